@@ -1,0 +1,29 @@
+"""Facade: the names people type after ``concurrent.``, as in Tornado's module."""
+
+from gencoro.errors import ReturnValueIgnoredError
+from gencoro.executors import DummyExecutor, dummy_executor, run_on_executor
+from gencoro.futures import (
+    FUTURES,
+    Future,
+    chain_future,
+    future_add_done_callback,
+    future_set_exc_info,
+    future_set_exception_unless_cancelled,
+    future_set_result_unless_cancelled,
+    is_future,
+)
+
+__all__ = [
+    "FUTURES",
+    "DummyExecutor",
+    "Future",
+    "ReturnValueIgnoredError",
+    "chain_future",
+    "dummy_executor",
+    "future_add_done_callback",
+    "future_set_exc_info",
+    "future_set_exception_unless_cancelled",
+    "future_set_result_unless_cancelled",
+    "is_future",
+    "run_on_executor",
+]

@@ -1,0 +1,118 @@
+"""``@coroutine``: a generator function becomes one that returns a Future.
+
+This module is the path that never suspends: the body starts at once, and if it ends
+without having to wait, its Future is already done and no Runner was made.
+"""
+
+import asyncio
+import contextvars
+import functools
+import inspect
+import types
+from collections.abc import Callable, Generator
+from typing import Any, ParamSpec, TypeVar, overload
+
+from gencoro.beside_tornado import is_tornado_return
+from gencoro.errors import Return
+from gencoro.futures import Future, without_our_frame
+from gencoro.runner import CoroutineFuture, Runner
+
+__all__ = ["coroutine", "is_coroutine_function"]
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+@overload
+def coroutine(
+    func: Callable[P, Generator[Any, Any, T]],
+) -> "Callable[P, Future[T]]": ...
+
+
+@overload
+def coroutine(func: Callable[P, T]) -> "Callable[P, Future[T]]": ...
+
+
+def coroutine(func: Callable[..., Any]) -> "Callable[..., Future[Any]]":
+    """Make a coroutine of a generator function: calling it returns a Future.
+
+    The body runs at once, up to the first ``yield`` of something that is not done.
+    What it yields is waited for and comes back as the value of the ``yield``, or is
+    raised there.  What it returns (or raises with `Return`) is the Future's result; an
+    error is kept in the Future until somebody waits for it.
+
+    The body runs in one copy of the caller's context variables.  ``yield from`` takes
+    another generator, a Future or a native coroutine.  Cancelling the Future raises
+    `asyncio.CancelledError` at the ``yield``.
+
+    A function that is no generator function is accepted: what it returns or raises
+    goes into the Future.
+
+    >>> from gencoro import gen
+    >>> @gen.coroutine
+    ... def add_later(a, b):
+    ...     yield gen.sleep(0.001)
+    ...     return a + b
+    >>> async def main():
+    ...     return await add_later(40, 2)
+    >>> asyncio.run(main())
+    42
+    """
+    if inspect.isgeneratorfunction(func):
+        # Lets `yield from` enter native coroutines, as @asyncio.coroutine did.
+        func = types.coroutine(func)
+
+    @functools.wraps(func)
+    def wrapper(*args: Any, **kwargs: Any) -> "Future[Any]":
+        future: CoroutineFuture[Any] = CoroutineFuture()
+        if future._source_traceback:  # type: ignore[attr-defined]
+            # Debug mode tells where a Future was made: let it be the call's line.
+            del future._source_traceback[-1]  # type: ignore[attr-defined]
+        context = contextvars.copy_context()
+        context.run(_start, func, args, kwargs, future, context)
+        try:
+            return future
+        finally:
+            del future  # The runner's rule 3.
+
+    wrapper.__tornado_coroutine__ = True  # type: ignore[attr-defined]
+    return wrapper
+
+
+def is_coroutine_function(func: object) -> bool:
+    """Return whether a function was decorated with `coroutine`, ours or Tornado's.
+
+    >>> is_coroutine_function(coroutine(print)), is_coroutine_function(print)
+    (True, False)
+    """
+    return getattr(func, "__tornado_coroutine__", False)
+
+
+def _start(
+    func: Callable[..., Any],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    future: CoroutineFuture[Any],
+    context: contextvars.Context,
+) -> None:
+    """Call the body and advance it to its first yield, within its context."""
+    try:
+        result = func(*args, **kwargs)
+        if not isinstance(result, Generator):
+            future.set_result(result)
+            return
+        yielded = next(result)
+    except (StopIteration, Return) as stop:
+        future.set_result(stop.value)
+    except asyncio.CancelledError as cancelled:
+        future.cancel(*cancelled.args[:1])
+    except Exception as exc:
+        if is_tornado_return(exc):
+            future.set_result(exc.value)
+        else:
+            future.set_exception(without_our_frame(exc))
+    else:
+        Runner(result, future, yielded, context)
+        del yielded
+    finally:
+        del future  # The runner's rule 3.

@@ -1,0 +1,78 @@
+"""Running blocking functions elsewhere, and getting their results as Futures."""
+
+import concurrent.futures
+import functools
+from collections.abc import Callable
+from typing import Any, ParamSpec, TypeVar
+
+from gencoro.futures import Future, from_concurrent
+
+__all__ = ["DummyExecutor", "dummy_executor", "run_on_executor"]
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+class DummyExecutor(concurrent.futures.Executor):
+    """An executor that runs each job at once, on the caller's thread.
+
+    >>> DummyExecutor().submit(max, 1, 2).result()
+    2
+    """
+
+    def submit(
+        self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs
+    ) -> concurrent.futures.Future[T]:
+        """Run the job and return its Future, which is done."""
+        future: concurrent.futures.Future[T] = concurrent.futures.Future()
+        try:
+            future.set_result(fn(*args, **kwargs))
+        except Exception as exc:  # the job's own error belongs to whoever waits for it
+            future.set_exception(exc)
+        return future
+
+
+dummy_executor = DummyExecutor()
+
+
+def run_on_executor(*args: Any, **kwargs: Any) -> Callable[..., Any]:
+    """Make a blocking method return a Future and run on an executor of its object.
+
+    The executor is the object's attribute ``executor``, or the one that the decorator
+    names: ``@run_on_executor(executor="pool")``.
+
+    Raises:
+        TypeError: the decorator got other arguments than these.
+
+    >>> class Adder:
+    ...     executor = dummy_executor
+    ...     @run_on_executor
+    ...     def add(self, a, b):
+    ...         return a + b
+    >>> import asyncio
+    >>> async def main():
+    ...     return await Adder().add(40, 2)
+    >>> asyncio.run(main())
+    42
+    """
+    if args:
+        if kwargs or len(args) != 1 or not callable(args[0]):
+            raise TypeError(
+                "write @run_on_executor alone, or @run_on_executor(executor='name'); "
+                f"got {args!r} and {kwargs!r}"
+            )
+        return _on_executor(args[0], "executor")
+    if kwargs.keys() - {"executor"}:
+        raise TypeError(f"run_on_executor takes executor= only, got {kwargs!r}")
+    return functools.partial(_on_executor, attribute=kwargs.get("executor", "executor"))
+
+
+def _on_executor(
+    method: Callable[..., T], attribute: str
+) -> "Callable[..., Future[T]]":
+    @functools.wraps(method)
+    def wrapper(self: Any, *args: Any, **kwargs: Any) -> "Future[T]":
+        executor: concurrent.futures.Executor = getattr(self, attribute)
+        return from_concurrent(executor.submit(method, self, *args, **kwargs))
+
+    return wrapper

@@ -1,0 +1,199 @@
+"""The Future that everything waits for, which is asyncio's own, and its helpers.
+
+Rule: a Future belongs to one loop and is touched on that loop's thread only.  What
+comes from another thread (a `concurrent.futures.Future`) enters through
+`from_concurrent` and through nothing else.
+
+The names and their meanings are those of `tornado.concurrent`.
+"""
+
+import asyncio
+import concurrent.futures
+import logging
+from collections.abc import Callable
+from types import TracebackType
+from typing import Any, TypeAlias, TypeGuard, TypeVar
+
+__all__ = [
+    "FUTURES",
+    "AnyFuture",
+    "Future",
+    "app_log",
+    "chain_future",
+    "from_concurrent",
+    "future_add_done_callback",
+    "future_set_exc_info",
+    "future_set_exception_unless_cancelled",
+    "future_set_result_unless_cancelled",
+    "is_future",
+    "without_our_frame",
+]
+
+T = TypeVar("T")
+
+Future = asyncio.Future
+
+FUTURES = (concurrent.futures.Future, Future)
+
+AnyFuture: TypeAlias = asyncio.Future[T] | concurrent.futures.Future[T]
+
+# Tornado's application logger, by its name: the logging set-up of a Tornado program
+# and its tests' ExpectLog see our records with no line changed.
+app_log = logging.getLogger("tornado.application")
+
+
+def is_future(x: object) -> TypeGuard[AnyFuture[Any]]:
+    """Return whether x is a Future of asyncio or of `concurrent.futures`.
+
+    >>> is_future(concurrent.futures.Future()), is_future(42)
+    (True, False)
+    """
+    return isinstance(x, FUTURES)
+
+
+def future_set_result_unless_cancelled(future: AnyFuture[T], value: T) -> None:
+    """Set the result, or drop it when nobody wants it any more.
+
+    Raises:
+        asyncio.InvalidStateError: the Future already has a result or an error.
+
+    >>> loop = asyncio.new_event_loop()
+    >>> future = loop.create_future()
+    >>> future.cancel()
+    True
+    >>> future_set_result_unless_cancelled(future, 42)
+    >>> loop.close()
+    """
+    if not future.cancelled():
+        future.set_result(value)
+
+
+def future_set_exception_unless_cancelled(
+    future: AnyFuture[Any], exc: BaseException
+) -> None:
+    """Set the error, or log it when the Future was cancelled: no error is lost.
+
+    Raises:
+        asyncio.InvalidStateError: the Future already has a result or an error.
+
+    >>> loop = asyncio.new_event_loop()
+    >>> future = loop.create_future()
+    >>> future_set_exception_unless_cancelled(future, KeyError("k"))
+    >>> future.exception()
+    KeyError('k')
+    >>> loop.close()
+    """
+    if future.cancelled():
+        app_log.error("Exception after Future was cancelled", exc_info=exc)
+    else:
+        future.set_exception(exc)
+
+
+def future_set_exc_info(
+    future: AnyFuture[Any],
+    exc_info: tuple[
+        type[BaseException] | None, BaseException | None, TracebackType | None
+    ],
+) -> None:
+    """Set the error of a ``sys.exc_info()`` triple, as Tornado 4's Future did.
+
+    Raises:
+        ValueError: the triple holds no exception.
+
+    >>> loop = asyncio.new_event_loop()
+    >>> future = loop.create_future()
+    >>> future_set_exc_info(future, (KeyError, KeyError("k"), None))
+    >>> future.exception()
+    KeyError('k')
+    >>> loop.close()
+    """
+    if exc_info[1] is None:
+        raise ValueError("future_set_exc_info needs an exception; exc_info holds none")
+    future_set_exception_unless_cancelled(future, exc_info[1])
+
+
+def future_add_done_callback(
+    future: AnyFuture[T], callback: Callable[..., object]
+) -> None:
+    """Call ``callback(future)`` when the Future is done: at once if it already is.
+
+    `asyncio.Future.add_done_callback` would wait for the next turn of the loop.
+
+    >>> future = concurrent.futures.Future()
+    >>> future.set_result(42)
+    >>> future_add_done_callback(future, lambda done: print(done.result()))
+    42
+    """
+    if future.done():
+        callback(future)
+    else:
+        future.add_done_callback(callback)
+
+
+def chain_future(source: AnyFuture[T], target: AnyFuture[T]) -> None:
+    """Copy the outcome of one Future to another, which may be done by then.
+
+    A result, an error and a cancellation are copied alike.  An asyncio source that is
+    done is copied at once; one of `concurrent.futures` in a later turn of the loop.
+
+    >>> loop = asyncio.new_event_loop()
+    >>> source, target = loop.create_future(), loop.create_future()
+    >>> source.set_result(42)
+    >>> chain_future(source, target)
+    >>> target.result()
+    42
+    >>> loop.close()
+    """
+    if isinstance(source, concurrent.futures.Future):
+        source = asyncio.wrap_future(source, loop=_loop_of(target))
+    future_add_done_callback(source, lambda done: _copy_outcome(done, target))
+
+
+def from_concurrent(
+    future: concurrent.futures.Future[T],
+) -> asyncio.Future[T]:
+    """Return an asyncio Future with the outcome of an executor's.
+
+    A done one gives a done one, so that it costs no turn of the loop; cancelling the
+    returned Future cancels the job if the executor has not begun it.
+
+    >>> loop = asyncio.new_event_loop()
+    >>> asyncio.set_event_loop(loop)
+    >>> job = concurrent.futures.Future()
+    >>> job.set_result(42)
+    >>> from_concurrent(job).result()
+    42
+    >>> loop.close()
+    """
+    if not future.done():
+        return asyncio.wrap_future(future)
+    result: asyncio.Future[T] = Future()
+    _copy_outcome(future, result)
+    return result
+
+
+def without_our_frame(exc: BaseException) -> BaseException:
+    """Take the frame that has just caught an error off the error's traceback.
+
+    What is left is what the user's code did; and our frame, which holds the error in a
+    local name, does not become part of a reference cycle.
+    """
+    traceback = exc.__traceback__
+    return exc.with_traceback(traceback and traceback.tb_next)
+
+
+def _loop_of(future: AnyFuture[Any]) -> asyncio.AbstractEventLoop | None:
+    return future.get_loop() if isinstance(future, Future) else None
+
+
+def _copy_outcome(source: AnyFuture[T], target: AnyFuture[T]) -> None:
+    if target.done():
+        return
+    if source.cancelled():
+        target.cancel()
+        return
+    exc = source.exception()
+    if exc is None:
+        target.set_result(source.result())
+    else:
+        target.set_exception(exc)

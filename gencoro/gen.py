@@ -1,0 +1,78 @@
+"""Facade: the names people type after ``gen.``, as in ``from gencoro import gen``."""
+
+import builtins
+from typing import Any
+
+from gencoro import yieldables
+from gencoro.coroutines import coroutine, is_coroutine_function
+from gencoro.errors import (
+    BadYieldError,
+    KeyReuseError,
+    LeakedCallbackError,
+    Return,
+    ReturnValueIgnoredError,
+    UnknownKeyError,
+)
+from gencoro.futures import (
+    Future,
+    app_log,
+    chain_future,
+    future_add_done_callback,
+    future_set_exc_info,
+    future_set_result_unless_cancelled,
+    is_future,
+)
+from gencoro.runner import Runner
+from gencoro.waiting import WaitIterator, sleep, with_timeout
+from gencoro.yieldables import (
+    convert_yielded,
+    maybe_future,
+    moment,
+    multi,
+    multi_future,
+)
+
+__all__ = [
+    "BadYieldError",
+    "Future",
+    "KeyReuseError",
+    "LeakedCallbackError",
+    "Multi",
+    "Return",
+    "ReturnValueIgnoredError",
+    "Runner",
+    "TimeoutError",
+    "UnknownKeyError",
+    "WaitIterator",
+    "app_log",
+    "chain_future",
+    "convert_yielded",
+    "coroutine",
+    "future_add_done_callback",
+    "future_set_exc_info",
+    "future_set_result_unless_cancelled",
+    "is_coroutine_function",
+    "is_future",
+    "maybe_future",
+    "moment",
+    "multi",
+    "multi_future",
+    "sleep",
+    "with_timeout",
+]
+
+TimeoutError = builtins.TimeoutError
+Multi = multi
+
+# Private names of tornado.gen that packages import all the same.
+_Yieldable = yieldables.Yieldable[Any]
+_null_future = yieldables._null_future
+
+
+def __getattr__(name: str) -> Any:
+    # Handed out on demand only: gencoro.gen loads no Tornado.
+    if name == "IOLoop":
+        from gencoro.ioloop import IOLoop
+
+        return IOLoop
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,230 @@
+"""Ways to wait: for a while, at most so long, or for whichever comes first."""
+
+import asyncio
+import collections
+import datetime
+import time
+from collections.abc import AsyncIterator, Callable
+from typing import Any, TypeAlias, TypeVar
+
+from gencoro.errors import GencoroError
+from gencoro.futures import (
+    AnyFuture,
+    Future,
+    app_log,
+    chain_future,
+    future_add_done_callback,
+)
+from gencoro.yieldables import (
+    QuietExceptions,
+    Yieldable,
+    convert_yielded,
+    refuse_other_loop,
+)
+
+__all__ = ["WaitIterator", "sleep", "with_timeout"]
+
+T = TypeVar("T")
+
+Deadline: TypeAlias = float | datetime.timedelta
+
+
+class _Sleep(Future[None]):
+    """A Future that a timer makes done; cancelling it takes the timer back."""
+
+    __slots__ = ("_timer",)
+    _timer: asyncio.TimerHandle | None
+
+    def cancel(self, msg: Any = None) -> bool:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        return super().cancel(msg)
+
+    def wake(self) -> None:
+        self._timer = None  # The timer holds us: drop the cycle.
+        if not self.done():
+            self.set_result(None)
+
+
+def sleep(duration: float) -> "Future[None]":
+    """Return a Future that is done after so many seconds.
+
+    The call alone waits for nothing: yield the Future.
+
+    >>> from gencoro import gen
+    >>> @gen.coroutine
+    ... def nap():
+    ...     yield gen.sleep(0.001)
+    ...     return "rested"
+    >>> async def main():
+    ...     return await nap()
+    >>> asyncio.run(main())
+    'rested'
+    """
+    future = _Sleep()
+    future._timer = future.get_loop().call_later(duration, future.wake)
+    return future
+
+
+def with_timeout(
+    timeout: Deadline,
+    future: Yieldable[T],
+    quiet_exceptions: QuietExceptions = (),
+    *,
+    message: str | Callable[[], str] | None = None,
+) -> "Future[T]":
+    """Return a Future with the outcome of another, or TimeoutError if it takes too long.
+
+    The one waited for is *not* cancelled, so that it can be waited for again; if it
+    fails after the time-out, that error is logged.
+
+    Args:
+        timeout: A `datetime.timedelta` from now, or a number: the moment in seconds on
+            the clock of `time.time` (``IOLoop.time`` in Tornado), *not* a duration.
+        future: Any yieldable.
+        quiet_exceptions: Types of late errors that are not logged.
+        message: Text of the TimeoutError, or a function called for it when it is due.
+
+    Raises:
+        BadYieldError: future cannot be waited for.
+        TypeError: timeout is of another type.
+
+    >>> from datetime import timedelta
+    >>> async def main():
+    ...     try:
+    ...         await with_timeout(timedelta(milliseconds=1), sleep(60))
+    ...     except TimeoutError as exc:
+    ...         return str(exc)
+    >>> asyncio.run(main())
+    'Timeout'
+    """
+    delay = _seconds_from_now(timeout)
+    quiet = (asyncio.CancelledError, quiet_exceptions)
+    waited_for = convert_yielded(future)
+    result: Future[T] = Future()
+    refuse_other_loop(waited_for, result.get_loop())
+    chain_future(waited_for, result)
+    if result.done():
+        return result
+
+    def time_out() -> None:
+        if not result.done():
+            text = message() if callable(message) else message
+            result.set_exception(TimeoutError("Timeout" if text is None else text))
+        future_add_done_callback(waited_for, log_late_error)
+
+    def log_late_error(late: "Future[T]") -> None:
+        exc = None if late.cancelled() else late.exception()
+        # A list whose child was cancelled is not cancelled itself: it failed by that.
+        if exc is not None and not isinstance(exc, quiet):
+            app_log.error("Exception in Future %r after timeout", late, exc_info=exc)
+
+    timer = result.get_loop().call_later(delay, time_out)
+    waited_for.add_done_callback(lambda _: timer.cancel())
+    return result
+
+
+def _seconds_from_now(timeout: Deadline) -> float:
+    if isinstance(timeout, datetime.timedelta):
+        return timeout.total_seconds()
+    if isinstance(timeout, (int, float)):
+        return max(0.0, timeout - time.time())
+    raise TypeError(
+        f"Unsupported deadline {timeout!r}; give a datetime.timedelta from now, or the "
+        "moment as a number of seconds on the clock of time.time()"
+    )
+
+
+class WaitIterator:
+    """Gives the results of many Futures one by one, as they become done.
+
+    An error is raised by the ``yield`` that gets it, and the iteration goes on; with
+    ``async for`` it ends there.  A Future that is given twice is returned twice.
+
+    Args:
+        futures: Futures, *or* named ones.
+
+    Attributes:
+        current_index: Place (or name) of the Future that was returned last.
+        current_future: That Future.
+
+    Raises:
+        ValueError: both kinds of arguments were given.
+
+    >>> async def main():
+    ...     slow, quick = sleep(0.01), sleep(0.001)
+    ...     iterator = WaitIterator(slow=slow, quick=quick)
+    ...     async for _ in iterator:
+    ...         print(iterator.current_index)
+    >>> asyncio.run(main())
+    quick
+    slow
+    """
+
+    def __init__(self, *futures: AnyFuture[Any], **named: AnyFuture[Any]) -> None:
+        if futures and named:
+            raise ValueError("give WaitIterator Futures or named Futures, not both")
+        places = named.items() if named else enumerate(futures)
+        # Several places, in order, where one Future was given several times.
+        self._unfinished: dict[Future[Any], collections.deque[int | str]] = {}
+        self._finished: collections.deque[Future[Any]] = collections.deque()
+        self._running: Future[Any] | None = None
+        self._given: dict[Future[Any], AnyFuture[Any]] = {}
+        self.current_index: int | str | None = None
+        self.current_future: AnyFuture[Any] | None = None
+        converted: dict[AnyFuture[Any], Future[Any]] = {}
+        for place, given in places:
+            future = converted.get(given)
+            if future is None:
+                future = converted[given] = convert_yielded(given)
+                self._given[future] = given
+            self._unfinished.setdefault(future, collections.deque()).append(place)
+        for given in named.values() if named else futures:
+            future_add_done_callback(converted[given], self._one_done)
+
+    def done(self) -> bool:
+        """Return whether every result has been returned."""
+        if self._finished or self._unfinished:
+            return False
+        self.current_index = self.current_future = None
+        return True
+
+    def next(self) -> "Future[Any]":
+        """Return a Future for the next result, whichever that will be.
+
+        It takes the place of the one before, if that is not done yet.
+
+        Raises:
+            GencoroError: there is none left.
+        """
+        if self.done():
+            raise GencoroError("WaitIterator has no results left; ask done() first")
+        running = self._running = Future()
+        if self._finished:
+            self._hand_over(self._finished.popleft())
+        return running
+
+    def _one_done(self, future: "Future[Any]") -> None:
+        if self._running is not None and not self._running.done():
+            self._hand_over(future)
+        else:
+            self._finished.append(future)
+
+    def _hand_over(self, future: "Future[Any]") -> None:
+        assert self._running is not None
+        chain_future(future, self._running)
+        self._running = None
+        places = self._unfinished[future]
+        self.current_index = places.popleft()
+        self.current_future = self._given[future]
+        if not places:
+            del self._unfinished[future]
+
+    def __aiter__(self) -> AsyncIterator[Any]:
+        return self
+
+    def __anext__(self) -> "Future[Any]":
+        if self.done():
+            raise StopAsyncIteration
+        return self.next()

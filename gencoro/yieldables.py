@@ -1,0 +1,312 @@
+"""What a coroutine may yield, and how each of it becomes one Future.
+
+Rule: `convert_yielded` is the only door.  It returns an asyncio Future, or `moment`,
+or raises `BadYieldError` with the cure in its text; it never waits.
+"""
+
+import asyncio
+import concurrent.futures
+import inspect
+import types
+from collections.abc import (
+    AsyncGenerator,
+    Awaitable,
+    Generator,
+    Hashable,
+    Iterable,
+    Sequence,
+)
+from functools import singledispatch
+from typing import Any, Literal, TypeAlias, TypeVar, cast, overload
+
+from gencoro.beside_tornado import is_tornado_moment, registered_with_tornado
+from gencoro.errors import BadYieldError
+from gencoro.futures import (
+    Future,
+    app_log,
+    from_concurrent,
+    future_add_done_callback,
+    is_future,
+    without_our_frame,
+)
+
+__all__ = [
+    "Moment",
+    "Yieldable",
+    "convert_yielded",
+    "held_tasks",
+    "maybe_future",
+    "moment",
+    "multi",
+    "multi_future",
+    "refuse_other_loop",
+]
+
+T = TypeVar("T")
+K = TypeVar("K", bound=Hashable)
+
+Yieldable: TypeAlias = (
+    None | Awaitable[T] | concurrent.futures.Future[T] | list[Any] | dict[Any, Any]
+)
+
+QuietExceptions: TypeAlias = type[BaseException] | tuple[type[BaseException], ...]
+
+
+class Moment:
+    """The type of `moment`: done, worth None, and bound to no loop."""
+
+    __slots__ = ("_name",)
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def done(self) -> Literal[True]:
+        return True
+
+    def cancelled(self) -> Literal[False]:
+        return False
+
+    def result(self) -> None:
+        return None
+
+    def exception(self) -> None:
+        return None
+
+    def __await__(self) -> Generator[None, None, None]:
+        # A bare yield is what asyncio's Task takes for "go on in the next turn".
+        yield
+
+    def __repr__(self) -> str:
+        return f"<gencoro.gen.{self._name}>"
+
+
+# Typed as Futures, as in Tornado: every caller treats them as such, and their own
+# type would have to be named in each signature.
+moment = cast("Future[None]", Moment("moment"))
+
+# Done, and not even a turn of the loop away.  Tornado's name, which packages import.
+_null_future = cast("Future[None]", Moment("_null_future"))
+
+
+@singledispatch
+def convert_yielded(yielded: Any) -> "Future[Any]":
+    """Return the one Future (or `moment`) that stands for a yielded value.
+
+    A Future is returned as it is; a native coroutine is started; an executor's Future,
+    a list or a dict becomes a new Future.  Other types are taught with
+    ``@convert_yielded.register(Type)``, here or on `tornado.gen.convert_yielded`.
+
+    Raises:
+        BadYieldError: nobody knows how to wait for it.
+
+    >>> convert_yielded(None) is moment
+    True
+    """
+    convert = registered_with_tornado(type(yielded), convert_yielded)
+    if convert is not None:
+        return convert_yielded(convert(yielded))
+    if inspect.isawaitable(yielded):
+        return _start_awaitable(yielded)
+    if is_tornado_moment(yielded):
+        return moment
+    raise BadYieldError(_explain(yielded))
+
+
+@convert_yielded.register(Future)
+@convert_yielded.register(Moment)
+def _take_as_it_is(yielded: "Future[T]") -> "Future[T]":
+    return yielded
+
+
+@convert_yielded.register(type(None))
+def _take_a_moment(_yielded: None) -> "Future[None]":
+    return moment
+
+
+@convert_yielded.register(concurrent.futures.Future)
+def _cross_threads(yielded: concurrent.futures.Future[T]) -> "Future[T]":
+    return from_concurrent(yielded)
+
+
+@convert_yielded.register(types.CoroutineType)
+def _start_awaitable(yielded: Awaitable[T]) -> "Future[T]":
+    future = asyncio.ensure_future(yielded)
+    tasks = held_tasks(future.get_loop())
+    tasks.add(future)
+    future.add_done_callback(tasks.discard)
+    return future
+
+
+def held_tasks(loop: asyncio.AbstractEventLoop) -> "set[Future[Any]]":
+    """Return the set of native coroutines that were started here and still run.
+
+    asyncio holds its tasks weakly, and the coroutine that yielded one may be all else
+    that does.  So their loop holds them: the set lives on the loop and goes with it.
+    """
+    tasks: set[Future[Any]] = vars(loop).setdefault("_gencoro_tasks", set())
+    return tasks
+
+
+@convert_yielded.register(list)
+@convert_yielded.register(dict)
+def _wait_for_all(yielded: Any) -> "Future[Any]":
+    return multi(yielded)
+
+
+@overload
+def multi(
+    children: dict[K, Any], quiet_exceptions: QuietExceptions = ()
+) -> "Future[dict[K, Any]]": ...
+
+
+@overload
+def multi(
+    children: Sequence[Any], quiet_exceptions: QuietExceptions = ()
+) -> "Future[list[Any]]": ...
+
+
+def multi(
+    children: dict[Any, Any] | Iterable[Any],
+    quiet_exceptions: QuietExceptions = (),
+) -> "Future[Any]":
+    """Wait for many yieldables at once; yielding a list or a dict does the same.
+
+    The result has the shape of ``children``: a list in their order, or a dict with
+    their keys.  All of them are waited for, even when one fails; then the first error
+    *in that order* is raised and the others are logged.
+
+    Args:
+        children: Yieldables, nested lists and dicts included.
+        quiet_exceptions: Types of errors that are not logged.
+
+    Raises:
+        BadYieldError: a child cannot be waited for; the text says which.
+
+    >>> from gencoro import gen
+    >>> async def double(x):
+    ...     return 2 * x
+    >>> async def main():
+    ...     return await gen.multi({"one": double(1), "two": double(2)})
+    >>> asyncio.run(main())
+    {'one': 2, 'two': 4}
+    """
+    if isinstance(children, dict):
+        keys: list[Any] | None = list(children)
+        places: Iterable[tuple[Any, Any]] = children.items()
+    else:
+        keys = None
+        places = enumerate(children)
+    result: Future[Any] = Future()
+    loop = result.get_loop()
+    futures = [_convert_child(child, place, loop) for place, child in places]
+    unfinished = set(futures)
+
+    def child_done(child: "Future[Any]") -> None:
+        unfinished.remove(child)
+        if not unfinished:
+            _settle(result, futures, keys, quiet_exceptions)
+
+    if not futures:
+        _settle(result, futures, keys, quiet_exceptions)
+    # Each once, in the order of the children; those that are done call back here.
+    for child in dict.fromkeys(futures):
+        future_add_done_callback(child, child_done)
+    return result
+
+
+multi_future = multi
+
+
+def _convert_child(
+    child: Any, place: Any, loop: asyncio.AbstractEventLoop
+) -> "Future[Any]":
+    try:
+        future = convert_yielded(child)
+        refuse_other_loop(future, loop)
+        return future
+    except BadYieldError as exc:
+        mistake = f"at [{place!r}]: {exc}"
+    # Not within the except clause: its context is what the body was handling.
+    raise BadYieldError(mistake)
+
+
+def _settle(
+    result: "Future[Any]",
+    children: "list[Future[Any]]",
+    keys: list[Any] | None,
+    quiet_exceptions: QuietExceptions,
+) -> None:
+    """Give ``result`` the values of its children, or the first of their errors."""
+    values = []
+    for child in children:
+        try:
+            values.append(child.result())
+        except BaseException as exc:  # whatever a Future holds, CancelledError included
+            without_our_frame(exc)
+            if not result.done():
+                result.set_exception(exc)
+            elif not isinstance(exc, (asyncio.CancelledError, quiet_exceptions)):
+                app_log.error("Multiple exceptions in yield list", exc_info=True)
+    if not result.done():
+        result.set_result(values if keys is None else dict(zip(keys, values)))
+
+
+def refuse_other_loop(future: "Future[Any]", loop: asyncio.AbstractEventLoop) -> None:
+    """Make sure that a Future, if it is not done, will be done on this loop.
+
+    Raises:
+        BadYieldError: it belongs to another loop, which would call back on its own
+            thread, or never.
+    """
+    if not future.done() and future.get_loop() is not loop:
+        raise BadYieldError(
+            f"yielded {future!r}, which belongs to another event loop than this "
+            "coroutine; make it on this loop, or hand its result over with "
+            "call_soon_threadsafe"
+        )
+
+
+def maybe_future(x: Any) -> "Future[Any]":
+    """Return x if it is a Future, else a Future that is done with the result x.
+
+    >>> async def main():
+    ...     return await maybe_future(42)
+    >>> asyncio.run(main())
+    42
+    """
+    if is_future(x):
+        return convert_yielded(x)
+    future: Future[Any] = Future()
+    future.set_result(x)
+    return future
+
+
+def _explain(yielded: object) -> str:
+    """Say why a value cannot be yielded, and what its author probably meant."""
+    if isinstance(yielded, Generator):
+        name = getattr(yielded, "__qualname__", type(yielded).__name__)
+        return (
+            f"yielded a plain generator {yielded!r}; decorate {name} with "
+            "@gen.coroutine, or call it with `yield from`"
+        )
+    if isinstance(yielded, AsyncGenerator):
+        return (
+            f"yielded an async generator {yielded!r}; iterate over it with `async for` "
+            "in an `async def` function, and yield that function's result"
+        )
+    if isinstance(yielded, (tuple, set, frozenset)):
+        return (
+            f"yielded a {type(yielded).__name__} {yielded!r}; to wait for many things "
+            "at once, yield a list or a dict of them"
+        )
+    if callable(yielded):
+        name = getattr(yielded, "__qualname__", repr(yielded))
+        return (
+            f"yielded {yielded!r} itself, which has not been called; "
+            f"write `yield {name}(...)`"
+        )
+    return (
+        f"yielded {yielded!r} ({type(yielded).__qualname__}), which cannot be waited for; "
+        "if a function returned it, either that function lacks @gen.coroutine or its "
+        "call needs no `yield`"
+    )

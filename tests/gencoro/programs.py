@@ -1,0 +1,253 @@
+"""A hypothesis strategy that writes programs for `playing`.
+
+A program has `main` and up to four more functions, each of which calls only those
+below it, so that every program ends.  Every statement has a number of its own.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from hypothesis import strategies as st
+
+__all__ = ["programs"]
+
+MAX_DEPTH = 3
+
+HEADS = {
+    "coroutine": "@gen.coroutine\ndef {}():",
+    "native": "async def {}():",
+    "plain": "def {}():",
+    "ready": "@gen.coroutine\ndef {}():",
+}
+
+# What cannot be waited for: an error at the yield.
+BAD = ["42", "'text'", "(ready(1), ready(2))", "print", "object"]
+
+small = st.integers(0, 3)
+
+
+@st.composite
+def programs(draw: Callable[[Any], Any]) -> str:
+    """Write a program: its source text."""
+    kinds = ["coroutine", *draw(st.lists(st.sampled_from(sorted(HEADS)), max_size=4))]
+    return _Writer(draw, kinds).program()
+
+
+class _Writer:
+    """Writes one program; ``kinds`` are those of its functions f0 (main), f1 ..."""
+
+    def __init__(self, draw: Callable[[Any], Any], kinds: list[str]) -> None:
+        self.draw = draw
+        self.kinds = kinds
+        self.place = 0
+        self.number = 0
+
+    def program(self) -> str:
+        functions = []
+        for place in range(len(self.kinds)):
+            self.place = place
+            functions.append(self.function())
+        return "\n\n".join([*functions, "main = f0"]) + "\n"
+
+    def function(self) -> str:
+        kind = self.kinds[self.place]
+        lines = [HEADS[kind].format(f"f{self.place}")]
+        lines += _indented(self.block(0))
+        if kind in ("coroutine", "plain"):
+            # A generator function, whatever its block has become.
+            lines += ["    return 0", "    yield"]
+        return "\n".join(lines)
+
+    # Choices.
+
+    @property
+    def kind(self) -> str:
+        return self.kinds[self.place]
+
+    def choose(self, options: list[Any]) -> Any:
+        return options[self.draw(st.integers(0, len(options) - 1))]
+
+    def small(self) -> int:
+        return self.draw(small)
+
+    def next_number(self) -> int:
+        self.number += 1
+        return self.number
+
+    def callees(self, *kinds: str) -> list[str]:
+        below = range(self.place + 1, len(self.kinds))
+        return [f"f{place}" for place in below if self.kinds[place] in kinds]
+
+    # Statements.
+
+    def block(self, depth: int) -> list[str]:
+        lines = []
+        for _ in range(1 + self.small()):
+            lines += self.statement(depth)
+        if self.small() == 3:
+            lines.append(self.ending())
+        return lines
+
+    def ending(self) -> str:
+        number = self.next_number()
+        return self.choose(
+            [
+                f"raise Failure({number})",
+                f"return {number}",
+                f"raise gen.Return({number})",
+            ]
+        )
+
+    def statement(self, depth: int) -> list[str]:
+        options = [self.note, self.callback, self.background]
+        if self.kind != "ready":
+            options += [self.wait, self.wait, self.wait_iterator]
+        if self.kind in ("coroutine", "plain"):
+            options += [self.wait_from]
+        if depth < MAX_DEPTH:
+            options += [self.attempt, self.attempt, self.loop, self.setting]
+        writer = self.choose(options)
+        if writer in (self.attempt, self.loop, self.setting):
+            return writer(depth)
+        return writer()
+
+    def note(self) -> list[str]:
+        return [f"trace({self.next_number()}, variable.get(), sys.exc_info()[1])"]
+
+    def wait(self) -> list[str]:
+        number = self.next_number()
+        if self.kind == "native":
+            return [f"value = await {self.future(0)}", f"trace({number}, value)"]
+        return [f"value = yield {self.yieldable(0)}", f"trace({number}, value)"]
+
+    def wait_from(self) -> list[str]:
+        number = self.next_number()
+        calls = [f"{name}()" for name in self.callees("plain")]
+        waited_for = self.choose([*calls, *calls, self.future(1)])
+        return [f"value = yield from {waited_for}", f"trace({number}, value)"]
+
+    def wait_iterator(self) -> list[str]:
+        number, word = self.next_number(), "yield"
+        if self.kind == "native":
+            word = "await"
+        futures = ", ".join(self.future(1) for _ in range(1 + self.small()))
+        return [
+            f"iterator = gen.WaitIterator({futures})",
+            "while not iterator.done():",
+            "    try:",
+            f"        value = {word} iterator.next()",
+            "    except Exception as error:",
+            "        value = error",
+            f"    trace({number}, iterator.current_index, value)",
+        ]
+
+    def attempt(self, depth: int) -> list[str]:
+        number = self.next_number()
+        caught = self.choose(["Failure", "Exception", "BaseException"])
+        lines = ["try:", *_indented(self.block(depth + 1))]
+        clause = self.choose(["except", "finally", "both"])
+        if clause != "finally":
+            lines += [f"except {caught} as error:", f"    trace({number}, error)"]
+            lines += _indented(self.block(depth + 1))
+        if clause != "except":
+            lines += ["finally:", f"    trace({number}, 'finally')"]
+            lines += _indented(self.statement(MAX_DEPTH))
+        return lines
+
+    def loop(self, depth: int) -> list[str]:
+        return ["for _ in range(2):", *_indented(self.block(depth + 1))]
+
+    def setting(self, depth: int) -> list[str]:
+        number = self.next_number()
+        return [
+            f"token{number} = variable.set({number})",
+            *self.block_without_ending(depth + 1),
+            f"variable.reset(token{number})",
+        ]
+
+    def block_without_ending(self, depth: int) -> list[str]:
+        return self.statement(depth) + self.statement(depth)
+
+    def callback(self) -> list[str]:
+        error = self.choose(["", "", "", ", error=True"])
+        note = f"noting({self.next_number()}{error})"
+        spawned = [
+            f"IOLoop.current().add_callback({name})"
+            for name in self.callees("coroutine", "native")
+        ]
+        return [
+            self.choose(
+                [
+                    f"{self.future(1)}.add_done_callback({note})",
+                    f"IOLoop.current().add_future({self.future(1)}, {note})",
+                    f"IOLoop.current().add_callback({note})",
+                    f"asyncio.get_running_loop().call_soon({note})",
+                    f"gen.future_add_done_callback({self.future(1)}, {note})",
+                    *spawned,
+                ]
+            )
+        ]
+
+    def background(self) -> list[str]:
+        return [f"trace({self.next_number()}, keep({self.future(0)}))"]
+
+    # Expressions.
+
+    def yieldable(self, depth: int) -> str:
+        """Write anything that may be yielded, and some things that may not."""
+        options = [self.future, self.future, self.future, self.leaf]
+        if depth < MAX_DEPTH:
+            options += [self.many]
+        return self.choose(options)(depth)
+
+    def leaf(self, _depth: int) -> str:
+        natives = [f"{name}()" for name in self.callees("native")]
+        bad = [self.choose(BAD)]
+        always = ["None", "gen.moment", "job(7)", f"kept({self.small()})"]
+        return self.choose([*always, *natives, *natives, *bad])
+
+    def many(self, depth: int) -> str:
+        parts = [self.yieldable(depth + 1) for _ in range(self.small())]
+        if self.choose(["list", "dict"]) == "list":
+            return f"[{', '.join(parts)}]"
+        items = ", ".join(f"{key}: {part}" for key, part in enumerate(parts))
+        return f"{{{items}}}"
+
+    def future(self, depth: int) -> str:
+        """Write what is an asyncio Future, or raises."""
+        calls = [f"{name}()" for name in self.callees("coroutine", "ready")]
+        if depth < MAX_DEPTH and self.small() == 0:
+            return self.wrapped(depth)
+        number, units = self.next_number(), self.small()
+        return self.choose(
+            [
+                f"ready({number})",
+                f"failed({number})",
+                f"later({units}, {number})",
+                f"late_failure({units}, {number})",
+                f"sleep({units})",
+                f"cancelling({self.small()}, later({units}, {number}))",
+                f"cancelling({self.small()}, late_failure({units}, {number}))",
+                f"cancelling({self.small()}, sleep({units}))",
+                *calls,
+                *calls,
+                *calls,
+            ]
+        )
+
+    def wrapped(self, depth: int) -> str:
+        inner = self.future(depth + 1)
+        return self.choose(
+            [
+                f"timeout({self.small()}, {inner})",
+                f"timeout({self.small()}, {self.many(depth + 1)})",
+                f"gen.multi({self.many(depth + 1)})",
+                f"gen.multi([{inner}, {inner}], quiet_exceptions=Failure)",
+                f"gen.maybe_future({self.choose([inner, '5'])})",
+                f"chained({inner})",
+            ]
+        )
+
+
+def _indented(lines: list[str]) -> list[str]:
+    return ["    " + line for line in lines]

@@ -1,0 +1,269 @@
+"""gencoro.coroutines: what @gen.coroutine makes of a function."""
+
+import asyncio
+import functools
+import inspect
+
+import pytest
+import tornado.gen
+
+from gencoro import gen
+
+
+class Failure(Exception):
+    pass
+
+
+# Starting and ending.
+
+
+def test_body_starts_at_once_and_needs_no_turn_to_end(run):
+    @gen.coroutine
+    def body():
+        done = asyncio.get_running_loop().create_future()
+        done.set_result(40)
+        return 2 + (yield done)
+
+    async def main():
+        return [body().result()]
+
+    assert run(main) == [42]
+
+
+def test_body_runs_up_to_its_first_wait_before_the_call_returns(run):
+    steps = []
+
+    @gen.coroutine
+    def body():
+        steps.append("started")
+        yield gen.moment
+        steps.append("resumed")
+
+    async def main():
+        future = body()
+        steps.append("called")
+        await future
+
+    run(main)
+
+    assert steps == ["started", "called", "resumed"]
+
+
+@pytest.mark.parametrize("waits", [False, True])
+def test_return_and_raise_return_are_the_same(run, waits):
+    @gen.coroutine
+    def returns():
+        if waits:
+            yield gen.moment
+        return 42
+        yield
+
+    @gen.coroutine
+    def raises():
+        if waits:
+            yield gen.moment
+        raise gen.Return(42)
+        yield
+
+    async def main():
+        return await returns(), await raises()
+
+    assert run(main) == (42, 42)
+
+
+def test_return_may_be_raised_by_a_helper(run):
+    def helper():
+        raise gen.Return(42)
+
+    @gen.coroutine
+    def body():
+        yield gen.moment
+        helper()
+
+    assert run(body) == 42
+
+
+def test_return_without_a_value_returns_none():
+    assert gen.Return().value is None
+    assert gen.Return(1).args == (1,)
+
+
+def test_stop_iteration_in_a_body_is_a_runtime_error(run):
+    @gen.coroutine
+    def body():
+        yield gen.moment
+        next(iter([]))
+
+    with pytest.raises(RuntimeError, match="StopIteration"):
+        run(body)
+
+
+def test_plain_function_is_accepted_with_its_result_and_its_error(run):
+    @gen.coroutine
+    def works():
+        return 42
+
+    @gen.coroutine
+    def fails():
+        raise Failure("plain")
+
+    async def main():
+        return await works(), repr(fails().exception())
+
+    assert run(main) == (42, "Failure('plain')")
+
+
+def test_error_stays_in_the_future_until_it_is_waited_for(run):
+    @gen.coroutine
+    def body():
+        raise Failure
+        yield
+
+    async def main():
+        future = body()
+        with pytest.raises(Failure):
+            await future
+
+    run(main)
+
+
+def test_error_can_be_caught_at_the_yield_and_the_body_goes_on(run):
+    @gen.coroutine
+    def fails():
+        yield gen.moment
+        raise Failure("inner")
+
+    @gen.coroutine
+    def body():
+        try:
+            yield fails()
+        except Failure as error:
+            seen = error.args
+        yield gen.moment
+        return seen
+
+    assert run(body) == ("inner",)
+
+
+# The wrapper.
+
+
+def test_wrapper_looks_like_its_function():
+    def named(a, b=1):
+        """Say so."""
+        yield a, b
+
+    wrapped = gen.coroutine(named)
+
+    assert (wrapped.__name__, wrapped.__doc__) == ("named", "Say so.")
+    assert wrapped.__wrapped__.__code__ is named.__code__
+    assert inspect.signature(wrapped) == inspect.signature(named)
+
+
+def test_coroutine_functions_of_both_packages_are_recognized():
+    assert gen.is_coroutine_function(gen.coroutine(print))
+    assert gen.is_coroutine_function(tornado.gen.coroutine(print))
+    assert tornado.gen.is_coroutine_function(gen.coroutine(print))
+    assert not gen.is_coroutine_function(print)
+
+
+def test_methods_of_every_kind_work(run):
+    class Things:
+        base = 40
+
+        @gen.coroutine
+        def method(self, x):
+            yield gen.moment
+            return self.base + x
+
+        @classmethod
+        @gen.coroutine
+        def of_class(cls, x):
+            yield gen.moment
+            return cls.base + x
+
+        @staticmethod
+        @gen.coroutine
+        def static(x):
+            yield gen.moment
+            return 40 + x
+
+        @gen.coroutine
+        @staticmethod
+        def under(x):
+            yield gen.moment
+            return 40 + x
+
+    @gen.coroutine
+    def main():
+        things = Things()
+        calls = [
+            things.method(2),
+            things.of_class(2),
+            things.static(2),
+            Things.under(2),
+        ]
+        return (yield calls)
+
+    assert run(main) == [42] * 4
+
+
+def test_partial_of_a_generator_function_works(run):
+    def add(a, b):
+        yield gen.moment
+        return a + b
+
+    assert run(gen.coroutine(functools.partial(add, 40)), 2) == 42
+
+
+def test_argument_named_callback_is_passed_on(run):
+    @gen.coroutine
+    def body(callback):
+        yield gen.moment
+        return callback
+
+    async def main():
+        return await body(callback="mine")
+
+    assert run(main) == "mine"
+
+
+# yield from.
+
+
+def test_yield_from_takes_generators_futures_and_native_coroutines(run):
+    def helper(x):
+        yield gen.sleep(1)
+        return x
+
+    async def native(x):
+        await asyncio.sleep(1)
+        return x
+
+    @gen.coroutine
+    def main():
+        queue = asyncio.Queue()
+        queue.put_nowait(4)
+        first = yield from helper(1)
+        second = yield from native(2)
+        third = yield from asyncio.ensure_future(native(3))
+        fourth = yield from queue.get()
+        yield from asyncio.sleep(1)
+        return first, second, third, fourth, asyncio.get_running_loop().time()
+
+    assert run(main) == (1, 2, 3, 4, 4)
+
+
+def test_yield_from_raises_what_its_generator_raises(run):
+    def helper():
+        yield gen.moment
+        raise Failure("helper")
+
+    @gen.coroutine
+    def main():
+        try:
+            yield from helper()
+        except Failure as error:
+            return error.args
+
+    assert run(main) == ("helper",)

@@ -1,0 +1,186 @@
+"""Random programs do exactly the same on gencoro as on Tornado.
+
+What differs by design is in one table, `BY_DESIGN`; each entry has a program that
+shows the difference, and that `programs` never writes.
+"""
+
+from typing import NamedTuple
+
+import pytest
+import tornado.gen
+from hypothesis import HealthCheck, Phase, given, settings
+from playing import play
+from programs import programs
+
+from gencoro import gen
+
+ORDINARY_PROGRAMS = 2000
+
+
+def test_a_random_program_does_the_same_on_both(pytestconfig):
+    wished = pytestconfig.getoption("--programs")
+
+    @settings(
+        max_examples=wished or ORDINARY_PROGRAMS,
+        derandomize=wished is None,
+        database=None,
+        deadline=None,
+        phases=[Phase.generate, Phase.shrink],
+        report_multiple_bugs=False,
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(programs())
+    def compare(program):
+        ours = play(program, gen)
+        theirs = play(program, tornado.gen)
+
+        assert ours == theirs, f"they differ on\n{program}"
+
+    compare()
+
+
+class Difference(NamedTuple):
+    """What differs, why, and the program with both last words about it."""
+
+    what: str
+    why: str
+    body: str
+    ours: str
+    theirs: str | None
+
+
+BY_DESIGN = [
+    Difference(
+        what="cancelling the Future of a coroutine",
+        why="it cancels the body, as asyncio.Task does; Tornado's body runs on",
+        body="""
+            later(1, 1).add_done_callback(lambda _: future.cancel())
+            try:
+                yield sleep(2)
+                trace("seen", "ran on")
+            except BaseException as error:
+                trace("seen", error)
+        """,
+        ours="CancelledError() after NoneType",
+        theirs="'ran on'",
+    ),
+    Difference(
+        what="`yield from` a native coroutine",
+        why="@asyncio.coroutine allowed it, and Tornado 4.5 did",
+        body="""
+            async def native():
+                return 1
+            native_coroutine = native()
+            try:
+                trace("seen", (yield from native_coroutine))
+            except TypeError:
+                native_coroutine.close()
+                trace("seen", "refused")
+        """,
+        ours="1",
+        theirs="'refused'",
+    ),
+    Difference(
+        what="with_timeout of None or moment",
+        why="every yieldable is taken; Tornado's fails in an assertion of its own",
+        body="""
+            try:
+                trace("seen", (yield timeout(1, None)))
+            except AssertionError:
+                trace("seen", "failed")
+        """,
+        ours="None",
+        theirs="'failed'",
+    ),
+    Difference(
+        what="an error in a registered converter",
+        why="it is raised at the yield; in Tornado the coroutine waits for ever",
+        body="""
+            class Odd:
+                pass
+            @gen.convert_yielded.register(Odd)
+            def convert(odd):
+                raise Failure("odd")
+            yield sleep(1)
+            try:
+                yield Odd()
+            except Failure as error:
+                trace("seen", error)
+        """,
+        ours="Failure('odd',) after NoneType",
+        theirs=None,
+    ),
+    Difference(
+        what="WaitIterator.next() with nothing left",
+        why="an error, where Tornado waits for ever",
+        body="""
+            try:
+                yield gen.WaitIterator().next()
+            except Exception as error:
+                trace("seen", type(error).__name__)
+        """,
+        ours="'GencoroError'",
+        theirs=None,
+    ),
+    Difference(
+        what="a Future of another loop",
+        why="an error, where Tornado waits for ever, or is resumed on a wrong thread",
+        body="""
+            loop = asyncio.new_event_loop()
+            foreign = loop.create_future()
+            loop.close()
+            try:
+                yield foreign
+            except gen.BadYieldError as error:
+                trace("seen", error)
+        """,
+        ours="BadYieldError() after NoneType",
+        theirs=None,
+    ),
+    Difference(
+        what="a coroutine that yields its own Future",
+        why="an error, where Tornado waits for ever",
+        body="""
+            yield gen.moment
+            try:
+                yield future
+            except gen.BadYieldError as error:
+                trace("seen", error)
+        """,
+        ours="BadYieldError() after NoneType",
+        theirs=None,
+    ),
+    Difference(
+        what="the base of BadYieldError",
+        why="all errors of gencoro have one base",
+        body="""
+            trace("seen", gen.BadYieldError.__base__.__name__)
+            yield gen.moment
+        """,
+        ours="'GencoroError'",
+        theirs="'Exception'",
+    ),
+]
+
+
+@pytest.mark.parametrize("case", BY_DESIGN, ids=lambda case: case.what)
+def test_a_difference_by_design_is_there_and_is_as_described(case):
+    program = f"""
+future = None
+@gen.coroutine
+def body():
+{case.body}
+def main():
+    global future
+    future = body()
+    return future
+"""
+
+    assert _seen(program, gen) == case.ours
+    assert _seen(program, tornado.gen) == case.theirs
+
+
+def _seen(program, module):
+    """Return what the program has seen; None if it waits for ever."""
+    events = play(program, module)[:-1]
+    return next((event[2] for event in events if event[1] == "seen"), None)

@@ -1,0 +1,230 @@
+"""gencoro.futures: the helpers around asyncio's Future."""
+
+import asyncio
+import concurrent.futures
+import logging
+import sys
+import threading
+
+import pytest
+
+from gencoro import futures
+from gencoro.futures import (
+    Future,
+    chain_future,
+    from_concurrent,
+    future_add_done_callback,
+    future_set_exc_info,
+    future_set_exception_unless_cancelled,
+    future_set_result_unless_cancelled,
+    is_future,
+    without_our_frame,
+)
+
+
+@pytest.fixture
+def make_future():
+    """Make Futures on a loop that never runs."""
+    loop = asyncio.new_event_loop()
+    yield loop.create_future
+    loop.close()
+
+
+def test_future_is_that_of_asyncio():
+    assert Future is asyncio.Future
+
+
+def test_both_kinds_of_futures_are_futures(make_future):
+    assert is_future(make_future())
+    assert is_future(concurrent.futures.Future())
+
+
+@pytest.mark.parametrize("value", [None, 42, [], asyncio.Future])
+def test_other_values_are_no_futures(value):
+    assert not is_future(value)
+
+
+def test_result_of_a_cancelled_future_is_dropped(make_future):
+    future = make_future()
+    future.cancel()
+
+    future_set_result_unless_cancelled(future, 42)
+
+    assert future.cancelled()
+
+
+def test_result_of_a_done_future_is_refused(make_future):
+    future = make_future()
+    future_set_result_unless_cancelled(future, 1)
+
+    with pytest.raises(asyncio.InvalidStateError):
+        future_set_result_unless_cancelled(future, 2)
+
+    assert future.result() == 1
+
+
+def test_error_of_a_cancelled_future_is_logged(make_future, caplog):
+    future, error = make_future(), KeyError("k")
+    future.cancel()
+
+    future_set_exception_unless_cancelled(future, error)
+
+    [record] = caplog.records
+    assert (record.name, record.levelno) == ("tornado.application", logging.ERROR)
+    assert record.exc_info[1] is error
+
+
+def test_error_is_set_on_a_waiting_future(make_future):
+    future, error = make_future(), KeyError("k")
+
+    future_set_exception_unless_cancelled(future, error)
+
+    assert future.exception() is error
+
+
+def test_exc_info_of_a_caught_error_is_set(make_future):
+    future, error = make_future(), KeyError("k")
+
+    try:
+        raise error
+    except KeyError:
+        future_set_exc_info(future, sys.exc_info())
+
+    assert future.exception() is error
+
+
+def test_exc_info_without_an_error_is_refused(make_future):
+    with pytest.raises(ValueError, match="holds none"):
+        future_set_exc_info(make_future(), (None, None, None))
+
+
+def test_callback_of_a_done_future_is_called_at_once(make_future):
+    future, called = make_future(), []
+    future.set_result(42)
+
+    future_add_done_callback(future, called.append)
+
+    assert called == [future]
+
+
+def test_callback_of_a_waiting_future_is_called_by_the_loop(run):
+    async def main():
+        future, called = asyncio.get_running_loop().create_future(), []
+        future_add_done_callback(future, called.append)
+        future.set_result(42)
+        before = list(called)
+        await asyncio.sleep(0)
+        return before, called == [future]
+
+    assert run(main) == ([], True)
+
+
+@pytest.mark.parametrize("kind", ["asyncio", "concurrent"])
+def test_chain_copies_a_result_and_an_error(run, kind):
+    async def main():
+        loop = asyncio.get_running_loop()
+        make = loop.create_future if kind == "asyncio" else concurrent.futures.Future
+        good, bad = make(), make()
+        targets = [loop.create_future(), loop.create_future()]
+        chain_future(good, targets[0])
+        chain_future(bad, targets[1])
+        good.set_result(42)
+        bad.set_exception(KeyError("k"))
+        return await asyncio.gather(*targets, return_exceptions=True)
+
+    result, error = run(main)
+
+    assert result == 42
+    assert repr(error) == "KeyError('k')"
+
+
+def test_chain_copies_a_cancellation(make_future):
+    source, target = make_future(), make_future()
+    source.cancel()
+
+    chain_future(source, target)
+
+    assert target.cancelled()
+
+
+def test_chain_leaves_a_done_target_alone(make_future):
+    source, target = make_future(), make_future()
+    target.set_result("first")
+    source.set_result("second")
+
+    chain_future(source, target)
+
+    assert target.result() == "first"
+
+
+def test_chain_to_an_executor_future_needs_no_loop_for_it(run):
+    async def main():
+        source = asyncio.get_running_loop().create_future()
+        target = concurrent.futures.Future()
+        chain_future(source, target)
+        source.set_result(42)
+        await asyncio.sleep(0)
+        return target.result(timeout=0)
+
+    assert run(main) == 42
+
+
+def test_done_job_becomes_a_done_future(run):
+    async def main():
+        job = concurrent.futures.Future()
+        job.set_exception(KeyError("k"))
+        return from_concurrent(job)
+
+    future = run(_wrapped(main))[0]
+
+    assert repr(future.exception()) == "KeyError('k')"
+
+
+def _wrapped(main):
+    # In a list, or `run` would wait for the Future itself.
+    async def wrapper():
+        return [await main()]
+
+    return wrapper
+
+
+def test_job_of_another_thread_arrives_on_the_loop():
+    async def main():
+        job = concurrent.futures.Future()
+        future, threads = from_concurrent(job), []
+        future.add_done_callback(lambda _: threads.append(threading.current_thread()))
+        worker = threading.Thread(target=job.set_result, args=(42,))
+        worker.start()
+        result = await future
+        await asyncio.sleep(0)
+        worker.join()
+        return result, threads
+
+    assert asyncio.run(main()) == (42, [threading.current_thread()])
+
+
+def test_cancelling_the_future_cancels_a_job_that_has_not_begun():
+    async def main():
+        job = concurrent.futures.Future()
+        from_concurrent(job).cancel()
+        await asyncio.sleep(0)
+        return job.cancelled()
+
+    assert asyncio.run(main())
+
+
+def test_only_the_catching_frame_is_taken_off_a_traceback():
+    def culprit():
+        raise KeyError("k")
+
+    try:
+        culprit()
+    except KeyError as caught:
+        error = without_our_frame(caught)
+
+    assert error.__traceback__.tb_frame.f_code.co_name == "culprit"
+    assert error.__traceback__.tb_next is None
+
+
+def test_names_of_all_exist():
+    assert [name for name in futures.__all__ if not hasattr(futures, name)] == []

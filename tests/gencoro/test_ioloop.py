@@ -1,0 +1,222 @@
+"""gencoro.ioloop: current(), run_sync, close."""
+
+import asyncio
+import contextlib
+import logging
+import threading
+
+import pytest
+import tornado.ioloop
+
+from gencoro import gen
+from gencoro.errors import BadYieldError
+from gencoro.ioloop import IOLoop, PeriodicCallback
+
+
+class Failure(Exception):
+    pass
+
+
+@gen.coroutine
+def answer():
+    yield gen.moment
+    return 42
+
+
+def _in_thread(function):
+    """Call a function on a thread of its own; return its result."""
+    results = []
+    thread = threading.Thread(target=lambda: results.append(function()))
+    thread.start()
+    thread.join()
+    return results[0]
+
+
+# current()
+
+
+@pytest.mark.parametrize("first", [IOLoop, tornado.ioloop.IOLoop])
+def test_current_is_one_object_whoever_is_asked_first(first):
+    async def main():
+        asked = first.current()
+        both = IOLoop.current(), tornado.ioloop.IOLoop.current()
+        return [loop is asked for loop in both], type(IOLoop.current())
+
+    assert asyncio.run(main()) == ([True, True], IOLoop)
+
+
+def test_loop_that_tornado_made_for_a_thread_is_adopted():
+    def in_thread():
+        theirs = tornado.ioloop.IOLoop()
+        ours = IOLoop.current()
+        result = theirs.run_sync(answer), ours is theirs, type(theirs)
+        theirs.close()
+        return result
+
+    assert _in_thread(in_thread) == (42, True, IOLoop)
+
+
+def test_current_without_a_loop_can_be_told_to_make_none():
+    assert _in_thread(lambda: IOLoop.current(instance=False)) is None
+
+
+def test_asyncio_loop_of_current_is_the_running_one():
+    async def main():
+        return IOLoop.current().asyncio_loop is asyncio.get_running_loop()
+
+    assert asyncio.run(main())
+
+
+# run_sync
+
+
+def test_run_sync_returns_the_result_again_and_again(loop):
+    assert [loop.run_sync(answer) for _ in range(3)] == [42, 42, 42]
+
+
+def test_run_sync_takes_native_coroutines_lists_and_nothing(loop):
+    async def native():
+        return 42
+
+    assert loop.run_sync(native) == 42
+    assert loop.run_sync(lambda: [answer(), native()]) == [42, 42]
+    assert loop.run_sync(lambda: None) is None
+    assert loop.run_sync(lambda: gen.moment) is None
+
+
+def test_run_sync_raises_the_error_of_the_coroutine(loop):
+    @gen.coroutine
+    def fails():
+        yield gen.moment
+        raise Failure("inside")
+
+    with pytest.raises(Failure, match="inside"):
+        loop.run_sync(fails)
+
+    assert loop.run_sync(answer) == 42
+
+
+@pytest.mark.parametrize("error", [Failure, asyncio.CancelledError])
+def test_run_sync_raises_the_error_of_a_plain_function(loop, error):
+    def fails():
+        raise error
+
+    with pytest.raises(error):
+        loop.run_sync(fails)
+
+
+def test_run_sync_refuses_a_plain_value(loop):
+    with pytest.raises(BadYieldError, match="yielded 42"):
+        loop.run_sync(lambda: 42)
+
+
+def test_run_sync_works_on_another_thread():
+    def in_thread():
+        loop = IOLoop()
+        result = loop.run_sync(answer)
+        loop.close()
+        return result
+
+    assert _in_thread(in_thread) == 42
+
+
+def test_run_sync_inside_a_running_loop_is_refused_and_names_the_cure(loop):
+    @gen.coroutine
+    def main():
+        loop.run_sync(answer)
+        yield
+
+    with pytest.raises(RuntimeError, match=r"inside a running event loop.*yield \(or"):
+        loop.run_sync(main)
+
+
+def test_run_sync_says_so_when_somebody_stops_the_loop(loop):
+    @gen.coroutine
+    def main():
+        loop.stop()
+        yield gen.sleep(60)
+
+    with pytest.raises(RuntimeError, match="somebody called stop"):
+        loop.run_sync(main)
+
+
+def test_run_sync_runs_again_after_it_was_stopped(loop):
+    @gen.coroutine
+    def main():
+        loop.stop()
+        yield gen.sleep(0.001)
+
+    with contextlib.suppress(RuntimeError):
+        loop.run_sync(main)
+
+    assert loop.run_sync(lambda: gen.sleep(0.01)) is None
+    assert loop.run_sync(answer) == 42
+
+
+# close()
+
+
+def test_close_cancels_native_coroutines_that_still_run(caplog):
+    caplog.set_level(logging.DEBUG, "asyncio")
+    steps = []
+
+    async def native():
+        try:
+            await asyncio.sleep(60)
+        finally:
+            await asyncio.sleep(0)
+            steps.append("cleaned up")
+
+    @gen.coroutine
+    def main():
+        gen.convert_yielded(native())
+        yield gen.moment
+
+    loop = IOLoop()
+    loop.run_sync(main)
+    loop.close()
+
+    assert steps == ["cleaned up"]
+    assert [r for r in caplog.records if r.levelno >= logging.WARNING] == []
+
+
+def test_close_gives_up_on_native_coroutines_that_refuse(monkeypatch):
+    monkeypatch.setattr("gencoro.ioloop.CLEAN_UP_S", 0.01)
+
+    async def native():
+        with contextlib.suppress(asyncio.CancelledError):
+            await asyncio.sleep(60)
+        await asyncio.get_running_loop().create_future()
+
+    @gen.coroutine
+    def main():
+        gen.convert_yielded(native())
+        yield gen.moment
+
+    loop = IOLoop()
+    loop.run_sync(main)
+    loop.asyncio_loop.set_exception_handler(lambda _loop, _context: None)
+    loop.close()
+
+    assert loop.asyncio_loop.is_closed()
+
+
+def test_periodic_callback_runs_coroutines(loop):
+    @gen.coroutine
+    def main():
+        calls, enough = [], loop.asyncio_loop.create_future()
+
+        @gen.coroutine
+        def tick():
+            yield gen.moment
+            calls.append("tick")
+            if len(calls) == 3:
+                enough.set_result(calls)
+
+        periodic = PeriodicCallback(tick, 1)
+        periodic.start()
+        yield enough
+        periodic.stop()
+        return calls
+
+    assert loop.run_sync(main, timeout=10) == ["tick"] * 3

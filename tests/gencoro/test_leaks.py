@@ -1,0 +1,266 @@
+"""Nothing is kept that nobody needs: reference counts alone free a coroutine.
+
+The collector is off during each test, so what a weak reference still sees is kept by
+somebody, or by a cycle.
+"""
+
+import asyncio
+import gc
+import weakref
+from datetime import timedelta
+
+import pytest
+from virtual_time import VirtualLoop
+
+from gencoro import gen
+from gencoro.futures import app_log
+from gencoro.ioloop import IOLoop
+
+
+class Failure(Exception):
+    pass
+
+
+class Thing:
+    """What a body has in its arguments and local names; it can be watched."""
+
+
+class Odd:
+    """What cannot be converted."""
+
+    def __init__(self, new):
+        self.thing = new()
+
+
+@gen.convert_yielded.register(Odd)
+def _fail_to_convert(odd):
+    raise Failure(odd.thing is None)
+
+
+class Watch:
+    """Makes things, and tells how many of them are alive."""
+
+    def __init__(self):
+        self.references = []
+
+    def __call__(self):
+        thing = Thing()
+        self.references.append(weakref.ref(thing))
+        return thing
+
+    def __len__(self):
+        return sum(reference() is not None for reference in self.references)
+
+
+@pytest.fixture
+def new(monkeypatch):
+    """Make things to be freed by reference counts alone."""
+    # pytest keeps log records, and these keep the traceback of their error.
+    monkeypatch.setattr(app_log, "disabled", True)
+    gc.collect()
+    gc.disable()
+    yield Watch()
+    gc.enable()
+
+
+@pytest.fixture
+def loop(new):
+    """Make a virtual loop; a test runs it with `_turn`."""
+    loop = VirtualLoop()
+    asyncio.set_event_loop(loop)
+    yield loop
+    asyncio.set_event_loop(None)
+    loop.close()
+
+
+def _run_for(loop, duration):
+    loop.call_later(duration, loop.stop)
+    loop.run_forever()
+
+
+@gen.coroutine
+def _work(new, argument, *, fail=False):
+    local = new()
+    yield gen.sleep(1)
+    yield gen.moment
+    if fail:
+        raise Failure
+    return bool(local and argument)
+
+
+@gen.coroutine
+def _waits(new, make, caught=()):
+    local = new()
+    try:
+        yield make()
+    except caught:
+        pass
+    yield gen.sleep(1)
+    return bool(local)
+
+
+SITUATIONS = {
+    "success": lambda new: _work(new, new()),
+    "failure": lambda new: _work(new, new(), fail=True),
+    "failure at once": lambda new: _fail_at_once(new, new()),
+    "failure of an inner one": lambda new: _waits(
+        new, lambda: _work(new, new(), fail=True)
+    ),
+    "caught failure": lambda new: _waits(
+        new, lambda: _work(new, new(), fail=True), Failure
+    ),
+    "caught failure of one that fails at once": lambda new: _waits(
+        new, lambda: _fail_at_once(new, new()), Failure
+    ),
+    "failure in a list": lambda new: _waits(
+        new, lambda: [_work(new, new(), fail=True), _work(new, new())]
+    ),
+    "caught failure in a dict": lambda new: _waits(
+        new, lambda: {"a": [_work(new, new(), fail=True)]}, Failure
+    ),
+    "several failures": lambda new: _waits(
+        new, lambda: [_work(new, new(), fail=True), _work(new, new(), fail=True)]
+    ),
+    "in time": lambda new: _waits(
+        new, lambda: gen.with_timeout(timedelta(seconds=9), _work(new, new()))
+    ),
+    "failure in time": lambda new: _waits(
+        new,
+        lambda: gen.with_timeout(timedelta(seconds=9), _work(new, new(), fail=True)),
+        Failure,
+    ),
+    "too late": lambda new: _waits(
+        new,
+        lambda: gen.with_timeout(timedelta(seconds=0.1), _work(new, new())),
+        TimeoutError,
+    ),
+    "failure too late": lambda new: _waits(
+        new,
+        lambda: gen.with_timeout(timedelta(seconds=0.1), _work(new, new(), fail=True)),
+        TimeoutError,
+    ),
+    "mistake": lambda new: _waits(new, lambda: 42, gen.BadYieldError),
+    "mistake in a list": lambda new: _waits(new, lambda: [42], gen.BadYieldError),
+    "mistake that is not caught": lambda new: _waits(new, lambda: [[42]]),
+    "failure of a converter": lambda new: _waits(new, lambda: Odd(new), Failure),
+    "failure of a converter that is not caught": lambda new: _waits(
+        new, lambda: Odd(new)
+    ),
+    "failure that a WaitIterator hands on": lambda new: _waits(
+        new, lambda: gen.WaitIterator(_work(new, new(), fail=True)).next(), Failure
+    ),
+}
+
+
+@gen.coroutine
+def _fail_at_once(new, argument):
+    local = new()
+    raise Failure(bool(local and argument))
+    yield
+
+
+@pytest.mark.parametrize("situation", SITUATIONS)
+def test_coroutine_that_ended_is_freed_by_reference_counts(loop, new, situation):
+    future = SITUATIONS[situation](new)
+    _run_for(loop, 5)
+    done = future.done()
+
+    # Somebody looks at it, as the one who waits for it would.
+    future.exception()
+    del future
+
+    assert done
+    assert new.references
+    assert len(new) == 0
+
+
+@pytest.mark.parametrize("situation", SITUATIONS)
+def test_coroutine_that_ended_leaves_no_cycle_behind(loop, new, situation):
+    SITUATIONS[situation](new).add_done_callback(lambda done: done.exception())
+    _run_for(loop, 5)
+
+    gc.set_debug(gc.DEBUG_SAVEALL)
+    gc.collect()
+    ours = [thing for thing in gc.garbage if "gencoro" in type(thing).__module__]
+    gc.set_debug(0)
+    gc.garbage.clear()
+
+    assert ours == []
+
+
+def test_cancelled_coroutine_is_freed(loop, new):
+    future = _waits(new, lambda: _work(new, new()))
+    _run_for(loop, 0.5)
+
+    future.cancel()
+    _run_for(loop, 0.1)
+
+    assert future.cancelled()
+    assert len(new) == 0
+
+
+def test_cancelled_sleep_is_freed_before_its_time(loop, new):
+    future = gen.sleep(3600)
+    future.thing = new()
+
+    future.cancel()
+    del future
+
+    assert len(new) == 0
+
+
+def test_finished_sleep_is_freed(loop, new):
+    future = gen.sleep(1)
+    future.thing = new()
+    _run_for(loop, 2)
+
+    del future
+
+    assert len(new) == 0
+
+
+def test_coroutine_that_nobody_waits_for_runs_to_its_end_and_is_freed(loop, new):
+    _work(new, new())
+    _run_for(loop, 0.5)
+    while_it_runs = len(new)
+
+    _run_for(loop, 5)
+
+    assert while_it_runs == 2
+    assert len(new) == 0
+
+
+def test_error_of_run_sync_leaves_no_cycle_behind(new):
+    loop = IOLoop()
+
+    def main():
+        return _work_really(new, new())
+
+    try:
+        loop.run_sync(main)
+    except Failure:
+        pass
+
+    assert len(new.references) == 2
+    assert len(new) == 0
+    loop.close()
+
+
+@gen.coroutine
+def _work_really(new, argument):
+    local = new()
+    yield gen.moment
+    raise Failure(bool(local and argument))
+
+
+def test_timed_out_run_sync_leaves_no_cycle_behind(new):
+    loop = IOLoop()
+
+    try:
+        loop.run_sync(lambda: _work(new, new()), timeout=0.001)
+    except TimeoutError:
+        pass
+
+    assert len(new.references) == 2
+    assert len(new) == 0
+    loop.close()

@@ -1,0 +1,208 @@
+"""The mistakes of users: an error at the yield names each one and its cure."""
+
+import asyncio
+import threading
+from datetime import timedelta
+
+import pytest
+
+from gencoro import gen
+from gencoro.errors import BadYieldError
+
+
+def plain_generator():
+    yield gen.moment
+
+
+async def async_generator():
+    yield 1
+
+
+def undecorated():
+    return 42
+
+
+class Thing:
+    @gen.coroutine
+    def method(self):
+        yield gen.moment
+
+    def __call__(self):
+        return 42
+
+
+def _mistake(run, make):
+    """Yield what ``make`` makes; return the text of the error, caught at the yield."""
+
+    @gen.coroutine
+    def body():
+        yield gen.moment
+        try:
+            yield make()
+        except BadYieldError as error:
+            text = str(error)
+        # It was the error of one yield: the coroutine goes on.
+        yield gen.moment
+        return text
+
+    return run(body)
+
+
+def test_plain_generator(run):
+    text = _mistake(run, plain_generator)
+
+    assert text.startswith("yielded a plain generator <generator object plain_gen")
+    assert "decorate plain_generator with @gen.coroutine" in text
+    assert "call it with `yield from`" in text
+
+
+@pytest.mark.parametrize("many", [(1, 2), {1, 2}, frozenset([1])])
+def test_tuple_or_set(run, many):
+    text = _mistake(run, lambda: many)
+
+    assert text.startswith(f"yielded a {type(many).__name__} {many!r}")
+    assert "yield a list or a dict of them" in text
+
+
+@pytest.mark.parametrize("result", [42, "text", 1.5, b"", True])
+def test_result_of_an_undecorated_function(run, result):
+    text = _mistake(run, lambda: result)
+
+    assert text.startswith(
+        f"yielded {result!r} ({type(result).__name__}), which cannot"
+    )
+    assert "that function lacks @gen.coroutine" in text
+    assert "its call needs no `yield`" in text
+
+
+def test_forgotten_call_of_a_function(run):
+    text = _mistake(run, lambda: undecorated)
+
+    assert "itself, which has not been called" in text
+    assert "write `yield undecorated(...)`" in text
+
+
+def test_forgotten_call_of_a_method(run):
+    text = _mistake(run, lambda: Thing().method)
+
+    assert "write `yield Thing.method(...)`" in text
+
+
+def test_forgotten_call_of_a_callable_object(run):
+    text = _mistake(run, Thing)
+
+    assert "itself, which has not been called" in text
+
+
+def test_async_generator(run):
+    text = _mistake(run, async_generator)
+
+    assert text.startswith("yielded an async generator <async_generator object")
+    assert "iterate over it with `async for`" in text
+
+
+@pytest.mark.parametrize("place", ["alone", "list", "dict"])
+def test_future_of_another_loop(run, place):
+    other = asyncio.new_event_loop()
+    future = other.create_future()
+    made = {"alone": future, "list": [None, future], "dict": {"k": future}}[place]
+    prefix = {"alone": "", "list": "at [1]: ", "dict": "at ['k']: "}[place]
+
+    text = _mistake(run, lambda: made)
+
+    assert text.startswith(
+        f"{prefix}yielded <Future pending>, which belongs to another"
+    )
+    assert "hand its result over with call_soon_threadsafe" in text
+    other.close()
+
+
+def test_done_future_of_another_loop_is_no_mistake(run):
+    other = asyncio.new_event_loop()
+    future = other.create_future()
+    future.set_result(42)
+    other.close()
+
+    @gen.coroutine
+    def body():
+        return (yield future), (yield [future])
+
+    assert run(body) == (42, [42])
+
+
+def test_coroutine_of_another_threads_loop(run):
+    other = asyncio.new_event_loop()
+    made = []
+
+    def make_there():
+        asyncio.set_event_loop(other)
+        made.append(Thing().method())
+
+    thread = threading.Thread(target=make_there)
+    thread.start()
+    thread.join()
+
+    text = _mistake(run, lambda: made[0])
+
+    assert "which belongs to another event loop" in text
+    other.close()
+
+
+def test_own_future(run):
+    async def main():
+        @gen.coroutine
+        def body():
+            yield gen.moment
+            try:
+                yield future
+            except BadYieldError as error:
+                return str(error)
+
+        future = body()
+        return await future
+
+    text = run(main)
+
+    assert text.startswith("the coroutine yielded its own Future <CoroutineFuture pend")
+    assert "it would wait for itself for ever" in text
+
+
+def test_place_in_nested_lists_and_dicts_is_named(run):
+    text = _mistake(run, lambda: [None, {"a": None, "b": [None, 42]}])
+
+    assert text.startswith("at [1]: at ['b']: at [1]: yielded 42 (int)")
+
+
+def test_first_yield_of_a_coroutine(run):
+    @gen.coroutine
+    def body():
+        try:
+            yield plain_generator()
+        except BadYieldError:
+            return "caught"
+
+    assert run(body) == "caught"
+
+
+def test_mistake_that_is_not_caught_fails_the_coroutine_at_its_line(run):
+    @gen.coroutine
+    def body():
+        yield 42
+
+    with pytest.raises(BadYieldError) as caught:
+        run(body)
+
+    names = [frame.name for frame in caught.traceback]
+    assert names[-1] == "body"
+
+
+@pytest.mark.parametrize("waiting", ["with_timeout", "multi"])
+def test_mistake_given_to_a_function_is_raised_by_the_call(run, waiting):
+    async def main():
+        with pytest.raises(BadYieldError, match="yielded 42"):
+            if waiting == "multi":
+                gen.multi([42])
+            else:
+                gen.with_timeout(timedelta(seconds=1), 42)
+
+    run(main)

@@ -1,0 +1,210 @@
+"""How `IOLoop.run_sync` ends early: time-outs, Ctrl-C, SystemExit."""
+
+import asyncio
+import subprocess
+import sys
+import traceback
+
+import pytest
+
+from gencoro import gen
+
+
+@gen.coroutine
+def answer():
+    yield gen.moment
+    return 42
+
+
+# Time-outs
+
+
+@gen.coroutine
+def stuck():
+    yield gen.sleep(60)
+
+
+@gen.coroutine
+def waits_for_stuck():
+    yield stuck()
+
+
+def test_time_out_lets_the_coroutine_clean_up(loop):
+    steps = []
+
+    @gen.coroutine
+    def main():
+        try:
+            yield gen.sleep(60)
+        finally:
+            yield gen.sleep(0.001)
+            steps.append("cleaned up")
+
+    with pytest.raises(TimeoutError, match=r"timed out after 0\.01 seconds"):
+        loop.run_sync(main, timeout=0.01)
+
+    assert steps == ["cleaned up"]
+
+
+def test_time_out_shows_the_yields_where_it_was_stuck(loop):
+    with pytest.raises(TimeoutError) as caught:
+        loop.run_sync(waits_for_stuck, timeout=0.01)
+
+    frames = traceback.extract_tb(caught.value.__traceback__)
+    assert [frame.name for frame in frames][-2:] == ["waits_for_stuck", "stuck"]
+    assert frames[-1].line == "yield gen.sleep(60)"
+
+
+def test_time_out_shows_native_coroutines_and_helpers_too(loop):
+    async def native():
+        await waits_for_stuck()
+
+    def helper():
+        yield from native()
+
+    @gen.coroutine
+    def main():
+        yield from helper_of_coroutine()
+
+    @gen.coroutine
+    def helper_of_coroutine():
+        yield native()
+
+    with pytest.raises(TimeoutError) as caught:
+        loop.run_sync(main, timeout=0.01)
+
+    names = [frame.name for frame in traceback.extract_tb(caught.value.__traceback__)]
+    assert names[-5:] == [
+        "main",
+        "helper_of_coroutine",
+        "native",
+        "waits_for_stuck",
+        "stuck",
+    ]
+
+
+def test_coroutine_that_refuses_the_time_out_keeps_its_result(loop):
+    @gen.coroutine
+    def stubborn():
+        try:
+            yield gen.sleep(60)
+        except asyncio.CancelledError:
+            return 42
+
+    assert loop.run_sync(stubborn, timeout=0.01) == 42
+
+
+def test_plain_future_that_times_out_is_cancelled(loop):
+    future = loop.asyncio_loop.create_future()
+
+    with pytest.raises(TimeoutError):
+        loop.run_sync(lambda: future, timeout=0.01)
+
+    assert future.cancelled()
+
+
+def test_time_out_is_forgotten_after_the_result(loop):
+    loop.run_sync(answer, timeout=0.01)
+
+    assert loop.run_sync(lambda: gen.sleep(0.03)) is None
+
+
+# Interrupts
+
+
+@pytest.mark.parametrize("interrupt", [KeyboardInterrupt, SystemExit])
+def test_interrupt_raised_in_a_helper_coroutine_lets_main_clean_up(loop, interrupt):
+    steps = []
+
+    @gen.coroutine
+    def helper():
+        yield gen.moment
+        raise interrupt
+
+    @gen.coroutine
+    def main():
+        helper()
+        try:
+            yield gen.sleep(60)
+        finally:
+            steps.append("cleaned up")
+
+    with pytest.raises(interrupt):
+        loop.run_sync(main)
+
+    assert steps == ["cleaned up"]
+
+
+SCRIPT = """
+import os, signal, sys, time
+from gencoro import gen
+from gencoro.ioloop import IOLoop
+
+def ctrl_c():
+    os.kill(os.getpid(), signal.SIGINT)
+
+@gen.coroutine
+def main():
+    IOLoop.current().call_later(0.01, ctrl_c)
+    try:
+        yield gen.sleep(60)
+    finally:
+        print("cleaning up", flush=True)
+        {clean_up}
+        print("cleaned up", flush=True)
+
+try:
+    IOLoop.current().run_sync(main)
+except KeyboardInterrupt:
+    print("interrupted")
+assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+"""
+
+
+def _run_script(clean_up):
+    done = subprocess.run(
+        [sys.executable, "-c", SCRIPT.format(clean_up=clean_up)],
+        check=True,
+        capture_output=True,
+        text=True,
+        timeout=20,
+    )
+    return done.stdout.splitlines(), done.stderr
+
+
+def test_ctrl_c_cancels_main_which_cleans_up():
+    lines, errors = _run_script("yield gen.sleep(0.01)")
+
+    assert lines == ["cleaning up", "cleaned up", "interrupted"]
+    assert errors == ""
+
+
+def test_second_ctrl_c_stops_at_once():
+    lines, errors = _run_script("ctrl_c(); time.sleep(0.01)")
+
+    assert lines == ["cleaning up", "interrupted"]
+    assert errors == ""
+
+
+def test_sys_exit_in_a_script_ends_it_quietly_with_its_code():
+    script = """
+import sys
+from gencoro import gen
+from gencoro.ioloop import IOLoop
+
+@gen.coroutine
+def inner():
+    yield gen.moment
+    sys.exit(3)
+
+@gen.coroutine
+def main():
+    yield inner()
+
+IOLoop.current().run_sync(main)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script], check=False, capture_output=True, text=True
+    )
+
+    assert (done.returncode, done.stderr) == (3, "")

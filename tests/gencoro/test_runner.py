@@ -1,0 +1,156 @@
+"""gencoro.runner: interrupts, resuming, the Runner itself."""
+
+import asyncio
+import contextvars
+
+import pytest
+
+from gencoro import gen
+from gencoro.runner import Runner
+
+
+class Failure(Exception):
+    pass
+
+
+def _pending():
+    return asyncio.get_running_loop().create_future()
+
+
+# KeyboardInterrupt and its like.
+
+
+@pytest.mark.parametrize("interrupt", [KeyboardInterrupt, SystemExit])
+def test_interrupt_in_a_body_leaves_the_loop_and_a_future_that_tells(interrupt, caplog):
+    @gen.coroutine
+    def body():
+        yield gen.moment
+        raise interrupt("now")
+
+    loop = asyncio.new_event_loop()
+    asyncio.set_event_loop(loop)
+    future = body()
+    runner = future._runner
+
+    with pytest.raises(interrupt):
+        loop.run_until_complete(future)
+
+    assert (runner.running, runner.finished, runner.result_future) == (
+        False,
+        True,
+        None,
+    )
+    assert isinstance(future.exception(), interrupt)
+    loop.close()
+    asyncio.set_event_loop(None)
+
+
+def test_interrupt_that_was_raised_is_not_logged_as_unseen(loop, caplog):
+    @gen.coroutine
+    def body():
+        yield gen.moment
+        raise SystemExit(3)
+
+    with pytest.raises(SystemExit):
+        loop.run_sync(body)
+
+    assert caplog.records == []
+
+
+def test_interrupt_before_the_first_yield_reaches_the_caller(run):
+    @gen.coroutine
+    def body():
+        raise KeyboardInterrupt
+        yield
+
+    async def main():
+        with pytest.raises(KeyboardInterrupt):
+            body()
+
+    run(main)
+
+
+# Resuming.
+
+
+def test_done_futures_are_taken_in_place_without_recursion(run):
+    @gen.coroutine
+    def main():
+        done = _pending()
+        done.set_result(1)
+        turns, total = [], 0
+        asyncio.get_running_loop().call_soon(turns.append, "turn")
+        for _ in range(100_000):
+            total += yield done
+        return total, list(turns)
+
+    assert run(main) == (100_000, [])
+
+
+def test_moment_costs_exactly_one_turn(run):
+    @gen.coroutine
+    def main():
+        turns = []
+
+        def count():
+            turns.append(1)
+            asyncio.get_running_loop().call_soon(count)
+
+        count()
+        for _ in range(5):
+            yield gen.moment
+        return len(turns)
+
+    # One when it was first called, and one in each turn.
+    assert run(main) == 1 + 5
+
+
+def test_repr_says_whose_runner_it_is(run):
+    @gen.coroutine
+    def napping():
+        yield gen.moment
+
+    async def main():
+        future = napping()
+        runner = future._runner
+        before = repr(runner)
+        await future
+        return before, repr(runner)
+
+    before, after = run(main)
+
+    assert before.endswith("napping, suspended>")
+    assert after.endswith("napping, ended>")
+
+
+def test_error_is_thrown_into_a_suspended_coroutine_by_its_runner(run):
+    variable = contextvars.ContextVar("variable", default="outside")
+
+    @gen.coroutine
+    def body():
+        variable.set("inside")
+        try:
+            yield _pending()
+        except Failure as error:
+            return variable.get(), error.args
+
+    async def main():
+        future = body()
+        runner = future._runner
+        taken = runner.handle_exception(Failure, Failure("thrown"), None)
+        return taken, await future, runner.handle_exception(Failure, Failure(), None)
+
+    assert run(main) == (True, ("inside", ("thrown",)), False)
+
+
+def test_runner_can_be_made_by_hand(run):
+    def body():
+        yield gen.moment
+        return 42
+
+    async def main():
+        generator, future = body(), _pending()
+        Runner(generator, future, next(generator))
+        return await future
+
+    assert run(main) == 42

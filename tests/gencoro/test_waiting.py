@@ -1,0 +1,211 @@
+"""gencoro.waiting: sleep and with_timeout, in virtual time."""
+
+import asyncio
+import time
+from datetime import timedelta
+
+import pytest
+
+from gencoro import gen
+
+
+class Failure(Exception):
+    pass
+
+
+@gen.coroutine
+def _after(duration, value):
+    yield gen.sleep(duration)
+    return value
+
+
+@gen.coroutine
+def _fail_after(duration, *args):
+    yield gen.sleep(duration)
+    raise Failure(*args)
+
+
+def _now():
+    return asyncio.get_running_loop().time()
+
+
+# sleep
+
+
+@pytest.mark.parametrize("duration", [0, 0.5, 3600])
+def test_sleep_lasts_as_long_as_it_says(run, duration):
+    @gen.coroutine
+    def main():
+        result = yield gen.sleep(duration)
+        return result, _now()
+
+    assert run(main) == (None, duration)
+
+
+def test_sleep_of_nothing_takes_a_turn(run):
+    async def main():
+        return gen.sleep(0).done()
+
+    assert run(main) is False
+
+
+def test_cancelled_sleep_takes_its_timer_back(run):
+    async def main():
+        loop = asyncio.get_running_loop()
+        future = gen.sleep(60)
+        [timer] = loop._scheduled
+        future.cancel()
+        return timer.cancelled(), future.cancelled()
+
+    assert run(main) == (True, True)
+
+
+def test_cancelling_a_finished_sleep_does_nothing(run):
+    async def main():
+        future = gen.sleep(1)
+        await future
+        return future.cancel()
+
+    assert run(main) is False
+
+
+# with_timeout
+
+
+def test_result_in_time_is_handed_on_and_the_timer_taken_back(run):
+    async def main():
+        result = await gen.with_timeout(timedelta(seconds=60), _after(1, 42))
+        await asyncio.sleep(0)
+        timers = asyncio.get_running_loop()._scheduled
+        return result, [timer for timer in timers if not timer.cancelled()]
+
+    assert run(main) == (42, [])
+
+
+def test_error_in_time_is_handed_on(run):
+    async def main():
+        await gen.with_timeout(timedelta(seconds=60), _fail_after(1, "in time"))
+
+    with pytest.raises(Failure, match="in time"):
+        run(main)
+
+
+def test_time_out_is_the_builtin_timeout_error(run):
+    async def main():
+        try:
+            await gen.with_timeout(timedelta(seconds=2), _after(60, 42))
+        except TimeoutError as error:
+            return str(error), _now()
+
+    assert run(main) == ("Timeout", 2)
+
+
+@pytest.mark.parametrize("message", ["too slow", lambda: "too slow"])
+def test_text_of_the_time_out_can_be_given(run, message):
+    async def main():
+        late = _after(60, 42)
+        await gen.with_timeout(timedelta(seconds=1), late, message=message)
+
+    with pytest.raises(TimeoutError, match="^too slow$"):
+        run(main)
+
+
+def test_message_function_is_not_called_in_time(run):
+    async def main():
+        in_time = gen.with_timeout(
+            timedelta(seconds=9), _after(1, 42), message=pytest.fail
+        )
+        return await in_time
+
+    assert run(main) == 42
+
+
+def test_what_timed_out_is_not_cancelled_and_can_be_waited_for_again(run):
+    async def main():
+        slow = _after(3, 42)
+        with pytest.raises(TimeoutError):
+            await gen.with_timeout(timedelta(seconds=1), slow)
+        return await gen.with_timeout(timedelta(seconds=9), slow), _now()
+
+    assert run(main) == (42, 3)
+
+
+def test_error_after_the_time_out_is_logged(run, caplog):
+    async def main():
+        with pytest.raises(TimeoutError):
+            await gen.with_timeout(timedelta(seconds=1), _fail_after(2, "late"))
+        await asyncio.sleep(5)
+
+    run(main)
+
+    [record] = caplog.records
+    assert record.message.startswith("Exception in Future <CoroutineFuture finished")
+    assert record.exc_info[1].args == ("late",)
+
+
+def test_quiet_error_after_the_time_out_is_not_logged(run, caplog):
+    async def main():
+        late = _fail_after(2)
+        with pytest.raises(TimeoutError):
+            await gen.with_timeout(timedelta(seconds=1), late, Failure)
+        await asyncio.sleep(5)
+
+    run(main)
+
+    assert caplog.records == []
+
+
+@pytest.mark.parametrize("in_a_list", [False, True])
+def test_cancellation_after_the_time_out_is_not_logged(run, caplog, in_a_list):
+    async def main():
+        slow = gen.sleep(60)
+        with pytest.raises(TimeoutError):
+            await gen.with_timeout(timedelta(seconds=1), [slow] if in_a_list else slow)
+        slow.cancel()
+        await asyncio.sleep(1)
+
+    run(main)
+
+    assert caplog.records == []
+
+
+def test_number_is_a_moment_of_the_wall_clock_not_a_duration(run):
+    async def main():
+        with pytest.raises(TimeoutError):
+            await gen.with_timeout(time.time() + 100, gen.sleep(3600))
+        return _now()
+
+    assert run(main) == pytest.approx(100, abs=1)
+
+
+def test_moment_in_the_past_is_due_at_once(run):
+    async def main():
+        with pytest.raises(TimeoutError):
+            await gen.with_timeout(0.1, gen.sleep(60))
+        return _now()
+
+    assert run(main) == 0
+
+
+@pytest.mark.parametrize("timeout", ["1", None, [1]])
+def test_time_out_of_another_type_is_refused(run, timeout):
+    async def main():
+        gen.with_timeout(timeout, None)
+
+    with pytest.raises(TypeError, match="give a datetime.timedelta"):
+        run(main)
+
+
+@pytest.mark.parametrize("nothing", [None, gen.moment])
+def test_moment_never_times_out(run, nothing):
+    async def main():
+        return await gen.with_timeout(timedelta(seconds=0), nothing)
+
+    assert run(main) is None
+
+
+def test_what_is_done_already_wins_over_a_time_out_of_zero(run):
+    async def main():
+        return await gen.with_timeout(timedelta(0), gen.maybe_future(42))
+
+    assert run(main) == 42

@@ -1,0 +1,169 @@
+"""gencoro.yieldables: convert_yielded, multi, moment, maybe_future."""
+
+import asyncio
+import concurrent.futures
+import gc
+
+import pytest
+import tornado.gen
+
+from gencoro import gen
+from gencoro.yieldables import convert_yielded, held_tasks, maybe_future, moment
+
+
+class Failure(Exception):
+    pass
+
+
+def _done(value):
+    future = asyncio.get_running_loop().create_future()
+    future.set_result(value)
+    return future
+
+
+@gen.coroutine
+def _after(duration, value):
+    yield gen.sleep(duration)
+    return value
+
+
+# convert_yielded
+
+
+def test_future_is_converted_to_itself(run):
+    async def main():
+        future = _done(1)
+        return convert_yielded(future) is future
+
+    assert run(main)
+
+
+@pytest.mark.parametrize("value", [None, moment, tornado.gen.moment])
+def test_moments_are_all_the_same(value):
+    assert convert_yielded(value) is moment
+
+
+def test_done_job_is_converted_to_a_done_future(run):
+    async def main():
+        job = concurrent.futures.Future()
+        job.set_result(42)
+        return convert_yielded(job).result()
+
+    assert run(main) == 42
+
+
+def test_native_coroutine_is_held_until_it_is_done(run):
+    async def wait(future):
+        return await future
+
+    async def main():
+        loop = asyncio.get_running_loop()
+        future = loop.create_future()
+        done = []
+        convert_yielded(wait(future)).add_done_callback(done.append)
+        await asyncio.sleep(0)
+        gc.collect()
+        held = len(held_tasks(loop))
+        future.set_result(42)
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        return held, [task.result() for task in done], len(held_tasks(loop))
+
+    assert run(main) == (1, [42], 0)
+
+
+def test_awaitable_object_is_waited_for(run):
+    class Awaitable:
+        def __await__(self):
+            yield from asyncio.sleep(0).__await__()
+            return 42
+
+    @gen.coroutine
+    def main():
+        return (yield Awaitable())
+
+    assert run(main) == 42
+
+
+@pytest.mark.parametrize("registry", [gen, tornado.gen], ids=["gencoro", "tornado"])
+def test_registered_type_can_be_yielded(run, registry):
+    class Delayed:
+        pass
+
+    @registry.convert_yielded.register(Delayed)
+    def convert(_delayed):
+        return _after(1, 42)
+
+    @gen.coroutine
+    def main():
+        alone = yield Delayed()
+        in_a_list = yield [Delayed()]
+        return alone, in_a_list
+
+    assert run(main) == (42, [42])
+
+
+def test_converter_of_tornado_may_return_an_executors_future(run):
+    class Job:
+        pass
+
+    @tornado.gen.convert_yielded.register(Job)
+    def convert(_job):
+        return gen_job(42)
+
+    def gen_job(value):
+        job = concurrent.futures.Future()
+        job.set_result(value)
+        return job
+
+    @gen.coroutine
+    def main():
+        return (yield Job())
+
+    assert run(main) == 42
+
+
+@pytest.mark.parametrize("waits_before", [False, True])
+def test_error_of_a_converter_is_raised_at_the_yield(run, waits_before):
+    class Odd:
+        pass
+
+    @gen.convert_yielded.register(Odd)
+    def convert(_odd):
+        raise Failure("odd")
+
+    @gen.coroutine
+    def main():
+        if waits_before:
+            yield gen.moment
+        try:
+            yield Odd()
+        except Failure as error:
+            return error.args
+
+    assert run(main) == ("odd",)
+
+
+# moment, maybe_future
+
+
+def test_moment_can_be_awaited(run):
+    async def main():
+        turns = []
+        asyncio.get_running_loop().call_soon(turns.append, "other")
+        await moment
+        return turns
+
+    assert run(main) == ["other"]
+
+
+def test_moment_shows_its_name():
+    assert repr(moment) == "<gencoro.gen.moment>"
+
+
+def test_maybe_future_wraps_a_value_and_keeps_a_future(run):
+    async def main():
+        future = _done(1)
+        return maybe_future(future) is future, maybe_future([2]).result()
+
+    assert run(main) == (True, [2])
