@@ -1,0 +1,327 @@
+"""The command line: ``python -m crawler_app``, installed as ``gencrawl``.
+
+Exit status: 0 when the crawl came to its end, 1 when the start URL could not be fetched
+or the disk failed, 2 for a usage error, 130 when stopped by Ctrl-C or SIGTERM.
+"""
+
+import argparse
+import asyncio
+import contextlib
+import dataclasses
+import json
+import os
+import shlex
+import signal
+import sqlite3
+import sys
+import tempfile
+from collections.abc import Callable, Generator, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+from crawler_app import __version__
+from crawler_app.config import CLIENTS, CrawlConfig
+from crawler_app.crawler import Crawler
+from crawler_app.demo_site import DemoSite
+from crawler_app.directory import CrawlDirectory
+from crawler_app.errors import ConfigError
+from crawler_app.fetcher import HttpFetcher, client_class
+from crawler_app.frontier import Frontier
+from crawler_app.models import UrlRecord
+from crawler_app.progress import Progress
+from crawler_app.report import (
+    EXPORT_FORMATS,
+    export,
+    final_record,
+    printable,
+    render_text,
+    summarize,
+)
+from crawler_app.scope import Scope
+from gencoro import gen
+from gencoro.ioloop import IOLoop
+
+__all__ = ["main"]
+
+T = TypeVar("T")
+
+OK, FAILED, USAGE, INTERRUPTED = 0, 1, 2, 130
+
+# Options of `crawl` that `resume` may change, for the rest of the crawl.
+RESUMABLE = ("concurrency", "max_pages", "host_gap_s", "user_agent")
+
+EXAMPLES = """
+examples:
+  gencrawl demo
+  gencrawl crawl https://docs.example.org/ --into docs-crawl --max-pages 500
+  gencrawl resume docs-crawl
+  gencrawl status docs-crawl
+  gencrawl export docs-crawl --format csv > urls.csv
+"""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command; return its exit status."""
+    arguments = _parser().parse_args(argv)
+    try:
+        status: int = arguments.command(arguments)
+        sys.stdout.flush()
+        return status
+    except ConfigError as exc:
+        print(f"gencrawl: {exc}", file=sys.stderr)
+        return USAGE
+    except sqlite3.Error as exc:
+        print(f"gencrawl: cannot keep the crawl on disk: {exc}", file=sys.stderr)
+        return FAILED
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except BrokenPipeError:
+        # The reader of our output has seen enough; nothing is left to tell it.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return OK
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="gencrawl",
+        description="Crawl a web site; stop and resume at any time.",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action="version", version=__version__)
+    commands = parser.add_subparsers(metavar="COMMAND", required=True)
+
+    crawl = commands.add_parser("crawl", help="crawl a site into a new directory")
+    crawl.add_argument(
+        "url", metavar="URL", help="where to begin; its host is the scope"
+    )
+    crawl.add_argument("--into", metavar="DIR", required=True, type=Path)
+    _add_crawl_options(crawl)
+    crawl.set_defaults(command=_crawl)
+
+    resume = commands.add_parser("resume", help="go on with a crawl that was stopped")
+    resume.add_argument("directory", metavar="DIR", type=Path)
+    _add_common_options(resume, "as before")
+    resume.set_defaults(command=_resume)
+
+    status = commands.add_parser("status", help="tell how a crawl stands")
+    status.add_argument("directory", metavar="DIR", type=Path)
+    status.add_argument("--json", action="store_true", help="for programs")
+    status.set_defaults(command=_status)
+
+    exporter = commands.add_parser("export", help="write every URL to standard output")
+    exporter.add_argument("directory", metavar="DIR", type=Path)
+    exporter.add_argument("--format", choices=EXPORT_FORMATS, default="jsonl")
+    exporter.set_defaults(command=_export)
+
+    demo = commands.add_parser("demo", help="crawl a small site on this machine")
+    demo.add_argument("--into", metavar="DIR", type=Path, help="keep the crawl there")
+    demo.add_argument("--quiet", action="store_true", help="no progress lines")
+    demo.set_defaults(command=_demo)
+    return parser
+
+
+def _add_crawl_options(parser: argparse.ArgumentParser) -> None:
+    default = CrawlConfig(seeds=("http://localhost/",))
+    _add_common_options(parser, f"{default.concurrency}")
+    parser.add_argument(
+        "--max-depth", type=int, metavar="N", help="most links from the start URL"
+    )
+    parser.add_argument(
+        "--max-redirects",
+        type=int,
+        metavar="N",
+        help=f"most redirects in a row (default {default.max_redirects})",
+    )
+    parser.add_argument(
+        "--include",
+        action="append",
+        metavar="RE",
+        help="crawl only URLs in which this regular expression is found; repeatable",
+    )
+    parser.add_argument(
+        "--exclude",
+        action="append",
+        metavar="RE",
+        help="crawl no URLs in which this regular expression is found; repeatable",
+    )
+    parser.add_argument(
+        "--client",
+        choices=CLIENTS,
+        help=f"Tornado's HTTP client to use (default {default.client})",
+    )
+
+
+def _add_common_options(parser: argparse.ArgumentParser, concurrency: str) -> None:
+    parser.add_argument(
+        "--concurrency",
+        type=int,
+        metavar="N",
+        help=f"fetches under way at once (default {concurrency})",
+    )
+    parser.add_argument(
+        "--max-pages", type=int, metavar="N", help="stop after so many fetched URLs"
+    )
+    parser.add_argument(
+        "--host-gap",
+        type=float,
+        metavar="SECONDS",
+        dest="host_gap_s",
+        help="least time between two fetches from a host (default 1, on loopback 0)",
+    )
+    parser.add_argument(
+        "--user-agent", metavar="TEXT", help="what we say we are, and how to reach you"
+    )
+    parser.add_argument("--quiet", action="store_true", help="no progress lines")
+
+
+def _crawl(arguments: argparse.Namespace) -> int:
+    names = {field.name for field in dataclasses.fields(CrawlConfig)}
+    options: dict[str, Any] = {
+        name: tuple(value) if isinstance(value, list) else value
+        for name, value in vars(arguments).items()
+        if name in names and value is not None
+    }
+    config = CrawlConfig(seeds=(arguments.url,), **options)
+    # To find out before DIR is made.
+    client_class(config.client)
+    Scope(config.seeds, config.include, config.exclude)
+    directory = CrawlDirectory.create(arguments.into, config)
+    return _run(directory, config, quiet=arguments.quiet)
+
+
+def _resume(arguments: argparse.Namespace) -> int:
+    directory = CrawlDirectory.open(arguments.directory)
+    changes = {
+        name: getattr(arguments, name)
+        for name in RESUMABLE
+        if getattr(arguments, name) is not None
+    }
+    config = dataclasses.replace(directory.config(), **changes)
+    return _run(directory, config, quiet=arguments.quiet)
+
+
+def _with_frontier(path: Path, use: Callable[[Frontier], T]) -> T:
+    frontier = CrawlDirectory.open(path).frontier(read_only=True)
+    try:
+        return use(frontier)
+    finally:
+        frontier.close()
+
+
+def _status(arguments: argparse.Namespace) -> int:
+    summary = _with_frontier(arguments.directory, summarize)
+    if arguments.json:
+        print(json.dumps(summary.to_json(), indent=2))
+    else:
+        print(render_text(summary))
+    return OK
+
+
+def _export(arguments: argparse.Namespace) -> int:
+    def write(frontier: Frontier) -> None:
+        export(frontier.records(), sys.stdout, arguments.format)
+
+    _with_frontier(arguments.directory, write)
+    return OK
+
+
+def _demo(arguments: argparse.Namespace) -> int:
+    with tempfile.TemporaryDirectory(prefix="gencrawl-demo-") as temporary:
+        into = arguments.into or Path(temporary)
+        site = DemoSite()
+
+        @gen.coroutine
+        def demo() -> Generator[Any, Any, int]:
+            site.start()
+            try:
+                print(f"The demo site is at {site.url}; crawling it.", file=sys.stderr)
+                config = CrawlConfig(seeds=(site.url,))
+                directory = CrawlDirectory.create(into, config)
+                status: int = yield _crawl_into(
+                    directory, config, quiet=arguments.quiet
+                )
+                return status
+            finally:
+                yield site.stop()
+
+        # Nothing to resume: the site goes when we go.
+        return _interruptible(demo, None)
+
+
+def _run(directory: CrawlDirectory, config: CrawlConfig, *, quiet: bool) -> int:
+    return _interruptible(
+        lambda: _crawl_into(directory, config, quiet=quiet), directory.path
+    )
+
+
+def _interruptible(
+    main: Callable[[], "gen.Future[int]"], directory: Path | None
+) -> int:
+    """Run a command's coroutine; Ctrl-C and a polite kill let it save its state."""
+
+    @gen.coroutine
+    def until_terminated() -> Generator[Any, Any, int]:
+        running = main()
+        loop = asyncio.get_running_loop()
+        loop.add_signal_handler(signal.SIGTERM, running.cancel)
+        try:
+            status: int = yield running
+            return status
+        finally:
+            loop.remove_signal_handler(signal.SIGTERM)
+
+    try:
+        ended: int = IOLoop.current().run_sync(until_terminated)
+        return ended
+    except (KeyboardInterrupt, asyncio.CancelledError):
+        print("Stopped.", file=sys.stderr)
+        if directory is not None:
+            print(
+                f"Everything found so far is kept; go on with:\n"
+                f"  gencrawl resume {shlex.quote(str(directory))}",
+                file=sys.stderr,
+            )
+        return INTERRUPTED
+
+
+@gen.coroutine
+def _crawl_into(
+    directory: CrawlDirectory, config: CrawlConfig, *, quiet: bool
+) -> Generator[Any, Any, int]:
+    """Crawl into a directory, showing progress, and print the summary."""
+    with directory, contextlib.ExitStack() as cleanup:
+        directory.save(config)
+        frontier = directory.frontier()
+        cleanup.callback(frontier.close)
+        fetcher = HttpFetcher(config)
+        cleanup.callback(fetcher.close)
+        crawler = Crawler(config, frontier, fetcher)
+        if not quiet:
+            cleanup.enter_context(Progress(crawler, sys.stderr))
+        yield crawler.run()
+        summary = summarize(frontier)
+        ends = [final_record(seed, frontier, summary) for seed in config.seeds]
+    print(render_text(summary))
+    if summary.left:
+        print(
+            f"The page limit is reached; go on with:\n"
+            f"  gencrawl resume {shlex.quote(str(directory.path))} --max-pages N",
+            file=sys.stderr,
+        )
+    complaints = [complaint for end in ends if (complaint := _complaint(end))]
+    for complaint in complaints:
+        print(f"The start URL could not be fetched: {complaint}.", file=sys.stderr)
+    return FAILED if complaints else OK
+
+
+def _complaint(end: UrlRecord | None) -> str:
+    """Say why a start URL gave no page, from what it led to; nothing if it gave one."""
+    if end is None or end.outcome is None:  # stopped before it was its turn
+        return ""
+    reason = end.outcome.reason
+    if reason == "ok":
+        return ""
+    if reason == "redirect":
+        return f"{printable(end.url)} redirects in a circle"
+    return f"{printable(end.url)}: {reason} {printable(end.outcome.error)}".rstrip()

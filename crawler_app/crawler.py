@@ -1,0 +1,333 @@
+"""The path of a URL, from the frontier to the frontier; readable top to bottom::
+
+    admit        canonicalize, check the scope          pure
+    claim        the next URL whose host may be asked   disk
+    fetch        one exchange                           network
+    parse        title and links                        pure
+    finish       the outcome and what was found         disk, one transaction
+
+Rule 1: every URL enters through `Crawler.admit`: seeds, links and redirect targets.
+
+Rule 2: a claim ends in exactly one of `finish`, `retry` and `release`, whatever happens.
+"""
+
+import asyncio
+import datetime
+import logging
+import string
+import time
+from collections.abc import Callable, Generator
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import quote
+
+from tornado.locks import Condition
+
+from crawler_app import parser, politeness
+from crawler_app.config import CrawlConfig
+from crawler_app.errors import FetchError, LeaseLostError, UrlError
+from crawler_app.fetcher import Fetcher
+from crawler_app.frontier import Frontier
+from crawler_app.models import Candidate, Claim, Fetched, Outcome, State
+from crawler_app.scope import Scope
+from crawler_app.stats import Stats
+from crawler_app.urls import UrlJoiner, host_of, without_fragment
+from gencoro import gen
+
+__all__ = ["Crawler"]
+
+logger = logging.getLogger(__name__)
+
+REDIRECTS = (301, 302, 303, 307, 308)
+
+# The server may be well again a little later.
+PASSING_STATUSES = (429, 500, 502, 503, 504)
+
+# A fetch is bounded by its time limit; a claim that is older has lost its worker.
+LEASE_MARGIN_S = 60.0
+
+
+class Crawler:
+    """Crawls until the frontier is drained, the page limit is reached, or it is stopped.
+
+    Args:
+        config: What to crawl.
+        frontier: Where every URL is kept; owned by the caller, who closes it.
+        fetcher: Likewise.
+        stats: Counts what this run does.
+        clock: The current time, in seconds of the epoch.
+
+    >>> from crawler_app.frontier.memory import MemoryFrontier
+    >>> crawler = Crawler(CrawlConfig(("http://a.test/",)), MemoryFrontier(), None)
+    >>> crawler.admit("page#top", base="http://a.test/").url
+    'http://a.test/page'
+    """
+
+    def __init__(
+        self,
+        config: CrawlConfig,
+        frontier: Frontier,
+        fetcher: Fetcher,
+        stats: Stats | None = None,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self.config = config
+        self.frontier = frontier
+        self.fetcher = fetcher
+        self.stats = Stats() if stats is None else stats
+        self._clock = clock
+        self._scope = Scope(
+            config.seeds, config.include, config.exclude, config.max_depth
+        )
+        self._joiner = UrlJoiner()
+        self._lease_s = config.request_timeout_s + LEASE_MARGIN_S
+        self._changed = Condition()
+        self._is_stopping = False
+
+    @gen.coroutine
+    def run(self) -> Generator[Any, Any, None]:
+        """Crawl to the end.  When cancelled, give every claimed URL back first."""
+        self.frontier.recover()
+        seeds = [self.admit(seed) for seed in self.config.seeds]
+        self.frontier.add(seed for seed in seeds if seed is not None)
+        workers = [self._work() for _ in range(self.config.concurrency)]
+        try:
+            yield workers
+        finally:
+            for worker in workers:
+                worker.cancel()
+            yield asyncio.wait(workers)
+
+    def stop(self) -> None:
+        """Let the fetches under way end, and begin no others."""
+        self._is_stopping = True
+        self._changed.notify_all()
+
+    def admit(
+        self,
+        reference: str,
+        base: str = "",
+        depth: int = 0,
+        redirects_left: int | None = None,
+    ) -> Candidate | None:
+        """Return what a reference means for this crawl; None if it needs nothing more.
+
+        A refused URL is a candidate too, so that it is kept with its reason; what is no
+        http(s) URL, and what the frontier knows already, is not.
+
+        Args:
+            reference: As written in a page or a header, or an absolute URL.
+            base: The URL that it is relative to.
+            redirects_left: None for as many as the configuration allows.
+        """
+        try:
+            url = self._joiner.join(base, reference)
+        except UrlError as exc:
+            self.stats.add(f"refused/{exc.reason}")
+            return None
+        if url in self.frontier:
+            return None
+        verdict = self._scope.check(url, depth)
+        if not verdict.is_in_scope:
+            self.stats.add(f"excluded/{verdict.refusal}")
+        if redirects_left is None:
+            redirects_left = self.config.max_redirects
+        return Candidate(url, host_of(url), depth, redirects_left, verdict.refusal)
+
+    @gen.coroutine
+    def _work(self) -> Generator[Any, Any, None]:
+        """Crawl one URL after the other until there is nothing more to do."""
+        try:
+            while not self._is_over():
+                now = self._clock()
+                claim = self._claim(now)
+                if claim is not None:
+                    yield self.crawl_one(claim)
+                else:
+                    yield self._wait_for_change(now)
+        except Exception:
+            # Only a frontier that fails gets here, and it fails the others too.
+            self.stop()
+            raise
+
+    @gen.coroutine
+    def _wait_for_change(self, now: float) -> Generator[Any, Any, None]:
+        """Wait until another worker ends a URL, or time makes one ready."""
+        next_at = self.frontier.next_at(now)
+        timeout = None
+        if next_at is not None:
+            timeout = datetime.timedelta(seconds=next_at - now)
+        yield self._changed.wait(timeout)
+
+    def _claim(self, now: float) -> Claim | None:
+        # Level by level where the depth counts, so that a URL's depth is the shortest
+        # way to it and no link is refused as too deep that a slower page makes shallow.
+        level = None
+        if self.config.max_depth is not None:
+            level = self.frontier.depth_in_work()
+        claim = self.frontier.claim(now, self._lease_s, level)
+        if claim is not None:
+            gap_s = politeness.host_gap_s(claim.host, self.config.host_gap_s)
+            if gap_s:
+                self.frontier.hold_host(claim.host, now + gap_s)
+        return claim
+
+    def _is_limit_reached(self) -> bool:
+        if self.config.max_pages is None:
+            return False
+        begun = (State.DONE, State.FAILED, State.CLAIMED)
+        return sum(map(self.frontier.count, begun)) >= self.config.max_pages
+
+    def _is_over(self) -> bool:
+        return (
+            self._is_stopping or self._is_limit_reached() or self.frontier.is_drained()
+        )
+
+    @gen.coroutine
+    def crawl_one(self, claim: Claim) -> Generator[Any, Any, None]:
+        """Take one claimed URL down its path; an error ends on the URL, not on us."""
+        try:
+            ending = yield self._explore(claim)
+            self._record(claim, ending)
+        except asyncio.CancelledError:
+            self.frontier.release(claim)
+            raise
+        except LeaseLostError as exc:
+            logger.warning("%s; it will be fetched again", exc)
+        finally:
+            self._changed.notify_all()
+
+    @gen.coroutine
+    def _explore(self, claim: Claim) -> Generator[Any, Any, "_Ending"]:
+        """Fetch a URL and read what came; nothing is recorded yet."""
+        try:
+            fetched = yield self.fetcher.fetch(claim.url)
+            self.stats.add("fetched")
+            self.stats.add("bytes", len(fetched.body))
+            if fetched.status in REDIRECTS:
+                return self._redirect(claim, fetched)
+            if fetched.status >= 400:
+                return self._refusal(fetched)
+            return self._content(claim, fetched)
+        except FetchError as exc:
+            outcome = Outcome(State.FAILED, exc.reason, error=str(exc))
+            return _Ending(outcome, is_passing=exc.is_passing)
+        except Exception as exc:  # a fault of ours: it must not stop the other workers
+            logger.exception("cannot process %s", claim.url)
+            return _Ending(_internal_error(exc))
+
+    def _content(self, claim: Claim, fetched: Fetched) -> "_Ending":
+        """A page, whose links are admitted, or a file."""
+        ending = _Ending(_outcome(State.DONE, "ok", fetched))
+        if parser.is_html(ending.outcome.content_type):
+            page = parser.parse_html(fetched.body, ending.outcome.content_type)
+            ending.outcome.title = page.title
+            base = self._base(claim.url, page.base)
+            # Most links of a page differ in their fragments only.
+            for link in dict.fromkeys(map(without_fragment, page.links)):
+                candidate = self.admit(link, base, claim.depth + 1)
+                if candidate is not None:
+                    ending.outlinks.append(candidate)
+        return ending
+
+    def _base(self, url: str, base: str) -> str:
+        if not base:
+            return url
+        try:
+            return self._joiner.join(url, base)
+        except UrlError:
+            return url  # as browsers do
+
+    def _redirect(self, claim: Claim, fetched: Fetched) -> "_Ending":
+        """A redirect, whose target is admitted with one redirect fewer to go."""
+        outcome = _outcome(State.DONE, "redirect", fetched)
+        location = _escape_bytes(fetched.headers.get("Location", ""))
+        if not location:
+            return _failed(outcome, "bad_redirect", "the redirect has no Location")
+        try:
+            outcome.redirect_to = self._joiner.join(claim.url, location)
+        except UrlError as exc:
+            return _failed(outcome, "bad_redirect", str(exc))
+        if not claim.redirects_left:
+            text = f"more than {self.config.max_redirects} redirects in a row"
+            return _failed(outcome, "too_many_redirects", text)
+        target = self.admit(location, claim.url, claim.depth, claim.redirects_left - 1)
+        return _Ending(outcome, outlinks=[] if target is None else [target])
+
+    def _refusal(self, fetched: Fetched) -> "_Ending":
+        """An error status, which may pass."""
+        retry_after = fetched.headers.get("Retry-After")
+        return _Ending(
+            _outcome(State.FAILED, f"http_{fetched.status}", fetched),
+            is_passing=fetched.status in PASSING_STATUSES,
+            asked_for_s=politeness.retry_after_s(retry_after, self._clock()),
+        )
+
+    def _record(self, claim: Claim, ending: "_Ending") -> None:
+        """Put a URL back for another try, or finish it."""
+        now = self._clock()
+        tries = claim.tries + 1
+        if ending.is_passing and tries < self.config.tries:
+            at = politeness.retry_at(
+                now, tries, self.config.retry_pause_s, ending.asked_for_s
+            )
+            self.stats.add("retried")
+            self.frontier.retry(claim, at)
+            if ending.outcome.status == 429:
+                # "Too many requests" is about us; 503 may be about this URL alone.
+                self.frontier.hold_host(claim.host, at)
+            return
+        try:
+            self.frontier.finish(claim, ending.outcome, now, ending.outlinks)
+        except LeaseLostError:
+            raise
+        except Exception as exc:
+            # What we found cannot be kept; that we failed can, or the frontier is broken.
+            logger.exception("cannot record %s", claim.url)
+            ending = _Ending(_internal_error(exc))
+            self.frontier.finish(claim, ending.outcome, now)
+        if ending.outcome.state is State.FAILED:
+            self.stats.add(f"failed/{ending.outcome.reason}")
+
+
+@dataclass(slots=True)
+class _Ending:
+    """What came of one fetch.
+
+    Attributes:
+        is_passing: Whether another try may end better.
+        asked_for_s: How long the server asked us to wait before it.
+    """
+
+    outcome: Outcome
+    outlinks: list[Candidate] = field(default_factory=list)
+    is_passing: bool = False
+    asked_for_s: float | None = None
+
+
+def _outcome(state: State, reason: str, fetched: Fetched) -> Outcome:
+    return Outcome(
+        state,
+        reason,
+        fetched.status,
+        content_type=fetched.headers.get("Content-Type", ""),
+        size_bytes=len(fetched.body),
+        took_s=fetched.took_s,
+    )
+
+
+def _failed(outcome: Outcome, reason: str, error: str) -> _Ending:
+    outcome.state, outcome.reason, outcome.error = State.FAILED, reason, error
+    return _Ending(outcome)
+
+
+def _internal_error(exc: Exception) -> Outcome:
+    return Outcome(State.FAILED, "internal_error", error=repr(exc))
+
+
+def _escape_bytes(location: str) -> str:
+    """Escape what is not ASCII in a header byte by byte, whatever charset it is in.
+
+    Tornado reads headers as latin-1, which keeps each byte.
+    """
+    return quote(location.encode("latin-1", "replace"), safe=string.punctuation)

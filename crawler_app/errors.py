@@ -1,0 +1,57 @@
+"""Every exception of crawler_app, in one tree::
+
+    Exception
+    +-- CrawlerError
+        +-- ConfigError        an option or a crawl directory cannot be used
+        +-- UrlError           a reference is not a URL that can be fetched
+        +-- FetchError         one exchange failed; says whether to try again
+        +-- LeaseLostError     a worker finished a URL that is no longer its own
+
+`UrlError` and `FetchError` tell their reason in one word, for counting.
+"""
+
+__all__ = [
+    "ConfigError",
+    "CrawlerError",
+    "FetchError",
+    "LeaseLostError",
+    "UrlError",
+]
+
+
+class CrawlerError(Exception):
+    """The base of every error that crawler_app itself raises."""
+
+
+class ConfigError(CrawlerError):
+    """An option has an unusable value, or a crawl directory cannot be used so."""
+
+
+class UrlError(CrawlerError):
+    """A reference is not a URL that can be fetched.
+
+    Attributes:
+        reason: One word for counting, such as ``unsupported_scheme``.
+    """
+
+    def __init__(self, reason: str, message: str) -> None:
+        super().__init__(message)
+        self.reason = reason
+
+
+class FetchError(CrawlerError):
+    """One HTTP exchange gave no usable response.
+
+    Attributes:
+        reason: One word for counting, such as ``timeout``.
+        is_passing: Whether the same fetch may well succeed a little later.
+    """
+
+    def __init__(self, reason: str, message: str, *, is_passing: bool) -> None:
+        super().__init__(message)
+        self.reason = reason
+        self.is_passing = is_passing
+
+
+class LeaseLostError(CrawlerError):
+    """A worker finished a URL whose lease had expired or been taken back."""

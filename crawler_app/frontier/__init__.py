@@ -1,0 +1,133 @@
+"""The frontier: every URL the crawl has met, and where each stands.
+
+The moves of a URL, and what makes each::
+
+    from     to        by          when
+    -------  --------  ----------  ---------------------------------------------------
+    (none)   queued    add         it was admitted for the first time
+    (none)   excluded  add         it was refused; kept with the reason
+    excluded queued    add         refused as too deep, it was met again by a shorter way
+    queued   claimed   claim       its turn has come, and its host's; one worker owns it
+    claimed  done      finish      an answer came: a page, a file, a redirect
+    claimed  failed    finish      an error came, for the last time
+    claimed  queued    retry       an error came that may pass; not before a given time
+    claimed  queued    release     the worker gives it back untried
+    claimed  queued    (by itself) the lease has expired, or its owner has died
+
+Rule 1: a URL is compared by `crawler_app.urls.dedup_key` and met once.
+
+Rule 2: `finish` is one transaction: the outcome and the URLs found on the page are kept
+together or not at all.  So a crash repeats a fetch and never loses a link.
+
+Rule 3: no clock: the current time is an argument, in seconds of the epoch.
+
+Backends: `sqlite` (the default, on disk), `memory` (for tests and small crawls).
+"""
+
+import abc
+from collections.abc import Iterable, Iterator
+
+from crawler_app.models import Candidate, Claim, Outcome, State, UrlRecord
+
+__all__ = ["Frontier"]
+
+
+class Frontier(abc.ABC):
+    """What every backend does; one suite of tests runs over all of them."""
+
+    @abc.abstractmethod
+    def __contains__(self, url: str) -> bool:
+        """Return whether a canonical URL was met, and nothing can change by adding it."""
+
+    @abc.abstractmethod
+    def add(self, candidates: Iterable[Candidate], via: Claim | None = None) -> int:
+        """Take in candidates that are not known yet; return how many were queued.
+
+        Args:
+            via: The URL that led to them; None for seeds.
+        """
+
+    @abc.abstractmethod
+    def claim(
+        self, now: float, lease_s: float, max_depth: int | None = None
+    ) -> Claim | None:
+        """Return the next URL whose host may be asked now, for one worker alone.
+
+        The host that has been free longest, then the one met first; of its URLs the
+        least deep, then the one met first.  None if there is none *now*; `next_at`
+        tells when to ask again.
+
+        Args:
+            lease_s: Seconds after which the URL goes back to the queue by itself.
+            max_depth: Nothing deeper is given out; None for no limit.
+        """
+
+    @abc.abstractmethod
+    def finish(
+        self,
+        claim: Claim,
+        outcome: Outcome,
+        now: float,
+        outlinks: Iterable[Candidate] = (),
+    ) -> int:
+        """Record how a claimed URL ended and take in what it led to, at once.
+
+        Returns how many of the outlinks were new and queued.
+
+        Raises:
+            LeaseLostError: the URL is no longer this claim's; nothing was recorded.
+        """
+
+    @abc.abstractmethod
+    def retry(self, claim: Claim, at: float) -> None:
+        """Put a claimed URL back, not to be claimed before a time; counts as a try.
+
+        Raises:
+            LeaseLostError: the URL is no longer this claim's.
+        """
+
+    @abc.abstractmethod
+    def release(self, claim: Claim) -> None:
+        """Put a claimed URL back as it was; nothing happens if the lease is lost."""
+
+    @abc.abstractmethod
+    def hold_host(self, host: str, until: float) -> None:
+        """Claim nothing more from a host before a time; an earlier one does nothing."""
+
+    @abc.abstractmethod
+    def next_at(self, now: float) -> float | None:
+        """Return the earliest time after now at which `claim` may find more than now.
+
+        None if only a worker can bring something new.
+        """
+
+    @abc.abstractmethod
+    def depth_in_work(self) -> int | None:
+        """Return the least depth of all that is queued or claimed; None if nothing is."""
+
+    @abc.abstractmethod
+    def recover(self) -> int:
+        """Put every claimed URL back, their owner having died; return how many.
+
+        To be called by whoever has made sure that nobody else works on this frontier.
+        """
+
+    @abc.abstractmethod
+    def count(self, state: State) -> int:
+        """Return how many URLs stand there."""
+
+    @abc.abstractmethod
+    def records(self) -> Iterator[UrlRecord]:
+        """Return every URL with all that is known of it, in the order they were met."""
+
+    @abc.abstractmethod
+    def close(self) -> None:
+        """Write what is not on disk yet and let go of every resource."""
+
+    def is_drained(self) -> bool:
+        """Return whether nothing is left to do: nothing queued, nothing claimed."""
+        return not self.count(State.QUEUED) and not self.count(State.CLAIMED)
+
+    def urls(self, *states: State) -> list[str]:
+        """Return the URLs that stand there, in the order they were met."""
+        return [record.url for record in self.records() if record.state in states]

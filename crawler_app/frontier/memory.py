@@ -1,0 +1,211 @@
+"""The frontier in memory: for tests and for crawls that need not survive.
+
+Plain and short, so that it shows what the contract means; about 500 bytes a URL.
+"""
+
+import collections
+import dataclasses
+import heapq
+import itertools
+from collections.abc import Iterable, Iterator
+
+from crawler_app.errors import LeaseLostError
+from crawler_app.frontier import Frontier
+from crawler_app.models import TOO_DEEP, Candidate, Claim, Outcome, State, UrlRecord
+from crawler_app.urls import dedup_key
+
+__all__ = ["MemoryFrontier"]
+
+
+@dataclasses.dataclass(slots=True)
+class _Url:
+    """A URL's record and what only the frontier needs to know of it.
+
+    Attributes:
+        alarm_at: When its retry is due or its lease expires; other alarms are stale.
+    """
+
+    id: int
+    record: UrlRecord
+    host: str
+    redirects_left: int
+    claim: Claim | None = None
+    alarm_at: float | None = None
+
+
+class MemoryFrontier(Frontier):
+    """Keeps everything in dictionaries and heaps, and nothing after the process."""
+
+    def __init__(self) -> None:
+        self._urls: list[_Url] = []
+        self._count_by_state: collections.Counter[State] = collections.Counter()
+        self._url_by_key: dict[str, _Url] = {}
+        # Per host: (depth, id) of what may be claimed as soon as the host may be asked.
+        self._ready_by_host: dict[str, list[tuple[int, int]]] = {}
+        self._host_free_at: dict[str, float] = {}
+        # The order in which the hosts were met.
+        self._turn_by_host: dict[str, int] = {}
+        # (time, id): retries that are not due yet, and leases; some are stale.
+        self._alarms: list[tuple[float, int]] = []
+
+    def __contains__(self, url: str) -> bool:
+        known = self._url_by_key.get(dedup_key(url))
+        return known is not None and not _is_too_deep(known.record)
+
+    def add(self, candidates: Iterable[Candidate], via: Claim | None = None) -> int:
+        # A list first: an iterable that fails midway must leave nothing behind.
+        return sum(self._add(candidate, via) for candidate in list(candidates))
+
+    def _add(self, candidate: Candidate, via: Claim | None) -> bool:
+        key = dedup_key(candidate.url)
+        known = self._url_by_key.get(key)
+        if known is not None and (
+            candidate.refusal == TOO_DEEP or not _is_too_deep(known.record)
+        ):
+            return False
+        if known is not None:
+            self._count_by_state[State.EXCLUDED] -= 1
+        url_id = len(self._urls) if known is None else known.id
+        self._meet_host(candidate.host)
+        state = State.EXCLUDED if candidate.refusal else State.QUEUED
+        record = UrlRecord(
+            candidate.url, state, candidate.depth, via=via.url if via else ""
+        )
+        url = _Url(url_id, record, candidate.host, candidate.redirects_left)
+        self._urls[url_id : url_id + 1] = [url]
+        self._url_by_key[key] = url
+        self._count_by_state[state] += 1
+        if candidate.refusal:
+            record.outcome = Outcome(state, candidate.refusal)
+            return False
+        self._make_ready(url)
+        return True
+
+    def claim(
+        self, now: float, lease_s: float, max_depth: int | None = None
+    ) -> Claim | None:
+        self._ring_alarms(now)
+        free = [
+            (self._host_free_at[host], self._turn_by_host[host], host)
+            for host, ready in self._ready_by_host.items()
+            if self._host_free_at[host] <= now
+            and (max_depth is None or ready[0][0] <= max_depth)
+        ]
+        if not free:
+            return None
+        host = min(free)[2]
+        ready = self._ready_by_host[host]
+        url = self._urls[heapq.heappop(ready)[1]]
+        if not ready:
+            del self._ready_by_host[host]
+        self._move(url, State.CLAIMED)
+        url.claim = Claim(
+            url.id,
+            url.record.url,
+            host,
+            url.record.depth,
+            url.redirects_left,
+            url.record.tries,
+            now + lease_s,
+        )
+        self._set_alarm(url, url.claim.lease_until)
+        return url.claim
+
+    def finish(
+        self,
+        claim: Claim,
+        outcome: Outcome,
+        now: float,
+        outlinks: Iterable[Candidate] = (),
+    ) -> int:
+        url = self._owned(claim)
+        outlinks = list(outlinks)  # as in `add`
+        self._move(url, outcome.state)
+        url.record.outcome = outcome
+        url.record.finished_at = now
+        return self.add(outlinks, via=claim)
+
+    def retry(self, claim: Claim, at: float) -> None:
+        url = self._owned(claim)
+        self._move(url, State.QUEUED)
+        url.record.tries += 1
+        self._set_alarm(url, at)
+
+    def release(self, claim: Claim) -> None:
+        url = self._urls[claim.id]
+        if url.claim == claim:
+            self._move(url, State.QUEUED)
+            self._make_ready(url)
+
+    def hold_host(self, host: str, until: float) -> None:
+        self._meet_host(host)
+        self._host_free_at[host] = max(until, self._host_free_at[host])
+
+    def next_at(self, now: float) -> float | None:
+        hosts = (self._host_free_at[host] for host in self._ready_by_host)
+        alarms = (at for at, id_ in self._alarms if self._urls[id_].alarm_at == at)
+        times = itertools.chain(hosts, alarms)
+        return min((at for at in times if at > now), default=None)
+
+    def depth_in_work(self) -> int | None:
+        unfinished = (State.QUEUED, State.CLAIMED)
+        records = (url.record for url in self._urls)
+        return min((r.depth for r in records if r.state in unfinished), default=None)
+
+    def recover(self) -> int:
+        claimed = [url for url in self._urls if url.record.state is State.CLAIMED]
+        for url in claimed:
+            self._move(url, State.QUEUED)
+            self._make_ready(url)
+        return len(claimed)
+
+    def count(self, state: State) -> int:
+        return self._count_by_state[state]
+
+    def records(self) -> Iterator[UrlRecord]:
+        return (dataclasses.replace(url.record) for url in list(self._urls))
+
+    def close(self) -> None:
+        pass
+
+    def _owned(self, claim: Claim) -> _Url:
+        url = self._urls[claim.id]
+        if url.claim != claim:
+            raise LeaseLostError(f"the lease on {claim.url} has expired")
+        return url
+
+    def _move(self, url: _Url, state: State) -> None:
+        self._count_by_state[url.record.state] -= 1
+        self._count_by_state[state] += 1
+        url.record.state = state
+        url.claim = url.alarm_at = None
+
+    def _meet_host(self, host: str) -> None:
+        self._host_free_at.setdefault(host, 0.0)
+        self._turn_by_host.setdefault(host, len(self._turn_by_host))
+
+    def _make_ready(self, url: _Url) -> None:
+        ready = self._ready_by_host.setdefault(url.host, [])
+        heapq.heappush(ready, (url.record.depth, url.id))
+
+    def _set_alarm(self, url: _Url, at: float) -> None:
+        url.alarm_at = at
+        heapq.heappush(self._alarms, (at, url.id))
+
+    def _ring_alarms(self, now: float) -> None:
+        self._drop_stale_alarms()
+        while self._alarms and self._alarms[0][0] <= now:
+            url = self._urls[heapq.heappop(self._alarms)[1]]
+            self._move(url, State.QUEUED)
+            self._make_ready(url)
+            self._drop_stale_alarms()
+
+    def _drop_stale_alarms(self) -> None:
+        alarms = self._alarms
+        while alarms and self._urls[alarms[0][1]].alarm_at != alarms[0][0]:
+            heapq.heappop(alarms)
+
+
+def _is_too_deep(record: UrlRecord) -> bool:
+    outcome = record.outcome
+    return outcome is not None and outcome.reason == TOO_DEEP

@@ -1,0 +1,493 @@
+"""The frontier on disk: one SQLite file, which survives ``kill -9`` at any moment.
+
+What is written is durable against the death of the process at the end of each
+transaction (WAL, synchronous=NORMAL).  A claim is no transaction of its own: it is
+written with the next outcome, and if the process dies before, the URL is still queued,
+which is just what a dead owner's claim becomes.
+
+What grows with the crawl lives on disk, but for the keys already met (``_KeySet``), the
+names of the hosts, and, where the depth is limited, the keys of what was too deep.
+"""
+
+import collections
+import contextlib
+import math
+import sqlite3
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from crawler_app.errors import ConfigError, LeaseLostError
+from crawler_app.frontier import Frontier
+from crawler_app.models import TOO_DEEP, Candidate, Claim, Outcome, State, UrlRecord
+from crawler_app.urls import dedup_key
+
+__all__ = ["SqliteFrontier"]
+
+# Written into the file; a file of another version is refused rather than misread.
+SCHEMA_VERSION = 1
+
+SCHEMA = f"""
+CREATE TABLE host (
+    id INTEGER PRIMARY KEY,
+    name TEXT NOT NULL UNIQUE,
+    ready INTEGER NOT NULL DEFAULT 0,  -- its URLs that may be claimed at once
+    free_at REAL NOT NULL DEFAULT 0    -- not to be asked before
+);
+CREATE INDEX host_ready ON host (free_at) WHERE ready > 0;
+
+CREATE TABLE url (
+    id INTEGER PRIMARY KEY,
+    url TEXT NOT NULL,
+    host_id INTEGER NOT NULL REFERENCES host,
+    state TEXT NOT NULL,
+    depth INTEGER NOT NULL,
+    redirects_left INTEGER NOT NULL,
+    via INTEGER REFERENCES url,
+    tries INTEGER NOT NULL DEFAULT 0,
+    alarm_at REAL,                     -- a retry is due, or a lease expires
+    reason TEXT,
+    status INTEGER,
+    content_type TEXT,
+    size_bytes INTEGER,
+    took_s REAL,
+    title TEXT,
+    error TEXT,
+    redirect_to TEXT,
+    finished_at REAL
+);
+CREATE INDEX url_ready ON url (host_id, depth, id)
+    WHERE state = 'queued' AND alarm_at IS NULL;
+CREATE INDEX url_alarm ON url (alarm_at) WHERE alarm_at IS NOT NULL;
+CREATE INDEX url_claimed ON url (id) WHERE state = 'claimed';
+
+PRAGMA user_version = {SCHEMA_VERSION};
+"""
+
+RECORDS = """
+SELECT url.url, url.state, url.depth, coalesce(via.url, ''), url.tries, url.reason,
+    url.status, url.content_type, url.size_bytes, url.took_s, url.title, url.error,
+    url.redirect_to, url.finished_at
+FROM url LEFT JOIN url AS via ON via.id = url.via
+ORDER BY url.id
+"""
+
+
+class SqliteFrontier(Frontier):
+    """Keeps everything in one SQLite file.
+
+    Args:
+        path: The file; made if it does not exist.
+        read_only: Only look, also while another process writes.
+
+    Raises:
+        ConfigError: the file is no frontier, or one of another version.
+
+    >>> frontier = SqliteFrontier(":memory:")
+    >>> frontier.add([Candidate("http://a.test/", "a.test")])
+    1
+    >>> frontier.claim(now=0.0, lease_s=60.0).url
+    'http://a.test/'
+    >>> frontier.close()
+    """
+
+    def __init__(self, path: Path | str, *, read_only: bool = False) -> None:
+        self._db = _connect(path, read_only)
+        try:
+            _prepare(self._db, path, read_only)
+            self._load(with_keys=not read_only)
+        except sqlite3.Error as exc:
+            self._db.close()
+            raise ConfigError(f"{path} cannot be used as a frontier: {exc}") from None
+        except BaseException:
+            self._db.close()
+            raise
+
+    def _load(self, with_keys: bool = True) -> None:
+        """Fill the memory from the file; after an error too, so that they agree."""
+        self._keys = _KeySet()
+        # Rows that were refused as too deep, by key: a shorter way may turn up.
+        self._too_deep: dict[int, int] = {}
+        self._host_id_by_name: dict[str, int] = {}
+        # No alarm rings before; most claims need not ask the file.
+        self._next_alarm_at = -math.inf
+        self._count_by_state: collections.Counter[State] = collections.Counter()
+        self._unfinished_by_depth: collections.Counter[int] = collections.Counter()
+        rows = self._db.execute(
+            "SELECT state, depth, count(*) FROM url GROUP BY state, depth"
+        )
+        for state, depth, count in rows:
+            self._count_by_state[State(state)] += count
+            if state in (State.QUEUED, State.CLAIMED):
+                self._unfinished_by_depth[depth] += count
+        if not with_keys:
+            return
+        for url_id, url, reason in self._db.execute("SELECT id, url, reason FROM url"):
+            if reason == TOO_DEEP:
+                self._too_deep[self._keys.key(url)] = url_id
+            else:
+                self._keys.add(self._keys.key(url))
+
+    def __contains__(self, url: str) -> bool:
+        return self._keys.key(url) in self._keys
+
+    def add(self, candidates: Iterable[Candidate], via: Claim | None = None) -> int:
+        with self._transaction():
+            return self._add(candidates, via)
+
+    def claim(
+        self, now: float, lease_s: float, max_depth: int | None = None
+    ) -> Claim | None:
+        try:
+            return self._claim(now, lease_s, max_depth)
+        except BaseException:
+            self._undo()
+            raise
+
+    def _claim(self, now: float, lease_s: float, max_depth: int | None) -> Claim | None:
+        self._begin()
+        self._ring_alarms(now)
+        ready = self._first_ready(now, max_depth)
+        if ready is None:
+            return None
+        lease_until = now + lease_s
+        self._next_alarm_at = min(self._next_alarm_at, lease_until)
+        self._db.execute(
+            "UPDATE url SET state = 'claimed', alarm_at = ? WHERE id = ?",
+            (lease_until, ready.id),
+        )
+        self._change_ready(ready.host_id, -1)
+        self._count_by_state[State.QUEUED] -= 1
+        self._count_by_state[State.CLAIMED] += 1
+        return Claim(
+            ready.id,
+            ready.url,
+            ready.host,
+            ready.depth,
+            ready.redirects_left,
+            ready.tries,
+            lease_until,
+        )
+
+    def finish(
+        self,
+        claim: Claim,
+        outcome: Outcome,
+        now: float,
+        outlinks: Iterable[Candidate] = (),
+    ) -> int:
+        with self._transaction():
+            self._leave(
+                claim,
+                outcome.state,
+                "reason = ?, status = ?, content_type = ?, size_bytes = ?, took_s = ?,"
+                " title = ?, error = ?, redirect_to = ?, finished_at = ?,"
+                " alarm_at = NULL",
+                *_columns(outcome),
+                now,
+            )
+            self._unfinished_by_depth[claim.depth] -= 1
+            return self._add(outlinks, claim)
+
+    def retry(self, claim: Claim, at: float) -> None:
+        with self._transaction():
+            self._leave(claim, State.QUEUED, "alarm_at = ?, tries = tries + 1", at)
+        self._next_alarm_at = min(self._next_alarm_at, at)
+
+    def release(self, claim: Claim) -> None:
+        with self._transaction():
+            try:
+                self._leave(claim, State.QUEUED, "alarm_at = NULL")
+            except LeaseLostError:
+                return
+            self._change_ready(self._host_id(claim.host), +1)
+
+    def hold_host(self, host: str, until: float) -> None:
+        try:
+            self._begin()
+            self._db.execute(
+                "UPDATE host SET free_at = max(free_at, ?) WHERE id = ?",
+                (until, self._host_id(host)),
+            )
+        except BaseException:
+            self._undo()
+            raise
+
+    def next_at(self, now: float) -> float | None:
+        row = self._db.execute(
+            "SELECT min(at) FROM ("
+            " SELECT min(free_at) AS at FROM host WHERE ready > 0 AND free_at > :now"
+            " UNION ALL SELECT min(alarm_at) FROM url WHERE alarm_at > :now)",
+            {"now": now},
+        ).fetchone()
+        at: float | None = row[0]
+        return at
+
+    def depth_in_work(self) -> int | None:
+        self._unfinished_by_depth = +self._unfinished_by_depth  # drops the zeros
+        return min(self._unfinished_by_depth, default=None)
+
+    def recover(self) -> int:
+        with self._transaction():
+            return self._put_back("state = 'claimed'")
+
+    def count(self, state: State) -> int:
+        return self._count_by_state[state]
+
+    def records(self) -> Iterator[UrlRecord]:
+        for row in self._db.execute(RECORDS):
+            yield _record(*row)
+
+    def close(self) -> None:
+        try:
+            if self._db.in_transaction:
+                self._db.execute("COMMIT")
+        finally:
+            self._db.close()
+
+    def _begin(self) -> None:
+        if not self._db.in_transaction:
+            self._db.execute("BEGIN IMMEDIATE")
+
+    @contextlib.contextmanager
+    def _transaction(self) -> Iterator[None]:
+        """Do all of it and commit, with the claims since the last commit; or nothing.
+
+        After an error those claims still stand, unless the disk is full, and memory is
+        read from the file anew.
+        """
+        self._begin()
+        self._db.execute("SAVEPOINT step")
+        try:
+            yield
+        except LeaseLostError:
+            self._commit()  # it was found out before anything was changed
+            raise
+        except BaseException:
+            if self._db.in_transaction:  # SQLite itself ends it after some errors
+                self._db.execute("ROLLBACK TO step")
+                self._commit()
+            self._load()
+            raise
+        self._commit()
+
+    def _commit(self) -> None:
+        try:
+            self._db.execute("COMMIT")
+        except BaseException:
+            self._undo()
+            raise
+
+    def _undo(self) -> None:
+        """Go back to the last commit, in the file and in memory."""
+        if self._db.in_transaction:
+            self._db.execute("ROLLBACK")
+        self._load()
+
+    def _add(self, candidates: Iterable[Candidate], via: Claim | None) -> int:
+        queued_by_host: collections.Counter[int] = collections.Counter()
+        for candidate in candidates:
+            key = self._keys.key(candidate.url)
+            if key in self._keys:
+                continue
+            too_deep_id = self._too_deep.get(key)
+            if too_deep_id is not None and candidate.refusal == TOO_DEEP:
+                continue
+            host_id = self._host_id(candidate.host)
+            self._insert(key, candidate, host_id, via, too_deep_id)
+            if not candidate.refusal:
+                queued_by_host[host_id] += 1
+        for host_id, queued in queued_by_host.items():
+            self._change_ready(host_id, queued)
+        return queued_by_host.total()
+
+    def _insert(
+        self,
+        key: int,
+        candidate: Candidate,
+        host_id: int,
+        via: Claim | None,
+        old_id: int | None,
+    ) -> None:
+        """Write a row for a candidate, over its old row if it had been too deep."""
+        state = State.EXCLUDED if candidate.refusal else State.QUEUED
+        cursor = self._db.execute(
+            "INSERT OR REPLACE INTO url"
+            " (id, url, host_id, state, depth, redirects_left, via, reason)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                old_id,
+                candidate.url,
+                host_id,
+                state,
+                candidate.depth,
+                candidate.redirects_left,
+                via and via.id,
+                candidate.refusal or None,
+            ),
+        )
+        self._count_by_state[state] += 1
+        if old_id is not None:
+            self._count_by_state[State.EXCLUDED] -= 1
+            del self._too_deep[key]
+        if candidate.refusal == TOO_DEEP:
+            assert cursor.lastrowid is not None
+            self._too_deep[key] = cursor.lastrowid
+            return
+        self._keys.add(key)
+        if state is State.QUEUED:
+            self._unfinished_by_depth[candidate.depth] += 1
+
+    def _first_ready(self, now: float, max_depth: int | None) -> "_Ready | None":
+        hosts = self._db.execute(
+            "SELECT id, name FROM host WHERE ready > 0 AND free_at <= ?"
+            " ORDER BY free_at, id",
+            (now,),
+        )
+        for host_id, host in hosts:
+            row = self._db.execute(
+                "SELECT id, url, depth, redirects_left, tries FROM url"
+                " WHERE host_id = ? AND state = 'queued' AND alarm_at IS NULL"
+                " ORDER BY depth, id LIMIT 1",
+                (host_id,),
+            ).fetchone()
+            if max_depth is None or row[2] <= max_depth:
+                return _Ready(host_id, host, *row)
+        return None
+
+    def _leave(self, claim: Claim, state: State, changes: str, *values: Any) -> None:
+        """Take a URL out of its claim, if the claim still stands."""
+        cursor = self._db.execute(
+            f"UPDATE url SET state = ?, {changes}"
+            " WHERE id = ? AND state = 'claimed' AND alarm_at = ?",
+            (state, *values, claim.id, claim.lease_until),
+        )
+        if not cursor.rowcount:
+            raise LeaseLostError(f"the lease on {claim.url} has expired")
+        self._count_by_state[State.CLAIMED] -= 1
+        self._count_by_state[state] += 1
+
+    def _ring_alarms(self, now: float) -> None:
+        if now < self._next_alarm_at:
+            return
+        self._put_back("alarm_at <= ?", now)
+        row = self._db.execute(
+            "SELECT min(alarm_at) FROM url WHERE alarm_at IS NOT NULL"
+        ).fetchone()
+        self._next_alarm_at = math.inf if row[0] is None else row[0]
+
+    def _put_back(self, condition: str, *values: float) -> int:
+        """Make ready what a retry or a lost claim kept from the queue."""
+        rows = self._db.execute(
+            f"SELECT id, host_id, state FROM url WHERE {condition}", values
+        ).fetchall()
+        for url_id, host_id, state in rows:
+            self._db.execute(
+                "UPDATE url SET state = 'queued', alarm_at = NULL WHERE id = ?",
+                (url_id,),
+            )
+            self._change_ready(host_id, +1)
+            self._count_by_state[State(state)] -= 1
+            self._count_by_state[State.QUEUED] += 1
+        return len(rows)
+
+    def _change_ready(self, host_id: int, change: int) -> None:
+        self._db.execute(
+            "UPDATE host SET ready = ready + ? WHERE id = ?", (change, host_id)
+        )
+
+    def _host_id(self, name: str) -> int:
+        host_id = self._host_id_by_name.get(name)
+        if host_id is None:
+            self._db.execute("INSERT OR IGNORE INTO host (name) VALUES (?)", (name,))
+            row = self._db.execute("SELECT id FROM host WHERE name = ?", (name,))
+            host_id = self._host_id_by_name[name] = int(row.fetchone()[0])
+        return host_id
+
+
+class _Ready(NamedTuple):
+    """A row that may be claimed."""
+
+    host_id: int
+    host: str
+    id: int
+    url: str
+    depth: int
+    redirects_left: int
+    tries: int
+
+
+class _KeySet(set[int]):
+    """The keys of the URLs already met: 60 to 90 bytes each, and no disk is asked.
+
+    A key is 60 bits of Python's keyed string hash.  Two URLs that share one would lose
+    the second of them: at a million URLs the odds are 1 in two million, at ten million
+    1 in 23 000; nobody can make two on purpose, since the hash is keyed anew in each
+    process.  60 bits, because such an int takes 32 bytes and a wider one 48.
+    """
+
+    def key(self, url: str) -> int:
+        return hash(dedup_key(url)) & 0xFFF_FFFF_FFFF_FFFF
+
+
+def _connect(path: Path | str, read_only: bool) -> sqlite3.Connection:
+    uri = f"{Path(path).absolute().as_uri()}?mode=ro" if read_only else str(path)
+    try:
+        return sqlite3.connect(uri, uri=read_only, isolation_level=None)
+    except sqlite3.Error as exc:
+        raise ConfigError(f"{path}: {exc}") from None
+
+
+def _prepare(db: sqlite3.Connection, path: Path | str, read_only: bool) -> None:
+    db.execute("PRAGMA busy_timeout = 10000")
+    version = db.execute("PRAGMA user_version").fetchone()[0]
+    names = db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
+    tables = {name for (name,) in names}
+    if not tables and version == 0 and not read_only:
+        db.execute("PRAGMA journal_mode = WAL")
+        # All or nothing, or a crash in between leaves a file that is refused for ever.
+        db.executescript(f"BEGIN IMMEDIATE; {SCHEMA} COMMIT;")
+    elif not tables >= {"host", "url"}:
+        raise ConfigError(
+            f"{path} cannot be used as a frontier: it holds other tables, or none"
+        )
+    elif version != SCHEMA_VERSION:
+        raise ConfigError(
+            f"{path} holds a frontier of version {version}; this program writes "
+            f"version {SCHEMA_VERSION}"
+        )
+    db.execute("PRAGMA synchronous = NORMAL")
+
+
+def _columns(outcome: Outcome) -> tuple[Any, ...]:
+    return (
+        outcome.reason,
+        outcome.status,
+        outcome.content_type,
+        outcome.size_bytes,
+        outcome.took_s,
+        outcome.title,
+        outcome.error,
+        outcome.redirect_to,
+    )
+
+
+def _record(
+    url: str, state: str, depth: int, via: str, tries: int, *outcome: Any
+) -> UrlRecord:
+    *fields, finished_at = outcome
+    ended = None
+    if fields[0] is not None:  # the reason
+        reason, status, content_type, size_bytes, took_s, title, error, to = fields
+        ended = Outcome(
+            State(state),
+            reason,
+            status,
+            content_type or "",
+            size_bytes or 0,
+            took_s,
+            title or "",
+            error or "",
+            to or "",
+        )
+    return UrlRecord(url, State(state), depth, via, tries, ended, finished_at)

@@ -1,0 +1,130 @@
+"""The values that the parts of the crawler hand to each other.
+
+No behavior beyond what follows from the fields.
+"""
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from tornado.httputil import HTTPHeaders
+
+__all__ = [
+    "TOO_DEEP",
+    "Candidate",
+    "Claim",
+    "Fetched",
+    "Outcome",
+    "State",
+    "UrlRecord",
+]
+
+# The one refusal that a shorter way to the URL can undo.
+TOO_DEEP = "too_deep"
+
+
+class State(StrEnum):
+    """Where a URL stands; the table of moves is in `crawler_app.frontier`."""
+
+    QUEUED = "queued"
+    CLAIMED = "claimed"
+    DONE = "done"
+    FAILED = "failed"
+    EXCLUDED = "excluded"
+
+
+@dataclass(slots=True)
+class Candidate:
+    """A URL that was found, on its way into the frontier.
+
+    Attributes:
+        url: Canonical URL.
+        host: Whose turn it takes, see `crawler_app.urls.host_of`.
+        depth: Links from a seed to here; a redirect is none.
+        redirects_left: Redirects that may still follow.
+        refusal: Why it must not be fetched; empty if it may.
+    """
+
+    url: str
+    host: str
+    depth: int = 0
+    redirects_left: int = 0
+    refusal: str = ""
+
+
+@dataclass(slots=True, frozen=True)
+class Claim:
+    """A URL that one worker fetches now, and nobody else.
+
+    Attributes:
+        tries: Fetches of it that have failed so far.
+        lease_until: When it goes back to the queue by itself, in seconds of the epoch.
+    """
+
+    id: int
+    url: str
+    host: str
+    depth: int
+    redirects_left: int
+    tries: int
+    lease_until: float
+
+
+@dataclass(slots=True)
+class Fetched:
+    """The response of one HTTP exchange.
+
+    Attributes:
+        body: After decompression.
+        took_s: From the request to the end of the body.
+    """
+
+    url: str
+    status: int
+    headers: HTTPHeaders
+    body: bytes
+    took_s: float
+
+
+@dataclass(slots=True)
+class Outcome:
+    """How a URL ended.
+
+    Attributes:
+        state: DONE or FAILED.
+        reason: One word for counting: ``ok``, ``redirect``, ``http_404``, ``timeout``.
+        status: HTTP status; None where no response came.
+        size_bytes: Of the body after decompression.
+        took_s: Duration of the last fetch; None where none was made.
+        error: What went wrong, for a person.
+        redirect_to: Where it leads, as a canonical URL where it is one.
+    """
+
+    state: State
+    reason: str
+    status: int | None = None
+    content_type: str = ""
+    size_bytes: int = 0
+    took_s: float | None = None
+    title: str = ""
+    error: str = ""
+    redirect_to: str = ""
+
+
+@dataclass(slots=True)
+class UrlRecord:
+    """All that is known of one URL.
+
+    Attributes:
+        via: The page (or redirect) that led here first; empty for a seed.
+        tries: Fetches that failed and were followed by another.
+        outcome: None while it is queued or claimed; of an excluded URL the refusal.
+        finished_at: In seconds of the epoch.
+    """
+
+    url: str
+    state: State
+    depth: int
+    via: str = ""
+    tries: int = 0
+    outcome: Outcome | None = field(default=None)
+    finished_at: float | None = None

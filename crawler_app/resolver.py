@@ -1,0 +1,89 @@
+"""Host names to addresses, each asked for once and remembered for a while.
+
+The system's resolver runs in a thread and costs a crawl as much as parsing a small
+page does, for an answer that rarely changes.
+"""
+
+import math
+import socket
+import time
+from collections.abc import Callable, Generator
+from typing import Any, TypeAlias
+
+from tornado.netutil import Resolver
+
+from gencoro import gen
+
+__all__ = ["CachingResolver"]
+
+Addresses: TypeAlias = list[tuple[int, Any]]
+Question: TypeAlias = tuple[str, int, socket.AddressFamily]
+
+# getaddrinfo does not tell the records' own time to live.  Precedents: browsers 60.
+TTL_S = 60.0
+
+# A host that has no address now may have one soon; a thousand links to it must not
+# ask a thousand times.
+NEGATIVE_TTL_S = 10.0
+
+MAX_ANSWERS = 10_000
+
+
+class CachingResolver(Resolver):
+    """Remembers what another resolver answers, its refusals too.
+
+    Lookups of one name that run at the same time are one lookup.
+    """
+
+    def initialize(
+        self,
+        resolver: Resolver | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._resolver = Resolver() if resolver is None else resolver
+        self._clock = clock
+        # With the time until which each holds.
+        self._answers: dict[Question, tuple[gen.Future[Addresses], float]] = {}
+
+    def close(self) -> None:
+        self._resolver.close()
+
+    def resolve(
+        self,
+        host: str,
+        port: int,
+        family: socket.AddressFamily = socket.AF_UNSPEC,
+    ) -> "gen.Future[Addresses]":
+        """Return a Future for the addresses, as `tornado.netutil.Resolver` gives them.
+
+        Raises:
+            OSError: the name has no address.
+        """
+        question = (host, port, family)
+        answer, until = self._answers.get(question, (None, 0.0))
+        if answer is None or self._clock() >= until:
+            answer = self._ask(question)
+        # A Future of its own for each caller: one may be cancelled, the others not.
+        copy: gen.Future[Addresses] = gen.Future()
+        gen.chain_future(answer, copy)
+        return copy
+
+    def _ask(self, question: Question) -> "gen.Future[Addresses]":
+        def remember(answer: "gen.Future[Addresses]") -> None:
+            has_failed = answer.cancelled() or answer.exception()
+            ttl_s = NEGATIVE_TTL_S if has_failed else TTL_S
+            self._answers[question] = (answer, self._clock() + ttl_s)
+
+        if len(self._answers) >= MAX_ANSWERS:
+            self._answers.clear()
+        answer = self._look_up(*question)
+        self._answers[question] = (answer, math.inf)
+        gen.future_add_done_callback(answer, remember)
+        return answer
+
+    @gen.coroutine
+    def _look_up(
+        self, host: str, port: int, family: socket.AddressFamily
+    ) -> Generator[Any, Any, Addresses]:
+        addresses: Addresses = yield self._resolver.resolve(host, port, family)
+        return addresses

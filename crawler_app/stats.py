@@ -1,0 +1,30 @@
+"""Counts of one run, by name."""
+
+import collections
+from collections.abc import Iterator
+
+__all__ = ["Stats"]
+
+
+class Stats:
+    """Counters that begin at 0, named ``group/reason``.
+
+    The frontier knows what became of every URL; these tell what this process did.
+
+    >>> stats = Stats()
+    >>> stats.add("excluded/out_of_scope")
+    >>> stats["excluded/out_of_scope"], stats["fetched"]
+    (1, 0)
+    """
+
+    def __init__(self) -> None:
+        self._count_by_name: collections.Counter[str] = collections.Counter()
+
+    def add(self, name: str, count: int = 1) -> None:
+        self._count_by_name[name] += count
+
+    def __getitem__(self, name: str) -> int:
+        return self._count_by_name[name]
+
+    def __iter__(self) -> Iterator[tuple[str, int]]:
+        return iter(sorted(self._count_by_name.items()))

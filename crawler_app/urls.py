@@ -1,0 +1,313 @@
+"""URLs: what is fetched, what is compared, and whose turn it takes.
+
+Pure.  `canonicalize` applies only what RFC 3986 (6.2.2, 6.2.3) calls safe, so that the
+canonical URL always names the same resource; the bolder equivalences are in
+`dedup_key`, which is compared and never fetched.
+"""
+
+import re
+from urllib.parse import quote, urljoin, urlsplit, urlunsplit
+
+import idna
+
+from crawler_app.errors import UrlError
+
+__all__ = [
+    "UrlJoiner",
+    "canonicalize",
+    "clean_reference",
+    "dedup_key",
+    "host_of",
+    "is_loopback",
+    "without_fragment",
+]
+
+DEFAULT_PORT_BY_SCHEME = {"http": 80, "https": 443}
+
+# The longest URL that servers must be ready for (RFC 9110, 4.1: 8000 octets).
+MAX_URL_CHARS = 8000
+
+# References remembered by UrlJoiner; about 10 MB.
+MEMO_ENTRIES = 50_000
+
+_SUB_DELIMS = "!$&'()*+,;="
+_PATH_SAFE = "/:@" + _SUB_DELIMS
+_QUERY_SAFE = _PATH_SAFE + "?"
+_UNRESERVED = frozenset(
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~"
+)
+
+_CLEAN_PATH = re.compile(r"/[\w\-.~/:@!$&'()*+,;=]*", re.ASCII)
+_CLEAN_QUERY = re.compile(r"[\w\-.~/:@!$&'()*+,;=?]*", re.ASCII)
+_PLAIN_PATH = re.compile(r"[\w\-.~/!$&'()*+,;=@]+", re.ASCII)
+_ESCAPE = re.compile("%([0-9A-Fa-f]{2})")
+_BARE_PERCENT = re.compile("%(?![0-9A-Fa-f]{2})")
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:")
+# Without a path a reference is relative to the page, not to its directory: "", "?q", and
+# oddities that urljoin takes likewise, such as "http:?q", "//?q" and ";".
+_PAGE_RELATIVE = re.compile(
+    r"(?:[A-Za-z][\w+.\-]*:)?(?:[/\\]{2})?;?(?:\?|\Z)", re.ASCII
+)
+_IP_ADDRESS = re.compile(r"[0-9a-f:.]+")
+_HOST_NAME = re.compile(r"[a-z0-9_.-]+")
+
+# WHATWG URL, 4.4: removed from both ends, and from anywhere.
+_EDGES = "".join(map(chr, range(33)))
+_LINE_BREAKS = re.compile("[\t\n\r]")
+
+
+def canonicalize(url: str) -> str:
+    """Return the one spelling of an absolute URL, without its fragment.
+
+    Case of scheme and host, default port, escapes, dot segments and an empty path are
+    put right; what may not stand in a URL is escaped as UTF-8.
+
+    Raises:
+        UrlError: it is not http(s), has no usable host or port, carries a password, or
+            is too long.
+
+    Source: RFC 3986, 6.2.2 and 6.2.3; RFC 5891 for the host.
+
+    >>> canonicalize("HTTP://Example.COM:80/%7Euser/../a b?q=%c3%a9#top")
+    'http://example.com/a%20b?q=%C3%A9'
+    """
+    url = without_fragment(url)
+    _check_length(url)
+    try:
+        parts = urlsplit(url)
+        host, port = parts.hostname, parts.port
+    except ValueError as exc:
+        raise UrlError("malformed", f"{url!r} is not a URL: {exc}") from None
+    scheme = parts.scheme
+    if scheme not in DEFAULT_PORT_BY_SCHEME:
+        raise UrlError("unsupported_scheme", f"{url!r} is not an http(s) URL")
+    if not host:
+        raise UrlError("bad_host", f"{url!r} names no host")
+    if "@" in parts.netloc:
+        raise UrlError("credentials", f"the URL for {host!r} carries a user name")
+    netloc = _canonical_host(host)
+    if port is not None and port != DEFAULT_PORT_BY_SCHEME[scheme]:
+        netloc = f"{netloc}:{port}"
+    path, query = parts.path or "/", parts.query
+    if not _CLEAN_PATH.fullmatch(path):
+        path = _canonical_escapes(path, _PATH_SAFE)
+    if "/." in path:
+        path = _without_dot_segments(path)
+    if query and not _CLEAN_QUERY.fullmatch(query):
+        query = _canonical_escapes(query, _QUERY_SAFE)
+    canonical = urlunsplit((scheme, netloc, path, query, ""))
+    _check_length(canonical)  # an escape is up to nine times as long as its character
+    return canonical
+
+
+def without_fragment(reference: str) -> str:
+    """Return a URL or a reference up to its fragment, which is never sent.
+
+    >>> without_fragment("a.html#top")
+    'a.html'
+    """
+    return reference.partition("#")[0]
+
+
+def dedup_key(url: str) -> str:
+    """Return what is compared to tell whether a canonical URL is known already.
+
+    Servers do not tell an escaped sub-delimiter or ``:@`` in a path from a plain one,
+    although RFC 3986 lets them; a doubled slash is one slash to nearly all.
+
+    >>> dedup_key("http://a.test/f%28x%29//b") == dedup_key("http://a.test/f(x)/b")
+    True
+    """
+    scheme, _, rest = url.partition("://")
+    if "%" not in rest and "//" not in rest:
+        return url
+    path, mark, query = rest.partition("?")
+    path = _ESCAPE.sub(_decode_path_delimiter, path)
+    return f"{scheme}://{re.sub('//+', '/', path)}{mark}{query}"
+
+
+def host_of(url: str) -> str:
+    """Return the host of a canonical URL, and its port unless it is the default.
+
+    >>> host_of("https://a.test/x"), host_of("http://a.test:8000/x")
+    ('a.test', 'a.test:8000')
+    """
+    return url.split("/", 3)[2]
+
+
+def is_loopback(host: str) -> bool:
+    """Return whether a host, as of `host_of`, is this very machine.
+
+    >>> is_loopback("127.0.0.1:8000"), is_loopback("a.test")
+    (True, False)
+    """
+    name = re.sub(r":\d+$", "", host)
+    return name in ("localhost", "[::1]") or bool(
+        re.fullmatch(r"127\.\d+\.\d+\.\d+", name)
+    )
+
+
+class UrlJoiner:
+    """Joins references to their base and canonicalizes them, remembering the answers.
+
+    The pages of one directory mostly hold the same references, so that eight joins in
+    ten are a look-up.
+
+    >>> joiner = UrlJoiner()
+    >>> joiner.join("http://a.test/docs/index.html", "../b.html#top")
+    'http://a.test/b.html'
+    """
+
+    def __init__(self, max_entries: int = MEMO_ENTRIES) -> None:
+        self._max_entries = max_entries
+        self._entries = 0
+        self._memo_by_directory: dict[str, dict[str, str | UrlError]] = {}
+
+    def join(self, base: str, reference: str) -> str:
+        """Return the canonical URL of a reference as it is written in a page.
+
+        Args:
+            base: A canonical URL, or nothing for a reference that is a whole URL.
+
+        Raises:
+            UrlError: it is none that can be fetched.
+        """
+        reference = clean_reference(reference)
+        if not base:
+            return canonicalize(reference)
+        if not reference:
+            return canonicalize(base)
+        if reference[0] == "?":
+            # Relative to the page itself rather than to its directory.
+            return canonicalize(urljoin(base, reference))
+        page = base.partition("?")[0]
+        directory = page[: page.rfind("/") + 1]
+        memo = self._memo_by_directory.get(directory)
+        if memo is None:
+            memo = self._memo_by_directory[directory] = {}
+        answer = memo.get(reference)
+        if answer is None:
+            answer = _join(base, reference)
+            if not _PAGE_RELATIVE.match(reference):
+                memo[reference] = answer
+                self._count_entry()
+        if isinstance(answer, UrlError):
+            # A copy: the traceback of what is remembered would keep frames alive.
+            raise UrlError(answer.reason, str(answer))
+        return answer
+
+    def _count_entry(self) -> None:
+        self._entries += 1
+        if self._entries > self._max_entries:
+            # Forgetting all at once is as good here as forgetting the oldest, and
+            # costs a look-up nothing.
+            self._memo_by_directory.clear()
+            self._entries = 0
+
+
+def clean_reference(reference: str) -> str:
+    """Return a reference without its fragment and the white space a browser ignores.
+
+    >>> clean_reference(" a.html#top ")
+    'a.html'
+    """
+    reference = without_fragment(reference).strip(_EDGES)
+    if not reference.isprintable():
+        reference = _LINE_BREAKS.sub("", reference)
+    return reference
+
+
+def _join(base: str, reference: str) -> str | UrlError:
+    """Return the canonical URL, or the error: a wrong link is repeated as often."""
+    try:
+        if "\\" in reference:
+            reference = _with_slashes(reference)
+        if _SCHEME.match(reference) or reference.startswith("//"):
+            return canonicalize(urljoin(base, reference))
+        return _join_path(base, reference)
+    except UrlError as exc:
+        return exc
+    except ValueError as exc:
+        return UrlError("malformed", f"{reference!r} is not a URL: {exc}")
+
+
+def _with_slashes(reference: str) -> str:
+    """Take backslashes for slashes, as browsers do except in the query.
+
+    Source: WHATWG URL, 4.4.
+    """
+    path, mark, query = reference.partition("?")
+    if _SCHEME.match(path) and not path.lower().startswith("http"):
+        return reference
+    return path.replace("\\", "/") + mark + query
+
+
+def _join_path(base: str, reference: str) -> str:
+    """Join a path and its query to a canonical base.
+
+    Not `urljoin`, which drops empty segments (RFC 3986, 5.2 and browsers keep them) and
+    takes three times as long.
+    """
+    root = base.find("/", base.find("//") + 2)
+    if reference[0] == "/":
+        url = base[:root] + reference
+    else:
+        page = base.partition("?")[0]
+        url = page[: page.rfind("/") + 1] + reference
+    if not _PLAIN_PATH.fullmatch(reference):
+        return canonicalize(url)
+    if reference[0] == "." or "/." in reference:
+        url = url[:root] + _without_dot_segments(url[root:])
+    _check_length(url)
+    return url
+
+
+def _check_length(url: str) -> None:
+    if len(url) > MAX_URL_CHARS:
+        raise UrlError("too_long", f"a URL of {len(url)} characters: {url[:60]!r}...")
+
+
+def _canonical_host(host: str) -> str:
+    if ":" in host:  # urlsplit has checked an IPv6 address and taken its brackets off
+        if not _IP_ADDRESS.fullmatch(host):
+            # An address of the future, or with a zone, which means nothing elsewhere.
+            raise UrlError("bad_host", f"{host!r} is no address that can be asked")
+        return f"[{host}]"
+    if not host.isascii():
+        try:
+            host = idna.encode(host, uts46=True).decode("ascii")
+        except idna.IDNAError as exc:
+            raise UrlError("bad_host", f"{host!r} is not a host name: {exc}") from None
+    if not _HOST_NAME.fullmatch(host):
+        raise UrlError("bad_host", f"{host!r} is not a host name")
+    return host
+
+
+def _canonical_escapes(text: str, safe: str) -> str:
+    text = _BARE_PERCENT.sub("%25", text)
+    text = quote(text, safe=safe + "%", errors="surrogatepass")
+    return _ESCAPE.sub(_canonical_escape, text)
+
+
+def _canonical_escape(match: re.Match[str]) -> str:
+    char = chr(int(match[1], 16))
+    return char if char in _UNRESERVED else match[0].upper()
+
+
+def _decode_path_delimiter(match: re.Match[str]) -> str:
+    char = chr(int(match[1], 16))
+    return char if char in _SUB_DELIMS or char in ":@" else match[0]
+
+
+def _without_dot_segments(path: str) -> str:
+    """Resolve "." and ".." in an absolute path.  Source: RFC 3986, 5.2.4."""
+    segments = path.split("/")
+    kept: list[str] = []
+    for segment in segments[1:]:
+        if segment == "..":
+            del kept[-1:]
+        elif segment != ".":
+            kept.append(segment)
+    if segments[-1] in (".", ".."):
+        kept.append("")
+    return "/" + "/".join(kept)

@@ -1,0 +1,911 @@
+"""What every frontier does: the table of moves, order, time, and the books."""
+
+import dataclasses
+import tempfile
+from contextlib import nullcontext
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import (
+    Bundle,
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    multiple,
+    rule,
+    run_state_machine_as_test,
+)
+
+from crawler_app.errors import LeaseLostError
+from crawler_app.frontier.memory import MemoryFrontier
+from crawler_app.frontier.sqlite import SqliteFrontier
+from crawler_app.models import TOO_DEEP, Candidate, Outcome, State, UrlRecord
+from crawler_app.urls import dedup_key
+
+LEASE_S = 60.0
+
+PAGE = Outcome(
+    State.DONE,
+    "ok",
+    200,
+    content_type="text/html; charset=utf-8",
+    size_bytes=1_234,
+    took_s=0.25,
+    title="Ein schöner Titel",
+)
+ERROR = Outcome(State.FAILED, "timeout", error="nothing came for 60 s")
+REDIRECT = Outcome(State.DONE, "redirect", 301, redirect_to="http://a.test/new")
+
+
+@pytest.fixture(params=["memory", "sqlite"])
+def frontier(request, tmp_path):
+    if request.param == "memory":
+        frontier = MemoryFrontier()
+    else:
+        frontier = SqliteFrontier(tmp_path / "frontier.sqlite3")
+    yield frontier
+    agree(frontier)
+    frontier.close()
+
+
+def url(path, host="a.test"):
+    return f"http://{host}/{path}"
+
+
+def found(path, depth=0, refusal="", host="a.test", redirects_left=0):
+    return Candidate(url(path, host), host, depth, redirects_left, refusal)
+
+
+def claim(frontier, now=0.0, max_depth=None):
+    """Claim a URL that must be there."""
+    claimed = frontier.claim(now, LEASE_S, max_depth)
+    assert claimed is not None
+    return claimed
+
+
+def record(frontier, path, host="a.test"):
+    (record,) = [r for r in frontier.records() if r.url == url(path, host)]
+    return record
+
+
+def agree(frontier):
+    """The counts are what the records show."""
+    states = [record.state for record in frontier.records()]
+    counts = {state: frontier.count(state) for state in State}
+    assert counts == {state: states.count(state) for state in State}
+
+
+# The table of moves, row by row.
+
+
+def test_new_url_is_queued(frontier):
+    assert frontier.add([found("x", depth=2)]) == 1
+
+    assert frontier.urls(State.QUEUED) == [url("x")]
+    assert record(frontier, "x") == UrlRecord(url("x"), State.QUEUED, depth=2)
+    assert url("x") in frontier
+
+
+def test_new_url_that_is_refused_is_kept_with_the_reason(frontier):
+    assert frontier.add([found("x", depth=2, refusal="out_of_scope")]) == 0
+
+    assert record(frontier, "x").state is State.EXCLUDED
+    assert record(frontier, "x").outcome == Outcome(State.EXCLUDED, "out_of_scope")
+    assert url("x") in frontier
+    assert frontier.claim(0.0, LEASE_S) is None
+
+
+def test_url_that_was_too_deep_is_queued_when_met_by_a_shorter_way(frontier):
+    frontier.add([found("start"), found("x", depth=5, refusal=TOO_DEEP)])
+    start = claim(frontier)
+    was_known = url("x") in frontier
+
+    queued = frontier.finish(start, PAGE, 1.0, [found("x", 1, redirects_left=3)])
+
+    assert not was_known
+    assert queued == 1
+    assert record(frontier, "x") == UrlRecord(
+        url("x"), State.QUEUED, depth=1, via=url("start")
+    )
+    assert frontier.count(State.EXCLUDED) == 0
+    assert url("x") in frontier
+    revived = claim(frontier)
+    assert (revived.depth, revived.redirects_left) == (1, 3)
+
+
+def test_url_that_was_too_deep_stays_so_when_met_by_another_long_way(frontier):
+    frontier.add([found("x", depth=5, refusal=TOO_DEEP)])
+
+    assert frontier.add([found("x", depth=6, refusal=TOO_DEEP)]) == 0
+
+    assert record(frontier, "x").depth == 5
+    assert frontier.count(State.EXCLUDED) == 1
+
+
+def test_url_that_was_too_deep_can_be_refused_for_another_reason(frontier):
+    frontier.add([found("x", depth=5, refusal=TOO_DEEP)])
+
+    assert frontier.add([found("x", depth=1, refusal="out_of_scope")]) == 0
+
+    assert record(frontier, "x").outcome.reason == "out_of_scope"
+    assert frontier.count(State.EXCLUDED) == 1
+    assert url("x") in frontier
+    assert frontier.add([found("x", depth=1)]) == 0
+
+
+def test_refusal_for_another_reason_is_for_good(frontier):
+    frontier.add([found("x", refusal="out_of_scope")])
+
+    assert frontier.add([found("x")]) == 0
+
+    assert frontier.urls(State.EXCLUDED) == [url("x")]
+
+
+def test_claim_gives_a_url_to_one_worker(frontier):
+    frontier.add([found("x", depth=2, redirects_left=7)])
+
+    claimed = frontier.claim(100.0, LEASE_S)
+
+    assert frontier.claim(100.0, LEASE_S) is None
+    assert (claimed.url, claimed.host) == (url("x"), "a.test")
+    assert (claimed.depth, claimed.redirects_left, claimed.tries) == (2, 7, 0)
+    assert claimed.lease_until == 100.0 + LEASE_S
+    assert frontier.urls(State.CLAIMED) == [url("x")]
+
+
+@pytest.mark.parametrize("outcome", [PAGE, REDIRECT, ERROR])
+def test_finish_records_everything_that_is_known(frontier, outcome):
+    frontier.add([found("x")])
+
+    frontier.finish(claim(frontier), outcome, 12.5)
+
+    ended = record(frontier, "x")
+    assert ended.state is outcome.state
+    assert ended.outcome == outcome
+    assert ended.finished_at == 12.5
+    assert frontier.is_drained()
+
+
+def test_finish_takes_in_the_outlinks_with_the_page_they_are_on(frontier):
+    frontier.add([found("x"), found("known")])
+
+    queued = frontier.finish(
+        claim(frontier),
+        PAGE,
+        1.0,
+        [
+            found("new", 1),
+            found("known", 1),
+            found("new", 1),
+            found("no", 1, "out_of_scope"),
+        ],
+    )
+
+    assert queued == 1
+    assert [r.url for r in frontier.records()] == list(
+        map(url, ["x", "known", "new", "no"])
+    )
+    assert [r.via for r in frontier.records()] == ["", "", url("x"), url("x")]
+
+
+def test_redirect_is_an_edge_from_record_to_record(frontier):
+    frontier.add([found("old", depth=2)])
+
+    frontier.finish(claim(frontier), REDIRECT, 1.0, [found("new", depth=2)])
+
+    assert record(frontier, "old").outcome.redirect_to == url("new")
+    assert record(frontier, "new").via == url("old")
+    assert record(frontier, "new").depth == 2
+
+
+def test_retry_puts_back_not_to_be_claimed_before_a_time(frontier):
+    frontier.add([found("x")])
+
+    frontier.retry(claim(frontier, now=0.0), at=10.0)
+
+    assert record(frontier, "x").state is State.QUEUED
+    assert frontier.claim(9.999, LEASE_S) is None
+    again = claim(frontier, now=10.0)
+    assert again.tries == 1
+    assert record(frontier, "x").tries == 1
+
+
+def test_release_puts_back_as_it_was(frontier):
+    frontier.add([found("x")])
+    first = claim(frontier, now=5.0)
+
+    frontier.release(first)
+
+    assert record(frontier, "x") == UrlRecord(url("x"), State.QUEUED, depth=0)
+    assert claim(frontier, now=5.0) == first
+
+
+def test_release_after_a_retry_keeps_the_tries(frontier):
+    frontier.add([found("x")])
+    frontier.retry(claim(frontier), at=1.0)
+
+    frontier.release(claim(frontier, now=1.0))
+
+    assert claim(frontier, now=1.0).tries == 1
+
+
+def test_lease_expires_by_itself(frontier):
+    frontier.add([found("x")])
+    claim(frontier, now=0.0)
+
+    assert frontier.claim(LEASE_S - 0.001, LEASE_S) is None
+    again = claim(frontier, now=LEASE_S)
+
+    assert again.url == url("x")
+    assert again.tries == 0
+
+
+def test_recover_puts_back_what_a_dead_owner_had_claimed(frontier):
+    frontier.add([found("x"), found("y"), found("z"), found("done")])
+    claims = [claim(frontier) for _ in range(4)]
+    frontier.finish(claims[3], PAGE, 1.0)
+    frontier.retry(claims[2], at=50.0)
+
+    assert frontier.recover() == 2
+
+    for lost in claims:
+        with pytest.raises(LeaseLostError):
+            frontier.finish(lost, ERROR, 1.0)
+    assert frontier.urls(State.QUEUED) == list(map(url, "xyz"))
+    assert [claim(frontier).url for _ in "xy"] == list(map(url, "xy"))
+    assert frontier.claim(0.0, LEASE_S) is None
+
+
+def test_recover_of_nothing(frontier):
+    frontier.add([found("x")])
+
+    assert frontier.recover() == 0
+
+
+# What is not in the table cannot be done.
+
+
+@pytest.mark.parametrize("ended_by", ["finish", "retry", "release", "expiry"])
+def test_claim_that_has_ended_can_do_nothing_more(frontier, ended_by):
+    frontier.add([found("x")])
+    stale = claim(frontier, now=0.0)
+    if ended_by == "finish":
+        frontier.finish(stale, PAGE, 1.0)
+    elif ended_by == "retry":
+        frontier.retry(stale, at=1_000.0)
+    elif ended_by == "release":
+        frontier.release(stale)
+    else:
+        frontier.hold_host("a.test", 1_000.0)
+        assert frontier.claim(LEASE_S, LEASE_S) is None
+    before = list(frontier.records())
+
+    with pytest.raises(LeaseLostError, match="http://a.test/x"):
+        frontier.finish(stale, ERROR, 2.0, [found("new")])
+    with pytest.raises(LeaseLostError):
+        frontier.retry(stale, at=2.0)
+    frontier.release(stale)
+
+    assert list(frontier.records()) == before
+    assert url("new") not in frontier
+
+
+def test_claim_of_the_next_owner_is_not_touched_by_the_last_one(frontier):
+    frontier.add([found("x")])
+    stale = claim(frontier, now=0.0)
+    current = claim(frontier, now=LEASE_S)
+
+    frontier.release(stale)
+    with pytest.raises(LeaseLostError):
+        frontier.retry(stale, at=0.0)
+    with pytest.raises(LeaseLostError):
+        frontier.finish(stale, ERROR, LEASE_S, [found("new")])
+
+    assert frontier.claim(LEASE_S, LEASE_S) is None
+    frontier.finish(current, PAGE, LEASE_S)
+    assert record(frontier, "x").outcome == PAGE
+    assert url("new") not in frontier
+
+
+def test_worker_that_is_late_still_counts_while_nobody_has_noticed(frontier):
+    frontier.add([found("x")])
+    late = claim(frontier, now=0.0)
+
+    frontier.finish(late, PAGE, now=LEASE_S + 1.0)
+
+    assert record(frontier, "x").state is State.DONE
+    assert frontier.claim(LEASE_S + 1.0, LEASE_S) is None
+
+
+@pytest.mark.parametrize("ended_by", ["finish", "retry", "release"])
+def test_alarm_of_an_ended_lease_neither_requeues_nor_doubles(frontier, ended_by):
+    frontier.add([found("x")])
+    first = claim(frontier, now=0.0)
+    if ended_by == "finish":
+        frontier.finish(first, PAGE, 1.0)
+        owned = None
+    elif ended_by == "retry":
+        frontier.retry(first, at=1.0)
+        owned = claim(frontier, now=30.0)
+    else:
+        frontier.release(first)
+        owned = claim(frontier, now=30.0)
+
+    assert frontier.claim(LEASE_S, LEASE_S) is None
+
+    if owned is not None:
+        frontier.finish(owned, PAGE, LEASE_S)
+    assert frontier.claim(10 * LEASE_S, LEASE_S) is None
+    assert frontier.is_drained()
+
+
+def test_alarm_of_an_ended_lease_does_not_bring_a_retry_early(frontier):
+    frontier.add([found("x")])
+    frontier.retry(claim(frontier, now=0.0), at=500.0)
+
+    assert frontier.claim(LEASE_S, LEASE_S) is None
+    assert frontier.claim(499.0, LEASE_S) is None
+    assert claim(frontier, now=500.0).url == url("x")
+
+
+def test_outlinks_that_fail_leave_everything_as_it_was(frontier):
+    frontier.add([found("x")])
+    claimed = claim(frontier)
+
+    def links():
+        yield found("new")
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        frontier.finish(claimed, PAGE, 1.0, links())
+
+    assert frontier.urls(State.CLAIMED) == [url("x")]
+    assert url("new") not in frontier
+    assert frontier.finish(claimed, PAGE, 1.0, [found("new")]) == 1
+
+
+def test_candidates_that_fail_leave_everything_as_it_was(frontier):
+    def seeds():
+        yield found("x")
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        frontier.add(seeds())
+
+    assert list(frontier.records()) == []
+    assert frontier.add([found("x")]) == 1
+
+
+# Rule 1: compared by the key, met once.
+
+
+def test_url_is_met_once_whatever_became_of_it(frontier):
+    frontier.add([found("queued"), found("done"), found("no", refusal="no")])
+    frontier.retry(claim(frontier), at=100.0)
+    frontier.finish(claim(frontier), PAGE, 1.0)
+
+    assert frontier.add([found("queued"), found("done"), found("no")]) == 0
+
+    assert len(list(frontier.records())) == 3
+
+
+def test_spellings_that_servers_do_not_tell_apart_are_one_url(frontier):
+    frontier.add([found("f%28x%29")])
+
+    assert frontier.add([found("f(x)"), found("/f(x)")]) == 0
+
+    assert url("f(x)") in frontier
+    assert frontier.urls(State.QUEUED) == [url("f%28x%29")]
+
+
+def test_shorter_way_in_another_spelling_is_the_one_that_is_fetched(frontier):
+    frontier.add([found("f%28x%29", depth=5, refusal=TOO_DEEP), found("y", 1)])
+
+    frontier.add([found("f(x)", depth=1)])
+
+    assert frontier.urls(State.QUEUED) == [url("f(x)"), url("y")]
+    assert claim(frontier).url == url("f(x)")
+
+
+@pytest.mark.parametrize("other", ["a%2fb", "a/b?", "A/b", "a/b/", "a%2Fb"])
+def test_urls_that_servers_may_tell_apart_are_two(frontier, other):
+    assert frontier.add([found("a/b"), found(other)]) == 2
+
+
+# Order.
+
+
+def test_least_deep_comes_first_and_then_the_one_met_first(frontier):
+    frontier.add([found("c", 2), found("a", 1), found("d", 2), found("b", 1)])
+    frontier.add([found("start", 0)])
+
+    order = [claim(frontier).url for _ in range(5)]
+
+    assert order == list(map(url, ["start", "a", "b", "c", "d"]))
+
+
+def test_url_that_comes_back_takes_its_old_place(frontier):
+    frontier.add([found("a"), found("b"), found("c")])
+    first = claim(frontier)
+    second = claim(frontier)
+
+    frontier.release(first)
+    frontier.retry(second, at=5.0)
+
+    assert [claim(frontier, now=5.0).url for _ in "abc"] == list(map(url, "abc"))
+
+
+def test_host_that_has_waited_longest_comes_first(frontier):
+    hosts = ["a.test", "b.test", "c.test"]
+    frontier.add(found(path, host=host) for host in hosts for path in "xy")
+    for free_at, host in zip([3.0, 1.0, 2.0], hosts, strict=True):
+        frontier.hold_host(host, free_at)
+
+    order = []
+    for _ in range(3):
+        claimed = claim(frontier, now=10.0)
+        frontier.hold_host(claimed.host, 20.0)
+        order.append(claimed.host)
+
+    assert order == ["b.test", "c.test", "a.test"]
+    assert frontier.claim(10.0, LEASE_S) is None
+
+
+def test_of_hosts_that_wait_equally_long_the_one_met_first_comes_first(frontier):
+    frontier.add([found("x", 3, host="z.test"), found("x", 1, host="a.test")])
+    frontier.add([found("y", 1, host="b.test"), found("y", 1, host="z.test")])
+
+    order = [claim(frontier) for _ in range(4)]
+
+    assert [c.url for c in order] == [
+        url("y", "z.test"),
+        url("x", "z.test"),
+        url("x", "a.test"),
+        url("y", "b.test"),
+    ]
+
+
+def test_depth_limit_gives_out_nothing_deeper(frontier):
+    frontier.add([found("deep", 2), found("also", 2, host="b.test"), found("x", 1)])
+
+    assert frontier.claim(0.0, LEASE_S, max_depth=0) is None
+    assert claim(frontier, max_depth=1).url == url("x")
+    assert frontier.claim(0.0, LEASE_S, max_depth=1) is None
+    assert claim(frontier, max_depth=2).url == url("deep")
+    assert claim(frontier).url == url("also", "b.test")
+
+
+def test_depth_limit_does_not_stop_at_a_host_that_has_only_deeper_ones(frontier):
+    frontier.add([found("deep", 2, host="b.test"), found("x", 1)])
+
+    assert claim(frontier, max_depth=1).url == url("x")
+
+
+def test_depth_in_work_is_the_least_that_is_not_ended(frontier):
+    assert frontier.depth_in_work() is None
+    frontier.add([found("x", 1), found("y", 2), found("no", 0, "no")])
+    assert frontier.depth_in_work() == 1
+
+    claimed = claim(frontier)
+    assert frontier.depth_in_work() == 1
+    frontier.retry(claimed, at=5.0)
+    assert frontier.depth_in_work() == 1
+    frontier.finish(claim(frontier, now=5.0), PAGE, 5.0, [found("z", 2)])
+    assert frontier.depth_in_work() == 2
+    frontier.finish(claim(frontier, now=5.0), PAGE, 5.0)
+    frontier.finish(claim(frontier, now=5.0), ERROR, 5.0)
+
+    assert frontier.depth_in_work() is None
+
+
+# Time.
+
+
+def test_host_is_not_asked_before_its_time_while_another_is(frontier):
+    frontier.add([found("x"), found("y"), found("x", host="b.test")])
+    first = claim(frontier, now=0.0)
+    frontier.hold_host("a.test", 1.0)
+
+    second = claim(frontier, now=0.5)
+
+    assert (first.url, second.url) == (url("x"), url("x", "b.test"))
+    assert frontier.claim(0.999, LEASE_S) is None
+    assert claim(frontier, now=1.0).url == url("y")
+
+
+def test_host_is_held_until_the_latest_time_named(frontier):
+    frontier.add([found("x")])
+
+    frontier.hold_host("a.test", 10.0)
+    frontier.hold_host("a.test", 5.0)
+
+    assert frontier.claim(9.0, LEASE_S) is None
+    assert frontier.next_at(0.0) == 10.0
+    assert claim(frontier, now=10.0).url == url("x")
+
+
+def test_host_can_be_held_before_it_is_met(frontier):
+    frontier.hold_host("a.test", 10.0)
+
+    frontier.add([found("x")])
+
+    assert frontier.claim(9.0, LEASE_S) is None
+    assert claim(frontier, now=10.0).url == url("x")
+
+
+def test_host_with_another_port_is_another_host(frontier):
+    frontier.add([found("x", host="a.test:8000")])
+    frontier.hold_host("a.test", 10.0)
+
+    assert claim(frontier, now=0.0).host == "a.test:8000"
+
+
+def test_retry_that_is_due_waits_for_its_host(frontier):
+    frontier.add([found("x")])
+    frontier.retry(claim(frontier, now=0.0), at=5.0)
+    frontier.hold_host("a.test", 8.0)
+
+    assert frontier.claim(5.0, LEASE_S) is None
+    assert frontier.next_at(5.0) == 8.0
+    assert claim(frontier, now=8.0).tries == 1
+
+
+def test_retry_may_be_due_at_once(frontier):
+    frontier.add([found("x")])
+
+    frontier.retry(claim(frontier, now=10.0), at=9.0)
+
+    assert frontier.next_at(10.0) is None
+    assert claim(frontier, now=10.0).tries == 1
+
+
+def test_nothing_comes_by_itself_to_an_empty_frontier(frontier):
+    assert frontier.next_at(0.0) is None
+    assert frontier.claim(0.0, LEASE_S) is None
+    assert frontier.is_drained()
+
+
+def test_next_time_is_later_than_now(frontier):
+    frontier.add([found("x")])
+    frontier.hold_host("a.test", 10.0)
+
+    assert frontier.next_at(9.0) == 10.0
+    assert frontier.next_at(10.0) is None
+    assert frontier.next_at(11.0) is None
+
+
+def test_next_time_is_the_earliest_of_host_retry_and_lease(frontier):
+    frontier.add([found("x"), found("y"), found("x", host="b.test")])
+    frontier.retry(claim(frontier, now=0.0), at=30.0)
+    claim(frontier, now=0.0)
+    frontier.hold_host("b.test", 20.0)
+
+    times = []
+    now = 0.0
+    while (now := frontier.next_at(now)) is not None:
+        times.append(now)
+
+    assert times == [20.0, 30.0, LEASE_S]
+
+
+def test_host_with_nothing_to_give_has_no_next_time(frontier):
+    frontier.add([found("x"), found("no", host="b.test", refusal="no")])
+    frontier.hold_host("b.test", 20.0)
+    frontier.finish(claim(frontier), PAGE, 1.0)
+    frontier.hold_host("a.test", 30.0)
+
+    assert frontier.next_at(0.0) is None
+
+
+def test_asking_at_the_next_time_always_gives_the_next_url(frontier):
+    frontier.add(found(str(n), host=f"{n % 3}.test") for n in range(30))
+    now, ended = 0.0, []
+
+    while not frontier.is_drained():
+        claimed = frontier.claim(now, LEASE_S)
+        if claimed is None:
+            now = frontier.next_at(now)
+        else:
+            frontier.hold_host(claimed.host, now + 2.0)
+            if claimed.tries == 0:
+                frontier.retry(claimed, at=now + 7.0)
+            else:
+                frontier.finish(claimed, PAGE, now)
+                ended.append(claimed.url)
+
+    assert sorted(ended) == sorted(frontier.urls(State.DONE))
+    assert len(ended) == 30
+    # Sixty fetches from three hosts, two seconds apart.
+    assert 38.0 <= now <= 50.0
+
+
+# The books.
+
+
+def test_records_are_in_the_order_in_which_urls_were_met(frontier):
+    frontier.add([found("b", 3), found("a", 1)])
+    frontier.finish(claim(frontier), PAGE, 1.0, [found("c")])
+
+    assert [r.url for r in frontier.records()] == list(map(url, "bac"))
+    assert frontier.urls(State.DONE, State.QUEUED) == list(map(url, "bac"))
+    assert frontier.urls() == []
+
+
+def test_record_that_was_handed_out_is_a_copy(frontier):
+    frontier.add([found("x")])
+
+    (before,) = frontier.records()
+    before.state = State.DONE
+    claim(frontier)
+
+    assert frontier.urls(State.CLAIMED) == [url("x")]
+
+
+def test_frontier_is_drained_when_nothing_is_queued_or_claimed(frontier):
+    frontier.add([found("x"), found("no", refusal="no")])
+    assert not frontier.is_drained()
+
+    claimed = claim(frontier)
+    assert not frontier.is_drained()
+    frontier.finish(claimed, ERROR, 1.0)
+
+    assert frontier.is_drained()
+
+
+# Random walks beside a model that is too simple to be wrong.
+
+
+@dataclasses.dataclass
+class Row:
+    record: UrlRecord
+    host: str
+    redirects_left: int
+    alarm_at: float | None = None
+
+
+class Model:
+    """The contract, by looking at every row each time."""
+
+    def __init__(self):
+        self.rows = []
+        self.free_at = {}
+
+    def known(self, url):
+        rows = [r for r in self.rows if dedup_key(r.record.url) == dedup_key(url)]
+        return rows[0] if rows else None
+
+    def is_settled(self, url):
+        row = self.known(url)
+        return row is not None and not (
+            row.record.outcome and row.record.outcome.reason == TOO_DEEP
+        )
+
+    def add(self, candidates, via=""):
+        queued = 0
+        for new in candidates:
+            known = self.known(new.url)
+            if self.is_settled(new.url) or (known and new.refusal == TOO_DEEP):
+                continue
+            self.free_at.setdefault(new.host, 0.0)
+            row = Row(
+                UrlRecord(new.url, State.QUEUED, new.depth, via),
+                new.host,
+                new.redirects_left,
+            )
+            if new.refusal:
+                row.record.state = State.EXCLUDED
+                row.record.outcome = Outcome(State.EXCLUDED, new.refusal)
+            if known:
+                self.rows[self.rows.index(known)] = row
+            else:
+                self.rows.append(row)
+            queued += not new.refusal
+        return queued
+
+    def ready(self):
+        return [
+            r
+            for r in self.rows
+            if r.record.state is State.QUEUED and r.alarm_at is None
+        ]
+
+    def claim(self, now, lease_s, max_depth):
+        for row in self.rows:
+            if row.alarm_at is not None and row.alarm_at <= now:
+                row.record.state, row.alarm_at = State.QUEUED, None
+        hosts = list(self.free_at)
+        turns = [
+            (
+                self.free_at[row.host],
+                hosts.index(row.host),
+                row.record.depth,
+                self.rows.index(row),
+            )
+            for row in self.ready()
+            if self.free_at[row.host] <= now
+            and (max_depth is None or row.record.depth <= max_depth)
+        ]
+        if not turns:
+            return None
+        row = self.rows[min(turns)[-1]]
+        row.record.state, row.alarm_at = State.CLAIMED, now + lease_s
+        return row
+
+    def owns(self, row, lease_until):
+        return row.record.state is State.CLAIMED and row.alarm_at == lease_until
+
+    def next_at(self, now):
+        times = [self.free_at[row.host] for row in self.ready()]
+        times += [row.alarm_at for row in self.rows if row.alarm_at is not None]
+        return min((at for at in times if at > now), default=None)
+
+    def depth_in_work(self):
+        unfinished = (State.QUEUED, State.CLAIMED)
+        depths = [r.record.depth for r in self.rows if r.record.state in unfinished]
+        return min(depths, default=None)
+
+
+HOSTS = ["a.test", "b.test", "c.test:8000"]
+CANDIDATES = st.builds(
+    found,
+    st.sampled_from(["x", "y", "%28", "(", "//x", "z"]),
+    depth=st.integers(0, 3),
+    refusal=st.sampled_from(["", "", "", TOO_DEEP, "out_of_scope"]),
+    host=st.sampled_from(HOSTS),
+    redirects_left=st.integers(0, 2),
+)
+# Quarters are exact, so that times that should be equal are.
+WAITS = st.integers(-4, 20).map(lambda quarters: quarters / 4)
+
+
+class FrontierMachine(RuleBasedStateMachine):
+    """Both backends and the model take the same random walk."""
+
+    claims = Bundle("claims")
+
+    @initialize()
+    def open(self):
+        self.directory = tempfile.TemporaryDirectory()
+        self.path = Path(self.directory.name) / "frontier.sqlite3"
+        self.now = 0.0
+        self.model = Model()
+        self.backends = [MemoryFrontier(), SqliteFrontier(self.path)]
+
+    def teardown(self):
+        for backend in self.backends:
+            backend.close()
+        self.directory.cleanup()
+
+    def each(self, move):
+        """Return what a move returns, which is the same of every backend."""
+        answers = [move(backend) for backend in self.backends]
+        assert answers[0] == answers[1]
+        return answers[0]
+
+    @rule(candidates=st.lists(CANDIDATES, max_size=5))
+    def add(self, candidates):
+        answer = self.each(lambda backend: backend.add(candidates))
+        assert answer == self.model.add(candidates)
+
+    @rule(wait=WAITS.map(abs))
+    def let_time_pass(self, wait):
+        self.now += wait
+
+    @rule()
+    def wait_for_the_next_time(self):
+        self.now = self.model.next_at(self.now) or self.now
+
+    @rule(
+        target=claims,
+        lease=st.sampled_from([0.25, 2.0, 100.0]),
+        max_depth=st.none() | st.integers(0, 2),
+    )
+    def claim(self, lease, max_depth):
+        # Two claims of one URL are told apart by the time at which they end.
+        self.now += 0.25
+        claimed = [b.claim(self.now, lease, max_depth) for b in self.backends]
+        row = self.model.claim(self.now, lease, max_depth)
+        if row is None:
+            assert claimed == [None, None]
+            return multiple()
+        for claim in claimed:
+            assert (claim.url, claim.host) == (row.record.url, row.host)
+            assert claim.depth == row.record.depth
+            assert claim.redirects_left == row.redirects_left
+            assert claim.tries == row.record.tries
+            assert claim.lease_until == row.alarm_at == self.now + lease
+        return row, claimed
+
+    def move(self, claim, name, *arguments):
+        """Make a move on every backend; return whether the claim stood, and the answers."""
+        row, claimed = claim
+        is_owner = self.model.owns(row, claimed[0].lease_until)
+        answers = []
+        for backend, own_claim in zip(self.backends, claimed, strict=True):
+            with nullcontext() if is_owner else pytest.raises(LeaseLostError):
+                answers.append(getattr(backend, name)(own_claim, *arguments))
+        assert len(set(answers)) <= 1
+        return is_owner, answers[:1]
+
+    @rule(
+        claim=claims,
+        outcome=st.sampled_from([PAGE, ERROR, REDIRECT]),
+        outlinks=st.lists(CANDIDATES, max_size=4),
+    )
+    def finish(self, claim, outcome, outlinks):
+        row, _ = claim
+        is_owner, queued = self.move(claim, "finish", outcome, self.now, outlinks)
+        if is_owner:
+            row.alarm_at = None
+            row.record.state, row.record.outcome = outcome.state, outcome
+            row.record.finished_at = self.now
+            assert queued == [self.model.add(outlinks, via=row.record.url)]
+
+    @rule(claim=claims, wait=WAITS)
+    def retry(self, claim, wait):
+        row, _ = claim
+        is_owner, _ = self.move(claim, "retry", self.now + wait)
+        if is_owner:
+            row.record.state, row.alarm_at = State.QUEUED, self.now + wait
+            row.record.tries += 1
+
+    @rule(claim=claims)
+    def release(self, claim):
+        row, claimed = claim
+        is_owner = self.model.owns(row, claimed[0].lease_until)
+        for backend, own_claim in zip(self.backends, claimed, strict=True):
+            backend.release(own_claim)
+        if is_owner:
+            row.record.state, row.alarm_at = State.QUEUED, None
+
+    @rule(host=st.sampled_from(HOSTS), wait=WAITS)
+    def hold_host(self, host, wait):
+        until = self.now + wait
+        self.each(lambda backend: backend.hold_host(host, until))
+        self.model.free_at[host] = max(until, self.model.free_at.get(host, 0.0))
+
+    @rule()
+    def recover(self):
+        claimed = [r for r in self.model.rows if r.record.state is State.CLAIMED]
+        for row in claimed:
+            row.record.state, row.alarm_at = State.QUEUED, None
+        assert self.each(lambda backend: backend.recover()) == len(claimed)
+
+    @rule()
+    def reopen(self):
+        self.backends[1].close()
+        self.backends[1] = SqliteFrontier(self.path)
+
+    @invariant()
+    def the_books_agree(self):
+        records = [row.record for row in self.model.rows]
+        for backend in self.backends:
+            assert list(backend.records()) == records
+            agree(backend)
+
+    @invariant()
+    def what_comes_next_agrees(self):
+        for backend in self.backends:
+            assert backend.next_at(self.now) == self.model.next_at(self.now)
+            assert backend.depth_in_work() == self.model.depth_in_work()
+
+    @invariant()
+    def what_is_known_agrees(self):
+        for candidate in (url(path, host) for path in "x(z" for host in HOSTS):
+            for backend in self.backends:
+                known = candidate in backend
+                assert known == self.model.is_settled(candidate)
+
+
+def test_random_walks_are_those_of_the_model():
+    run_state_machine_as_test(
+        FrontierMachine,
+        settings=settings(
+            deadline=None,
+            max_examples=60,
+            stateful_step_count=40,
+            report_multiple_bugs=False,
+        ),
+    )

@@ -1,0 +1,508 @@
+"""The frontier on disk: what survives the process, the disk and other programs."""
+
+import contextlib
+import itertools
+import os
+import random
+import resource
+import sqlite3
+import subprocess
+import sys
+import tracemalloc
+
+import pytest
+
+from crawler_app.errors import ConfigError, LeaseLostError
+from crawler_app.frontier.sqlite import SCHEMA_VERSION, SqliteFrontier
+from crawler_app.models import TOO_DEEP, Candidate, Outcome, State
+
+LEASE_S = 60.0
+PAGE = Outcome(State.DONE, "ok", 200, "text/html", 10, 0.1, title="x")
+
+# Crawls a site in which page n links to 2n+1 and 2n+2, without a network; tells of
+# every page what it has finished.  It never stops by itself.
+SYNTHETIC_CRAWL = """
+import itertools, sys
+from crawler_app.frontier.sqlite import SqliteFrontier
+from crawler_app.models import Candidate, Outcome, State
+
+def page(n):
+    return Candidate(f"http://{n % 3}.test/{n}", f"{n % 3}.test", n.bit_length())
+
+frontier = SqliteFrontier(sys.argv[1])
+print("recovered", frontier.recover(), flush=True)
+frontier.add([page(0)])
+held = []
+for now in itertools.count():
+    while len(held) < 4 and (claim := frontier.claim(now, 10**9)):
+        held.append(claim)
+    claim = held.pop(0)
+    n = int(claim.url.rpartition("/")[2])
+    if n % 7 == 3 and not claim.tries:
+        frontier.retry(claim, now)
+        continue
+    links = [page(2 * n + 1), page(2 * n + 2), page(n)]
+    frontier.finish(claim, Outcome(State.DONE, "ok", 200), now, links)
+    print(n, flush=True)
+"""
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "frontier.sqlite3"
+
+
+@pytest.fixture
+def open_frontier(path):
+    """Open frontiers that are closed at the end, by default in one file."""
+    opened = []
+
+    def open_frontier(path=path, **options):
+        opened.append(SqliteFrontier(path, **options))
+        return opened[-1]
+
+    yield open_frontier
+    for frontier in opened:
+        with contextlib.suppress(sqlite3.ProgrammingError):  # closed by the test
+            frontier.close()
+
+
+@pytest.fixture
+def crawl(path):
+    """Start synthetic crawls in processes of their own, which are killed at the end."""
+    started = []
+
+    def crawl():
+        started.append(
+            subprocess.Popen(
+                [sys.executable, "-c", SYNTHETIC_CRAWL, path],
+                env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
+                stdout=subprocess.PIPE,
+                text=True,
+            )
+        )
+        return started[-1]
+
+    yield crawl
+    for process in started:
+        with process:
+            process.kill()
+
+
+def found(path, depth=0, refusal="", host="a.test"):
+    return Candidate(f"http://{host}/{path}", host, depth, 0, refusal)
+
+
+def url(path):
+    return f"http://a.test/{path}"
+
+
+def agree(frontier):
+    """Memory is what the file says: the counts, and the set of what is known."""
+    records = list(frontier.records())
+    states = [record.state for record in records]
+    assert {state: frontier.count(state) for state in State} == {
+        state: states.count(state) for state in State
+    }
+    for record in records:
+        is_too_deep = record.outcome and record.outcome.reason == TOO_DEEP
+        assert (record.url in frontier) is not bool(is_too_deep)
+    assert len(frontier._keys) + len(frontier._too_deep) == len(records)
+
+
+# The file.
+
+
+def test_reopened_frontier_goes_on_where_it_was(open_frontier):
+    frontier = open_frontier()
+    frontier.add([found("x"), found("y"), found("z"), found("no", refusal="no")])
+    frontier.add([found("deep", 9, TOO_DEEP)])
+    frontier.finish(frontier.claim(0.0, LEASE_S), PAGE, 1.0, [found("new", 1)])
+    frontier.retry(frontier.claim(0.0, LEASE_S), at=30.0)
+    held = frontier.claim(0.0, LEASE_S)
+    frontier.hold_host("a.test", 20.0)
+    before = list(frontier.records())
+    frontier.close()
+
+    frontier = open_frontier()
+
+    assert list(frontier.records()) == before
+    agree(frontier)
+    assert frontier.depth_in_work() == 0
+    assert frontier.next_at(0.0) == 20.0
+    assert frontier.claim(19.0, LEASE_S) is None
+    assert frontier.claim(20.0, LEASE_S).url == url("new")
+    frontier.finish(held, PAGE, 21.0)
+    assert frontier.claim(30.0, LEASE_S).tries == 1
+    assert frontier.add([found("x"), found("no"), found("deep", 1)]) == 1
+
+
+def test_claim_of_a_dead_owner_is_queued_or_recovered(open_frontier, path):
+    frontier = open_frontier()
+    frontier.add([found("x"), found("y")])
+    frontier.claim(0.0, LEASE_S)
+
+    # Somebody else looks while the owner has committed nothing since.
+    other = open_frontier(read_only=True)
+    assert other.urls(State.QUEUED) == [url("x"), url("y")]
+
+    frontier.add([])
+    assert other.urls(State.CLAIMED) == [url("x")]
+    frontier.close()
+    frontier = open_frontier()
+    assert frontier.recover() == 1
+    assert frontier.count(State.QUEUED) == 2
+
+
+@pytest.mark.parametrize("version", [2, 99, -1])
+def test_file_of_another_version_is_refused(open_frontier, path, version):
+    open_frontier().close()
+    with sqlite3.connect(path) as db:
+        db.execute(f"PRAGMA user_version = {version}")
+    db.close()
+
+    with pytest.raises(ConfigError, match=f"version {version};.*{SCHEMA_VERSION}"):
+        open_frontier()
+
+
+@pytest.mark.parametrize("version", [0, SCHEMA_VERSION])
+@pytest.mark.parametrize("read_only", [True, False])
+def test_file_of_another_program_is_refused_and_left_alone(
+    open_frontier, path, version, read_only
+):
+    db = sqlite3.connect(path)
+    db.execute("CREATE TABLE recipe (name)")
+    db.execute(f"PRAGMA user_version = {version}")
+    db.commit()
+    db.close()
+    before = path.read_bytes()
+
+    with pytest.raises(ConfigError, match="cannot be used as a frontier"):
+        open_frontier(read_only=read_only)
+
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize("read_only", [True, False])
+@pytest.mark.parametrize(
+    "content", [b"SQLite format 3\0" + 200 * b"\xff", b"plain text, and more of it"]
+)
+def test_file_that_is_no_database_is_refused(open_frontier, path, content, read_only):
+    path.write_bytes(content * 40)
+
+    with pytest.raises(ConfigError, match="cannot be used as a frontier"):
+        open_frontier(read_only=read_only)
+
+
+def test_damaged_file_is_refused(open_frontier, path):
+    frontier = open_frontier()
+    frontier.add(found(str(n)) for n in range(2_000))
+    frontier.close()
+    whole = path.read_bytes()
+    path.write_bytes(whole[:4096] + bytes(len(whole) - 4096))
+
+    with pytest.raises(ConfigError, match="cannot be used as a frontier"):
+        open_frontier()
+
+
+def test_file_in_a_directory_that_is_not_there(open_frontier, tmp_path):
+    with pytest.raises(ConfigError, match="unable to open"):
+        open_frontier(tmp_path / "missing" / "frontier.sqlite3")
+    with pytest.raises(ConfigError, match="unable to open"):
+        open_frontier(tmp_path / "missing.sqlite3", read_only=True)
+
+
+def test_empty_file_of_a_crawl_that_died_at_once_is_begun_anew(open_frontier, path):
+    path.touch()
+
+    assert open_frontier().add([found("x")]) == 1
+
+
+def test_tables_are_made_together_or_not_at_all(open_frontier, tmp_path):
+    failures = 0
+
+    for limit in range(0, 100_000, 5_000):
+        path = tmp_path / f"{limit}.sqlite3"
+        with contextlib.suppress(ConfigError), file_size_limit(limit):
+            failures += 1
+            open_frontier(path)
+            failures -= 1
+
+        assert open_frontier(path).add([found("x")]) == 1
+
+    assert 3 < failures < 20
+
+
+def test_path_with_special_characters(open_frontier, tmp_path):
+    path = tmp_path / "a?mode=memory&b#c%20d é.sqlite3"
+
+    open_frontier(path).add([found("x")])
+
+    assert open_frontier(path, read_only=True).urls(State.QUEUED) == [url("x")]
+    assert path.exists()
+
+
+def test_claim_uses_the_indexes(open_frontier):
+    frontier = open_frontier()
+    statements = []
+    frontier._db.set_trace_callback(statements.append)
+    frontier.add([found("x"), found("y")])
+    frontier.claim(0.0, LEASE_S)
+    frontier.claim(LEASE_S + 1.0, LEASE_S)
+    frontier.next_at(0.0)
+    frontier.recover()
+    frontier._db.set_trace_callback(None)
+
+    asked = [s for s in statements if s.startswith(("SELECT", "UPDATE"))]
+    plans = {
+        row[3]
+        for statement in asked
+        for row in frontier._db.execute("EXPLAIN QUERY PLAN " + statement)
+    }
+
+    assert len(asked) > 5
+    assert not [plan for plan in plans if "TEMP B-TREE" in plan]
+    assert not [p for p in plans if p.startswith("SCAN") and "INDEX" not in p]
+
+
+# Death.
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_killed_crawl_has_lost_nothing_that_was_finished(
+    crawl, open_frontier, path, seed
+):
+    rng = random.Random(seed)
+    finished = []
+
+    for _ in range(2):
+        process = crawl()
+        assert process.stdout.readline().startswith("recovered")
+        finished += itertools.islice(process.stdout, rng.randrange(1, 400))
+        process.kill()
+        finished += process.stdout.read().split("\n")
+        process.wait()
+        finished = [line.strip() for line in finished if line.strip().isdecimal()]
+
+    frontier = open_frontier()
+    agree(frontier)
+    done = set(frontier.urls(State.DONE))
+    known = {record.url for record in frontier.records()}
+    assert len(finished) == len(set(finished))
+    for n in map(int, finished):
+        links = (2 * n + 1, 2 * n + 2)
+        assert f"http://{n % 3}.test/{n}" in done
+        assert {f"http://{link % 3}.test/{link}" for link in links} <= known
+    # What was finished and not yet told is at most what came after the last commit.
+    assert len(done) - len(finished) <= 2
+
+
+def test_killed_crawl_is_recovered_by_the_next(crawl, open_frontier):
+    process = crawl()
+    for _ in range(50):
+        process.stdout.readline()
+    process.kill()
+    process.wait()
+
+    frontier = open_frontier()
+    claimed = frontier.count(State.CLAIMED)
+
+    assert frontier.recover() == claimed <= 4
+    assert frontier.count(State.CLAIMED) == 0
+    agree(frontier)
+
+
+def test_reader_looks_while_another_process_writes(crawl, open_frontier, path):
+    process = crawl()
+    seen = []
+
+    for _ in range(5):
+        told = [process.stdout.readline() for _ in range(100)]
+        reader = open_frontier(read_only=True)
+        records = list(reader.records())
+        done = {r.url for r in records if r.state is State.DONE}
+        last = int(told[-1])
+        assert f"http://{last % 3}.test/{last}" in done
+        assert all(not r.via or r.via in done for r in records)
+        assert reader.count(State.DONE) <= len(done)
+        seen.append(len(done))
+        reader.close()
+
+    assert seen == sorted(seen) and len(set(seen)) == 5
+    assert process.poll() is None
+
+
+def test_reader_cannot_write(open_frontier):
+    open_frontier().add([found("x")])
+    reader = open_frontier(read_only=True)
+
+    with pytest.raises(sqlite3.OperationalError, match="readonly"):
+        reader.add([found("y")])
+
+    assert reader.urls(State.QUEUED) == [url("x")]
+
+
+# Errors in the middle.
+
+
+def test_outcome_that_cannot_be_stored_leaves_everything_as_it_was(open_frontier):
+    frontier = open_frontier()
+    frontier.add([found("x"), found("y"), found("z", host="b.test")])
+    first, second = frontier.claim(0.0, LEASE_S), frontier.claim(0.0, LEASE_S)
+    before = list(frontier.records())
+
+    with pytest.raises(UnicodeEncodeError):
+        bad = Outcome(State.DONE, "ok", title="\ud800")
+        frontier.finish(first, bad, 1.0, [found("new")])
+
+    assert list(frontier.records()) == before
+    agree(frontier)
+    frontier.finish(first, PAGE, 2.0)
+    frontier.finish(second, PAGE, 2.0)
+    assert frontier.urls(State.DONE) == [first.url, second.url]
+
+
+@pytest.mark.parametrize(
+    "bad", [found("\ud800"), found("x", host="\ud800"), found("x", refusal="\ud800")]
+)
+def test_outlink_that_cannot_be_stored_takes_the_others_with_it(open_frontier, bad):
+    frontier = open_frontier()
+    frontier.add([found("start"), found("deep", 9, TOO_DEEP), found("other")])
+    claimed, other = frontier.claim(0.0, LEASE_S), frontier.claim(0.0, LEASE_S)
+    links = [found("new", host="new.test"), found("deep", 1), bad, found("late")]
+
+    with pytest.raises(UnicodeEncodeError):
+        frontier.finish(claimed, PAGE, 1.0, links)
+
+    agree(frontier)
+    assert frontier.urls(State.CLAIMED) == [url("start"), url("other")]
+    assert frontier.urls(State.EXCLUDED) == [url("deep")]
+    assert frontier.claim(0.0, LEASE_S) is None
+    del links[2]
+    assert frontier.finish(claimed, PAGE, 1.0, links) == 3
+    frontier.finish(other, PAGE, 1.0)
+    hosts = [frontier.claim(0.0, LEASE_S).host for _ in range(3)]
+    assert hosts == ["a.test", "a.test", "new.test"]
+    agree(frontier)
+
+
+def test_error_is_on_disk_as_it_is_in_memory(open_frontier):
+    frontier = open_frontier()
+    frontier.add([found("x"), found("y")])
+    claims = [frontier.claim(0.0, LEASE_S), frontier.claim(0.0, LEASE_S)]
+    with pytest.raises(UnicodeEncodeError):
+        frontier.finish(claims[0], PAGE, 1.0, [found("new"), found("\ud800")])
+
+    reader = open_frontier(read_only=True)
+
+    assert list(reader.records()) == list(frontier.records())
+    assert reader.urls(State.CLAIMED) == [url("x"), url("y")]
+
+
+# A full disk.
+
+
+class file_size_limit:
+    """Let no file of this process grow beyond a size, as if the disk were full."""
+
+    def __init__(self, size_bytes):
+        self.size_bytes = size_bytes
+
+    def __enter__(self):
+        self.before = resource.getrlimit(resource.RLIMIT_FSIZE)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (self.size_bytes, self.before[1]))
+
+    def __exit__(self, *exc_info):
+        resource.setrlimit(resource.RLIMIT_FSIZE, self.before)
+
+
+def crawl_until_full(frontier, held):
+    """Crawl pages with many links, for ever; the claims that have not ended are held."""
+    for n in itertools.count():
+        while len(held) < 4 and (claim := frontier.claim(float(n), 1e9)):
+            held.append(claim)
+        links = [found(f"{n}/{i}/{'x' * 500}", 1) for i in range(20)]
+        frontier.finish(held[0], PAGE, float(n), links)
+        del held[0]
+
+
+def go_on(frontier, held):
+    """Finish what is held, where the claims still stand, and a few pages more."""
+    for claim in held:
+        try:
+            frontier.finish(claim, PAGE, 1e6)
+        except LeaseLostError:
+            assert claim.url in frontier.urls(State.QUEUED)
+    for _ in range(20):
+        frontier.finish(frontier.claim(1e6, 1e9), PAGE, 1e6, [found("new", 2)])
+
+
+def test_full_database_is_an_error_after_which_memory_and_file_agree(
+    open_frontier, path
+):
+    frontier = open_frontier()
+    frontier.add(found(f"start{n}") for n in range(10))
+    frontier._db.execute("PRAGMA max_page_count = 100")
+    held = []
+
+    with pytest.raises(sqlite3.OperationalError, match="full"):
+        crawl_until_full(frontier, held)
+
+    agree(frontier)
+    assert frontier.count(State.DONE) > 5
+    reader = open_frontier(read_only=True)
+    assert list(reader.records()) == list(frontier.records())
+    frontier._db.execute("PRAGMA max_page_count = 100000")
+    go_on(frontier, held)
+    agree(frontier)
+
+
+def test_full_disk_is_an_error_after_which_memory_and_file_agree(open_frontier, path):
+    frontier = open_frontier()
+    frontier.add(found(f"start{n}") for n in range(10))
+    held = []
+
+    with file_size_limit(1_000_000), pytest.raises(sqlite3.OperationalError):
+        crawl_until_full(frontier, held)
+
+    agree(frontier)
+    assert frontier.count(State.DONE) > 5
+    reader = open_frontier(read_only=True)
+    assert list(reader.records()) == list(frontier.records())
+    go_on(frontier, held)
+    agree(frontier)
+
+
+def test_disk_that_is_full_at_any_moment(open_frontier, tmp_path):
+    for limit in range(100_000, 200_000, 5_003):
+        frontier = open_frontier(tmp_path / f"{limit}.sqlite3")
+        frontier.add(found(f"start{n}") for n in range(10))
+        held = []
+
+        with file_size_limit(limit), pytest.raises(sqlite3.OperationalError):
+            crawl_until_full(frontier, held)
+
+        agree(frontier)
+        go_on(frontier, held)
+        agree(frontier)
+        frontier.close()
+
+
+# Memory.
+
+
+def test_memory_of_what_is_known_is_at_most_100_bytes_a_url(open_frontier):
+    frontier = open_frontier()
+    urls = 200_000
+    tracemalloc.start()
+
+    before = tracemalloc.get_traced_memory()[0]
+    frontier.add(
+        Candidate(f"http://a.test/some/directory/page-{n}.html", "a.test")
+        for n in range(urls)
+    )
+    used = tracemalloc.get_traced_memory()[0] - before
+    tracemalloc.stop()
+
+    assert frontier.count(State.QUEUED) == urls
+    assert used / urls <= 100

@@ -1,0 +1,166 @@
+"""Configuration: what is refused and how it is named, and that it survives the disk."""
+
+import dataclasses
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crawler_app.config import CrawlConfig
+from crawler_app.errors import ConfigError
+
+NAN, INFINITE = float("nan"), float("inf")
+SEEDS = ("http://a.test/",)
+
+FULL = CrawlConfig(
+    seeds=("http://a.test/", "https://b.test:8000/x?y"),
+    concurrency=3,
+    max_pages=0,
+    max_depth=5,
+    max_redirects=0,
+    host_gap_s=0.25,
+    include=("/docs/", r"\.html?$"),
+    exclude=("ü",),
+    client="curl",
+    connect_timeout_s=0.5,
+    request_timeout_s=1.5,
+    max_body_bytes=1,
+    tries=1,
+    retry_pause_s=0.0,
+    user_agent="test/1.0 (+http://a.test/)",
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("concurrency", 0),
+        ("concurrency", -1),
+        ("tries", 0),
+        ("max_body_bytes", 0),
+        ("max_pages", -1),
+        ("max_depth", -1),
+        ("max_redirects", -1),
+        ("host_gap_s", -0.1),
+        ("host_gap_s", NAN),
+        ("host_gap_s", INFINITE),
+        ("retry_pause_s", -1.0),
+        ("retry_pause_s", NAN),
+        ("retry_pause_s", INFINITE),
+        ("connect_timeout_s", 0.0),
+        ("connect_timeout_s", NAN),
+        ("request_timeout_s", -1.0),
+        ("request_timeout_s", INFINITE),
+        ("client", "netscape"),
+        ("client", ""),
+        ("include", ("ok", "(")),
+        ("exclude", ("[a",)),
+        ("user_agent", "a\r\nCookie: b"),
+        ("user_agent", "ü"),
+        ("user_agent", ""),
+    ],
+)
+def test_value_that_cannot_be_used_is_refused_by_name(name, value):
+    with pytest.raises(ConfigError) as caught:
+        CrawlConfig(SEEDS, **{name: value})
+
+    bad = value[-1] if isinstance(value, tuple) else value
+    assert str(caught.value).startswith(f"{name} ")
+    assert repr(bad) in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("concurrency", 1),
+        ("tries", 1),
+        ("max_body_bytes", 1),
+        ("max_pages", 0),
+        ("max_pages", None),
+        ("max_depth", 0),
+        ("max_redirects", 0),
+        ("host_gap_s", 0.0),
+        ("host_gap_s", None),
+        ("retry_pause_s", 0.0),
+        ("connect_timeout_s", 0.001),
+    ],
+)
+def test_value_at_the_edge_is_accepted(name, value):
+    assert getattr(CrawlConfig(SEEDS, **{name: value}), name) == value
+
+
+def test_every_option_is_tried_with_a_value_that_is_not_the_default():
+    for field in dataclasses.fields(CrawlConfig):
+        assert getattr(FULL, field.name) != field.default
+
+
+def test_seeds_are_canonical_and_each_is_there_once():
+    config = CrawlConfig(("HTTP://A.test", "http://a.test:80/#x", "http://b.test/%7e"))
+
+    assert config.seeds == ("http://a.test/", "http://b.test/~")
+
+
+@pytest.mark.parametrize("seeds", [(), ("ftp://a.test/",), ("a.test",), ("http://",)])
+def test_seeds_from_which_no_crawl_can_start(seeds):
+    with pytest.raises(ConfigError, match="start from"):
+        CrawlConfig(seeds)
+
+
+def test_saved_configuration_is_read_back():
+    assert CrawlConfig.from_json(FULL.to_json()) == FULL
+    assert CrawlConfig.from_json(CrawlConfig(SEEDS).to_json()) == CrawlConfig(SEEDS)
+
+
+@given(
+    st.builds(
+        CrawlConfig,
+        seeds=st.lists(
+            st.sampled_from(["http://a.test", "https://b.test/?é"]), min_size=1
+        ).map(tuple),
+        concurrency=st.integers(1),
+        max_pages=st.none() | st.integers(0),
+        host_gap_s=st.none() | st.floats(0, 1e9),
+        include=st.lists(st.sampled_from(["/x/", "\\d", "é"])).map(tuple),
+        connect_timeout_s=st.floats(1e-9, 1e9),
+        user_agent=st.text(st.characters(min_codepoint=32, max_codepoint=126)).filter(
+            str.strip
+        ),
+    )
+)
+def test_any_configuration_is_read_back(config):
+    assert CrawlConfig.from_json(config.to_json()) == config
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "{",
+        "null",
+        "[]",
+        "7",
+        "{}",
+        '{"seeds": ["http://a.test/"]}',
+        '{"seeds": null, "include": [], "exclude": []}',
+        '{"seeds": [7], "include": [], "exclude": []}',
+        '{"seeds": ["http://a.test/"], "include": [7], "exclude": []}',
+        '{"seeds": ["http://a.test/"], "include": [], "exclude": [], "speed": 9}',
+        '{"seeds": ["http://a.test/"], "include": [], "exclude": [], "tries": "9"}',
+    ],
+)
+def test_text_that_is_no_saved_configuration(text):
+    with pytest.raises(ConfigError, match="not a saved crawl configuration"):
+        CrawlConfig.from_json(text)
+
+
+def test_saved_value_that_cannot_be_used_is_named():
+    values = json.loads(FULL.to_json()) | {"tries": 0}
+
+    with pytest.raises(ConfigError, match="tries is 0"):
+        CrawlConfig.from_json(json.dumps(values))
+
+
+def test_configuration_cannot_be_changed():
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        FULL.tries = 2

@@ -1,0 +1,91 @@
+"""Pages that are nested too deeply for a tree."""
+
+import collections
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crawler_app.flatparser import MAX_DEPTH, is_too_deep, tags_of
+from crawler_app.parser import parse_html
+
+LINK = '<a class=x href="/found">x</a>'
+
+
+@pytest.mark.parametrize(
+    "nested",
+    [
+        "<div>",
+        "<ul><li>",
+        "<b><div>",
+        "<span></div>",
+        "<x></x-y>",
+        "<DIV>",
+        "<a href=/f>",
+    ],
+)
+def test_million_open_elements_do_not_stop_the_crawl(nested):
+    page = nested * (5_000_000 // len(nested)) + LINK
+
+    # A tree of it would take a quarter of an hour.
+    assert is_too_deep(page)
+    assert "/found" in parse_html(page.encode()).links
+
+
+@pytest.mark.parametrize(
+    "shallow",
+    ["<p></p>", "<br>", "<li>x", "<tr><td>x", "<p>x", "<div></div>", "a < b "],
+)
+def test_long_page_is_not_taken_for_a_deep_one(shallow):
+    assert not is_too_deep(shallow * (2 * MAX_DEPTH))
+
+
+def test_depth_is_the_most_that_is_open_at_once():
+    half = MAX_DEPTH // 2
+
+    assert not is_too_deep("<div>" * half + "</div>" * half + "<div>" * half)
+    assert is_too_deep("<div>" * half + "<i>" * half + "<b>" + "</div>" * half)
+
+
+@pytest.mark.parametrize(
+    ("page", "tags"),
+    [
+        ("<a href=x>", [("a", "x")]),
+        ("<A HREF = 'x y'>", [("a", "x y")]),
+        ('<a\nid=1 href="x&amp;y">', [("a", "x&y")]),
+        ("<a data-href=x>", []),
+        ("<a name=x>", []),
+        ("<abbr href=x>", []),
+        ("<!-- <a href=x> -->", []),
+        ("<script>'<a href=x>'</script><a href=y>", [("a", "y")]),
+        ("<style><a href=x>", []),
+        ("<!-- <a href=x>", []),
+        ("<base href=/b/><area href=c>", [("base", "/b/"), ("area", "c")]),
+        ("<title>A &lt; B</title>", [("title", "A < B")]),
+    ],
+)
+def test_tags_are_read_as_from_a_tree(page, tags):
+    assert list(tags_of(page)) == tags
+
+
+@given(st.text(alphabet="<>/!-=\"' ahrefscipttl\n", max_size=200))
+def test_any_text_gives_tags_and_no_error(text):
+    assert all(len(pair) == 2 for pair in tags_of(text))
+
+
+@pytest.mark.parametrize(
+    "piece",
+    ["<!--", "<script", "<a ", "<title", "<a href=", "<textarea><", '<a href="'],
+)
+def test_time_grows_with_the_length_and_not_its_square(piece):
+    def took_s(text):
+        started_at = time.process_time()
+        collections.deque(tags_of(text), maxlen=0)
+        return time.process_time() - started_at
+
+    text = piece * 2_000
+    took_s(text)
+
+    # Sixteen times the text: a square would take 256 times as long.
+    assert took_s(text * 16) < 100 * max(took_s(text), 0.002)

@@ -1,0 +1,445 @@
+"""URLs: the rules of RFC 3986 one by one, and what holds for any text at all."""
+
+import sys
+from urllib.parse import urljoin
+
+import pytest
+from hypothesis import assume, example, given, settings
+from hypothesis import strategies as st
+
+from crawler_app.errors import UrlError
+from crawler_app.urls import (
+    MAX_URL_CHARS,
+    UrlJoiner,
+    canonicalize,
+    clean_reference,
+    dedup_key,
+    host_of,
+    is_loopback,
+)
+
+# Any character, lone surrogates and NUL included, but often one that URLs are made of.
+CHARS = st.one_of(
+    st.sampled_from("/.:?#%@;=&[]\\ \t\n\r\0aZ02eF-_~é\ud800"),
+    st.characters(codec=None),
+)
+ANY_TEXT = st.text(CHARS, max_size=40)
+URLS = st.builds(
+    "{}://{}{}".format,
+    st.sampled_from(["http", "https", "HTTP", "ftp"]),
+    st.one_of(st.sampled_from(["a.test", "A.Test:80", "b.test:8080"]), ANY_TEXT),
+    ANY_TEXT,
+)
+PATHS = st.text(st.sampled_from("/.:?;=%ab2eEfF()"), max_size=20)
+CANONICAL_URLS = PATHS.map(lambda path: canonicalize("http://a.test/" + path))
+REFERENCES = st.one_of(
+    ANY_TEXT,
+    PATHS,
+    st.lists(st.sampled_from(["http", "ftp", *":/?;.a\\"]), max_size=6).map("".join),
+)
+
+
+@pytest.mark.parametrize(
+    ("url", "canonical"),
+    [
+        # 6.2.2.1: the case of scheme, host and escapes.
+        ("HTTP://a.test/", "http://a.test/"),
+        ("http://A.TEST/", "http://a.test/"),
+        ("http://a.test/%c3%a9", "http://a.test/%C3%A9"),
+        ("http://a.test/Path?Query", "http://a.test/Path?Query"),
+        # 6.2.2.2: what needs no escape has none.
+        ("http://a.test/%7Euser", "http://a.test/~user"),
+        ("http://a.test/%41%2D%2e%5F%30", "http://a.test/A-._0"),
+        ("http://a.test/?%61=%7e", "http://a.test/?a=~"),
+        ("http://a.test/a%2Fb%3Fc%25", "http://a.test/a%2Fb%3Fc%25"),
+        ("http://a.test/%21%28%29", "http://a.test/%21%28%29"),
+        # 6.2.2.3: dot segments, escaped ones too.
+        ("http://a.test/a/./b/../c", "http://a.test/a/c"),
+        ("http://a.test/../../x", "http://a.test/x"),
+        ("http://a.test/a/..", "http://a.test/"),
+        ("http://a.test/a/b/.", "http://a.test/a/b/"),
+        ("http://a.test/a/%2E%2e/b", "http://a.test/b"),
+        ("http://a.test/a/...", "http://a.test/a/..."),
+        ("http://a.test/.well-known/x", "http://a.test/.well-known/x"),
+        ("http://a.test/a//../b", "http://a.test/a/b"),
+        # 6.2.3: default port, empty port, empty path.
+        ("http://a.test:80/", "http://a.test/"),
+        ("https://a.test:443/", "https://a.test/"),
+        ("http://a.test:443/", "http://a.test:443/"),
+        ("https://a.test:80/", "https://a.test:80/"),
+        ("http://a.test:/", "http://a.test/"),
+        ("http://a.test:0080/", "http://a.test/"),
+        ("http://a.test", "http://a.test/"),
+        ("http://a.test?q", "http://a.test/?q"),
+        # 6.1: fragments are not part of what is fetched.
+        ("http://a.test/x#y", "http://a.test/x"),
+        ("http://a.test/x?q#y?z#", "http://a.test/x?q"),
+    ],
+)
+def test_rule_of_rfc_3986(url, canonical):
+    assert canonicalize(url) == canonical
+
+
+@pytest.mark.parametrize(
+    ("url", "canonical"),
+    [
+        ("http://a.test/a b", "http://a.test/a%20b"),
+        ('http://a.test/<>"{}|^`', "http://a.test/%3C%3E%22%7B%7D%7C%5E%60"),
+        ("http://a.test/é?é", "http://a.test/%C3%A9?%C3%A9"),
+        ("http://a.test/%zz%", "http://a.test/%25zz%25"),
+        ("http://a.test/?100%", "http://a.test/?100%25"),
+        ("http://a.test/?a[]=[b]", "http://a.test/?a%5B%5D=%5Bb%5D"),
+        ("http://a.test/\ud800", "http://a.test/%ED%A0%80"),
+        ("http://a.test/\0", "http://a.test/%00"),
+        ("http://a.test/a\tb\nc\r", "http://a.test/abc"),
+        ("http://a.test/x?a=1;b=2&c=/?:@", "http://a.test/x?a=1;b=2&c=/?:@"),
+    ],
+)
+def test_what_may_not_stand_in_a_url_is_escaped(url, canonical):
+    assert canonicalize(url) == canonical
+
+
+@pytest.mark.parametrize(
+    ("host", "canonical"),
+    [
+        ("bücher.test", "xn--bcher-kva.test"),
+        ("BÜCHER.test", "xn--bcher-kva.test"),
+        ("пример.test", "xn--e1afmkfd.test"),
+        ("faß.test", "xn--fa-hia.test"),
+        ("日本語。test", "xn--wgv71a119e.test"),
+        ("[::1]:8080", "[::1]:8080"),
+        ("[2001:DB8::A]", "[2001:db8::a]"),
+        ("127.0.0.1:65535", "127.0.0.1:65535"),
+        ("under_score.test", "under_score.test"),
+        ("a.test.", "a.test."),
+    ],
+)
+def test_host_is_written_in_ascii(host, canonical):
+    assert canonicalize(f"http://{host}/") == f"http://{canonical}/"
+
+
+@pytest.mark.parametrize(
+    ("url", "reason"),
+    [
+        ("javascript:alert(1)", "unsupported_scheme"),
+        ("mailto:a@a.test", "unsupported_scheme"),
+        ("data:text/html,<p>", "unsupported_scheme"),
+        ("tel:+4912345", "unsupported_scheme"),
+        ("ftp://a.test/", "unsupported_scheme"),
+        ("//a.test/", "unsupported_scheme"),
+        ("a.test", "unsupported_scheme"),
+        ("", "unsupported_scheme"),
+        ("http://", "bad_host"),
+        ("http:///x", "bad_host"),
+        ("http:x", "bad_host"),
+        ("http://:80/", "bad_host"),
+        ("http://a b/", "bad_host"),
+        ("http://a%41.test/", "bad_host"),
+        ("http://a\\b/", "bad_host"),
+        ("http://\0/", "bad_host"),
+        ("http://\ud800.test/", "bad_host"),
+        ("http://xn--\u00fc.test/", "bad_host"),
+        ("http://[fe80::1%25eth0]/", "bad_host"),
+        ("http://user@a.test/", "credentials"),
+        ("http://user:secret@a.test/", "credentials"),
+        ("http://a.test:99999/", "malformed"),
+        ("http://a.test:-1/", "malformed"),
+        ("http://a.test:x/", "malformed"),
+        ("http://a.test:\uff18\uff10/", "malformed"),
+        ("http://[::1/", "malformed"),
+        ("http://[zz]/", "malformed"),
+        ("http://a\u2100b.test/", "malformed"),
+        ("http://a.test/" + 10_000 * "x", "too_long"),
+        ("http://a.test/" + 3_000 * "é", "too_long"),
+    ],
+)
+def test_url_that_cannot_be_fetched_is_refused_with_its_reason(url, reason):
+    with pytest.raises(UrlError) as caught:
+        canonicalize(url)
+
+    assert caught.value.reason == reason
+
+
+def test_password_is_not_repeated_in_the_error():
+    with pytest.raises(UrlError) as caught:
+        canonicalize("http://user:secret@a.test/")
+
+    assert "secret" not in str(caught.value)
+
+
+def test_longest_url_is_accepted():
+    url = "http://a.test/".ljust(MAX_URL_CHARS, "x")
+
+    assert canonicalize(url) == url
+    with pytest.raises(UrlError):
+        canonicalize(url + "x")
+
+
+@settings(deadline=None, max_examples=400)
+@given(st.one_of(ANY_TEXT, URLS))
+@example("http://[v1.a]/")
+@example("http://[::1%\ud800 b]/")
+@example("http://" + 64 * "é" + "/")
+@example("http://a\u3002\u3002b/")
+def test_any_text_is_a_url_or_a_url_error(text):
+    try:
+        url = canonicalize(text)
+    except UrlError as exc:
+        assert exc.reason and str(exc)
+    else:
+        assert url.isascii() and url.isprintable() and " " not in url
+        assert len(url) <= MAX_URL_CHARS
+        assert url.startswith(("http://", "https://"))
+        assert "#" not in url
+
+
+@settings(deadline=None, max_examples=400)
+@given(URLS)
+@example("http://a.test/%2%35" + "2e/../x")
+@example("http://a.test//..//%2e%2E/b")
+@example("http://a.test/" + 2_000 * "é")
+def test_canonicalizing_twice_is_the_same_as_once(text):
+    try:
+        url = canonicalize(text)
+    except UrlError:
+        return
+
+    assert canonicalize(url) == url
+
+
+# RFC 3986, 5.4.1 and 5.4.2, without the fragments and the schemes we do not fetch.
+RFC_BASE = "http://a/b/c/d;p?q"
+
+
+@pytest.mark.parametrize(
+    ("reference", "url"),
+    [
+        ("g", "http://a/b/c/g"),
+        ("./g", "http://a/b/c/g"),
+        ("g/", "http://a/b/c/g/"),
+        ("/g", "http://a/g"),
+        ("//g", "http://g/"),
+        ("?y", "http://a/b/c/d;p?y"),
+        ("g?y", "http://a/b/c/g?y"),
+        ("#s", "http://a/b/c/d;p?q"),
+        ("g#s", "http://a/b/c/g"),
+        ("g?y#s", "http://a/b/c/g?y"),
+        (";x", "http://a/b/c/;x"),
+        ("g;x", "http://a/b/c/g;x"),
+        ("g;x?y#s", "http://a/b/c/g;x?y"),
+        ("", "http://a/b/c/d;p?q"),
+        (".", "http://a/b/c/"),
+        ("./", "http://a/b/c/"),
+        ("..", "http://a/b/"),
+        ("../", "http://a/b/"),
+        ("../g", "http://a/b/g"),
+        ("../..", "http://a/"),
+        ("../../", "http://a/"),
+        ("../../g", "http://a/g"),
+        ("../../../g", "http://a/g"),
+        ("../../../../g", "http://a/g"),
+        ("/./g", "http://a/g"),
+        ("/../g", "http://a/g"),
+        ("g.", "http://a/b/c/g."),
+        (".g", "http://a/b/c/.g"),
+        ("g..", "http://a/b/c/g.."),
+        ("..g", "http://a/b/c/..g"),
+        ("./../g", "http://a/b/g"),
+        ("./g/.", "http://a/b/c/g/"),
+        ("g/./h", "http://a/b/c/g/h"),
+        ("g/../h", "http://a/b/c/h"),
+        ("g;x=1/./y", "http://a/b/c/g;x=1/y"),
+        ("g;x=1/../y", "http://a/b/c/y"),
+        ("g?y/./x", "http://a/b/c/g?y/./x"),
+        ("g?y/../x", "http://a/b/c/g?y/../x"),
+        ("g#s/../x", "http://a/b/c/g"),
+        ("http:g", "http://a/b/c/g"),
+    ],
+)
+def test_reference_is_resolved_as_in_rfc_3986(reference, url):
+    assert UrlJoiner().join(RFC_BASE, reference) == url
+
+
+@pytest.mark.parametrize(
+    ("reference", "url"),
+    [
+        (" g ", "http://a/b/c/g"),
+        ("\n\tg\r\n", "http://a/b/c/g"),
+        ("g\n/h\ti", "http://a/b/c/g/hi"),
+        ("ht\ntp://b.test/", "http://b.test/"),
+        ("\\g\\h", "http://a/g/h"),
+        ("\\\\b.test\\g", "http://b.test/g"),
+        ("http:\\\\b.test\\g", "http://b.test/g"),
+        ("g?a\\b", "http://a/b/c/g?a%5Cb"),
+        ("\x1fg\x00", "http://a/b/c/g"),
+        ("a b", "http://a/b/c/a%20b"),
+    ],
+)
+def test_reference_is_read_as_browsers_read_it(reference, url):
+    assert UrlJoiner().join(RFC_BASE, reference) == url
+
+
+@pytest.mark.parametrize(
+    "reference",
+    ["javascript:void(0)", "mailto:a@a.test", "data:,x", "tel:1", "http://[", "//a:x"],
+)
+def test_reference_that_is_no_page_is_refused_as_often_as_it_comes(reference):
+    joiner = UrlJoiner()
+
+    reasons = set()
+    for _ in range(3):
+        with pytest.raises(UrlError) as caught:
+            joiner.join(RFC_BASE, reference)
+        reasons.add((caught.value.reason, str(caught.value)))
+
+    assert len(reasons) == 1
+
+
+def test_remembered_error_does_not_keep_the_frames_it_came_through():
+    joiner = UrlJoiner()
+
+    def fail():
+        with pytest.raises(UrlError) as caught:
+            joiner.join("http://a.test/", "mailto:a@a.test")
+        return caught.value
+
+    first, second = fail(), fail()
+
+    assert first is not second
+    assert first.__context__ is None is second.__context__
+
+
+@settings(deadline=None, max_examples=300)
+@given(st.lists(st.tuples(CANONICAL_URLS, REFERENCES), min_size=2, max_size=6))
+@example([("http://a/x", "http:?y"), ("http://a/z", "http:?y")])
+@example([("http://a/x", "//?y"), ("http://a/z", "//?y")])
+@example([("http://a/x", "http:"), ("http://a/z", "http:")])
+@example([("http://a/x", ";"), ("http://a/z", ";")])
+@example([("http://a/x", "\\\\?y"), ("http://a/z", "\\\\?y")])
+@example([("http://a/x?/b/c", "y"), ("http://a/b/c", "y")])
+def test_joining_is_the_same_whatever_is_remembered(pairs):
+    joiner = UrlJoiner(max_entries=4)
+
+    def outcome(join, base, reference):
+        try:
+            return join(base, reference)
+        except UrlError as exc:
+            return exc.reason, str(exc)
+
+    for base, reference in pairs * 2:
+        fresh = outcome(UrlJoiner().join, base, reference)
+        assert outcome(joiner.join, base, reference) == fresh
+
+
+@settings(deadline=None)
+@given(CANONICAL_URLS, REFERENCES.filter(lambda text: "\\" not in text))
+def test_joining_is_urljoin_and_then_canonicalize(base, reference):
+    # urljoin drops empty segments and empty parameters, which RFC 3986 keeps.
+    assume("//" not in base.partition("://")[2] and "//" not in reference.lstrip("/"))
+    assume(";" not in base + reference)
+    try:
+        expected = canonicalize(urljoin(base, clean_reference(reference)))
+    except ValueError:
+        expected = UrlError
+    except UrlError:
+        expected = UrlError
+
+    try:
+        joined = UrlJoiner().join(base, reference)
+    except UrlError:
+        joined = UrlError
+
+    assert joined == expected
+
+
+def test_memory_of_the_joiner_is_bounded():
+    joiner = UrlJoiner(max_entries=100)
+
+    for page in range(2_000):
+        joiner.join(f"http://a.test/{page}/", f"x{page}")
+    for reference in range(2_000):
+        joiner.join("http://a.test/", f"x{reference}")
+
+    assert _size(joiner._memo_by_directory) < 100_000
+
+
+def _size(value):
+    """Return the bytes of nested dictionaries of texts."""
+    if isinstance(value, dict):
+        parts = sum(_size(key) + _size(item) for key, item in value.items())
+        return sys.getsizeof(value) + parts
+    return sys.getsizeof(value)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("http://a.test/%28x%29", "http://a.test/(x)"),
+        ("http://a.test/%40%3a", "http://a.test/@:"),
+        ("http://a.test/%21%24%26%27%2A%2B%2C%3B%3D", "http://a.test/!$&'*+,;="),
+        ("http://a.test//b", "http://a.test/b"),
+        ("http://a.test/a///b//", "http://a.test/a/b/"),
+    ],
+)
+def test_dedup_key_is_equal_for_urls_that_servers_do_not_tell_apart(one, other):
+    assert dedup_key(one) == dedup_key(other)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("http://a.test/a%2Fb", "http://a.test/a/b"),
+        ("http://a.test/a%3Fb", "http://a.test/a?b"),
+        ("http://a.test/a%2540", "http://a.test/a%40"),
+        ("http://a.test/a%25", "http://a.test/a"),
+        ("http://a.test/?a=%26b", "http://a.test/?a=&b"),
+        ("http://a.test/?a=%2B", "http://a.test/?a=+"),
+        ("http://a.test/?u=http://b", "http://a.test/?u=http:/b"),
+        ("http://a.test/a/", "http://a.test/a"),
+        ("http://a.test/A", "http://a.test/a"),
+        ("http://a.test/", "https://a.test/"),
+        ("http://a.test/?a&b", "http://a.test/?b&a"),
+    ],
+)
+def test_dedup_key_differs_where_servers_may_tell_urls_apart(one, other):
+    assert dedup_key(one) != dedup_key(other)
+
+
+@given(CANONICAL_URLS)
+def test_dedup_key_of_a_key_is_the_key(url):
+    key = dedup_key(url)
+
+    assert dedup_key(key) == key
+    assert key.startswith("http://a.test/")
+
+
+@pytest.mark.parametrize(
+    ("url", "host"),
+    [
+        ("http://a.test/x?http://b.test/", "a.test"),
+        ("https://a.test/", "a.test"),
+        ("http://a.test:8000/", "a.test:8000"),
+        ("http://[::1]:80/", "[::1]:80"),
+    ],
+)
+def test_host_of_a_url(url, host):
+    assert host_of(url) == host
+
+
+@pytest.mark.parametrize(
+    ("host", "answer"),
+    [
+        ("localhost", True),
+        ("localhost:8000", True),
+        ("127.0.0.1", True),
+        ("127.9.9.9:1", True),
+        ("[::1]", True),
+        ("[::1]:80", True),
+        ("127.0.0.1.a.test", False),
+        ("localhost.test", False),
+        ("a127.0.0.1", False),
+        ("[::11]", False),
+    ],
+)
+def test_loopback_is_this_machine_only(host, answer):
+    assert is_loopback(host) is answer
