@@ -1,0 +1,109 @@
+"""How Sphinx builds this site: ``python -m sphinx docs docs/_build/html``."""
+
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+import gencoro
+
+project = "gencoro"
+author = "the gencoro authors"
+project_copyright = author
+version = release = gencoro.__version__
+
+extensions = ["sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+exclude_patterns = ["_build"]
+html_theme = "furo"
+html_title = f"gencoro {release}"
+html_copy_source = False
+html_show_copyright = False
+
+# A name in single backquotes is a Python one, here as in the docstrings.
+default_role = "py:obj"
+add_module_names = False
+toc_object_entries = False
+python_use_unqualified_type_names = True
+python_maximum_signature_line_length = 72
+
+autodoc_inherit_docstrings = False
+autodoc_member_order = "bysource"
+autodoc_typehints_format = "short"
+autodoc_preserve_defaults = True
+napoleon_numpy_docstring = False
+napoleon_use_ivar = True
+napoleon_attr_annotations = False
+
+# Names of the standard library and of Tornado: a link to them would need the network.
+ELSEWHERE = (
+    r"(_?asyncio|collections|concurrent|contextvars|datetime|pathlib|re|socket|time"
+    r"|tornado|types|typing|AsyncHTTPClient)(\..*)?"
+)
+
+# Every reference must lead somewhere, save those that leave this site.
+nitpicky = True
+nitpick_ignore_regex = [
+    ("py:.*", ELSEWHERE),
+    ("py:class", r"([\w.]+\.)?[TKP]"),  # type variables
+]
+
+# One signature says it all; Sphinx would show one for each registered type.
+gencoro.convert_yielded.dispatch.__module__ = gencoro.convert_yielded.__module__
+
+# Modules that only hand out what others define.
+FACADES = ("gencoro", "gencoro.gen", "gencoro.concurrent")
+
+
+def list_reexports(
+    app: Any, what: str, name: str, module: Any, options: Any, lines: list[str]
+) -> None:
+    """Add the names that a facade hands out to what its docstring says."""
+    if name in FACADES:
+        lines += ["", "Its names:", ""]
+        lines += [", ".join(f":py:obj:`{public}`" for public in module.__all__) + "."]
+
+
+def mend_signature(
+    app: Any, what: str, name: str, obj: Any, options: Any, args: Any, returns: Any
+) -> tuple[str, str] | None:
+    """Write a signature as a person would."""
+    if args is None:  # a module, or what cannot be called
+        return None
+    args, returns = mend_types(args), mend_types(returns or "")
+    if getattr(obj, "__tornado_coroutine__", False) and returns:
+        # Calling it returns a Future; that its body is a generator is its own affair.
+        value = returns.removesuffix("]").split(", ", 2)[2]
+        returns = f"~asyncio.Future[{value}]"
+    return args, returns
+
+
+def mend_types(text: str) -> str:
+    # asyncio's Future is the one that is meant by the bare name.
+    text = text.replace("~concurrent.futures._base.Future", "concurrent.futures.Future")
+    return text.replace("~typing.~P", "P").replace("<factory>", "...")
+
+
+def find_by_last_part(app: Any, env: Any, node: Any, contnode: Any) -> Any:
+    """Find what is called by its bare name: in this module, or the only one anywhere."""
+    target = node["reftarget"]
+    if node.get("refdomain") != "py" or re.fullmatch(ELSEWHERE, target):
+        return None
+    domain = env.domains["py"]
+    last_part = target.rpartition(".")[2]
+    found = [name for name in domain.objects if name.rpartition(".")[2] == last_part]
+    here = f"{node.get('py:module')}."
+    found = [name for name in found if name.startswith(here)] or found
+    if len(found) != 1:
+        return None
+    return domain.resolve_xref(
+        env, node["refdoc"], app.builder, node["reftype"], found[0], node, contnode
+    )
+
+
+def setup(app: Any) -> None:
+    """Called by Sphinx."""
+    app.connect("autodoc-process-docstring", list_reexports)
+    app.connect("autodoc-process-signature", mend_signature)
+    app.connect("missing-reference", find_by_last_part)
