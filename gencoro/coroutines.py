@@ -48,6 +48,9 @@ def coroutine(func: Callable[..., Any]) -> "Callable[..., Future[Any]]":
     A function that is no generator function is accepted: what it returns or raises
     goes into the Future.
 
+    Raises:
+        TypeError: the function is an ``async def``, which needs no decorator.
+
     >>> from gencoro import gen
     >>> @gen.coroutine
     ... def add_later(a, b):
@@ -58,6 +61,11 @@ def coroutine(func: Callable[..., Any]) -> "Callable[..., Future[Any]]":
     >>> asyncio.run(main())
     42
     """
+    if inspect.iscoroutinefunction(func) or inspect.isasyncgenfunction(func):
+        raise TypeError(
+            f"{func.__qualname__} is an `async def` already; drop @gen.coroutine, and "
+            "yield or await its result as it is"
+        )
     if inspect.isgeneratorfunction(func):
         # Lets `yield from` enter native coroutines, as @asyncio.coroutine did.
         func = types.coroutine(func)

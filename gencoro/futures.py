@@ -190,7 +190,8 @@ def _copy_outcome(source: AnyFuture[T], target: AnyFuture[T]) -> None:
     if target.done():
         return
     if source.cancelled():
-        target.cancel()
+        if not target.cancel():  # an executor's that is running cannot be
+            target.set_exception(concurrent.futures.CancelledError())
         return
     exc = source.exception()
     if exc is None:

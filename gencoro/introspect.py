@@ -10,6 +10,7 @@ from types import FrameType, TracebackType
 from typing import Any
 
 from gencoro.futures import Future
+from gencoro.yieldables import MultiFuture
 
 __all__ = ["traceback_of"]
 
@@ -17,8 +18,10 @@ __all__ = ["traceback_of"]
 def traceback_of(future: "Future[Any]") -> TracebackType | None:
     """Return the traceback that an error would have which struck a coroutine now.
 
-    It leads from the coroutine's own ``yield`` through those that it waits for to the
-    innermost one, native coroutines included.  None if no coroutine is suspended.
+    It leads from the coroutine's own ``yield`` through those that it waits for, native
+    ones included, to the innermost one that can be told: of a list, through its first
+    unfinished child; what is behind a Future that is no coroutine's stays hidden.  None
+    if no coroutine is suspended.
     """
     traceback = None
     for frame in reversed(list(_suspended_frames(future))):
@@ -40,6 +43,8 @@ def _suspended_frames(future: "Future[Any] | None") -> Iterator[FrameType]:
             inside, future = runner.gen, runner.future
         elif isinstance(future, asyncio.Task):
             inside, future = future.get_coro(), future._fut_waiter  # type: ignore[attr-defined]
+        elif isinstance(future, MultiFuture):
+            inside, future = None, next(iter(future.unfinished), None)
         else:
             return
         while inside is not None:

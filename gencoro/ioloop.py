@@ -103,14 +103,18 @@ class IOLoop(AsyncIOLoop):
                 the traceback leads to the ``yield`` where it was stuck.
             KeyboardInterrupt: Ctrl-C, likewise.
             BadYieldError: the function returned what cannot be waited for.
-            RuntimeError: a loop is running in this thread already, or somebody stopped
-                the loop before the coroutine had ended.
+            RuntimeError: a loop is running in this thread already, this one is closed, or
+                somebody stopped it before the coroutine had ended.
         """
         if _is_a_loop_running():
             raise RuntimeError(
                 f"run_sync({func!r}) was called inside a running event loop, which "
                 "cannot run another; in a coroutine, yield (or await) what the function "
                 "returns instead"
+            )
+        if self.asyncio_loop.is_closed():
+            raise RuntimeError(
+                f"run_sync({func!r}) was called on a loop that is closed"
             )
         main = _Main(self, func)
         with main.interrupted_by_ctrl_c():
@@ -168,7 +172,9 @@ class _Main:
     def start(self) -> None:
         try:
             future = convert_yielded(self.func())
-        except (Exception, asyncio.CancelledError) as exc:
+        except (KeyboardInterrupt, SystemExit):
+            raise
+        except BaseException as exc:  # the loop would log it, and nobody would stop it
             future = Future()
             future.set_exception(exc)
         if not isinstance(future, Future):  # None or moment
@@ -176,6 +182,8 @@ class _Main:
             future.set_result(None)
         self.future = future
         future.add_done_callback(self._stop)
+        if self.interrupts:  # Ctrl-C came before there was anything to cancel
+            self.cancel()
 
     def _stop(self, _done: "Future[Any]") -> None:
         # An interrupted call may leave this callback behind for the loop's next run.
@@ -190,7 +198,11 @@ class _Main:
         self.timed_out = True
         if self.future is not None:
             self.stuck_at = traceback_of(self.future)
-        self.cancel()
+        try:
+            self.cancel()
+        except BaseException:
+            self.loop.stop()  # what was not cancelled will not stop it
+            raise
 
     @contextlib.contextmanager
     def interrupted_by_ctrl_c(self) -> Iterator[None]:
@@ -219,8 +231,8 @@ class _Main:
         self.loop.asyncio_loop.call_soon_threadsafe(self.cancel)
 
     def clean_up(self) -> None:
-        """Cancel the coroutine after the loop was interrupted, and let it end."""
-        if self.future is not None and not self.future.done():
+        """Let the coroutine end after the loop was interrupted, unless that came twice."""
+        if self.interrupts < 2 and self.future is not None and not self.future.done():
             self.future.cancel()
             self.loop.start()
         self.future = None
@@ -229,18 +241,19 @@ class _Main:
         # An error's traceback holds this frame and our caller's, which holds us: drop
         # the Future that holds the error.
         future, self.future = self.future, None
-        if future is None or not future.done():
+        is_done = future is not None and future.done()
+        if self.timed_out and (future is None or not is_done or future.cancelled()):
+            stuck_at, self.stuck_at = self.stuck_at, None
+            raise TimeoutError(
+                f"Operation timed out after {timeout} seconds"
+            ).with_traceback(stuck_at)
+        if future is None or not is_done:
             raise RuntimeError(
                 f"Event loop stopped before {self.func!r} had finished; somebody called "
                 f"stop(), and it is still waiting: {future!r}"
             )
         if future.cancelled() and self.interrupts:
             raise KeyboardInterrupt
-        if future.cancelled() and self.timed_out:
-            stuck_at, self.stuck_at = self.stuck_at, None
-            raise TimeoutError(
-                f"Operation timed out after {timeout} seconds"
-            ).with_traceback(stuck_at)
         try:
             return future.result()
         finally:

@@ -1,7 +1,7 @@
 """The Runner: drives one generator from yield to yield until it ends.
 
-Rule 1: `run` is entered by the loop only, never by a Future that becomes done, so the
-generator is never entered twice.
+Rule 1: a Future that becomes done never enters the generator; the loop does, in a later
+turn, and `run` refuses to be entered twice.
 
 Rule 2: what is done already is taken in place, in a loop and without recursion.
 
@@ -18,7 +18,7 @@ from collections.abc import Generator
 from typing import Any, Generic, Literal, TypeVar
 
 from gencoro.beside_tornado import is_tornado_return
-from gencoro.errors import BadYieldError, GencoroError, Return
+from gencoro.errors import BadYieldError, Return
 from gencoro.futures import (
     Future,
     future_set_exception_unless_cancelled,
@@ -115,7 +115,8 @@ class Runner(Generic[T]):
             future = self.future = self._accept(yielded)
         except BadYieldError as exc:
             return self._wait_for_error(exc.with_traceback(None))
-        except Exception as exc:  # what a registered converter raises is for the body
+        except (Exception, asyncio.CancelledError) as exc:
+            # What a registered converter raises is for the body.
             return self._wait_for_error(without_our_frame(exc))
         if future is moment:
             self.loop.call_soon(self.run, context=self.context)
@@ -162,8 +163,7 @@ class Runner(Generic[T]):
     def _resume(self) -> bool:
         """Advance the generator by one yield; return whether it can go on at once."""
         future = self.future
-        if future is None:
-            raise GencoroError(f"{self!r} has nothing to wait for")
+        assert future is not None, "a suspended generator waits for something"
         if not future.done():
             return False
         self.future = None
@@ -213,6 +213,26 @@ class Runner(Generic[T]):
         """
         if self.finished:
             return False
+        # A chain of coroutines is walked down in a loop: it may be deeper than the stack.
+        runner: Runner[Any] = self
+        seen = {runner}
+        while (inner := runner._waits_for()) is not None:
+            if inner in seen:
+                inner._break_circle(msg)
+                return True
+            seen.add(inner)
+            runner = inner
+        runner._cancel_own(msg)
+        return True
+
+    def _waits_for(self) -> "Runner[Any] | None":
+        """Return the suspended coroutine that this one waits for, if it does."""
+        if type(self.future) is CoroutineFuture:
+            runner: Runner[Any] | None = getattr(self.future, "_runner", None)
+            return runner
+        return None
+
+    def _cancel_own(self, msg: Any) -> None:
         future = self.future
         if (
             future is None
@@ -222,7 +242,12 @@ class Runner(Generic[T]):
         ):
             self._must_cancel = True
             self._cancel_message = msg
-        return True
+
+    def _break_circle(self, msg: Any) -> None:
+        """Be cancelled though each coroutine of a circle waits for the next of it."""
+        self._cancel_message = msg
+        self._wait_for_error(self._cancelled_error())
+        self.loop.call_soon(self.run, context=self.context)
 
     def handle_exception(
         self, _typ: type[BaseException], value: BaseException, _tb: Any

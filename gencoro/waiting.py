@@ -110,8 +110,7 @@ def with_timeout(
 
     def time_out() -> None:
         if not result.done():
-            text = message() if callable(message) else message
-            result.set_exception(TimeoutError("Timeout" if text is None else text))
+            result.set_exception(_timeout_error(message))
         future_add_done_callback(waited_for, log_late_error)
 
     def log_late_error(late: "Future[T]") -> None:
@@ -123,6 +122,14 @@ def with_timeout(
     timer = result.get_loop().call_later(delay, time_out)
     waited_for.add_done_callback(lambda _: timer.cancel())
     return result
+
+
+def _timeout_error(message: str | Callable[[], str] | None) -> Exception:
+    try:
+        text = message() if callable(message) else message
+    except Exception as exc:  # the caller's own; whoever waits must hear of it
+        return exc
+    return TimeoutError("Timeout" if text is None else text)
 
 
 def _seconds_from_now(timeout: Deadline) -> float:

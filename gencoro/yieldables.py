@@ -153,6 +153,37 @@ def _wait_for_all(yielded: Any) -> "Future[Any]":
     return multi(yielded)
 
 
+class MultiFuture(Future[T]):
+    """The Future of many; cancelling it cancels them, as with `asyncio.gather`.
+
+    It ends when all of them have ended, and then cancelled, whatever they ended with.
+
+    Attributes:
+        unfinished: Those of the many that are not done, in their order.
+    """
+
+    __slots__ = ("_cancelling_with", "unfinished")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.unfinished: dict[Future[Any], None] = {}
+        self._cancelling_with: tuple[Any] | None = None
+
+    def cancel(self, msg: Any = None) -> bool:
+        """Cancel every child that is not done; return False if there is none."""
+        if self.done():
+            return False
+        for child in list(self.unfinished):
+            if child.cancel(msg):
+                self._cancelling_with = (msg,)
+        return self._cancelling_with is not None
+
+    def end_cancelling(self) -> None:
+        """Be cancelled, now that all have ended, if that was asked."""
+        if self._cancelling_with is not None:
+            super().cancel(*self._cancelling_with)
+
+
 @overload
 def multi(
     children: dict[K, Any], quiet_exceptions: QuietExceptions = ()
@@ -173,7 +204,8 @@ def multi(
 
     The result has the shape of ``children``: a list in their order, or a dict with
     their keys.  All of them are waited for, even when one fails; then the first error
-    *in that order* is raised and the others are logged.
+    *in that order* is raised and the others are logged.  Cancelling the returned Future
+    cancels them.
 
     Args:
         children: Yieldables, nested lists and dicts included.
@@ -196,20 +228,19 @@ def multi(
     else:
         keys = None
         places = enumerate(children)
-    result: Future[Any] = Future()
+    result: MultiFuture[Any] = MultiFuture()
     loop = result.get_loop()
     futures = [_convert_child(child, place, loop) for place, child in places]
-    unfinished = set(futures)
+    unfinished = result.unfinished = dict.fromkeys(futures)
 
     def child_done(child: "Future[Any]") -> None:
-        unfinished.remove(child)
+        del unfinished[child]
         if not unfinished:
             _settle(result, futures, keys, quiet_exceptions)
 
     if not futures:
         _settle(result, futures, keys, quiet_exceptions)
-    # Each once, in the order of the children; those that are done call back here.
-    for child in dict.fromkeys(futures):
+    for child in list(unfinished):  # those that are done already call back at once
         future_add_done_callback(child, child_done)
     return result
 
@@ -231,12 +262,13 @@ def _convert_child(
 
 
 def _settle(
-    result: "Future[Any]",
+    result: MultiFuture[Any],
     children: "list[Future[Any]]",
     keys: list[Any] | None,
     quiet_exceptions: QuietExceptions,
 ) -> None:
     """Give ``result`` the values of its children, or the first of their errors."""
+    result.end_cancelling()
     values = []
     for child in children:
         try:

@@ -1,6 +1,7 @@
 """Cancelling the Future of a coroutine does what `asyncio.Task.cancel` does."""
 
 import asyncio
+import logging
 
 import pytest
 
@@ -196,17 +197,65 @@ def test_cancelling_an_ended_coroutine_does_nothing(run):
     assert run(main) == (False, False, 42)
 
 
-def test_cancelling_through_a_list_does_not_cancel_its_children(run):
-    @gen.coroutine
-    def main():
-        child = gen.sleep(2)
-        future = gen.coroutine(lambda: (yield [child]))()
-        future.cancel()
-        yield gen.moment
-        yield gen.moment
-        return future.cancelled(), child.done()
+def test_cancelling_through_lists_and_dicts_cancels_every_child(run):
+    ended = []
 
-    assert run(main) == (True, False)
+    @gen.coroutine
+    def child(name):
+        try:
+            yield gen.sleep(60)
+        finally:
+            ended.append(name)
+
+    @gen.coroutine
+    def parent():
+        done = gen.maybe_future(1)
+        try:
+            yield [child("a"), {"b": child("b"), "done": done}, gen.moment, child("c")]
+        finally:
+            ended.append("parent")
+
+    async def main():
+        future = parent()
+        assert future.cancel("enough")
+        with pytest.raises(asyncio.CancelledError, match="enough"):
+            await future
+        return future.cancelled()
+
+    assert run(main)
+    assert ended == ["a", "b", "c", "parent"]
+
+
+def test_list_is_cancelled_though_its_children_refuse(run, caplog):
+    @gen.coroutine
+    def stubborn(outcome):
+        try:
+            yield gen.sleep(60)
+        except asyncio.CancelledError:
+            yield gen.sleep(1)
+        if outcome is None:
+            raise ValueError("in cleaning up")
+        return outcome
+
+    async def main():
+        future = gen.multi([stubborn(1), stubborn(None)])
+        await asyncio.sleep(0)
+        assert future.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await future
+        return future.cancelled(), asyncio.get_running_loop().time()
+
+    with caplog.at_level(logging.ERROR):
+        assert run(main) == (True, 1.0)
+    assert "in cleaning up" in caplog.text
+
+
+def test_cancelling_a_list_that_is_done_does_nothing(run):
+    async def main():
+        empty, full = gen.multi([]), gen.multi([gen.moment])
+        return empty.cancel(), full.cancel(), await empty, await full
+
+    assert run(main) == (False, False, [], [None])
 
 
 def test_body_that_raises_cancelled_error_ends_cancelled(run):
@@ -246,3 +295,52 @@ def test_native_coroutine_that_is_yielded_is_cancelled_too(run):
     run(main)
 
     assert steps == ["native finally"]
+
+
+def test_chain_deeper_than_the_stack_is_cancelled(run):
+    depth = 20_000
+    ended = []
+
+    @gen.coroutine
+    def link(inner):
+        try:
+            yield inner
+        finally:
+            ended.append(1)
+
+    async def main():
+        chain = gen.sleep(60)
+        for _ in range(depth):
+            chain = link(chain)
+        chain.cancel()
+        await asyncio.wait([chain])
+        return chain.cancelled()
+
+    assert run(main)
+    assert len(ended) == depth
+
+
+def test_coroutines_that_wait_for_each_other_can_be_cancelled(run):
+    ended = []
+    futures = {}
+
+    @gen.coroutine
+    def waits_for(name, other):
+        yield gen.moment
+        try:
+            yield futures[other]
+        finally:
+            ended.append(name)
+
+    async def main():
+        futures["a"] = waits_for("a", "b")
+        futures["b"] = waits_for("b", "a")
+        outer = gen.coroutine(lambda: (yield futures["a"]))()
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        outer.cancel()
+        await asyncio.wait([outer, *futures.values()])
+        return [future.cancelled() for future in (outer, *futures.values())]
+
+    assert run(main) == [True, True, True]
+    assert sorted(ended) == ["a", "b"]

@@ -267,3 +267,16 @@ def test_yield_from_raises_what_its_generator_raises(run):
             return error.args
 
     assert run(main) == ("helper",)
+
+
+@pytest.mark.parametrize("kind", ["coroutine", "generator"])
+def test_async_def_is_refused_when_it_is_decorated(kind):
+    async def native():
+        return 42
+
+    async def generator():
+        yield 42
+
+    function = native if kind == "coroutine" else generator
+    with pytest.raises(TypeError, match="is an `async def` already; drop @gen.corout"):
+        gen.coroutine(function)

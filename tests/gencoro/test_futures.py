@@ -228,3 +228,17 @@ def test_only_the_catching_frame_is_taken_off_a_traceback():
 
 def test_names_of_all_exist():
     assert [name for name in futures.__all__ if not hasattr(futures, name)] == []
+
+
+def test_cancellation_reaches_an_executors_future_that_is_running(run):
+    async def main():
+        source = asyncio.get_running_loop().create_future()
+        target = concurrent.futures.Future()
+        target.set_running_or_notify_cancel()
+        chain_future(source, target)
+        source.cancel()
+        await asyncio.sleep(0)
+        return target
+
+    with pytest.raises(concurrent.futures.CancelledError):
+        run(main).result(0)

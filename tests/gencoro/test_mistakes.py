@@ -206,3 +206,19 @@ def test_mistake_given_to_a_function_is_raised_by_the_call(run, waiting):
                 gen.with_timeout(timedelta(seconds=1), 42)
 
     run(main)
+
+
+def test_converter_that_raises_cancelled_error_cancels_the_coroutine(run):
+    class Odd:
+        pass
+
+    @gen.convert_yielded.register(Odd)
+    def _(odd):
+        raise asyncio.CancelledError
+
+    async def main():
+        future = gen.coroutine(lambda: (yield Odd()))()
+        await asyncio.wait([future])
+        return future.cancelled()
+
+    assert run(main)

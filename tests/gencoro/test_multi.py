@@ -142,14 +142,15 @@ def test_cancelled_child_is_an_error_that_is_not_logged(run, caplog):
     assert caplog.records == []
 
 
-def test_cancelling_the_whole_leaves_the_children_alone(run):
+def test_cancelling_the_whole_cancels_the_children(run):
     async def main():
         child = _after(2, 42)
         whole = multi([child])
         whole.cancel()
-        return await child, whole.cancelled()
+        await asyncio.wait([whole])
+        return child.cancelled(), whole.cancelled()
 
-    assert run(main) == (42, True)
+    assert run(main) == (True, True)
 
 
 def test_multi_names_the_place_of_a_mistake(run):

@@ -1,6 +1,7 @@
 """How `IOLoop.run_sync` ends early: time-outs, Ctrl-C, SystemExit."""
 
 import asyncio
+import signal
 import subprocess
 import sys
 import traceback
@@ -8,6 +9,7 @@ import traceback
 import pytest
 
 from gencoro import gen
+from gencoro.ioloop import IOLoop
 
 
 @gen.coroutine
@@ -53,6 +55,50 @@ def test_time_out_shows_the_yields_where_it_was_stuck(loop):
     frames = traceback.extract_tb(caught.value.__traceback__)
     assert [frame.name for frame in frames][-2:] == ["waits_for_stuck", "stuck"]
     assert frames[-1].line == "yield gen.sleep(60)"
+
+
+@pytest.mark.parametrize(
+    "error", [GeneratorExit, type("Skipped", (BaseException,), {})]
+)
+def test_odd_error_before_the_first_yield_is_raised(loop, error):
+    @gen.coroutine
+    def main():
+        raise error("odd")
+        yield
+
+    with pytest.raises(error, match="odd"):
+        loop.run_sync(main, timeout=5)
+
+
+def test_time_out_of_a_future_that_fails_to_cancel_ends_all_the_same(loop, caplog):
+    class Stubborn(gen.Future):
+        def cancel(self, msg=None):
+            raise ValueError("never")
+
+    with pytest.raises(TimeoutError):
+        loop.run_sync(Stubborn, timeout=0.01)
+
+    assert "never" in caplog.text
+
+
+def test_closed_loop_says_so():
+    loop = IOLoop(make_current=False)
+    loop.close()
+
+    with pytest.raises(RuntimeError, match="on a loop that is closed"):
+        loop.run_sync(answer)
+
+
+def test_time_out_shows_the_first_unfinished_of_a_list(loop):
+    @gen.coroutine
+    def main():
+        yield [answer(), waits_for_stuck(), gen.sleep(60)]
+
+    with pytest.raises(TimeoutError) as caught:
+        loop.run_sync(main, timeout=0.01)
+
+    names = [frame.name for frame in traceback.extract_tb(caught.value.__traceback__)]
+    assert names[-3:] == ["main", "waits_for_stuck", "stuck"]
 
 
 def test_time_out_shows_native_coroutines_and_helpers_too(loop):
@@ -184,6 +230,58 @@ def test_second_ctrl_c_stops_at_once():
 
     assert lines == ["cleaning up", "interrupted"]
     assert errors == ""
+
+
+def test_second_ctrl_c_stops_at_once_while_the_loop_sleeps():
+    lines, errors = _run_script(
+        "IOLoop.current().call_later(0.05, ctrl_c); yield gen.sleep(60)"
+    )
+
+    assert lines == ["cleaning up", "interrupted"]
+    assert errors == ""
+
+
+def test_ctrl_c_before_the_function_is_called_is_not_forgotten(loop, monkeypatch):
+    # The signal arrives after the handler was installed and before the loop runs.
+    run_forever = loop.asyncio_loop.run_forever
+    reached = []
+
+    def interrupted_run_forever():
+        signal.raise_signal(signal.SIGINT)
+        run_forever()
+
+    @gen.coroutine
+    def main():
+        yield gen.sleep(0.01)
+        reached.append("the end")
+
+    monkeypatch.setattr(loop.asyncio_loop, "run_forever", interrupted_run_forever)
+    with pytest.raises(KeyboardInterrupt):
+        loop.run_sync(main)
+
+    assert reached == []
+
+
+def test_ctrl_c_ends_what_a_list_waits_for(loop):
+    ended = []
+
+    @gen.coroutine
+    def part(name):
+        try:
+            yield gen.sleep(60)
+        finally:
+            yield gen.sleep(0.001)
+            ended.append(name)
+
+    @gen.coroutine
+    def main():
+        loop.call_later(0.01, signal.raise_signal, signal.SIGINT)
+        yield [part("a"), part("b")]
+
+    with pytest.raises(KeyboardInterrupt):
+        loop.run_sync(main)
+
+    assert ended == ["a", "b"]
 
 
 def test_sys_exit_in_a_script_ends_it_quietly_with_its_code():

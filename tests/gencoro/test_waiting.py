@@ -209,3 +209,25 @@ def test_what_is_done_already_wins_over_a_time_out_of_zero(run):
         return await gen.with_timeout(timedelta(0), gen.maybe_future(42))
 
     assert run(main) == 42
+
+
+def test_message_that_fails_is_the_error(run):
+    def message():
+        raise ValueError("no words")
+
+    async def main():
+        with pytest.raises(ValueError, match="no words"):
+            await gen.with_timeout(timedelta(seconds=1), gen.sleep(60), message=message)
+
+    run(main)
+
+
+def test_future_of_another_loop_is_refused_by_with_timeout(run):
+    other = asyncio.new_event_loop()
+
+    async def main():
+        with pytest.raises(gen.BadYieldError, match="another event loop"):
+            gen.with_timeout(timedelta(seconds=1), other.create_future())
+
+    run(main)
+    other.close()
