@@ -8,6 +8,7 @@ import argparse
 import asyncio
 import contextlib
 import dataclasses
+import io
 import json
 import os
 import shlex
@@ -15,13 +16,13 @@ import signal
 import sqlite3
 import sys
 import tempfile
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Collection, Generator, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from crawler_app import __version__
 from crawler_app.config import CLIENTS, CrawlConfig
-from crawler_app.crawler import Crawler
+from crawler_app.crawler import PASSING_REASONS, Crawler
 from crawler_app.demo_site import DemoSite
 from crawler_app.directory import CrawlDirectory
 from crawler_app.errors import ConfigError
@@ -37,7 +38,6 @@ from crawler_app.report import (
     render_text,
     summarize,
 )
-from crawler_app.scope import Scope
 from gencoro import gen
 from gencoro.ioloop import IOLoop
 
@@ -63,9 +63,14 @@ examples:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; return its exit status."""
     arguments = _parser().parse_args(argv)
+    for stream in (sys.stdout, sys.stderr):
+        # A title in a script that the terminal does not have must not end a crawl.
+        if stream is not None:  # closed by our parent
+            cast(io.TextIOWrapper, stream).reconfigure(errors="backslashreplace")
     try:
         status: int = arguments.command(arguments)
-        sys.stdout.flush()
+        if sys.stdout is not None:
+            sys.stdout.flush()
         return status
     except ConfigError as exc:
         print(f"gencrawl: {exc}", file=sys.stderr)
@@ -79,6 +84,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         # The reader of our output has seen enough; nothing is left to tell it.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return OK
+    except OSError as exc:
+        print(f"gencrawl: {exc}", file=sys.stderr)
+        return FAILED
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -95,23 +103,39 @@ def _parser() -> argparse.ArgumentParser:
     crawl.add_argument(
         "url", metavar="URL", help="where to begin; its host is the scope"
     )
-    crawl.add_argument("--into", metavar="DIR", required=True, type=Path)
+    crawl.add_argument(
+        "--into",
+        metavar="DIR",
+        required=True,
+        type=Path,
+        help="where the crawl is kept",
+    )
     _add_crawl_options(crawl)
     crawl.set_defaults(command=_crawl)
 
     resume = commands.add_parser("resume", help="go on with a crawl that was stopped")
-    resume.add_argument("directory", metavar="DIR", type=Path)
-    _add_common_options(resume, "as before")
+    _add_directory(resume)
+    _add_common_options(resume, "as before", "as before")
+    resume.add_argument(
+        "--retry-failed",
+        action="store_true",
+        help="fetch again what failed for a reason that may have passed",
+    )
     resume.set_defaults(command=_resume)
 
     status = commands.add_parser("status", help="tell how a crawl stands")
-    status.add_argument("directory", metavar="DIR", type=Path)
+    _add_directory(status)
     status.add_argument("--json", action="store_true", help="for programs")
     status.set_defaults(command=_status)
 
     exporter = commands.add_parser("export", help="write every URL to standard output")
-    exporter.add_argument("directory", metavar="DIR", type=Path)
-    exporter.add_argument("--format", choices=EXPORT_FORMATS, default="jsonl")
+    _add_directory(exporter)
+    exporter.add_argument(
+        "--format",
+        choices=EXPORT_FORMATS,
+        default=EXPORT_FORMATS[0],
+        help=f"one URL a line (default {EXPORT_FORMATS[0]})",
+    )
     exporter.set_defaults(command=_export)
 
     demo = commands.add_parser("demo", help="crawl a small site on this machine")
@@ -121,9 +145,15 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
+def _add_directory(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "directory", metavar="DIR", type=Path, help="what was given to crawl --into"
+    )
+
+
 def _add_crawl_options(parser: argparse.ArgumentParser) -> None:
     default = CrawlConfig(seeds=("http://localhost/",))
-    _add_common_options(parser, f"{default.concurrency}")
+    _add_common_options(parser, f"{default.concurrency}", "1, on loopback 0")
     parser.add_argument(
         "--max-depth", type=int, metavar="N", help="most links from the start URL"
     )
@@ -152,7 +182,9 @@ def _add_crawl_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _add_common_options(parser: argparse.ArgumentParser, concurrency: str) -> None:
+def _add_common_options(
+    parser: argparse.ArgumentParser, concurrency: str, host_gap: str
+) -> None:
     parser.add_argument(
         "--concurrency",
         type=int,
@@ -167,7 +199,7 @@ def _add_common_options(parser: argparse.ArgumentParser, concurrency: str) -> No
         type=float,
         metavar="SECONDS",
         dest="host_gap_s",
-        help="least time between two fetches from a host (default 1, on loopback 0)",
+        help=f"least time between two fetches from a host (default {host_gap})",
     )
     parser.add_argument(
         "--user-agent", metavar="TEXT", help="what we say we are, and how to reach you"
@@ -182,10 +214,13 @@ def _crawl(arguments: argparse.Namespace) -> int:
         for name, value in vars(arguments).items()
         if name in names and value is not None
     }
+    if "://" not in arguments.url:
+        raise ConfigError(
+            f"{arguments.url!r} is not an http(s) URL; did you mean "
+            f"http://{arguments.url} ?"
+        )
     config = CrawlConfig(seeds=(arguments.url,), **options)
-    # To find out before DIR is made.
-    client_class(config.client)
-    Scope(config.seeds, config.include, config.exclude)
+    client_class(config.client)  # to find out before DIR is made
     directory = CrawlDirectory.create(arguments.into, config)
     return _run(directory, config, quiet=arguments.quiet)
 
@@ -198,7 +233,8 @@ def _resume(arguments: argparse.Namespace) -> int:
         if getattr(arguments, name) is not None
     }
     config = dataclasses.replace(directory.config(), **changes)
-    return _run(directory, config, quiet=arguments.quiet)
+    again = PASSING_REASONS if arguments.retry_failed else ()
+    return _run(directory, config, quiet=arguments.quiet, again=again)
 
 
 def _with_frontier(path: Path, use: Callable[[Frontier], T]) -> T:
@@ -220,6 +256,8 @@ def _status(arguments: argparse.Namespace) -> int:
 
 def _export(arguments: argparse.Namespace) -> int:
     def write(frontier: Frontier) -> None:
+        # JSON and URLs are UTF-8, whatever the terminal is.
+        cast(io.TextIOWrapper, sys.stdout).reconfigure(encoding="utf-8")
         export(frontier.records(), sys.stdout, arguments.format)
 
     _with_frontier(arguments.directory, write)
@@ -249,9 +287,16 @@ def _demo(arguments: argparse.Namespace) -> int:
         return _interruptible(demo, None)
 
 
-def _run(directory: CrawlDirectory, config: CrawlConfig, *, quiet: bool) -> int:
+def _run(
+    directory: CrawlDirectory,
+    config: CrawlConfig,
+    *,
+    quiet: bool,
+    again: Collection[str] = (),
+) -> int:
     return _interruptible(
-        lambda: _crawl_into(directory, config, quiet=quiet), directory.path
+        lambda: _crawl_into(directory, config, quiet=quiet, again=again),
+        directory.path,
     )
 
 
@@ -287,13 +332,23 @@ def _interruptible(
 
 @gen.coroutine
 def _crawl_into(
-    directory: CrawlDirectory, config: CrawlConfig, *, quiet: bool
+    directory: CrawlDirectory,
+    config: CrawlConfig,
+    *,
+    quiet: bool,
+    again: Collection[str] = (),
 ) -> Generator[Any, Any, int]:
-    """Crawl into a directory, showing progress, and print the summary."""
+    """Crawl into a directory, showing progress, and print the summary.
+
+    Args:
+        again: Reasons of failures that are to be tried again.
+    """
     with directory, contextlib.ExitStack() as cleanup:
-        directory.save(config)
+        if config != directory.config():
+            directory.save(config)
         frontier = directory.frontier()
         cleanup.callback(frontier.close)
+        frontier.requeue(again)
         fetcher = HttpFetcher(config)
         cleanup.callback(fetcher.close)
         crawler = Crawler(config, frontier, fetcher)
@@ -305,7 +360,7 @@ def _crawl_into(
     print(render_text(summary))
     if summary.left:
         print(
-            f"The page limit is reached; go on with:\n"
+            f"The page limit is reached; go on with a larger one:\n"
             f"  gencrawl resume {shlex.quote(str(directory.path))} --max-pages N",
             file=sys.stderr,
         )
@@ -317,7 +372,9 @@ def _crawl_into(
 
 def _complaint(end: UrlRecord | None) -> str:
     """Say why a start URL gave no page, from what it led to; nothing if it gave one."""
-    if end is None or end.outcome is None:  # stopped before it was its turn
+    if end is None:
+        return "its redirects lead nowhere"
+    if end.outcome is None:  # stopped before it was its turn
         return ""
     reason = end.outcome.reason
     if reason == "ok":

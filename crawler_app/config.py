@@ -2,7 +2,6 @@
 
 import dataclasses
 import json
-import math
 import re
 from dataclasses import dataclass
 from typing import Any, Self
@@ -15,7 +14,26 @@ __all__ = ["CrawlConfig"]
 
 USER_AGENT = f"gencoro-crawler/{__version__}"
 
-CLIENTS = ("simple", "curl")
+# Tornado's clients, by the names that people give.
+CLASS_BY_CLIENT = {
+    "simple": "tornado.simple_httpclient.SimpleAsyncHTTPClient",
+    "curl": "tornado.curl_httpclient.CurlAsyncHTTPClient",
+}
+CLIENTS = tuple(CLASS_BY_CLIENT)
+
+# What a count may be.  Each worker costs memory and each waits to be woken, so that a
+# thousand are the most that help; the others end where SQLite's integers do, or before.
+BILLION = 1_000_000_000
+RANGE_BY_COUNT = {
+    "concurrency": range(1, 1001),
+    "tries": range(1, 101),
+    "max_body_bytes": range(1, 4 * BILLION),
+    "max_redirects": range(1001),
+    "max_pages": range(BILLION),
+    "max_depth": range(BILLION),
+}
+A_DAY_S = 24 * 3600.0
+UNLIMITED = ("max_pages", "max_depth")
 
 
 @dataclass(frozen=True)
@@ -70,33 +88,48 @@ class CrawlConfig:
     user_agent: str = USER_AGENT
 
     def __post_init__(self) -> None:
+        self._check_texts()
+        self._check_numbers()
         if not self.seeds:
             raise ConfigError("a crawl needs a URL to start from")
         try:
-            seeds = tuple(map(canonicalize, self.seeds))
+            seeds = dict.fromkeys(map(canonicalize, self.seeds))
         except UrlError as exc:
             raise ConfigError(f"cannot start from this URL: {exc}") from None
-        object.__setattr__(self, "seeds", tuple(dict.fromkeys(seeds)))
-        for name in ("concurrency", "tries", "max_body_bytes"):
-            self._require(name, getattr(self, name) >= 1, "at least 1")
-        for name in ("max_pages", "max_depth", "max_redirects"):
+        object.__setattr__(self, "seeds", tuple(seeds))
+
+    def _check_texts(self) -> None:
+        for name in ("seeds", "include", "exclude"):
             value = getattr(self, name)
-            self._require(name, value is None or value >= 0, "0 or more")
-        for name in ("host_gap_s", "retry_pause_s"):
-            value = getattr(self, name)
-            is_wait = value is None or (value >= 0 and math.isfinite(value))
-            self._require(name, is_wait, "a number of seconds, 0 or more")
-        for name in ("connect_timeout_s", "request_timeout_s"):
-            value = getattr(self, name)
-            is_time = value > 0 and math.isfinite(value)
-            self._require(name, is_time, "a number of seconds above 0")
-        self._require("client", self.client in CLIENTS, " or ".join(CLIENTS))
-        is_header = self.user_agent.isascii() and self.user_agent.isprintable()
-        is_header = is_header and bool(self.user_agent.strip())
-        self._require("user_agent", is_header, "one line of ASCII")
+            is_tuple = isinstance(value, tuple) and all(
+                isinstance(text, str) for text in value
+            )
+            self._require(name, is_tuple, "a tuple of strings")
         for name in ("include", "exclude"):
             for pattern in getattr(self, name):
                 _require_pattern(name, pattern)
+        self._require("client", self.client in CLIENTS, " or ".join(CLIENTS))
+        agent = self.user_agent
+        is_header = agent.isascii() and agent.isprintable() and bool(agent.strip())
+        self._require("user_agent", is_header, "one line of ASCII")
+
+    def _check_numbers(self) -> None:
+        for name, counts in RANGE_BY_COUNT.items():
+            value = getattr(self, name)
+            is_count = isinstance(value, int) and value in counts
+            is_count = is_count or (value is None and name in UNLIMITED)
+            wanted = f"a whole number, at least {counts[0]} and at most {counts[-1]}"
+            self._require(name, is_count, wanted)
+        for name in ("host_gap_s", "retry_pause_s"):
+            value = getattr(self, name)
+            is_wait = value is None or 0 <= value <= A_DAY_S
+            self._require(
+                name, is_wait, "a number of seconds, 0 or more, at most a day"
+            )
+        for name in ("connect_timeout_s", "request_timeout_s"):
+            value = getattr(self, name)
+            is_time = 0 < value <= A_DAY_S
+            self._require(name, is_time, "a number of seconds above 0, at most a day")
 
     def _require(self, name: str, is_right: bool, wanted: str) -> None:
         if not is_right:
@@ -118,8 +151,14 @@ class CrawlConfig:
             for name in ("seeds", "include", "exclude"):
                 values[name] = tuple(values[name])
             return cls(**values)
-        except (ValueError, TypeError, KeyError, AttributeError) as exc:
-            raise ConfigError(f"not a saved crawl configuration: {exc}") from None
+        except (
+            ValueError,
+            TypeError,
+            LookupError,
+            AttributeError,
+            RecursionError,
+        ) as exc:
+            raise ConfigError(f"not a saved crawl configuration: {exc!r}") from None
 
 
 def _require_pattern(name: str, pattern: str) -> None:

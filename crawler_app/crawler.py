@@ -8,7 +8,8 @@
 
 Rule 1: every URL enters through `Crawler.admit`: seeds, links and redirect targets.
 
-Rule 2: a claim ends in exactly one of `finish`, `retry` and `release`, whatever happens.
+Rule 2: a claim ends in exactly one of `finish`, `retry`, `respell` and `release`, unless
+the frontier itself fails, which ends the crawl.
 """
 
 import asyncio
@@ -31,10 +32,10 @@ from crawler_app.frontier import Frontier
 from crawler_app.models import Candidate, Claim, Fetched, Outcome, State
 from crawler_app.scope import Scope
 from crawler_app.stats import Stats
-from crawler_app.urls import UrlJoiner, host_of, without_fragment
+from crawler_app.urls import UrlJoiner, dedup_key, host_of, without_fragment
 from gencoro import gen
 
-__all__ = ["Crawler"]
+__all__ = ["PASSING_REASONS", "Crawler"]
 
 logger = logging.getLogger(__name__)
 
@@ -42,6 +43,20 @@ REDIRECTS = (301, 302, 303, 307, 308)
 
 # The server may be well again a little later.
 PASSING_STATUSES = (429, 500, 502, 503, 504)
+
+# Faults of a host rather than of a URL.
+HOST_FAULTS = ("refused", "dns", "network")
+
+# Of a host that is not known to be there no outage is waited out.
+NEVER_ANSWERED = (politeness.MAX_OUTAGE_PAUSES, 0.0)
+
+# Reasons for which a URL that failed may be worth another crawl.
+PASSING_REASONS = (
+    *HOST_FAULTS,
+    "timeout",
+    "connection_closed",
+    *(f"http_{status}" for status in PASSING_STATUSES),
+)
 
 # A fetch is bounded by its time limit; a claim that is older has lost its worker.
 LEASE_MARGIN_S = 60.0
@@ -83,6 +98,8 @@ class Crawler:
         self._lease_s = config.request_timeout_s + LEASE_MARGIN_S
         self._changed = Condition()
         self._is_stopping = False
+        # Hosts that have answered: the pauses made since, and the end of the last one.
+        self._outage_by_host: dict[str, tuple[int, float]] = {}
 
     @gen.coroutine
     def run(self) -> Generator[Any, Any, None]:
@@ -90,13 +107,7 @@ class Crawler:
         self.frontier.recover()
         seeds = [self.admit(seed) for seed in self.config.seeds]
         self.frontier.add(seed for seed in seeds if seed is not None)
-        workers = [self._work() for _ in range(self.config.concurrency)]
-        try:
-            yield workers
-        finally:
-            for worker in workers:
-                worker.cancel()
-            yield asyncio.wait(workers)
+        yield [self._work() for _ in range(self.config.concurrency)]
 
     def stop(self) -> None:
         """Let the fetches under way end, and begin no others."""
@@ -164,7 +175,7 @@ class Crawler:
         # way to it and no link is refused as too deep that a slower page makes shallow.
         level = None
         if self.config.max_depth is not None:
-            level = self.frontier.depth_in_work()
+            level = self.frontier.depth_in_work(now)
         claim = self.frontier.claim(now, self._lease_s, level)
         if claim is not None:
             gap_s = politeness.host_gap_s(claim.host, self.config.host_gap_s)
@@ -206,7 +217,7 @@ class Crawler:
             self.stats.add("bytes", len(fetched.body))
             if fetched.status in REDIRECTS:
                 return self._redirect(claim, fetched)
-            if fetched.status >= 400:
+            if not 200 <= fetched.status < 400:
                 return self._refusal(fetched)
             return self._content(claim, fetched)
         except FetchError as exc:
@@ -251,6 +262,8 @@ class Crawler:
         if not claim.redirects_left:
             text = f"more than {self.config.max_redirects} redirects in a row"
             return _failed(outcome, "too_many_redirects", text)
+        if _is_respelling(claim.url, outcome.redirect_to):
+            return _Ending(outcome, respelled=outcome.redirect_to)
         target = self.admit(location, claim.url, claim.depth, claim.redirects_left - 1)
         return _Ending(outcome, outlinks=[] if target is None else [target])
 
@@ -264,26 +277,54 @@ class Crawler:
         )
 
     def _record(self, claim: Claim, ending: "_Ending") -> None:
-        """Put a URL back for another try, or finish it."""
+        """Put a URL back, for another try or under another spelling, or finish it."""
         now = self._clock()
-        tries = claim.tries + 1
-        if ending.is_passing and tries < self.config.tries:
-            at = politeness.retry_at(
-                now, tries, self.config.retry_pause_s, ending.asked_for_s
-            )
-            self.stats.add("retried")
-            self.frontier.retry(claim, at)
-            if ending.outcome.status == 429:
-                # "Too many requests" is about us; 503 may be about this URL alone.
-                self.frontier.hold_host(claim.host, at)
+        if self._is_outage(claim.host, ending.outcome.reason, now):
+            # Not the URL's fault: it costs it no try.
+            self.frontier.release(claim)
             return
+        tries = claim.tries + 1
+        due_at = politeness.retry_at(
+            now, tries, self.config.retry_pause_s, ending.asked_for_s
+        )
+        if ending.outcome.status == 429:
+            # "Too many requests" is about us; 503 may be about this URL alone.
+            self.frontier.hold_host(claim.host, due_at)
+        if ending.is_passing and tries < self.config.tries:
+            self.stats.add("retried")
+            self.frontier.retry(claim, due_at)
+        elif ending.respelled:
+            self.frontier.respell(claim, ending.respelled)
+        else:
+            self._finish(claim, ending, now)
+
+    def _is_outage(self, host: str, reason: str, now: float) -> bool:
+        """Return whether a host that has answered is gone; if so, leave it alone a while.
+
+        Without that, an outage of seconds would use up the tries of all its URLs.
+        """
+        if reason not in HOST_FAULTS:
+            self._outage_by_host[host] = (0, 0.0)
+            return False
+        pauses, held_until = self._outage_by_host.get(host, NEVER_ANSWERED)
+        if now < held_until:
+            return True  # fetched before we knew
+        pause_s = politeness.outage_pause_s(pauses, self.config.retry_pause_s)
+        if pause_s is None:
+            return False
+        self.stats.add("outages")
+        self._outage_by_host[host] = (pauses + 1, now + pause_s)
+        self.frontier.hold_host(host, now + pause_s)
+        return True
+
+    def _finish(self, claim: Claim, ending: "_Ending", now: float) -> None:
         try:
             self.frontier.finish(claim, ending.outcome, now, ending.outlinks)
         except LeaseLostError:
             raise
         except Exception as exc:
             # What we found cannot be kept; that we failed can, or the frontier is broken.
-            logger.exception("cannot record %s", claim.url)
+            logger.error("cannot record %s: %r", claim.url, exc)
             ending = _Ending(_internal_error(exc))
             self.frontier.finish(claim, ending.outcome, now)
         if ending.outcome.state is State.FAILED:
@@ -297,12 +338,14 @@ class _Ending:
     Attributes:
         is_passing: Whether another try may end better.
         asked_for_s: How long the server asked us to wait before it.
+        respelled: The URL as its server spells it; empty if that is how we did.
     """
 
     outcome: Outcome
     outlinks: list[Candidate] = field(default_factory=list)
     is_passing: bool = False
     asked_for_s: float | None = None
+    respelled: str = ""
 
 
 def _outcome(state: State, reason: str, fetched: Fetched) -> Outcome:
@@ -310,7 +353,10 @@ def _outcome(state: State, reason: str, fetched: Fetched) -> Outcome:
         state,
         reason,
         fetched.status,
-        content_type=fetched.headers.get("Content-Type", ""),
+        # It ends up on terminals, so no control characters.
+        content_type="".join(
+            filter(str.isprintable, fetched.headers.get("Content-Type", ""))
+        ),
         size_bytes=len(fetched.body),
         took_s=fetched.took_s,
     )
@@ -319,6 +365,11 @@ def _outcome(state: State, reason: str, fetched: Fetched) -> Outcome:
 def _failed(outcome: Outcome, reason: str, error: str) -> _Ending:
     outcome.state, outcome.reason, outcome.error = State.FAILED, reason, error
     return _Ending(outcome)
+
+
+def _is_respelling(url: str, target: str) -> bool:
+    """Return whether a redirect leads to what the frontier takes for the same URL."""
+    return target != url and dedup_key(target) == dedup_key(url)
 
 
 def _internal_error(exc: Exception) -> Outcome:

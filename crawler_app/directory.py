@@ -7,6 +7,7 @@
 While the frontier is open, SQLite's own ``-wal`` and ``-shm`` lie beside it.
 """
 
+import contextlib
 import fcntl
 import os
 from pathlib import Path
@@ -40,10 +41,16 @@ class CrawlDirectory:
             ConfigError: it holds a crawl already, or cannot be written.
         """
         directory = cls(path)
+        if directory.path.exists() and not directory.path.is_dir():
+            raise ConfigError(f"{path} is no directory")
         try:
             directory.path.mkdir(parents=True, exist_ok=True)
-            with directory._config_path.open("x", encoding="utf-8") as file:
-                file.write(config.to_json() + "\n")
+            # Whole or not at all, and never over another's.
+            new = directory._write_new(config)
+            try:
+                os.link(new, directory._config_path)
+            finally:
+                new.unlink()
         except FileExistsError:
             raise ConfigError(
                 f"{path} holds something already; continue a crawl with "
@@ -75,16 +82,33 @@ class CrawlDirectory:
         """Return the configuration that the crawl was begun with.
 
         Raises:
-            ConfigError: the file is damaged.
+            ConfigError: the file is damaged, or cannot be read.
         """
-        text = self._config_path.read_text(encoding="utf-8", errors="replace")
+        try:
+            text = self._config_path.read_text(encoding="utf-8", errors="replace")
+        except OSError as exc:
+            raise ConfigError(f"cannot read {self._config_path}: {exc}") from None
         return CrawlConfig.from_json(text)
 
     def save(self, config: CrawlConfig) -> None:
-        """Keep a changed configuration, for this run and the later ones."""
+        """Keep a changed configuration, for this run and the later ones.
+
+        Raises:
+            ConfigError: it cannot be written.
+        """
+        try:
+            self._write_new(config).replace(self._config_path)
+        except OSError as exc:
+            raise ConfigError(f"cannot write into {self.path}: {exc}") from None
+
+    def _write_new(self, config: CrawlConfig) -> Path:
         new = self._config_path.with_suffix(".new")
-        new.write_text(config.to_json() + "\n", encoding="utf-8")
-        new.replace(self._config_path)
+        try:
+            new.write_text(config.to_json() + "\n", encoding="utf-8")
+        except OSError:
+            new.unlink(missing_ok=True)
+            raise
+        return new
 
     def frontier(self, *, read_only: bool = False) -> SqliteFrontier:
         """Open the frontier; it must be read-only unless the directory is locked."""
@@ -106,9 +130,11 @@ class CrawlDirectory:
             raise ConfigError(
                 f"{self.path} is being crawled by process {owner or 'unknown'}"
             ) from None
-        os.truncate(lock_fd, 0)
-        os.write(lock_fd, f"{os.getpid()}\n".encode("ascii"))
         self._lock_fd = lock_fd
+        # Only to tell others who we are: a full disk must not stop us here.
+        with contextlib.suppress(OSError):
+            os.truncate(lock_fd, 0)
+            os.write(lock_fd, f"{os.getpid()}\n".encode("ascii"))
         return self
 
     def __exit__(

@@ -19,18 +19,13 @@ from tornado.iostream import UnsatisfiableReadError
 from tornado.netutil import Resolver
 from tornado.util import import_object
 
-from crawler_app.config import CrawlConfig
+from crawler_app.config import CLASS_BY_CLIENT, CrawlConfig
 from crawler_app.errors import ConfigError, FetchError
 from crawler_app.models import Fetched
 from crawler_app.resolver import CachingResolver
 from gencoro import gen
 
 __all__ = ["Fetcher", "HttpFetcher", "client_class"]
-
-CLASS_BY_CLIENT = {
-    "simple": "tornado.simple_httpclient.SimpleAsyncHTTPClient",
-    "curl": "tornado.curl_httpclient.CurlAsyncHTTPClient",
-}
 
 # How far beyond the limit a client may read before it gives up by itself.  Its own
 # limit closes the connection, which looks like any other fault; ours is reached first.
@@ -58,7 +53,7 @@ class Fetcher(Protocol):
         ...
 
     def close(self) -> None:
-        """Give up what is under way and let go of every connection."""
+        """Let go of what is kept for later fetches; those under way end by themselves."""
         ...
 
 
@@ -76,6 +71,7 @@ class HttpFetcher:
 
     @gen.coroutine
     def fetch(self, url: str) -> Generator[Any, Any, Fetched]:
+        """Fetch a URL once; see `Fetcher`."""
         body = _Body(self._config.max_body_bytes)
         started_at = time.monotonic()
         exchange = self._client.fetch(self._request(url, body), raise_error=False)
@@ -98,6 +94,7 @@ class HttpFetcher:
         )
 
     def close(self) -> None:
+        """Close the client; exchanges under way end by their time limit at the latest."""
         self._client.close()
         self._resolver.close()
 

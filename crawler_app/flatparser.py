@@ -1,27 +1,33 @@
-"""Links and title of a page that is nested too deeply to make a tree of.
+"""Links and title of a page that is too hard to make a tree of.
 
-Pure.  A tree parser takes time by the square of the depth: a million open ``<div>`` keep
-lexbor busy for a quarter of an hour, and the crawl with it.  Browsers cut the tree at a
-depth of 512.  Here such a page is read as a row of tags, in one pass.
+Pure.  A tree parser takes time by the square of the depth, of the options of a select
+box, and of the attributes of a tag: a million open ``<div>`` keep lexbor busy for a
+quarter of an hour, and the crawl with it.  Browsers cut the tree at a depth of 512.  Here
+such a page is read as a row of tags, in one pass.
 """
 
 import html
 import re
 from collections.abc import Iterator
 
-__all__ = ["is_too_deep", "tags_of"]
+__all__ = ["is_too_hard", "tags_of"]
 
-# Open elements at which the square begins to hurt: a third of a second.
+# Open elements, or options, at which the square begins to hurt: a third of a second.
 MAX_DEPTH = 20_000
 
+# Likewise the attributes of one tag, each of two characters at the least.
+MAX_ATTRIBUTES = 10_000
+
 # A start or end tag, but of an element that holds no others, or that the next of its kind
-# closes: however many of these are open in the text, the tree gets no deeper.
+# closes: however many of these are open in the text, the tree gets no deeper.  The end of
+# an option is passed over too, so that all options count.
 _TAG = re.compile(
-    r"<(/?)(?!(?:area|base|br|col|embed|hr|img|input|link|meta|source|track|wbr"
-    r"|colgroup|dd|dt|li|optgroup|option|p|rb|rp|rt|tbody|td|tfoot|th|thead|tr)[\s/>])"
-    r"([a-z][^\s/>]*)",
+    r"<(?!/option)(/?)(?!(?:area|base|br|col|embed|hr|img|input|link|meta|source|track|wbr"
+    r"|colgroup|p|tbody|td|tfoot|th|thead|tr)[\s/>])([a-z][^\s/>]*)",
     re.IGNORECASE,
 )
+
+_TAG_START = re.compile("<[a-zA-Z]")
 
 # Each alternative takes what it began to the end of the text if it is never closed, so
 # that nothing is looked at twice.
@@ -37,12 +43,27 @@ _HREF = re.compile(
 )
 
 
-def is_too_deep(text: str) -> bool:
-    """Return whether a page may have more than MAX_DEPTH elements open at once.
+def is_too_hard(text: str) -> bool:
+    """Return whether a page may take a tree parser more than about half a second.
 
-    >>> is_too_deep("<div>" * 30_000), is_too_deep("<p></p>" * 30_000)
+    >>> is_too_hard("<div>" * 30_000), is_too_hard("<p></p>" * 30_000)
     (True, False)
     """
+    return _is_too_deep(text) or _has_too_many_attributes(text)
+
+
+def _has_too_many_attributes(text: str) -> bool:
+    if len(text) < 2 * MAX_ATTRIBUTES:
+        return False
+    for piece in text.split(">"):
+        if len(piece) > 2 * MAX_ATTRIBUTES and (start := _TAG_START.search(piece)):
+            words = piece[start.start() :].split(None, MAX_ATTRIBUTES)
+            if len(words) > MAX_ATTRIBUTES:
+                return True
+    return False
+
+
+def _is_too_deep(text: str) -> bool:
     if text.count("<") <= MAX_DEPTH:
         return False
     open_by_name: dict[str, int] = {}

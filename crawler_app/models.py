@@ -3,10 +3,9 @@
 No behavior beyond what follows from the fields.
 """
 
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass
 from enum import StrEnum
-
-from tornado.httputil import HTTPHeaders
 
 __all__ = [
     "TOO_DEEP",
@@ -57,7 +56,7 @@ class Claim:
 
     Attributes:
         tries: Fetches of it that have failed so far.
-        lease_until: When it goes back to the queue by itself, in seconds of the epoch.
+        lease_ends_at: When it goes back to the queue by itself, in seconds of the epoch.
     """
 
     id: int
@@ -66,7 +65,7 @@ class Claim:
     depth: int
     redirects_left: int
     tries: int
-    lease_until: float
+    lease_ends_at: float
 
 
 @dataclass(slots=True)
@@ -74,13 +73,14 @@ class Fetched:
     """The response of one HTTP exchange.
 
     Attributes:
+        headers: Looked up in any case.
         body: After decompression.
         took_s: From the request to the end of the body.
     """
 
     url: str
     status: int
-    headers: HTTPHeaders
+    headers: Mapping[str, str]
     body: bytes
     took_s: float
 
@@ -126,5 +126,5 @@ class UrlRecord:
     depth: int
     via: str = ""
     tries: int = 0
-    outcome: Outcome | None = field(default=None)
+    outcome: Outcome | None = None
     finished_at: float | None = None

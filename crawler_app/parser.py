@@ -13,7 +13,7 @@ import webencodings
 from selectolax.lexbor import LexborHTMLParser
 
 from crawler_app.charset import decode_html
-from crawler_app.flatparser import is_too_deep, tags_of
+from crawler_app.flatparser import is_too_hard, tags_of
 
 __all__ = ["Page", "is_html", "parse_html"]
 
@@ -78,17 +78,24 @@ def parse_html(body: bytes, content_type: str = "") -> Page:
 
 def _tags(text: str) -> Iterator[tuple[str, str]]:
     """Yield ``a``, ``area`` and ``base`` with their ``href``, ``title`` with its text."""
-    if is_too_deep(text):
+    if is_too_hard(text):
         yield from tags_of(text)
         return
     # One selection: each costs a walk over the whole tree.
     for node in LexborHTMLParser(text).css("a[href], area[href], title, base[href]"):
         tag = node.tag or ""
-        yield tag, node.text() if tag == "title" else node.attributes["href"] or ""
+        if tag != "title":
+            href = node.attributes.get("href")
+            if href is not None or "href" in node.attributes:  # not SVG's xlink:href
+                yield tag, href or ""
+        elif node.parent is None or node.parent.tag != "svg":  # that is a tooltip
+            yield tag, node.text()
 
 
 def _one_line(text: str) -> str:
-    return " ".join(text[: 4 * MAX_TITLE_CHARS].split())[:MAX_TITLE_CHARS]
+    line = " ".join(text[: 4 * MAX_TITLE_CHARS].split())
+    # No control characters: titles are shown on terminals.
+    return "".join(filter(str.isprintable, line))[:MAX_TITLE_CHARS]
 
 
 def _query_in_charset(link: str, charset: str) -> str:

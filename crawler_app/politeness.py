@@ -9,7 +9,7 @@ from email.utils import parsedate_to_datetime
 
 from crawler_app.urls import is_loopback
 
-__all__ = ["host_gap_s", "retry_after_s", "retry_at"]
+__all__ = ["host_gap_s", "outage_pause_s", "retry_after_s", "retry_at"]
 
 # Precedents: Scrapy 0 (DOWNLOAD_DELAY), wget 0, Heritrix "a few times the last fetch".
 OPEN_WEB_GAP_S = 1.0
@@ -18,6 +18,9 @@ OPEN_WEB_GAP_S = 1.0
 # it is longer than anybody waits, and the power would leave the range of a float.
 PAUSE_FACTOR = 4.0
 GROWING_TRIES = 50
+
+# Pauses for a host that has gone away, each twice as long as the one before.
+MAX_OUTAGE_PAUSES = 7
 
 # Longest pause.  A server that asks for more has a clock that is wrong, or means "never".
 MAX_RETRY_AFTER_S = 24 * 3600.0
@@ -53,6 +56,21 @@ def retry_at(
         return now + asked_for_s
     pause_s = first_pause_s * PAUSE_FACTOR ** min(tries - 1, GROWING_TRIES)
     return now + min(pause_s, MAX_RETRY_AFTER_S)
+
+
+def outage_pause_s(pauses: int, first_pause_s: float) -> float | None:
+    """Return how long to leave a host alone that answered once and now does not.
+
+    None when it has been waited for often enough: two minutes in all, if the first pause
+    is a second.
+
+    Args:
+        pauses: Those made already in this outage.
+
+    >>> [outage_pause_s(pauses, 1.0) for pauses in (0, 1, 6, 7)]
+    [1.0, 2.0, 64.0, None]
+    """
+    return first_pause_s * 2.0**pauses if pauses < MAX_OUTAGE_PAUSES else None
 
 
 def retry_after_s(header: str | None, now: float) -> float | None:

@@ -67,5 +67,14 @@ class Progress:
         return (
             f"{minutes:3}:{seconds:02}  {count(State.DONE):,} done, "
             f"{count(State.QUEUED):,} queued, {count(State.CLAIMED)} under way, "
-            f"{count(State.FAILED):,} failed, {rate:,.0f} fetches/s"
+            f"{count(State.FAILED):,} failed, {rate:,.0f} fetches/s{self._waiting()}"
         )
+
+    def _waiting(self) -> str:
+        """Tell how long nothing will happen, if everything that is queued has to wait."""
+        frontier = self._crawler.frontier
+        if frontier.count(State.CLAIMED):
+            return ""
+        now = time.time()
+        next_at = frontier.next_at(now)
+        return "" if next_at is None else f", waiting {next_at - now:,.0f} s"

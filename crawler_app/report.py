@@ -9,6 +9,8 @@ from typing import Any, TextIO
 
 from crawler_app.frontier import Frontier
 from crawler_app.models import State, UrlRecord
+from crawler_app.parser import is_html
+from crawler_app.urls import dedup_key
 
 __all__ = [
     "EXPORT_FORMATS",
@@ -22,6 +24,9 @@ __all__ = [
 
 EXPORT_FORMATS = ("jsonl", "csv")
 
+# A record of which nothing is known: its row has the names of all columns.
+NOTHING = UrlRecord("", State.QUEUED, depth=0)
+
 # Lines of a list in the text; the rest are counted, and exported.
 LISTED = 20
 
@@ -31,9 +36,12 @@ class Summary:
     """A whole crawl in numbers, and what a person should look at.
 
     Attributes:
+        count_by_state: How many URLs stand where.
         count_by_reason: Per state, how the URLs there ended.
+        count_by_status: How many answers had which HTTP status.
         pages: HTML pages that were read.
         size_bytes: Of all bodies, after decompression.
+        target_by_url: The redirects.
         failures: Every URL that failed.
         loops: Redirects that lead back to themselves, each once, as a list of URLs.
         slowest: The URLs that took longest, slowest first.
@@ -46,7 +54,7 @@ class Summary:
     )
     pages: int = 0
     size_bytes: int = 0
-    redirects: dict[str, str] = field(default_factory=dict)
+    target_by_url: dict[str, str] = field(default_factory=dict)
     failures: list[UrlRecord] = field(default_factory=list)
     loops: list[list[str]] = field(default_factory=list)
     slowest: list[UrlRecord] = field(default_factory=list)
@@ -67,7 +75,7 @@ class Summary:
             "statuses": {str(n): c for n, c in sorted(self.count_by_status.items())},
             "pages": self.pages,
             "bytes": self.size_bytes,
-            "redirects": len(self.redirects),
+            "redirects": len(self.target_by_url),
             "redirect_loops": self.loops,
             "failures": [
                 {"url": f.url, "via": f.via, "reason": f.outcome and f.outcome.reason}
@@ -91,14 +99,14 @@ def summarize(frontier: Frontier) -> Summary:
         if outcome.status is not None:
             summary.count_by_status[outcome.status] += 1
         summary.size_bytes += outcome.size_bytes
-        summary.pages += outcome.reason == "ok" and "html" in outcome.content_type
-        if outcome.redirect_to:
-            summary.redirects[record.url] = outcome.redirect_to
+        summary.pages += outcome.reason == "ok" and is_html(outcome.content_type)
+        if outcome.redirect_to and record.state is State.DONE:
+            summary.target_by_url[record.url] = outcome.redirect_to
         if record.state is State.FAILED:
             summary.failures.append(record)
         if outcome.took_s is not None:
             summary.slowest = _slowest(summary.slowest, record)
-    summary.loops = list(_loops(summary.redirects))
+    summary.loops = list(_loops(summary.target_by_url))
     return summary
 
 
@@ -111,18 +119,19 @@ def _slowest(slowest: list[UrlRecord], record: UrlRecord) -> list[UrlRecord]:
     return sorted([*slowest, record], key=took_s, reverse=True)[:3]
 
 
-def _loops(redirects: dict[str, str]) -> Iterator[list[str]]:
+def _loops(target_by_url: dict[str, str]) -> Iterator[list[str]]:
+    target_by_key = {dedup_key(url): to for url, to in target_by_url.items()}
     seen: set[str] = set()
-    for start in redirects:
-        path: dict[str, None] = {}
-        url = start
-        while url in redirects and url not in seen:
-            seen.add(url)
-            path[url] = None
-            url = redirects[url]
-        if url in path:
-            urls = list(path)
-            yield urls[urls.index(url) :]
+    for url in target_by_url:
+        url_by_key: dict[str, str] = {}
+        key = dedup_key(url)
+        while key in target_by_key and key not in seen:
+            seen.add(key)
+            url_by_key[key] = url
+            url = target_by_key[key]
+            key = dedup_key(url)
+        if key in url_by_key:
+            yield list(url_by_key.values())[list(url_by_key).index(key) :]
 
 
 def final_record(url: str, frontier: Frontier, summary: Summary) -> UrlRecord | None:
@@ -130,11 +139,13 @@ def final_record(url: str, frontier: Frontier, summary: Summary) -> UrlRecord | 
 
     In a redirect loop that is a URL of the loop.
     """
+    target_by_key = {dedup_key(url): to for url, to in summary.target_by_url.items()}
     path: set[str] = set()
-    while url in summary.redirects and url not in path:
-        path.add(url)
-        url = summary.redirects[url]
-    return next((record for record in frontier.records() if record.url == url), None)
+    key = dedup_key(url)
+    while key in target_by_key and key not in path:
+        path.add(key)
+        key = dedup_key(target_by_key[key])
+    return next((r for r in frontier.records() if dedup_key(r.url) == key), None)
 
 
 def render_text(summary: Summary) -> str:
@@ -163,12 +174,12 @@ def render_text(summary: Summary) -> str:
 
 
 def _redirect_lines(summary: Summary) -> list[str]:
-    if not summary.redirects:
+    if not summary.target_by_url:
         return []
-    targets = collections.Counter(summary.redirects.values())
+    targets = collections.Counter(map(dedup_key, summary.target_by_url.values()))
     meeting = sum(n for n in targets.values() if n > 1)
     found = _counts([("meeting in one page", meeting), ("loops", len(summary.loops))])
-    lines = [f"redirects    {len(summary.redirects):>9,}   {found}"]
+    lines = [f"redirects    {len(summary.target_by_url):>9,}   {found}"]
     for loop in summary.loops[:LISTED]:
         lines.append("    loop     " + " -> ".join(map(printable, [*loop, loop[0]])))
     return lines
@@ -215,59 +226,47 @@ def printable(text: str) -> str:
     return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
 
 
-COLUMNS = (
-    "url",
-    "state",
-    "reason",
-    "status",
-    "depth",
-    "via",
-    "redirect_to",
-    "content_type",
-    "bytes",
-    "took_s",
-    "tries",
-    "title",
-    "error",
-    "finished_at",
-)
-
-
-def export(records: Iterable[UrlRecord], file: TextIO, style: str) -> int:
-    """Write every URL, one a line, as JSON or as CSV; return how many.
+def export(records: Iterable[UrlRecord], file: TextIO, style: str) -> None:
+    """Write every URL, one a line, as JSON or as CSV with a line of names.
 
     Args:
         style: One of EXPORT_FORMATS.
+
+    >>> import sys
+    >>> export([UrlRecord("http://a.test/", State.QUEUED, depth=0)], sys.stdout, "csv")
+    ... # doctest: +ELLIPSIS
+    url,state,reason,status,depth,via,redirect_to,content_type,bytes,took_s,tries,...
+    http://a.test/,queued,,,0,,,,,,0,,,
     """
-    count = 0
-    table = csv.writer(file, lineterminator="\n")
+    table = csv.DictWriter(file, list(_row(NOTHING)), lineterminator="\n")
     if style == "csv":
-        table.writerow(COLUMNS)
-    for count, record in enumerate(records, 1):
+        table.writeheader()
+    for record in records:
         row = _row(record)
         if style == "csv":
             table.writerow(row)
         else:
-            values = zip(COLUMNS, row, strict=True)
-            file.write(json.dumps(dict(values), ensure_ascii=False) + "\n")
-    return count
+            file.write(json.dumps(row, ensure_ascii=False) + "\n")
 
 
-def _row(record: UrlRecord) -> tuple[Any, ...]:
-    outcome = record.outcome
-    return (
-        record.url,
-        str(record.state),
-        outcome and outcome.reason,
-        outcome and outcome.status,
-        record.depth,
-        record.via or None,
-        (outcome and outcome.redirect_to) or None,
-        (outcome and outcome.content_type) or None,
-        outcome and outcome.size_bytes,
-        outcome and outcome.took_s,
-        record.tries,
-        (outcome and outcome.title) or None,
-        (outcome and outcome.error) or None,
-        record.finished_at,
-    )
+def _row(record: UrlRecord) -> dict[str, Any]:
+    def of_outcome(name: str) -> Any:
+        value = getattr(record.outcome, name, None)
+        return None if value == "" else value
+
+    return {
+        "url": record.url,
+        "state": str(record.state),
+        "reason": of_outcome("reason"),
+        "status": of_outcome("status"),
+        "depth": record.depth,
+        "via": record.via or None,
+        "redirect_to": of_outcome("redirect_to"),
+        "content_type": of_outcome("content_type"),
+        "bytes": of_outcome("size_bytes"),
+        "took_s": of_outcome("took_s"),
+        "tries": record.tries,
+        "title": of_outcome("title"),
+        "error": of_outcome("error"),
+        "finished_at": record.finished_at,
+    }

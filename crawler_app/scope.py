@@ -7,7 +7,6 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from crawler_app.errors import ConfigError
 from crawler_app.models import TOO_DEEP
 from crawler_app.urls import host_of
 
@@ -41,9 +40,6 @@ class Scope:
         exclude: Regular expressions that a URL must not match.
         max_depth: Most links from a seed; None for no limit.
 
-    Raises:
-        ConfigError: a pattern is no regular expression.
-
     >>> scope = Scope(["http://a.test/"], exclude=["/private/"])
     >>> scope.check("http://a.test/private/x", depth=1)
     Verdict(is_in_scope=False, refusal='excluded_by_pattern')
@@ -58,8 +54,8 @@ class Scope:
     ) -> None:
         self._seeds = frozenset(seeds)
         self._hosts = frozenset(map(host_of, self._seeds))
-        self._include = [_compile(pattern) for pattern in include]
-        self._exclude = [_compile(pattern) for pattern in exclude]
+        self._include = [re.compile(pattern) for pattern in include]
+        self._exclude = [re.compile(pattern) for pattern in exclude]
         self._max_depth = max_depth
 
     def check(self, url: str, depth: int) -> Verdict:
@@ -75,10 +71,3 @@ class Scope:
         if self._max_depth is not None and depth > self._max_depth:
             return BELOW_DEPTH
         return IN_SCOPE
-
-
-def _compile(pattern: str) -> re.Pattern[str]:
-    try:
-        return re.compile(pattern)
-    except re.error as exc:
-        raise ConfigError(f"{pattern!r} is not a regular expression: {exc}") from None

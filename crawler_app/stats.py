@@ -1,7 +1,6 @@
 """Counts of one run, by name."""
 
 import collections
-from collections.abc import Iterator
 
 __all__ = ["Stats"]
 
@@ -21,10 +20,8 @@ class Stats:
         self._count_by_name: collections.Counter[str] = collections.Counter()
 
     def add(self, name: str, count: int = 1) -> None:
+        """Count something."""
         self._count_by_name[name] += count
 
     def __getitem__(self, name: str) -> int:
         return self._count_by_name[name]
-
-    def __iter__(self) -> Iterator[tuple[str, int]]:
-        return iter(sorted(self._count_by_name.items()))

@@ -5,6 +5,7 @@ canonical URL always names the same resource; the bolder equivalences are in
 `dedup_key`, which is compared and never fetched.
 """
 
+import ipaddress
 import re
 from urllib.parse import quote, urljoin, urlsplit, urlunsplit
 
@@ -48,7 +49,6 @@ _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:")
 _PAGE_RELATIVE = re.compile(
     r"(?:[A-Za-z][\w+.\-]*:)?(?:[/\\]{2})?;?(?:\?|\Z)", re.ASCII
 )
-_IP_ADDRESS = re.compile(r"[0-9a-f:.]+")
 _HOST_NAME = re.compile(r"[a-z0-9_.-]+")
 
 # WHATWG URL, 4.4: removed from both ends, and from anywhere.
@@ -138,13 +138,14 @@ def host_of(url: str) -> str:
 def is_loopback(host: str) -> bool:
     """Return whether a host, as of `host_of`, is this very machine.
 
-    >>> is_loopback("127.0.0.1:8000"), is_loopback("a.test")
-    (True, False)
+    >>> is_loopback("127.0.0.1:8000"), is_loopback("[::1]"), is_loopback("a.test")
+    (True, True, False)
     """
-    name = re.sub(r":\d+$", "", host)
-    return name in ("localhost", "[::1]") or bool(
-        re.fullmatch(r"127\.\d+\.\d+\.\d+", name)
-    )
+    name = re.sub(r":\d+$", "", host).strip("[].")
+    try:
+        return ipaddress.ip_address(name).is_loopback
+    except ValueError:
+        return name == "localhost" or name.endswith(".localhost")
 
 
 class UrlJoiner:
@@ -269,10 +270,14 @@ def _check_length(url: str) -> None:
 
 def _canonical_host(host: str) -> str:
     if ":" in host:  # urlsplit has checked an IPv6 address and taken its brackets off
-        if not _IP_ADDRESS.fullmatch(host):
+        try:
+            address = ipaddress.IPv6Address(host)
+        except ValueError:
+            address = None
+        if address is None or address.scope_id:
             # An address of the future, or with a zone, which means nothing elsewhere.
             raise UrlError("bad_host", f"{host!r} is no address that can be asked")
-        return f"[{host}]"
+        return f"[{address.compressed}]"
     if not host.isascii():
         try:
             host = idna.encode(host, uts46=True).decode("ascii")

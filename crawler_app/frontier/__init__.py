@@ -12,7 +12,9 @@ The moves of a URL, and what makes each::
     claimed  failed    finish      an error came, for the last time
     claimed  queued    retry       an error came that may pass; not before a given time
     claimed  queued    release     the worker gives it back untried
+    claimed  queued    respell     a redirect led to another spelling of the same key
     claimed  queued    (by itself) the lease has expired, or its owner has died
+    failed   queued    requeue     somebody wants it tried again
 
 Rule 1: a URL is compared by `crawler_app.urls.dedup_key` and met once.
 
@@ -25,11 +27,15 @@ Backends: `sqlite` (the default, on disk), `memory` (for tests and small crawls)
 """
 
 import abc
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 from crawler_app.models import Candidate, Claim, Outcome, State, UrlRecord
 
-__all__ = ["Frontier"]
+__all__ = ["PATIENCE_S", "Frontier"]
+
+# Seconds for which a crawl that goes level by level waits for a retry, rather than go on
+# to the next level without it.
+PATIENCE_S = 60.0
 
 
 class Frontier(abc.ABC):
@@ -79,7 +85,7 @@ class Frontier(abc.ABC):
         """
 
     @abc.abstractmethod
-    def retry(self, claim: Claim, at: float) -> None:
+    def retry(self, claim: Claim, due_at: float) -> None:
         """Put a claimed URL back, not to be claimed before a time; counts as a try.
 
         Raises:
@@ -91,7 +97,18 @@ class Frontier(abc.ABC):
         """Put a claimed URL back as it was; nothing happens if the lease is lost."""
 
     @abc.abstractmethod
-    def hold_host(self, host: str, until: float) -> None:
+    def respell(self, claim: Claim, url: str) -> None:
+        """Put a claimed URL back under the spelling that its server insists on.
+
+        To the frontier the two are one URL, so the new one could not be added.  It has
+        one redirect fewer left.
+
+        Raises:
+            LeaseLostError: the URL is no longer this claim's.
+        """
+
+    @abc.abstractmethod
+    def hold_host(self, host: str, free_at: float) -> None:
         """Claim nothing more from a host before a time; an earlier one does nothing."""
 
     @abc.abstractmethod
@@ -102,14 +119,24 @@ class Frontier(abc.ABC):
         """
 
     @abc.abstractmethod
-    def depth_in_work(self) -> int | None:
-        """Return the least depth of all that is queued or claimed; None if nothing is."""
+    def depth_in_work(self, now: float) -> int | None:
+        """Return the least depth of all that is queued or claimed; None if nothing is.
+
+        A retry that is due in more than PATIENCE_S is left out: nobody waits for it.
+        """
 
     @abc.abstractmethod
     def recover(self) -> int:
         """Put every claimed URL back, their owner having died; return how many.
 
         To be called by whoever has made sure that nobody else works on this frontier.
+        """
+
+    @abc.abstractmethod
+    def requeue(self, reasons: Collection[str]) -> int:
+        """Queue the URLs that failed for one of these reasons, as if never tried.
+
+        Returns how many.
         """
 
     @abc.abstractmethod
@@ -129,5 +156,9 @@ class Frontier(abc.ABC):
         return not self.count(State.QUEUED) and not self.count(State.CLAIMED)
 
     def urls(self, *states: State) -> list[str]:
-        """Return the URLs that stand there, in the order they were met."""
-        return [record.url for record in self.records() if record.state in states]
+        """Return the URLs that stand in these states, in the order they were met.
+
+        Without a state, all of them.
+        """
+        wanted = states or tuple(State)
+        return [record.url for record in self.records() if record.state in wanted]

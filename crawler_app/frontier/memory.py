@@ -7,10 +7,10 @@ import collections
 import dataclasses
 import heapq
 import itertools
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 from crawler_app.errors import LeaseLostError
-from crawler_app.frontier import Frontier
+from crawler_app.frontier import PATIENCE_S, Frontier
 from crawler_app.models import TOO_DEEP, Candidate, Claim, Outcome, State, UrlRecord
 from crawler_app.urls import dedup_key
 
@@ -108,7 +108,7 @@ class MemoryFrontier(Frontier):
             url.record.tries,
             now + lease_s,
         )
-        self._set_alarm(url, url.claim.lease_until)
+        self._set_alarm(url, url.claim.lease_ends_at)
         return url.claim
 
     def finish(
@@ -125,11 +125,11 @@ class MemoryFrontier(Frontier):
         url.record.finished_at = now
         return self.add(outlinks, via=claim)
 
-    def retry(self, claim: Claim, at: float) -> None:
+    def retry(self, claim: Claim, due_at: float) -> None:
         url = self._owned(claim)
         self._move(url, State.QUEUED)
         url.record.tries += 1
-        self._set_alarm(url, at)
+        self._set_alarm(url, due_at)
 
     def release(self, claim: Claim) -> None:
         url = self._urls[claim.id]
@@ -137,9 +137,16 @@ class MemoryFrontier(Frontier):
             self._move(url, State.QUEUED)
             self._make_ready(url)
 
-    def hold_host(self, host: str, until: float) -> None:
+    def respell(self, claim: Claim, url: str) -> None:
+        known = self._owned(claim)
+        known.record.url = url
+        known.redirects_left -= 1
+        self._move(known, State.QUEUED)
+        self._make_ready(known)
+
+    def hold_host(self, host: str, free_at: float) -> None:
         self._meet_host(host)
-        self._host_free_at[host] = max(until, self._host_free_at[host])
+        self._host_free_at[host] = max(free_at, self._host_free_at[host])
 
     def next_at(self, now: float) -> float | None:
         hosts = (self._host_free_at[host] for host in self._ready_by_host)
@@ -147,10 +154,17 @@ class MemoryFrontier(Frontier):
         times = itertools.chain(hosts, alarms)
         return min((at for at in times if at > now), default=None)
 
-    def depth_in_work(self) -> int | None:
-        unfinished = (State.QUEUED, State.CLAIMED)
-        records = (url.record for url in self._urls)
-        return min((r.depth for r in records if r.state in unfinished), default=None)
+    def depth_in_work(self, now: float) -> int | None:
+        depths = (
+            url.record.depth
+            for url in self._urls
+            if url.record.state is State.CLAIMED
+            or (
+                url.record.state is State.QUEUED
+                and (url.alarm_at is None or url.alarm_at <= now + PATIENCE_S)
+            )
+        )
+        return min(depths, default=None)
 
     def recover(self) -> int:
         claimed = [url for url in self._urls if url.record.state is State.CLAIMED]
@@ -158,6 +172,20 @@ class MemoryFrontier(Frontier):
             self._move(url, State.QUEUED)
             self._make_ready(url)
         return len(claimed)
+
+    def requeue(self, reasons: Collection[str]) -> int:
+        failed = [url for url in self._urls if url.record.state is State.FAILED]
+        again = [
+            url
+            for url in failed
+            if url.record.outcome and url.record.outcome.reason in reasons
+        ]
+        for url in again:
+            self._move(url, State.QUEUED)
+            url.record.tries = 0
+            url.record.outcome = url.record.finished_at = None
+            self._make_ready(url)
+        return len(again)
 
     def count(self, state: State) -> int:
         return self._count_by_state[state]

@@ -3,9 +3,10 @@
 What is written is durable against the death of the process at the end of each
 transaction (WAL, synchronous=NORMAL).  A claim is no transaction of its own: it is
 written with the next outcome, and if the process dies before, the URL is still queued,
-which is just what a dead owner's claim becomes.
+which is just what a dead owner's claim becomes.  The same goes for a host on hold, which
+may then be asked a little early.
 
-What grows with the crawl lives on disk, but for the keys already met (``_KeySet``), the
+What grows with the crawl lives on disk, but for the keys already met (``_key``), the
 names of the hosts, and, where the depth is limited, the keys of what was too deep.
 """
 
@@ -13,12 +14,12 @@ import collections
 import contextlib
 import math
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from crawler_app.errors import ConfigError, LeaseLostError
-from crawler_app.frontier import Frontier
+from crawler_app.frontier import PATIENCE_S, Frontier
 from crawler_app.models import TOO_DEEP, Candidate, Claim, Outcome, State, UrlRecord
 from crawler_app.urls import dedup_key
 
@@ -78,7 +79,8 @@ class SqliteFrontier(Frontier):
 
     Args:
         path: The file; made if it does not exist.
-        read_only: Only look, also while another process writes.
+        read_only: Only look, also while another process writes: at one moment, so that
+            counts and records agree.
 
     Raises:
         ConfigError: the file is no frontier, or one of another version.
@@ -95,6 +97,8 @@ class SqliteFrontier(Frontier):
         self._db = _connect(path, read_only)
         try:
             _prepare(self._db, path, read_only)
+            if read_only:
+                self._db.execute("BEGIN")  # all that follows reads one snapshot
             self._load(with_keys=not read_only)
         except sqlite3.Error as exc:
             self._db.close()
@@ -105,7 +109,8 @@ class SqliteFrontier(Frontier):
 
     def _load(self, with_keys: bool = True) -> None:
         """Fill the memory from the file; after an error too, so that they agree."""
-        self._keys = _KeySet()
+        # 60 to 90 bytes each, so that a link that is known asks no disk.
+        self._keys: set[int] = set()
         # Rows that were refused as too deep, by key: a shorter way may turn up.
         self._too_deep: dict[int, int] = {}
         self._host_id_by_name: dict[str, int] = {}
@@ -124,12 +129,12 @@ class SqliteFrontier(Frontier):
             return
         for url_id, url, reason in self._db.execute("SELECT id, url, reason FROM url"):
             if reason == TOO_DEEP:
-                self._too_deep[self._keys.key(url)] = url_id
+                self._too_deep[_key(url)] = url_id
             else:
-                self._keys.add(self._keys.key(url))
+                self._keys.add(_key(url))
 
     def __contains__(self, url: str) -> bool:
-        return self._keys.key(url) in self._keys
+        return _key(url) in self._keys
 
     def add(self, candidates: Iterable[Candidate], via: Claim | None = None) -> int:
         with self._transaction():
@@ -150,11 +155,11 @@ class SqliteFrontier(Frontier):
         ready = self._first_ready(now, max_depth)
         if ready is None:
             return None
-        lease_until = now + lease_s
-        self._next_alarm_at = min(self._next_alarm_at, lease_until)
+        lease_ends_at = now + lease_s
+        self._next_alarm_at = min(self._next_alarm_at, lease_ends_at)
         self._db.execute(
             "UPDATE url SET state = 'claimed', alarm_at = ? WHERE id = ?",
-            (lease_until, ready.id),
+            (lease_ends_at, ready.id),
         )
         self._change_ready(ready.host_id, -1)
         self._count_by_state[State.QUEUED] -= 1
@@ -166,7 +171,7 @@ class SqliteFrontier(Frontier):
             ready.depth,
             ready.redirects_left,
             ready.tries,
-            lease_until,
+            lease_ends_at,
         )
 
     def finish(
@@ -189,10 +194,10 @@ class SqliteFrontier(Frontier):
             self._unfinished_by_depth[claim.depth] -= 1
             return self._add(outlinks, claim)
 
-    def retry(self, claim: Claim, at: float) -> None:
+    def retry(self, claim: Claim, due_at: float) -> None:
         with self._transaction():
-            self._leave(claim, State.QUEUED, "alarm_at = ?, tries = tries + 1", at)
-        self._next_alarm_at = min(self._next_alarm_at, at)
+            self._leave(claim, State.QUEUED, "alarm_at = ?, tries = tries + 1", due_at)
+        self._next_alarm_at = min(self._next_alarm_at, due_at)
 
     def release(self, claim: Claim) -> None:
         with self._transaction():
@@ -202,12 +207,18 @@ class SqliteFrontier(Frontier):
                 return
             self._change_ready(self._host_id(claim.host), +1)
 
-    def hold_host(self, host: str, until: float) -> None:
+    def respell(self, claim: Claim, url: str) -> None:
+        with self._transaction():
+            changes = "alarm_at = NULL, url = ?, redirects_left = redirects_left - 1"
+            self._leave(claim, State.QUEUED, changes, url)
+            self._change_ready(self._host_id(claim.host), +1)
+
+    def hold_host(self, host: str, free_at: float) -> None:
         try:
             self._begin()
             self._db.execute(
                 "UPDATE host SET free_at = max(free_at, ?) WHERE id = ?",
-                (until, self._host_id(host)),
+                (free_at, self._host_id(host)),
             )
         except BaseException:
             self._undo()
@@ -223,13 +234,40 @@ class SqliteFrontier(Frontier):
         at: float | None = row[0]
         return at
 
-    def depth_in_work(self) -> int | None:
-        self._unfinished_by_depth = +self._unfinished_by_depth  # drops the zeros
-        return min(self._unfinished_by_depth, default=None)
+    def depth_in_work(self, now: float) -> int | None:
+        late = self._db.execute(
+            "SELECT depth, count(*) FROM url WHERE state = 'queued' AND alarm_at > ?"
+            " GROUP BY depth",
+            (now + PATIENCE_S,),
+        )
+        in_work = self._unfinished_by_depth - collections.Counter(dict(late.fetchall()))
+        return min(in_work, default=None)  # the difference drops what is not above 0
 
     def recover(self) -> int:
         with self._transaction():
             return self._put_back("state = 'claimed'")
+
+    def requeue(self, reasons: Collection[str]) -> int:
+        wanted = f"state = 'failed' AND reason IN ({', '.join('?' * len(reasons))})"
+        with self._transaction():
+            rows = self._db.execute(
+                f"SELECT host_id, depth, count(*) FROM url WHERE {wanted}"
+                " GROUP BY host_id, depth",
+                tuple(reasons),
+            ).fetchall()
+            self._db.execute(
+                "UPDATE url SET state = 'queued', tries = 0, reason = NULL,"
+                " status = NULL, content_type = NULL, size_bytes = NULL, took_s = NULL,"
+                " title = NULL, error = NULL, redirect_to = NULL, finished_at = NULL"
+                f" WHERE {wanted}",
+                tuple(reasons),
+            )
+            for host_id, depth, count in rows:
+                self._change_ready(host_id, count)
+                self._unfinished_by_depth[depth] += count
+                self._count_by_state[State.FAILED] -= count
+                self._count_by_state[State.QUEUED] += count
+        return sum(count for _, _, count in rows)
 
     def count(self, state: State) -> int:
         return self._count_by_state[state]
@@ -287,7 +325,7 @@ class SqliteFrontier(Frontier):
     def _add(self, candidates: Iterable[Candidate], via: Claim | None) -> int:
         queued_by_host: collections.Counter[int] = collections.Counter()
         for candidate in candidates:
-            key = self._keys.key(candidate.url)
+            key = _key(candidate.url)
             if key in self._keys:
                 continue
             too_deep_id = self._too_deep.get(key)
@@ -360,7 +398,7 @@ class SqliteFrontier(Frontier):
         cursor = self._db.execute(
             f"UPDATE url SET state = ?, {changes}"
             " WHERE id = ? AND state = 'claimed' AND alarm_at = ?",
-            (state, *values, claim.id, claim.lease_until),
+            (state, *values, claim.id, claim.lease_ends_at),
         )
         if not cursor.rowcount:
             raise LeaseLostError(f"the lease on {claim.url} has expired")
@@ -417,17 +455,15 @@ class _Ready(NamedTuple):
     tries: int
 
 
-class _KeySet(set[int]):
-    """The keys of the URLs already met: 60 to 90 bytes each, and no disk is asked.
+def _key(url: str) -> int:
+    """Return what stands for a URL in memory: 60 bits of Python's keyed string hash.
 
-    A key is 60 bits of Python's keyed string hash.  Two URLs that share one would lose
-    the second of them: at a million URLs the odds are 1 in two million, at ten million
-    1 in 23 000; nobody can make two on purpose, since the hash is keyed anew in each
-    process.  60 bits, because such an int takes 32 bytes and a wider one 48.
+    Two URLs that share one would lose the second of them: at a million URLs the odds are
+    1 in two million, at ten million 1 in 23 000; nobody can make two on purpose, since
+    the hash is keyed anew in each process.  60 bits, because such an int takes 32 bytes
+    and a wider one 48.
     """
-
-    def key(self, url: str) -> int:
-        return hash(dedup_key(url)) & 0xFFF_FFFF_FFFF_FFFF
+    return hash(dedup_key(url)) & 0xFFF_FFFF_FFFF_FFFF
 
 
 def _connect(path: Path | str, read_only: bool) -> sqlite3.Connection:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler_app.flatparser import MAX_DEPTH, is_too_deep, tags_of
+from crawler_app.flatparser import MAX_DEPTH, is_too_hard, tags_of
 from crawler_app.parser import parse_html
 
 LINK = '<a class=x href="/found">x</a>'
@@ -29,23 +29,36 @@ def test_million_open_elements_do_not_stop_the_crawl(nested):
     page = nested * (5_000_000 // len(nested)) + LINK
 
     # A tree of it would take a quarter of an hour.
-    assert is_too_deep(page)
+    assert is_too_hard(page)
     assert "/found" in parse_html(page.encode()).links
 
 
 @pytest.mark.parametrize(
     "shallow",
-    ["<p></p>", "<br>", "<li>x", "<tr><td>x", "<p>x", "<div></div>", "a < b "],
+    ["<p></p>", "<br>", "<li>x</li>", "<tr><td>x", "<p>x", "<div></div>", "a < b "],
 )
 def test_long_page_is_not_taken_for_a_deep_one(shallow):
-    assert not is_too_deep(shallow * (2 * MAX_DEPTH))
+    assert not is_too_hard(shallow * (2 * MAX_DEPTH))
+
+
+@pytest.mark.parametrize("attribute", ["a{}=b ", "a{} ", 'a{}="b"\n'])
+def test_tag_of_a_hundred_thousand_attributes_does_not_stop_the_crawl(attribute):
+    attributes = "".join(attribute.format(i) for i in range(100_000))
+
+    # A tree of it would take more than fifteen seconds.
+    assert is_too_hard(f"<p {attributes}>")
+    assert "/found" in parse_html(f"<p {attributes}>{LINK}".encode()).links
+
+
+def test_long_data_url_is_not_taken_for_attributes():
+    assert not is_too_hard('<img src="data:image/png;base64,' + "A" * 1_000_000 + '">')
 
 
 def test_depth_is_the_most_that_is_open_at_once():
     half = MAX_DEPTH // 2
 
-    assert not is_too_deep("<div>" * half + "</div>" * half + "<div>" * half)
-    assert is_too_deep("<div>" * half + "<i>" * half + "<b>" + "</div>" * half)
+    assert not is_too_hard("<div>" * half + "</div>" * half + "<div>" * half)
+    assert is_too_hard("<div>" * half + "<i>" * half + "<b>" + "</div>" * half)
 
 
 @pytest.mark.parametrize(

@@ -232,3 +232,21 @@ def test_any_bytes_give_a_page(body, charset):
     assert len(set(page.links)) == len(page.links)
     # What is found can be stored: no half of a character is left.
     assert "".join([page.title, page.base, *page.links]).encode("utf-8") is not None
+
+
+def test_link_of_an_inline_picture_costs_the_page_nothing():
+    page = b'<svg><a xlink:href="/x"><title>tip</title></a></svg><a href=/y><title>T</title>'
+
+    assert parse_html(page).links == ["/y"]
+
+
+def test_title_of_an_inline_picture_is_not_the_pages():
+    page = b"<svg><title>tooltip</title></svg><title>The page</title>"
+
+    assert parse_html(page).title == "The page"
+
+
+def test_title_holds_no_control_characters():
+    page = "<title>a\x1b]0;pwn\x07\x1b[2Jb \u202e \x9bc</title>".encode()
+
+    assert parse_html(page).title == "a]0;pwn[2Jb  c"

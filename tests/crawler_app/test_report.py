@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from crawler_app.frontier.memory import MemoryFrontier
 from crawler_app.models import Candidate, Outcome, State, UrlRecord
 from crawler_app.report import (
-    COLUMNS,
     LISTED,
     export,
     final_record,
@@ -286,6 +285,24 @@ RECORDS = [
 ]
 
 
+COLUMNS = [
+    "url",
+    "state",
+    "reason",
+    "status",
+    "depth",
+    "via",
+    "redirect_to",
+    "content_type",
+    "bytes",
+    "took_s",
+    "tries",
+    "title",
+    "error",
+    "finished_at",
+]
+
+
 def expected_rows():
     """The same values as in RECORDS, by column; None where nothing is known."""
     nothing = dict.fromkeys(COLUMNS)
@@ -332,9 +349,8 @@ def expected_rows():
 def test_export_as_json_lines_is_read_back():
     file = io.StringIO()
 
-    count = export(iter(RECORDS), file, "jsonl")
+    export(iter(RECORDS), file, "jsonl")
 
-    assert count == 4
     rows = [json.loads(line) for line in file.getvalue().split("\n")[:-1]]
     assert rows == expected_rows()
 
@@ -343,9 +359,8 @@ def test_export_as_csv_is_read_back(tmp_path):
     path = tmp_path / "urls.csv"
 
     with path.open("w", encoding="utf-8", newline="") as file:
-        count = export(RECORDS, file, "csv")
+        export(RECORDS, file, "csv")
 
-    assert count == 4
     with path.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     texts = [
@@ -359,6 +374,6 @@ def test_export_as_csv_is_read_back(tmp_path):
 def test_export_of_nothing(style, text):
     file = io.StringIO()
 
-    assert export([], file, style) == 0
+    export([], file, style)
 
     assert file.getvalue().strip() == text

@@ -2,7 +2,6 @@
 
 import pytest
 
-from crawler_app.errors import ConfigError
 from crawler_app.models import TOO_DEEP
 from crawler_app.scope import Scope
 
@@ -83,8 +82,3 @@ def test_reason_that_a_shorter_way_cannot_undo_comes_before_the_depth():
         "excluded_by_pattern"
     )
     assert scope.check("http://b.test/", depth=5).refusal == "out_of_scope"
-
-
-def test_pattern_that_is_none_is_refused():
-    with pytest.raises(ConfigError, match=r"'\(' is not a regular expression"):
-        Scope(["http://a.test/"], include=["("])

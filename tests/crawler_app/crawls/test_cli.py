@@ -71,6 +71,17 @@ def test_start_url_that_redirects_to_a_page_ends_with_0(site, tmp_path):
     assert done.returncode == 0
 
 
+def test_start_url_that_redirects_too_often_ends_with_1(site, tmp_path):
+    for i in range(5):
+        site.redirect(f"/{i}", to=f"/{i + 1}")
+
+    arguments = ["--into", tmp_path / "crawl", "--quiet", "--max-redirects", 3]
+    done = run("crawl", site.url + "0", *arguments)
+
+    assert done.returncode == 1
+    assert "too_many_redirects" in done.stderr
+
+
 def test_start_url_that_redirects_out_of_scope_ends_with_1(site, tmp_path):
     site.redirect("/", to="http://elsewhere.test/")
 
@@ -86,6 +97,12 @@ def test_start_url_that_redirects_out_of_scope_ends_with_1(site, tmp_path):
         ([], "COMMAND"),
         (["crawl", "http://a.test/"], "--into"),
         (["crawl", "no url", "--into", "{}"], "not an http(s) URL"),
+        (["crawl", "a.test", "--into", "{}"], "did you mean http://a.test"),
+        (["crawl", "http://a.test/", "--into", "{}", "--host-gap", "1e308"], "at most"),
+        (
+            ["crawl", "http://a.test/", "--into", "{}", "--max-redirects", "9" * 25],
+            "most",
+        ),
         (["crawl", "ftp://a.test/", "--into", "{}"], "not an http(s) URL"),
         (
             ["crawl", "http://a.test/", "--into", "{}", "--concurrency", "0"],
@@ -153,6 +170,24 @@ def test_page_limit_tells_how_to_go_on(site, tmp_path):
     assert (first.returncode, second.returncode) == (0, 0)
     assert f"gencrawl resume {directory}" in first.stderr
     assert sorted(site.paths) == ["/", "/a", "/b"]
+
+
+def test_what_failed_for_a_passing_reason_can_be_tried_again(site, tmp_path):
+    site.page("/", "/flaky", "/gone")
+    site.page("/flaky", status=503, headers={"Retry-After": "0"}, times=3)
+    site.page("/flaky", "/found")
+    site.page("/found")
+    directory = tmp_path / "crawl"
+    run("crawl", site.url, "--into", directory, "--quiet")
+    assert status_of(directory)["reasons"]["failed"] == {"http_503": 1, "http_404": 1}
+
+    plain = run("resume", directory, "--quiet")
+    asked_plainly = len(site.paths)
+    again = run("resume", directory, "--quiet", "--retry-failed")
+
+    assert (plain.returncode, again.returncode) == (0, 0)
+    assert site.paths[asked_plainly:] == ["/flaky", "/found"]
+    assert status_of(directory)["reasons"]["failed"] == {"http_404": 1}
 
 
 @pytest.mark.parametrize("signal_number", [signal.SIGINT, signal.SIGTERM])

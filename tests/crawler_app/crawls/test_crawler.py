@@ -13,7 +13,7 @@ from crawler_app.errors import FetchError
 from crawler_app.fetcher import HttpFetcher
 from crawler_app.frontier.memory import MemoryFrontier
 from crawler_app.frontier.sqlite import SqliteFrontier
-from crawler_app.models import State
+from crawler_app.models import Fetched, State
 from gencoro import gen
 from gencoro.ioloop import IOLoop
 
@@ -88,6 +88,33 @@ def test_redirects_to_one_page_coalesce(site, crawl, record_of):
     assert record_of(crawler, "/new").state is State.DONE
 
 
+@pytest.mark.parametrize(
+    ("written", "served"), [("/a//b", "/a/b"), ("/f%28x%29", "/f(x)")]
+)
+def test_redirect_to_another_spelling_is_followed(
+    site, crawl, record_of, written, served
+):
+    site.page("/", written)
+    site.redirect(written, to=served)
+    site.page(served, "/found")
+    site.page("/found")
+
+    crawler = crawl()
+
+    assert site.paths == ["/", written, served, "/found"]
+    assert record_of(crawler, served).state is State.DONE
+
+
+def test_two_spellings_that_redirect_to_each_other_end(site, crawl, record_of):
+    site.redirect("/a//b", to="/a/b")
+    site.redirect("/a/b", to="/a//b")
+
+    crawler = crawl("/a//b", max_redirects=4)
+
+    assert site.paths == ["/a//b", "/a/b"] * 2 + ["/a//b"]
+    assert record_of(crawler, "/a//b").outcome.reason == "too_many_redirects"
+
+
 def test_redirect_loop_ends(site, crawl):
     site.redirect("/a", to="/b")
     site.redirect("/b", to="/a")
@@ -146,6 +173,20 @@ def test_location_in_invalid_utf8_is_escaped_byte_by_byte(site, crawl, record_of
     wanted = site.url + "caf%E9%20%C3%A9"
     assert record_of(crawler, "/a").outcome.redirect_to == wanted
     assert site.paths == ["/a", "/caf%E9%20%C3%A9"]
+
+
+@pytest.mark.parametrize("status", [100, 199, 600])
+def test_status_that_means_nothing_is_a_failure(crawl, status):
+    class OddFetcher(HttpFetcher):
+        @gen.coroutine
+        def fetch(self, url):
+            yield gen.moment
+            return Fetched(url, status, {}, b"", 0.1)
+
+    crawler = crawl(fetcher=OddFetcher)
+
+    (record,) = crawler.frontier.records()
+    assert record.outcome.reason == f"http_{status}"
 
 
 @pytest.mark.parametrize("location", ["javascript:0", "http://[", "ftp://a.test/"])
@@ -312,6 +353,71 @@ def test_too_many_requests_holds_the_whole_host(site, crawl):
     assert time.monotonic() - started_at >= 1.0
 
 
+class OutageFetcher(HttpFetcher):
+    """Finds the server gone for a while: after so many fetches, so many times."""
+
+    good, bad = 3, 6
+
+    @gen.coroutine
+    def fetch(self, url):
+        self.good -= 1
+        if self.good < 0 < self.bad:
+            self.bad -= 1
+            raise FetchError("refused", "Connection refused", is_passing=True)
+        return (yield super().fetch(url))
+
+
+def test_outage_of_a_host_costs_no_url(site, crawl):
+    site.page("/", *[f"/{i}" for i in range(30)])
+    for i in range(30):
+        site.page(f"/{i}")
+
+    crawler = crawl(fetcher=OutageFetcher, concurrency=1)
+
+    assert crawler.frontier.count(State.DONE) == 31
+    assert crawler.frontier.count(State.FAILED) == 0
+    assert all(record.tries == 0 for record in crawler.frontier.records())
+    assert crawler.stats["outages"] == 6
+
+
+def test_host_that_stays_away_is_given_up(site, crawl):
+    class GoneFetcher(OutageFetcher):
+        bad = 10_000
+
+    site.page("/", *[f"/{i}" for i in range(30)])
+    for i in range(30):
+        site.page(f"/{i}")
+
+    crawler = crawl(fetcher=GoneFetcher, concurrency=1, retry_pause_s=0.001)
+
+    assert crawler.frontier.count(State.DONE) == 3
+    assert crawler.frontier.count(State.FAILED) == 28
+    assert crawler.stats["outages"] == 7
+
+
+def test_host_that_never_answered_is_not_waited_for(crawl, record_of):
+    class RefusedFetcher(OutageFetcher):
+        good, bad = 0, 10_000
+
+    crawler = crawl(fetcher=RefusedFetcher)
+
+    (record,) = crawler.frontier.records()
+    assert (record.state, record.outcome.reason) == (State.FAILED, "refused")
+    assert crawler.stats["outages"] == 0
+
+
+def test_last_too_many_requests_holds_the_host_too(site, crawl):
+    site.page("/", "/a", "/b")
+    site.answer("/a", status=429, headers={"Retry-After": "1"})
+    site.page("/b")
+    started_at = time.monotonic()
+
+    crawl(concurrency=1, tries=1)
+
+    assert site.paths == ["/", "/a", "/b"]
+    assert time.monotonic() - started_at >= 1.0
+
+
 class BrokenFetcher(HttpFetcher):
     """Fails on one path as no fetcher should."""
 
@@ -351,13 +457,13 @@ def test_page_that_cannot_be_recorded_fails_and_stops_nobody(
 
 
 class UnbindableFetcher(HttpFetcher):
-    """Gives one response a header that SQLite cannot keep."""
+    """Gives one response a duration that SQLite cannot keep."""
 
     @gen.coroutine
     def fetch(self, url):
         fetched = yield super().fetch(url)
         if url.endswith("/bad"):
-            fetched.headers["Content-Type"] = "text/\ud800"
+            fetched.took_s = object()
         return fetched
 
 

@@ -19,6 +19,7 @@ from hypothesis.stateful import (
 )
 
 from crawler_app.errors import LeaseLostError
+from crawler_app.frontier import PATIENCE_S
 from crawler_app.frontier.memory import MemoryFrontier
 from crawler_app.frontier.sqlite import SqliteFrontier
 from crawler_app.models import TOO_DEEP, Candidate, Outcome, State, UrlRecord
@@ -151,7 +152,7 @@ def test_claim_gives_a_url_to_one_worker(frontier):
     assert frontier.claim(100.0, LEASE_S) is None
     assert (claimed.url, claimed.host) == (url("x"), "a.test")
     assert (claimed.depth, claimed.redirects_left, claimed.tries) == (2, 7, 0)
-    assert claimed.lease_until == 100.0 + LEASE_S
+    assert claimed.lease_ends_at == 100.0 + LEASE_S
     assert frontier.urls(State.CLAIMED) == [url("x")]
 
 
@@ -203,7 +204,7 @@ def test_redirect_is_an_edge_from_record_to_record(frontier):
 def test_retry_puts_back_not_to_be_claimed_before_a_time(frontier):
     frontier.add([found("x")])
 
-    frontier.retry(claim(frontier, now=0.0), at=10.0)
+    frontier.retry(claim(frontier, now=0.0), due_at=10.0)
 
     assert record(frontier, "x").state is State.QUEUED
     assert frontier.claim(9.999, LEASE_S) is None
@@ -224,7 +225,7 @@ def test_release_puts_back_as_it_was(frontier):
 
 def test_release_after_a_retry_keeps_the_tries(frontier):
     frontier.add([found("x")])
-    frontier.retry(claim(frontier), at=1.0)
+    frontier.retry(claim(frontier), due_at=1.0)
 
     frontier.release(claim(frontier, now=1.0))
 
@@ -246,7 +247,7 @@ def test_recover_puts_back_what_a_dead_owner_had_claimed(frontier):
     frontier.add([found("x"), found("y"), found("z"), found("done")])
     claims = [claim(frontier) for _ in range(4)]
     frontier.finish(claims[3], PAGE, 1.0)
-    frontier.retry(claims[2], at=50.0)
+    frontier.retry(claims[2], due_at=50.0)
 
     assert frontier.recover() == 2
 
@@ -274,7 +275,7 @@ def test_claim_that_has_ended_can_do_nothing_more(frontier, ended_by):
     if ended_by == "finish":
         frontier.finish(stale, PAGE, 1.0)
     elif ended_by == "retry":
-        frontier.retry(stale, at=1_000.0)
+        frontier.retry(stale, due_at=1_000.0)
     elif ended_by == "release":
         frontier.release(stale)
     else:
@@ -285,7 +286,7 @@ def test_claim_that_has_ended_can_do_nothing_more(frontier, ended_by):
     with pytest.raises(LeaseLostError, match="http://a.test/x"):
         frontier.finish(stale, ERROR, 2.0, [found("new")])
     with pytest.raises(LeaseLostError):
-        frontier.retry(stale, at=2.0)
+        frontier.retry(stale, due_at=2.0)
     frontier.release(stale)
 
     assert list(frontier.records()) == before
@@ -299,7 +300,7 @@ def test_claim_of_the_next_owner_is_not_touched_by_the_last_one(frontier):
 
     frontier.release(stale)
     with pytest.raises(LeaseLostError):
-        frontier.retry(stale, at=0.0)
+        frontier.retry(stale, due_at=0.0)
     with pytest.raises(LeaseLostError):
         frontier.finish(stale, ERROR, LEASE_S, [found("new")])
 
@@ -327,7 +328,7 @@ def test_alarm_of_an_ended_lease_neither_requeues_nor_doubles(frontier, ended_by
         frontier.finish(first, PAGE, 1.0)
         owned = None
     elif ended_by == "retry":
-        frontier.retry(first, at=1.0)
+        frontier.retry(first, due_at=1.0)
         owned = claim(frontier, now=30.0)
     else:
         frontier.release(first)
@@ -343,7 +344,7 @@ def test_alarm_of_an_ended_lease_neither_requeues_nor_doubles(frontier, ended_by
 
 def test_alarm_of_an_ended_lease_does_not_bring_a_retry_early(frontier):
     frontier.add([found("x")])
-    frontier.retry(claim(frontier, now=0.0), at=500.0)
+    frontier.retry(claim(frontier, now=0.0), due_at=500.0)
 
     assert frontier.claim(LEASE_S, LEASE_S) is None
     assert frontier.claim(499.0, LEASE_S) is None
@@ -383,7 +384,7 @@ def test_candidates_that_fail_leave_everything_as_it_was(frontier):
 
 def test_url_is_met_once_whatever_became_of_it(frontier):
     frontier.add([found("queued"), found("done"), found("no", refusal="no")])
-    frontier.retry(claim(frontier), at=100.0)
+    frontier.retry(claim(frontier), due_at=100.0)
     frontier.finish(claim(frontier), PAGE, 1.0)
 
     assert frontier.add([found("queued"), found("done"), found("no")]) == 0
@@ -432,7 +433,7 @@ def test_url_that_comes_back_takes_its_old_place(frontier):
     second = claim(frontier)
 
     frontier.release(first)
-    frontier.retry(second, at=5.0)
+    frontier.retry(second, due_at=5.0)
 
     assert [claim(frontier, now=5.0).url for _ in "abc"] == list(map(url, "abc"))
 
@@ -484,20 +485,20 @@ def test_depth_limit_does_not_stop_at_a_host_that_has_only_deeper_ones(frontier)
 
 
 def test_depth_in_work_is_the_least_that_is_not_ended(frontier):
-    assert frontier.depth_in_work() is None
+    assert frontier.depth_in_work(0.0) is None
     frontier.add([found("x", 1), found("y", 2), found("no", 0, "no")])
-    assert frontier.depth_in_work() == 1
+    assert frontier.depth_in_work(0.0) == 1
 
     claimed = claim(frontier)
-    assert frontier.depth_in_work() == 1
-    frontier.retry(claimed, at=5.0)
-    assert frontier.depth_in_work() == 1
+    assert frontier.depth_in_work(0.0) == 1
+    frontier.retry(claimed, due_at=5.0)
+    assert frontier.depth_in_work(0.0) == 1
     frontier.finish(claim(frontier, now=5.0), PAGE, 5.0, [found("z", 2)])
-    assert frontier.depth_in_work() == 2
+    assert frontier.depth_in_work(0.0) == 2
     frontier.finish(claim(frontier, now=5.0), PAGE, 5.0)
     frontier.finish(claim(frontier, now=5.0), ERROR, 5.0)
 
-    assert frontier.depth_in_work() is None
+    assert frontier.depth_in_work(0.0) is None
 
 
 # Time.
@@ -544,7 +545,7 @@ def test_host_with_another_port_is_another_host(frontier):
 
 def test_retry_that_is_due_waits_for_its_host(frontier):
     frontier.add([found("x")])
-    frontier.retry(claim(frontier, now=0.0), at=5.0)
+    frontier.retry(claim(frontier, now=0.0), due_at=5.0)
     frontier.hold_host("a.test", 8.0)
 
     assert frontier.claim(5.0, LEASE_S) is None
@@ -555,7 +556,7 @@ def test_retry_that_is_due_waits_for_its_host(frontier):
 def test_retry_may_be_due_at_once(frontier):
     frontier.add([found("x")])
 
-    frontier.retry(claim(frontier, now=10.0), at=9.0)
+    frontier.retry(claim(frontier, now=10.0), due_at=9.0)
 
     assert frontier.next_at(10.0) is None
     assert claim(frontier, now=10.0).tries == 1
@@ -578,7 +579,7 @@ def test_next_time_is_later_than_now(frontier):
 
 def test_next_time_is_the_earliest_of_host_retry_and_lease(frontier):
     frontier.add([found("x"), found("y"), found("x", host="b.test")])
-    frontier.retry(claim(frontier, now=0.0), at=30.0)
+    frontier.retry(claim(frontier, now=0.0), due_at=30.0)
     claim(frontier, now=0.0)
     frontier.hold_host("b.test", 20.0)
 
@@ -610,7 +611,7 @@ def test_asking_at_the_next_time_always_gives_the_next_url(frontier):
         else:
             frontier.hold_host(claimed.host, now + 2.0)
             if claimed.tries == 0:
-                frontier.retry(claimed, at=now + 7.0)
+                frontier.retry(claimed, due_at=now + 7.0)
             else:
                 frontier.finish(claimed, PAGE, now)
                 ended.append(claimed.url)
@@ -619,6 +620,50 @@ def test_asking_at_the_next_time_always_gives_the_next_url(frontier):
     assert len(ended) == 30
     # Sixty fetches from three hosts, two seconds apart.
     assert 38.0 <= now <= 50.0
+
+
+def test_respelled_url_is_queued_again_as_its_server_spells_it(frontier):
+    frontier.add([found("//x", redirects_left=3), found("y")])
+    first = claim(frontier)
+
+    frontier.respell(first, url("x"))
+
+    again = claim(frontier)
+    assert (again.url, again.redirects_left, again.id) == (url("x"), 2, first.id)
+    assert frontier.urls() == [url("x"), url("y")]
+
+
+def test_respelling_needs_the_claim(frontier):
+    frontier.add([found("//x")])
+    claimed = claim(frontier)
+    frontier.finish(claimed, PAGE, 1.0)
+
+    with pytest.raises(LeaseLostError):
+        frontier.respell(claimed, url("x"))
+
+    assert frontier.urls() == [url("//x")]
+
+
+def test_failed_urls_are_queued_again_by_their_reason(frontier):
+    frontier.add([found("x"), found("y"), found("z")])
+    first, second, third = (claim(frontier) for _ in range(3))
+    frontier.finish(first, ERROR, 1.0)
+    frontier.finish(second, Outcome(State.FAILED, "http_404", 404), 1.0)
+    frontier.finish(third, PAGE, 1.0)
+
+    assert frontier.requeue(["timeout", "ok"]) == 1
+
+    assert frontier.urls(State.QUEUED) == [url("x")]
+    assert claim(frontier, now=2.0).tries == 0
+    assert frontier.count(State.FAILED) == 1
+
+
+def test_level_does_not_wait_for_a_retry_that_is_far_off(frontier):
+    frontier.add([found("x", depth=1), found("y", depth=2)])
+    frontier.retry(claim(frontier), due_at=1000.0)
+
+    assert frontier.depth_in_work(1000.0 - PATIENCE_S) == 1
+    assert frontier.depth_in_work(1000.0 - PATIENCE_S - 1.0) == 2
 
 
 # The books.
@@ -630,7 +675,7 @@ def test_records_are_in_the_order_in_which_urls_were_met(frontier):
 
     assert [r.url for r in frontier.records()] == list(map(url, "bac"))
     assert frontier.urls(State.DONE, State.QUEUED) == list(map(url, "bac"))
-    assert frontier.urls() == []
+    assert frontier.urls() == [record.url for record in frontier.records()]
 
 
 def test_record_that_was_handed_out_is_a_copy(frontier):
@@ -733,17 +778,22 @@ class Model:
         row.record.state, row.alarm_at = State.CLAIMED, now + lease_s
         return row
 
-    def owns(self, row, lease_until):
-        return row.record.state is State.CLAIMED and row.alarm_at == lease_until
+    def owns(self, row, lease_ends_at):
+        return row.record.state is State.CLAIMED and row.alarm_at == lease_ends_at
 
     def next_at(self, now):
         times = [self.free_at[row.host] for row in self.ready()]
         times += [row.alarm_at for row in self.rows if row.alarm_at is not None]
         return min((at for at in times if at > now), default=None)
 
-    def depth_in_work(self):
-        unfinished = (State.QUEUED, State.CLAIMED)
-        depths = [r.record.depth for r in self.rows if r.record.state in unfinished]
+    def depth_in_work(self, now):
+        depths = [
+            row.record.depth
+            for row in self.rows
+            if row.record.state is State.CLAIMED
+            or row.record.state is State.QUEUED
+            and (row.alarm_at is None or row.alarm_at <= now + PATIENCE_S)
+        ]
         return min(depths, default=None)
 
 
@@ -815,13 +865,13 @@ class FrontierMachine(RuleBasedStateMachine):
             assert claim.depth == row.record.depth
             assert claim.redirects_left == row.redirects_left
             assert claim.tries == row.record.tries
-            assert claim.lease_until == row.alarm_at == self.now + lease
+            assert claim.lease_ends_at == row.alarm_at == self.now + lease
         return row, claimed
 
     def move(self, claim, name, *arguments):
         """Make a move on every backend; return whether the claim stood, and the answers."""
         row, claimed = claim
-        is_owner = self.model.owns(row, claimed[0].lease_until)
+        is_owner = self.model.owns(row, claimed[0].lease_ends_at)
         answers = []
         for backend, own_claim in zip(self.backends, claimed, strict=True):
             with nullcontext() if is_owner else pytest.raises(LeaseLostError):
@@ -851,10 +901,22 @@ class FrontierMachine(RuleBasedStateMachine):
             row.record.state, row.alarm_at = State.QUEUED, self.now + wait
             row.record.tries += 1
 
+    @rule(claim=claims, path=st.sampled_from(["//x", "///x"]))
+    def respell(self, claim, path):
+        row, _ = claim
+        new_url = url(path, row.host)
+        if dedup_key(row.record.url) != dedup_key(new_url):
+            return
+        is_owner, _ = self.move(claim, "respell", new_url)
+        if is_owner:
+            row.record.state, row.alarm_at = State.QUEUED, None
+            row.record.url = new_url
+            row.redirects_left -= 1
+
     @rule(claim=claims)
     def release(self, claim):
         row, claimed = claim
-        is_owner = self.model.owns(row, claimed[0].lease_until)
+        is_owner = self.model.owns(row, claimed[0].lease_ends_at)
         for backend, own_claim in zip(self.backends, claimed, strict=True):
             backend.release(own_claim)
         if is_owner:
@@ -865,6 +927,18 @@ class FrontierMachine(RuleBasedStateMachine):
         until = self.now + wait
         self.each(lambda backend: backend.hold_host(host, until))
         self.model.free_at[host] = max(until, self.model.free_at.get(host, 0.0))
+
+    @rule(reasons=st.sampled_from([[], ["timeout"], ["ok", "timeout", "redirect"]]))
+    def requeue(self, reasons):
+        failed = [
+            row
+            for row in self.model.rows
+            if row.record.state is State.FAILED and row.record.outcome.reason in reasons
+        ]
+        for row in failed:
+            row.record.state, row.record.tries = State.QUEUED, 0
+            row.record.outcome = row.record.finished_at = None
+        assert self.each(lambda backend: backend.requeue(reasons)) == len(failed)
 
     @rule()
     def recover(self):
@@ -889,7 +963,9 @@ class FrontierMachine(RuleBasedStateMachine):
     def what_comes_next_agrees(self):
         for backend in self.backends:
             assert backend.next_at(self.now) == self.model.next_at(self.now)
-            assert backend.depth_in_work() == self.model.depth_in_work()
+            # At other times too: the waits of the walk are shorter than our patience.
+            for now in (self.now, self.now - PATIENCE_S, self.now - PATIENCE_S - 2.0):
+                assert backend.depth_in_work(now) == self.model.depth_in_work(now)
 
     @invariant()
     def what_is_known_agrees(self):

@@ -118,7 +118,7 @@ def test_reopened_frontier_goes_on_where_it_was(open_frontier):
     frontier.add([found("x"), found("y"), found("z"), found("no", refusal="no")])
     frontier.add([found("deep", 9, TOO_DEEP)])
     frontier.finish(frontier.claim(0.0, LEASE_S), PAGE, 1.0, [found("new", 1)])
-    frontier.retry(frontier.claim(0.0, LEASE_S), at=30.0)
+    frontier.retry(frontier.claim(0.0, LEASE_S), due_at=30.0)
     held = frontier.claim(0.0, LEASE_S)
     frontier.hold_host("a.test", 20.0)
     before = list(frontier.records())
@@ -128,7 +128,7 @@ def test_reopened_frontier_goes_on_where_it_was(open_frontier):
 
     assert list(frontier.records()) == before
     agree(frontier)
-    assert frontier.depth_in_work() == 0
+    assert frontier.depth_in_work(0.0) == 0
     assert frontier.next_at(0.0) == 20.0
     assert frontier.claim(19.0, LEASE_S) is None
     assert frontier.claim(20.0, LEASE_S).url == url("new")
@@ -146,8 +146,10 @@ def test_claim_of_a_dead_owner_is_queued_or_recovered(open_frontier, path):
     other = open_frontier(read_only=True)
     assert other.urls(State.QUEUED) == [url("x"), url("y")]
 
+    # What it sees is one moment; a later look sees what was committed since.
     frontier.add([])
-    assert other.urls(State.CLAIMED) == [url("x")]
+    assert other.urls(State.CLAIMED) == []
+    assert open_frontier(read_only=True).urls(State.CLAIMED) == [url("x")]
     frontier.close()
     frontier = open_frontier()
     assert frontier.recover() == 1
