@@ -29,10 +29,11 @@ from crawler_app.config import CrawlConfig
 from crawler_app.errors import FetchError, LeaseLostError, UrlError
 from crawler_app.fetcher import Fetcher
 from crawler_app.frontier import Frontier
+from crawler_app.links import SettledLinks
 from crawler_app.models import Candidate, Claim, Fetched, Outcome, State
 from crawler_app.scope import Scope
 from crawler_app.stats import Stats
-from crawler_app.urls import UrlJoiner, dedup_key, host_of, without_fragment
+from crawler_app.urls import dedup_key, host_of, join
 from gencoro import gen
 
 __all__ = ["PASSING_REASONS", "Crawler"]
@@ -94,7 +95,7 @@ class Crawler:
         self._scope = Scope(
             config.seeds, config.include, config.exclude, config.max_depth
         )
-        self._joiner = UrlJoiner()
+        self._settled = SettledLinks()
         self._lease_s = config.request_timeout_s + LEASE_MARGIN_S
         self._changed = Condition()
         self._is_stopping = False
@@ -132,7 +133,7 @@ class Crawler:
             redirects_left: None for as many as the configuration allows.
         """
         try:
-            url = self._joiner.join(base, reference)
+            url = join(base, reference)
         except UrlError as exc:
             self.stats.add(f"refused/{exc.reason}")
             return None
@@ -233,21 +234,14 @@ class Crawler:
         if parser.is_html(ending.outcome.content_type):
             page = parser.parse_html(fetched.body, ending.outcome.content_type)
             ending.outcome.title = page.title
-            base = self._base(claim.url, page.base)
-            # Most links of a page differ in their fragments only.
-            for link in dict.fromkeys(map(without_fragment, page.links)):
+            base = _base(claim.url, page.base)
+            for link in self._settled.news(base, page.links):
                 candidate = self.admit(link, base, claim.depth + 1)
                 if candidate is not None:
                     ending.outlinks.append(candidate)
+                else:
+                    self._settled.add(base, link)
         return ending
-
-    def _base(self, url: str, base: str) -> str:
-        if not base:
-            return url
-        try:
-            return self._joiner.join(url, base)
-        except UrlError:
-            return url  # as browsers do
 
     def _redirect(self, claim: Claim, fetched: Fetched) -> "_Ending":
         """A redirect, whose target is admitted with one redirect fewer to go."""
@@ -256,7 +250,7 @@ class Crawler:
         if not location:
             return _failed(outcome, "bad_redirect", "the redirect has no Location")
         try:
-            outcome.redirect_to = self._joiner.join(claim.url, location)
+            outcome.redirect_to = join(claim.url, location)
         except UrlError as exc:
             return _failed(outcome, "bad_redirect", str(exc))
         if not claim.redirects_left:
@@ -346,6 +340,13 @@ class _Ending:
     is_passing: bool = False
     asked_for_s: float | None = None
     respelled: str = ""
+
+
+def _base(url: str, base: str) -> str:
+    try:
+        return join(url, base) if base else url
+    except UrlError:
+        return url  # as browsers do
 
 
 def _outcome(state: State, reason: str, fetched: Fetched) -> Outcome:

@@ -18,6 +18,9 @@ MAX_DEPTH = 20_000
 # Likewise the attributes of one tag, each of two characters at the least.
 MAX_ATTRIBUTES = 10_000
 
+# A page of this length cannot hold up anybody for more than a second.
+SMALL_PAGE_CHARS = 100_000
+
 # A start or end tag, but of an element that holds no others, or that the next of its kind
 # closes: however many of these are open in the text, the tree gets no deeper.  The end of
 # an option is passed over too, so that all options count.
@@ -53,14 +56,19 @@ def is_too_hard(text: str) -> bool:
 
 
 def _has_too_many_attributes(text: str) -> bool:
-    if len(text) < 2 * MAX_ATTRIBUTES:
+    if len(text) < SMALL_PAGE_CHARS:
         return False
-    for piece in text.split(">"):
-        if len(piece) > 2 * MAX_ATTRIBUTES and (start := _TAG_START.search(piece)):
-            words = piece[start.start() :].split(None, MAX_ATTRIBUTES)
-            if len(words) > MAX_ATTRIBUTES:
-                return True
-    return False
+    pieces = text.split(">")
+    if max(map(len, pieces)) < 2 * MAX_ATTRIBUTES:
+        return False
+    return any(map(_begins_too_long_a_tag, pieces))
+
+
+def _begins_too_long_a_tag(piece: str) -> bool:
+    start = _TAG_START.search(piece) if len(piece) >= 2 * MAX_ATTRIBUTES else None
+    if start is None:
+        return False
+    return len(piece[start.start() :].split(None, MAX_ATTRIBUTES)) > MAX_ATTRIBUTES
 
 
 def _is_too_deep(text: str) -> bool:

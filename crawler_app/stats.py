@@ -1,6 +1,7 @@
 """Counts of one run, by name."""
 
 import collections
+from collections.abc import Iterator
 
 __all__ = ["Stats"]
 
@@ -22,6 +23,9 @@ class Stats:
     def add(self, name: str, count: int = 1) -> None:
         """Count something."""
         self._count_by_name[name] += count
+
+    def __iter__(self) -> Iterator[tuple[str, int]]:
+        return iter(sorted(self._count_by_name.items()))
 
     def __getitem__(self, name: str) -> int:
         return self._count_by_name[name]

@@ -14,12 +14,13 @@ import idna
 from crawler_app.errors import UrlError
 
 __all__ = [
-    "UrlJoiner",
     "canonicalize",
     "clean_reference",
     "dedup_key",
     "host_of",
     "is_loopback",
+    "is_of_directory",
+    "join",
     "without_fragment",
 ]
 
@@ -27,9 +28,6 @@ DEFAULT_PORT_BY_SCHEME = {"http": 80, "https": 443}
 
 # The longest URL that servers must be ready for (RFC 9110, 4.1: 8000 octets).
 MAX_URL_CHARS = 8000
-
-# References remembered by UrlJoiner; about 10 MB.
-MEMO_ENTRIES = 50_000
 
 _SUB_DELIMS = "!$&'()*+,;="
 _PATH_SAFE = "/:@" + _SUB_DELIMS
@@ -118,9 +116,9 @@ def dedup_key(url: str) -> str:
     >>> dedup_key("http://a.test/f%28x%29//b") == dedup_key("http://a.test/f(x)/b")
     True
     """
-    scheme, _, rest = url.partition("://")
-    if "%" not in rest and "//" not in rest:
+    if "%" not in url and url.rfind("//") < len("https://"):
         return url
+    scheme, _, rest = url.partition("://")
     path, mark, query = rest.partition("?")
     path = _ESCAPE.sub(_decode_path_delimiter, path)
     return f"{scheme}://{re.sub('//+', '/', path)}{mark}{query}"
@@ -148,62 +146,40 @@ def is_loopback(host: str) -> bool:
         return name == "localhost" or name.endswith(".localhost")
 
 
-class UrlJoiner:
-    """Joins references to their base and canonicalizes them, remembering the answers.
+def join(base: str, reference: str) -> str:
+    """Return the canonical URL of a reference as it is written in a page.
 
-    The pages of one directory mostly hold the same references, so that eight joins in
-    ten are a look-up.
+    Args:
+        base: A canonical URL, or nothing for a reference that is a whole URL.
 
-    >>> joiner = UrlJoiner()
-    >>> joiner.join("http://a.test/docs/index.html", "../b.html#top")
+    Raises:
+        UrlError: it is none that can be fetched.
+
+    >>> join("http://a.test/docs/index.html", "../b.html#top")
     'http://a.test/b.html'
     """
+    reference = clean_reference(reference)
+    if not base or not reference:
+        return canonicalize(reference or base)
+    if "\\" in reference:
+        reference = _with_slashes(reference)
+    if _is_a_path(reference):
+        return _join_path(base, reference)
+    try:
+        return canonicalize(urljoin(base, reference))
+    except ValueError as exc:
+        raise UrlError("malformed", f"{reference!r} is not a URL: {exc}") from None
 
-    def __init__(self, max_entries: int = MEMO_ENTRIES) -> None:
-        self._max_entries = max_entries
-        self._entries = 0
-        self._memo_by_directory: dict[str, dict[str, str | UrlError]] = {}
 
-    def join(self, base: str, reference: str) -> str:
-        """Return the canonical URL of a reference as it is written in a page.
+def is_of_directory(reference: str) -> bool:
+    """Return whether a reference means the same on all pages of a directory.
 
-        Args:
-            base: A canonical URL, or nothing for a reference that is a whole URL.
+    Without a path it is relative to the page itself.
 
-        Raises:
-            UrlError: it is none that can be fetched.
-        """
-        reference = clean_reference(reference)
-        if not base:
-            return canonicalize(reference)
-        if not reference:
-            return canonicalize(base)
-        if reference[0] == "?":
-            # Relative to the page itself rather than to its directory.
-            return canonicalize(urljoin(base, reference))
-        page = base.partition("?")[0]
-        directory = page[: page.rfind("/") + 1]
-        memo = self._memo_by_directory.get(directory)
-        if memo is None:
-            memo = self._memo_by_directory[directory] = {}
-        answer = memo.get(reference)
-        if answer is None:
-            answer = _join(base, reference)
-            if not _PAGE_RELATIVE.match(reference):
-                memo[reference] = answer
-                self._count_entry()
-        if isinstance(answer, UrlError):
-            # A copy: the traceback of what is remembered would keep frames alive.
-            raise UrlError(answer.reason, str(answer))
-        return answer
-
-    def _count_entry(self) -> None:
-        self._entries += 1
-        if self._entries > self._max_entries:
-            # Forgetting all at once is as good here as forgetting the oldest, and
-            # costs a look-up nothing.
-            self._memo_by_directory.clear()
-            self._entries = 0
+    >>> is_of_directory("b.html"), is_of_directory("?page=2"), is_of_directory("")
+    (True, False, False)
+    """
+    return not _PAGE_RELATIVE.match(clean_reference(reference))
 
 
 def clean_reference(reference: str) -> str:
@@ -212,24 +188,16 @@ def clean_reference(reference: str) -> str:
     >>> clean_reference(" a.html#top ")
     'a.html'
     """
-    reference = without_fragment(reference).strip(_EDGES)
+    reference = reference.partition("#")[0].strip(_EDGES)
     if not reference.isprintable():
         reference = _LINE_BREAKS.sub("", reference)
     return reference
 
 
-def _join(base: str, reference: str) -> str | UrlError:
-    """Return the canonical URL, or the error: a wrong link is repeated as often."""
-    try:
-        if "\\" in reference:
-            reference = _with_slashes(reference)
-        if _SCHEME.match(reference) or reference.startswith("//"):
-            return canonicalize(urljoin(base, reference))
-        return _join_path(base, reference)
-    except UrlError as exc:
-        return exc
-    except ValueError as exc:
-        return UrlError("malformed", f"{reference!r} is not a URL: {exc}")
+def _is_a_path(reference: str) -> bool:
+    return not (
+        reference[0] == "?" or reference.startswith("//") or _SCHEME.match(reference)
+    )
 
 
 def _with_slashes(reference: str) -> str:

@@ -11,3 +11,4 @@ def test_counts_begin_at_zero_and_add_up():
     stats.add("bytes", 24)
 
     assert (stats["fetched"], stats["bytes"], stats["retried"]) == (1, 1_024, 0)
+    assert list(stats) == [("bytes", 1_024), ("fetched", 1)]

@@ -1,6 +1,5 @@
 """URLs: the rules of RFC 3986 one by one, and what holds for any text at all."""
 
-import sys
 from urllib.parse import urljoin
 
 import pytest
@@ -10,12 +9,13 @@ from hypothesis import strategies as st
 from crawler_app.errors import UrlError
 from crawler_app.urls import (
     MAX_URL_CHARS,
-    UrlJoiner,
     canonicalize,
     clean_reference,
     dedup_key,
     host_of,
     is_loopback,
+    is_of_directory,
+    join,
 )
 
 # Any character, lone surrogates and NUL included, but often one that URLs are made of.
@@ -257,7 +257,7 @@ RFC_BASE = "http://a/b/c/d;p?q"
     ],
 )
 def test_reference_is_resolved_as_in_rfc_3986(reference, url):
-    assert UrlJoiner().join(RFC_BASE, reference) == url
+    assert join(RFC_BASE, reference) == url
 
 
 @pytest.mark.parametrize(
@@ -276,59 +276,39 @@ def test_reference_is_resolved_as_in_rfc_3986(reference, url):
     ],
 )
 def test_reference_is_read_as_browsers_read_it(reference, url):
-    assert UrlJoiner().join(RFC_BASE, reference) == url
+    assert join(RFC_BASE, reference) == url
 
 
 @pytest.mark.parametrize(
     "reference",
     ["javascript:void(0)", "mailto:a@a.test", "data:,x", "tel:1", "http://[", "//a:x"],
 )
-def test_reference_that_is_no_page_is_refused_as_often_as_it_comes(reference):
-    joiner = UrlJoiner()
-
-    reasons = set()
-    for _ in range(3):
-        with pytest.raises(UrlError) as caught:
-            joiner.join(RFC_BASE, reference)
-        reasons.add((caught.value.reason, str(caught.value)))
-
-    assert len(reasons) == 1
+def test_reference_that_is_no_page_is_refused(reference):
+    with pytest.raises(UrlError):
+        join(RFC_BASE, reference)
 
 
-def test_remembered_error_does_not_keep_the_frames_it_came_through():
-    joiner = UrlJoiner()
+@settings(deadline=None, max_examples=500)
+@given(PATHS, st.sampled_from(["", "x", "y?q=/a/b"]), REFERENCES)
+@example("a/", "x", "http:?y")
+@example("a/", "x", "//?y")
+@example("a/", "x", "http:")
+@example("a/", "x", ";")
+@example("a/", "x", "\\\\?y")
+def test_reference_of_a_directory_means_the_same_on_all_its_pages(
+    path, page, reference
+):
+    assume(is_of_directory(reference))
+    directory = canonicalize("http://a.test/" + path).partition("?")[0]
+    directory = directory[: directory.rfind("/") + 1]
 
-    def fail():
-        with pytest.raises(UrlError) as caught:
-            joiner.join("http://a.test/", "mailto:a@a.test")
-        return caught.value
-
-    first, second = fail(), fail()
-
-    assert first is not second
-    assert first.__context__ is None is second.__context__
-
-
-@settings(deadline=None, max_examples=300)
-@given(st.lists(st.tuples(CANONICAL_URLS, REFERENCES), min_size=2, max_size=6))
-@example([("http://a/x", "http:?y"), ("http://a/z", "http:?y")])
-@example([("http://a/x", "//?y"), ("http://a/z", "//?y")])
-@example([("http://a/x", "http:"), ("http://a/z", "http:")])
-@example([("http://a/x", ";"), ("http://a/z", ";")])
-@example([("http://a/x", "\\\\?y"), ("http://a/z", "\\\\?y")])
-@example([("http://a/x?/b/c", "y"), ("http://a/b/c", "y")])
-def test_joining_is_the_same_whatever_is_remembered(pairs):
-    joiner = UrlJoiner(max_entries=4)
-
-    def outcome(join, base, reference):
+    def outcome(base):
         try:
             return join(base, reference)
         except UrlError as exc:
-            return exc.reason, str(exc)
+            return exc.reason
 
-    for base, reference in pairs * 2:
-        fresh = outcome(UrlJoiner().join, base, reference)
-        assert outcome(joiner.join, base, reference) == fresh
+    assert outcome(directory + page) == outcome(directory + "other")
 
 
 @settings(deadline=None)
@@ -345,30 +325,11 @@ def test_joining_is_urljoin_and_then_canonicalize(base, reference):
         expected = UrlError
 
     try:
-        joined = UrlJoiner().join(base, reference)
+        joined = join(base, reference)
     except UrlError:
         joined = UrlError
 
     assert joined == expected
-
-
-def test_memory_of_the_joiner_is_bounded():
-    joiner = UrlJoiner(max_entries=100)
-
-    for page in range(2_000):
-        joiner.join(f"http://a.test/{page}/", f"x{page}")
-    for reference in range(2_000):
-        joiner.join("http://a.test/", f"x{reference}")
-
-    assert _size(joiner._memo_by_directory) < 100_000
-
-
-def _size(value):
-    """Return the bytes of nested dictionaries of texts."""
-    if isinstance(value, dict):
-        parts = sum(_size(key) + _size(item) for key, item in value.items())
-        return sys.getsizeof(value) + parts
-    return sys.getsizeof(value)
 
 
 @pytest.mark.parametrize(

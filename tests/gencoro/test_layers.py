@@ -48,6 +48,7 @@ LEVELS = {
         "urls": 2,
         "charset": 3,
         "flatparser": 3,
+        "links": 3,
         "parser": 3,
         "politeness": 3,
         "scope": 3,
