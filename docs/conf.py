@@ -38,7 +38,7 @@ napoleon_attr_annotations = False
 
 # Names of the standard library and of Tornado: a link to them would need the network.
 ELSEWHERE = (
-    r"(_?asyncio|collections|concurrent|contextvars|datetime|pathlib|re|socket|time"
+    r"(_?asyncio|collections|concurrent|contextvars|datetime|pathlib|re|socket|sqlite3|time"
     r"|tornado|types|typing|AsyncHTTPClient)(\..*)?"
 )
 

@@ -20,58 +20,18 @@ from typing import Any, NamedTuple
 
 from crawler_app.errors import ConfigError, LeaseLostError
 from crawler_app.frontier import PATIENCE_S, Frontier
+from crawler_app.frontier.schema import (
+    CLEAR_OUTCOME,
+    SELECT_RECORDS,
+    SET_OUTCOME,
+    open_database,
+    record_of,
+    values_of,
+)
 from crawler_app.models import TOO_DEEP, Candidate, Claim, Outcome, State, UrlRecord
 from crawler_app.urls import dedup_key
 
 __all__ = ["SqliteFrontier"]
-
-# Written into the file; a file of another version is refused rather than misread.
-SCHEMA_VERSION = 1
-
-SCHEMA = f"""
-CREATE TABLE host (
-    id INTEGER PRIMARY KEY,
-    name TEXT NOT NULL UNIQUE,
-    ready INTEGER NOT NULL DEFAULT 0,  -- its URLs that may be claimed at once
-    free_at REAL NOT NULL DEFAULT 0    -- not to be asked before
-);
-CREATE INDEX host_ready ON host (free_at) WHERE ready > 0;
-
-CREATE TABLE url (
-    id INTEGER PRIMARY KEY,
-    url TEXT NOT NULL,
-    host_id INTEGER NOT NULL REFERENCES host,
-    state TEXT NOT NULL,
-    depth INTEGER NOT NULL,
-    redirects_left INTEGER NOT NULL,
-    via INTEGER REFERENCES url,
-    tries INTEGER NOT NULL DEFAULT 0,
-    alarm_at REAL,                     -- a retry is due, or a lease expires
-    reason TEXT,
-    status INTEGER,
-    content_type TEXT,
-    size_bytes INTEGER,
-    took_s REAL,
-    title TEXT,
-    error TEXT,
-    redirect_to TEXT,
-    finished_at REAL
-);
-CREATE INDEX url_ready ON url (host_id, depth, id)
-    WHERE state = 'queued' AND alarm_at IS NULL;
-CREATE INDEX url_alarm ON url (alarm_at) WHERE alarm_at IS NOT NULL;
-CREATE INDEX url_claimed ON url (id) WHERE state = 'claimed';
-
-PRAGMA user_version = {SCHEMA_VERSION};
-"""
-
-RECORDS = """
-SELECT url.url, url.state, url.depth, coalesce(via.url, ''), url.tries, url.reason,
-    url.status, url.content_type, url.size_bytes, url.took_s, url.title, url.error,
-    url.redirect_to, url.finished_at
-FROM url LEFT JOIN url AS via ON via.id = url.via
-ORDER BY url.id
-"""
 
 
 class SqliteFrontier(Frontier):
@@ -94,9 +54,8 @@ class SqliteFrontier(Frontier):
     """
 
     def __init__(self, path: Path | str, *, read_only: bool = False) -> None:
-        self._db = _connect(path, read_only)
+        self._db = open_database(path, read_only=read_only)
         try:
-            _prepare(self._db, path, read_only)
             if read_only:
                 self._db.execute("BEGIN")  # all that follows reads one snapshot
             self._load(with_keys=not read_only)
@@ -185,10 +144,8 @@ class SqliteFrontier(Frontier):
             self._leave(
                 claim,
                 outcome.state,
-                "reason = ?, status = ?, content_type = ?, size_bytes = ?, took_s = ?,"
-                " title = ?, error = ?, redirect_to = ?, finished_at = ?,"
-                " alarm_at = NULL",
-                *_columns(outcome),
+                f"{SET_OUTCOME}, finished_at = ?, alarm_at = NULL",
+                *values_of(outcome),
                 now,
             )
             self._unfinished_by_depth[claim.depth] -= 1
@@ -256,10 +213,8 @@ class SqliteFrontier(Frontier):
                 tuple(reasons),
             ).fetchall()
             self._db.execute(
-                "UPDATE url SET state = 'queued', tries = 0, reason = NULL,"
-                " status = NULL, content_type = NULL, size_bytes = NULL, took_s = NULL,"
-                " title = NULL, error = NULL, redirect_to = NULL, finished_at = NULL"
-                f" WHERE {wanted}",
+                f"UPDATE url SET {CLEAR_OUTCOME}, finished_at = NULL, tries = 0,"
+                f" state = 'queued' WHERE {wanted}",
                 tuple(reasons),
             )
             for host_id, depth, count in rows:
@@ -273,8 +228,8 @@ class SqliteFrontier(Frontier):
         return self._count_by_state[state]
 
     def records(self) -> Iterator[UrlRecord]:
-        for row in self._db.execute(RECORDS):
-            yield _record(*row)
+        for row in self._db.execute(SELECT_RECORDS):
+            yield record_of(row)
 
     def close(self) -> None:
         try:
@@ -464,66 +419,3 @@ def _key(url: str) -> int:
     and a wider one 48.
     """
     return hash(dedup_key(url)) & 0xFFF_FFFF_FFFF_FFFF
-
-
-def _connect(path: Path | str, read_only: bool) -> sqlite3.Connection:
-    uri = f"{Path(path).absolute().as_uri()}?mode=ro" if read_only else str(path)
-    try:
-        return sqlite3.connect(uri, uri=read_only, isolation_level=None)
-    except sqlite3.Error as exc:
-        raise ConfigError(f"{path}: {exc}") from None
-
-
-def _prepare(db: sqlite3.Connection, path: Path | str, read_only: bool) -> None:
-    db.execute("PRAGMA busy_timeout = 10000")
-    version = db.execute("PRAGMA user_version").fetchone()[0]
-    names = db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
-    tables = {name for (name,) in names}
-    if not tables and version == 0 and not read_only:
-        db.execute("PRAGMA journal_mode = WAL")
-        # All or nothing, or a crash in between leaves a file that is refused for ever.
-        db.executescript(f"BEGIN IMMEDIATE; {SCHEMA} COMMIT;")
-    elif not tables >= {"host", "url"}:
-        raise ConfigError(
-            f"{path} cannot be used as a frontier: it holds other tables, or none"
-        )
-    elif version != SCHEMA_VERSION:
-        raise ConfigError(
-            f"{path} holds a frontier of version {version}; this program writes "
-            f"version {SCHEMA_VERSION}"
-        )
-    db.execute("PRAGMA synchronous = NORMAL")
-
-
-def _columns(outcome: Outcome) -> tuple[Any, ...]:
-    return (
-        outcome.reason,
-        outcome.status,
-        outcome.content_type,
-        outcome.size_bytes,
-        outcome.took_s,
-        outcome.title,
-        outcome.error,
-        outcome.redirect_to,
-    )
-
-
-def _record(
-    url: str, state: str, depth: int, via: str, tries: int, *outcome: Any
-) -> UrlRecord:
-    *fields, finished_at = outcome
-    ended = None
-    if fields[0] is not None:  # the reason
-        reason, status, content_type, size_bytes, took_s, title, error, to = fields
-        ended = Outcome(
-            State(state),
-            reason,
-            status,
-            content_type or "",
-            size_bytes or 0,
-            took_s,
-            title or "",
-            error or "",
-            to or "",
-        )
-    return UrlRecord(url, State(state), depth, via, tries, ended, finished_at)

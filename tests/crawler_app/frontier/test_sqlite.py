@@ -13,7 +13,8 @@ import tracemalloc
 import pytest
 
 from crawler_app.errors import ConfigError, LeaseLostError
-from crawler_app.frontier.sqlite import SCHEMA_VERSION, SqliteFrontier
+from crawler_app.frontier.schema import SCHEMA_VERSION
+from crawler_app.frontier.sqlite import SqliteFrontier
 from crawler_app.models import TOO_DEEP, Candidate, Outcome, State
 
 LEASE_S = 60.0
