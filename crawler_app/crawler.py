@@ -273,10 +273,16 @@ class Crawler:
     def _record(self, claim: Claim, ending: "_Ending") -> None:
         """Put a URL back, for another try or under another spelling, or finish it."""
         now = self._clock()
-        if self._is_outage(claim.host, ending.outcome.reason, now):
+        if self._is_outage(claim.host, ending.outcome, now):
             # Not the URL's fault: it costs it no try.
             self.frontier.release(claim)
-            return
+        elif ending.respelled:
+            self.frontier.respell(claim, ending.respelled)
+        elif not ending.is_passing or not self._retry(claim, ending, now):
+            self._finish(claim, ending, now)
+
+    def _retry(self, claim: Claim, ending: "_Ending", now: float) -> bool:
+        """Put a URL back for another try, if it has one left."""
         tries = claim.tries + 1
         due_at = politeness.retry_at(
             now, tries, self.config.retry_pause_s, ending.asked_for_s
@@ -284,21 +290,20 @@ class Crawler:
         if ending.outcome.status == 429:
             # "Too many requests" is about us; 503 may be about this URL alone.
             self.frontier.hold_host(claim.host, due_at)
-        if ending.is_passing and tries < self.config.tries:
-            self.stats.add("retried")
-            self.frontier.retry(claim, due_at)
-        elif ending.respelled:
-            self.frontier.respell(claim, ending.respelled)
-        else:
-            self._finish(claim, ending, now)
+        if tries >= self.config.tries:
+            return False
+        self.stats.add("retried")
+        self.frontier.retry(claim, due_at)
+        return True
 
-    def _is_outage(self, host: str, reason: str, now: float) -> bool:
+    def _is_outage(self, host: str, outcome: Outcome, now: float) -> bool:
         """Return whether a host that has answered is gone; if so, leave it alone a while.
 
         Without that, an outage of seconds would use up the tries of all its URLs.
         """
-        if reason not in HOST_FAULTS:
+        if outcome.status is not None:
             self._outage_by_host[host] = (0, 0.0)
+        if outcome.reason not in HOST_FAULTS:
             return False
         pauses, held_until = self._outage_by_host.get(host, NEVER_ANSWERED)
         if now < held_until:

@@ -406,6 +406,22 @@ def test_host_that_never_answered_is_not_waited_for(crawl, record_of):
     assert crawler.stats["outages"] == 0
 
 
+def test_time_out_is_no_sign_that_a_host_is_there(crawl):
+    class SilentFetcher(OutageFetcher):
+        @gen.coroutine
+        def fetch(self, url):
+            yield gen.moment
+            self.good -= 1
+            reason = "timeout" if self.good > 0 else "refused"
+            raise FetchError(reason, "no answer", is_passing=True)
+
+    crawler = crawl(fetcher=SilentFetcher)
+
+    (record,) = crawler.frontier.records()
+    assert (record.state, record.tries) == (State.FAILED, 2)
+    assert crawler.stats["outages"] == 0
+
+
 def test_last_too_many_requests_holds_the_host_too(site, crawl):
     site.page("/", "/a", "/b")
     site.answer("/a", status=429, headers={"Retry-After": "1"})
