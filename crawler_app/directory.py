@@ -11,7 +11,6 @@ import contextlib
 import fcntl
 import os
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
 from crawler_app.config import CrawlConfig
@@ -137,12 +136,7 @@ class CrawlDirectory:
             os.write(lock_fd, f"{os.getpid()}\n".encode("ascii"))
         return self
 
-    def __exit__(
-        self,
-        exc_type: type[BaseException] | None,
-        exc: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *exc_info: object) -> None:
         if self._lock_fd is not None:
             os.close(self._lock_fd)
             self._lock_fd = None

@@ -4,7 +4,6 @@ On a terminal the line is rewritten in place; elsewhere a new one is written eac
 """
 
 import time
-from types import TracebackType
 from typing import Self, TextIO
 
 from crawler_app.crawler import Crawler
@@ -37,12 +36,7 @@ class Progress:
         self._timer.start()
         return self
 
-    def __exit__(
-        self,
-        exc_type: type[BaseException] | None,
-        exc: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *exc_info: object) -> None:
         self._timer.stop()
         if self._is_terminal:
             self._file.write(CLEAR_LINE)

@@ -119,8 +119,13 @@ def _slowest(slowest: list[UrlRecord], record: UrlRecord) -> list[UrlRecord]:
     return sorted([*slowest, record], key=took_s, reverse=True)[:3]
 
 
+def _by_key(target_by_url: dict[str, str]) -> dict[str, str]:
+    """Find redirects as the frontier does, however their URLs are spelled."""
+    return {dedup_key(url): to for url, to in target_by_url.items()}
+
+
 def _loops(target_by_url: dict[str, str]) -> Iterator[list[str]]:
-    target_by_key = {dedup_key(url): to for url, to in target_by_url.items()}
+    target_by_key = _by_key(target_by_url)
     seen: set[str] = set()
     for url in target_by_url:
         url_by_key: dict[str, str] = {}
@@ -139,7 +144,7 @@ def final_record(url: str, frontier: Frontier, summary: Summary) -> UrlRecord | 
 
     In a redirect loop that is a URL of the loop.
     """
-    target_by_key = {dedup_key(url): to for url, to in summary.target_by_url.items()}
+    target_by_key = _by_key(summary.target_by_url)
     path: set[str] = set()
     key = dedup_key(url)
     while key in target_by_key and key not in path:

@@ -5,6 +5,7 @@ canonical URL always names the same resource; the bolder equivalences are in
 `dedup_key`, which is compared and never fetched.
 """
 
+import functools
 import ipaddress
 import re
 from urllib.parse import quote, urljoin, urlsplit, urlunsplit
@@ -61,8 +62,8 @@ def canonicalize(url: str) -> str:
     put right; what may not stand in a URL is escaped as UTF-8.
 
     Raises:
-        UrlError: it is not http(s), has no usable host or port, carries a password, or
-            is too long.
+        UrlError: it is not http(s), has no usable host or port, carries a user name,
+            or is too long.
 
     Source: RFC 3986, 6.2.2 and 6.2.3; RFC 5891 for the host.
 
@@ -133,6 +134,7 @@ def host_of(url: str) -> str:
     return url.split("/", 3)[2]
 
 
+@functools.lru_cache(maxsize=1024)  # asked at every claim
 def is_loopback(host: str) -> bool:
     """Return whether a host, as of `host_of`, is this very machine.
 
@@ -159,8 +161,10 @@ def join(base: str, reference: str) -> str:
     'http://a.test/b.html'
     """
     reference = clean_reference(reference)
-    if not base or not reference:
-        return canonicalize(reference or base)
+    if not base:
+        return canonicalize(reference)
+    if not reference:
+        return base
     if "\\" in reference:
         reference = _with_slashes(reference)
     if _is_a_path(reference):

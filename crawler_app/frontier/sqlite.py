@@ -121,8 +121,7 @@ class SqliteFrontier(Frontier):
             (lease_ends_at, ready.id),
         )
         self._change_ready(ready.host_id, -1)
-        self._count_by_state[State.QUEUED] -= 1
-        self._count_by_state[State.CLAIMED] += 1
+        self._count_move(State.QUEUED, State.CLAIMED)
         return Claim(
             ready.id,
             ready.url,
@@ -220,8 +219,7 @@ class SqliteFrontier(Frontier):
             for host_id, depth, count in rows:
                 self._change_ready(host_id, count)
                 self._unfinished_by_depth[depth] += count
-                self._count_by_state[State.FAILED] -= count
-                self._count_by_state[State.QUEUED] += count
+                self._count_move(State.FAILED, State.QUEUED, count)
         return sum(count for _, _, count in rows)
 
     def count(self, state: State) -> int:
@@ -357,8 +355,7 @@ class SqliteFrontier(Frontier):
         )
         if not cursor.rowcount:
             raise LeaseLostError(f"the lease on {claim.url} has expired")
-        self._count_by_state[State.CLAIMED] -= 1
-        self._count_by_state[state] += 1
+        self._count_move(State.CLAIMED, state)
 
     def _ring_alarms(self, now: float) -> None:
         if now < self._next_alarm_at:
@@ -380,9 +377,12 @@ class SqliteFrontier(Frontier):
                 (url_id,),
             )
             self._change_ready(host_id, +1)
-            self._count_by_state[State(state)] -= 1
-            self._count_by_state[State.QUEUED] += 1
+            self._count_move(State(state), State.QUEUED)
         return len(rows)
+
+    def _count_move(self, old: State, new: State, urls: int = 1) -> None:
+        self._count_by_state[old] -= urls
+        self._count_by_state[new] += urls
 
     def _change_ready(self, host_id: int, change: int) -> None:
         self._db.execute(
