@@ -46,7 +46,7 @@ ELSEWHERE = (
 nitpicky = True
 nitpick_ignore_regex = [
     ("py:.*", ELSEWHERE),
-    ("py:class", r"([\w.]+\.)?[TKP]"),  # type variables
+    ("py:class", r"([\w.]+\.)?([TKP]|Ts)"),  # type variables
 ]
 
 # One signature says it all; Sphinx would show one for each registered type.

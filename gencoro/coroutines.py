@@ -4,7 +4,6 @@ This module is the path that never suspends: the body starts at once, and if it 
 without having to wait, its Future is already done and no Runner was made.
 """
 
-import asyncio
 import contextvars
 import functools
 import inspect
@@ -13,9 +12,10 @@ from collections.abc import Callable, Generator
 from typing import Any, ParamSpec, TypeVar, overload
 
 from gencoro.beside_tornado import is_tornado_return
+from gencoro.debugging import DEBUGS_ALL, FIRST_STEP, WatchedRunner, note_call
 from gencoro.errors import Return
-from gencoro.futures import Future, without_our_frame
-from gencoro.runner import CoroutineFuture, Runner
+from gencoro.futures import CoroutineFuture, Future, without_our_frame
+from gencoro.runner import INTERRUPTS, RETURNS, Runner, end_with_error
 
 __all__ = ["coroutine", "is_coroutine_function"]
 
@@ -56,6 +56,7 @@ def coroutine(func: Callable[..., Any]) -> "Callable[..., Future[Any]]":
     ... def add_later(a, b):
     ...     yield gen.sleep(0.001)
     ...     return a + b
+    >>> import asyncio
     >>> async def main():
     ...     return await add_later(40, 2)
     >>> asyncio.run(main())
@@ -66,18 +67,40 @@ def coroutine(func: Callable[..., Any]) -> "Callable[..., Future[Any]]":
             f"{func.__qualname__} is an `async def` already; drop @gen.coroutine, and "
             "yield or await its result as it is"
         )
-    if inspect.isgeneratorfunction(func):
+    is_generator_function = inspect.isgeneratorfunction(func)
+    if is_generator_function:
         # Lets `yield from` enter native coroutines, as @asyncio.coroutine did.
         func = types.coroutine(func)
 
     @functools.wraps(func)
     def wrapper(*args: Any, **kwargs: Any) -> "Future[Any]":
         future: CoroutineFuture[Any] = CoroutineFuture()
-        if future._source_traceback:  # type: ignore[attr-defined]
-            # Debug mode tells where a Future was made: let it be the call's line.
-            del future._source_traceback[-1]  # type: ignore[attr-defined]
+        is_watched = DEBUGS_ALL or future._source_traceback is not None  # type: ignore[attr-defined]
+        if is_watched:
+            note_call(future)
         context = contextvars.copy_context()
-        context.run(_start, func, args, kwargs, future, context)
+        try:
+            if is_generator_function:
+                # Runs nothing of the body yet.  An empty ** is not free.
+                generator = func(*args, **kwargs) if kwargs else func(*args)
+            else:
+                generator = context.run(func, *args, **kwargs)
+                if not isinstance(generator, Generator):
+                    raise Return(generator)
+            yielded = FIRST_STEP if is_watched else context.run(next, generator)
+        except RETURNS as stop:
+            future.set_result(stop.value)
+        except INTERRUPTS:
+            raise
+        except BaseException as exc:
+            if is_tornado_return(exc):
+                future.set_result(exc.value)
+            else:
+                end_with_error(future, without_our_frame(exc))
+        else:
+            runner_class = WatchedRunner if is_watched else Runner
+            context.run(runner_class, generator, future, yielded, context)
+            del yielded
         try:
             return future
         finally:
@@ -94,33 +117,3 @@ def is_coroutine_function(func: object) -> bool:
     (True, False)
     """
     return getattr(func, "__tornado_coroutine__", False)
-
-
-def _start(
-    func: Callable[..., Any],
-    args: tuple[Any, ...],
-    kwargs: dict[str, Any],
-    future: CoroutineFuture[Any],
-    context: contextvars.Context,
-) -> None:
-    """Call the body and advance it to its first yield, within its context."""
-    try:
-        result = func(*args, **kwargs)
-        if not isinstance(result, Generator):
-            future.set_result(result)
-            return
-        yielded = next(result)
-    except (StopIteration, Return) as stop:
-        future.set_result(stop.value)
-    except asyncio.CancelledError as cancelled:
-        future.cancel(*cancelled.args[:1])
-    except Exception as exc:
-        if is_tornado_return(exc):
-            future.set_result(exc.value)
-        else:
-            future.set_exception(without_our_frame(exc))
-    else:
-        Runner(result, future, yielded, context)
-        del yielded
-    finally:
-        del future  # The runner's rule 3.

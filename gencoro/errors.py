@@ -3,6 +3,7 @@
     Exception
     +-- GencoroError
     |   +-- BadYieldError             a coroutine yielded something nobody can wait for
+    |   +-- DeadlockError             virtual time: everything waits, and for ever
     |   +-- KeyReuseError             legacy: two outstanding callbacks share a key
     |   +-- UnknownKeyError           legacy: a wait for a key nobody registered
     |   +-- LeakedCallbackError       legacy: a coroutine ended with callbacks outstanding
@@ -16,6 +17,7 @@ from typing import Any
 
 __all__ = [
     "BadYieldError",
+    "DeadlockError",
     "GencoroError",
     "KeyReuseError",
     "LeakedCallbackError",
@@ -33,6 +35,13 @@ class BadYieldError(GencoroError):
     """A coroutine yielded something that cannot be waited for.
 
     It is raised inside the coroutine, at the ``yield``; the text names the cure.
+    """
+
+
+class DeadlockError(GencoroError):
+    """Nothing can run in virtual time, and nothing is left that could change this.
+
+    The text shows who waits for whom.
     """
 
 

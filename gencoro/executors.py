@@ -5,7 +5,7 @@ import functools
 from collections.abc import Callable
 from typing import Any, ParamSpec, TypeVar
 
-from gencoro.futures import Future, from_concurrent
+from gencoro.futures import Future, from_concurrent, without_our_frame
 
 __all__ = ["DummyExecutor", "dummy_executor", "run_on_executor"]
 
@@ -28,7 +28,7 @@ class DummyExecutor(concurrent.futures.Executor):
         try:
             future.set_result(fn(*args, **kwargs))
         except Exception as exc:  # the job's own error belongs to whoever waits for it
-            future.set_exception(exc)
+            future.set_exception(without_our_frame(exc))
         return future
 
 

@@ -14,9 +14,13 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Any, TypeAlias, TypeGuard, TypeVar
 
+from gencoro.frames import Standing, name_of, standing_of
+
 __all__ = [
     "FUTURES",
+    "OUR_FUTURES",
     "AnyFuture",
+    "CoroutineFuture",
     "Future",
     "app_log",
     "chain_future",
@@ -40,6 +44,66 @@ AnyFuture: TypeAlias = asyncio.Future[T] | concurrent.futures.Future[T]
 # Tornado's application logger, by its name: the logging set-up of a Tornado program
 # and its tests' ExpectLog see our records with no line changed.
 app_log = logging.getLogger("tornado.application")
+
+
+class CoroutineFuture(Future[T]):
+    """The Future that a coroutine returns; cancelling it cancels the coroutine.
+
+    It knows its Runner while the coroutine is suspended, and so keeps it alive: whoever
+    holds the Future holds the coroutine, and nothing else does.
+    """
+
+    # A `gencoro.runner.Runner`.  Unset until the coroutine suspends: most never do, and
+    # an __init__ would cost each of them more than the rest of the wrapper.
+    __slots__ = ("_runner",)
+    _runner: Any
+
+    # Set in debug mode only: "file:line" of the call.
+    called_at: str
+
+    def __repr__(self) -> str:
+        kind = type(self).__name__
+        state = super().__repr__().removeprefix(f"<{kind} ")
+        call = f" called at {self.called_at}," if hasattr(self, "called_at") else ""
+        return f"<{kind}{self._of_whom()}{call} {state}"
+
+    def _of_whom(self) -> str:
+        """Name the coroutine, if it is suspended or has failed: what runs keeps no name."""
+        runner = getattr(self, "_runner", None)
+        if runner is not None:
+            return f" of {name_of(runner.gen)}()"
+        error = None if self.cancelled() or not self.done() else self._exception
+        if error is not None and error.__traceback__ is not None:
+            return f" of {error.__traceback__.tb_frame.f_code.co_qualname}()"
+        return ""
+
+    def cancel(self, msg: Any = None) -> bool:
+        """Ask the coroutine to stop, as `asyncio.Task.cancel` does.
+
+        What the coroutine waits for is cancelled, and CancelledError is raised at its
+        ``yield``; the Future ends cancelled if the coroutine lets that error out.
+
+        Returns False if the coroutine has ended already.
+        """
+        runner = getattr(self, "_runner", None)
+        if runner is None:
+            return super().cancel(msg)
+        cancelled: bool = runner.cancel(msg)
+        return cancelled
+
+    # For the call graph only, which is new in Python 3.14: elsewhere, whoever looks for
+    # this method wants to know whether he has a Task, and would be misled.
+    if hasattr(asyncio, "capture_call_graph"):
+
+        def get_coro(self) -> Standing | None:
+            """Tell asyncio's call graph where the coroutine stands; None if it has ended."""
+            runner = getattr(self, "_runner", None)
+            return None if runner is None else standing_of(runner.gen)
+
+
+# Types of Futures that are waited for as they are.  `convert_yielded` knows that too, but
+# asking it takes longer than the rest of a step.
+OUR_FUTURES: set[type] = {CoroutineFuture}
 
 
 def is_future(x: object) -> TypeGuard[AnyFuture[Any]]:

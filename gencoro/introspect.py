@@ -1,18 +1,205 @@
-"""Where a suspended coroutine stands, read from what is there already.
+"""Seeing inside: what is suspended and where, and who waits for whom.
 
-Nothing is registered while coroutines run: a Future knows its Runner or is a Task,
-these know their generator and what it waits for, and so on down.
+Nothing is registered while coroutines run: all of it is found when it is asked for.
+
+Rule: to look changes nothing.  No coroutine is resumed, no error counts as retrieved,
+nothing is collected, and no code of the program runs, not even a ``repr``.
 """
 
 import asyncio
-from collections.abc import Iterator
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from types import FrameType, TracebackType
-from typing import Any
+from typing import Any, Protocol, TextIO, TypeAlias
 
+from gencoro.call_tree import draw
+from gencoro.frames import frames_of, line_of, name_of
 from gencoro.futures import Future
+from gencoro.nodes import Node
+from gencoro.on_signal import Answer
+from gencoro.steps import describe_steps, thread_name
+from gencoro.survey import Survey
+from gencoro.wait_graph import WaitGraph
 from gencoro.yieldables import MultiFuture
 
-__all__ = ["traceback_of"]
+__all__ = [
+    "HasAsyncioLoop",
+    "SuspendedCoroutine",
+    "format_tree",
+    "install_signal",
+    "suspended",
+    "traceback_of",
+    "wait_chain",
+]
+
+
+class HasAsyncioLoop(Protocol):
+    """A loop as Tornado has them: around one of asyncio's."""
+
+    asyncio_loop: asyncio.AbstractEventLoop
+
+
+Loop: TypeAlias = asyncio.AbstractEventLoop | HasAsyncioLoop
+
+
+@dataclass(frozen=True, slots=True)
+class SuspendedCoroutine:
+    """One coroutine that waits, as `suspended` found it.
+
+    Attributes:
+        filename: The file of the ``yield`` where it stands: its own, or that of the
+            innermost generator it got to through ``yield from``.
+        line: The line there.
+        function: Its qualified name.
+        waits_for: What for, in words.
+        suspended_at: Since when, on the clock of its loop; None unless it was suspended
+            in debug mode.
+    """
+
+    filename: str
+    line: int
+    function: str
+    waits_for: str
+    suspended_at: float | None
+
+
+def suspended(loop: Loop | None = None) -> list[SuspendedCoroutine]:
+    """Return every suspended coroutine of a loop, or of all, in the order of the code.
+
+    These are the coroutines made by ``@gen.coroutine``; `asyncio.all_tasks` gives the
+    native ones.  One that is running is not suspended.  One that nobody can reach any
+    more counts until the garbage collector takes it.
+
+    >>> from gencoro import gen
+    >>> @gen.coroutine
+    ... def nap(future):
+    ...     yield future
+    >>> async def main():
+    ...     future = asyncio.Future()
+    ...     napping = nap(future)
+    ...     for one in suspended(asyncio.get_running_loop()):
+    ...         print(one.function, one.line, one.waits_for)
+    ...     future.set_result(None)
+    ...     await napping
+    >>> asyncio.run(main())
+    nap 3 a Future
+    """
+    survey = Survey()
+    graph = WaitGraph(survey)
+    found = []
+    for future, runner in survey.runners.items():
+        frames = list(frames_of(runner.gen))
+        waits_for = graph.node_of(future).children
+        if frames and waits_for and _is_on(loop, future):
+            found.append(
+                SuspendedCoroutine(
+                    filename=frames[-1].f_code.co_filename,
+                    line=line_of(frames[-1]),
+                    function=name_of(runner.gen),
+                    waits_for=waits_for[0][1].description(),
+                    suspended_at=getattr(runner, "suspended_at", None),
+                )
+            )
+    return sorted(found, key=lambda one: (one.filename, one.line, one.function))
+
+
+def format_tree(loop: Loop | None = None) -> str:
+    """Return a picture of who waits for whom on a loop, or on all, as plain text.
+
+    It begins with the coroutines and Tasks that nobody waits for, in the order of their
+    names.  Below each stands what it waits for.  A list, a dict or `asyncio.gather` has
+    a branch for each child that is not done.  What several wait for has a number and is
+    shown once; so coroutines that wait for each other make no endless picture.  Of more
+    than three branches that look alike the first is shown, and a thousand lines in all.
+
+    Who will make a plain Future done cannot be seen.  It can where one function of
+    gencoro, asyncio or Tornado has tied it to another Future, as `with_timeout` does.
+
+    >>> from gencoro import gen
+    >>> @gen.coroutine
+    ... def nap(name):
+    ...     yield gen.sleep(0)
+    >>> @gen.coroutine
+    ... def both():
+    ...     yield {"one": nap("one"), "two": nap("two")}
+    >>> async def main():
+    ...     napping = both()
+    ...     print(format_tree(asyncio.get_running_loop()))
+    ...     await napping
+    >>> asyncio.run(main())  # doctest: +ELLIPSIS
+    both() at ...:3: dict, 0 of 2 done
+    |-- ['one'] nap() at ...:3: sleep, 0.0 s left
+    '-- ['two'] nap() at ...:3: sleep, 0.0 s left
+    main() at ...:3 (Task-...): running
+    """
+    nodes_by_loop: dict[asyncio.AbstractEventLoop, list[Node]] = {}
+    for future, node in WaitGraph(Survey()).tops():
+        if _is_on(loop, future):
+            nodes_by_loop.setdefault(future.get_loop(), []).append(node)
+    if not nodes_by_loop:
+        return "no coroutine is suspended"
+    if len(nodes_by_loop) == 1:
+        return draw(*nodes_by_loop.values())
+    pictures = [(_title(its), draw(nodes)) for its, nodes in nodes_by_loop.items()]
+    return "\n\n".join(f"{title}:\n{picture}" for title, picture in sorted(pictures))
+
+
+def install_signal(
+    signum: int | None = None, file: TextIO | None = None
+) -> Callable[[], None]:
+    """Have the process tell who waits for whom whenever it gets a signal.
+
+    It writes what each loop's thread is running, down to the line, and `format_tree` of
+    all loops.  It does so while a loop waits for events and in the middle of a long step
+    too, but not before a call into C comes back that does not heed signals.
+
+    Args:
+        signum: Which signal; ``SIGUSR1`` unless another one is given.
+        file: Where to write, past its buffer; ``sys.stderr`` unless it is given.
+
+    Returns a function that puts back what the signal did before.
+
+    Raises:
+        RuntimeError: this is not the main thread, or the system has no ``SIGUSR1``.
+
+    >>> uninstall = install_signal()  # and then, from a shell: kill -USR1 <process>
+    >>> uninstall()
+    """
+    if threading.current_thread() is not threading.main_thread():
+        raise RuntimeError(
+            f"install_signal() was called on {threading.current_thread().name}; Python "
+            "handles signals on its main thread only, so call it there"
+        )
+    if signum is None:
+        signum = getattr(signal, "SIGUSR1", None)
+    if signum is None:
+        raise RuntimeError(
+            f"install_signal() found no SIGUSR1: {sys.platform} does not have it; give "
+            "the signal to be used, such as signal.SIGBREAK"
+        )
+    return Answer(signum, _report, file).uninstall
+
+
+def _report(frame: FrameType) -> str:
+    head = f"Process {os.getpid()} at {time.strftime('%Y-%m-%d %H:%M:%S')}"
+    return "\n\n".join([head, *describe_steps(frame), format_tree()]) + "\n\n"
+
+
+def _is_on(loop: Loop | None, future: "Future[Any]") -> bool:
+    return loop is None or future.get_loop() is getattr(loop, "asyncio_loop", loop)
+
+
+def _title(loop: asyncio.AbstractEventLoop) -> str:
+    name = type(loop).__name__
+    if loop.is_closed():
+        return f"{name}, closed"
+    thread = getattr(loop, "_thread_id", None)
+    return f"{name} on {thread_name(thread)}" if thread else f"{name}, not running"
 
 
 def traceback_of(future: "Future[Any]") -> TracebackType | None:
@@ -24,38 +211,45 @@ def traceback_of(future: "Future[Any]") -> TracebackType | None:
     if no coroutine is suspended.
     """
     traceback = None
-    for frame in reversed(list(_suspended_frames(future))):
-        traceback = TracebackType(
-            traceback,
-            frame,
-            frame.f_lasti,
-            frame.f_lineno or frame.f_code.co_firstlineno,
-        )
+    frames = [frame for one in wait_chain(future) for frame in _own_frames(one)]
+    for frame in reversed(frames):
+        traceback = TracebackType(traceback, frame, frame.f_lasti, line_of(frame))
     return traceback
 
 
-def _suspended_frames(future: "Future[Any] | None") -> Iterator[FrameType]:
+def wait_chain(future: "Future[Any] | None") -> "Iterator[Future[Any]]":
+    """Give a Future, the one that its coroutine waits for, the one that this waits for...
+
+    A list leads on through its first unfinished child.
+
+    >>> from gencoro import gen
+    >>> @gen.coroutine
+    ... def wait_for(future):
+    ...     yield future
+    >>> async def main():
+    ...     future = asyncio.Future()
+    ...     outer = wait_for([wait_for(future)])
+    ...     print(*(type(one).__name__ for one in wait_chain(outer)))
+    ...     future.set_result(None)
+    ...     await outer
+    >>> asyncio.run(main())
+    CoroutineFuture MultiFuture CoroutineFuture Future
+    """
     seen = set()
-    while future is not None and future not in seen:
+    while isinstance(future, Future) and future not in seen:
+        yield future
         seen.add(future)
         runner = getattr(future, "_runner", None)
         if runner is not None:
-            inside, future = runner.gen, runner.future
-        elif isinstance(future, asyncio.Task):
-            inside, future = future.get_coro(), future._fut_waiter  # type: ignore[attr-defined]
+            future = runner.future
         elif isinstance(future, MultiFuture):
-            inside, future = None, next(iter(future.unfinished), None)
+            future = next((one for one in future.children if not one.done()), None)
         else:
-            return
-        while inside is not None:
-            frame = _attribute(inside, "gi_frame", "cr_frame", "ag_frame")
-            if frame is not None:
-                yield frame
-            inside = _attribute(inside, "gi_yieldfrom", "cr_await", "ag_await")
+            future = getattr(future, "_fut_waiter", None)  # if it is a Task
 
 
-def _attribute(inside: Any, *names: str) -> Any:
-    for name in names:
-        if hasattr(inside, name):
-            return getattr(inside, name)
-    return None
+def _own_frames(future: "Future[Any]") -> Iterator[FrameType]:
+    runner = getattr(future, "_runner", None)
+    if runner is not None:
+        return frames_of(runner.gen)
+    return frames_of(getattr(future, "_coro", None))

@@ -8,20 +8,27 @@ This is the first module that imports Tornado.
 
 import asyncio
 import builtins
+import concurrent.futures.thread  # noqa: F401 (before we register at exit)
 import contextlib
+import os
 import signal
 import threading
+import types
 import warnings
+import weakref
 from collections.abc import Callable, Iterator
-from types import FrameType, TracebackType
 from typing import Any, cast, overload
 
 import tornado.ioloop
 from tornado.ioloop import PeriodicCallback
 from tornado.platform.asyncio import AsyncIOLoop, AsyncIOMainLoop
 
+from gencoro.errors import BadYieldError
+from gencoro.frames import name_of
 from gencoro.futures import Future
-from gencoro.introspect import traceback_of
+from gencoro.introspect import format_tree, traceback_of
+from gencoro.leftovers import finish_leftovers
+from gencoro.waiting import wall_time
 from gencoro.yieldables import convert_yielded, held_tasks
 
 __all__ = ["IOLoop", "PeriodicCallback"]
@@ -33,9 +40,9 @@ _Selectable = tornado.ioloop._Selectable
 # Looked up once: compat may put our IOLoop in the place of Tornado's.
 _tornado_current = tornado.ioloop.IOLoop.current
 
-# Native coroutines that are still running when a loop closes get so many seconds to
-# clean up after they were cancelled.
-CLEAN_UP_S = 1.0
+# What was cancelled, by a time-out or since its loop closes, has so many seconds to clean
+# up: enough for a farewell to a server, and not for ever.
+CLEAN_UP_S = 5.0
 
 
 class IOLoop(AsyncIOLoop):
@@ -88,6 +95,10 @@ class IOLoop(AsyncIOLoop):
         """Return `current()`; the name is Tornado's own for older code."""
         return IOLoop.current()
 
+    def time(self) -> float:
+        """Return the time of `time.time`, or of the loop below if that is virtual."""
+        return wall_time(self.asyncio_loop)
+
     def run_sync(self, func: Callable[[], Any], timeout: float | None = None) -> Any:
         """Run a function and the coroutine it returns; return the coroutine's result.
 
@@ -116,11 +127,11 @@ class IOLoop(AsyncIOLoop):
             raise RuntimeError(
                 f"run_sync({func!r}) was called on a loop that is closed"
             )
+        _left_open.add(self)
         main = _Main(self, func)
         with main.interrupted_by_ctrl_c():
-            timer = None
             if timeout is not None:
-                timer = self.asyncio_loop.call_later(timeout, main.time_out)
+                main.end_after(timeout)
             self.asyncio_loop.call_soon(main.start)
             try:
                 self.start()
@@ -128,25 +139,41 @@ class IOLoop(AsyncIOLoop):
                 main.clean_up()
                 raise
             finally:
-                if timer is not None:
-                    timer.cancel()
-                main.active = False
-        return main.outcome(timeout)
+                main.close()
+        return main.outcome(timeout).result()
 
     def close(self, all_fds: bool = False) -> None:
-        """Close the loop; native coroutines that it still runs are cancelled first.
+        """Close the loop, after what it has left was ended, in this order.
 
-        Generator coroutines need no such care: nobody can resume them any more, so they
-        are collected, and their ``finally`` runs.
+        Coroutines that are suspended are cancelled and may clean up, as are native ones
+        that were yielded; then asynchronous generators are closed, then the default
+        executor.  The first and the last are waited for 5 seconds at the longest.
         """
-        tasks = [task for task in held_tasks(self.asyncio_loop) if not task.done()]
-        if tasks and not (_is_a_loop_running() or self.asyncio_loop.is_closed()):
-            for task in tasks:
-                task.cancel()
-            self.asyncio_loop.run_until_complete(
-                asyncio.wait(tasks, timeout=CLEAN_UP_S)
-            )
+        _left_open.discard(self)
+        if not (_is_a_loop_running() or self.asyncio_loop.is_closed()):
+            tasks = held_tasks(self.asyncio_loop)
+            finish_leftovers(self.asyncio_loop, tasks, CLEAN_UP_S)
         super().close(all_fds)
+
+
+# Loops that ran a script and were not closed by it.
+_left_open: "weakref.WeakSet[IOLoop]" = weakref.WeakSet()
+
+
+def _close_at_exit(pid: int) -> None:
+    if os.getpid() != pid:  # in a fork, whose loops are its parent's
+        return
+    for loop in list(_left_open):
+        asyncio_loop = loop.asyncio_loop
+        if not (asyncio_loop.is_running() or asyncio_loop.is_closed()):
+            finish_leftovers(asyncio_loop, asyncio.all_tasks(asyncio_loop), CLEAN_UP_S)
+            loop.close()
+
+
+# Before Python waits for the threads of executors, which cleaning up may still need.
+# That is earlier than atexit, and goes backwards: concurrent.futures.thread, imported
+# above, has its turn after us.
+threading._register_atexit(_close_at_exit, os.getpid())  # type: ignore[attr-defined]
 
 
 def _is_a_loop_running() -> bool:
@@ -165,13 +192,14 @@ class _Main:
         self.func = func
         self.future: Future[Any] | None = None
         self.active = True
+        self.timer: asyncio.TimerHandle | None = None
         self.timed_out = False
-        self.stuck_at: TracebackType | None = None
+        self.stuck_at: types.TracebackType | None = None
         self.interrupts = 0
 
     def start(self) -> None:
         try:
-            future = convert_yielded(self.func())
+            future = convert_yielded(self._call())
         except (KeyboardInterrupt, SystemExit):
             raise
         except BaseException as exc:  # the loop would log it, and nobody would stop it
@@ -185,6 +213,15 @@ class _Main:
         if self.interrupts:  # Ctrl-C came before there was anything to cancel
             self.cancel()
 
+    def _call(self) -> Any:
+        result = self.func()
+        if isinstance(result, types.GeneratorType):
+            raise BadYieldError(
+                f"run_sync({self.func!r}) got a plain generator, {name_of(result)}, "
+                "which does nothing by itself; decorate its function with @gen.coroutine"
+            )
+        return result
+
     def _stop(self, _done: "Future[Any]") -> None:
         # An interrupted call may leave this callback behind for the loop's next run.
         if self.active:
@@ -194,15 +231,29 @@ class _Main:
         if self.future is not None:
             self.future.cancel()
 
-    def time_out(self) -> None:
+    def end_after(self, timeout: float) -> None:
+        self._call_later(timeout, self._time_out)
+
+    def _call_later(self, delay: float, function: Callable[[], None]) -> None:
+        if self.timer is not None:
+            self.timer.cancel()
+        self.timer = self.loop.asyncio_loop.call_later(delay, function)
+
+    def close(self) -> None:
+        self.active = False
+        if self.timer is not None:
+            self.timer.cancel()
+
+    def _time_out(self) -> None:
         self.timed_out = True
+        self._stop_soon()
         if self.future is not None:
             self.stuck_at = traceback_of(self.future)
-        try:
-            self.cancel()
-        except BaseException:
-            self.loop.stop()  # what was not cancelled will not stop it
-            raise
+        self.cancel()
+
+    def _stop_soon(self) -> None:
+        # A coroutine that does not let itself be cancelled would never stop the loop.
+        self._call_later(CLEAN_UP_S, self.loop.stop)
 
     @contextlib.contextmanager
     def interrupted_by_ctrl_c(self) -> Iterator[None]:
@@ -224,7 +275,7 @@ class _Main:
             if signal.getsignal(signal.SIGINT) == self._interrupt:
                 signal.signal(signal.SIGINT, signal.default_int_handler)
 
-    def _interrupt(self, _signum: int, _frame: FrameType | None) -> None:
+    def _interrupt(self, _signum: int, _frame: types.FrameType | None) -> None:
         self.interrupts += 1
         if self.interrupts > 1:
             raise KeyboardInterrupt
@@ -233,28 +284,38 @@ class _Main:
     def clean_up(self) -> None:
         """Let the coroutine end after the loop was interrupted, unless that came twice."""
         if self.interrupts < 2 and self.future is not None and not self.future.done():
+            self._stop_soon()
             self.future.cancel()
             self.loop.start()
         self.future = None
 
-    def outcome(self, timeout: float | None) -> Any:
-        # An error's traceback holds this frame and our caller's, which holds us: drop
-        # the Future that holds the error.
+    def outcome(self, timeout: float | None) -> "Future[Any]":
+        """Return the coroutine's Future, or raise why it was not let end by itself."""
+        # An error's traceback will hold our caller's frame, and so us: drop what holds
+        # the error.
         future, self.future = self.future, None
-        is_done = future is not None and future.done()
-        if self.timed_out and (future is None or not is_done or future.cancelled()):
-            stuck_at, self.stuck_at = self.stuck_at, None
+        stuck_at, self.stuck_at = self.stuck_at, None
+        if future is None or not future.done():
+            if future is not None and stuck_at is None:
+                stuck_at = traceback_of(future)
+            raise self._unfinished(future, timeout).with_traceback(stuck_at)
+        if future.cancelled() and self.timed_out:
             raise TimeoutError(
                 f"Operation timed out after {timeout} seconds"
             ).with_traceback(stuck_at)
-        if future is None or not is_done:
-            raise RuntimeError(
-                f"Event loop stopped before {self.func!r} had finished; somebody called "
-                f"stop(), and it is still waiting: {future!r}"
-            )
         if future.cancelled() and self.interrupts:
             raise KeyboardInterrupt
-        try:
-            return future.result()
-        finally:
-            del future
+        return future
+
+    def _unfinished(
+        self, future: "Future[Any] | None", timeout: float | None
+    ) -> Exception:
+        if self.timed_out:
+            return TimeoutError(
+                f"Operation timed out after {timeout} seconds, and did not end when it "
+                f"was cancelled: {future!r}"
+            )
+        return RuntimeError(
+            f"Event loop stopped before {self.func!r} had finished; somebody called "
+            f"stop().  These are waiting:\n{format_tree(self.loop.asyncio_loop)}"
+        )

@@ -19,43 +19,26 @@ from typing import Any, Generic, Literal, TypeVar
 
 from gencoro.beside_tornado import is_tornado_return
 from gencoro.errors import BadYieldError, Return
+from gencoro.frames import name_of
 from gencoro.futures import (
+    OUR_FUTURES,
+    CoroutineFuture,
     Future,
     future_set_exception_unless_cancelled,
-    future_set_result_unless_cancelled,
     without_our_frame,
 )
 from gencoro.yieldables import convert_yielded, moment, refuse_other_loop
 
-__all__ = ["CoroutineFuture", "Runner"]
+__all__ = ["INTERRUPTS", "RETURNS", "Runner", "end_with_error"]
 
 T = TypeVar("T")
 
+# How a body ends with a value.
+RETURNS = (StopIteration, Return)
 
-class CoroutineFuture(Future[T]):
-    """The Future that a coroutine returns; cancelling it cancels the coroutine.
-
-    It knows its Runner while the coroutine is suspended, and so keeps it alive: whoever
-    holds the Future holds the coroutine, and nothing else does.
-    """
-
-    # Unset until the coroutine suspends: most never do, and an __init__ would cost
-    # each of them more than the rest of the wrapper.
-    __slots__ = ("_runner",)
-    _runner: "Runner[T] | None"
-
-    def cancel(self, msg: Any = None) -> bool:
-        """Ask the coroutine to stop, as `asyncio.Task.cancel` does.
-
-        What the coroutine waits for is cancelled, and CancelledError is raised at its
-        ``yield``; the Future ends cancelled if the coroutine lets that error out.
-
-        Returns False if the coroutine has ended already.
-        """
-        runner: Runner[T] | None = getattr(self, "_runner", None)
-        if runner is None:
-            return super().cancel(msg)
-        return runner.cancel(msg)
+# What a body raises belongs to whoever waits for it; but these belong to the program, as
+# with asyncio.Task.
+INTERRUPTS = (KeyboardInterrupt, SystemExit)
 
 
 class Runner(Generic[T]):
@@ -65,22 +48,21 @@ class Runner(Generic[T]):
     generator stands at its first yield, whose value is ``first_yielded``.
 
     Attributes:
-        future: What the generator waits for; None while it runs and when it has ended.
-        running: Whether the generator is on the stack.
-        finished: Whether it has ended.
+        gen: The generator.
+        future: What it waits for; None while it runs and when it has ended.
+        result_future: Who gets the outcome; None when it has ended.
+        context: The context variables of the whole body.
+        loop: The asyncio loop that resumes it.
     """
 
     __slots__ = (
         "__weakref__",
-        "_cancel_message",
-        "_must_cancel",
+        "_cancelling_with",
         "context",
-        "finished",
         "future",
         "gen",
         "loop",
         "result_future",
-        "running",
     )
 
     def __init__(
@@ -95,15 +77,23 @@ class Runner(Generic[T]):
         self.context = contextvars.copy_context() if context is None else context
         self.loop = result_future.get_loop()
         self.future: Future[Any] | None = None
-        self.running = False
-        self.finished = False
-        self._must_cancel = False
-        self._cancel_message: Any = None
+        # Set to the message of a `cancel` that could not be carried out at once.
+        self._cancelling_with: tuple[Any] | None = None
         result_future._runner = self  # type: ignore[attr-defined]
         if self.handle_yield(first_yielded):
             # Our caller's names would keep what the generator no longer needs.
             del gen, result_future, first_yielded
             self.run()
+
+    @property
+    def running(self) -> bool:
+        """Whether the generator is on the stack."""
+        return self.future is None and self.result_future is not None
+
+    @property
+    def finished(self) -> bool:
+        """Whether the generator has ended."""
+        return self.result_future is None
 
     def handle_yield(self, yielded: Any) -> bool:
         """Wait for what the generator yielded.
@@ -111,100 +101,81 @@ class Runner(Generic[T]):
         Returns True if it is done already, so that `run` may go on in place; otherwise
         the loop will call `run`.
         """
-        try:
-            future = self.future = self._accept(yielded)
-        except BadYieldError as exc:
-            return self._wait_for_error(exc.with_traceback(None))
-        except (Exception, asyncio.CancelledError) as exc:
-            # What a registered converter raises is for the body.
-            return self._wait_for_error(without_our_frame(exc))
-        if future is moment:
-            self.loop.call_soon(self.run, context=self.context)
-        elif future.done():
-            return True
-        else:
-            future.add_done_callback(self.run, context=self.context)
-            if self._must_cancel and future.cancel(msg=self._cancel_message):
-                self._must_cancel = False
-        return False
-
-    def _wait_for_error(self, error: BaseException) -> Literal[True]:
-        self.future = Future(loop=self.loop)
-        self.future.set_exception(error)
-        return True
-
-    def _accept(self, yielded: Any) -> "Future[Any]":
-        """Return the Future of a yielded value that this coroutine can wait for."""
         kind = type(yielded)
-        if kind is CoroutineFuture or kind is Future:
+        if kind is CoroutineFuture or kind is Future or kind in OUR_FUTURES:
             future: Future[Any] = yielded
+        elif yielded is moment:
+            self.future = moment
+            self.loop.call_soon(self, context=self.context)
+            return False
         else:
-            future = convert_yielded(yielded)
-        refuse_other_loop(future, self.loop)
-        if future is self.result_future:
-            raise BadYieldError(
-                f"the coroutine yielded its own Future {future!r}; it would wait for "
-                "itself for ever"
-            )
-        return future
+            try:
+                future = convert_yielded(yielded)
+            except BadYieldError as exc:
+                return self._wait_for_error(exc.with_traceback(None))
+            except INTERRUPTS:
+                raise
+            except BaseException as exc:
+                # What a registered converter raises is for the body.
+                return self._wait_for_error(without_our_frame(exc))
+            if future is moment:
+                return self.handle_yield(moment)
+        if future.done():
+            self.future = future
+            return True
+        if future.get_loop() is not self.loop or future is self.result_future:
+            return self._refuse(future)
+        self.future = future
+        if future._asyncio_future_blocking:
+            # It came by `yield from`; the next who awaits it would be refused.
+            future._asyncio_future_blocking = False
+        future.add_done_callback(self, context=self.context)
+        if self._cancelling_with is not None and future.cancel(*self._cancelling_with):
+            self._cancelling_with = None
+        return False
 
     def run(self, _done: "Future[Any] | None" = None) -> None:
         """Resume the generator and go on until it waits for something or ends."""
         del _done
-        if self.running or self.finished:
+        future: Any = self.future
+        if future is None or not future.done():
             return
-        self.running = True
-        try:
-            while self._resume():
-                pass
-        finally:
-            self.running = False
-
-    def _resume(self) -> bool:
-        """Advance the generator by one yield; return whether it can go on at once."""
-        future = self.future
-        assert future is not None, "a suspended generator waits for something"
-        if not future.done():
-            return False
-        self.future = None
-        value = None
-        exc: BaseException | None = None
-        if self._must_cancel:
-            self._must_cancel = False
-            exc = self._cancelled_error()
-        else:
+        if self._cancelling_with is not None:
+            future = self._cancelled_instead_of(future)
+        while True:
+            self.future = None
+            value, error = None, None
             try:
                 value = future.result()
-            except BaseException as error:  # whatever the Future holds is for the body
-                exc = without_our_frame(error)
-        del future
-        # Thrown outside of the except clause, or every later error of the body would
-        # have this one as its __context__.
-        try:
-            if exc is None:
-                yielded = self.gen.send(value)
-            else:
-                yielded = self.gen.throw(exc)
-        except (StopIteration, Return) as stop:
-            self._end_with_value(stop.value)
-        except asyncio.CancelledError as cancelled:
-            self._end().cancel(*cancelled.args[:1])
-        except Exception as error:
-            if is_tornado_return(error):
-                self._end_with_value(error.value)
-            else:
-                self._end_with_error(without_our_frame(error))
-        except BaseException as error:
-            # KeyboardInterrupt and SystemExit stop the loop, and still leave a Future
-            # that says what became of the coroutine.
-            self._end_with_interrupt(without_our_frame(error))
-            raise
-        else:
-            del value, exc
-            return self.handle_yield(yielded)
-        finally:
-            exc = None
-        return False
+            except BaseException as exc:  # whatever it holds is for the body
+                error = without_our_frame(exc)
+            del future
+            # Thrown outside of the except clause, or every later error of the body would
+            # have this one as its __context__.
+            try:
+                if error is None:
+                    yielded = self.gen.send(value)
+                else:
+                    yielded = self.gen.throw(error)
+            except RETURNS as stop:
+                self._end_with_value(stop.value)
+                return
+            except INTERRUPTS as exc:
+                self._end_with_interrupt(exc)
+                raise
+            except BaseException as exc:
+                self._end_with_error(exc)
+                return
+            finally:
+                del error, value
+            if not self.handle_yield(yielded):
+                return
+            del yielded
+            future = self.future
+
+    # The Runner itself is what wakes it up: a bound method would be one more object for
+    # each wait, to be made and to be looked at by the garbage collector.
+    __call__ = run
 
     def cancel(self, msg: Any = None) -> bool:
         """Cancel what the generator waits for, or have it cancelled at its next yield.
@@ -240,14 +211,12 @@ class Runner(Generic[T]):
             or future.done()
             or not future.cancel(msg=msg)
         ):
-            self._must_cancel = True
-            self._cancel_message = msg
+            self._cancelling_with = (msg,)
 
     def _break_circle(self, msg: Any) -> None:
         """Be cancelled though each coroutine of a circle waits for the next of it."""
-        self._cancel_message = msg
-        self._wait_for_error(self._cancelled_error())
-        self.loop.call_soon(self.run, context=self.context)
+        self._wait_for_error(_cancelled_error(msg))
+        self.loop.call_soon(self, context=self.context)
 
     def handle_exception(
         self, _typ: type[BaseException], value: BaseException, _tb: Any
@@ -256,32 +225,61 @@ class Runner(Generic[T]):
 
         Returns False, and does nothing, if the generator is running or has ended.
         """
-        if self.running or self.finished:
+        if self.future is None:
             return False
         self._wait_for_error(value)
         self.context.run(self.run)
         return True
 
-    def _cancelled_error(self) -> asyncio.CancelledError:
-        message, self._cancel_message = self._cancel_message, None
-        if message is None:
-            return asyncio.CancelledError()
-        return asyncio.CancelledError(message)
+    def _refuse(self, future: "Future[Any]") -> Literal[True]:
+        """Have the generator told why it must not wait for this Future."""
+        try:
+            refuse_other_loop(future, self.loop)
+            raise BadYieldError(
+                f"the coroutine yielded its own Future {future!r}; it would wait for "
+                "itself for ever"
+            )
+        except BadYieldError as exc:
+            return self._wait_for_error(exc.with_traceback(None))
+
+    def _wait_for_error(self, error: BaseException) -> Literal[True]:
+        self.future = Future(loop=self.loop)
+        self.future.set_exception(error)
+        return True
+
+    def _cancelled_instead_of(self, future: "Future[Any]") -> "Future[Any]":
+        """Return a Future that is cancelled, for one that could not be any more.
+
+        As with asyncio.Task, its error counts as seen; if it is CancelledError, the body
+        gets that one.
+        """
+        assert self._cancelling_with is not None
+        (message,) = self._cancelling_with
+        self._cancelling_with = None
+        if future.cancelled() or isinstance(future.exception(), asyncio.CancelledError):
+            return future
+        cancelled: Future[Any] = Future(loop=self.loop)
+        cancelled.cancel(message)
+        return cancelled
 
     def _end_with_value(self, value: T) -> None:
-        if self._must_cancel:
+        result_future = self._end()
+        if self._cancelling_with is not None:
             # Cancelled by itself in its last step, as asyncio.Task has it.
-            message = self._cancel_message
-            self._end().cancel(message)
-        else:
-            future_set_result_unless_cancelled(self._end(), value)
+            result_future.cancel(*self._cancelling_with)
+        elif not result_future.cancelled():
+            result_future.set_result(value)
 
     def _end_with_error(self, error: BaseException) -> None:
-        future_set_exception_unless_cancelled(self._end(), error)
+        if is_tornado_return(error):
+            self._end_with_value(error.value)
+        else:
+            end_with_error(self._end(), without_our_frame(error))
 
     def _end_with_interrupt(self, error: BaseException) -> None:
+        """Leave a Future that says what became of the coroutine."""
         result_future = self._end()
-        future_set_exception_unless_cancelled(result_future, error)
+        end_with_error(result_future, without_our_frame(error))
         if not result_future.cancelled():
             # It is on its way out of the loop: asyncio need not log it as unseen.
             result_future.exception()
@@ -290,12 +288,24 @@ class Runner(Generic[T]):
         """Drop every reference and return the Future that now gets its outcome."""
         result_future = self.result_future
         assert result_future is not None, "a Runner ends once"
-        self.finished = True
-        self.result_future = self.future = None
+        self.result_future = None
         result_future._runner = None  # type: ignore[attr-defined]
         return result_future
 
     def __repr__(self) -> str:
         state = "ended" if self.finished else "running" if self.running else "suspended"
-        name = getattr(self.gen, "__qualname__", repr(self.gen))
-        return f"<Runner of {name}, {state}>"
+        return f"<Runner of {name_of(self.gen)}, {state}>"
+
+
+def end_with_error(future: "Future[Any]", error: BaseException) -> None:
+    """Give a coroutine's Future the error that its body ended with."""
+    if isinstance(error, asyncio.CancelledError):
+        future.cancel(*error.args[:1])
+    else:
+        future_set_exception_unless_cancelled(future, error)
+
+
+def _cancelled_error(message: Any) -> asyncio.CancelledError:
+    return (
+        asyncio.CancelledError() if message is None else asyncio.CancelledError(message)
+    )

@@ -9,6 +9,7 @@ from typing import Any, TypeAlias, TypeVar
 
 from gencoro.errors import GencoroError
 from gencoro.futures import (
+    OUR_FUTURES,
     AnyFuture,
     Future,
     app_log,
@@ -22,7 +23,7 @@ from gencoro.yieldables import (
     refuse_other_loop,
 )
 
-__all__ = ["WaitIterator", "sleep", "with_timeout"]
+__all__ = ["WaitIterator", "sleep", "wall_time", "with_timeout"]
 
 T = TypeVar("T")
 
@@ -45,6 +46,9 @@ class _Sleep(Future[None]):
         self._timer = None  # The timer holds us: drop the cycle.
         if not self.done():
             self.set_result(None)
+
+
+OUR_FUTURES.add(_Sleep)
 
 
 def sleep(duration: float) -> "Future[None]":
@@ -99,10 +103,10 @@ def with_timeout(
     >>> asyncio.run(main())
     'Timeout'
     """
-    delay = _seconds_from_now(timeout)
+    result: Future[T] = Future()
+    delay = _seconds_from_now(timeout, result.get_loop())
     quiet = (asyncio.CancelledError, quiet_exceptions)
     waited_for = convert_yielded(future)
-    result: Future[T] = Future()
     refuse_other_loop(waited_for, result.get_loop())
     chain_future(waited_for, result)
     if result.done():
@@ -132,11 +136,26 @@ def _timeout_error(message: str | Callable[[], str] | None) -> Exception:
     return TimeoutError("Timeout" if text is None else text)
 
 
-def _seconds_from_now(timeout: Deadline) -> float:
+def wall_time(loop: asyncio.AbstractEventLoop) -> float:
+    """Return the time on the clock that deadlines are told in: that of `time.time`.
+
+    A loop that has a clock of its own, as `VirtualClock` makes them, has its method
+    ``wall_time`` asked.
+
+    >>> loop = asyncio.new_event_loop()
+    >>> abs(wall_time(loop) - time.time()) < 1
+    True
+    >>> loop.close()
+    """
+    clock: Callable[[], float] = getattr(loop, "wall_time", time.time)
+    return clock()
+
+
+def _seconds_from_now(timeout: Deadline, loop: asyncio.AbstractEventLoop) -> float:
     if isinstance(timeout, datetime.timedelta):
         return timeout.total_seconds()
     if isinstance(timeout, (int, float)):
-        return max(0.0, timeout - time.time())
+        return max(0.0, timeout - wall_time(loop))
     raise TypeError(
         f"Unsupported deadline {timeout!r}; give a datetime.timedelta from now, or the "
         "moment as a number of seconds on the clock of time.time()"

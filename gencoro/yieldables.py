@@ -6,6 +6,7 @@ or raises `BadYieldError` with the cure in its text; it never waits.
 
 import asyncio
 import concurrent.futures
+import contextvars
 import inspect
 import types
 from collections.abc import (
@@ -22,10 +23,10 @@ from typing import Any, Literal, TypeAlias, TypeVar, cast, overload
 from gencoro.beside_tornado import is_tornado_moment, registered_with_tornado
 from gencoro.errors import BadYieldError
 from gencoro.futures import (
+    OUR_FUTURES,
     Future,
     app_log,
     from_concurrent,
-    future_add_done_callback,
     is_future,
     without_our_frame,
 )
@@ -159,29 +160,81 @@ class MultiFuture(Future[T]):
     It ends when all of them have ended, and then cancelled, whatever they ended with.
 
     Attributes:
-        unfinished: Those of the many that are not done, in their order.
+        children: The Futures of the many, in their order.
+        keys: Their names, where a dict was given.
     """
 
-    __slots__ = ("_cancelling_with", "unfinished")
+    __slots__ = (
+        "_cancelling_with",
+        "_context",
+        "_quiet_exceptions",
+        "_unchecked",
+        "children",
+        "keys",
+    )
 
-    def __init__(self) -> None:
+    def __init__(
+        self, keys: list[Any] | None, quiet_exceptions: QuietExceptions
+    ) -> None:
         super().__init__()
-        self.unfinished: dict[Future[Any], None] = {}
+        self.children: list[Future[Any]] = []
+        self.keys = keys
+        self._unchecked: list[Future[Any]] = []
+        self._context = contextvars.copy_context()
+        self._quiet_exceptions = quiet_exceptions
         self._cancelling_with: tuple[Any] | None = None
+
+    def wait_for(self, children: "list[Future[Any]]") -> None:
+        """Be done when all of these are, at once if they are done already."""
+        self.children = children
+        self._unchecked = children.copy()
+        self._wait_for_next()
+
+    def _wait_for_next(self, _done: "Future[Any] | None" = None) -> None:
+        # From the last to the first, and one at a time: where they end in their order,
+        # one turn of the loop sees them all, and not one turn each.
+        unchecked = self._unchecked
+        while unchecked:
+            child = unchecked.pop()
+            if not child.done():
+                child.add_done_callback(self._wait_for_next, context=self._context)
+                return
+        self._settle()
+
+    def _settle(self) -> None:
+        """Take the values of the children, all done, or the first of their errors."""
+        if self._cancelling_with is not None:
+            super().cancel(*self._cancelling_with)
+        values = []
+        for child in self.children:
+            try:
+                values.append(child.result())
+            except BaseException as exc:  # whatever a Future holds
+                self._take_error(without_our_frame(exc))
+        if not self.done():
+            self.set_result(self._shaped(values))
+
+    def _take_error(self, exc: BaseException) -> None:
+        if not self.done():
+            self.set_exception(exc)
+        elif not isinstance(exc, (asyncio.CancelledError, self._quiet_exceptions)):
+            app_log.error("Multiple exceptions in yield list", exc_info=exc)
+
+    def _shaped(self, values: list[Any]) -> Any:
+        return values if self.keys is None else dict(zip(self.keys, values))
 
     def cancel(self, msg: Any = None) -> bool:
         """Cancel every child that is not done; return False if there is none."""
         if self.done():
             return False
-        for child in list(self.unfinished):
-            if child.cancel(msg):
-                self._cancelling_with = (msg,)
-        return self._cancelling_with is not None
+        asked = [child.cancel(msg) for child in self.children if not child.done()]
+        if not any(asked):
+            return False
+        self._cancelling_with = (msg,)
+        return True
 
-    def end_cancelling(self) -> None:
-        """Be cancelled, now that all have ended, if that was asked."""
-        if self._cancelling_with is not None:
-            super().cancel(*self._cancelling_with)
+
+OUR_FUTURES.add(MultiFuture)
 
 
 @overload
@@ -222,26 +275,11 @@ def multi(
     >>> asyncio.run(main())
     {'one': 2, 'two': 4}
     """
-    if isinstance(children, dict):
-        keys: list[Any] | None = list(children)
-        places: Iterable[tuple[Any, Any]] = children.items()
-    else:
-        keys = None
-        places = enumerate(children)
-    result: MultiFuture[Any] = MultiFuture()
+    keys = list(children) if isinstance(children, dict) else None
+    places = children.items() if isinstance(children, dict) else enumerate(children)
+    result: MultiFuture[Any] = MultiFuture(keys, quiet_exceptions)
     loop = result.get_loop()
-    futures = [_convert_child(child, place, loop) for place, child in places]
-    unfinished = result.unfinished = dict.fromkeys(futures)
-
-    def child_done(child: "Future[Any]") -> None:
-        del unfinished[child]
-        if not unfinished:
-            _settle(result, futures, keys, quiet_exceptions)
-
-    if not futures:
-        _settle(result, futures, keys, quiet_exceptions)
-    for child in list(unfinished):  # those that are done already call back at once
-        future_add_done_callback(child, child_done)
+    result.wait_for([_convert_child(child, place, loop) for place, child in places])
     return result
 
 
@@ -251,6 +289,10 @@ multi_future = multi
 def _convert_child(
     child: Any, place: Any, loop: asyncio.AbstractEventLoop
 ) -> "Future[Any]":
+    kind = type(child)
+    if (kind is Future or kind in OUR_FUTURES) and child.get_loop() is loop:
+        future: Future[Any] = child
+        return future
     try:
         future = convert_yielded(child)
         refuse_other_loop(future, loop)
@@ -259,28 +301,6 @@ def _convert_child(
         mistake = f"at [{place!r}]: {exc}"
     # Not within the except clause: its context is what the body was handling.
     raise BadYieldError(mistake)
-
-
-def _settle(
-    result: MultiFuture[Any],
-    children: "list[Future[Any]]",
-    keys: list[Any] | None,
-    quiet_exceptions: QuietExceptions,
-) -> None:
-    """Give ``result`` the values of its children, or the first of their errors."""
-    result.end_cancelling()
-    values = []
-    for child in children:
-        try:
-            values.append(child.result())
-        except BaseException as exc:  # whatever a Future holds, CancelledError included
-            without_our_frame(exc)
-            if not result.done():
-                result.set_exception(exc)
-            elif not isinstance(exc, (asyncio.CancelledError, quiet_exceptions)):
-                app_log.error("Multiple exceptions in yield list", exc_info=True)
-    if not result.done():
-        result.set_result(values if keys is None else dict(zip(keys, values)))
 
 
 def refuse_other_loop(future: "Future[Any]", loop: asyncio.AbstractEventLoop) -> None:

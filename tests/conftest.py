@@ -2,6 +2,9 @@
 
 import pytest
 
+# Runs pytest within a test: for those of the plugin.
+pytest_plugins = ["pytester"]
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
@@ -9,6 +12,6 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         type=int,
         default=None,
         metavar="N",
-        help="compare N random programs on gencoro and Tornado, new ones each time "
-        "(without the option: always the same 2000)",
+        help="compare N random programs on gencoro and on its models, new ones each time "
+        "(without the option: always the same, 2000 for Tornado and 250 for asyncio)",
     )

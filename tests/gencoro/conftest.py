@@ -3,17 +3,16 @@
 import asyncio
 import pathlib
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-# The helpers beside the tests (virtual_time, programs, playing) are plain modules.
-sys.path.insert(0, str(pathlib.Path(__file__).parent))
-
-from virtual_time import VirtualLoop
-
 from gencoro.ioloop import IOLoop
+from gencoro.virtual_clock import VirtualClock
+
+# The helpers beside the tests (programs, playing) are plain modules.
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
 
 
 @pytest.fixture(autouse=True)
@@ -30,15 +29,13 @@ def run() -> Callable[..., Any]:
         async def main() -> Any:
             return await function(*args)
 
-        with asyncio.Runner(loop_factory=VirtualLoop) as runner:
+        with asyncio.Runner(loop_factory=VirtualClock().new_event_loop) as runner:
             return runner.run(main())
 
     return run
 
 
 @pytest.fixture
-def loop() -> Iterator[IOLoop]:
-    """Make an IOLoop, current for the time of a test."""
-    loop = IOLoop()
-    yield loop
-    loop.close()
+def loop(io_loop: IOLoop) -> IOLoop:
+    """Return the plugin's IOLoop by a shorter name."""
+    return io_loop

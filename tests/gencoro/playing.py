@@ -6,20 +6,24 @@ the names of `_names`: `gen` is the module under test, the rest is the same for 
 
 import asyncio
 import concurrent.futures
+import contextlib
 import contextvars
 import datetime
 import gc
 import logging
 import sys
 import warnings
+from collections.abc import Iterator
 from types import ModuleType
 from typing import Any
 
 import tornado.ioloop
 from tornado.platform.asyncio import AsyncIOLoop
-from virtual_time import Idle, VirtualLoop
 
-__all__ = ["play"]
+from gencoro.errors import DeadlockError
+from gencoro.virtual_clock import VirtualClock, VirtualLoop
+
+__all__ = ["UNIT_S", "Failure", "Play", "alone", "app_log", "play"]
 
 # Seconds that binary fractions hold exactly, however they are added.
 UNIT_S = 1 / 64
@@ -31,6 +35,26 @@ class Failure(Exception):
     """What programs raise."""
 
 
+def told(value: Any) -> str:
+    """Return what must be the same of a value, whoever made it."""
+    if isinstance(value, asyncio.Future):
+        if not value.done():
+            return "pending"
+        return (
+            "cancelled"
+            if value.cancelled()
+            else told(value.exception() or value.result())
+        )
+    if isinstance(value, BaseException):
+        # The texts of BadYieldError differ: ours name the cure.
+        args = () if type(value).__name__ == "BadYieldError" else value.args
+        before = None if value.__suppress_context__ else value.__context__
+        return f"{type(value).__name__}{args!r} after {type(before).__name__}"
+    if isinstance(value, list):
+        return f"[{', '.join(map(told, value))}]"
+    return repr(value)
+
+
 class _VirtualIOLoop(AsyncIOLoop):
     """Tornado's loop; its clock is that of the virtual loop below."""
 
@@ -38,13 +62,13 @@ class _VirtualIOLoop(AsyncIOLoop):
         return self.asyncio_loop.time()
 
 
-class _Play(logging.Handler):
+class Play(logging.Handler):
     """One performance: what the program did, in order."""
 
-    def __init__(self, gen: ModuleType) -> None:
+    def __init__(self, gen: ModuleType, loop: VirtualLoop) -> None:
         super().__init__()
         self.gen = gen
-        self.loop = VirtualLoop()
+        self.loop = loop
         self.loop.set_exception_handler(self.on_loop_error)
         self.events: list[Any] = []
         self.unseen: list[str] = []
@@ -53,8 +77,10 @@ class _Play(logging.Handler):
 
     # What is written down.
 
+    told = staticmethod(told)
+
     def trace(self, label: Any, *values: Any) -> None:
-        self.events.append((self.loop.time(), label, *map(told, values)))
+        self.events.append((self.loop.time(), label, *map(self.told, values)))
 
     def emit(self, record: logging.LogRecord) -> None:
         error = record.exc_info[1] if record.exc_info else None
@@ -63,7 +89,7 @@ class _Play(logging.Handler):
     def on_loop_error(self, _loop: Any, context: dict[str, Any]) -> None:
         if "never retrieved" in context["message"]:
             # When this is noticed is a matter of the garbage collection.
-            self.unseen.append(told(context["exception"]))
+            self.unseen.append(self.told(context["exception"]))
         elif "exception" in context:
             self.trace("loop error", context["exception"])
 
@@ -150,14 +176,18 @@ class _Play(logging.Handler):
         try:
             self.loop.call_soon(self.begin, names["main"])
             self.loop.run_forever()
-        except Idle:
+        except DeadlockError:
             pass  # Not an event: a timer that was not taken back makes it later.
         finally:
             app_log.removeHandler(self)
             io_loop.close()
-        events, self.events = self.events, []
-        # Whatever nobody has looked at comes to light now.
         del names
+        return self.all_events()
+
+    def all_events(self) -> list[Any]:
+        """Return the events, then the errors that nobody has looked at."""
+        events, self.events = self.events, []
+        # They come to light when the last reference is gone.
         self.held.clear()
         gc.collect()
         return [*events, sorted(self.unseen)]
@@ -168,28 +198,15 @@ class _Play(logging.Handler):
         future.add_done_callback(lambda done: self.trace("main", done))
 
 
-def told(value: Any) -> str:
-    """Return what must be the same of a value, whoever made it."""
-    if isinstance(value, asyncio.Future):
-        if not value.done():
-            return "pending"
-        return (
-            "cancelled"
-            if value.cancelled()
-            else told(value.exception() or value.result())
-        )
-    if isinstance(value, BaseException):
-        # The texts of BadYieldError differ: ours name the cure.
-        args = () if type(value).__name__ == "BadYieldError" else value.args
-        before = None if value.__suppress_context__ else value.__context__
-        return f"{type(value).__name__}{args!r} after {type(before).__name__}"
-    if isinstance(value, list):
-        return f"[{', '.join(map(told, value))}]"
-    return repr(value)
-
-
 def play(program: str, gen: ModuleType) -> list[Any]:
     """Return the events of a program, then the errors that nobody looked at."""
+    with alone():
+        return Play(gen, VirtualClock().new_event_loop()).run(program)
+
+
+@contextlib.contextmanager
+def alone() -> Iterator[None]:
+    """Keep what programs do to the whole process from the tests, and the other way."""
     propagate, app_log.propagate = app_log.propagate, False
     # A body that is collected while it waits may fail in its `finally`.
     hook, sys.unraisablehook = sys.unraisablehook, lambda _: None
@@ -199,7 +216,7 @@ def play(program: str, gen: ModuleType) -> list[Any]:
         with warnings.catch_warnings():
             # A native coroutine in a list after something bad is never awaited.
             warnings.simplefilter("ignore", RuntimeWarning)
-            return _Play(gen).run(program)
+            yield
     finally:
         sys.unraisablehook = hook
         app_log.propagate = propagate

@@ -1,17 +1,16 @@
 """A hypothesis strategy that writes programs for `playing`.
 
-A program has `main` and up to four more functions, each of which calls only those
-below it, so that every program ends.  Every statement has a number of its own.
+A program has `main` and up to four more functions.  Every statement has a number of its
+own.
 """
 
 from collections.abc import Callable
 from typing import Any
 
 from hypothesis import strategies as st
+from writing import MAX_DEPTH, Writer, indented
 
 __all__ = ["programs"]
-
-MAX_DEPTH = 3
 
 HEADS = {
     "coroutine": "@gen.coroutine\ndef {}():",
@@ -20,10 +19,11 @@ HEADS = {
     "ready": "@gen.coroutine\ndef {}():",
 }
 
+# A generator function, whatever its block has become.
+EPILOGUES = dict.fromkeys(("coroutine", "plain"), ("return 0", "yield"))
+
 # What cannot be waited for: an error at the yield.
 BAD = ["42", "'text'", "(ready(1), ready(2))", "print", "object"]
-
-small = st.integers(0, 3)
 
 
 @st.composite
@@ -33,60 +33,11 @@ def programs(draw: Callable[[Any], Any]) -> str:
     return _Writer(draw, kinds).program()
 
 
-class _Writer:
-    """Writes one program; ``kinds`` are those of its functions f0 (main), f1 ..."""
+class _Writer(Writer):
+    """Writes one program."""
 
-    def __init__(self, draw: Callable[[Any], Any], kinds: list[str]) -> None:
-        self.draw = draw
-        self.kinds = kinds
-        self.place = 0
-        self.number = 0
-
-    def program(self) -> str:
-        functions = []
-        for place in range(len(self.kinds)):
-            self.place = place
-            functions.append(self.function())
-        return "\n\n".join([*functions, "main = f0"]) + "\n"
-
-    def function(self) -> str:
-        kind = self.kinds[self.place]
-        lines = [HEADS[kind].format(f"f{self.place}")]
-        lines += _indented(self.block(0))
-        if kind in ("coroutine", "plain"):
-            # A generator function, whatever its block has become.
-            lines += ["    return 0", "    yield"]
-        return "\n".join(lines)
-
-    # Choices.
-
-    @property
-    def kind(self) -> str:
-        return self.kinds[self.place]
-
-    def choose(self, options: list[Any]) -> Any:
-        return options[self.draw(st.integers(0, len(options) - 1))]
-
-    def small(self) -> int:
-        return self.draw(small)
-
-    def next_number(self) -> int:
-        self.number += 1
-        return self.number
-
-    def callees(self, *kinds: str) -> list[str]:
-        below = range(self.place + 1, len(self.kinds))
-        return [f"f{place}" for place in below if self.kinds[place] in kinds]
-
-    # Statements.
-
-    def block(self, depth: int) -> list[str]:
-        lines = []
-        for _ in range(1 + self.small()):
-            lines += self.statement(depth)
-        if self.small() == 3:
-            lines.append(self.ending())
-        return lines
+    heads = HEADS
+    epilogues = EPILOGUES
 
     def ending(self) -> str:
         number = self.next_number()
@@ -144,18 +95,15 @@ class _Writer:
     def attempt(self, depth: int) -> list[str]:
         number = self.next_number()
         caught = self.choose(["Failure", "Exception", "BaseException"])
-        lines = ["try:", *_indented(self.block(depth + 1))]
+        lines = ["try:", *indented(self.block(depth + 1))]
         clause = self.choose(["except", "finally", "both"])
         if clause != "finally":
             lines += [f"except {caught} as error:", f"    trace({number}, error)"]
-            lines += _indented(self.block(depth + 1))
+            lines += indented(self.block(depth + 1))
         if clause != "except":
             lines += ["finally:", f"    trace({number}, 'finally')"]
-            lines += _indented(self.statement(MAX_DEPTH))
+            lines += indented(self.statement(MAX_DEPTH))
         return lines
-
-    def loop(self, depth: int) -> list[str]:
-        return ["for _ in range(2):", *_indented(self.block(depth + 1))]
 
     def setting(self, depth: int) -> list[str]:
         number = self.next_number()
@@ -247,7 +195,3 @@ class _Writer:
                 f"chained({inner})",
             ]
         )
-
-
-def _indented(lines: list[str]) -> list[str]:
-    return ["    " + line for line in lines]

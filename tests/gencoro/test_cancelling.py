@@ -1,9 +1,11 @@
 """Cancelling the Future of a coroutine does what `asyncio.Task.cancel` does."""
 
 import asyncio
-import logging
+import datetime
+import gc
 
 import pytest
+import tornado.gen
 
 from gencoro import gen
 
@@ -187,6 +189,147 @@ def test_cancelled_twice_it_is_cancelled_twice(run):
     assert caught == [("first",), ("second",)]
 
 
+def test_cancelled_twice_at_once_it_is_told_once(run):
+    caught = []
+
+    @gen.coroutine
+    def body():
+        try:
+            yield gen.sleep(60)
+        except asyncio.CancelledError as error:
+            caught.append(error.args)
+        yield gen.sleep(1)
+        return "done"
+
+    async def main():
+        future = body()
+        asked = future.cancel("first"), future.cancel("second")
+        return asked, await future
+
+    assert run(main) == ((True, True), "done")
+    assert caught == [("first",)]
+
+
+def test_cancelled_without_a_message_the_error_has_none(run):
+    @gen.coroutine
+    def body():
+        try:
+            yield gen.sleep(60)
+        except asyncio.CancelledError as error:
+            return error.args
+
+    async def main():
+        future = body()
+        future.cancel()
+        return await future
+
+    assert run(main) == ()
+
+
+def test_cancelled_by_itself_it_still_takes_what_is_done_already(run):
+    steps = []
+    holder = []
+
+    @gen.coroutine
+    def body():
+        yield gen.moment
+        holder[0].cancel()
+        steps.append((yield gen.maybe_future(1)))
+        steps.append((yield [gen.maybe_future(2), None]))
+        yield gen.sleep(60)
+
+    async def main():
+        holder.append(body())
+        await asyncio.wait(holder)
+        return holder[0].cancelled()
+
+    assert run(main)
+    assert steps == [1, [2, None]]
+
+
+def test_error_that_a_cancel_has_overtaken_counts_as_seen(run):
+    unseen = []
+
+    @gen.coroutine
+    def body(waited_for):
+        yield waited_for
+
+    async def main():
+        loop = asyncio.get_running_loop()
+        loop.set_exception_handler(lambda _, context: unseen.append(context))
+        waited_for = _pending()
+        future = body(waited_for)
+        waited_for.set_exception(Failure("overtaken"))
+        future.cancel()
+        await asyncio.wait([future])
+        return future.cancelled()
+
+    assert run(main)
+    gc.collect()
+    assert unseen == []
+
+
+@pytest.mark.parametrize("returned", [gen.Return, tornado.gen.Return])
+def test_cancelled_while_it_raises_return_it_ends_cancelled(run, returned):
+    holder = []
+
+    @gen.coroutine
+    def body():
+        yield gen.moment
+        holder[0].cancel()
+        raise returned(42)
+
+    async def main():
+        holder.append(body())
+        await asyncio.wait(holder)
+        return holder[0].cancelled()
+
+    assert run(main)
+
+
+def test_cancelling_raises_in_what_was_called_by_yield_from(run):
+    steps = []
+
+    def helper():
+        try:
+            yield gen.sleep(60)
+        finally:
+            yield gen.sleep(1)
+            steps.append("helper")
+
+    @gen.coroutine
+    def body():
+        try:
+            yield from helper()
+        finally:
+            steps.append("body")
+
+    async def main():
+        future = body()
+        future.cancel("enough")
+        with pytest.raises(asyncio.CancelledError, match="enough"):
+            await future
+        return asyncio.get_running_loop().time()
+
+    assert run(main) == 1
+    assert steps == ["helper", "body"]
+
+
+def test_cancelling_one_who_waits_cancels_what_others_wait_for_too(run):
+    @gen.coroutine
+    def waits_for(future):
+        return (yield from future)
+
+    async def main():
+        worker = gen.coroutine(lambda: (yield gen.sleep(60)))()
+        waiting = [waits_for(worker), waits_for(worker)]
+        waiting[0].cancel()
+        await asyncio.wait(waiting)
+        return [future.cancelled() for future in (worker, *waiting)]
+
+    assert run(main) == [True, True, True]
+
+
 def test_cancelling_an_ended_coroutine_does_nothing(run):
     async def main():
         at_once = gen.coroutine(lambda: 42)()
@@ -197,65 +340,23 @@ def test_cancelling_an_ended_coroutine_does_nothing(run):
     assert run(main) == (False, False, 42)
 
 
-def test_cancelling_through_lists_and_dicts_cancels_every_child(run):
-    ended = []
-
+@pytest.mark.parametrize("ending", ["too late", "cancelled"])
+def test_with_timeout_never_cancels_what_it_waits_for(run, ending):
     @gen.coroutine
-    def child(name):
-        try:
-            yield gen.sleep(60)
-        finally:
-            ended.append(name)
-
-    @gen.coroutine
-    def parent():
-        done = gen.maybe_future(1)
-        try:
-            yield [child("a"), {"b": child("b"), "done": done}, gen.moment, child("c")]
-        finally:
-            ended.append("parent")
+    def goes_on():
+        yield gen.sleep(60)
+        return asyncio.get_running_loop().time()
 
     async def main():
-        future = parent()
-        assert future.cancel("enough")
-        with pytest.raises(asyncio.CancelledError, match="enough"):
+        child = goes_on()
+        future = gen.with_timeout(datetime.timedelta(seconds=1), child)
+        if ending == "cancelled":
+            future.cancel()
+        with pytest.raises((TimeoutError, asyncio.CancelledError)):
             await future
-        return future.cancelled()
+        return await child
 
-    assert run(main)
-    assert ended == ["a", "b", "c", "parent"]
-
-
-def test_list_is_cancelled_though_its_children_refuse(run, caplog):
-    @gen.coroutine
-    def stubborn(outcome):
-        try:
-            yield gen.sleep(60)
-        except asyncio.CancelledError:
-            yield gen.sleep(1)
-        if outcome is None:
-            raise ValueError("in cleaning up")
-        return outcome
-
-    async def main():
-        future = gen.multi([stubborn(1), stubborn(None)])
-        await asyncio.sleep(0)
-        assert future.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await future
-        return future.cancelled(), asyncio.get_running_loop().time()
-
-    with caplog.at_level(logging.ERROR):
-        assert run(main) == (True, 1.0)
-    assert "in cleaning up" in caplog.text
-
-
-def test_cancelling_a_list_that_is_done_does_nothing(run):
-    async def main():
-        empty, full = gen.multi([]), gen.multi([gen.moment])
-        return empty.cancel(), full.cancel(), await empty, await full
-
-    assert run(main) == (False, False, [], [None])
+    assert run(main) == 60
 
 
 def test_body_that_raises_cancelled_error_ends_cancelled(run):

@@ -10,6 +10,7 @@ import pytest
 
 from gencoro import futures
 from gencoro.futures import (
+    CoroutineFuture,
     Future,
     chain_future,
     from_concurrent,
@@ -32,6 +33,12 @@ def make_future():
 
 def test_future_is_that_of_asyncio():
     assert Future is asyncio.Future
+
+
+def test_coroutines_future_passes_for_a_task_only_where_the_call_graph_needs_it():
+    has_call_graph = hasattr(asyncio, "capture_call_graph")
+
+    assert hasattr(CoroutineFuture, "get_coro") == has_call_graph
 
 
 def test_both_kinds_of_futures_are_futures(make_future):

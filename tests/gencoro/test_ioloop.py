@@ -110,6 +110,14 @@ def test_run_sync_refuses_a_plain_value(loop):
         loop.run_sync(lambda: 42)
 
 
+def test_run_sync_refuses_a_generator_function_and_names_the_cure(loop):
+    def main():
+        yield gen.sleep(60)
+
+    with pytest.raises(BadYieldError, match=r"main.*decorate .* with @gen\.coroutine"):
+        loop.run_sync(main)
+
+
 def test_run_sync_works_on_another_thread():
     def in_thread():
         loop = IOLoop()
@@ -136,8 +144,13 @@ def test_run_sync_says_so_when_somebody_stops_the_loop(loop):
         loop.stop()
         yield gen.sleep(60)
 
-    with pytest.raises(RuntimeError, match="somebody called stop"):
+    with pytest.raises(RuntimeError, match="somebody called stop") as caught:
         loop.run_sync(main)
+
+    # Who is unfinished, and where: in the text, and as a traceback.
+    assert "main() at test_ioloop.py:" in str(caught.value)
+    assert caught.traceback[-1].name == "main"
+    assert "yield gen.sleep(60)" in str(caught.traceback[-1].statement)
 
 
 def test_run_sync_runs_again_after_it_was_stopped(loop):

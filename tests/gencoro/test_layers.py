@@ -19,20 +19,33 @@ ROOT = pathlib.Path(gencoro.__file__).parent.parent
 # A module imports from its own level or one below.  A package is one entry.
 LEVELS = {
     "gencoro": {
+        "call_tree": 0,
         "errors": 0,
+        "frames": 0,
+        "nodes": 0,
+        "on_signal": 0,
         "futures": 1,
         "beside_tornado": 2,
         "executors": 2,
         "yieldables": 2,
         "runner": 3,
+        "debugging": 3,
         "coroutines": 3,
         "waiting": 4,
         "concurrent": 5,
         "gen": 5,
         "introspect": 5,
+        "leftovers": 5,
         "stack_context": 5,
+        "virtual_clock": 5,
+        "steps": 5,
+        "survey": 5,
+        "wait_graph": 5,
         "ioloop": 6,
+        "testrun": 6,
         "testing": 6,
+        "pytest_fixtures": 6,
+        "pytest_plugin": 6,
         "legacy": 7,
         "compat": 8,
         # The package in one screen: it hands out all the rest.
@@ -74,6 +87,10 @@ FACADES = {"gencoro.gen", "gencoro.concurrent", "gencoro.stack_context"}
 
 # What a program can do without; an import of it may stand in a function.
 OPTIONAL = {"ada_url", "idna", "pycurl", "selectolax", "twisted", "webencodings"}
+
+# pytest loads its plugins in every run, also for people who have no use for them: these
+# import in functions what costs time.
+PLUGIN = {"gencoro.pytest_fixtures", "gencoro.pytest_plugin"}
 
 # All that the crawler may know of gencoro.
 PUBLIC = {"gencoro.gen", "gencoro.concurrent", "gencoro.ioloop"}
@@ -188,6 +205,7 @@ def test_function_imports_optional_packages_only(module):
         str(found)
         for found in imports_of(module)
         if found.function is not None
+        and module not in PLUGIN
         and not is_upward_door(found)
         and found.target.partition(".")[0] not in OPTIONAL
     ]

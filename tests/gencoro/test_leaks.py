@@ -10,11 +10,11 @@ import weakref
 from datetime import timedelta
 
 import pytest
-from virtual_time import VirtualLoop
 
 from gencoro import gen
 from gencoro.futures import app_log
 from gencoro.ioloop import IOLoop
+from gencoro.virtual_clock import VirtualClock
 
 
 class Failure(Exception):
@@ -66,7 +66,7 @@ def new(monkeypatch):
 @pytest.fixture
 def loop(new):
     """Make a virtual loop; a test runs it with `_turn`."""
-    loop = VirtualLoop()
+    loop = VirtualClock().new_event_loop()
     asyncio.set_event_loop(loop)
     yield loop
     asyncio.set_event_loop(None)

@@ -163,7 +163,7 @@ def test_own_future(run):
 
     text = run(main)
 
-    assert text.startswith("the coroutine yielded its own Future <CoroutineFuture pend")
+    assert text.startswith("the coroutine yielded its own Future <CoroutineFuture of ")
     assert "it would wait for itself for ever" in text
 
 

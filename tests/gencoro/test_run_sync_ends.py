@@ -4,6 +4,7 @@ import asyncio
 import signal
 import subprocess
 import sys
+import time
 import traceback
 
 import pytest
@@ -70,7 +71,15 @@ def test_odd_error_before_the_first_yield_is_raised(loop, error):
         loop.run_sync(main, timeout=5)
 
 
-def test_time_out_of_a_future_that_fails_to_cancel_ends_all_the_same(loop, caplog):
+@pytest.fixture
+def little_patience(monkeypatch):
+    """Wait but a moment for what was cancelled."""
+    monkeypatch.setattr("gencoro.ioloop.CLEAN_UP_S", 0.01)
+
+
+def test_time_out_of_a_future_that_fails_to_cancel_ends_all_the_same(
+    little_patience, loop, caplog
+):
     class Stubborn(gen.Future):
         def cancel(self, msg=None):
             raise ValueError("never")
@@ -140,6 +149,38 @@ def test_coroutine_that_refuses_the_time_out_keeps_its_result(loop):
     assert loop.run_sync(stubborn, timeout=0.01) == 42
 
 
+@gen.coroutine
+def refuses_for_ever():
+    while True:
+        try:
+            yield gen.sleep(60)
+        except asyncio.CancelledError:
+            pass
+
+
+def test_coroutine_that_refuses_the_time_out_for_ever_is_given_up(
+    little_patience, loop, caplog
+):
+    with pytest.raises(TimeoutError, match=r"did not end when it was cance") as caught:
+        loop.run_sync(refuses_for_ever, timeout=0.01)
+
+    assert traceback.extract_tb(caught.value.__traceback__)[-1].line == (
+        "yield gen.sleep(60)"
+    )
+    assert "refuses_for_ever() pending" in str(caught.value)
+    assert loop.run_sync(answer) == 42
+
+
+def test_time_is_over_before_the_function_returns(loop):
+    # It cannot be interrupted; what it returns is cancelled at once.
+    def slow():
+        time.sleep(0.05)
+        return gen.sleep(60)
+
+    with pytest.raises(TimeoutError):
+        loop.run_sync(slow, timeout=0.01)
+
+
 def test_plain_future_that_times_out_is_cancelled(loop):
     future = loop.asyncio_loop.create_future()
 
@@ -156,6 +197,24 @@ def test_time_out_is_forgotten_after_the_result(loop):
 
 
 # Interrupts
+
+
+@pytest.mark.parametrize("interrupt", [KeyboardInterrupt, SystemExit])
+def test_interrupt_waits_for_no_coroutine_that_refuses(
+    little_patience, loop, interrupt
+):
+    @gen.coroutine
+    def main():
+        loop.call_later(0.001, exits, interrupt)
+        yield refuses_for_ever()
+
+    @gen.coroutine
+    def exits(interrupt):
+        yield gen.moment
+        raise interrupt
+
+    with pytest.raises(interrupt):
+        loop.run_sync(main)
 
 
 @pytest.mark.parametrize("interrupt", [KeyboardInterrupt, SystemExit])

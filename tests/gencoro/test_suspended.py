@@ -5,16 +5,16 @@ import gc
 import weakref
 
 import pytest
-from virtual_time import VirtualLoop
 
 from gencoro import gen
 from gencoro.ioloop import IOLoop
+from gencoro.virtual_clock import VirtualClock
 
 
 @pytest.fixture
 def event_loop():
     """Make a current loop with virtual time."""
-    loop = VirtualLoop()
+    loop = VirtualClock().new_event_loop()
     asyncio.set_event_loop(loop)
     yield loop
     asyncio.set_event_loop(None)

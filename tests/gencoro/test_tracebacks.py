@@ -4,15 +4,97 @@ import asyncio
 import pathlib
 import sys
 import traceback
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 import gencoro
+from gencoro import concurrent as gen_concurrent
 from gencoro import gen
+from gencoro.concurrent import run_on_executor
 
 
 class Failure(Exception):
     pass
+
+
+PACKAGE = str(pathlib.Path(gencoro.__file__).parent)
+
+
+def _frames(error):
+    """Return the names of an error's frames, and those of them that are ours."""
+    frames = traceback.extract_tb(error.__traceback__)
+    ours = [frame.name for frame in frames if frame.filename.startswith(PACKAGE)]
+    return [frame.name for frame in frames], ours
+
+
+def _raise_here():
+    raise Failure("here")
+
+
+class _Worker:
+    def __init__(self, executor):
+        self.executor = executor
+
+    raise_there = run_on_executor(lambda self: _raise_here())
+
+
+@gen.coroutine
+def _raises_at_once():
+    _raise_here()
+
+
+async def _native():
+    _raise_here()
+
+
+CULPRITS = {
+    "after a wait": lambda: gen.sleep(0.001),
+    "at once": _raises_at_once,
+    "native coroutine": _native,
+    "executor thread": lambda: _Worker(ThreadPoolExecutor(1)).raise_there(),
+    "executor of no thread": lambda: _Worker(
+        gen_concurrent.dummy_executor
+    ).raise_there(),
+}
+
+
+@pytest.mark.parametrize("culprit", CULPRITS)
+def test_ten_coroutines_are_ten_frames_in_call_order(loop, culprit):
+    names = [f"level{level}" for level in range(10)]
+    namespace = {"gen": gen, "culprit": CULPRITS[culprit]}
+    ways = [
+        "yield {inner}()",
+        "yield [{inner}(), gen.moment]",
+        "yield {{'key': {inner}()}}",
+        "yield gen.with_timeout(__import__('datetime').timedelta(9), {inner}())",
+        "yield from helper({inner})",
+    ]
+    source = "def helper(inner):\n    yield inner()\n"
+    for number, (name, inner) in enumerate(zip(names, [*names[1:], "culprit"])):
+        way = ways[number % len(ways)].format(inner=inner)
+        source += f"@gen.coroutine\ndef {name}():\n    {way}\n    after()\n"
+    source += "def after():\n    raise ValueError('here')\n"
+    exec(source, namespace)  # noqa: S102 (a function of its own for each level)
+
+    with pytest.raises((Failure, ValueError)) as caught:
+        loop.run_sync(namespace["level0"])
+
+    found, ours = _frames(caught.value)
+    assert [name for name in found if name.startswith("level")] == names
+    assert ours == ["run_sync"]
+    assert (caught.value.__context__, caught.value.__cause__) == (None, None)
+
+
+def test_error_of_run_sync_has_the_one_frame_of_ours_that_it_went_through(loop):
+    with pytest.raises(Failure) as caught:
+        loop.run_sync(_raises_at_once)
+
+    assert _frames(caught.value)[0][-3:] == [
+        "run_sync",
+        "_raises_at_once",
+        "_raise_here",
+    ]
 
 
 def test_traceback_shows_the_bodies_in_call_order_and_nothing_of_ours(run):
@@ -35,11 +117,9 @@ def test_traceback_shows_the_bodies_in_call_order_and_nothing_of_ours(run):
     with pytest.raises(Failure) as caught:
         run(main)
 
-    frames = traceback.extract_tb(caught.value.__traceback__)
-    names = [frame.name for frame in frames]
+    names, ours = _frames(caught.value)
     assert names[-4:] == ["main", "caller", "middle", "culprit"]
-    package = str(pathlib.Path(gencoro.__file__).parent)
-    assert [frame for frame in frames if frame.filename.startswith(package)] == []
+    assert ours == []
 
 
 def test_later_error_is_not_chained_to_one_that_was_dealt_with(run):

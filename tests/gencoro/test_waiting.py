@@ -139,7 +139,7 @@ def test_error_after_the_time_out_is_logged(run, caplog):
     run(main)
 
     [record] = caplog.records
-    assert record.message.startswith("Exception in Future <CoroutineFuture finished")
+    assert record.message.startswith("Exception in Future <CoroutineFuture of _f")
     assert record.exc_info[1].args == ("late",)
 
 

@@ -317,21 +317,22 @@ def test_killed_crawl_is_recovered_by_the_next(crawl, open_frontier):
 
 def test_reader_looks_while_another_process_writes(crawl, open_frontier, path):
     process = crawl()
-    seen = []
+    told, seen = set(), []
 
     for _ in range(5):
-        told = [process.stdout.readline() for _ in range(100)]
+        lines = [process.stdout.readline().strip() for _ in range(100)]
+        told |= {f"http://{int(n) % 3}.test/{n}" for n in lines if n.isdecimal()}
         reader = open_frontier(read_only=True)
         records = list(reader.records())
         done = {r.url for r in records if r.state is State.DONE}
-        last = int(told[-1])
-        assert f"http://{last % 3}.test/{last}" in done
+        assert told <= done
         assert all(not r.via or r.via in done for r in records)
         assert reader.count(State.DONE) <= len(done)
         seen.append(len(done))
         reader.close()
 
-    assert seen == sorted(seen) and len(set(seen)) == 5
+    assert seen == sorted(seen)
+    assert seen[-1] >= len(told) > 400
     assert process.poll() is None
 
 

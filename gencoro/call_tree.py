@@ -1,0 +1,210 @@
+"""The picture of who waits for whom: nodes in, lines of plain ASCII out.
+
+Rule: it ends, and it stays short, whatever it is given: circles, chains that are longer
+than the stack is deep, a hundred thousand nodes that are all alike.
+"""
+
+import itertools
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from gencoro.nodes import Graph, Node, labels_down
+
+__all__ = ["draw", "printable"]
+
+# So many nodes of one branch that look alike are drawn each; of more, the first.
+ALIKE_SHOWN = 3
+
+# Deeper branches than this are left out: each takes four columns.
+DEEPEST = 20
+
+# Of a longer chain of nodes, each waiting for the next, the middle is left out.
+LONGEST_CHAIN = 40
+
+# No picture has more lines.  A person reads the first ones; a log has to keep them all.
+MOST_LINES = 1000
+
+
+def draw(nodes: Iterable[Node]) -> str:
+    """Draw nodes and all that they wait for, from those that nobody waits for down.
+
+    What a node waits for stands below it; what waits for several things has branches.
+    A node that several wait for has a number and is drawn once.  The order is that of
+    the labels, and of the places in a branch.
+
+    >>> sleep = Node(text="sleep", detail="4.2 s left")
+    >>> load = Node(["load() at app.py:20"], children=[("", sleep)])
+    >>> both = Node(text="list, 1 of 3 done", children=[("[0]", load), ("[2]", load)])
+    >>> main = Node(["main() at app.py:12"], children=[("", both)])
+    >>> print(draw([load, main]))
+    main() at app.py:12: list, 1 of 3 done
+    |-- [0] load() at app.py:20 (#1, 2 wait for it): sleep, 4.2 s left
+    '-- [2] load() at app.py:20 (#1 again, see above)
+    """
+    return "\n".join(_shortened(_Drawing(Graph(nodes)).lines()))
+
+
+def printable(text: str) -> str:
+    r"""Return a text with what would not be shown, but obeyed by a terminal, escaped.
+
+    >>> printable("red \x1b[31m")
+    'red \\x1b[31m'
+    """
+    if text.isprintable():
+        return text
+    return "".join(
+        one if one.isprintable() else one.encode("unicode_escape").decode("ascii")
+        for one in text
+    )
+
+
+class _Item(NamedTuple):
+    """A node that is still to be drawn.
+
+    Attributes:
+        lead: What its first line begins with.
+        margin: What its further lines begin with.
+        depth: The number of branches that it hangs on.
+    """
+
+    node: Node
+    lead: str
+    margin: str
+    depth: int
+
+
+class _Drawing:
+    """One picture, made line by line and without recursion."""
+
+    def __init__(self, graph: Graph) -> None:
+        self._graph = graph
+        self._numbers: dict[Node, int] = {}
+        # Shared nodes of which a part is still to be drawn: one of them that is met
+        # below itself waits for itself.
+        self._open: set[Node] = set()
+        # On top is what comes next: a node to be drawn, a line, or a node drawn whole.
+        self._stack: list[_Item | str | Node] = []
+
+    def lines(self) -> Iterator[str]:
+        roots = [("", root) for root in self._graph.roots]
+        for node, line in reversed(self._grouped(roots)):
+            self._stack.append(_Item(node, line, "", 0) if node else line)
+        while self._stack:
+            item = self._stack.pop()
+            if isinstance(item, _Item):
+                yield from self._draw_item(item)
+            elif isinstance(item, str):
+                yield item
+            else:
+                self._open.discard(item)
+
+    def _draw_item(self, item: _Item) -> Iterator[str]:
+        lines, children = self._follow(item.node)
+        yield item.lead + lines[0]
+        for line in _without_middle(lines[1:]):
+            yield f"{item.margin}-> {line}"
+        if _only_child(children):
+            self._stack.append(
+                item._replace(node=children[0][1], lead=f"{item.margin}-> ")
+            )
+        elif item.depth == DEEPEST and children:
+            yield f"{item.margin}... what is deeper is left out"
+        else:
+            self._push_branches(children, item)
+
+    def _push_branches(self, children: list[tuple[str, Node]], above: _Item) -> None:
+        fork, margin = "'-- ", "    "
+        for node, line in reversed(self._grouped(children)):
+            line = f"{above.margin}{fork}{line}"
+            if node is None:
+                self._stack.append(line)
+            else:
+                margin = above.margin + margin
+                self._stack.append(_Item(node, line, margin, above.depth + 1))
+            fork, margin = "|-- ", "|   "
+
+    def _grouped(
+        self, children: list[tuple[str, Node]]
+    ) -> list[tuple[Node | None, str]]:
+        """Return nodes to be drawn with their places, and words about the other ones."""
+        if not any(place for place, _ in children):
+            children = sorted(children, key=lambda pair: labels_down(pair[1]))
+        counts = Counter(self._graph.looks(node) for _, node in children)
+        grouped: list[tuple[Node | None, str]] = []
+        for place, node in children:
+            looks = self._graph.looks(node)
+            count = counts[looks]
+            if count:
+                grouped.append((node, f"{place} " if place else ""))
+            if count > ALIKE_SHOWN:
+                grouped.append((None, f"... and {count - 1} more like {node.label()}"))
+                counts[looks] = 0
+        return grouped
+
+    def _follow(self, node: Node) -> tuple[list[str], list[tuple[str, Node]]]:
+        """Return the lines of a node and of what it waits for, and then the branches."""
+        lines: list[str] = []
+        while True:
+            again = node in self._numbers
+            words = self._words(node)
+            if node.heads or not lines:
+                lines += words
+            else:
+                lines[-1] += f": {words[0]}"
+            if again:
+                return lines, []
+            child = _only_child(node.children)
+            if child is None or (child.heads and self._graph.is_shared(child)):
+                return lines, node.children
+            node = child
+
+    def _words(self, node: Node) -> list[str]:
+        asides = [self._number(node)] if self._graph.is_shared(node) else []
+        if not node.heads:
+            return [node.description() + _in_brackets(asides)]
+        asides += [node.detail] if node.detail else []
+        lines = [node.heads[0] + _in_brackets(asides), *node.heads[1:]]
+        if node.text:
+            lines[-1] += f": {node.text}"
+        return lines
+
+    def _number(self, node: Node) -> str:
+        if node in self._numbers:
+            again = f"#{self._numbers[node]} again"
+            if not node.children:
+                return again
+            where = (
+                ": they wait for each other" if node in self._open else ", see above"
+            )
+            return again + where
+        number = self._numbers[node] = len(self._numbers) + 1
+        self._open.add(node)
+        self._stack.append(node)
+        waiters = self._graph.waiters[node]
+        return f"#{number}, {waiters} wait for it" if waiters > 1 else f"#{number}"
+
+
+def _only_child(children: list[tuple[str, Node]]) -> Node | None:
+    if len(children) == 1 and not children[0][0]:
+        return children[0][1]
+    return None
+
+
+def _in_brackets(asides: list[str]) -> str:
+    return f" ({', '.join(asides)})" if asides else ""
+
+
+def _without_middle(lines: list[str]) -> list[str]:
+    """Return a long chain's begin and end: what it hangs on stands at the end."""
+    if len(lines) <= LONGEST_CHAIN:
+        return lines
+    half = LONGEST_CHAIN // 2
+    left_out = f"... and {len(lines) - 2 * half} more, until"
+    return [*lines[:half], left_out, *lines[-half:]]
+
+
+def _shortened(lines: Iterator[str]) -> Iterator[str]:
+    yield from map(printable, itertools.islice(lines, MOST_LINES))
+    if next(lines, None) is not None:
+        yield "... the rest is left out"

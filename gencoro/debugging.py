@@ -1,0 +1,176 @@
+"""Debug mode: coroutines that remember their call, and tell of steps that take too long.
+
+It is on for each coroutine that is called while its loop is in debug mode (``python -X
+dev``, ``loop.set_debug(True)``), and for all of them with ``GENCORO_DEBUG=1`` in the
+environment, which costs much less.  It reports to the logger ``tornado.application``:
+
+- a step that keeps the loop for longer than its ``slow_callback_duration``,
+- a coroutine whose Future was dropped by its caller, because of a forgotten ``yield``,
+- a coroutine that can never go on, because nobody has what it waits for.
+
+From Python 3.14 on it also tells asyncio's call graph who waits for whom.
+
+Used by `gencoro.coroutines`; a program that is not debugged pays one test for each call.
+"""
+
+import asyncio
+import os
+import sys
+import threading
+import time
+from collections.abc import Callable, Generator
+from typing import Any, TypeAlias, TypeVar
+
+from gencoro.frames import frames_of, line_of, name_of
+from gencoro.futures import CoroutineFuture, Future, app_log
+from gencoro.runner import Runner
+from gencoro.yieldables import MultiFuture, _null_future
+
+__all__ = ["DEBUGS_ALL", "FIRST_STEP", "WatchedRunner", "note_call"]
+
+T = TypeVar("T")
+
+DEBUGS_ALL = not sys.flags.ignore_environment and os.environ.get(
+    "GENCORO_DEBUG", ""
+) not in ("", "0")
+
+# Seconds, for loops that have no slow_callback_duration.  Precedent: asyncio's own.
+SLOW_STEP_S = 0.1
+
+# Stands for what a generator yields that has not begun: done, and worth the None that
+# begins it.
+FIRST_STEP = _null_future
+
+# References to the Future of a suspended coroutine that nobody else has: its Runner's,
+# and the one that asks for their number.
+OWN_REFERENCES = 2
+
+# How asyncio is told who is awaited by whom, from Python 3.14 on.  It takes no notice of
+# what is no Future, such as None and `moment`.
+Tell: TypeAlias = Callable[[Any, Any], None] | None
+_awaited_by: Tell = getattr(asyncio, "future_add_to_awaited_by", None)
+_no_longer_awaited_by: Tell = getattr(asyncio, "future_discard_from_awaited_by", None)
+
+
+def note_call(future: CoroutineFuture[Any]) -> None:
+    """Let a Future know the line that called the caller of this function."""
+    frame = sys._getframe(2)
+    future.called_at = f"{frame.f_code.co_filename}:{frame.f_lineno}"
+    if future._source_traceback:  # type: ignore[attr-defined]
+        # asyncio's own account would end in the frame that made the Future.
+        del future._source_traceback[-1]  # type: ignore[attr-defined]
+
+
+class _Clock(threading.local):
+    """Adds up the time of steps that are made within a step: calls start at once."""
+
+    inner_s = 0.0
+
+
+_clock = _Clock()
+
+
+class WatchedRunner(Runner[T]):
+    """A Runner that is watched; it makes the first step of its generator too.
+
+    Attributes:
+        suspended_at: When the last step ended, seconds on the clock of the loop.
+    """
+
+    __slots__ = ("_awaited", "_is_reported", "_name", "_place", "suspended_at")
+
+    # What the last step ended with waiting for: meanwhile an error may have taken its
+    # place in `future`.
+    _awaited: Future[Any] | None
+
+    def run(self, _done: Any = None) -> None:
+        """Make a step, as every Runner does, and look at it from outside."""
+        del _done
+        if self.future is None or not self.future.done():
+            return
+        if not hasattr(self, "_name"):
+            self._begin()
+        else:
+            # Before anybody counts: asyncio's account has a reference to our Future.
+            _tell_call_graph(_no_longer_awaited_by, self._awaited, self.result_future)
+            if self._is_dropped():
+                self._report_dropped()
+        started_at = time.perf_counter()
+        outer_s, _clock.inner_s = _clock.inner_s, 0.0
+        try:
+            super().run()
+        finally:
+            took_s = time.perf_counter() - started_at
+            own_s = took_s - _clock.inner_s
+            _clock.inner_s = outer_s + took_s
+            self._note_step(own_s)
+            self._awaited = self.future
+            _tell_call_graph(_awaited_by, self._awaited, self.result_future)
+
+    __call__ = run
+
+    def _begin(self) -> None:
+        # Not in an __init__, which would be one more frame that holds the generator
+        # while it makes its first step.
+        call = getattr(self.result_future, "called_at", "an unknown place")
+        self._name = f"{name_of(self.gen)}(), called at {call},"
+        self._place = _place_of(self.gen)
+        self._is_reported = False
+
+    def _note_step(self, own_s: float) -> None:
+        before, self._place = self._place, _place_of(self.gen)
+        self.suspended_at = self.loop.time()
+        if own_s >= getattr(self.loop, "slow_callback_duration", SLOW_STEP_S):
+            app_log.warning(
+                "%s kept the loop for %.3f s in one step, from %s to %s",
+                self._name,
+                own_s,
+                before,
+                self._place,
+            )
+
+    def _is_dropped(self) -> bool:
+        """Return whether nobody has our Future, nor a callback on it."""
+        future = self.result_future
+        if self._is_reported or future is None or future._callbacks:
+            return False
+        del future
+        return sys.getrefcount(self.result_future) == OWN_REFERENCES
+
+    def _report_dropped(self) -> None:
+        self._is_reported = True
+        app_log.warning(
+            "%s runs on its own: its Future was dropped while it was suspended at %s, so "
+            "nobody will see what it returns; yield the call, or, if that is meant, make "
+            "it with IOLoop.spawn_callback",
+            self._name,
+            self._place,
+        )
+
+    def __del__(self) -> None:
+        # What was suspended in a loop that is closed was given up with it.
+        if not (self.finished or self.loop.is_closed() or sys.is_finalizing()):
+            app_log.warning(
+                "%s was thrown away while it was suspended at %s: nobody had what it "
+                "waits for any more, so it could never go on",
+                self._name,
+                self._place,
+            )
+
+
+def _tell_call_graph(tell: Tell, awaited: Any, waiter: Any) -> None:
+    """Tell asyncio what a coroutine waits for, through lists and dicts."""
+    waits = [(awaited, waiter)]
+    while waits and tell is not None:
+        awaited, waiter = waits.pop()
+        tell(awaited, waiter)
+        if isinstance(awaited, MultiFuture):
+            waits += [(child, awaited) for child in awaited.children]
+
+
+def _place_of(gen: "Generator[Any, Any, Any]") -> str:
+    """Return the line where a generator stands, through those that it waits in."""
+    place = "its end"
+    for frame in frames_of(gen):
+        place = f"{frame.f_code.co_filename}:{line_of(frame)}"
+    return place

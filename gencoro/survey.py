@@ -1,0 +1,199 @@
+"""What waits in this process, at this moment: found by one look at all its objects.
+
+Nothing is registered while coroutines run.  What is gathered here is what they cannot
+tell by themselves: that they exist, and who will make done what they wait for.
+
+Rule: reads only, and runs no code of others.  Other threads go on meanwhile: what is
+read once is kept, for the next line may find it gone; and what was found may be still in
+its ``__init__``, so that attributes are missing.
+"""
+
+import asyncio
+import functools
+import gc
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from types import FunctionType, MethodType
+from typing import Any, TypeVar
+
+from gencoro.futures import Future
+from gencoro.runner import Runner
+from gencoro.waiting import WaitIterator
+
+__all__ = ["Survey", "callbacks_of", "copied", "in_cell"]
+
+T = TypeVar("T")
+
+# Functions that make another Future done than the one that calls them back: it is in
+# this one of their cells.
+CELLS = {
+    ("gencoro.futures", "chain_future.<locals>.<lambda>"): "target",
+    ("gencoro.waiting", "with_timeout.<locals>.time_out"): "result",
+    ("tornado.concurrent", "chain_future.<locals>.copy"): "b",
+    ("tornado.gen", "multi_future.<locals>.callback"): "future",
+    ("asyncio.tasks", "shield.<locals>._inner_done_callback"): "outer",
+    ("asyncio.tasks", "_wait.<locals>._on_completion"): "waiter",
+}
+
+# These make done what they are called with.
+WAKERS = {
+    ("asyncio.futures", "_set_result_unless_cancelled"),
+    ("asyncio.tasks", "_release_waiter"),
+}
+
+# Where Tornado's queues and locks keep the Futures of those who wait.  A Lock has a
+# Semaphore: it comes last, to be the one that is named.
+TORNADO_WAITERS = [
+    ("tornado.queues", "Queue", "_getters", "Queue.get()"),
+    ("tornado.queues", "Queue", "_putters", "Queue.put()"),
+    ("tornado.locks", "Condition", "_waiters", "Condition.wait()"),
+    ("tornado.locks", "Event", "_waiters", "Event.wait()"),
+    ("tornado.locks", "Semaphore", "_waiters", "Semaphore.acquire()"),
+    ("tornado.locks", "Lock", "_block._waiters", "Lock.acquire()"),
+]
+
+
+class Survey:
+    """The coroutines of this process, and what is known of what they wait for.
+
+    Attributes:
+        runners: The Runner of each coroutine that has not ended, by its result Future;
+            Tornado's own coroutines too.
+        futures: All that are not done, Tasks too.
+        sources: Whose outcome a Future will get.
+        iterators: The WaitIterator that gave a Future.
+        alarm_at: When a timer ends the wait for a Future, on its loop's clock.
+        calls: What was called to get a Future.
+    """
+
+    def __init__(self) -> None:
+        self.runners: dict[Future[Any], Any] = {}
+        self.futures: list[Future[Any]] = []
+        self.sources: dict[Future[Any], list[Future[Any]]] = {}
+        self.iterators: dict[Future[Any], WaitIterator] = {}
+        self.alarm_at: dict[Future[Any], float] = {}
+        self.calls: dict[Future[Any], str] = {}
+        looks = list(self._looks())
+        wanted = tuple(cls for cls, _ in looks)
+        # Not isinstance(), which asks the object, and so may run code of a proxy.  All
+        # others are let go at once: what ends meanwhile would be freed on this thread.
+        found = [one for one in gc.get_objects() if issubclass(type(one), wanted)]
+        for cls, look_at in looks:
+            for one in found:
+                if issubclass(type(one), cls):
+                    look_at(one)
+
+    def _looks(self) -> Iterator[tuple[type, Callable[[Any], None]]]:
+        yield Runner, self._look_at_runner
+        yield Future, self._look_at_future
+        yield asyncio.TimerHandle, self._look_at_timer
+        for cls in _in_tornado("tornado.gen", "Runner"):
+            yield cls, self._look_at_runner
+        for module, name, attribute, call in TORNADO_WAITERS:
+            for cls in _in_tornado(module, name):
+                yield cls, functools.partial(self._look_at_waiters, attribute, call)
+
+    def _look_at_runner(self, runner: Any) -> None:
+        future = getattr(runner, "result_future", None)
+        if future is not None:
+            self.runners[future] = runner
+
+    def _look_at_future(self, future: "Future[Any]") -> None:
+        # One without a loop is still being made.
+        if getattr(future, "_loop", None) is None or future.done():
+            return
+        self.futures.append(future)
+        for callback in callbacks_of(future):
+            target = _completed_by(callback)
+            if target is not None:
+                self.sources.setdefault(target, []).append(future)
+            elif _is_method_of(callback, WaitIterator):
+                running = callback.__self__._running
+                if running is not None:
+                    self.iterators[running] = callback.__self__
+
+    def _look_at_timer(self, timer: asyncio.TimerHandle) -> None:
+        callback = getattr(timer, "_callback", None)
+        due_at = getattr(timer, "_when", None)
+        target = _completed_by(callback, tuple(getattr(timer, "_args", None) or ()))
+        if target is not None and due_at is not None:
+            self.alarm_at[target] = due_at
+
+    def _look_at_waiters(self, attribute: str, call: str, holder: Any) -> None:
+        for name in attribute.split("."):
+            holder = getattr(holder, name, ())
+        for waiter in copied(holder):
+            future = waiter[-1] if type(waiter) is tuple else waiter
+            self.calls[future] = f"tornado {call}"
+
+
+def callbacks_of(future: "Future[Any]") -> list[Any]:
+    """Return what a Future calls back when it is done.
+
+    >>> loop = asyncio.new_event_loop()
+    >>> future = loop.create_future()
+    >>> future.add_done_callback(print)
+    >>> callbacks_of(future)
+    [<built-in function print>]
+    >>> loop.close()
+    """
+    pairs = future._callbacks or ()
+    return [callback for callback, _context in pairs]
+
+
+def copied(things: Iterable[T]) -> list[T]:
+    """Return a copy of a collection that other threads may be changing.
+
+    >>> copied({"tea": 1, "cake": 2}.items())
+    [('tea', 1), ('cake', 2)]
+    """
+    while True:
+        try:
+            return list(things)
+        except RuntimeError:  # changed during iteration
+            continue
+
+
+def in_cell(function: FunctionType, name: str) -> Any:
+    """Return what a function has of a variable of the function around it, or None.
+
+    >>> def outer(number):
+    ...     return lambda: number
+    >>> in_cell(outer(42), "number")
+    42
+    """
+    for free, cell in zip(function.__code__.co_freevars, function.__closure__ or ()):
+        if free == name:
+            try:
+                return cell.cell_contents
+            except ValueError:  # not set yet
+                return None
+    return None
+
+
+def _completed_by(
+    callback: Any, arguments: tuple[Any, ...] = ()
+) -> "Future[Any] | None":
+    """Return the Future that a callback makes done, if it is a known one."""
+    target = None
+    if type(callback) is functools.partial:
+        callback, arguments = callback.func, callback.args
+    if type(callback) is FunctionType:
+        name = (callback.__module__, callback.__qualname__)
+        if name in WAKERS:
+            target = arguments[0]
+        elif name in CELLS:
+            target = in_cell(callback, CELLS[name])
+    elif _is_method_of(callback, asyncio.TaskGroup):
+        target = callback.__self__._on_completed_fut
+    return target if isinstance(target, Future) else None
+
+
+def _is_method_of(callback: Any, cls: type) -> bool:
+    return type(callback) is MethodType and issubclass(type(callback.__self__), cls)
+
+
+def _in_tornado(module: str, name: str) -> list[type]:
+    """Return a class of Tornado, in a list, if the program has imported it."""
+    cls = getattr(sys.modules.get(module), name, None)
+    return [cls] if isinstance(cls, type) else []

@@ -1,0 +1,158 @@
+"""What tests of coroutines are written with; the names of `tornado.testing`, and more.
+
+`gen_test` runs one test on a loop of its own, `VirtualClock` lets its time fly, and
+``ExpectLog`` takes note of what it logs.  With pytest nothing has to be imported from here:
+see `gencoro.pytest_plugin`.
+"""
+
+import asyncio
+import functools
+from collections.abc import Callable
+from typing import Any, overload
+
+import tornado.testing
+from tornado.platform.asyncio import BaseAsyncIOLoop
+from tornado.testing import (
+    ExpectLog,
+    bind_unused_port,
+    get_async_test_timeout,
+    main,
+)
+
+from gencoro.errors import DeadlockError
+from gencoro.ioloop import IOLoop
+from gencoro.testrun import as_coroutine, as_seconds, new_io_loop, run_test
+from gencoro.virtual_clock import VirtualClock
+
+__all__ = [
+    "AsyncHTTPSTestCase",
+    "AsyncHTTPTestCase",
+    "AsyncTestCase",
+    "DeadlockError",
+    "ExpectLog",
+    "VirtualClock",
+    "bind_unused_port",
+    "gen_test",
+    "get_async_test_timeout",
+    "main",
+    "new_io_loop",
+    "run_test",
+]
+
+
+@overload
+def gen_test(func: Callable[..., Any]) -> Callable[..., Any]: ...
+
+
+@overload
+def gen_test(
+    *, timeout: float | None = None
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]: ...
+
+
+def gen_test(
+    func: Callable[..., Any] | None = None, *, timeout: float | None = None
+) -> Callable[..., Any]:
+    """Make a test of a generator function: calling it runs it on a loop, to its end.
+
+    A method of `AsyncTestCase` runs on the loop of its object; any other function or
+    method gets a new loop each time.  ``@gen.coroutine`` functions and ``async def`` are
+    taken as well.
+
+    When the time is over, `TimeoutError` is raised at the ``yield`` where the test is
+    stuck, in the innermost coroutine, so that the traceback leads there and every
+    ``finally`` runs.  A test that goes on after that is cancelled, and fails all the
+    same.
+
+    Args:
+        timeout: Seconds of real time, 0 for no limit; by default those of the
+            environment variable ``ASYNC_TEST_TIMEOUT``, or 5.
+
+    Raises:
+        TypeError: it was given what is no such function.
+        ValueError: the time-out is negative, or no number.
+
+    >>> from gencoro import gen
+    >>> @gen_test
+    ... def test_nap():
+    ...     yield gen.sleep(0.001)
+    ...     assert 1 + 1 == 2
+    >>> test_nap()
+    >>> @gen_test(timeout=0.01)
+    ... def test_that_is_stuck():
+    ...     yield gen.sleep(60)
+    >>> test_that_is_stuck()  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    TimeoutError: The test timed out after 0.01 seconds...
+    """
+    if func is None:
+        as_seconds(timeout)
+        return functools.partial(_make_test, timeout=timeout)
+    if not callable(func):
+        raise TypeError(f"gen_test({func!r}): write @gen_test(timeout={func!r})")
+    return _make_test(func, timeout=timeout)
+
+
+# Some test runners take whatever is called `*_test` for a test.
+gen_test.__test__ = False  # type: ignore[attr-defined]
+
+
+def _make_test(func: Callable[..., Any], timeout: float | None) -> Callable[..., Any]:
+    start = as_coroutine(func)
+
+    @functools.wraps(func)
+    def test(*args: Any, **kwargs: Any) -> Any:
+        io_loop = getattr(args[0], "io_loop", None) if args else None
+        if isinstance(io_loop, BaseAsyncIOLoop):
+            return run_test(io_loop, functools.partial(start, *args, **kwargs), timeout)
+        with new_io_loop(asyncio.new_event_loop()) as io_loop:
+            return run_test(io_loop, functools.partial(start, *args, **kwargs), timeout)
+
+    # It is none any more, whatever it was before.
+    vars(test).pop("__tornado_coroutine__", None)
+    test.gen_test_timeout = timeout  # type: ignore[attr-defined]
+    return test
+
+
+class AsyncTestCase(tornado.testing.AsyncTestCase):
+    """Tornado's, on our `IOLoop`; its methods are tests if `gen_test` decorates them.
+
+    >>> from gencoro import gen
+    >>> class TestNap(AsyncTestCase):
+    ...     @gen_test
+    ...     def test_nap(self):
+    ...         yield gen.sleep(0.001)
+    ...         self.assertIs(IOLoop.current(), self.io_loop)
+    >>> result = TestNap("test_nap").run()
+    >>> result.testsRun, result.errors, result.failures
+    (1, [], [])
+    """
+
+    def setUp(self) -> None:
+        """Make the loop."""
+        super().setUp()
+        # The one that Tornado has just made, which becomes ours.
+        self.io_loop = IOLoop.current()
+
+
+class AsyncHTTPTestCase(AsyncTestCase, tornado.testing.AsyncHTTPTestCase):
+    """Tornado's, on our `IOLoop`: each test has a server of what ``get_app`` returns.
+
+    >>> from tornado.web import Application
+    >>> class TestApp(AsyncHTTPTestCase):
+    ...     def get_app(self):
+    ...         return Application()
+    ...     @gen_test
+    ...     def test_app_has_no_pages(self):
+    ...         url = self.get_url("/")
+    ...         response = yield self.http_client.fetch(url, raise_error=False)
+    ...         self.assertEqual(response.code, 404)
+    >>> with ExpectLog("tornado.access", "404"):
+    ...     result = TestApp("test_app_has_no_pages").run()
+    >>> result.testsRun, result.errors, result.failures
+    (1, [], [])
+    """
+
+
+class AsyncHTTPSTestCase(AsyncHTTPTestCase, tornado.testing.AsyncHTTPSTestCase):
+    """Tornado's, on our `IOLoop`: as `AsyncHTTPTestCase`, with TLS."""

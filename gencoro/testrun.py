@@ -1,0 +1,246 @@
+"""One test on one loop: how it starts, and how it is made to end when it is stuck.
+
+Rule: whatever the body does, a test that was made to end fails, and does so in bounded
+time: first an error is raised where it is stuck, then it is cancelled, then its loop is
+stopped.
+
+Used by `gencoro.testing` and `gencoro.pytest_plugin`.
+"""
+
+import asyncio
+import contextlib
+import inspect
+import itertools
+from collections.abc import Callable, Iterator
+from types import TracebackType
+from typing import Any
+
+from tornado.platform.asyncio import BaseAsyncIOLoop
+from tornado.testing import get_async_test_timeout
+
+from gencoro.coroutines import coroutine, is_coroutine_function
+from gencoro.errors import DeadlockError
+from gencoro.futures import Future
+from gencoro.introspect import format_tree, traceback_of, wait_chain
+from gencoro.ioloop import IOLoop
+from gencoro.runner import Runner
+from gencoro.virtual_clock import VirtualLoop
+from gencoro.yieldables import MultiFuture, convert_yielded, held_tasks
+
+__all__ = ["as_coroutine", "as_seconds", "new_io_loop", "run_test"]
+
+# A test that was told to end gets so many seconds to clean up, and then, cancelled, as
+# many again.
+CLEAN_UP_S = 1.0
+
+
+def run_test(
+    io_loop: BaseAsyncIOLoop,
+    start: Callable[[], Any],
+    timeout: float | None = None,
+) -> Any:
+    """Run a test on a loop as `gen_test` does, and return its result.
+
+    Args:
+        start: Called with the loop running; returns a generator coroutine's Future, or
+            another yieldable.
+        timeout: Seconds of real time, as for `gen_test`.
+
+    >>> with new_io_loop(asyncio.new_event_loop()) as io_loop:
+    ...     run_test(io_loop, lambda: asyncio.sleep(0.001, "rested"), timeout=5)
+    'rested'
+    """
+    return _Test(io_loop, start, as_seconds(timeout)).run()
+
+
+def as_coroutine(func: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function whose call begins a test and returns what is to be waited for.
+
+    Raises:
+        TypeError: the function is an asynchronous generator.
+
+    >>> as_coroutine(asyncio.sleep) is asyncio.sleep
+    True
+    """
+    if inspect.isasyncgenfunction(func):
+        raise TypeError(
+            f"{func.__qualname__} is an async generator, which cannot be a test; write "
+            "`await` where it has `yield`"
+        )
+    if inspect.iscoroutinefunction(func) or is_coroutine_function(func):
+        return func
+    return coroutine(func)
+
+
+def as_seconds(timeout: float | None) -> float:
+    """Return the time-out of a test in seconds, where None stands for the default.
+
+    Raises:
+        ValueError: it is negative, or no number.
+
+    >>> as_seconds(0.5)
+    0.5
+    """
+    if timeout is None:
+        return get_async_test_timeout()
+    if not isinstance(timeout, (int, float)) or not timeout >= 0:
+        raise ValueError(
+            f"timeout={timeout!r}: give the seconds that the test may take, or 0 for no "
+            "limit"
+        )
+    return timeout
+
+
+class _Test:
+    """One run of a test: from its start to its end, be it its own or a forced one."""
+
+    def __init__(
+        self, io_loop: BaseAsyncIOLoop, start: Callable[[], Any], timeout: float
+    ) -> None:
+        self.io_loop = io_loop
+        self.start_body = start
+        self.timeout = timeout
+        self.future: Future[Any] | None = None
+        self.timers: list[asyncio.TimerHandle] = []
+        # Why the test was made to end, if it was, and how; where it was stuck, if it
+        # could not be told so there.
+        self.error: Exception | None = None
+        self.was_thrown = False
+        self.stuck_at: TracebackType | None = None
+
+    def run(self) -> Any:
+        try:
+            return self.run_loop(self.start)
+        except DeadlockError as exc:
+            if self.future is None or self.future.done():  # the test's own affair
+                raise
+            deadlock = exc.with_traceback(None)
+        # The loop has stopped.  It goes on, so that the test hears of it and cleans up.
+        return self.run_loop(lambda: self.end_with(deadlock))
+
+    def run_loop(self, start: Callable[[], Any]) -> Any:
+        try:
+            result = self.io_loop.run_sync(start)
+        except (Exception, asyncio.CancelledError) as exc:
+            if self.error is None or exc is self.error or self.failed_with(exc):
+                raise
+        else:
+            if self.error is None:
+                return result
+        finally:
+            self.cancel_timers()
+        if self.was_thrown:
+            self.error.add_note("The test caught this and went on.")
+        raise self.error.with_traceback(self.stuck_at or self.error.__traceback__)
+
+    def failed_with(self, exc: BaseException) -> bool:
+        """Return whether the test, when it was made to end, failed in another way."""
+        future = self.future
+        if future is None or not future.done() or future.cancelled():
+            return False
+        exc.add_note(f"It was raised after this: {self.error!r}")
+        return future.exception() is exc
+
+    def start(self) -> Any:
+        # The time begins before the body does, which may run long before it waits.
+        if self.timeout:
+            self.call_later(self.timeout, self.time_out)
+        self.future = convert_yielded(self.start_body())
+        return self.future
+
+    def call_later(self, seconds: float, callback: Callable[[], object]) -> None:
+        loop = self.io_loop.asyncio_loop
+        # An hour of virtual time is no reason to stop a test.
+        if isinstance(loop, VirtualLoop):
+            timer = loop.call_later_really(seconds, callback)
+        else:
+            timer = loop.call_later(seconds, callback)
+        self.timers.append(timer)
+
+    def cancel_timers(self) -> None:
+        while self.timers:
+            self.timers.pop().cancel()
+
+    def time_out(self) -> None:
+        if self.future is None or self.future.done():
+            return
+        error = TimeoutError(
+            f"The test timed out after {self.timeout:g} seconds; gen_test(timeout=...) "
+            "gives it more, and ASYNC_TEST_TIMEOUT gives more to all tests"
+        )
+        loop = self.io_loop.asyncio_loop
+        when = f" ({loop.status()})" if isinstance(loop, VirtualLoop) else ""
+        error.add_note(f"Who waited for whom{when}:\n{format_tree(loop)}")
+        self.end_with(error)
+
+    def end_with(self, error: Exception) -> "Future[Any]":
+        """Make the test end with an error, raised where it is stuck if that can be."""
+        assert self.future is not None, "it has begun"
+        self.error = error
+        if _throw_in(self.future, error):
+            self.was_thrown = True
+            self.call_later(CLEAN_UP_S, self.cancel)
+        else:
+            self.stuck_at = traceback_of(self.future)
+            self.cancel()
+        return self.future
+
+    def cancel(self) -> None:
+        assert self.future is not None, "it has begun"
+        self.call_later(CLEAN_UP_S, self.io_loop.stop)
+        self.future.cancel()
+
+
+def _throw_in(test: "Future[Any]", error: Exception) -> bool:
+    """Raise an error at the ``yield`` where a test is stuck.
+
+    Returns False, and does nothing, if the innermost coroutine is a native one, into
+    which nothing can be thrown, or cannot be told.
+    """
+    way = list(wait_chain(test))
+    while way and _runner_of(way[-1]) is None:
+        if isinstance(way.pop(), asyncio.Task):
+            return False
+    if not way:
+        return False
+    for waiting, innermost in itertools.pairwise(way):
+        if isinstance(waiting, MultiFuture):
+            # It hands on the error of one when all the others have ended.
+            for child in waiting.children:
+                if child is not innermost:
+                    child.cancel()
+    runner = _runner_of(way[-1])
+    assert runner is not None
+    return runner.handle_exception(type(error), error, None)
+
+
+def _runner_of(future: "Future[Any]") -> Runner[Any] | None:
+    runner: Runner[Any] | None = getattr(future, "_runner", None)
+    return runner
+
+
+@contextlib.contextmanager
+def new_io_loop(asyncio_loop: asyncio.AbstractEventLoop) -> Iterator[IOLoop]:
+    """Have an IOLoop on a new asyncio loop, current until the end, and then closed.
+
+    Whatever still runs then is cancelled and may clean up, as by ``IOLoop.close``; native
+    coroutines are, too.
+
+    >>> with new_io_loop(asyncio.new_event_loop()) as io_loop:
+    ...     io_loop.run_sync(lambda: asyncio.sleep(0.001, "rested"))
+    'rested'
+    """
+    # Not made current by Tornado: it would ask asyncio for the one before, and asyncio
+    # may make one then, which nobody closes.
+    io_loop = IOLoop(asyncio_loop=asyncio_loop, make_current=False)
+    asyncio.set_event_loop(asyncio_loop)
+    try:
+        yield io_loop
+    finally:
+        try:
+            if not asyncio_loop.is_closed():
+                # All that still run, whoever began them.
+                held_tasks(asyncio_loop).update(asyncio.all_tasks(asyncio_loop))
+                io_loop.close(all_fds=True)
+        finally:
+            asyncio.set_event_loop(None)

@@ -1,0 +1,327 @@
+"""Virtual time: an hour's sleep takes no time at all, and what waits for ever is told so.
+
+Rule 1: time stands still while anything can run, and jumps to the next timer when nothing
+can.  Timers that are due at one moment fire in the order of their making.
+
+Rule 2: the real world is heard before each jump.  A result that another thread owes
+(``run_in_executor``, `asyncio.to_thread`, a yielded Future of `concurrent.futures`) is
+waited for, however long that takes.  While a socket is open on the loop, or a thread is at
+work that was begun after the loop was made, it gets a grace of real time to wake us.
+
+Any asyncio program can use it: nothing here needs more than asyncio.
+"""
+
+import asyncio
+import collections
+import concurrent.futures.thread
+import contextvars
+import heapq
+import itertools
+import math
+import selectors
+import sys
+import threading
+import time
+import weakref
+from collections.abc import Callable
+from typing import Any, TypeVarTuple
+
+from gencoro.errors import DeadlockError
+from gencoro.futures import Future
+from gencoro.introspect import format_tree
+
+__all__ = ["VirtualClock", "VirtualLoop"]
+
+Ts = TypeVarTuple("Ts")
+
+# What the kernel carries from one socket of this process to another arrives at once, and
+# an answer of another process on this machine within a few milliseconds.
+GRACE_S = 0.01
+
+# So long the real world is waited for at a time, where nothing else can go on.
+POLL_S = 0.05
+
+# Moments of the wall clock differ by 2**-22 s, as floats of this size do.  If it starts
+# at a multiple of that, whole seconds and 1/64 s can be added to it exactly.
+WALL_CLOCK_STARTS_PER_S = 1024
+
+# asyncio tells a loop nothing of a Future that another thread will make done; but each
+# of them is made by this function.
+_WRAP_FUTURE = asyncio.wrap_future.__code__
+
+# Where a thread of a pool waits for its next job.
+_POOL_THREAD = concurrent.futures.thread._worker.__code__
+
+
+class VirtualClock:
+    """A clock that stands still while anything can run, and then jumps to the next timer.
+
+    It starts at zero.  Loops that it makes live on it; they may be used one after the
+    other.  `time.time` and `time.sleep` know nothing of it.
+
+    Args:
+        grace_s: So many seconds of real time nothing may come from open sockets and
+            other threads before time jumps; 0.01 is enough for servers in this process.
+
+    >>> clock = VirtualClock()
+    >>> async def main():
+    ...     await asyncio.sleep(3600)
+    ...     return clock.time()
+    >>> with asyncio.Runner(loop_factory=clock.new_event_loop) as runner:
+    ...     runner.run(main())
+    3600.0
+    """
+
+    def __init__(self, *, grace_s: float = GRACE_S) -> None:
+        self.grace_s = grace_s
+        self._now = 0.0
+        steps = math.floor(time.time() * WALL_CLOCK_STARTS_PER_S)
+        self._wall_start = steps / WALL_CLOCK_STARTS_PER_S
+
+    def time(self) -> float:
+        """Return the virtual seconds since the clock was made, as its loops' ``time()``."""
+        return self._now
+
+    def wall_time(self) -> float:
+        """Return what `time.time` would be if it had moved as this clock has.
+
+        It is what ``IOLoop.time`` and the deadlines of `with_timeout` are told in.
+        """
+        return self._wall_start + self._now
+
+    def new_event_loop(self) -> "VirtualLoop":
+        """Return a new asyncio loop that lives on this clock."""
+        return VirtualLoop(self)
+
+    def advance(self, seconds: float) -> "Future[None]":
+        """Return a Future that is done after so long, and after all that is due by then.
+
+        `sleep` alone may end before what else is due at that very moment.  With zero it
+        waits until nothing can go on without time going on.
+
+        Raises:
+            RuntimeError: the running loop, if any, does not live on this clock.
+            ValueError: time would go back.
+
+        >>> clock = VirtualClock()
+        >>> async def tick(log):
+        ...     while True:
+        ...         await asyncio.sleep(1)
+        ...         log.append(clock.time())
+        >>> async def main():
+        ...     log = []
+        ...     ticking = asyncio.create_task(tick(log))
+        ...     await clock.advance(3)
+        ...     return log
+        >>> with asyncio.Runner(loop_factory=clock.new_event_loop) as runner:
+        ...     runner.run(main())
+        [1.0, 2.0, 3.0]
+        """
+        loop = asyncio.get_running_loop()
+        if not isinstance(loop, VirtualLoop) or loop.clock is not self:
+            raise RuntimeError(
+                f"the running loop {loop!r} does not live on this clock; make it with "
+                "the clock's new_event_loop()"
+            )
+        if not seconds >= 0:
+            raise ValueError(f"advance({seconds!r}): time does not go back")
+        return loop.settle_at(self._now + seconds)
+
+
+class _Timer(asyncio.TimerHandle):
+    # asyncio leaves the order of timers of one moment to its heap.
+    _numbers = itertools.count()
+    _scheduled: bool
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
+        self.place = (self.when(), next(self._numbers))
+
+    def __lt__(self, other: asyncio.TimerHandle) -> bool:
+        assert isinstance(other, _Timer)
+        return self.place < other.place
+
+
+class VirtualLoop(asyncio.SelectorEventLoop):
+    """An asyncio loop on a virtual clock; `VirtualClock.new_event_loop` makes it.
+
+    Raises `DeadlockError` where another loop would wait for ever.
+
+    >>> loop = VirtualClock().new_event_loop()
+    >>> loop.run_until_complete(loop.create_future())  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    gencoro.errors.DeadlockError: ...
+    >>> loop.close()
+    """
+
+    # What asyncio does not tell its type checkers of.
+    _check_callback: Callable[[object, str], None]
+    _check_closed: Callable[[], None]
+    _check_thread: Callable[[], None]
+    _clock_resolution: float
+    _internal_fds: int
+    _process_events: Callable[[list[tuple[selectors.SelectorKey, int]]], None]
+    _ready: collections.deque[asyncio.Handle]
+    _scheduled: list[_Timer]
+    _stopping: bool
+    _timer_cancelled_count: int
+
+    def __init__(self, clock: VirtualClock) -> None:
+        self.clock = clock
+        self._world = selectors.DefaultSelector()
+        self._owed_by_threads: set[Future[Any]] = set()
+        self._threads_before = weakref.WeakSet(threading.enumerate())
+        self._settling: list[tuple[float, int, Future[None]]] = []
+        self._settling_numbers = itertools.count()
+        self._alarms: list[_Timer] = []
+        super().__init__(self._world)
+        self._set_resolution()
+
+    def time(self) -> float:
+        """Return the virtual time in seconds."""
+        return self.clock.time()
+
+    def wall_time(self) -> float:
+        """Return the virtual time on the clock of `time.time`."""
+        return self.clock.wall_time()
+
+    def call_at(
+        self,
+        when: float,
+        callback: Callable[[*Ts], object],
+        *args: *Ts,
+        context: contextvars.Context | None = None,
+    ) -> asyncio.TimerHandle:
+        """Do as `asyncio.loop.call_at` does, in the order of the calls."""
+        timer = self._timer(when, callback, args, context)
+        heapq.heappush(self._scheduled, timer)
+        timer._scheduled = True
+        return timer
+
+    def call_later_really(
+        self, delay: float, callback: Callable[..., object], *args: Any
+    ) -> asyncio.TimerHandle:
+        """Call back after so many seconds of real time, as a watchdog has to.
+
+        It does not keep the loop going, and comes up to 0.05 s late.
+        """
+        alarm = self._timer(time.monotonic() + delay, callback, args, None)
+        heapq.heappush(self._alarms, alarm)
+        return alarm
+
+    def _timer(self, when: float, callback: Any, args: Any, context: Any) -> _Timer:
+        self._check_closed()
+        if self.get_debug():
+            self._check_thread()
+            self._check_callback(callback, "call_at")
+        return _Timer(when, callback, args, self, context)
+
+    def settle_at(self, when: float) -> "Future[None]":
+        """Return a Future that is done when all that is due by a moment has happened."""
+        future: Future[None] = self.create_future()
+        heapq.heappush(self._settling, (when, next(self._settling_numbers), future))
+        return future
+
+    def status(self) -> str:
+        """Tell what time it is, and what keeps it from going on, if something does.
+
+        >>> loop = VirtualClock().new_event_loop()
+        >>> loop.status()
+        'virtual time is 0.0 s'
+        >>> loop.close()
+        """
+        told = f"virtual time is {self.time()} s"
+        if self._owed_by_threads:
+            told += (
+                f", and stands still: threads owe {len(self._owed_by_threads)} results"
+            )
+        return told
+
+    def create_future(self) -> "Future[Any]":
+        """Do as `asyncio.loop.create_future` does."""
+        future = super().create_future()
+        if sys._getframe(1).f_code is _WRAP_FUTURE:
+            self._owed_by_threads.add(future)
+            future.add_done_callback(self._owed_by_threads.discard)
+        return future
+
+    async def shutdown_default_executor(self, timeout: float | None = None) -> None:
+        """Do as `asyncio.loop.shutdown_default_executor` does, without a time limit.
+
+        The threads live in real time.
+        """
+        await super().shutdown_default_executor()
+
+    def _run_once(self) -> None:
+        """Run what can run; where asyncio would wait for a timer, jump to it."""
+        while not self._can_run():
+            if not self._hear_the_world():
+                self._jump()
+        super()._run_once()  # type: ignore[misc]
+
+    def _can_run(self) -> bool:
+        while self._alarms and self._alarms[0].when() <= time.monotonic():
+            self._ready.append(heapq.heappop(self._alarms))
+        return bool(
+            self._ready or self._stopping or self._next_timer_at() <= self.time()
+        )
+
+    def _hear_the_world(self) -> bool:
+        """Wait for real, if there is anything to wait for; return False if time may jump."""
+        if not (self._owed_by_threads or self._is_open_to_the_world()):
+            return False
+        nothing_else = math.isinf(min(self._next_timer_at(), self._next_settling_at()))
+        must_wait = bool(self._owed_by_threads) or nothing_else
+        events = self._world.select(POLL_S if must_wait else self.clock.grace_s)
+        self._process_events(events)
+        return bool(events) or must_wait
+
+    def _is_open_to_the_world(self) -> bool:
+        sockets = len(self._world.get_map()) - self._internal_fds
+        return sockets > 0 or self._is_another_thread_at_work()
+
+    def _is_another_thread_at_work(self) -> bool:
+        if threading.active_count() == 1:
+            return False
+        mine = threading.current_thread()
+        frames = sys._current_frames()
+        for thread in threading.enumerate():
+            if thread is not mine and thread not in self._threads_before:
+                frame = frames.get(thread.ident or 0)
+                if frame is None or frame.f_code is not _POOL_THREAD:
+                    return True
+        return False
+
+    def _jump(self) -> None:
+        timer_at, settling_at = self._next_timer_at(), self._next_settling_at()
+        if settling_at < timer_at:
+            self._set_time(settling_at)
+            heapq.heappop(self._settling)[2].set_result(None)
+        elif timer_at < math.inf:
+            self._set_time(timer_at)
+        else:
+            raise DeadlockError(
+                "Everything waits, and for ever: there is no timer, no open socket and "
+                f"no thread at work that could change this\n{format_tree(self)}"
+            )
+
+    def _set_time(self, moment: float) -> None:
+        self.clock._now = max(self.clock._now, moment)
+        self._set_resolution()
+
+    def _set_resolution(self) -> None:
+        # asyncio runs what is due before now plus this: neither a moment too early,
+        # nor never because the sum is no more than now.
+        self._clock_resolution = math.ulp(self.clock._now)
+
+    def _next_timer_at(self) -> float:
+        # A timer that was taken back is no moment in time.
+        while self._scheduled and self._scheduled[0].cancelled():
+            self._timer_cancelled_count -= 1
+            heapq.heappop(self._scheduled)._scheduled = False
+        return self._scheduled[0].when() if self._scheduled else math.inf
+
+    def _next_settling_at(self) -> float:
+        while self._settling and self._settling[0][2].done():
+            heapq.heappop(self._settling)
+        return self._settling[0][0] if self._settling else math.inf

@@ -1,0 +1,234 @@
+"""Who waits for whom: what a survey has found, as nodes of a picture.
+
+Rule: reads only, and runs no code of others, not even a ``repr``.  Other threads may
+have changed meanwhile what the survey has found.
+"""
+
+import asyncio
+import asyncio.tasks
+import concurrent.futures
+import functools
+import os.path
+import sys
+from collections.abc import Iterator
+from types import FrameType, FunctionType
+from typing import Any
+
+from gencoro.frames import frames_of, is_running, line_of
+from gencoro.futures import Future
+from gencoro.nodes import Node
+from gencoro.survey import Survey, callbacks_of, copied, in_cell
+from gencoro.waiting import WaitIterator, _Sleep
+from gencoro.yieldables import MultiFuture, moment
+
+__all__ = ["WaitGraph", "call_in", "children_of"]
+
+GATHERING = asyncio.tasks._GatheringFuture  # type: ignore[attr-defined]
+
+# The key of a dict is shown up to so many characters, and only if its repr is Python's.
+LONGEST_KEY = 40
+KEYS_SHOWN = (str, bytes, int, float, bool, type(None))
+
+# asyncio adds this callback to a Future that gets its outcome from another thread.
+FROM_THREAD = ("asyncio.futures", "_chain_future.<locals>._call_check_cancel")
+
+# The code in here makes Futures for others.
+MAKERS = tuple(os.path.dirname(path) for path in (asyncio.__file__, __file__))
+
+
+class WaitGraph:
+    """The Futures of a survey as nodes, each with what it waits for."""
+
+    def __init__(self, survey: Survey) -> None:
+        self._survey = survey
+        self._nodes: dict[Future[Any], Node] = {}
+        self._unfilled: list[Future[Any]] = []
+
+    def tops(self) -> "Iterator[tuple[Future[Any], Node]]":
+        """Give the coroutines, Tasks and groups: all that can wait unwaited for."""
+        for future, runner in self._survey.runners.items():
+            node = self.node_of(future)
+            if not getattr(runner, "finished", False):
+                yield future, node
+        for future in self._survey.futures:
+            if issubclass(type(future), (asyncio.Task, MultiFuture, GATHERING)):
+                node = self.node_of(future)
+                if not future.done():
+                    yield future, node
+
+    def node_of(self, future: "Future[Any]") -> Node:
+        """Return the node of a Future."""
+        node = self._node_of(future)
+        while self._unfilled:
+            one = self._unfilled.pop()
+            self._fill(self._nodes[one], one)
+        return node
+
+    def _node_of(self, future: "Future[Any]") -> Node:
+        # Filled later and not from here: a chain may be longer than the stack is deep.
+        node = self._nodes.get(future)
+        if node is None:
+            node = self._nodes[future] = Node()
+            self._unfilled.append(future)
+        return node
+
+    def _wait_for(self, future: "Future[Any]") -> Node:
+        if future.done():
+            return Node(text="a moment" if future is moment else "about to go on")
+        return self._node_of(future)
+
+    def _fill(self, node: Node, future: Any) -> None:
+        # Another thread may have made the coroutine since the survey.
+        runner = self._survey.runners.get(future) or getattr(future, "_runner", None)
+        if runner is not None:
+            self._fill_coroutine(node, runner.gen, getattr(runner, "future", None))
+            node.detail = _age(runner)
+        elif issubclass(type(future), asyncio.Task):
+            # Its get_coro() crashes Python 3.11 and 3.12 while it is still being made.
+            coroutine = getattr(future, "_coro", None)
+            self._fill_coroutine(node, coroutine, future._fut_waiter)
+            node.detail = future.get_name() or ""
+        elif issubclass(type(future), (MultiFuture, GATHERING)):
+            children = children_of(future)
+            self._fill_group(node, children)
+            node.text = f"{_name_of_group(future)}, {_progress(children)}"
+        elif future in self._survey.iterators:
+            self._fill_group(node, children_of(self._survey.iterators[future]))
+            node.text = f"WaitIterator, the first of {len(node.children)}"
+        else:
+            self._fill_future(node, future)
+
+    def _fill_coroutine(self, node: Node, coroutine: Any, future: Any) -> None:
+        node.heads = [call_in(frame) for frame in frames_of(coroutine)]
+        if not node.heads:  # It is written in C, or has ended just now.
+            node.heads = [getattr(coroutine, "__qualname__", "a coroutine")]
+        if future is not None:
+            node.children = [("", self._wait_for(future))]
+        else:
+            node.text = "running" if is_running(coroutine) else "about to go on"
+
+    def _fill_group(
+        self, node: Node, children: "list[tuple[Any, Future[Any]]]"
+    ) -> None:
+        node.children = [
+            (f"[{_printed(key)}]", self._wait_for(child))
+            for key, child in children
+            if not child.done()
+        ]
+
+    def _fill_future(self, node: Node, future: "Future[Any]") -> None:
+        sources = self._survey.sources.get(future, ())
+        node.children = [("", self._wait_for(source)) for source in sources]
+        alarm_at = self._survey.alarm_at.get(future)
+        if issubclass(type(future), _Sleep):
+            node.text = "sleep"
+            timer = getattr(future, "_timer", None)
+            alarm_at = timer and timer.when()
+        elif future in self._survey.calls:
+            node.text = self._survey.calls[future]
+        elif alarm_at is not None:
+            node.text = "time limit" if sources else "timer"
+        else:
+            node.text = _job_on_thread(future) or _kind_of(future)
+        if alarm_at is not None:
+            left = max(0.0, alarm_at - future.get_loop().time())
+            node.detail = f"{left:.1f} s left"
+
+
+def children_of(group: Any) -> "list[tuple[Any, Future[Any]]]":
+    """Return the Futures that a group waits for, each with its index or key.
+
+    Those of a list, a dict or a gather are all there, done or not; those of a
+    WaitIterator only as long as it has not given them out.
+
+    >>> from gencoro import gen
+    >>> async def main():
+    ...     group = gen.multi({"tea": gen.sleep(0), "cake": gen.sleep(0)})
+    ...     print([key for key, _ in children_of(group)])
+    ...     await group
+    >>> asyncio.run(main())
+    ['tea', 'cake']
+    """
+    if isinstance(group, WaitIterator):
+        unfinished = copied(group._unfinished.items())
+        return [
+            (place, child) for child, places in unfinished for place in copied(places)
+        ]
+    if isinstance(group, GATHERING):
+        return list(enumerate(getattr(group, "_children", ())))
+    children = copied(getattr(group, "children", ()))
+    return list(zip(_keys_of(group) or range(len(children)), children))
+
+
+def call_in(frame: FrameType) -> str:
+    """Return what a frame runs, and where it stands, as short as it can be told.
+
+    >>> def where():
+    ...     return call_in(sys._getframe())
+    >>> where()
+    'where() at <doctest gencoro.wait_graph.call_in[0]>:2'
+    """
+    name = frame.f_code.co_qualname.rpartition("<locals>.")[2]
+    return f"{name}() at {_short(frame.f_code.co_filename)}:{line_of(frame)}"
+
+
+@functools.lru_cache(maxsize=1000)
+def _short(path: str) -> str:
+    """Return the part of a path after the directory that imports found it in."""
+    roots = [os.path.join(root, "") for root in sys.path if isinstance(root, str)]
+    return path[max(len(root) for root in ["", *roots] if path.startswith(root)) :]
+
+
+def _age(runner: Any) -> str:
+    # Only in debug mode is it written down.
+    suspended_at = getattr(runner, "suspended_at", None)
+    if suspended_at is None:
+        return ""
+    return f"for {max(0.0, runner.loop.time() - suspended_at):.1f} s"
+
+
+def _name_of_group(group: Any) -> str:
+    if isinstance(group, GATHERING):
+        return "gather"
+    return "list" if _keys_of(group) is None else "dict"
+
+
+def _keys_of(group: Any) -> list[Any] | None:
+    keys: list[Any] | None = getattr(group, "keys", None)
+    return keys
+
+
+def _progress(children: "list[tuple[Any, Future[Any]]]") -> str:
+    done = [child for _, child in children if child.done()]
+    # To ask for exception() would pass for having dealt with it.
+    failed = sum(getattr(child, "_exception", None) is not None for child in done)
+    told = f"{len(done)} of {len(children)} done"
+    return f"{told}, {failed} failed" if failed else told
+
+
+def _printed(key: Any) -> str:
+    if type(key) not in KEYS_SHOWN:
+        return f"a {type(key).__name__}"
+    text = repr(key)
+    return text if len(text) <= LONGEST_KEY else f"{text[:LONGEST_KEY]}..."
+
+
+def _job_on_thread(future: "Future[Any]") -> str:
+    for callback in callbacks_of(future):
+        if type(callback) is not FunctionType:
+            continue
+        if (callback.__module__, callback.__qualname__) == FROM_THREAD:
+            job: concurrent.futures.Future[Any] | None = in_cell(callback, "source")
+            # Its running() would wait for a lock, which a signal's handler must not.
+            state = getattr(job, "_state", "")
+            return f"job of an executor, {state.lower()}"
+    return ""
+
+
+def _kind_of(future: "Future[Any]") -> str:
+    made_at = [
+        f" made at {_short(line.filename)}:{line.lineno}"
+        for line in getattr(future, "_source_traceback", None) or ()
+        if not line.filename.startswith(MAKERS)
+    ]
+    return f"a {type(future).__name__}{made_at[-1] if made_at else ''}"

@@ -1,0 +1,651 @@
+"""Small programs for `cancelling_play`, each about one way to wait or to be cancelled.
+
+They are small so that each can be cancelled at any two points of it.
+"""
+
+__all__ = ["EXAMPLES"]
+
+EXAMPLES = {
+    "chain of three": """
+COROUTINE innermost(me):
+    try:
+        WAIT(sleep(1))
+    except asyncio.CancelledError as error:
+        trace("innermost", error)
+        raise
+    finally:
+        trace("innermost finally")
+
+COROUTINE inner(me):
+    try:
+        trace("inner", WAIT(call(1, innermost)))
+    finally:
+        trace("inner finally")
+
+COROUTINE main(me):
+    try:
+        WAIT(call(2, inner))
+    finally:
+        trace("main finally")
+""",
+    "clean-up that waits": """
+COROUTINE inner(me):
+    try:
+        WAIT(sleep(1))
+    finally:
+        trace("cleans up")
+        WAIT(sleep(1))
+        trace("clean")
+
+COROUTINE main(me):
+    try:
+        WAIT(call(1, inner))
+    finally:
+        WAIT(sleep(1))
+        trace("main is clean")
+""",
+    "refuses by finishing": """
+COROUTINE inner(me):
+    try:
+        WAIT(sleep(1))
+    except asyncio.CancelledError as error:
+        trace("refuses", error)
+        return "refused"
+
+COROUTINE main(me):
+    trace("got", WAIT(call(1, inner)))
+    WAIT(sleep(1))
+    return "done"
+""",
+    "refuses and goes on": """
+COROUTINE inner(me):
+    for turn in range(3):
+        try:
+            WAIT(sleep(1))
+        except asyncio.CancelledError as error:
+            trace("refuses", error)
+
+COROUTINE main(me):
+    try:
+        WAIT(call(1, inner))
+    except asyncio.CancelledError as error:
+        trace("main", error)
+    return "done"
+""",
+    "ends with another error": """
+COROUTINE inner(me):
+    try:
+        WAIT(sleep(1))
+    except asyncio.CancelledError:
+        raise Failure("in the clean-up")
+
+COROUTINE main(me):
+    try:
+        WAIT(call(1, inner))
+    except Failure as error:
+        trace("main", error)
+        raise asyncio.CancelledError("of its own")
+""",
+    "raises CancelledError unasked": """
+COROUTINE at_once(me):
+    raise asyncio.CancelledError("at once")
+    WAIT(None)
+
+COROUTINE later_on(me):
+    WAIT(sleep(1))
+    raise asyncio.CancelledError("later")
+
+COROUTINE main(me):
+    for function in (at_once, later_on):
+        try:
+            WAIT(call(1, function))
+        except asyncio.CancelledError as error:
+            trace("main", error)
+""",
+    "things that are done already": """
+COROUTINE inner(me):
+    return 1
+    WAIT(None)
+
+COROUTINE main(me):
+    WAIT(None)
+    cancel(1, me, "itself")
+    trace("done", WAIT(ready(1)), WAIT(call(2, inner)), WAIT([ready(2), None]))
+    trace("nothing", WAIT([]), WAIT({}))
+    try:
+        WAIT(failed(3))
+    except Failure as error:
+        trace("failed", error)
+    WAIT(later(1, "comes late"))
+    trace("goes on")
+""",
+    "moments": """
+COROUTINE inner(me):
+    try:
+        WAIT(None)
+        WAIT(moment)
+    finally:
+        WAIT(moment)
+        trace("inner finally")
+
+COROUTINE main(me):
+    try:
+        WAIT(call(1, inner))
+    except asyncio.CancelledError as error:
+        trace("main", error)
+    WAIT(moment)
+""",
+    "what waits for a Future that has just failed": """
+COROUTINE main(me):
+    try:
+        WAIT(late_failure(0, "unseen?"))
+    except Failure as error:
+        trace("main", error)
+    WAIT(late_failure(1, "again"))
+""",
+    "what waits for a Future that has just been cancelled": """
+COROUTINE main(me):
+    waited_for = hold(1, later(1, "value"))
+    try:
+        trace("main", WAIT(waited_for))
+    except asyncio.CancelledError as error:
+        trace("main", error)
+    trace("state", waited_for)
+    WAIT(sleep(1))
+""",
+    "cancels itself": """
+COROUTINE inner(me):
+    WAIT(None)
+    cancel(1, me, "first")
+    cancel(1, me, "second")
+    trace("still here")
+    try:
+        WAIT(sleep(1))
+    except asyncio.CancelledError as error:
+        trace("inner", error)
+    cancel(1, me)
+    WAIT(moment)
+
+COROUTINE main(me):
+    WAIT(call(2, inner))
+""",
+    "cancels itself before it waits for what refuses": """
+COROUTINE refuses(me):
+    try:
+        WAIT(sleep(1))
+    except asyncio.CancelledError as error:
+        trace("refuses", error)
+    WAIT(None)
+    return "refused"
+
+COROUTINE main(me):
+    WAIT(None)
+    cancel(1, me, "itself")
+    trace("main", WAIT(call(2, refuses)))
+    WAIT(sleep(1))
+""",
+    "cancels itself in its last step": """
+COROUTINE returns(me):
+    WAIT(None)
+    cancel(1, me, "in the last step")
+    return "lost"
+
+COROUTINE raises(me):
+    WAIT(None)
+    cancel(2, me, "in the last step")
+    raise Failure("kept")
+
+COROUTINE main(me):
+    for function in (returns, raises):
+        try:
+            WAIT(call(3, function))
+        except (asyncio.CancelledError, Failure) as error:
+            trace("main", error)
+""",
+    "cancels its caller": """
+COROUTINE inner(me):
+    WAIT(None)
+    cancel(1, "2.1", "by the child")
+    trace("inner goes on")
+    WAIT(sleep(1))
+
+COROUTINE outer(me):
+    try:
+        WAIT(call(3, inner))
+    except asyncio.CancelledError as error:
+        trace("outer", error)
+        WAIT(sleep(1))
+
+COROUTINE main(me):
+    WAIT(call(2, outer))
+""",
+    "cancels a sibling": """
+COROUTINE victim(me):
+    try:
+        WAIT(sleep(2))
+    finally:
+        trace("victim finally")
+        WAIT(None)
+
+COROUTINE culprit(me):
+    WAIT(sleep(1))
+    cancel(1, "2.1", "by a sibling")
+    cancel(1, "2.1", "again")
+    WAIT(sleep(1))
+    trace("culprit done")
+
+COROUTINE main(me):
+    WAIT([call(2, victim), call(3, culprit)])
+""",
+    "two wait for one": """
+shared = []
+
+COROUTINE worker(me):
+    try:
+        WAIT(sleep(1))
+    finally:
+        WAIT(None)
+        trace("worker finally")
+
+COROUTINE first(me):
+    try:
+        FROM(shared[0])
+    finally:
+        trace("first finally")
+
+async def second(me):
+    await asyncio.sleep(0)
+    try:
+        await shared[0]
+    except asyncio.CancelledError:
+        trace("second refuses")
+
+COROUTINE main(me):
+    shared.append(call(1, worker))
+    WAIT([call(2, first), native(3, second)])
+""",
+    "list": """
+COROUTINE child(me):
+    try:
+        WAIT(sleep(1))
+    finally:
+        trace("child", me)
+
+COROUTINE main(me):
+    try:
+        WAIT([call(1, child), None, later(2, 3), [call(2, child)], ready(5)])
+    except asyncio.CancelledError as error:
+        trace("main", error)
+""",
+    "dict": """
+COROUTINE child(me):
+    try:
+        WAIT(sleep(1))
+    finally:
+        trace("child", me)
+        WAIT(sleep(1))
+
+COROUTINE main(me):
+    trace("got", WAIT({"a": call(1, child), "b": {"c": later(1, 3)}, "d": moment}))
+""",
+    "list whose children refuse": """
+COROUTINE refuses(me):
+    try:
+        WAIT(sleep(1))
+    except asyncio.CancelledError as error:
+        trace("refuses", error)
+        WAIT(sleep(1))
+
+COROUTINE fails(me):
+    try:
+        WAIT(sleep(1))
+    except asyncio.CancelledError:
+        raise Failure("in the clean-up")
+
+COROUTINE main(me):
+    try:
+        WAIT(multi(1, [call(2, refuses), call(3, fails), call(4, refuses)]))
+    finally:
+        trace("main finally")
+""",
+    "list with a child that fails": """
+COROUTINE fails(me):
+    WAIT(None)
+    raise Failure(me)
+
+COROUTINE goes_on(me):
+    WAIT(sleep(1))
+    trace("nobody told me to stop")
+
+COROUTINE main(me):
+    try:
+        WAIT([call(1, fails), call(2, goes_on), call(3, fails)])
+    except Failure as error:
+        trace("main", error)
+""",
+    "list with a child that is cancelled": """
+COROUTINE child(me):
+    WAIT(sleep(1))
+    trace("goes on", me)
+
+COROUTINE main(me):
+    children = [call(1, child), call(2, child)]
+    cancel(3, "1.1", "alone")
+    try:
+        WAIT(children)
+    except asyncio.CancelledError as error:
+        trace("main", error)
+""",
+    "list with one child twice": """
+COROUTINE child(me):
+    try:
+        WAIT(sleep(1))
+    except asyncio.CancelledError as error:
+        trace("child", error)
+        WAIT(None)
+        trace("refused once")
+
+COROUTINE main(me):
+    twice = call(1, child)
+    WAIT([twice, twice])
+""",
+    "list of deep and shallow children": """
+COROUTINE shallow(me):
+    WAIT(sleep(1))
+
+COROUTINE deep(me):
+    try:
+        WAIT(call(1, shallow))
+    finally:
+        WAIT(None)
+        trace("deep")
+
+COROUTINE main(me):
+    try:
+        WAIT([call(2, deep), call(3, shallow)])
+    finally:
+        trace("first list")
+        WAIT([call(4, shallow), call(5, deep)])
+""",
+    "gather": """
+COROUTINE child(me):
+    try:
+        WAIT(sleep(1))
+    finally:
+        WAIT(None)
+        trace("child", me)
+
+COROUTINE fails(me):
+    WAIT(sleep(1))
+    raise Failure(me)
+
+COROUTINE main(me):
+    try:
+        WAIT(hold(1, asyncio.gather(call(2, child), call(3, fails), call(4, child))))
+    except (Failure, asyncio.CancelledError) as error:
+        trace("main", error)
+    WAIT(asyncio.gather(call(5, child), call(6, fails), return_exceptions=True))
+""",
+    "native coroutine in between": """
+COROUTINE inner(me):
+    try:
+        WAIT(sleep(1))
+    finally:
+        trace("inner finally")
+
+async def between(me):
+    try:
+        await call(1, inner)
+    except asyncio.CancelledError as error:
+        trace("between", error)
+        await call(2, inner)
+        raise
+
+COROUTINE main(me):
+    try:
+        WAIT(native(3, between))
+    finally:
+        WAIT(hold(4, task(5, between)))
+""",
+    "native coroutine that never begins": """
+async def between(me):
+    trace("begun")
+    try:
+        await asyncio.sleep(0)
+    finally:
+        trace("ended")
+
+COROUTINE main(me):
+    try:
+        WAIT([native(1, between), native(2, between)])
+    except asyncio.CancelledError as error:
+        trace("main", error)
+        WAIT(native(3, between))
+""",
+    "yield from a helper": """
+HELPER inner(me):
+    try:
+        WAIT(sleep(1))
+    except asyncio.CancelledError as error:
+        trace("helper", error)
+        raise
+    finally:
+        WAIT(None)
+        trace("helper finally")
+
+HELPER helper(me):
+    FROM(inner(me))
+    FROM(sleep(1))
+    cancel(1, me, "in the helper")
+    FROM(ready(1))
+    return FROM(inner(me))
+
+COROUTINE child(me):
+    try:
+        trace("child", FROM(helper(me)))
+    finally:
+        trace("child finally")
+
+COROUTINE main(me):
+    WAIT(call(2, child))
+""",
+    "yield from a native coroutine": """
+COROUTINE inner(me):
+    try:
+        WAIT(sleep(1))
+    finally:
+        trace("inner finally")
+
+async def between(me):
+    try:
+        await call(1, inner)
+    finally:
+        await asyncio.sleep(0)
+        trace("between finally")
+
+COROUTINE main(me):
+    try:
+        FROM(between(me))
+    except asyncio.CancelledError as error:
+        trace("main", error)
+    FROM(between(me))
+""",
+    "shield": """
+COROUTINE inner(me):
+    try:
+        WAIT(sleep(2))
+        trace("inner done")
+    except asyncio.CancelledError as error:
+        trace("inner", error)
+
+COROUTINE fails(me):
+    WAIT(sleep(2))
+    raise Failure("shielded")
+
+COROUTINE main(me):
+    try:
+        WAIT(asyncio.shield(call(1, inner)))
+    except asyncio.CancelledError as error:
+        trace("main", error)
+    WAIT([asyncio.shield(call(2, inner)), asyncio.shield(call(3, fails))])
+""",
+    "wait_for": """
+COROUTINE inner(me):
+    try:
+        WAIT(sleep(2))
+    finally:
+        trace("inner finally")
+        WAIT(None)
+
+COROUTINE refuses(me):
+    try:
+        WAIT(sleep(2))
+    except asyncio.CancelledError as error:
+        trace("refuses", error)
+        WAIT(None)
+        return "refused"
+
+COROUTINE main(me):
+    for function in (inner, refuses):
+        try:
+            trace("main", WAIT(asyncio.wait_for(call(1, function), UNIT_S)))
+        except TimeoutError:
+            trace("too late")
+    WAIT(asyncio.wait_for(call(2, inner), 3 * UNIT_S))
+""",
+    "wait_for without any time": """
+COROUTINE inner(me):
+    try:
+        WAIT(sleep(1))
+    finally:
+        trace("inner finally")
+
+async def limited(me):
+    try:
+        await asyncio.wait_for(call(1, inner), 0)
+    except TimeoutError:
+        trace("too late")
+    return await asyncio.wait_for(ready(3), 0)
+
+COROUTINE main(me):
+    trace("main", WAIT(native(2, limited)))
+""",
+    "timeout": """
+COROUTINE inner(me):
+    try:
+        WAIT(sleep(2))
+    except asyncio.CancelledError as error:
+        trace("inner", error)
+        WAIT(None)
+        raise
+
+async def limited(me):
+    try:
+        async with asyncio.timeout(UNIT_S):
+            await call(1, inner)
+    except TimeoutError:
+        trace("too late")
+        async with asyncio.timeout(3 * UNIT_S):
+            await call(2, inner)
+
+COROUTINE main(me):
+    WAIT(task(3, limited))
+""",
+    "TaskGroup": """
+COROUTINE child(me):
+    try:
+        WAIT(sleep(2))
+    finally:
+        trace("child", me)
+        WAIT(None)
+
+COROUTINE fails(me):
+    WAIT(sleep(1))
+    raise Failure(me)
+
+async def grouped(me):
+    try:
+        async with asyncio.TaskGroup() as group:
+            group.create_task(awaiting(call(1, child)))
+            group.create_task(awaiting(call(2, fails)))
+            await call(3, child)
+    except ExceptionGroup as error:
+        trace("group", error)
+
+COROUTINE main(me):
+    WAIT(native(4, grouped))
+""",
+    "with_timeout": """
+COROUTINE child(me):
+    try:
+        WAIT(sleep(2))
+        trace("child goes on")
+    except asyncio.CancelledError as error:
+        trace("child", error)
+    raise Failure("late")
+
+COROUTINE main(me):
+    try:
+        WAIT(timeout(1, call(1, child)))
+    except TimeoutError:
+        trace("too late")
+    WAIT(timeout(3, call(2, child)))
+""",
+    "asyncio.wait": """
+COROUTINE child(me):
+    try:
+        WAIT(sleep(2))
+    finally:
+        WAIT(None)
+        trace("child", me)
+
+async def waits(me):
+    futures = [call(1, child), call(2, child), later(1, 0)]
+    done, rest = await asyncio.wait(futures, timeout=UNIT_S)
+    trace(len(done), len(rest))
+    for future in futures:
+        future.cancel("left over")
+    await asyncio.wait(futures)
+
+COROUTINE main(me):
+    WAIT(task(3, waits))
+""",
+    "WaitIterator": """
+COROUTINE quick(me):
+    WAIT(sleep(1))
+    return "quick"
+
+COROUTINE slow(me):
+    try:
+        WAIT(sleep(2))
+    finally:
+        trace("slow finally")
+
+COROUTINE main(me):
+    iterator = WaitIterator(call(1, slow), call(2, quick), later(3, "latest"))
+    while not iterator.done():
+        try:
+            trace("next", WAIT(iterator.next()))
+        except asyncio.CancelledError as error:
+            trace("main", error)
+""",
+    "job that has not begun": """
+COROUTINE main(me):
+    try:
+        trace("main", WAIT(job(1, 2)))
+    except asyncio.CancelledError as error:
+        trace("main", error)
+    trace("main", WAIT([job(2, 1), job(3, 1, error=True)]))
+""",
+    "job that runs": """
+COROUTINE main(me):
+    try:
+        trace("main", WAIT(job(1, 2, begun=True)))
+    except asyncio.CancelledError as error:
+        trace("main", error)
+    finished = job(2, 0)
+    WAIT(sleep(1))
+    trace("main", WAIT(finished))
+    WAIT([job(3, 1, begun=True, error=True), sleep(1)])
+""",
+}

@@ -1,0 +1,275 @@
+"""The picture of who waits for whom: its form, and that it always ends and stays short."""
+
+import textwrap
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gencoro.call_tree import (
+    ALIKE_SHOWN,
+    DEEPEST,
+    LONGEST_CHAIN,
+    MOST_LINES,
+    draw,
+    printable,
+)
+from gencoro.nodes import Node
+
+
+def coroutine(name, *waits_for):
+    """Make the node of a coroutine that waits for one thing, or for several at once."""
+    if len(waits_for) > 1:
+        waits_for = [Node(text="list", children=placed(waits_for))]
+    return Node([f"{name}()"], children=[("", one) for one in waits_for])
+
+
+def placed(nodes):
+    return [(f"[{place}]", node) for place, node in enumerate(nodes)]
+
+
+def leaf(text="sleep", detail=""):
+    return Node(text=text, detail=detail)
+
+
+def lines(text):
+    return textwrap.dedent(text).strip("\n")
+
+
+def test_nothing_is_drawn_as_nothing():
+    assert draw([]) == ""
+
+
+def test_what_is_waited_for_stands_below_at_the_same_margin():
+    main = coroutine(
+        "main", coroutine("load", coroutine("open", leaf(detail="2 s left")))
+    )
+
+    assert draw([main]) == lines("""
+        main()
+        -> load()
+        -> open(): sleep, 2 s left
+    """)
+
+
+def test_frames_of_one_coroutine_stand_below_each_other():
+    main = Node(["main()", "helper()"], detail="Task-1", children=[("", leaf())])
+
+    assert draw([main]) == lines("""
+        main() (Task-1)
+        -> helper(): sleep
+    """)
+
+
+def test_several_are_branches_and_a_last_one_closes_the_line():
+    inner = coroutine("inner", leaf("a"), leaf("b"))
+    main = coroutine("main", inner, coroutine("other", coroutine("third", leaf("c"))))
+
+    assert draw([main]) == lines("""
+        main(): list
+        |-- [0] inner(): list
+        |   |-- [0] a
+        |   '-- [1] b
+        '-- [1] other()
+            -> third(): c
+    """)
+
+
+def test_one_child_with_a_place_is_a_branch():
+    main = Node(
+        ["main()"], children=[("", Node(text="list", children=placed([leaf()])))]
+    )
+
+    assert draw([main]) == lines("""
+        main(): list
+        '-- [0] sleep
+    """)
+
+
+def test_roots_are_those_that_nobody_waits_for_in_the_order_of_their_names():
+    load = coroutine("load", leaf())
+    nodes = [load, coroutine("main", load), coroutine("alone", leaf())]
+
+    picture = draw(nodes)
+
+    assert picture == draw(reversed(nodes))
+    assert picture == lines("""
+        alone(): sleep
+        main()
+        -> load(): sleep
+    """)
+
+
+def test_roots_of_one_name_are_ordered_by_what_they_wait_for():
+    nodes = [coroutine("worker", leaf("sleep")), coroutine("worker", leaf("a Future"))]
+
+    picture = draw(nodes)
+
+    assert picture == draw(reversed(nodes))
+    assert picture == "worker(): a Future\nworker(): sleep"
+
+
+def test_shared_node_is_drawn_once():
+    token = coroutine("token", leaf())
+    main = coroutine("main", coroutine("one", token), coroutine("two", token))
+
+    assert draw([main]) == lines("""
+        main(): list
+        |-- [0] one()
+        |   -> token() (#1, 2 wait for it): sleep
+        '-- [1] two()
+            -> token() (#1 again, see above)
+    """)
+
+
+def test_shared_leaf_is_told_from_one_that_looks_the_same():
+    future = leaf("a Future")
+    main = coroutine(
+        "main",
+        coroutine("one", future),
+        coroutine("two", future),
+        coroutine("three", leaf("a Future")),
+    )
+
+    assert draw([main]) == lines("""
+        main(): list
+        |-- [0] one(): a Future (#1, 2 wait for it)
+        |-- [1] two(): a Future (#1 again)
+        '-- [2] three(): a Future
+    """)
+
+
+def test_circle_that_nobody_waits_for_is_drawn():
+    ping, pong = coroutine("ping"), coroutine("pong")
+    ping.children, pong.children = [("", pong)], [("", ping)]
+    below = coroutine("below", leaf())
+    pong.children.append(("", below))
+
+    assert draw([below, pong, ping]) == lines("""
+        ping() (#1)
+        -> pong()
+        |-- below(): sleep
+        '-- ping() (#1 again: they wait for each other)
+    """)
+
+
+def test_circle_that_somebody_waits_for_is_drawn_below():
+    ping, pong = coroutine("ping"), coroutine("pong")
+    ping.children, pong.children = [("", pong)], [("", ping)]
+
+    assert draw([ping, pong, coroutine("waiter", pong)]) == lines("""
+        waiter()
+        -> pong() (#1, 2 wait for it)
+        -> ping()
+        -> pong() (#1 again: they wait for each other)
+    """)
+
+
+def test_node_that_waits_for_itself_is_drawn():
+    main = coroutine("main")
+    main.children = [("", main)]
+
+    assert draw([main]) == lines("""
+        main() (#1)
+        -> main() (#1 again: they wait for each other)
+    """)
+
+
+def test_many_alike_are_counted():
+    workers = [coroutine("work", leaf(detail=f"{n} s left")) for n in range(99)]
+    main = coroutine("main", *workers, coroutine("other", leaf()))
+
+    assert draw([main]) == lines("""
+        main(): list
+        |-- [0] work(): sleep, 0 s left
+        |-- ... and 98 more like work()
+        '-- [99] other(): sleep
+    """)
+
+
+def test_few_alike_are_each_drawn():
+    workers = [coroutine("work", leaf()) for _ in range(ALIKE_SHOWN)]
+
+    assert draw(workers) == "\n".join(["work(): sleep"] * ALIKE_SHOWN)
+
+
+def test_those_that_wait_for_different_things_are_not_alike():
+    workers = [coroutine("work", leaf(f"job {n}")) for n in range(ALIKE_SHOWN + 1)]
+
+    assert "more like" not in draw(workers)
+
+
+def test_long_chain_keeps_its_begin_and_its_end():
+    node = coroutine("last", leaf())
+    for number in reversed(range(100_000)):
+        node = coroutine(f"f{number}", node)
+
+    drawn = draw([node]).splitlines()
+
+    assert len(drawn) == LONGEST_CHAIN + 2
+    assert drawn[:2] == ["f0()", "-> f1()"]
+    assert f"-> ... and {100_000 - LONGEST_CHAIN} more, until" in drawn
+    assert drawn[-1] == "-> last(): sleep"
+
+
+def test_deep_branches_are_left_out():
+    node = leaf()
+    for _ in range(10_000):
+        node = coroutine("walk", Node(text="list", children=[("[0]", node)]))
+
+    drawn = draw([node]).splitlines()
+
+    assert len(drawn) == DEEPEST + 2
+    assert drawn[-1].strip() == "... what is deeper is left out"
+
+
+def test_picture_of_very_many_different_ones_is_cut_off():
+    drawn = draw([leaf(f"job {n}") for n in range(100_000)]).splitlines()
+
+    assert len(drawn) == MOST_LINES + 1
+    assert drawn[-1] == "... the rest is left out"
+
+
+def test_control_characters_do_not_reach_the_terminal():
+    assert draw([leaf("\x1b[31mred\r\n\u202ereversed\udc80")]) == (
+        r"\x1b[31mred\r\n\u202ereversed\udc80"
+    )
+
+
+@given(st.text())
+def test_printable_text_is_printable_and_stays_the_same(text):
+    once = printable(text)
+
+    assert once.isprintable()
+    assert printable(once) == once
+
+
+@st.composite
+def graphs(draw_one):
+    """Make nodes that wait for any of each other."""
+    count = draw_one(st.integers(1, 12))
+    nodes = [
+        coroutine(f"f{draw_one(st.integers(0, 3))}")
+        if draw_one(st.booleans())
+        else leaf()
+        for _ in range(count)
+    ]
+    for node in nodes:
+        children = draw_one(st.lists(st.sampled_from(nodes), max_size=4))
+        node.children = (
+            placed(children)
+            if draw_one(st.booleans())
+            else [("", child) for child in children]
+        )
+    return nodes
+
+
+@given(graphs())
+def test_any_graph_is_drawn_whole_and_each_shared_node_once(nodes):
+    drawn = draw(nodes).splitlines()
+
+    assert 0 < len(drawn) <= MOST_LINES
+    for text in {node.label() for node in nodes}:
+        assert any(text in line for line in drawn)
+    numbers = [line.partition("(#")[2] for line in drawn if "(#" in line]
+    first_seen = [number for number in numbers if "again" not in number]
+    assert len(set(first_seen)) == len(first_seen)

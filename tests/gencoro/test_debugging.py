@@ -1,0 +1,346 @@
+"""gencoro.debugging: what debug mode tells, and when it is on."""
+
+import asyncio
+import gc
+import os
+import subprocess
+import sys
+import textwrap
+import time
+
+import pytest
+
+from gencoro import gen
+from gencoro.ioloop import IOLoop
+
+# Longer than a busy machine makes a quick step take.
+SLOW_S = 0.15
+
+
+class Failure(Exception):
+    pass
+
+
+@pytest.fixture
+def debug_loop():
+    """Make an IOLoop in debug mode, to which a step of 0.15 s is slow."""
+    loop = IOLoop()
+    loop.asyncio_loop.set_debug(True)
+    loop.asyncio_loop.slow_callback_duration = SLOW_S
+    yield loop
+    loop.close()
+
+
+@pytest.fixture
+def messages(caplog):
+    """Return a function that gives what gencoro has logged."""
+
+    def messages():
+        records = [r for r in caplog.records if r.name == "tornado.application"]
+        assert all(record.levelname == "WARNING" for record in records)
+        return [record.getMessage() for record in records]
+
+    return messages
+
+
+def _line(text):
+    """Return "file:line" of the one line of this file that ends with a mark."""
+    with open(__file__) as source:
+        [number] = [
+            n for n, line in enumerate(source, 1) if line.endswith(f"# {text}\n")
+        ]
+    return f"{__file__}:{number}"
+
+
+def _run(source, *options, **environment):
+    """Run a script of its own; return what it wrote to stderr."""
+    done = subprocess.run(
+        [sys.executable, *options, "-c", textwrap.dedent(source)],
+        env=os.environ | {"PYTHONASYNCIODEBUG": ""} | environment,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stderr
+
+
+# Slow steps.
+
+
+@gen.coroutine
+def _works(first_s, second_s):
+    time.sleep(first_s)
+    yield gen.moment  # first step ends
+    time.sleep(second_s)
+    yield gen.moment  # second step ends
+
+
+@gen.coroutine
+def _calls_working(first_s, second_s):
+    yield _works(first_s, second_s)  # call of the worker
+
+
+@pytest.mark.parametrize("slow_steps", [(True, False), (False, True), (False, False)])
+def test_slow_step_is_named_with_its_lines_and_nothing_else(
+    debug_loop, messages, slow_steps
+):
+    durations = [1.2 * SLOW_S if slow else 0 for slow in slow_steps]
+
+    debug_loop.run_sync(lambda: _calls_working(*durations))
+
+    begin = f"{__file__}:{_works.__wrapped__.__code__.co_firstlineno}"
+    ends = [_line("first step ends"), _line("second step ends")]
+    expected = [
+        f"from {start} to {end}"
+        for slow, start, end in zip(slow_steps, [begin, *ends], ends)
+        if slow
+    ]
+    call = f"_works(), called at {_line('call of the worker')}, kept the loop for 0."
+    assert len(messages()) == len(expected)
+    for message, lines in zip(messages(), expected):
+        assert message.startswith(call)
+        assert message.endswith(lines)
+
+
+def test_slow_last_step_goes_to_the_end(debug_loop, messages):
+    @gen.coroutine
+    def body():
+        yield gen.moment
+        time.sleep(1.2 * SLOW_S)
+
+    debug_loop.run_sync(body)
+
+    [message] = messages()
+    assert message.endswith(" to its end")
+
+
+# Coroutines that nobody waits for.
+
+
+@gen.coroutine
+def _naps():
+    yield gen.sleep(0.001)  # dropped here
+    yield gen.sleep(0.001)
+
+
+@gen.coroutine
+def _forgets_to_yield():
+    _naps()  # the forgotten yield
+    yield gen.sleep(0.005)
+
+
+def test_dropped_result_is_reported_once_with_the_line_of_the_call(
+    debug_loop, messages
+):
+    debug_loop.run_sync(_forgets_to_yield)
+
+    [message] = messages()
+    assert message.startswith(f"_naps(), called at {_line('the forgotten yield')}, ")
+    assert f"suspended at {_line('dropped here')}" in message
+    assert "yield the call" in message
+
+
+def _yield_it():
+    yield _naps()
+
+
+def _yield_it_later():
+    future = _naps()
+    yield gen.sleep(0.003)
+    yield future
+
+
+def _yield_a_list():
+    yield [_naps(), {"nested": _naps()}]
+
+
+def _spawn():
+    IOLoop.current().spawn_callback(_naps)
+    yield gen.sleep(0.005)
+
+
+def _hang_a_callback_on_it():
+    _naps().add_done_callback(lambda done: done.result())
+    yield gen.sleep(0.005)
+
+
+def _wait_with_asyncio():
+    yield asyncio.wait_for(_naps(), 1)
+    yield asyncio.gather(_naps(), _naps())
+    yield gen.with_timeout(IOLoop.current().time() + 1, _naps())
+    yield gen.WaitIterator(_naps()).next()
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        _yield_it,
+        _yield_it_later,
+        _yield_a_list,
+        _spawn,
+        _hang_a_callback_on_it,
+        _wait_with_asyncio,
+    ],
+)
+def test_result_that_somebody_takes_is_not_reported(debug_loop, messages, body):
+    debug_loop.run_sync(gen.coroutine(body))
+
+    assert messages() == []
+
+
+def test_coroutine_that_can_never_go_on_is_reported(debug_loop, messages):
+    @gen.coroutine
+    def stuck():
+        yield asyncio.Future()  # stuck here
+
+    @gen.coroutine
+    def main():
+        stuck()  # the call of the stuck one
+        yield gen.moment
+        gc.collect()
+
+    debug_loop.asyncio_loop.slow_callback_duration = 60  # as the collector may be
+    debug_loop.run_sync(main)
+
+    [message] = messages()
+    assert f"stuck(), called at {_line('the call of the stuck one')}, was th" in message
+    assert f"suspended at {_line('stuck here')}: nobody had what it waits" in message
+
+
+# Errors that nobody fetched.
+
+
+def _unseen(caplog):
+    # From Python 3.12 on the frames of an error hold those that ran them, which may hold
+    # the error's Future.
+    gc.collect()
+    [record] = [r for r in caplog.records if r.name == "asyncio"]
+    return record
+
+
+@gen.coroutine
+def _fails(waits):
+    if waits:
+        yield gen.moment
+    raise Failure("unseen")
+
+
+@gen.coroutine
+def _drops_a_failure(waits):
+    future = _fails(waits)  # the call that fails
+    yield gen.sleep(0.001)
+    assert future.done()
+
+
+@pytest.mark.parametrize("waits", [True, False])
+def test_error_that_nobody_fetched_is_logged_once_with_its_coroutine(
+    loop, caplog, waits
+):
+    loop.run_sync(lambda: _drops_a_failure(waits))
+
+    record = _unseen(caplog)
+    assert "never retrieved" in record.message
+    assert "<CoroutineFuture of _fails() finished exception=Failure('unseen')>" in (
+        record.message
+    )
+    traceback = record.exc_info[1].__traceback__
+    assert traceback.tb_frame.f_code is _fails.__wrapped__.__code__
+    assert traceback.tb_next is None
+
+
+@pytest.mark.parametrize("waits", [True, False])
+def test_error_that_nobody_fetched_names_its_call_in_debug_mode(
+    debug_loop, caplog, waits
+):
+    debug_loop.run_sync(lambda: _drops_a_failure(waits))
+
+    record = _unseen(caplog)
+    call = _line("the call that fails")
+    assert f"<CoroutineFuture of _fails() called at {call}, finished" in record.message
+
+
+def test_function_that_is_no_generator_has_a_name_too(loop, caplog):
+    @gen.coroutine
+    def plain():
+        raise Failure("unseen")
+
+    loop.run_sync(lambda: gen.maybe_future(plain() and None))
+
+    assert "locals>.plain() finished" in _unseen(caplog).message
+
+
+# The same behavior as without it.
+
+
+def test_traceback_shows_no_frame_of_ours_in_debug_mode(debug_loop):
+    with pytest.raises(Failure) as caught:
+        debug_loop.run_sync(lambda: _yield_twice(_fails))
+
+    names = [entry.name for entry in caught.traceback]
+    assert names[-2:] == ["_yield_twice", "_fails"]
+
+
+@gen.coroutine
+def _yield_twice(function):
+    yield gen.moment
+    yield function(True)
+
+
+def test_interrupt_leaves_the_loop_in_debug_mode(debug_loop, messages):
+    @gen.coroutine
+    def body():
+        yield gen.moment
+        raise SystemExit(3)
+
+    with pytest.raises(SystemExit):
+        debug_loop.run_sync(body)
+
+    assert messages() == []
+
+
+# When it is on.
+
+SCRIPT = """
+    import logging, time
+    from gencoro import gen
+    from gencoro.ioloop import IOLoop
+
+    logging.basicConfig(format="%(message)s")
+
+    @gen.coroutine
+    def slow():
+        time.sleep(0.11)
+        yield gen.moment
+
+    @gen.coroutine
+    def main():
+        future = slow()
+        yield future
+
+    IOLoop.current().run_sync(main)
+    """
+
+
+@pytest.mark.parametrize(
+    ("options", "environment"),
+    [
+        ([], {"GENCORO_DEBUG": "1"}),
+        ([], {"PYTHONASYNCIODEBUG": "1"}),
+        (["-X", "dev", "-W", "ignore"], {}),
+    ],
+)
+def test_debug_mode_is_on(options, environment):
+    assert "slow(), called at <string>:15, kept the loop" in _run(
+        SCRIPT, *options, **environment
+    )
+
+
+@pytest.mark.parametrize("value", ["", "0"])
+def test_debug_mode_is_off(value):
+    assert _run(SCRIPT, GENCORO_DEBUG=value) == ""
+
+
+def test_debug_mode_of_ours_leaves_that_of_asyncio_off():
+    assert "Executing" not in _run(SCRIPT, GENCORO_DEBUG="1")

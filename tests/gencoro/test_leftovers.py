@@ -1,0 +1,360 @@
+"""gencoro.leftovers: what close(), or the end of a script, ends in order."""
+
+import asyncio
+import gc
+import logging
+import os
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+
+import pytest
+
+from gencoro import gen
+from gencoro.ioloop import IOLoop
+
+
+@pytest.fixture
+def steps():
+    """Return a list for what happens, in order."""
+    return []
+
+
+@gen.coroutine
+def _cleans_up(steps, name, wait=gen.sleep):
+    try:
+        yield wait(60)
+    finally:
+        yield gen.sleep(0.001)
+        steps.append(name)
+
+
+def _run_and_close(main):
+    loop = IOLoop()
+    loop.run_sync(gen.coroutine(main))
+    loop.close()
+    assert loop.asyncio_loop.is_closed()
+
+
+def _warnings(caplog):
+    return [r.getMessage() for r in caplog.records if r.levelno >= logging.WARNING]
+
+
+# close()
+
+
+def test_coroutines_that_are_suspended_clean_up(steps, caplog):
+    def main():
+        _cleans_up(steps, "outer", lambda _: [_cleans_up(steps, "inner"), gen.sleep(1)])
+        _cleans_up(steps, "alone")
+        yield gen.moment
+
+    _run_and_close(main)
+
+    assert sorted(steps) == ["alone", "inner", "outer"]
+    assert steps.index("inner") < steps.index("outer")
+    assert _warnings(caplog) == []
+
+
+def test_coroutine_that_is_about_to_go_on_is_cancelled_first(steps):
+    @gen.coroutine
+    def turns():
+        try:
+            while True:
+                yield gen.moment
+                steps.append("turn")
+        finally:
+            steps.append("end")
+
+    loop = IOLoop()
+    loop.add_callback(turns)
+    loop.run_sync(lambda: gen.sleep(0.001))
+    steps.clear()
+    loop.close()
+
+    assert steps == ["end"]
+
+
+def test_coroutine_that_refuses_is_named_and_left(monkeypatch, caplog):
+    monkeypatch.setattr("gencoro.ioloop.CLEAN_UP_S", 0.01)
+
+    @gen.coroutine
+    def refuses():
+        while True:
+            try:
+                yield gen.sleep(60)
+            except asyncio.CancelledError:
+                pass
+
+    def main():
+        refuses()
+        yield gen.moment
+
+    _run_and_close(main)
+
+    [message] = _warnings(caplog)
+    assert "refuses() pending" in message
+    assert "has not ended within 0.01 seconds" in message
+
+
+def test_error_of_cleaning_up_is_logged(caplog):
+    @gen.coroutine
+    def fails():
+        try:
+            yield gen.sleep(60)
+        finally:
+            raise ZeroDivisionError
+
+    def main():
+        fails()
+        yield gen.moment
+
+    _run_and_close(main)
+
+    assert "exception was never retrieved" in caplog.text
+    assert "ZeroDivisionError" in caplog.text
+
+
+def test_asynchronous_generators_are_closed_after_the_coroutines(steps):
+    async def numbers():
+        try:
+            yield 1
+        finally:
+            steps.append("generator")
+
+    iterator = numbers()
+
+    def main():
+        _cleans_up(steps, "coroutine")
+        yield iterator.__anext__()
+
+    _run_and_close(main)
+
+    assert steps == ["coroutine", "generator"]
+
+
+def test_default_executor_is_closed_last_and_ends_its_job(steps):
+    begun = threading.Event()
+
+    def job():
+        begun.set()
+        time.sleep(0.02)
+        steps.append("job")
+
+    def main():
+        IOLoop.current().run_in_executor(None, job)
+        _cleans_up(steps, "coroutine")
+        yield gen.moment
+        assert begun.wait(10)
+
+    before = set(threading.enumerate())
+    _run_and_close(main)
+
+    assert steps == ["coroutine", "job"]
+    assert set(threading.enumerate()) <= before
+
+
+def test_job_that_does_not_end_is_named_and_not_waited_for(monkeypatch, caplog):
+    monkeypatch.setattr("gencoro.ioloop.CLEAN_UP_S", 0.01)
+    release = threading.Event()
+
+    def main():
+        IOLoop.current().run_in_executor(None, release.wait, 10)
+        yield gen.moment
+
+    _run_and_close(main)
+    release.set()
+
+    [message] = _warnings(caplog)
+    assert "still runs a job of the loop's default executor" in message
+
+
+def test_other_loops_are_left_alone(steps):
+    other = IOLoop(make_current=False)
+    other.add_callback(_cleans_up, steps, "other")
+    other.run_sync(lambda: gen.sleep(0.001))
+
+    def main():
+        _cleans_up(steps, "this")
+        yield gen.moment
+
+    _run_and_close(main)
+    before = list(steps)
+    other.close()
+
+    assert before == ["this"]
+    assert steps == ["this", "other"]
+
+
+def test_closing_inside_another_running_loop_cancels_nothing(steps):
+    @gen.coroutine
+    def ends():
+        try:
+            yield gen.sleep(60)
+        except BaseException as error:
+            steps.append(type(error))
+            raise
+
+    loop = IOLoop(make_current=False)
+    loop.add_callback(ends)
+    loop.run_sync(lambda: gen.sleep(0.001))
+
+    async def main():
+        loop.close()
+
+    asyncio.run(main())
+    gc.collect()
+
+    assert steps == [GeneratorExit]
+
+
+# The end of a script that closes nothing.
+
+
+def _run_script(source, code=0):
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(PREAMBLE) + textwrap.dedent(source)],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == code, done.stderr
+    return done.stdout.split(), done.stderr
+
+
+PREAMBLE = """
+    import asyncio, os, signal, sys, time
+    from gencoro import gen
+    from gencoro.ioloop import IOLoop
+
+    def step(name):
+        print(name, flush=True)
+
+    @gen.coroutine
+    def cleans_up(name, clean_up):
+        try:
+            yield gen.sleep(60)
+        finally:
+            yield clean_up()
+            step(name)
+    """
+
+
+def test_script_ends_its_leftovers_in_order():
+    steps, errors = _run_script(
+        """
+        async def numbers():
+            try:
+                yield 1
+            finally:
+                step("generator")
+
+        async def native():
+            try:
+                await asyncio.sleep(60)
+            finally:
+                await asyncio.sleep(0.001)
+                step("native")
+
+        iterator = numbers()
+
+        @gen.coroutine
+        def main():
+            cleans_up("coroutine", lambda: gen.sleep(0.01))
+            asyncio.create_task(native())
+            yield iterator.__anext__()
+            yield IOLoop.current().run_in_executor(None, int)
+
+        IOLoop.current().run_sync(main)
+        step("returned")
+        """
+    )
+
+    assert steps == ["returned", "native", "coroutine", "generator"]
+    assert errors == ""
+
+
+def test_cleaning_up_at_the_end_may_use_an_executor():
+    steps, errors = _run_script(
+        """
+        def work():
+            time.sleep(0.01)
+            step("worked")
+
+        @gen.coroutine
+        def main():
+            # Has a thread: Python 3.12.0 and 3.12.1 start none when they exit.
+            yield IOLoop.current().run_in_executor(None, int)
+            cleans_up("coroutine", lambda: IOLoop.current().run_in_executor(None, work))
+            yield gen.moment
+
+        IOLoop.current().run_sync(main)
+        """
+    )
+
+    assert steps == ["worked", "coroutine"]
+    assert errors == ""
+
+
+@pytest.mark.parametrize(
+    ("end", "code"),
+    [("sys.exit(3)", 3), ("raise KeyError", 1), ("os.kill(os.getpid(), 2)", -2)],
+)
+def test_script_that_ends_badly_ends_its_leftovers_too(end, code):
+    steps, _errors = _run_script(
+        f"""
+        @gen.coroutine
+        def main():
+            cleans_up("leftover", gen.moment)
+            yield gen.moment
+            {end}
+            yield gen.sleep(60)
+
+        IOLoop.current().run_sync(main)
+        """.replace("gen.moment)", "lambda: gen.moment)"),
+        code,
+    )
+
+    assert steps == ["leftover"]
+
+
+def test_script_that_closed_its_loop_has_nothing_left_to_end():
+    steps, errors = _run_script(
+        """
+        @gen.coroutine
+        def main():
+            cleans_up("leftover", lambda: gen.moment)
+            yield gen.moment
+
+        loop = IOLoop.current()
+        loop.run_sync(main)
+        loop.close()
+        step("closed")
+        """
+    )
+
+    assert steps == ["leftover", "closed"]
+    assert errors == ""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="the platform cannot fork")
+def test_fork_leaves_the_leftovers_to_its_parent():
+    steps, _errors = _run_script(
+        """
+        @gen.coroutine
+        def main():
+            cleans_up("leftover", lambda: gen.moment)
+            yield gen.moment
+
+        IOLoop.current().run_sync(main)
+        child = os.fork()
+        if child:
+            os.waitpid(child, 0)
+            step("parent")
+        """
+    )
+
+    assert steps == ["parent", "leftover"]

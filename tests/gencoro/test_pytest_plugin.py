@@ -1,0 +1,759 @@
+"""gencoro.pytest_plugin and its fixtures, in whole runs of pytest."""
+
+import pathlib
+import re
+import subprocess
+import sys
+import textwrap
+
+import hypothesis
+import pytest
+
+from gencoro import pytest_plugin, testing
+
+# Imported here, or each run within this process would import them anew.
+MODULES = [hypothesis, pytest_plugin, testing]
+
+GUIDE = pathlib.Path(__file__).parents[2] / "docs" / "testing.rst"
+
+HEAD = """
+import asyncio
+
+import pytest
+import tornado.web
+
+from gencoro import gen
+from gencoro.ioloop import IOLoop
+from gencoro.testing import gen_test
+"""
+
+APP = """
+class Hello(tornado.web.RequestHandler):
+    @gen.coroutine
+    def get(self):
+        yield gen.sleep(float(self.get_argument("seconds", 0)))
+        self.write("hello")
+
+@pytest.fixture
+def app():
+    return tornado.web.Application([("/", Hello)])
+"""
+
+
+@pytest.fixture
+def run(pytester):
+    """Write a test module and run it; return what pytest says."""
+
+    def run(source, *arguments, head=HEAD, subprocess=False):
+        pytester.makepyfile(head + textwrap.dedent(source))
+        # What this environment has besides is to be asked for by the tests that need it.
+        off = ["asyncio", "anyio", "xdist", "randomly"]
+        arguments = [*(f"-pno:{name}" for name in off), *arguments]
+        if subprocess:
+            return pytester.runpytest_subprocess(*arguments)
+        return pytester.runpytest_inprocess("-W", "error", *arguments)
+
+    return run
+
+
+# What is a test.
+
+
+def test_coroutines_are_tests(run):
+    result = run("""
+        @gen.coroutine
+        def test_coroutine():
+            yield gen.sleep(0.001)
+
+        @pytest.mark.gen_test
+        def test_marked_generator_function():
+            yield gen.sleep(0.001)
+
+        @pytest.mark.gen_test
+        async def test_marked_async_def():
+            await gen.sleep(0.001)
+
+        @gen_test
+        def test_decorated(io_loop):
+            assert IOLoop.current() is io_loop
+            yield gen.sleep(0.001)
+
+        class TestMethods:
+            name = "of the class"
+
+            @gen.coroutine
+            def test_coroutine(self):
+                yield gen.sleep(0.001)
+                assert self.name == "of the class"
+
+            @pytest.mark.gen_test
+            def test_marked(self):
+                yield gen.sleep(0.001)
+                assert self.name == "of the class"
+
+            @gen_test(timeout=1)
+            def test_decorated(self, io_loop):
+                assert IOLoop.current() is io_loop
+                yield gen.sleep(0.001)
+                assert self.name == "of the class"
+
+            @staticmethod
+            @gen.coroutine
+            def test_static():
+                yield gen.sleep(0.001)
+
+        @pytest.mark.gen_test
+        class TestMarked:
+            def test_generator_function(self):
+                yield gen.sleep(0.001)
+
+            def test_plain(self):
+                with pytest.raises(RuntimeError):
+                    asyncio.get_running_loop()
+    """)
+
+    result.assert_outcomes(passed=10)
+
+
+def test_coroutine_that_fails_is_a_test_that_fails(run):
+    result = run("""
+        @gen.coroutine
+        def test_coroutine():
+            yield gen.sleep(0.001)
+            assert 1 == 2
+
+        @pytest.mark.gen_test
+        def test_marked():
+            yield gen.sleep(0.001)
+            assert 1 == 2
+
+        @pytest.mark.gen_test
+        async def test_marked_async_def():
+            await gen.sleep(0.001)
+            assert 1 == 2
+
+        @pytest.mark.xfail
+        @gen.coroutine
+        def test_that_is_expected_to_fail():
+            yield
+            assert 1 == 2
+    """)
+
+    result.assert_outcomes(failed=3, xfailed=1)
+    result.stdout.fnmatch_lines(["*def test_coroutine():", ">*assert 1 == 2"])
+
+
+def test_parameters_fixtures_and_skips_are_those_of_pytest(run):
+    result = run("""
+        @pytest.fixture
+        def two():
+            return 2
+
+        @pytest.mark.parametrize("number", [1, 2, 3])
+        @pytest.mark.gen_test
+        def test_with_parameters(number, two):
+            yield gen.sleep(0.001)
+            assert number * two in (2, 4)
+
+        @pytest.mark.skip
+        @gen.coroutine
+        def test_skipped():
+            yield
+    """)
+
+    result.assert_outcomes(passed=2, failed=1, skipped=1)
+    result.stdout.fnmatch_lines(["FAILED *::test_with_parameters?3?*"])
+
+
+def test_coroutine_test_can_be_given_by_hypothesis(run):
+    result = run("""
+        from hypothesis import given, settings, strategies
+
+        seen = []
+
+        @settings(max_examples=5, database=None)
+        @given(number=strategies.integers(0, 3))
+        @gen.coroutine
+        def test_coroutine(number):
+            yield gen.sleep(0.0001)
+            assert number < 4
+            seen.append(number)
+
+        @pytest.mark.gen_test
+        @settings(max_examples=5, database=None)
+        @given(number=strategies.integers(0, 3))
+        def test_marked(number):
+            yield gen.sleep(0.0001)
+            assert number < 3
+
+        def test_examples_were_run():
+            assert len(seen) > 1
+    """)
+
+    result.assert_outcomes(passed=2, failed=1)
+    result.stdout.fnmatch_lines(["E *assert 3 < 3"])
+
+
+def test_value_of_a_test_is_pytests_affair(run):
+    result = run("""
+        @gen.coroutine
+        def test_with_a_value():
+            yield
+            return 42
+    """)
+
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*None*return*"])
+
+
+def test_helper_and_plain_test_are_left_alone(run):
+    result = run("""
+        @gen.coroutine
+        def helper():
+            yield
+
+        @gen.coroutine
+        def test_helper():
+            yield
+
+        test_helper.__test__ = False
+
+        def test_plain():
+            assert helper and IOLoop.current(instance=False) is None
+    """)
+
+    result.assert_outcomes(passed=1)
+
+
+# The loop.
+
+
+def test_each_test_has_a_loop_of_its_own(run):
+    result = run("""
+        loops = []
+
+        @pytest.mark.parametrize("number", range(2))
+        @gen.coroutine
+        def test_loop(io_loop, number):
+            assert type(IOLoop.current()) is type(io_loop)
+            assert IOLoop.current() is io_loop
+            loops.append(io_loop)
+            yield gen.sleep(0.001)
+
+        def test_loops_are_closed():
+            assert loops[0] is not loops[1]
+            assert all(loop.asyncio_loop.is_closed() for loop in loops)
+
+        def test_plain_with_a_loop(io_loop):
+            assert io_loop.run_sync(lambda: gen.multi([])) == []
+    """)
+
+    result.assert_outcomes(passed=4)
+
+
+def test_loop_can_be_overridden(run):
+    result = run("""
+        class OwnLoop(IOLoop):
+            pass
+
+        @pytest.fixture
+        def io_loop():
+            loop = OwnLoop(make_current=False)
+            yield loop
+            loop.close()
+
+        @gen.coroutine
+        def test_loop(io_loop):
+            yield gen.sleep(0.001)
+            assert type(IOLoop.current()) is OwnLoop
+    """)
+
+    result.assert_outcomes(passed=1)
+
+
+# Virtual time.
+
+
+def test_virtual_clock(run):
+    result = run("""
+        @pytest.fixture
+        def nap(virtual_clock):
+            return lambda: gen.sleep(3600)
+
+        @gen.coroutine
+        def test_sleep(virtual_clock):
+            before = IOLoop.current().time()
+            yield gen.sleep(3600)
+            assert virtual_clock.time() == 3600
+            assert IOLoop.current().time() == before + 3600
+
+        @gen.coroutine
+        def test_by_way_of_a_fixture(nap):
+            yield nap()
+
+        @gen.coroutine
+        def test_advance(virtual_clock):
+            late = gen.sleep(5)
+            yield virtual_clock.advance(5)
+            assert late.done()
+
+        @gen.coroutine
+        def test_real_time(io_loop):
+            assert type(io_loop.asyncio_loop).__name__ != "VirtualLoop"
+            yield
+
+        @gen.coroutine
+        def test_deadlock(virtual_clock):
+            yield [gen.sleep(1), wait_for_ever()]
+
+        @gen.coroutine
+        def wait_for_ever():
+            yield asyncio.Future()
+    """)
+
+    result.assert_outcomes(passed=4, failed=1)
+    result.stdout.fnmatch_lines(
+        [
+            "*yield asyncio.Future()",
+            "E *DeadlockError: Everything waits, and for ever*",
+            "E *test_deadlock() at *: list, 1 of 2 done",
+            "E *wait_for_ever() at *: a Future*",
+        ]
+    )
+
+
+def test_virtual_clock_on_a_loop_in_real_time_is_explained(run):
+    result = run("""
+        @pytest.fixture
+        def io_loop():
+            loop = IOLoop(make_current=False)
+            yield loop
+            loop.close()
+
+        @gen.coroutine
+        def test_sleep(virtual_clock):
+            yield gen.sleep(3600)
+    """)
+
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*make the loop with virtual_clock.new_event_loop()*"])
+
+
+# The server.
+
+
+@pytest.mark.parametrize("clock", ["", "virtual_clock"])
+def test_server_and_client(run, clock):
+    result = run(
+        APP
+        + textwrap.dedent("""
+        @gen.coroutine
+        def test_server(http_client, base_url, CLOCK):
+            response = yield http_client.fetch(base_url + "/")
+            assert response.body == b"hello"
+
+        @pytest.mark.gen_test
+        async def test_port(http_client, http_server, http_port, http_server_port):
+            assert http_port == http_server_port
+            url = f"http://127.0.0.1:{http_port}/"
+            assert (await http_client.fetch(url)).code == 200
+
+        @pytest.mark.gen_test
+        async def test_client_without_server(http_client):
+            with pytest.raises(OSError):
+                await http_client.fetch("http://127.0.0.1:1/")
+
+        @gen.coroutine
+        def test_slow_page(http_client, base_url, virtual_clock):
+            response = yield http_client.fetch(base_url + "/?seconds=15")
+            assert response.body == b"hello"
+            assert virtual_clock.time() == response.request_time == 15
+        """).replace(", CLOCK", clock and f", {clock}")
+    )
+
+    result.assert_outcomes(passed=4)
+
+
+def test_missing_app_is_explained(run):
+    result = run("""
+        @gen.coroutine
+        def test_server(base_url):
+            yield
+    """)
+
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines(
+        [
+            "http_server needs a fixture `app`, which returns the application*",
+            "    def app():",
+        ]
+    )
+    result.stdout.no_fnmatch_line("*Error*")
+
+
+def test_what_is_missing_for_the_app_is_told_by_pytest(run):
+    result = run("""
+        @pytest.fixture
+        def app(database):
+            pass
+
+        @gen.coroutine
+        def test_server(base_url):
+            yield
+    """)
+
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines(["*fixture 'database' not found"])
+
+
+# The time-out.
+
+STUCK = """
+    @gen.coroutine
+    def load():
+        try:
+            yield gen.sleep(60)  # stuck here
+        finally:
+            print("cleaned up")
+
+    @pytest.mark.gen_test(MARK)
+    def test_stuck():
+        yield [load()]
+"""
+
+
+@pytest.mark.parametrize(
+    ("mark", "option", "variable", "line", "seconds"),
+    [
+        ("timeout=0.01", 30, 30, 30, "0.01"),
+        ("", 0.02, 30, 30, "0.02"),
+        ("", None, 0.03, 30, "0.03"),
+        ("", None, None, 0.04, "0.04"),
+    ],
+    ids=["marker", "option", "environment", "ini-file"],
+)
+def test_time_out(run, pytester, monkeypatch, mark, option, variable, line, seconds):
+    pytester.makeini(f"[pytest]\ngen_test_timeout = {line}")
+    arguments = [] if option is None else [f"--gen-test-timeout={option}"]
+    if variable is not None:
+        monkeypatch.setenv("ASYNC_TEST_TIMEOUT", str(variable))
+
+    result = run(STUCK.replace("MARK", mark), *arguments)
+
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(
+        [
+            ">*yield [[]load()]",
+            ">*yield gen.sleep(60)  # stuck here",
+            f"E *TimeoutError: The test timed out after {seconds} seconds; *",
+            "E *Who waited for whom:",
+            "cleaned up",
+        ]
+    )
+    result.stdout.no_fnmatch_line("*pytest_plugin.py*")
+
+
+def test_time_out_of_the_class_and_of_the_decorator(run):
+    result = run("""
+        @pytest.mark.gen_test(timeout=0.01)
+        class TestStuck:
+            @gen.coroutine
+            def test_class(self):
+                yield gen.sleep(60)
+
+            @pytest.mark.gen_test(timeout=5)
+            def test_function(self):
+                yield gen.sleep(0.05)
+
+        @gen_test(timeout=0.02)
+        def test_decorator():
+            yield gen.sleep(60)
+    """)
+
+    result.assert_outcomes(passed=1, failed=2)
+    result.stdout.fnmatch_lines(
+        ["*timed out after 0.01 s*", "*timed out after 0.02 s*"]
+    )
+
+
+def test_time_out_of_the_ini_file_that_is_no_number_is_explained(run, pytester):
+    pytester.makeini("[pytest]\ngen_test_timeout = soon")
+
+    result = run("""
+        @gen.coroutine
+        def test_coroutine():
+            yield
+    """)
+
+    assert "gen_test_timeout = soon: give a number of seconds" in result.stdout.str()
+    assert result.ret != 0
+
+
+# Wrong use.
+
+
+def test_generator_function_without_a_mark_is_refused_with_the_cure(run):
+    result = run("""
+        def test_generator_function():
+            yield gen.sleep(0.001)
+    """)
+
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines(
+        ["*mark it with @pytest.mark.gen_test, or decorate it with @gen.coroutine"]
+    )
+
+
+def test_mark_with_other_arguments_is_refused_with_the_cure(run):
+    result = run("""
+        @pytest.mark.gen_test(5)
+        def test_number():
+            yield
+
+        @pytest.mark.gen_test(time_out=5)
+        def test_name():
+            yield
+
+        @pytest.mark.gen_test(timeout=-5)
+        def test_value():
+            yield
+
+        @pytest.mark.gen_test
+        async def test_async_generator():
+            yield
+    """)
+
+    result.assert_outcomes(failed=4)
+    result.stdout.fnmatch_lines(
+        [
+            "test_number is marked with *; write gen_test(timeout=SECONDS)",
+            "test_name is marked with *; write gen_test(timeout=SECONDS)",
+            "timeout=-5: *",
+            "test_async_generator is an async generator, *",
+        ]
+    )
+
+
+def test_coroutine_in_a_test_case_is_refused_with_the_cure(run):
+    result = run("""
+        import unittest
+
+        import tornado.testing
+
+        from gencoro.testing import AsyncTestCase
+
+        class TestCoroutines(unittest.TestCase):
+            @gen.coroutine
+            def test_coroutine(self):
+                yield
+
+            @pytest.mark.gen_test
+            def test_marked(self):
+                yield
+
+        class TestDecorated(AsyncTestCase):
+            @gen_test
+            def test_decorated(self):
+                assert IOLoop.current() is self.io_loop
+                yield gen.sleep(0.001)
+
+            @pytest.mark.gen_test
+            @gen_test
+            @gen.coroutine
+            def test_decorated_and_marked(self):
+                yield gen.sleep(0.001)
+
+            @tornado.testing.gen_test
+            def test_decorated_by_tornado(self):
+                yield gen.sleep(0.001)
+
+            @gen_test
+            def test_that_fails(self):
+                yield gen.sleep(0.001)
+                self.fail("on purpose")
+    """)
+
+    result.assert_outcomes(passed=3, failed=1, errors=2)
+    result.stdout.fnmatch_lines(
+        [
+            "test_coroutine is a coroutine, *decorate it with gencoro.testing.gen_test",
+            "test_marked is a coroutine, *decorate it with gencoro.testing.gen_test",
+        ]
+    )
+
+
+# Beside other plugins.
+
+OTHER_PLUGIN = """
+import pytest
+
+def pytest_addoption(parser):
+    parser.addoption("--async-test-timeout", type=float)
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pycollect_makeitem(collector, name, obj):
+    if name.startswith("test_marked"):
+        return list(collector._genfunctions(name, obj))
+
+@pytest.fixture
+def io_loop():
+    from tornado.ioloop import IOLoop
+
+    loop = IOLoop(make_current=False)
+    yield loop
+    loop.close()
+
+@pytest.fixture(scope="session")
+def base_url():
+    return "http://elsewhere.example/"
+"""
+
+
+def test_fixtures_of_another_plugin_are_left_to_it(run, pytester):
+    pytester.makepyfile(other_plugin=OTHER_PLUGIN)
+    pytester.syspathinsert()
+
+    result = run(
+        """
+        @pytest.mark.gen_test
+        def test_marked(io_loop, base_url):
+            assert type(io_loop).__name__ == "AsyncIOLoop"
+            assert base_url == "http://elsewhere.example/"
+            yield gen.moment
+
+        @gen.coroutine
+        def test_coroutine(io_loop):
+            assert type(io_loop).__name__ == "AsyncIOLoop"
+            yield gen.sleep(0.001)
+
+        @gen.coroutine
+        def test_virtual_clock(virtual_clock):
+            yield gen.sleep(0.001)
+        """,
+        "-p",
+        "other_plugin",
+    )
+
+    result.assert_outcomes(passed=2, failed=1)
+    result.stdout.fnmatch_lines(["*another plugin or conftest.py made it*"])
+
+
+ASYNC_DEFS = """
+    @pytest.mark.asyncio
+    async def test_theirs(request):
+        assert "io_loop" not in request.fixturenames
+        await asyncio.sleep(0.001)
+
+    @pytest.mark.gen_test
+    async def test_ours(io_loop):
+        assert asyncio.get_running_loop() is io_loop.asyncio_loop
+        await asyncio.sleep(0.001)
+
+    @gen.coroutine
+    def test_coroutine(io_loop):
+        assert asyncio.get_running_loop() is io_loop.asyncio_loop
+        yield gen.sleep(0.001)
+"""
+
+
+@pytest.mark.parametrize("mode", ["strict", "auto"])
+def test_async_defs_of_pytest_asyncio_are_left_to_it(run, mode):
+    pytest.importorskip("pytest_asyncio")
+
+    result = run(
+        ASYNC_DEFS,
+        *["-p", "asyncio", f"--asyncio-mode={mode}"],
+        subprocess=True,
+    )
+
+    result.assert_outcomes(passed=3)
+
+
+@pytest.mark.parametrize("mode", ["strict", "auto"])
+def test_async_defs_of_anyio_are_left_to_it(run, mode):
+    pytest.importorskip("anyio")
+
+    result = run(
+        ASYNC_DEFS.replace("mark.asyncio", "mark.anyio"),
+        *["-p", "anyio", f"--anyio-mode={mode}"],
+        subprocess=True,
+    )
+
+    result.assert_outcomes(passed=3)
+
+
+def test_async_def_that_nobody_takes_is_refused_by_pytest(run):
+    result = run("""
+        async def test_async_def():
+            pass
+    """)
+
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*async def functions are not natively supported*"])
+
+
+def test_tests_run_on_several_processes(run):
+    pytest.importorskip("xdist")
+
+    result = run(
+        APP
+        + textwrap.dedent("""
+        @pytest.mark.parametrize("number", range(4))
+        @gen.coroutine
+        def test_server(http_client, base_url, virtual_clock, number):
+            response = yield http_client.fetch(f"{base_url}/?seconds={number}")
+            assert virtual_clock.time() == number
+        """),
+        *["-p", "xdist", "-n", "2"],
+        subprocess=True,
+    )
+
+    result.assert_outcomes(passed=4)
+
+
+# The plugin itself.
+
+
+def test_examples_of_the_guide_run(run):
+    text = GUIDE.read_text(encoding="utf-8")
+    examples = re.findall(r"\.\. code-block:: python\n\n((?:   .*\n|\n)+)", text)
+
+    for example in examples:
+        result = run(example, head="")
+        assert result.ret == 0
+        assert result.parseoutcomes()["passed"] > 0
+    assert len(examples) == 4
+
+
+def test_plugin_can_be_switched_off(run):
+    result = run(
+        """
+        def test_fixture(virtual_clock):
+            pass
+        """,
+        "-p",
+        "no:gencoro",
+    )
+
+    result.assert_outcomes(errors=1)
+
+
+def test_fixtures_marker_and_option_are_documented(run):
+    fixtures = run("", "--fixtures").stdout.str()
+    markers = run("", "--markers").stdout.str()
+    options = run("", "--help").stdout.str()
+
+    for name in ["base_url", "http_client", "http_port", "http_server", "io_loop"]:
+        assert f"\n{name} -- " in fixtures
+    assert "\nvirtual_clock -- " in fixtures
+    assert "@pytest.mark.gen_test(timeout=None): run a generator" in markers
+    assert "--gen-test-timeout=SECONDS" in options
+    assert "gen_test_timeout (string)" in options
+
+
+def test_plugin_loads_no_tornado():
+    program = "import sys, gencoro.pytest_plugin; print('tornado' in sys.modules)"
+
+    printed = subprocess.check_output([sys.executable, "-c", program], text=True)
+
+    assert printed == "False\n"

@@ -1,0 +1,537 @@
+"""gencoro.virtual_clock: time that jumps, the world that is heard before, deadlocks."""
+
+import asyncio
+import concurrent.futures
+import datetime
+import math
+import sys
+import threading
+import time
+
+import pytest
+import tornado.ioloop
+from tornado.httpclient import AsyncHTTPClient
+from tornado.httpserver import HTTPServer
+from tornado.netutil import bind_sockets
+from tornado.simple_httpclient import HTTPTimeoutError
+from tornado.web import Application, RequestHandler
+
+from gencoro import gen
+from gencoro.errors import DeadlockError
+from gencoro.ioloop import IOLoop, PeriodicCallback
+from gencoro.testing import new_io_loop
+from gencoro.virtual_clock import VirtualClock
+
+
+@pytest.fixture
+def clock():
+    return VirtualClock()
+
+
+@pytest.fixture
+def run(clock):
+    """Run an asynchronous function on the clock, and return its result."""
+
+    def run(function, *, debug=None):
+        factory = clock.new_event_loop
+        with asyncio.Runner(loop_factory=factory, debug=debug) as runner:
+            return runner.run(function())
+
+    return run
+
+
+# Time.
+
+
+@pytest.mark.parametrize("seconds", [0.001, 3600, 0.1 + 0.2, 1e9])
+@pytest.mark.parametrize("debug", [False, True])
+def test_sleep_takes_no_time_and_ends_at_its_very_moment(clock, run, seconds, debug):
+    async def main():
+        await asyncio.sleep(seconds)
+        return clock.time(), asyncio.get_running_loop().time()
+
+    began_at = time.monotonic()
+
+    assert run(main, debug=debug) == (seconds, seconds)
+    assert time.monotonic() - began_at < 1
+
+
+def test_timers_of_one_moment_fire_in_the_order_of_their_making(run):
+    async def main():
+        loop, fired = asyncio.get_running_loop(), []
+        for number in range(20):
+            loop.call_at(3, fired.append, number)
+        loop.call_at(1, loop.call_later, 2, fired.append, "made later")
+        await asyncio.sleep(4)
+        return fired
+
+    assert run(main) == [*range(20), "made later"]
+
+
+def test_timers_that_are_nearly_of_one_moment_have_a_moment_each(clock, run):
+    async def main():
+        loop, fired = asyncio.get_running_loop(), []
+        for when in [1.0, math.nextafter(1.0, 2.0)]:
+            loop.call_at(when, lambda: fired.append(clock.time()))
+        await asyncio.sleep(2)
+        return fired
+
+    assert run(main) == [1.0, math.nextafter(1.0, 2.0)]
+
+
+def test_timer_that_was_taken_back_is_no_moment(clock, run):
+    async def main():
+        loop = asyncio.get_running_loop()
+        for _ in range(300):
+            loop.call_later(1, pytest.fail).cancel()
+        await asyncio.sleep(2)
+        loop.call_later(100, pytest.fail).cancel()
+        return clock.time()
+
+    assert run(main) == 2
+    assert clock.time() == 2
+
+
+def test_timer_in_the_past_does_not_turn_time_back(clock, run):
+    async def main():
+        await asyncio.sleep(5)
+        fired = asyncio.Event()
+        asyncio.get_running_loop().call_at(1, fired.set)
+        await fired.wait()
+        return clock.time()
+
+    assert run(main) == 5
+
+
+def test_time_stands_still_while_anything_can_run(clock, run):
+    async def main():
+        seen = set()
+        later = asyncio.create_task(asyncio.sleep(0.001))
+        for _ in range(100):
+            await asyncio.sleep(0)
+            seen.add(clock.time())
+        await later
+        return seen
+
+    assert run(main) == {0.0}
+
+
+def test_several_loops_go_on_where_the_one_before_has_ended(clock, run):
+    assert run(lambda: asyncio.sleep(1, "first")) == "first"
+    assert run(lambda: asyncio.sleep(2, "second")) == "second"
+    assert clock.time() == 3
+
+
+def test_closed_loop_takes_no_timer(clock):
+    loop = clock.new_event_loop()
+    loop.close()
+
+    with pytest.raises(RuntimeError, match="closed"):
+        loop.call_later(1, print)
+
+
+def test_debug_mode_tells_of_timers_made_on_another_thread(run):
+    async def main():
+        loop = asyncio.get_running_loop()
+        with pytest.raises(RuntimeError, match="Non-thread-safe"):
+            await asyncio.to_thread(loop.call_later, 1, print)
+        with pytest.raises(TypeError, match="coroutines cannot be used"):
+            loop.call_later(1, main)
+
+    run(main, debug=True)
+
+
+def test_call_later_really_is_called_after_real_time(clock, run):
+    async def main():
+        loop = asyncio.get_running_loop()
+        ended, began_at = asyncio.Event(), time.monotonic()
+        loop.call_later_really(0.02, ended.set)
+        loop.call_later_really(0.01, pytest.fail).cancel()
+        while not ended.is_set():
+            await asyncio.sleep(3600)
+        return time.monotonic() - began_at
+
+    assert 0.02 <= run(main) < 1
+    assert clock.time() > 3600
+
+
+# advance().
+
+
+def test_advance_ends_after_all_that_is_due_by_then(clock, run):
+    async def tick(ticks):
+        while True:
+            await asyncio.sleep(1)
+            await asyncio.sleep(0)
+            ticks.append(clock.time())
+
+    async def main():
+        ticks = []
+        ticking = asyncio.create_task(tick(ticks))
+        await clock.advance(3)
+        seen = [list(ticks)]
+        await clock.advance(0.5)
+        seen.append(clock.time())
+        ticking.cancel()
+        return seen
+
+    assert run(main) == [[1, 2, 3], 3.5]
+
+
+def test_advance_by_nothing_lets_everything_run_that_can(clock, run):
+    async def main():
+        event, steps = asyncio.Event(), []
+        event.set()
+
+        @gen.coroutine
+        def busy():
+            for step in range(5):
+                yield gen.moment
+                steps.append(step)
+            yield gen.sleep(1)
+            steps.append("later")
+
+        busy()
+        await clock.advance(0)
+        return steps, clock.time()
+
+    assert run(main) == ([0, 1, 2, 3, 4], 0)
+
+
+def test_advance_can_be_cancelled(clock, run):
+    async def main():
+        clock.advance(1).cancel()
+        await clock.advance(2)
+        return clock.time()
+
+    assert run(main) == 2
+
+
+@pytest.mark.parametrize("seconds", [-1, math.nan])
+def test_advance_backwards_is_refused(clock, run, seconds):
+    async def main():
+        clock.advance(seconds)
+
+    with pytest.raises(ValueError, match="time does not go back"):
+        run(main)
+
+
+def test_advance_on_a_loop_in_real_time_is_refused(clock):
+    async def main():
+        clock.advance(1)
+
+    with pytest.raises(RuntimeError, match=r"clock's new_event_loop\(\)"):
+        asyncio.run(main())
+
+
+# Deadlocks.
+
+
+def test_deadlock_is_found_and_shown(run):
+    @gen.coroutine
+    def wait_for_ever():
+        yield asyncio.Future()
+
+    async def main():
+        await asyncio.gather(wait_for_ever(), asyncio.sleep(1))
+
+    with pytest.raises(DeadlockError) as caught:
+        run(main)
+
+    text = str(caught.value)
+    assert "Everything waits, and for ever" in text
+    assert "main() at" in text
+    assert "wait_for_ever() at" in text
+    assert "sleep" not in text
+
+
+def test_waiting_until_the_end_of_time_is_a_deadlock(run):
+    with pytest.raises(DeadlockError):
+        run(lambda: asyncio.sleep(math.inf))
+
+
+def test_loop_can_go_on_after_a_deadlock(clock):
+    loop = clock.new_event_loop()
+    stuck = loop.create_future()
+    with pytest.raises(DeadlockError):
+        loop.run_until_complete(stuck)
+    loop.call_soon(stuck.set_result, "rescued")
+
+    assert loop.run_until_complete(stuck) == "rescued"
+    loop.close()
+
+
+def test_threads_of_a_pool_that_have_nothing_to_do_are_no_hope(run):
+    async def main():
+        await asyncio.to_thread(len, "job")
+        await asyncio.Future()
+
+    with pytest.raises(DeadlockError):
+        run(main)
+
+
+# Threads.
+
+
+def _job():
+    time.sleep(0.1)
+    return "done"
+
+
+@gen.coroutine
+def _yield_a_job():
+    with concurrent.futures.ThreadPoolExecutor() as pool:
+        return (yield pool.submit(_job))
+
+
+@pytest.mark.parametrize(
+    "begin",
+    [
+        lambda: asyncio.to_thread(_job),
+        lambda: asyncio.get_running_loop().run_in_executor(None, _job),
+        _yield_a_job,
+    ],
+    ids=["to_thread", "run_in_executor", "yielded"],
+)
+def test_time_stands_still_while_a_thread_owes_a_result(clock, run, begin):
+    async def main():
+        # One second is less than the job takes, if time were allowed to jump.
+        result = await gen.with_timeout(datetime.timedelta(seconds=1), begin())
+        return result, clock.time()
+
+    assert run(main) == ("done", 0)
+
+
+def test_status_tells_why_time_stands_still(clock, run):
+    async def main():
+        loop, gate = asyncio.get_running_loop(), threading.Event()
+        job = loop.run_in_executor(None, gate.wait)
+        told = loop.status()
+        gate.set()
+        await job
+        await asyncio.sleep(0)
+        return told, loop.status()
+
+    assert run(main) == (
+        "virtual time is 0.0 s, and stands still: threads owe 1 results",
+        "virtual time is 0.0 s",
+    )
+
+
+def test_job_that_nobody_waits_for_any_more_holds_up_nothing(clock, run):
+    gate = threading.Event()
+
+    async def main():
+        asyncio.get_running_loop().run_in_executor(None, gate.wait).cancel()
+        await asyncio.sleep(3600)
+        gate.set()
+        return clock.time()
+
+    assert run(main) == 3600
+
+
+def test_thread_at_work_gets_its_chance_to_call_us(run):
+    async def main():
+        loop, called = asyncio.get_running_loop(), asyncio.Event()
+        caller = threading.Thread(
+            target=lambda: (time.sleep(0.1), loop.call_soon_threadsafe(called.set))
+        )
+        caller.start()
+        await called.wait()
+        caller.join()
+
+    run(main)
+
+
+def test_thread_that_never_ends_stops_no_jump(clock, run):
+    gate = threading.Event()
+    thread = threading.Thread(target=gate.wait)
+
+    async def main():
+        thread.start()
+        await asyncio.sleep(3600)
+        return clock.time()
+
+    assert run(main) == 3600
+    gate.set()
+    thread.join()
+
+
+def test_closing_waits_for_the_threads_in_real_time(run):
+    ended = []
+
+    def job():
+        time.sleep(0.05)
+        ended.append("job")
+
+    async def main():
+        asyncio.get_running_loop().run_in_executor(None, job)
+
+    # From Python 3.12 on a warning would tell that the threads were given up.
+    run(main)
+
+    assert ended == ["job"]
+
+
+# Sockets and processes.
+
+
+def test_process_is_waited_for_in_real_time(clock, run):
+    async def main():
+        script = "import time; time.sleep(0.1); print('done')"
+        process = await asyncio.create_subprocess_exec(
+            sys.executable, "-c", script, stdout=asyncio.subprocess.PIPE
+        )
+        output, _ = await process.communicate()
+        return output.strip(), process.returncode, clock.time()
+
+    assert run(main) == (b"done", 0, 0)
+
+
+class _Slow(RequestHandler):
+    @gen.coroutine
+    def get(self):
+        yield gen.sleep(float(self.get_argument("seconds")))
+        self.write("at last")
+
+
+@pytest.fixture
+def url():
+    [socket] = bind_sockets(0, "127.0.0.1")
+    port = socket.getsockname()[1]
+
+    def serve():
+        HTTPServer(Application([("/", _Slow)])).add_socket(socket)
+        return f"http://127.0.0.1:{port}/"
+
+    yield serve
+    socket.close()
+
+
+@pytest.mark.parametrize("seconds", [0, 0.5, 15])
+def test_server_and_client_live_in_virtual_time(clock, run, url, seconds):
+    async def main():
+        response = await AsyncHTTPClient().fetch(f"{url()}?seconds={seconds}")
+        return response.body, clock.time()
+
+    assert run(main) == (b"at last", seconds)
+
+
+def test_open_sockets_get_their_grace_before_each_jump():
+    clock = VirtualClock(grace_s=0.05)
+
+    async def main():
+        server = await asyncio.start_server(print, "127.0.0.1", 0)
+        began_at = time.monotonic()
+        await asyncio.sleep(10)
+        await asyncio.sleep(10)
+        server.close()
+        return time.monotonic() - began_at
+
+    with asyncio.Runner(loop_factory=clock.new_event_loop) as runner:
+        assert 0.1 <= runner.run(main()) < 1
+
+
+# Tornado's IOLoop on top.
+
+
+@pytest.fixture
+def virtual_io_loop(clock):
+    with new_io_loop(clock.new_event_loop()) as io_loop:
+        yield io_loop
+
+
+def test_time_of_the_io_loop_is_virtual(clock, virtual_io_loop):
+    @gen.coroutine
+    def main():
+        io_loop = IOLoop.current()
+        before = io_loop.time()
+        yield gen.sleep(3600)
+        return (
+            before,
+            io_loop.time() - before,
+            tornado.ioloop.IOLoop.current() is io_loop,
+        )
+
+    before, took, is_one = virtual_io_loop.run_sync(main)
+
+    assert before == pytest.approx(time.time(), abs=60)
+    assert took == 3600
+    assert is_one
+
+
+def test_times_of_requests_are_virtual(virtual_io_loop, url):
+    @gen.coroutine
+    def main():
+        response = yield AsyncHTTPClient().fetch(f"{url()}?seconds=15")
+        return response.request_time
+
+    assert virtual_io_loop.run_sync(main) == 15
+
+
+def test_request_in_virtual_time_times_out(clock, virtual_io_loop, url):
+    @gen.coroutine
+    def main():
+        with pytest.raises(HTTPTimeoutError):
+            yield AsyncHTTPClient().fetch(f"{url()}?seconds=60", request_timeout=30)
+        return clock.time()
+
+    assert virtual_io_loop.run_sync(main) == 30
+
+
+def test_timeouts_of_the_io_loop_are_virtual(clock, virtual_io_loop):
+    @gen.coroutine
+    def main():
+        io_loop, fired = IOLoop.current(), []
+
+        def fire(name):
+            fired.append((clock.time(), name))
+
+        io_loop.add_timeout(io_loop.time() + 4, fire, "number")
+        io_loop.add_timeout(datetime.timedelta(seconds=3), fire, "timedelta")
+        io_loop.call_at(io_loop.time() + 2, fire, "call_at")
+        io_loop.call_later(1, fire, "call_later")
+        yield gen.sleep(2.5)
+        io_loop.add_timeout(io_loop.time() + 0.25, fire, "from the middle")
+        yield gen.sleep(10)
+        return fired
+
+    assert virtual_io_loop.run_sync(main) == [
+        (1, "call_later"),
+        (2, "call_at"),
+        (2.75, "from the middle"),
+        (3, "timedelta"),
+        (4, "number"),
+    ]
+
+
+def test_periodic_callback_is_virtual(clock, virtual_io_loop):
+    @gen.coroutine
+    def main():
+        ticks = []
+        periodic = PeriodicCallback(lambda: ticks.append(clock.time()), 250)
+        periodic.start()
+        yield clock.advance(1)
+        periodic.stop()
+        return ticks
+
+    assert virtual_io_loop.run_sync(main) == [0.25, 0.5, 0.75, 1]
+
+
+def test_deadlines_are_told_in_virtual_time(clock, virtual_io_loop):
+    @gen.coroutine
+    def main():
+        yield gen.sleep(3600)
+        deadline = IOLoop.current().time() + 5
+        with pytest.raises(TimeoutError):
+            yield gen.with_timeout(deadline, gen.sleep(60))
+        return clock.time()
+
+    assert virtual_io_loop.run_sync(main) == 3605
+
+
+def test_time_limit_of_run_sync_is_virtual(clock, virtual_io_loop):
+    with pytest.raises(TimeoutError):
+        virtual_io_loop.run_sync(lambda: gen.sleep(3600), timeout=60)
+
+    assert clock.time() == 60
