@@ -14,6 +14,7 @@ from typing import Any, ParamSpec, TypeVar, overload
 from gencoro.beside_tornado import is_tornado_return
 from gencoro.debugging import DEBUGS_ALL, FIRST_STEP, WatchedRunner, note_call
 from gencoro.errors import Return
+from gencoro.frames import name_of
 from gencoro.futures import CoroutineFuture, Future, without_our_frame
 from gencoro.runner import INTERRUPTS, RETURNS, Runner, end_with_error
 
@@ -64,13 +65,12 @@ def coroutine(func: Callable[..., Any]) -> "Callable[..., Future[Any]]":
     """
     if inspect.iscoroutinefunction(func) or inspect.isasyncgenfunction(func):
         raise TypeError(
-            f"{func.__qualname__} is an `async def` already; drop @gen.coroutine, and "
+            f"{name_of(func)} is an `async def` already; drop @gen.coroutine, and "
             "yield or await its result as it is"
         )
     is_generator_function = inspect.isgeneratorfunction(func)
     if is_generator_function:
-        # Lets `yield from` enter native coroutines, as @asyncio.coroutine did.
-        func = types.coroutine(func)
+        _let_enter_native_coroutines(func)
 
     @functools.wraps(func)
     def wrapper(*args: Any, **kwargs: Any) -> "Future[Any]":
@@ -81,7 +81,7 @@ def coroutine(func: Callable[..., Any]) -> "Callable[..., Future[Any]]":
         context = contextvars.copy_context()
         try:
             if is_generator_function:
-                # Runs nothing of the body yet.  An empty ** is not free.
+                # Runs nothing of the body, so it needs no context.  An empty ** is not free.
                 generator = func(*args, **kwargs) if kwargs else func(*args)
             else:
                 generator = context.run(func, *args, **kwargs)
@@ -96,7 +96,7 @@ def coroutine(func: Callable[..., Any]) -> "Callable[..., Future[Any]]":
             if is_tornado_return(exc):
                 future.set_result(exc.value)
             else:
-                end_with_error(future, without_our_frame(exc))
+                end_with_error(future, without_our_frame(exc), name_of(func))
         else:
             runner_class = WatchedRunner if is_watched else Runner
             context.run(runner_class, generator, future, yielded, context)
@@ -108,6 +108,13 @@ def coroutine(func: Callable[..., Any]) -> "Callable[..., Future[Any]]":
 
     wrapper.__tornado_coroutine__ = True  # type: ignore[attr-defined]
     return wrapper
+
+
+def _let_enter_native_coroutines(func: Any) -> None:
+    """Allow ``yield from`` of a native coroutine, as @asyncio.coroutine did."""
+    while isinstance(func, functools.partial):
+        func = func.func
+    types.coroutine(getattr(func, "__func__", func))  # marks the function itself
 
 
 def is_coroutine_function(func: object) -> bool:

@@ -19,7 +19,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Generator
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar, cast
 
 from gencoro.frames import frames_of, line_of, name_of
 from gencoro.futures import CoroutineFuture, Future, app_log
@@ -53,9 +53,17 @@ _no_longer_awaited_by: Tell = getattr(asyncio, "future_discard_from_awaited_by",
 
 
 def note_call(future: CoroutineFuture[Any]) -> None:
-    """Let a Future know the line that called the caller of this function."""
-    frame = sys._getframe(2)
-    future.called_at = f"{frame.f_code.co_filename}:{frame.f_lineno}"
+    """Write into a coroutine's Future where the coroutine was called.
+
+    To be called by the wrapper itself.  Frames of gencoro do not count.
+    """
+    frame = sys._getframe(1).f_back
+    while frame and str(frame.f_globals.get("__name__")).startswith("gencoro."):
+        frame = frame.f_back
+    if frame:
+        future.called_at = f"{frame.f_code.co_filename}:{frame.f_lineno}"
+    else:  # called by C alone: a thread, or Python when it exits
+        future.called_at = "an unknown place"
     if future._source_traceback:  # type: ignore[attr-defined]
         # asyncio's own account would end in the frame that made the Future.
         del future._source_traceback[-1]  # type: ignore[attr-defined]
@@ -112,7 +120,7 @@ class WatchedRunner(Runner[T]):
     def _begin(self) -> None:
         # Not in an __init__, which would be one more frame that holds the generator
         # while it makes its first step.
-        call = getattr(self.result_future, "called_at", "an unknown place")
+        call = cast("CoroutineFuture[T]", self.result_future).called_at
         self._name = f"{name_of(self.gen)}(), called at {call},"
         self._place = _place_of(self.gen)
         self._is_reported = False
@@ -141,8 +149,8 @@ class WatchedRunner(Runner[T]):
         self._is_reported = True
         app_log.warning(
             "%s runs on its own: its Future was dropped while it was suspended at %s, so "
-            "nobody will see what it returns; yield the call, or, if that is meant, make "
-            "it with IOLoop.spawn_callback",
+            "nobody will see what it returns; yield the call, keep its Future, or make it "
+            "with IOLoop.spawn_callback",
             self._name,
             self._place,
         )

@@ -53,10 +53,15 @@ class CoroutineFuture(Future[T]):
     holds the Future holds the coroutine, and nothing else does.
     """
 
-    # A `gencoro.runner.Runner`.  Unset until the coroutine suspends: most never do, and
-    # an __init__ would cost each of them more than the rest of the wrapper.
-    __slots__ = ("_runner",)
+    # Most coroutines never suspend, nor fail, and an __init__ would cost each of them
+    # more than the rest of the wrapper: so these are unset until then.
+    __slots__ = ("_name", "_runner")
+
+    # A `gencoro.runner.Runner`, as long as the coroutine is suspended.
     _runner: Any
+
+    # The coroutine's name, when it has failed.
+    _name: str
 
     # Set in debug mode only: "file:line" of the call.
     called_at: str
@@ -68,14 +73,10 @@ class CoroutineFuture(Future[T]):
         return f"<{kind}{self._of_whom()}{call} {state}"
 
     def _of_whom(self) -> str:
-        """Name the coroutine, if it is suspended or has failed: what runs keeps no name."""
+        """Name the coroutine, if it is suspended or has failed."""
         runner = getattr(self, "_runner", None)
-        if runner is not None:
-            return f" of {name_of(runner.gen)}()"
-        error = None if self.cancelled() or not self.done() else self._exception
-        if error is not None and error.__traceback__ is not None:
-            return f" of {error.__traceback__.tb_frame.f_code.co_qualname}()"
-        return ""
+        name = getattr(self, "_name", "") if runner is None else name_of(runner.gen)
+        return f" of {name}()" if name else ""
 
     def cancel(self, msg: Any = None) -> bool:
         """Ask the coroutine to stop, as `asyncio.Task.cancel` does.

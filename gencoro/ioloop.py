@@ -25,11 +25,11 @@ from tornado.platform.asyncio import AsyncIOLoop, AsyncIOMainLoop
 
 from gencoro.errors import BadYieldError
 from gencoro.frames import name_of
-from gencoro.futures import Future
+from gencoro.futures import Future, app_log, without_our_frame
 from gencoro.introspect import format_tree, traceback_of
 from gencoro.leftovers import finish_leftovers
 from gencoro.waiting import wall_time
-from gencoro.yieldables import convert_yielded, held_tasks
+from gencoro.yieldables import as_future, held_tasks, refuse_other_loop
 
 __all__ = ["IOLoop", "PeriodicCallback"]
 
@@ -103,19 +103,21 @@ class IOLoop(AsyncIOLoop):
         """Run a function and the coroutine it returns; return the coroutine's result.
 
         Ctrl-C and a time-out cancel the coroutine and wait for it to clean up; a second
-        Ctrl-C does not wait.  Can be called again and again, on any thread.
+        Ctrl-C does not wait.  Can be called again and again, on any thread that does
+        not run a loop, as long as nobody else runs this one.
 
         Args:
             func: Called with the loop running; returns a yieldable or None.
             timeout: Longest time for all of it, in seconds.
 
         Raises:
-            TimeoutError: the time was over, and the coroutine let itself be cancelled;
-                the traceback leads to the ``yield`` where it was stuck.
-            KeyboardInterrupt: Ctrl-C, likewise.
+            TimeoutError: the time was over; the traceback leads to the ``yield`` where the
+                coroutine was stuck, and the text says if it did not end even then.
+            KeyboardInterrupt: Ctrl-C, and the coroutine let itself be cancelled.
             BadYieldError: the function returned what cannot be waited for.
-            RuntimeError: a loop is running in this thread already, this one is closed, or
-                somebody stopped it before the coroutine had ended.
+            RuntimeError: a loop is running in this thread already, this one is closed or
+                running, or somebody stopped it before the coroutine had ended.
+            TypeError: the time-out is no number.
         """
         if _is_a_loop_running():
             raise RuntimeError(
@@ -123,15 +125,18 @@ class IOLoop(AsyncIOLoop):
                 "cannot run another; in a coroutine, yield (or await) what the function "
                 "returns instead"
             )
-        if self.asyncio_loop.is_closed():
+        if self.asyncio_loop.is_closed() or self.asyncio_loop.is_running():
+            state = "closed" if self.asyncio_loop.is_closed() else "running elsewhere"
             raise RuntimeError(
-                f"run_sync({func!r}) was called on a loop that is closed"
+                f"run_sync({func!r}) was called on a loop that is {state}"
             )
-        _left_open.add(self)
+        if not isinstance(timeout, (int, float, type(None))):
+            raise TypeError(f"run_sync(timeout={timeout!r}): give a number of seconds")
+        _used[self] = threading.current_thread()
         main = _Main(self, func)
         with main.interrupted_by_ctrl_c():
             if timeout is not None:
-                main.end_after(timeout)
+                main.call_later(timeout, main.time_out)
             self.asyncio_loop.call_soon(main.start)
             try:
                 self.start()
@@ -147,33 +152,51 @@ class IOLoop(AsyncIOLoop):
 
         Coroutines that are suspended are cancelled and may clean up, as are native ones
         that were yielded; then asynchronous generators are closed, then the default
-        executor.  The first and the last are waited for 5 seconds at the longest.
+        executor.  Each is waited for 5 seconds at the longest.  Inside another running
+        loop nothing can be waited for: what is suspended is given up.
+
+        Raises:
+            RuntimeError: the loop is running.
         """
-        _left_open.discard(self)
-        if not (_is_a_loop_running() or self.asyncio_loop.is_closed()):
-            tasks = held_tasks(self.asyncio_loop)
-            finish_leftovers(self.asyncio_loop, tasks, CLEAN_UP_S)
-        super().close(all_fds)
+        if self.asyncio_loop.is_running():
+            raise RuntimeError(
+                "close() was called on a loop that is running; stop() it"
+            )
+        try:
+            if not (_is_a_loop_running() or self.asyncio_loop.is_closed()):
+                tasks = held_tasks(self.asyncio_loop)
+                finish_leftovers(self.asyncio_loop, tasks, CLEAN_UP_S)
+        finally:
+            super().close(all_fds)
 
 
-# Loops that ran a script and were not closed by it.
-_left_open: "weakref.WeakSet[IOLoop]" = weakref.WeakSet()
+# The loops that run_sync has used, each with the thread that was the last to do so.
+_used: "weakref.WeakKeyDictionary[IOLoop, threading.Thread]"
+_used = weakref.WeakKeyDictionary()
 
 
-def _close_at_exit(pid: int) -> None:
-    if os.getpid() != pid:  # in a fork, whose loops are its parent's
-        return
-    for loop in list(_left_open):
+def _finish_at_exit() -> None:
+    """End what scripts have left on their loops, but close none: atexit may use them."""
+    for loop, thread in list(_used.items()):
         asyncio_loop = loop.asyncio_loop
-        if not (asyncio_loop.is_running() or asyncio_loop.is_closed()):
+        is_idle = thread is threading.current_thread() or not thread.is_alive()
+        if not is_idle or asyncio_loop.is_running() or asyncio_loop.is_closed():
+            continue
+        try:
             finish_leftovers(asyncio_loop, asyncio.all_tasks(asyncio_loop), CLEAN_UP_S)
-            loop.close()
+        except KeyboardInterrupt:  # whoever presses Ctrl-C now does not want to wait
+            return
+        except BaseException:  # it would keep Python from waiting for other threads
+            app_log.exception("What was left on %r could not be ended", loop)
 
 
 # Before Python waits for the threads of executors, which cleaning up may still need.
 # That is earlier than atexit, and goes backwards: concurrent.futures.thread, imported
 # above, has its turn after us.
-threading._register_atexit(_close_at_exit, os.getpid())  # type: ignore[attr-defined]
+threading._register_atexit(_finish_at_exit)  # type: ignore[attr-defined]
+
+# What a fork has inherited is its parent's to end.
+os.register_at_fork(after_in_child=_used.clear)
 
 
 def _is_a_loop_running() -> bool:
@@ -196,31 +219,39 @@ class _Main:
         self.timed_out = False
         self.stuck_at: types.TracebackType | None = None
         self.interrupts = 0
+        self.pid = os.getpid()  # a fork may inherit our handler
 
     def start(self) -> None:
         try:
-            future = convert_yielded(self._call())
+            self.future = self._accept(self.func())
         except (KeyboardInterrupt, SystemExit):
             raise
+        except BadYieldError as exc:
+            self._fail(exc.with_traceback(None))
         except BaseException as exc:  # the loop would log it, and nobody would stop it
-            future = Future()
-            future.set_exception(exc)
-        if not isinstance(future, Future):  # None or moment
-            future = Future()
-            future.set_result(None)
-        self.future = future
-        future.add_done_callback(self._stop)
-        if self.interrupts:  # Ctrl-C came before there was anything to cancel
+            self._fail(without_our_frame(exc))
+        assert self.future is not None
+        self.future.add_done_callback(self._stop)
+        if self.interrupts or self.timed_out:  # before there was anything to cancel
             self.cancel()
 
-    def _call(self) -> Any:
-        result = self.func()
+    def _accept(self, result: Any) -> "Future[Any]":
+        """Return the Future of what the function returned."""
         if isinstance(result, types.GeneratorType):
             raise BadYieldError(
                 f"run_sync({self.func!r}) got a plain generator, {name_of(result)}, "
                 "which does nothing by itself; decorate its function with @gen.coroutine"
             )
-        return result
+        future = as_future(result)
+        if not isinstance(future, Future):  # None or moment
+            future = Future()
+            future.set_result(None)
+        refuse_other_loop(future, self.loop.asyncio_loop)
+        return future
+
+    def _fail(self, error: BaseException) -> None:
+        self.future = Future()
+        self.future.set_exception(error)
 
     def _stop(self, _done: "Future[Any]") -> None:
         # An interrupted call may leave this callback behind for the loop's next run.
@@ -231,10 +262,8 @@ class _Main:
         if self.future is not None:
             self.future.cancel()
 
-    def end_after(self, timeout: float) -> None:
-        self._call_later(timeout, self._time_out)
-
-    def _call_later(self, delay: float, function: Callable[[], None]) -> None:
+    def call_later(self, delay: float, function: Callable[[], None]) -> None:
+        """Call a function, and no other one that was to be called later."""
         if self.timer is not None:
             self.timer.cancel()
         self.timer = self.loop.asyncio_loop.call_later(delay, function)
@@ -244,7 +273,7 @@ class _Main:
         if self.timer is not None:
             self.timer.cancel()
 
-    def _time_out(self) -> None:
+    def time_out(self) -> None:
         self.timed_out = True
         self._stop_soon()
         if self.future is not None:
@@ -253,7 +282,7 @@ class _Main:
 
     def _stop_soon(self) -> None:
         # A coroutine that does not let itself be cancelled would never stop the loop.
-        self._call_later(CLEAN_UP_S, self.loop.stop)
+        self.call_later(CLEAN_UP_S, self.loop.stop)
 
     @contextlib.contextmanager
     def interrupted_by_ctrl_c(self) -> Iterator[None]:
@@ -277,9 +306,18 @@ class _Main:
 
     def _interrupt(self, _signum: int, _frame: types.FrameType | None) -> None:
         self.interrupts += 1
-        if self.interrupts > 1:
+        has_ended = self.future is not None and self.future.done()
+        if (
+            self.interrupts > 1
+            or has_ended
+            or not self.active
+            or self.pid != os.getpid()
+        ):
             raise KeyboardInterrupt
-        self.loop.asyncio_loop.call_soon_threadsafe(self.cancel)
+        # Here and now, as asyncio.Runner does it: the step that is interrupted may be the
+        # last.  The loop may sleep, and has to be woken up.
+        self.cancel()
+        self.loop.asyncio_loop.call_soon_threadsafe(bool)
 
     def clean_up(self) -> None:
         """Let the coroutine end after the loop was interrupted, unless that came twice."""

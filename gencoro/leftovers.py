@@ -8,7 +8,7 @@ a log record, and left alone.
 import asyncio
 import gc
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Coroutine, Iterable, Iterator
 from typing import Any
 
 from gencoro.futures import Future, app_log
@@ -25,46 +25,74 @@ def finish_leftovers(
     """End what a loop has left that is neither running nor closed.
 
     Args:
+        loop: The loop; it runs meanwhile, whoever tells it to stop.
         tasks: Native coroutines that are to end with ours.
-        within_s: Longest wait for the coroutines, and again for the threads, in seconds.
+        within_s: Longest wait for each of the three kinds, in seconds.
     """
-    _finish_coroutines(loop, [*tasks, *_suspended(loop)], within_s)
+    # All are cancelled before the loop runs: it would resume those whose turn has come.
+    leftovers = _cancelled([*tasks, *_suspended(loop)])
+    if leftovers:
+        _run(loop, _finish_coroutines(loop, leftovers, within_s))
+        # The frames of their errors hold this one: let it hold none of them.
+        leftovers.clear()
     # Running the loop for nothing would call what others have left in it.
     if getattr(loop, "_asyncgens", True):
-        loop.run_until_complete(loop.shutdown_asyncgens())
+        _run(loop, _finish_in_time(loop.shutdown_asyncgens(), within_s))
     _finish_threads(loop, within_s)
+
+
+def _cancelled(futures: "list[Future[Any]]") -> "list[Future[Any]]":
+    for future in futures:
+        future.cancel()
+    return futures
 
 
 def _suspended(loop: asyncio.AbstractEventLoop) -> "Iterator[Future[Any]]":
     for thing in gc.get_objects():
-        # Not isinstance(), which asks the object, and so may run code of a proxy.
-        if (
-            issubclass(type(thing), Runner)
-            and thing.loop is loop
-            and not thing.finished
-        ):
-            yield thing.result_future
+        # Not isinstance(), which asks the object, and so may run code of a proxy.  One
+        # that another thread is just making has no loop.
+        if issubclass(type(thing), Runner) and getattr(thing, "loop", None) is loop:
+            future = thing.result_future
+            if future is not None:
+                yield future
 
 
-def _finish_coroutines(
+def _run(loop: asyncio.AbstractEventLoop, coroutine: Coroutine[Any, Any, None]) -> None:
+    """Run a native coroutine to its end, though others stop the loop."""
+    task = loop.create_task(coroutine)
+    task.add_done_callback(lambda _: loop.stop())
+    while not task.done():
+        loop.run_forever()
+    task.result()
+
+
+async def _finish_coroutines(
     loop: asyncio.AbstractEventLoop, leftovers: "list[Future[Any]]", within_s: float
 ) -> None:
-    # Before the loop runs again: it would go on with them.
-    for future in leftovers:
-        future.cancel()
-    if leftovers:
-        loop.run_until_complete(_wait_for(leftovers, within_s))
-        # The frames of their errors hold this one: let it hold none of them.
-        leftovers.clear()
-        del future
+    deadline = loop.time() + within_s
+    while leftovers:
+        await asyncio.wait(leftovers, timeout=max(0.0, deadline - loop.time()))
+        refusing = [future for future in leftovers if not future.done()]
+        if refusing:
+            _tell(refusing, within_s)
+            return
+        # What they have started while they cleaned up.
+        leftovers = _cancelled(list(_suspended(loop)))
 
 
-async def _wait_for(leftovers: "list[Future[Any]]", within_s: float) -> None:
-    _, refusing = await asyncio.wait(leftovers, timeout=within_s)
+async def _finish_in_time(closing: Coroutine[Any, Any, None], within_s: float) -> None:
+    task = asyncio.ensure_future(closing)
+    await asyncio.wait([task], timeout=within_s)
+    if not task.done():
+        _tell([task], within_s)
+        task.cancel()
+        await asyncio.wait([task], timeout=within_s)
+
+
+def _tell(refusing: "Iterable[Future[Any]]", within_s: float) -> None:
     for future in refusing:
         app_log.warning(
-            "%r was cancelled because its loop is closed, and has not ended within "
-            "%s seconds",
+            "%r was to end because its loop is closed, and has not within %s seconds",
             future,
             within_s,
         )
@@ -72,7 +100,8 @@ async def _wait_for(leftovers: "list[Future[Any]]", within_s: float) -> None:
 
 def _finish_threads(loop: asyncio.AbstractEventLoop, within_s: float) -> None:
     # loop.shutdown_default_executor() has a time limit from Python 3.12 on only, and
-    # starts a thread, which an interpreter that exits does not do any more.
+    # starts a thread, which an interpreter that exits does not do any more.  A loop that
+    # keeps its executor to itself, as uvloop does, closes it in its own way.
     executor = getattr(loop, "_default_executor", None)
     if executor is None:
         return

@@ -18,6 +18,7 @@ from collections.abc import Generator
 from typing import Any, Generic, Literal, TypeVar
 
 from gencoro.beside_tornado import is_tornado_return
+from gencoro.cancelling import cancel
 from gencoro.errors import BadYieldError, Return
 from gencoro.frames import name_of
 from gencoro.futures import (
@@ -27,7 +28,7 @@ from gencoro.futures import (
     future_set_exception_unless_cancelled,
     without_our_frame,
 )
-from gencoro.yieldables import convert_yielded, moment, refuse_other_loop
+from gencoro.yieldables import as_future, moment, refuse_other_loop
 
 __all__ = ["INTERRUPTS", "RETURNS", "Runner", "end_with_error"]
 
@@ -44,8 +45,9 @@ INTERRUPTS = (KeyboardInterrupt, SystemExit)
 class Runner(Generic[T]):
     """Runs one generator and puts its outcome into ``result_future``.
 
-    Made inside the coroutine's context and with a running or current loop; the
-    generator stands at its first yield, whose value is ``first_yielded``.
+    Made inside the coroutine's context and with a running or current loop.  The
+    generator stands at its first yield, whose value is ``first_yielded``; or, in debug
+    mode, it has not begun, and ``first_yielded`` is worth the None that begins it.
 
     Attributes:
         gen: The generator.
@@ -101,35 +103,34 @@ class Runner(Generic[T]):
         Returns True if it is done already, so that `run` may go on in place; otherwise
         the loop will call `run`.
         """
-        kind = type(yielded)
-        if kind is CoroutineFuture or kind is Future or kind in OUR_FUTURES:
-            future: Future[Any] = yielded
-        elif yielded is moment:
-            self.future = moment
-            self.loop.call_soon(self, context=self.context)
-            return False
-        else:
-            try:
-                future = convert_yielded(yielded)
-            except BadYieldError as exc:
-                return self._wait_for_error(exc.with_traceback(None))
-            except INTERRUPTS:
-                raise
-            except BaseException as exc:
-                # What a registered converter raises is for the body.
-                return self._wait_for_error(without_our_frame(exc))
-            if future is moment:
-                return self.handle_yield(moment)
-        if future.done():
+        try:
+            kind = type(yielded)
+            if kind is CoroutineFuture or kind is Future:
+                future: Future[Any] = yielded
+            elif yielded is moment:
+                self.future = moment
+                self.loop.call_soon(self, context=self.context)
+                return False
+            else:
+                future = yielded if kind in OUR_FUTURES else as_future(yielded)
+                if future is moment:
+                    return self.handle_yield(moment)
+            if future.done():
+                self.future = future
+                return True
+            if future.get_loop() is not self.loop or future is self.result_future:
+                self._refuse(future)
             self.future = future
-            return True
-        if future.get_loop() is not self.loop or future is self.result_future:
-            return self._refuse(future)
-        self.future = future
-        if future._asyncio_future_blocking:
-            # It came by `yield from`; the next who awaits it would be refused.
-            future._asyncio_future_blocking = False
-        future.add_done_callback(self, context=self.context)
+            if future._asyncio_future_blocking:
+                # It came by `yield from`; the next who awaits it would be refused.
+                future._asyncio_future_blocking = False
+            future.add_done_callback(self, context=self.context)
+        except BadYieldError as exc:
+            return self._wait_for_error(exc.with_traceback(None))
+        except (
+            BaseException
+        ) as exc:  # of a converter, or of an odd Future: for the body
+            return self._wait_for_error(without_our_frame(exc))
         if self._cancelling_with is not None and future.cancel(*self._cancelling_with):
             self._cancelling_with = None
         return False
@@ -178,40 +179,20 @@ class Runner(Generic[T]):
     __call__ = run
 
     def cancel(self, msg: Any = None) -> bool:
-        """Cancel what the generator waits for, or have it cancelled at its next yield.
+        """Cancel what the generator waits for, or have it cancelled when it waits next.
 
         Returns False if it has ended already.
         """
-        if self.finished:
-            return False
-        # A chain of coroutines is walked down in a loop: it may be deeper than the stack.
-        runner: Runner[Any] = self
-        seen = {runner}
-        while (inner := runner._waits_for()) is not None:
-            if inner in seen:
-                inner._break_circle(msg)
-                return True
-            seen.add(inner)
-            runner = inner
-        runner._cancel_own(msg)
-        return True
+        return not self.finished and cancel(self, msg)
 
-    def _waits_for(self) -> "Runner[Any] | None":
-        """Return the suspended coroutine that this one waits for, if it does."""
-        if type(self.future) is CoroutineFuture:
-            runner: Runner[Any] | None = getattr(self.future, "_runner", None)
-            return runner
-        return None
-
-    def _cancel_own(self, msg: Any) -> None:
+    def _waits_for(self) -> "list[Future[Any]]":
         future = self.future
-        if (
-            future is None
-            or future is moment
-            or future.done()
-            or not future.cancel(msg=msg)
-        ):
+        return [] if future is None or future.done() else [future]
+
+    def _ask_to_end(self, msg: Any, accepted: bool) -> bool:
+        if not accepted:  # nor will it be woken up by what it waits for
             self._cancelling_with = (msg,)
+        return True
 
     def _break_circle(self, msg: Any) -> None:
         """Be cancelled though each coroutine of a circle waits for the next of it."""
@@ -227,22 +208,25 @@ class Runner(Generic[T]):
         """
         if self.future is None:
             return False
+        # It takes the place of a cancel that has not arrived.
+        self._cancelling_with = None
         self._wait_for_error(value)
         self.context.run(self.run)
         return True
 
-    def _refuse(self, future: "Future[Any]") -> Literal[True]:
-        """Have the generator told why it must not wait for this Future."""
-        try:
-            refuse_other_loop(future, self.loop)
-            raise BadYieldError(
-                f"the coroutine yielded its own Future {future!r}; it would wait for "
-                "itself for ever"
-            )
-        except BadYieldError as exc:
-            return self._wait_for_error(exc.with_traceback(None))
+    def _refuse(self, future: "Future[Any]") -> None:
+        """Raise why the generator must not wait for this Future."""
+        refuse_other_loop(future, self.loop)
+        raise BadYieldError(
+            f"the coroutine yielded its own Future {future!r}; it would wait for itself "
+            "for ever"
+        )
 
     def _wait_for_error(self, error: BaseException) -> Literal[True]:
+        if isinstance(error, StopIteration):
+            # No Future takes it: it would end whoever waits, and look like success.
+            cause, error = error, RuntimeError("a converter raised StopIteration")
+            error.__cause__ = cause
         self.future = Future(loop=self.loop)
         self.future.set_exception(error)
         return True
@@ -274,18 +258,19 @@ class Runner(Generic[T]):
         if is_tornado_return(error):
             self._end_with_value(error.value)
         else:
-            end_with_error(self._end(), without_our_frame(error))
+            error = without_our_frame(error)
+            end_with_error(self._end(), error, name_of(self.gen))
 
     def _end_with_interrupt(self, error: BaseException) -> None:
         """Leave a Future that says what became of the coroutine."""
         result_future = self._end()
-        end_with_error(result_future, without_our_frame(error))
+        future_set_exception_unless_cancelled(result_future, without_our_frame(error))
         if not result_future.cancelled():
             # It is on its way out of the loop: asyncio need not log it as unseen.
             result_future.exception()
 
     def _end(self) -> "Future[T]":
-        """Drop every reference and return the Future that now gets its outcome."""
+        """Part the Runner from its Future; return that, which now gets the outcome."""
         result_future = self.result_future
         assert result_future is not None, "a Runner ends once"
         self.result_future = None
@@ -297,8 +282,13 @@ class Runner(Generic[T]):
         return f"<Runner of {name_of(self.gen)}, {state}>"
 
 
-def end_with_error(future: "Future[Any]", error: BaseException) -> None:
-    """Give a coroutine's Future the error that its body ended with."""
+def end_with_error(future: "Future[Any]", error: BaseException, name: str) -> None:
+    """Give a coroutine's Future the error that its body ended with.
+
+    Args:
+        name: What its ``repr`` calls the coroutine, which is gone.
+    """
+    future._name = name  # type: ignore[attr-defined]
     if isinstance(error, asyncio.CancelledError):
         future.cancel(*error.args[:1])
     else:

@@ -21,6 +21,7 @@ from functools import singledispatch
 from typing import Any, Literal, TypeAlias, TypeVar, cast, overload
 
 from gencoro.beside_tornado import is_tornado_moment, registered_with_tornado
+from gencoro.cancelling import cancel
 from gencoro.errors import BadYieldError
 from gencoro.futures import (
     OUR_FUTURES,
@@ -34,6 +35,7 @@ from gencoro.futures import (
 __all__ = [
     "Moment",
     "Yieldable",
+    "as_future",
     "convert_yielded",
     "held_tasks",
     "maybe_future",
@@ -138,6 +140,24 @@ def _start_awaitable(yielded: Awaitable[T]) -> "Future[T]":
     return future
 
 
+def as_future(yielded: Any) -> "Future[Any]":
+    """Do as `convert_yielded` does, and make sure of what others have registered there.
+
+    Raises:
+        BadYieldError: nobody knows how to wait for it, or whoever said he does has
+            returned what cannot be waited for.
+    """
+    future: Any = convert_yielded(yielded)
+    if isinstance(future, concurrent.futures.Future):
+        return from_concurrent(future)
+    if not isinstance(future, (Future, Moment)):
+        raise BadYieldError(
+            f"the converter registered for {type(yielded).__qualname__} returned "
+            f"{future!r}, which is no Future"
+        )
+    return cast("Future[Any]", future)
+
+
 def held_tasks(loop: asyncio.AbstractEventLoop) -> "set[Future[Any]]":
     """Return the set of native coroutines that were started here and still run.
 
@@ -157,10 +177,11 @@ def _wait_for_all(yielded: Any) -> "Future[Any]":
 class MultiFuture(Future[T]):
     """The Future of many; cancelling it cancels them, as with `asyncio.gather`.
 
-    It ends when all of them have ended, and then cancelled, whatever they ended with.
+    Once cancelled, it ends when all of them have ended, and as cancelled, whatever they
+    ended with.
 
     Attributes:
-        children: The Futures of the many, in their order.
+        children: The Futures of the many, in their order; `moment` may be one.
         keys: Their names, where a dict was given.
     """
 
@@ -224,14 +245,18 @@ class MultiFuture(Future[T]):
         return values if self.keys is None else dict(zip(self.keys, values))
 
     def cancel(self, msg: Any = None) -> bool:
-        """Cancel every child that is not done; return False if there is none."""
+        """Cancel every child that is not done; return False if none lets itself be."""
         if self.done():
             return False
-        asked = [child.cancel(msg) for child in self.children if not child.done()]
-        if not any(asked):
-            return False
-        self._cancelling_with = (msg,)
-        return True
+        return cancel(self, msg)
+
+    def _waits_for(self) -> "list[Future[Any]]":
+        return [child for child in self.children if not child.done()]
+
+    def _ask_to_end(self, msg: Any, accepted: bool) -> bool:
+        if accepted:
+            self._cancelling_with = (msg,)
+        return accepted
 
 
 OUR_FUTURES.add(MultiFuture)
@@ -294,7 +319,7 @@ def _convert_child(
         future: Future[Any] = child
         return future
     try:
-        future = convert_yielded(child)
+        future = as_future(child)
         refuse_other_loop(future, loop)
         return future
     except BadYieldError as exc:

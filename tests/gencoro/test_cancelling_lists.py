@@ -105,3 +105,69 @@ def test_cancelling_a_list_that_is_done_does_nothing(run):
         return empty.cancel(), full.cancel(), await empty, await full
 
     assert run(main) == (False, False, [], [None])
+
+
+def test_circle_through_lists_is_cancelled(run):
+    ended = []
+    futures = {}
+
+    @gen.coroutine
+    def waits_for(name, other):
+        yield gen.moment
+        try:
+            yield [futures[other]]
+        finally:
+            ended.append(name)
+
+    async def main():
+        futures["a"] = waits_for("a", "b")
+        futures["b"] = waits_for("b", "a")
+        futures["own"] = waits_for("own", "own")
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        answers = futures["a"].cancel(), futures["own"].cancel()
+        await asyncio.wait(futures.values())
+        return answers, [future.cancelled() for future in futures.values()]
+
+    assert run(main) == ((True, True), [True] * 3)
+    assert sorted(ended) == ["a", "b", "own"]
+
+
+def test_chain_of_lists_that_is_deeper_than_the_stack_is_cancelled(run):
+    ended = []
+
+    @gen.coroutine
+    def link(inner):
+        try:
+            yield [inner]
+        finally:
+            ended.append(1)
+
+    async def main():
+        chain = gen.sleep(60)
+        for _ in range(5000):
+            chain = link(chain)
+        chain.cancel()
+        await asyncio.wait([chain])
+        return chain.cancelled()
+
+    assert run(main)
+    assert len(ended) == 5000
+
+
+def test_what_many_ways_lead_to_is_asked_once(run):
+    # Forty layers of two that both wait for the layer below: a million million ways.
+    @gen.coroutine
+    def layer(below):
+        yield below
+
+    async def main():
+        below = [gen.sleep(60)]
+        for _ in range(40):
+            below = [layer(below), layer(below)]
+        top = gen.multi(below)
+        answer = top.cancel()
+        await asyncio.wait([top])
+        return answer, top.cancelled()
+
+    assert run(main) == (True, True)

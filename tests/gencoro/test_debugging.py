@@ -266,9 +266,26 @@ def test_function_that_is_no_generator_has_a_name_too(loop, caplog):
     def plain():
         raise Failure("unseen")
 
-    loop.run_sync(lambda: gen.maybe_future(plain() and None))
+    @gen.coroutine
+    def main():
+        plain()
+        yield gen.moment
+
+    loop.run_sync(main)
 
     assert "locals>.plain() finished" in _unseen(caplog).message
+
+
+def test_name_is_not_that_of_who_took_the_error(loop):
+    @gen.coroutine
+    def main():
+        future = _fails(True)
+        try:
+            yield future
+        except Failure:
+            return repr(future)
+
+    assert "of _fails() finished" in loop.run_sync(main)
 
 
 # The same behavior as without it.
@@ -344,3 +361,17 @@ def test_debug_mode_is_off(value):
 
 def test_debug_mode_of_ours_leaves_that_of_asyncio_off():
     assert "Executing" not in _run(SCRIPT, GENCORO_DEBUG="1")
+
+
+def test_coroutine_that_is_called_by_python_itself_has_no_line():
+    source = (
+        SCRIPT
+        + """
+    import atexit
+    atexit.register(slow)
+    """
+    )
+
+    assert "slow(), called at an unknown place, kept the loop" in _run(
+        source, GENCORO_DEBUG="1"
+    )

@@ -118,6 +118,35 @@ def test_run_sync_refuses_a_generator_function_and_names_the_cure(loop):
         loop.run_sync(main)
 
 
+def test_run_sync_refuses_a_future_of_another_loop(loop):
+    other = asyncio.new_event_loop()
+
+    with pytest.raises(BadYieldError, match="belongs to another event loop"):
+        loop.run_sync(other.create_future)
+    other.close()
+
+
+def test_run_sync_refuses_a_timeout_that_is_no_number(loop):
+    with pytest.raises(TypeError, match="give a number of seconds"):
+        loop.run_sync(answer, timeout="3")
+
+
+def test_run_sync_on_a_loop_that_runs_elsewhere_is_refused_before_it_begins():
+    loop, running, release = IOLoop(make_current=False), threading.Event(), []
+    thread = threading.Thread(target=loop.start)
+    loop.add_callback(running.set)
+    thread.start()
+    assert running.wait(10)
+
+    with pytest.raises(RuntimeError, match="on a loop that is running elsewhere"):
+        loop.run_sync(lambda: release.append("called"))
+    loop.add_callback(loop.stop)
+    thread.join()
+    loop.close()
+
+    assert release == []
+
+
 def test_run_sync_works_on_another_thread():
     def in_thread():
         loop = IOLoop()

@@ -21,6 +21,7 @@ LEVELS = {
     "gencoro": {
         "call_tree": 0,
         "errors": 0,
+        "cancelling": 0,
         "frames": 0,
         "nodes": 0,
         "on_signal": 0,

@@ -264,3 +264,39 @@ def test_timed_out_run_sync_leaves_no_cycle_behind(new):
     assert len(new.references) == 2
     assert len(new) == 0
     loop.close()
+
+
+@gen.coroutine
+def _returns(new, value):
+    local = new()
+    yield gen.moment
+    return bool(local) and value
+
+
+SCRIPTS = {
+    "result": lambda new: lambda: _returns(new, 1),
+    "no yieldable": lambda new: lambda: bool(new()),
+    "error of the function": lambda new: lambda: _raise(new()),
+    "error at once": lambda new: lambda: _fail_at_once(new, new()),
+    "error later": lambda new: lambda: _work(new, new(), fail=True),
+    "time-out": lambda new: lambda: _waits(new, lambda: gen.sleep(60)),
+}
+
+
+def _raise(thing):
+    raise Failure(bool(thing))
+
+
+@pytest.mark.parametrize("script", SCRIPTS)
+def test_run_sync_leaves_nothing_behind(new, script):
+    loop = IOLoop(make_current=False)
+
+    try:
+        loop.run_sync(SCRIPTS[script](new), timeout=0.01)
+    except (Failure, gen.BadYieldError, TimeoutError):
+        pass
+    loop.add_callback(loop.stop)
+    loop.start()
+
+    assert len(new) == 0
+    loop.close()

@@ -8,7 +8,6 @@ import subprocess
 import sys
 import textwrap
 import threading
-import time
 
 import pytest
 
@@ -96,7 +95,7 @@ def test_coroutine_that_refuses_is_named_and_left(monkeypatch, caplog):
 
     [message] = _warnings(caplog)
     assert "refuses() pending" in message
-    assert "has not ended within 0.01 seconds" in message
+    assert "has not within 0.01 seconds" in message
 
 
 def test_error_of_cleaning_up_is_logged(caplog):
@@ -136,16 +135,24 @@ def test_asynchronous_generators_are_closed_after_the_coroutines(steps):
 
 
 def test_default_executor_is_closed_last_and_ends_its_job(steps):
-    begun = threading.Event()
+    begun, released = threading.Event(), threading.Event()
+
+    @gen.coroutine
+    def releases_the_job():
+        try:
+            yield gen.sleep(60)
+        finally:
+            steps.append("coroutine")
+            released.set()
 
     def job():
         begun.set()
-        time.sleep(0.02)
+        assert released.wait(10)
         steps.append("job")
 
     def main():
         IOLoop.current().run_in_executor(None, job)
-        _cleans_up(steps, "coroutine")
+        releases_the_job()
         yield gen.moment
         assert begun.wait(10)
 
@@ -169,6 +176,83 @@ def test_job_that_does_not_end_is_named_and_not_waited_for(monkeypatch, caplog):
 
     [message] = _warnings(caplog)
     assert "still runs a job of the loop's default executor" in message
+
+
+def test_coroutine_that_stops_the_loop_when_it_ends_stops_nothing(steps):
+    @gen.coroutine
+    def stops_the_loop():
+        try:
+            yield gen.sleep(60)
+        finally:
+            IOLoop.current().stop()
+
+    def main():
+        stops_the_loop()
+        _cleans_up(steps, "other")
+        yield gen.moment
+
+    _run_and_close(main)
+
+    assert steps == ["other"]
+
+
+def test_coroutine_that_is_started_by_cleaning_up_is_ended_too(steps):
+    @gen.coroutine
+    def starts_another():
+        try:
+            yield gen.sleep(60)
+        finally:
+            _cleans_up(steps, "started late")
+
+    def main():
+        starts_another()
+        yield gen.moment
+
+    _run_and_close(main)
+
+    assert steps == ["started late"]
+
+
+def test_asynchronous_generator_that_does_not_end_is_named_and_left(
+    monkeypatch, caplog
+):
+    monkeypatch.setattr("gencoro.ioloop.CLEAN_UP_S", 0.01)
+
+    async def numbers():
+        try:
+            yield 1
+        finally:
+            await asyncio.sleep(60)
+
+    iterator = numbers()
+
+    def main():
+        yield iterator.__anext__()
+
+    _run_and_close(main)
+
+    [message] = [text for text in _warnings(caplog) if "was to end" in text]
+    assert "shutdown_asyncgens" in message
+
+
+def test_loop_that_runs_on_another_thread_is_not_closed(steps):
+    loop, running = IOLoop(make_current=False), threading.Event()
+
+    @gen.coroutine
+    def main():
+        running.set()
+        yield gen.sleep(0.05)
+        steps.append("not disturbed")
+
+    thread = threading.Thread(target=loop.run_sync, args=(main,))
+    thread.start()
+    assert running.wait(10)
+    with pytest.raises(RuntimeError, match="close.. was called on a loop that is run"):
+        loop.close()
+    thread.join()
+    loop.close()
+
+    assert steps == ["not disturbed"]
 
 
 def test_other_loops_are_left_alone(steps):
@@ -308,13 +392,13 @@ def test_script_that_ends_badly_ends_its_leftovers_too(end, code):
         f"""
         @gen.coroutine
         def main():
-            cleans_up("leftover", gen.moment)
+            cleans_up("leftover", lambda: gen.moment)
             yield gen.moment
             {end}
             yield gen.sleep(60)
 
         IOLoop.current().run_sync(main)
-        """.replace("gen.moment)", "lambda: gen.moment)"),
+        """,
         code,
     )
 
@@ -358,3 +442,102 @@ def test_fork_leaves_the_leftovers_to_its_parent():
     )
 
     assert steps == ["parent", "leftover"]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="the platform cannot fork")
+def test_fork_ends_the_leftovers_of_its_own_loops():
+    steps, _errors = _run_script(
+        """
+        child = os.fork()
+        if child:
+            os.waitpid(child, 0)
+        else:
+            @gen.coroutine
+            def main():
+                cleans_up("leftover of the child", lambda: gen.moment)
+                yield gen.moment
+
+            IOLoop.current().run_sync(main)
+        """
+    )
+
+    assert steps == ["leftover", "of", "the", "child"]
+
+
+def test_error_of_one_loop_harms_neither_other_loops_nor_threads():
+    steps, errors = _run_script(
+        """
+        import threading
+        import gencoro.ioloop
+
+        def fails(loop, tasks, within_s, really=gencoro.ioloop.finish_leftovers):
+            if loop is first.asyncio_loop:
+                raise ZeroDivisionError
+            really(loop, tasks, within_s)
+
+        gencoro.ioloop.finish_leftovers = fails
+
+        @gen.coroutine
+        def main():
+            cleans_up("leftover", lambda: gen.moment)
+            yield gen.moment
+
+        first, second = IOLoop(), IOLoop()
+        first.run_sync(main)
+        second.run_sync(main)
+        threading.Thread(target=lambda: (time.sleep(0.1), step("thread"))).start()
+        """
+    )
+
+    assert sorted(steps) == ["leftover", "thread"]
+    assert "could not be ended" in errors
+    assert "ZeroDivisionError" in errors
+
+
+def test_idle_loop_of_a_thread_that_lives_is_left_to_it():
+    steps, errors = _run_script(
+        """
+        import threading
+
+        @gen.coroutine
+        def work():
+            yield gen.sleep(0.001)
+            step("worked")
+
+        def worker():
+            loop = IOLoop(make_current=False)
+            for _ in range(3):
+                loop.run_sync(work)
+                main_has_ended.wait(0.05)
+
+        main_has_ended = threading.Event()
+        threading.Thread(target=worker).start()
+        """
+    )
+
+    assert steps == ["worked"] * 3
+    assert errors == ""
+
+
+def test_handlers_of_atexit_may_use_the_loop():
+    steps, errors = _run_script(
+        """
+        import atexit
+
+        @gen.coroutine
+        def goodbye():
+            yield gen.moment
+            step("goodbye")
+
+        @gen.coroutine
+        def main():
+            cleans_up("leftover", lambda: gen.moment)
+            yield gen.moment
+
+        atexit.register(IOLoop.current().run_sync, goodbye)
+        IOLoop.current().run_sync(main)
+        """
+    )
+
+    assert steps == ["leftover", "goodbye"]
+    assert errors == ""

@@ -1,6 +1,7 @@
 """The mistakes of users: an error at the yield names each one and its cure."""
 
 import asyncio
+import concurrent.futures
 import threading
 from datetime import timedelta
 
@@ -222,3 +223,84 @@ def test_converter_that_raises_cancelled_error_cancels_the_coroutine(run):
         return future.cancelled()
 
     assert run(main)
+
+
+# Converters that do not do what they promised.
+
+
+class Odd:
+    """What the converter below is asked for; its result is what it is made with."""
+
+    def __init__(self, convert):
+        self.convert = convert
+
+
+@gen.convert_yielded.register(Odd)
+def _convert_odd(odd):
+    return odd.convert()
+
+
+def _raises(error):
+    raise error
+
+
+def _outcome_of_odd(convert):
+    @gen.coroutine
+    def body(first):
+        if not first:
+            yield gen.moment
+        try:
+            return (yield Odd(convert))
+        except BaseException as error:
+            return f"{type(error).__name__}: {error}"
+
+    async def main():
+        return [await body(True), await body(False)]
+
+    return main
+
+
+def test_converter_that_returns_no_future_is_told_in_the_body(run):
+    text = "BadYieldError: the converter registered for Odd returned 42, which is no Fu"
+
+    for outcome in run(_outcome_of_odd(lambda: 42)):
+        assert outcome.startswith(text)
+
+
+def test_converter_may_return_an_executors_future(run):
+    job = concurrent.futures.Future()
+    job.set_result(42)
+
+    assert run(_outcome_of_odd(lambda: job)) == [42, 42]
+
+
+@pytest.mark.parametrize(
+    ("error", "seen"),
+    [
+        (StopIteration("over"), "RuntimeError: a converter raised StopIteration"),
+        (SystemExit("stop"), "SystemExit: stop"),
+        (ZeroDivisionError("zero"), "ZeroDivisionError: zero"),
+    ],
+)
+def test_what_a_converter_raises_is_raised_in_the_body(run, error, seen):
+    assert run(_outcome_of_odd(lambda: _raises(error))) == [seen, seen]
+
+
+def test_type_that_cannot_be_hashed_is_a_mistake_like_others(run):
+    class Meta(type):
+        def __eq__(cls, other):
+            return False
+
+        __hash__ = None
+
+    class Unhashable(metaclass=Meta):
+        pass
+
+    @gen.coroutine
+    def body():
+        try:
+            yield Unhashable()
+        except TypeError as error:
+            return str(error)
+
+    assert "unhashable" in run(body)

@@ -300,6 +300,33 @@ def test_second_ctrl_c_stops_at_once_while_the_loop_sleeps():
     assert errors == ""
 
 
+def test_ctrl_c_in_the_last_step_is_not_lost(loop):
+    @gen.coroutine
+    def main():
+        yield gen.moment
+        signal.raise_signal(signal.SIGINT)
+        return 42
+
+    with pytest.raises(KeyboardInterrupt):
+        loop.run_sync(main)
+
+
+def test_ctrl_c_when_the_coroutine_has_ended_is_not_lost(loop):
+    @gen.coroutine
+    def main():
+        yield gen.moment
+        loop.add_callback(signal.raise_signal, signal.SIGINT)
+
+    with pytest.raises(KeyboardInterrupt):
+        loop.run_sync(main)
+
+
+@pytest.mark.parametrize("timeout", [0, -1])
+def test_no_time_at_all_is_a_time_out(loop, timeout):
+    with pytest.raises(TimeoutError):
+        loop.run_sync(lambda: gen.sleep(60), timeout=timeout)
+
+
 def test_ctrl_c_before_the_function_is_called_is_not_forgotten(loop, monkeypatch):
     # The signal arrives after the handler was installed and before the loop runs.
     run_forever = loop.asyncio_loop.run_forever
