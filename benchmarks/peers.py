@@ -1,0 +1,151 @@
+"""Who is measured: each peer's shapes, made for one loop.
+
+Twisted and uvloop are measured if they are installed; `absent` says so if they are not.
+"""
+
+import asyncio
+import platform
+from types import SimpleNamespace
+
+import floor
+import tornado
+import tornado.gen
+from native_shapes import AWAIT_SHAPES, TASK_SHAPES
+from shapes import GENERATOR_SHAPES, LIST_CHILDREN, child_waiting_once
+
+import gencoro.gen
+
+try:
+    import twisted
+    from twisted.internet import defer
+except ImportError:
+    twisted = None
+try:
+    import uvloop
+except ImportError:
+    uvloop = None
+
+__all__ = [
+    "LOOP_FACTORIES",
+    "PEERS",
+    "TITLES",
+    "absent",
+    "shapes_of",
+    "unfinished_of",
+    "versions",
+]
+
+TITLES = {
+    "gencoro": "gencoro",
+    "tornado": "tornado.gen",
+    "twisted": "inlineCallbacks",
+    "task": "asyncio.Task",
+    "await": "await",
+    "floor": "floor",
+}
+
+PEERS = tuple(peer for peer in TITLES if peer != "twisted" or twisted)
+
+LOOP_FACTORIES = {"asyncio": asyncio.new_event_loop}
+if uvloop:
+    LOOP_FACTORIES["uvloop"] = uvloop.new_event_loop
+
+
+def absent():
+    """Return a sentence for each optional package that is not installed."""
+    sentences = []
+    if not twisted:
+        sentences.append("Twisted is not installed: no column for inlineCallbacks.")
+    if not uvloop:
+        sentences.append("uvloop is not installed: no rows under uvloop.")
+    return sentences
+
+
+def versions():
+    """Return what was measured, each with its version."""
+    names = [f"Python {platform.python_version()}", f"Tornado {tornado.version}"]
+    if twisted:
+        names.append(f"Twisted {twisted.__version__}")
+    if uvloop:
+        names.append(f"uvloop {uvloop.__version__}")
+    return names
+
+
+def future_soon(loop):
+    create_future, call_soon = loop.create_future, loop.call_soon
+
+    def soon():
+        future = create_future()
+        call_soon(future.set_result, None)
+        return future
+
+    return soon
+
+
+def deferred_soon(loop):
+    Deferred, call_soon = defer.Deferred, loop.call_soon
+
+    def soon():
+        deferred = Deferred()
+        call_soon(deferred.callback, None)
+        return deferred
+
+    return soon
+
+
+def twisted_many(gen, soon):
+    child = child_waiting_once(gen, soon)
+
+    @gen.coroutine
+    def repeat(times):
+        for _ in range(times):
+            yield defer.gatherResults([child() for _ in range(LIST_CHILDREN)])
+
+    return repeat
+
+
+def twisted_switch(gen, soon):
+    @gen.coroutine
+    def repeat(times):
+        for _ in range(times):
+            yield soon()
+
+    return repeat
+
+
+TWISTED_SHAPES = GENERATOR_SHAPES | {"many": twisted_many, "switch": twisted_switch}
+
+
+def shapes_of(peer, loop):
+    """Return the peer's shapes by name, each a function that repeats its operation."""
+    if peer == "twisted":
+        return twisted_shapes(loop)
+    shapes, way = {
+        "gencoro": (GENERATOR_SHAPES, gencoro.gen),
+        "tornado": (GENERATOR_SHAPES, tornado.gen),
+        "floor": (floor.FLOOR_SHAPES, floor.gen),
+        "task": (TASK_SHAPES, asyncio.create_task),
+        "await": (AWAIT_SHAPES, asyncio.create_task),
+    }[peer]
+    soon = future_soon(loop)
+    return {name: shape(way, soon) for name, shape in shapes.items()}
+
+
+def twisted_shapes(loop):
+    gen = SimpleNamespace(coroutine=defer.inlineCallbacks)
+    soon = deferred_soon(loop)
+    made = {name: shape(gen, soon) for name, shape in TWISTED_SHAPES.items()}
+    return {
+        name: repeat if name == "suspended" else awaitable(repeat, loop)
+        for name, repeat in made.items()
+    }
+
+
+def awaitable(repeat, loop):
+    # A Deferred cannot be awaited in a Task.
+    return lambda times: repeat(times).asFuture(loop)
+
+
+def unfinished_of(peer, loop):
+    """Return what makes the thing that the peer's coroutines wait for."""
+    return defer.Deferred if peer == "twisted" else loop.create_future

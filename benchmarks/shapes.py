@@ -1,0 +1,167 @@
+"""The shapes that are measured, in the source of those who write ``yield``.
+
+A shape is a function of ``gen``, a namespace with the decorator ``coroutine``, and of
+``soon``, which returns what the loop makes done in its next turn.  It returns a function
+that performs the operation as often as it is told, and whose result can be awaited.
+
+Rule: gencoro and Tornado run the very same source; so do Twisted and the floor, save for
+what ``yield`` of a list and of `gen.moment` means there.  `native_shapes` has the same
+shapes for ``await``.
+"""
+
+__all__ = ["CHAIN_LEVELS", "ERROR_LEVELS", "GENERATOR_SHAPES", "LIST_CHILDREN"]
+
+LIST_CHILDREN = 100
+CHAIN_LEVELS = 50
+ERROR_LEVELS = 10
+
+
+def ready(gen, soon):
+    """A child that never waits."""
+
+    @gen.coroutine
+    def child():
+        return 1
+        yield
+
+    @gen.coroutine
+    def repeat(times):
+        for _ in range(times):
+            yield child()
+
+    return repeat
+
+
+def once(gen, soon):
+    """A child that waits once."""
+    child = child_waiting_once(gen, soon)
+
+    @gen.coroutine
+    def repeat(times):
+        for _ in range(times):
+            yield child()
+
+    return repeat
+
+
+def many(gen, soon):
+    """A list of children that wait once each."""
+    child = child_waiting_once(gen, soon)
+
+    @gen.coroutine
+    def repeat(times):
+        for _ in range(times):
+            yield [child() for _ in range(LIST_CHILDREN)]
+
+    return repeat
+
+
+def child_waiting_once(gen, soon):
+    @gen.coroutine
+    def child():
+        yield soon()
+        return 1
+
+    return child
+
+
+def chain(gen, soon):
+    """Coroutines that wait for each other, of which the innermost waits once."""
+
+    @gen.coroutine
+    def level(levels):
+        if levels == 1:
+            return (yield soon())
+        return (yield level(levels - 1))
+
+    @gen.coroutine
+    def repeat(times):
+        for _ in range(times):
+            yield level(CHAIN_LEVELS)
+
+    return repeat
+
+
+def switch(gen, soon):
+    """Letting others run."""
+
+    @gen.coroutine
+    def repeat(times):
+        for _ in range(times):
+            yield gen.moment
+
+    return repeat
+
+
+def error(gen, soon):
+    """An error on its way through a chain."""
+
+    @gen.coroutine
+    def level(levels):
+        if levels == 1:
+            yield soon()
+            raise LookupError("no such page")
+        yield level(levels - 1)
+
+    @gen.coroutine
+    def repeat(times):
+        for _ in range(times):
+            try:
+                yield level(ERROR_LEVELS)
+            except LookupError:
+                pass
+
+    return repeat
+
+
+def helper_ready(gen, soon):
+    """An undecorated generator that never waits."""
+
+    def helper():
+        return 1
+        yield
+
+    @gen.coroutine
+    def repeat(times):
+        for _ in range(times):
+            yield from helper()
+
+    return repeat
+
+
+def helper_once(gen, soon):
+    """An undecorated generator that waits once."""
+
+    def helper():
+        yield soon()
+        return 1
+
+    @gen.coroutine
+    def repeat(times):
+        for _ in range(times):
+            yield from helper()
+
+    return repeat
+
+
+def suspended(gen, soon):
+    """Not an operation: starts one coroutine that waits for what it is given."""
+
+    @gen.coroutine
+    def wait_for(future):
+        yield future
+
+    return wait_for
+
+
+GENERATOR_SHAPES = {
+    "ready": ready,
+    "once": once,
+    "many": many,
+    "chain": chain,
+    "switch": switch,
+    "error": error,
+    "helper_ready": helper_ready,
+    "helper_once": helper_once,
+    "suspended": suspended,
+}
