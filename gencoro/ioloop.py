@@ -141,7 +141,10 @@ class IOLoop(AsyncIOLoop):
             try:
                 self.start()
             except (KeyboardInterrupt, SystemExit):
-                main.clean_up()
+                if main.interrupts > 1:  # nor is anything waited for at exit
+                    _used.pop(self, None)
+                else:
+                    main.clean_up()
                 raise
             finally:
                 main.close()
@@ -320,8 +323,8 @@ class _Main:
         self.loop.asyncio_loop.call_soon_threadsafe(bool)
 
     def clean_up(self) -> None:
-        """Let the coroutine end after the loop was interrupted, unless that came twice."""
-        if self.interrupts < 2 and self.future is not None and not self.future.done():
+        """Let the coroutine end after the loop was interrupted."""
+        if self.future is not None and not self.future.done():
             self._stop_soon()
             self.future.cancel()
             self.loop.start()

@@ -203,15 +203,14 @@ def test_time_out_is_forgotten_after_the_result(loop):
 def test_interrupt_waits_for_no_coroutine_that_refuses(
     little_patience, loop, interrupt
 ):
-    @gen.coroutine
-    def main():
-        loop.call_later(0.001, exits, interrupt)
-        yield refuses_for_ever()
+    def exits():
+        raise interrupt
 
     @gen.coroutine
-    def exits(interrupt):
-        yield gen.moment
-        raise interrupt
+    def main():
+        # Raised once only, and so in the loop's first run.
+        loop.asyncio_loop.call_later(0.001, exits)
+        yield refuses_for_ever()
 
     with pytest.raises(interrupt):
         loop.run_sync(main)
@@ -241,7 +240,7 @@ def test_interrupt_raised_in_a_helper_coroutine_lets_main_clean_up(loop, interru
 
 
 SCRIPT = """
-import os, signal, sys, time
+import asyncio, os, signal, sys, time
 from gencoro import gen
 from gencoro.ioloop import IOLoop
 
@@ -255,7 +254,10 @@ def main():
         yield gen.sleep(60)
     finally:
         print("cleaning up", flush=True)
-        {clean_up}
+        try:
+            {clean_up}
+        except asyncio.CancelledError:
+            print("cancelled again", flush=True)
         print("cleaned up", flush=True)
 
 try:
