@@ -127,9 +127,7 @@ class Runner(Generic[T]):
             future.add_done_callback(self, context=self.context)
         except BadYieldError as exc:
             return self._wait_for_error(exc.with_traceback(None))
-        except (
-            BaseException
-        ) as exc:  # of a converter, or of an odd Future: for the body
+        except BaseException as exc:  # what a converter raises is for the body
             return self._wait_for_error(without_our_frame(exc))
         if self._cancelling_with is not None and future.cancel(*self._cancelling_with):
             self._cancelling_with = None
