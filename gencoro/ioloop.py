@@ -7,6 +7,7 @@ This is the first module that imports Tornado.
 """
 
 import asyncio
+import atexit
 import builtins
 import concurrent.futures.thread  # noqa: F401 (before we register at exit)
 import contextlib
@@ -195,8 +196,8 @@ def _finish_at_exit() -> None:
 
 # Before Python waits for the threads of executors, which cleaning up may still need.
 # That is earlier than atexit, and goes backwards: concurrent.futures.thread, imported
-# above, has its turn after us.
-threading._register_atexit(_finish_at_exit)  # type: ignore[attr-defined]
+# above, has its turn after us.  It is no public name; without it atexit has to do.
+getattr(threading, "_register_atexit", atexit.register)(_finish_at_exit)
 
 # What a fork has inherited is its parent's to end.
 os.register_at_fork(after_in_child=_used.clear)
