@@ -280,3 +280,35 @@ def test_async_def_is_refused_when_it_is_decorated(kind):
     function = native if kind == "coroutine" else generator
     with pytest.raises(TypeError, match="is an `async def` already; drop @gen.corout"):
         gen.coroutine(function)
+
+
+# Functions that are wrapped before they are decorated.
+
+
+async def _native():
+    return 42
+
+
+class _Holder:
+    def enters_native(self):
+        return (yield from _native())
+
+
+def _enters_native(value):
+    return value, (yield from _native())
+
+
+@pytest.mark.parametrize(
+    ("function", "result"),
+    [
+        (_Holder().enters_native, 42),
+        (functools.partial(_enters_native, 1), (1, 42)),
+    ],
+)
+def test_method_or_partial_may_enter_a_native_coroutine(run, function, result):
+    assert run(gen.coroutine(function)) == result
+
+
+def test_partial_of_an_async_def_is_refused_as_that_is():
+    with pytest.raises(TypeError, match="is an `async def` already"):
+        gen.coroutine(functools.partial(_native))
