@@ -18,7 +18,6 @@ class _Visit:
     """One that takes part, while those that it waits for are asked."""
 
     def __init__(self, node: Any) -> None:
-        self.node = node
         self.inner: Iterator[Any] = iter(node._waits_for())
         # Whether one of them lets itself be cancelled.
         self.accepted = False

@@ -22,6 +22,7 @@ from gencoro.frames import frames_of, line_of, name_of
 from gencoro.futures import Future
 from gencoro.nodes import Node
 from gencoro.on_signal import Answer
+from gencoro.runner import runner_of
 from gencoro.steps import describe_steps, thread_name
 from gencoro.survey import Survey
 from gencoro.wait_graph import WaitGraph
@@ -239,7 +240,7 @@ def wait_chain(future: "Future[Any] | None") -> "Iterator[Future[Any]]":
     while isinstance(future, Future) and future not in seen:
         yield future
         seen.add(future)
-        runner = getattr(future, "_runner", None)
+        runner = runner_of(future)
         if runner is not None:
             future = runner.future
         elif isinstance(future, MultiFuture):
@@ -249,7 +250,7 @@ def wait_chain(future: "Future[Any] | None") -> "Iterator[Future[Any]]":
 
 
 def _own_frames(future: "Future[Any]") -> Iterator[FrameType]:
-    runner = getattr(future, "_runner", None)
+    runner = runner_of(future)
     if runner is not None:
         return frames_of(runner.gen)
     return frames_of(getattr(future, "_coro", None))

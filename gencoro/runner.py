@@ -30,7 +30,7 @@ from gencoro.futures import (
 )
 from gencoro.yieldables import as_future, moment, refuse_other_loop
 
-__all__ = ["INTERRUPTS", "RETURNS", "Runner", "end_with_error"]
+__all__ = ["INTERRUPTS", "RETURNS", "Runner", "end_with_error", "runner_of"]
 
 T = TypeVar("T")
 
@@ -194,7 +194,7 @@ class Runner(Generic[T]):
 
     def _break_circle(self, msg: Any) -> None:
         """Be cancelled though each coroutine of a circle waits for the next of it."""
-        self._wait_for_error(_cancelled_error(msg))
+        self.future = self._cancelled(msg)
         self.loop.call_soon(self, context=self.context)
 
     def handle_exception(
@@ -240,9 +240,12 @@ class Runner(Generic[T]):
         self._cancelling_with = None
         if future.cancelled() or isinstance(future.exception(), asyncio.CancelledError):
             return future
-        cancelled: Future[Any] = Future(loop=self.loop)
-        cancelled.cancel(message)
-        return cancelled
+        return self._cancelled(message)
+
+    def _cancelled(self, message: Any) -> "Future[Any]":
+        future: Future[Any] = Future(loop=self.loop)
+        future.cancel(message)
+        return future
 
     def _end_with_value(self, value: T) -> None:
         result_future = self._end()
@@ -293,7 +296,10 @@ def end_with_error(future: "Future[Any]", error: BaseException, name: str) -> No
         future_set_exception_unless_cancelled(future, error)
 
 
-def _cancelled_error(message: Any) -> asyncio.CancelledError:
-    return (
-        asyncio.CancelledError() if message is None else asyncio.CancelledError(message)
-    )
+def runner_of(future: object) -> Runner[Any] | None:
+    """Return the Runner of a suspended coroutine's Future; None for any other.
+
+    >>> runner_of(None)
+    """
+    runner: Runner[Any] | None = getattr(future, "_runner", None)
+    return runner

@@ -23,7 +23,7 @@ from gencoro.errors import DeadlockError
 from gencoro.futures import Future
 from gencoro.introspect import format_tree, traceback_of, wait_chain
 from gencoro.ioloop import IOLoop
-from gencoro.runner import Runner
+from gencoro.runner import runner_of
 from gencoro.virtual_clock import VirtualLoop
 from gencoro.yieldables import MultiFuture, convert_yielded, held_tasks
 
@@ -198,7 +198,7 @@ def _throw_in(test: "Future[Any]", error: Exception) -> bool:
     which nothing can be thrown, or cannot be told.
     """
     way = list(wait_chain(test))
-    while way and _runner_of(way[-1]) is None:
+    while way and runner_of(way[-1]) is None:
         if isinstance(way.pop(), asyncio.Task):
             return False
     if not way:
@@ -209,14 +209,9 @@ def _throw_in(test: "Future[Any]", error: Exception) -> bool:
             for child in waiting.children:
                 if child is not innermost:
                     child.cancel()
-    runner = _runner_of(way[-1])
+    runner = runner_of(way[-1])
     assert runner is not None
     return runner.handle_exception(type(error), error, None)
-
-
-def _runner_of(future: "Future[Any]") -> Runner[Any] | None:
-    runner: Runner[Any] | None = getattr(future, "_runner", None)
-    return runner
 
 
 @contextlib.contextmanager

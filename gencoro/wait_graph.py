@@ -17,6 +17,7 @@ from typing import Any
 from gencoro.frames import frames_of, is_running, line_of
 from gencoro.futures import Future
 from gencoro.nodes import Node
+from gencoro.runner import runner_of
 from gencoro.survey import Survey, callbacks_of, copied, in_cell
 from gencoro.waiting import WaitIterator, _Sleep
 from gencoro.yieldables import MultiFuture, moment
@@ -79,7 +80,7 @@ class WaitGraph:
 
     def _fill(self, node: Node, future: Any) -> None:
         # Another thread may have made the coroutine since the survey.
-        runner = self._survey.runners.get(future) or getattr(future, "_runner", None)
+        runner = self._survey.runners.get(future) or runner_of(future)
         if runner is not None:
             self._fill_coroutine(node, runner.gen, getattr(runner, "future", None))
             node.detail = _age(runner)

@@ -258,6 +258,9 @@ class MultiFuture(Future[T]):
             self._cancelling_with = (msg,)
         return accepted
 
+    def _break_circle(self, msg: Any) -> None:
+        super().cancel(msg)
+
 
 OUR_FUTURES.add(MultiFuture)
 

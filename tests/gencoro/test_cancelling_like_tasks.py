@@ -12,7 +12,7 @@ from cancelling_examples import EXAMPLES
 from cancelling_play import Cancel
 from cancelling_programs import cancelling_programs
 from cancelling_sides import Sides, as_generators
-from hypothesis import HealthCheck, Phase, given, settings
+from comparing import on_random
 from hypothesis import strategies as st
 
 ORDINARY_PROGRAMS = 250
@@ -22,18 +22,13 @@ MAX_POINTS = 100
 
 
 def test_a_random_program_is_cancelled_alike_on_both(pytestconfig):
-    wished = pytestconfig.getoption("--programs")
-
-    @settings(
-        max_examples=wished or ORDINARY_PROGRAMS,
-        derandomize=wished is None,
-        database=None,
-        deadline=None,
-        phases=[Phase.generate, Phase.shrink],
-        report_multiple_bugs=False,
-        suppress_health_check=list(HealthCheck),
+    @on_random(
+        pytestconfig,
+        ORDINARY_PROGRAMS,
+        cancelling_programs(),
+        st.integers(0, 5),
+        st.integers(0, 5),
     )
-    @given(cancelling_programs(), st.integers(0, 5), st.integers(0, 5))
     def compare(program, target, pause):
         with Sides(program) as sides:
             for kind, number in _compared(sides).points[:MAX_POINTS]:

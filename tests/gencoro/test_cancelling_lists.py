@@ -171,3 +171,29 @@ def test_what_many_ways_lead_to_is_asked_once(run):
         return answer, top.cancelled()
 
     assert run(main) == (True, True)
+
+
+def test_list_that_a_child_of_it_waits_for_is_cancelled(run):
+    ended = []
+
+    @gen.coroutine
+    def waits_for_its_list():
+        yield gen.moment
+        try:
+            yield whole
+        finally:
+            ended.append(1)
+
+    async def main():
+        nonlocal whole
+        whole = gen.multi([waits_for_its_list()])
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        answer = whole.cancel("enough")
+        await asyncio.wait([whole])
+        return answer, whole.cancelled()
+
+    whole = None
+
+    assert run(main) == (True, True)
+    assert ended == [1]

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import pytest
 import tornado.gen
-from hypothesis import HealthCheck, Phase, given, settings
+from comparing import on_random
 from playing import play
 from programs import programs
 
@@ -18,18 +18,7 @@ ORDINARY_PROGRAMS = 2000
 
 
 def test_a_random_program_does_the_same_on_both(pytestconfig):
-    wished = pytestconfig.getoption("--programs")
-
-    @settings(
-        max_examples=wished or ORDINARY_PROGRAMS,
-        derandomize=wished is None,
-        database=None,
-        deadline=None,
-        phases=[Phase.generate, Phase.shrink],
-        report_multiple_bugs=False,
-        suppress_health_check=list(HealthCheck),
-    )
-    @given(programs())
+    @on_random(pytestconfig, ORDINARY_PROGRAMS, programs())
     def compare(program):
         ours = play(program, gen)
         theirs = play(program, tornado.gen)
