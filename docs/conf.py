@@ -38,8 +38,8 @@ napoleon_attr_annotations = False
 
 # Names of the standard library and of Tornado: a link to them would need the network.
 ELSEWHERE = (
-    r"(_?asyncio|collections|concurrent|contextvars|datetime|pathlib|re|socket|sqlite3|time"
-    r"|tornado|types|typing|AsyncHTTPClient)(\..*)?"
+    r"(_?asyncio|collections|concurrent|contextlib|contextvars|datetime|pathlib|re|signal"
+    r"|socket|sqlite3|time|tornado|types|typing|AsyncHTTPClient|CoroutineType)(\..*)?"
 )
 
 # Every reference must lead somewhere, save those that leave this site.
@@ -86,13 +86,14 @@ def mend_types(text: str) -> str:
 
 
 def find_by_last_part(app: Any, env: Any, node: Any, contnode: Any) -> Any:
-    """Find what is called by its bare name: in this module, or the only one anywhere."""
+    """Find what is called by the end of its name: in this module, or the only one."""
     target = node["reftarget"]
     if node.get("refdomain") != "py" or re.fullmatch(ELSEWHERE, target):
         return None
     domain = env.domains["py"]
     last_part = target.rpartition(".")[2]
     found = [name for name in domain.objects if name.rpartition(".")[2] == last_part]
+    found = [name for name in found if name.endswith(f".{target}")] or found
     here = f"{node.get('py:module')}."
     found = [name for name in found if name.startswith(here)] or found
     if len(found) != 1:

@@ -10,7 +10,12 @@ from typing import Any, TypeGuard
 from gencoro.errors import Return
 from gencoro.futures import Future
 
-__all__ = ["is_tornado_moment", "is_tornado_return", "registered_with_tornado"]
+__all__ = [
+    "add_future",
+    "is_tornado_moment",
+    "is_tornado_return",
+    "registered_with_tornado",
+]
 
 
 def registered_with_tornado(
@@ -42,5 +47,25 @@ def is_tornado_return(exc: BaseException) -> TypeGuard[Return]:
     return cls is not None and isinstance(exc, cls)
 
 
+def add_future(
+    future: "Future[Any]", callback: "Callable[[Future[Any]], object]"
+) -> None:
+    """Call back when a Future is done, in a later turn of the loop.
+
+    Tornado's loop of this thread does it if there is one, for it has its own way with
+    the errors of callbacks, which programs count on.
+    """
+    io_loop = _name_in("tornado.ioloop", "IOLoop")
+    current = None if io_loop is None else io_loop.current(instance=False)
+    if current is None:
+        future.add_done_callback(callback)
+    else:
+        current.add_future(future, callback)
+
+
 def _name_in_tornado_gen(name: str) -> Any:
-    return getattr(sys.modules.get("tornado.gen"), name, None)
+    return _name_in("tornado.gen", name)
+
+
+def _name_in(module: str, name: str) -> Any:
+    return getattr(sys.modules.get(module), name, None)

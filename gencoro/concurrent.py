@@ -1,5 +1,7 @@
 """Facade: the names people type after ``concurrent.``, as in Tornado's module."""
 
+from typing import Any
+
 from gencoro.errors import ReturnValueIgnoredError
 from gencoro.executors import DummyExecutor, dummy_executor, run_on_executor
 from gencoro.futures import (
@@ -12,6 +14,7 @@ from gencoro.futures import (
     future_set_result_unless_cancelled,
     is_future,
 )
+from gencoro.legacy_names import hand_out
 
 __all__ = [
     "FUTURES",
@@ -27,3 +30,7 @@ __all__ = [
     "is_future",
     "run_on_executor",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    return hand_out(__name__, name)

@@ -12,13 +12,14 @@ from collections.abc import Callable, Generator
 from typing import Any, ParamSpec, TypeVar, overload
 
 from gencoro.beside_tornado import is_tornado_return
+from gencoro.completion import is_for_caller, pass_result_to
 from gencoro.debugging import DEBUGS_ALL, FIRST_STEP, WatchedRunner, note_call
 from gencoro.errors import Return
 from gencoro.frames import name_of
 from gencoro.futures import CoroutineFuture, Future, without_our_frame
 from gencoro.runner import INTERRUPTS, RETURNS, Runner, end_with_error
 
-__all__ = ["coroutine", "is_coroutine_function"]
+__all__ = ["coroutine", "is_coroutine_function", "returning"]
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -26,15 +27,19 @@ T = TypeVar("T")
 
 @overload
 def coroutine(
-    func: Callable[P, Generator[Any, Any, T]],
+    func: Callable[P, Generator[Any, Any, T]], replace_callback: bool = True
 ) -> "Callable[P, Future[T]]": ...
 
 
 @overload
-def coroutine(func: Callable[P, T]) -> "Callable[P, Future[T]]": ...
+def coroutine(
+    func: Callable[P, T], replace_callback: bool = True
+) -> "Callable[P, Future[T]]": ...
 
 
-def coroutine(func: Callable[..., Any]) -> "Callable[..., Future[Any]]":
+def coroutine(
+    func: Callable[..., Any], replace_callback: bool = True
+) -> "Callable[..., Future[Any]]":
     """Make a coroutine of a generator function: calling it returns a Future.
 
     The body runs at once, up to the first ``yield`` of something that is not done.
@@ -44,10 +49,14 @@ def coroutine(func: Callable[..., Any]) -> "Callable[..., Future[Any]]":
 
     The body runs in one copy of the caller's context variables.  ``yield from`` takes
     another generator, a Future or a native coroutine.  Cancelling the Future raises
-    `asyncio.CancelledError` at the ``yield``.
+    `asyncio.CancelledError` at the ``yield``.  If the caller gives a ``callback=`` that
+    the function does not declare, it is called with the result (legacy).
 
     A function that is no generator function is accepted: what it returns or raises
     goes into the Future.
+
+    Args:
+        replace_callback: Has no effect; Tornado 4 had it here.
 
     Raises:
         TypeError: the function is an ``async def``, which needs no decorator.
@@ -63,21 +72,38 @@ def coroutine(func: Callable[..., Any]) -> "Callable[..., Future[Any]]":
     >>> asyncio.run(main())
     42
     """
+    del replace_callback
     if inspect.iscoroutinefunction(func) or inspect.isasyncgenfunction(func):
         raise TypeError(
             f"{name_of(func)} is an `async def` already; drop @gen.coroutine, and "
             "yield or await its result as it is"
         )
+    return returning(CoroutineFuture, func)
+
+
+def returning(
+    future_class: type[CoroutineFuture[Any]],
+    func: Callable[..., Any],
+    takes_callback: bool = True,
+) -> "Callable[..., CoroutineFuture[Any]]":
+    """Make a coroutine of a function, whose calls return Futures of this class.
+
+    Args:
+        takes_callback: Whether a ``callback=`` of the caller that the function does not
+            declare is taken from him and gets the result.
+    """
     is_generator_function = inspect.isgeneratorfunction(func)
     if is_generator_function:
         _let_enter_native_coroutines(func)
 
     @functools.wraps(func)
-    def wrapper(*args: Any, **kwargs: Any) -> "Future[Any]":
-        future: CoroutineFuture[Any] = CoroutineFuture()
+    def wrapper(*args: Any, **kwargs: Any) -> CoroutineFuture[Any]:
+        future = future_class()
         is_watched = DEBUGS_ALL or future._source_traceback is not None  # type: ignore[attr-defined]
         if is_watched:
             note_call(future)
+        if kwargs and takes_callback and is_for_caller(func, kwargs):
+            pass_result_to(kwargs.pop("callback"), future)
         context = contextvars.copy_context()
         try:
             if is_generator_function:

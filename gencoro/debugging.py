@@ -21,7 +21,7 @@ import time
 from collections.abc import Callable, Generator
 from typing import Any, TypeAlias, TypeVar, cast
 
-from gencoro.frames import frames_of, line_of, name_of
+from gencoro.frames import frames_of, is_ours, line_of, name_of
 from gencoro.futures import CoroutineFuture, Future, app_log
 from gencoro.runner import Runner
 from gencoro.yieldables import MultiFuture, _null_future
@@ -58,7 +58,7 @@ def note_call(future: CoroutineFuture[Any]) -> None:
     To be called by the wrapper itself.  Frames of gencoro do not count.
     """
     frame = sys._getframe(1).f_back
-    while frame and str(frame.f_globals.get("__name__")).startswith("gencoro."):
+    while frame and is_ours(frame):
         frame = frame.f_back
     if frame:
         future.called_at = f"{frame.f_code.co_filename}:{frame.f_lineno}"

@@ -5,6 +5,8 @@ import functools
 from collections.abc import Callable
 from typing import Any, ParamSpec, TypeVar
 
+from gencoro.completion import is_for_caller, pass_result_to
+from gencoro.deprecated import warn_legacy
 from gencoro.futures import Future, from_concurrent, without_our_frame
 
 __all__ = ["DummyExecutor", "dummy_executor", "run_on_executor"]
@@ -39,7 +41,8 @@ def run_on_executor(*args: Any, **kwargs: Any) -> Callable[..., Any]:
     """Make a blocking method return a Future and run on an executor of its object.
 
     The executor is the object's attribute ``executor``, or the one that the decorator
-    names: ``@run_on_executor(executor="pool")``.
+    names: ``@run_on_executor(executor="pool")``.  If the caller gives a ``callback=`` that
+    the method does not declare, it is called with the result (legacy).
 
     Raises:
         TypeError: the decorator got other arguments than these.
@@ -62,8 +65,13 @@ def run_on_executor(*args: Any, **kwargs: Any) -> Callable[..., Any]:
                 f"got {args!r} and {kwargs!r}"
             )
         return _on_executor(args[0], "executor")
-    if kwargs.keys() - {"executor"}:
+    if kwargs.keys() - {"executor", "io_loop"}:
         raise TypeError(f"run_on_executor takes executor= only, got {kwargs!r}")
+    if "io_loop" in kwargs:
+        warn_legacy(
+            "the argument io_loop= of run_on_executor",
+            "leave it out: the loop is the one that runs",
+        )
     return functools.partial(_on_executor, attribute=kwargs.get("executor", "executor"))
 
 
@@ -73,6 +81,10 @@ def _on_executor(
     @functools.wraps(method)
     def wrapper(self: Any, *args: Any, **kwargs: Any) -> "Future[T]":
         executor: concurrent.futures.Executor = getattr(self, attribute)
-        return from_concurrent(executor.submit(method, self, *args, **kwargs))
+        callback = kwargs.pop("callback") if is_for_caller(method, kwargs) else None
+        future = from_concurrent(executor.submit(method, self, *args, **kwargs))
+        if callback is not None:
+            pass_result_to(callback, future)
+        return future
 
     return wrapper

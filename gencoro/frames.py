@@ -8,7 +8,15 @@ from collections.abc import Iterator
 from types import AsyncGeneratorType, CodeType, CoroutineType, FrameType
 from typing import Any, NamedTuple
 
-__all__ = ["Standing", "frames_of", "is_running", "line_of", "name_of", "standing_of"]
+__all__ = [
+    "Standing",
+    "frames_of",
+    "is_ours",
+    "is_running",
+    "line_of",
+    "name_of",
+    "standing_of",
+]
 
 # Where a generator, a native coroutine and an asynchronous generator keep their frame,
 # what they wait in, and whether they are on the stack.
@@ -49,6 +57,12 @@ def frames_of(coroutine: Any) -> Iterator[FrameType]:
                 break
         else:
             inside = _wrapped_in(inside)
+
+
+def is_ours(frame: FrameType) -> bool:
+    """Return whether a frame is of gencoro itself, and not of its users."""
+    module = str(frame.f_globals.get("__name__"))
+    return module == "gencoro" or module.startswith("gencoro.")
 
 
 class Standing(NamedTuple):

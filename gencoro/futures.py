@@ -14,7 +14,7 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Any, TypeAlias, TypeGuard, TypeVar
 
-from gencoro.frames import Standing, name_of, standing_of
+from gencoro.frames import Standing, is_ours, name_of, standing_of
 
 __all__ = [
     "FUTURES",
@@ -22,6 +22,7 @@ __all__ = [
     "AnyFuture",
     "CoroutineFuture",
     "Future",
+    "ToldFuture",
     "app_log",
     "chain_future",
     "from_concurrent",
@@ -30,7 +31,9 @@ __all__ = [
     "future_set_exception_unless_cancelled",
     "future_set_result_unless_cancelled",
     "is_future",
+    "storable",
     "without_our_frame",
+    "without_our_frames",
 ]
 
 T = TypeVar("T")
@@ -102,9 +105,30 @@ class CoroutineFuture(Future[T]):
             return None if runner is None else standing_of(runner.gen)
 
 
+class ToldFuture(Future[T]):
+    """A Future that tells those who look on what it stands for.
+
+    Attributes:
+        told: That, in few words.
+        awaited: The Futures that have to be done before it.
+    """
+
+    __slots__ = ("awaited", "told")
+
+    def __init__(
+        self,
+        told: str,
+        awaited: "list[Future[Any]]",
+        loop: asyncio.AbstractEventLoop,
+    ) -> None:
+        super().__init__(loop=loop)
+        self.told = told
+        self.awaited = awaited
+
+
 # Types of Futures that are waited for as they are.  `convert_yielded` knows that too, but
 # asking it takes longer than the rest of a step.
-OUR_FUTURES: set[type] = {CoroutineFuture}
+OUR_FUTURES: set[type] = {CoroutineFuture, ToldFuture}
 
 
 def is_future(x: object) -> TypeGuard[AnyFuture[Any]]:
@@ -245,6 +269,26 @@ def without_our_frame(exc: BaseException) -> BaseException:
     """
     traceback = exc.__traceback__
     return exc.with_traceback(traceback and traceback.tb_next)
+
+
+def without_our_frames(exc: BaseException) -> BaseException:
+    """Take all frames off an error's traceback that come before the user's code."""
+    traceback = exc.__traceback__
+    while traceback is not None and is_ours(traceback.tb_frame):
+        traceback = traceback.tb_next
+    return exc.with_traceback(traceback)
+
+
+def storable(error: BaseException) -> BaseException:
+    """Return an error that a Future takes: any but StopIteration.
+
+    That one would end whoever waits, and look like success.
+    """
+    if not isinstance(error, StopIteration):
+        return error
+    stored = RuntimeError(f"a Future cannot raise {error!r}")
+    stored.__cause__ = error
+    return stored
 
 
 def _loop_of(future: AnyFuture[Any]) -> asyncio.AbstractEventLoop | None:

@@ -22,6 +22,7 @@ from gencoro.futures import (
     future_set_result_unless_cancelled,
     is_future,
 )
+from gencoro.legacy_names import hand_out
 from gencoro.runner import Runner
 from gencoro.waiting import WaitIterator, sleep, with_timeout
 from gencoro.yieldables import (
@@ -64,15 +65,15 @@ __all__ = [
 TimeoutError = builtins.TimeoutError
 Multi = multi
 
-# Private names of tornado.gen that packages import all the same.
+# Names of tornado.gen that were never meant to be used, and are.
 _Yieldable = yieldables.Yieldable[Any]
 _null_future = yieldables._null_future
 
 
 def __getattr__(name: str) -> Any:
-    # Handed out on demand only: gencoro.gen loads no Tornado.
+    # Handed out on demand only: gencoro.gen loads no Tornado, and nothing legacy.
     if name == "IOLoop":
         from gencoro.ioloop import IOLoop
 
         return IOLoop
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return hand_out(__name__, name)

@@ -19,7 +19,7 @@ from typing import Any, Protocol, TextIO, TypeAlias
 
 from gencoro.call_tree import draw
 from gencoro.frames import frames_of, line_of, name_of
-from gencoro.futures import Future
+from gencoro.futures import Future, ToldFuture
 from gencoro.nodes import Node
 from gencoro.on_signal import Answer
 from gencoro.runner import runner_of
@@ -245,6 +245,8 @@ def wait_chain(future: "Future[Any] | None") -> "Iterator[Future[Any]]":
             future = runner.future
         elif isinstance(future, MultiFuture):
             future = next((one for one in future.children if not one.done()), None)
+        elif isinstance(future, ToldFuture) and future.awaited:
+            future = next((one for one in future.awaited if not one.done()), None)
         else:
             future = getattr(future, "_fut_waiter", None)  # if it is a Task
 

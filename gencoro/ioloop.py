@@ -10,27 +10,30 @@ import asyncio
 import atexit
 import builtins
 import concurrent.futures.thread  # noqa: F401 (before we register at exit)
-import contextlib
+import logging
 import os
-import signal
+import sys
 import threading
+import traceback
 import types
 import warnings
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, cast, overload
 
 import tornado.ioloop
-from tornado.ioloop import PeriodicCallback
 from tornado.platform.asyncio import AsyncIOLoop, AsyncIOMainLoop
 
-from gencoro.errors import BadYieldError
-from gencoro.frames import name_of
-from gencoro.futures import Future, app_log, without_our_frame
-from gencoro.introspect import format_tree, traceback_of
+from gencoro import main_call
+from gencoro.blocking import Action, Watch
+from gencoro.deprecated import warn_legacy
+from gencoro.futures import app_log
 from gencoro.leftovers import finish_leftovers
+from gencoro.loop_callbacks import CallbackLoop
+from gencoro.main_call import MainCall
+from gencoro.periodic import PeriodicCallback
 from gencoro.waiting import wall_time
-from gencoro.yieldables import as_future, held_tasks, refuse_other_loop
+from gencoro.yieldables import held_tasks
 
 __all__ = ["IOLoop", "PeriodicCallback"]
 
@@ -39,14 +42,13 @@ TimeoutError = builtins.TimeoutError
 _Selectable = tornado.ioloop._Selectable
 
 # Looked up once: compat may put our IOLoop in the place of Tornado's.
+_tornado_configure = tornado.ioloop.IOLoop.configure
 _tornado_current = tornado.ioloop.IOLoop.current
 
-# What was cancelled, by a time-out or since its loop closes, has so many seconds to clean
-# up: enough for a farewell to a server, and not for ever.
-CLEAN_UP_S = 5.0
+gen_log = logging.getLogger("tornado.general")
 
 
-class IOLoop(AsyncIOLoop):
+class IOLoop(CallbackLoop):
     """Tornado's asyncio loop, whose `run_sync` cancels, cleans up and explains.
 
     >>> from gencoro import gen
@@ -63,6 +65,9 @@ class IOLoop(AsyncIOLoop):
     # AsyncIOMainLoop, which `current` may adopt, has no such attribute of its own.
     is_current = False
 
+    # Set when somebody wants to know what blocks the loop.
+    _watch: Watch | None = None
+
     @overload
     @staticmethod
     def current() -> "IOLoop": ...
@@ -78,7 +83,7 @@ class IOLoop(AsyncIOLoop):
         If there is none, make one, or return None where ``instance`` is false.  It is
         the same object that ``tornado.ioloop.IOLoop.current()`` returns.
         """
-        if _is_a_loop_running():
+        if _is_a_loop_running() or sys.version_info < (3, 12):
             loop = _tornado_current(instance)
         else:
             with warnings.catch_warnings():
@@ -88,13 +93,106 @@ class IOLoop(AsyncIOLoop):
         if type(loop) in (AsyncIOLoop, AsyncIOMainLoop):
             # Tornado made it before us and has handed it out already: the object has to
             # stay the same, so its class changes.  Subclasses by others are left alone.
-            loop.__class__ = IOLoop
+            loop.__class__ = IOLoop if type(loop) is AsyncIOLoop else _MainLoop
         return cast("IOLoop | None", loop)
+
+    @classmethod
+    def configure(cls, impl: Any, **kwargs: Any) -> None:
+        """Do as Tornado does: all loops are asyncio's, and nothing else can be chosen.
+
+        Raises:
+            RuntimeError: another loop than one of asyncio's was chosen.
+        """
+        _tornado_configure(impl, **kwargs)
 
     @staticmethod
     def instance() -> "IOLoop":
-        """Return `current()`; the name is Tornado's own for older code."""
-        return IOLoop.current()
+        """Return the loop of this thread; on one without, that of the program.
+
+        So a worker thread finds the loop whose ``add_callback`` it wants, as it did until
+        Tornado 4.  The loop of the program is the one that was installed, or that
+        the main thread has started last, or the first that this function has made.
+        """
+        warn_legacy("IOLoop.instance()", "use IOLoop.current()")
+        own = IOLoop.current(instance=False)
+        if _program.loop() is None:
+            own = _program.started = own or IOLoop.current()
+        return own or cast(IOLoop, _program.loop())
+
+    @staticmethod
+    def initialized() -> bool:
+        """Return whether the program has a loop that `instance` would return."""
+        warn_legacy("IOLoop.initialized()", "use IOLoop.current(instance=False)")
+        return _program.loop() is not None
+
+    def install(self) -> None:
+        """Make this the loop of the program, and the current one.
+
+        Raises:
+            RuntimeError: the program has another one, which is not closed.
+        """
+        warn_legacy("IOLoop.install()", "use IOLoop.make_current()")
+        installed = _program.installed
+        if installed not in (None, self) and not installed.asyncio_loop.is_closed():
+            raise RuntimeError(
+                f"{installed!r} is installed already; IOLoop.clear_instance() ends that"
+            )
+        _program.installed = self
+        asyncio.set_event_loop(self.asyncio_loop)
+
+    @staticmethod
+    def clear_instance() -> None:
+        """Have no loop of the program any more."""
+        warn_legacy("IOLoop.clear_instance()", "use IOLoop.clear_current()")
+        _program.installed = _program.started = None
+
+    def start(self) -> None:
+        """Run the loop until ``stop``."""
+        if threading.current_thread() is threading.main_thread():
+            _program.started = self
+        if self._watch is None:
+            super().start()
+            return
+        self._watch.begin()
+        try:
+            super().start()
+        finally:
+            if self._watch is not None:  # nobody has ended it meanwhile
+                self._watch.end()
+
+    def set_blocking_signal_threshold(
+        self, seconds: float | None, action: Action
+    ) -> None:
+        """Have a signal sent when the loop has been blocked for so many seconds.
+
+        Args:
+            seconds: None ends it.
+            action: See `gencoro.blocking.Watch`, which this makes.
+
+        Raises:
+            RuntimeError: called on another thread than the main one, or where the system
+                has no timer signals.
+            ValueError: seconds is not positive, or not finite.
+        """
+        if self._watch is not None:
+            self._watch.end()
+            self._watch = None
+        if seconds is not None:
+            self._watch = Watch(self.asyncio_loop, seconds, action)
+            if self.asyncio_loop.is_running():
+                self._watch.begin()
+
+    def set_blocking_log_threshold(self, seconds: float | None) -> None:
+        """Log where the loop is when it has been blocked for so many seconds."""
+        self.set_blocking_signal_threshold(seconds, self.log_stack)
+
+    def log_stack(self, signal: int, frame: types.FrameType | None) -> None:
+        """Log where the loop is blocked; the action of `set_blocking_log_threshold`."""
+        gen_log.warning(
+            "IOLoop blocked for %f seconds in\n%s",
+            self._watch.seconds if self._watch is not None else 0.0,
+            "".join(traceback.format_stack(frame)),
+        )
 
     def time(self) -> float:
         """Return the time of `time.time`, or of the loop below if that is virtual."""
@@ -134,7 +232,7 @@ class IOLoop(AsyncIOLoop):
         if not isinstance(timeout, (int, float, type(None))):
             raise TypeError(f"run_sync(timeout={timeout!r}): give a number of seconds")
         _used[self] = threading.current_thread()
-        main = _Main(self, func)
+        main = MainCall(self, func)
         with main.interrupted_by_ctrl_c():
             if timeout is not None:
                 main.call_later(timeout, main.time_out)
@@ -169,10 +267,45 @@ class IOLoop(AsyncIOLoop):
         try:
             if not (_is_a_loop_running() or self.asyncio_loop.is_closed()):
                 tasks = held_tasks(self.asyncio_loop)
-                finish_leftovers(self.asyncio_loop, tasks, CLEAN_UP_S)
+                finish_leftovers(self.asyncio_loop, tasks, main_call.CLEAN_UP_S)
         finally:
             super().close(all_fds)
+            _program.forget(self)
 
+
+class _MainLoop(IOLoop, AsyncIOMainLoop):
+    """An IOLoop of a loop that asyncio's own user has made, and will close.
+
+    `tornado.testing` tells by the class which loops are its to close.
+    """
+
+
+class _Program:
+    """The loops that threads without a loop of their own may get.
+
+    Attributes:
+        installed: The one that was installed.
+        started: The one that the main thread has started last.
+    """
+
+    installed: IOLoop | None = None
+    started: IOLoop | None = None
+
+    def loop(self) -> IOLoop | None:
+        for loop in (self.installed, self.started):
+            # Others may close the asyncio loop without us.
+            if loop is not None and not loop.asyncio_loop.is_closed():
+                return loop
+        return None
+
+    def forget(self, loop: IOLoop) -> None:
+        if self.installed is loop:
+            self.installed = None
+        if self.started is loop:
+            self.started = None
+
+
+_program = _Program()
 
 # The loops that run_sync has used, each with the thread that was the last to do so.
 _used: "weakref.WeakKeyDictionary[IOLoop, threading.Thread]"
@@ -187,7 +320,8 @@ def _finish_at_exit() -> None:
         if not is_idle or asyncio_loop.is_running() or asyncio_loop.is_closed():
             continue
         try:
-            finish_leftovers(asyncio_loop, asyncio.all_tasks(asyncio_loop), CLEAN_UP_S)
+            tasks = asyncio.all_tasks(asyncio_loop)
+            finish_leftovers(asyncio_loop, tasks, main_call.CLEAN_UP_S)
         except KeyboardInterrupt:  # whoever presses Ctrl-C now does not want to wait
             return
         except BaseException:  # it would keep Python from waiting for other threads
@@ -209,155 +343,3 @@ def _is_a_loop_running() -> bool:
     except RuntimeError:
         return False
     return True
-
-
-class _Main:
-    """The one call that `IOLoop.run_sync` makes, from its start to its outcome."""
-
-    def __init__(self, loop: IOLoop, func: Callable[[], Any]) -> None:
-        self.loop = loop
-        self.func = func
-        self.future: Future[Any] | None = None
-        self.active = True
-        self.timer: asyncio.TimerHandle | None = None
-        self.timed_out = False
-        self.stuck_at: types.TracebackType | None = None
-        self.interrupts = 0
-        self.pid = os.getpid()  # a fork may inherit our handler
-
-    def start(self) -> None:
-        try:
-            self.future = self._accept(self.func())
-        except (KeyboardInterrupt, SystemExit):
-            raise
-        except BadYieldError as exc:
-            self._fail(exc.with_traceback(None))
-        except BaseException as exc:  # the loop would log it, and nobody would stop it
-            self._fail(without_our_frame(exc))
-        assert self.future is not None
-        self.future.add_done_callback(self._stop)
-        if self.interrupts or self.timed_out:  # before there was anything to cancel
-            self.cancel()
-
-    def _accept(self, result: Any) -> "Future[Any]":
-        """Return the Future of what the function returned."""
-        if isinstance(result, types.GeneratorType):
-            raise BadYieldError(
-                f"run_sync({self.func!r}) got a plain generator, {name_of(result)}, "
-                "which does nothing by itself; decorate its function with @gen.coroutine"
-            )
-        future = as_future(result)
-        if not isinstance(future, Future):  # None or moment
-            future = Future()
-            future.set_result(None)
-        refuse_other_loop(future, self.loop.asyncio_loop)
-        return future
-
-    def _fail(self, error: BaseException) -> None:
-        self.future = Future()
-        self.future.set_exception(error)
-
-    def _stop(self, _done: "Future[Any]") -> None:
-        # An interrupted call may leave this callback behind for the loop's next run.
-        if self.active:
-            self.loop.stop()
-
-    def cancel(self) -> None:
-        if self.future is not None:
-            self.future.cancel()
-
-    def call_later(self, delay: float, function: Callable[[], None]) -> None:
-        """Call a function, and no other one that was to be called later."""
-        if self.timer is not None:
-            self.timer.cancel()
-        self.timer = self.loop.asyncio_loop.call_later(delay, function)
-
-    def close(self) -> None:
-        self.active = False
-        if self.timer is not None:
-            self.timer.cancel()
-
-    def time_out(self) -> None:
-        self.timed_out = True
-        self._stop_soon()
-        if self.future is not None:
-            self.stuck_at = traceback_of(self.future)
-        self.cancel()
-
-    def _stop_soon(self) -> None:
-        # A coroutine that does not let itself be cancelled would never stop the loop.
-        self.call_later(CLEAN_UP_S, self.loop.stop)
-
-    @contextlib.contextmanager
-    def interrupted_by_ctrl_c(self) -> Iterator[None]:
-        """Let the first Ctrl-C cancel the coroutine, unless the program has its own way.
-
-        A KeyboardInterrupt raised wherever the loop happens to be would leave it, and
-        us, in the middle of something.
-        """
-        if (
-            threading.current_thread() is not threading.main_thread()
-            or signal.getsignal(signal.SIGINT) is not signal.default_int_handler
-        ):
-            yield
-            return
-        signal.signal(signal.SIGINT, self._interrupt)
-        try:
-            yield
-        finally:
-            if signal.getsignal(signal.SIGINT) == self._interrupt:
-                signal.signal(signal.SIGINT, signal.default_int_handler)
-
-    def _interrupt(self, _signum: int, _frame: types.FrameType | None) -> None:
-        self.interrupts += 1
-        has_ended = self.future is not None and self.future.done()
-        if (
-            self.interrupts > 1
-            or has_ended
-            or not self.active
-            or self.pid != os.getpid()
-        ):
-            raise KeyboardInterrupt
-        # Here and now, as asyncio.Runner does it: the step that is interrupted may be the
-        # last.  The loop may sleep, and has to be woken up.
-        self.cancel()
-        self.loop.asyncio_loop.call_soon_threadsafe(bool)
-
-    def clean_up(self) -> None:
-        """Let the coroutine end after the loop was interrupted."""
-        if self.future is not None and not self.future.done():
-            self._stop_soon()
-            self.future.cancel()
-            self.loop.start()
-        self.future = None
-
-    def outcome(self, timeout: float | None) -> "Future[Any]":
-        """Return the coroutine's Future, or raise why it was not let end by itself."""
-        # An error's traceback will hold our caller's frame, and so us: drop what holds
-        # the error.
-        future, self.future = self.future, None
-        stuck_at, self.stuck_at = self.stuck_at, None
-        if future is None or not future.done():
-            if future is not None and stuck_at is None:
-                stuck_at = traceback_of(future)
-            raise self._unfinished(future, timeout).with_traceback(stuck_at)
-        if future.cancelled() and self.timed_out:
-            raise TimeoutError(
-                f"Operation timed out after {timeout} seconds"
-            ).with_traceback(stuck_at)
-        if future.cancelled() and self.interrupts:
-            raise KeyboardInterrupt
-        return future
-
-    def _unfinished(
-        self, future: "Future[Any] | None", timeout: float | None
-    ) -> Exception:
-        if self.timed_out:
-            return TimeoutError(
-                f"Operation timed out after {timeout} seconds, and did not end when it "
-                f"was cancelled: {future!r}"
-            )
-        return RuntimeError(
-            f"Event loop stopped before {self.func!r} had finished; somebody called "
-            f"stop().  These are waiting:\n{format_tree(self.loop.asyncio_loop)}"
-        )

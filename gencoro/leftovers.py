@@ -12,7 +12,7 @@ from collections.abc import Coroutine, Iterable, Iterator
 from typing import Any
 
 from gencoro.futures import Future, app_log
-from gencoro.runner import Runner
+from gencoro.runner import Runner, runner_of
 
 __all__ = ["finish_leftovers"]
 
@@ -43,7 +43,8 @@ def finish_leftovers(
 
 def _cancelled(futures: "list[Future[Any]]") -> "list[Future[Any]]":
     for future in futures:
-        future.cancel()
+        # Who has made a Runner by hand may have given it any Future.
+        (runner_of(future) or future).cancel()
     return futures
 
 
@@ -53,7 +54,7 @@ def _suspended(loop: asyncio.AbstractEventLoop) -> "Iterator[Future[Any]]":
         # that another thread is just making has no loop.
         if issubclass(type(thing), Runner) and getattr(thing, "loop", None) is loop:
             future = thing.result_future
-            if future is not None:
+            if future is not None and not future.done():
                 yield future
 
 

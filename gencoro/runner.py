@@ -14,7 +14,7 @@ Used by `gencoro.coroutines`, which has advanced the generator to its first yiel
 
 import asyncio
 import contextvars
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from typing import Any, Generic, Literal, TypeVar
 
 from gencoro.beside_tornado import is_tornado_return
@@ -26,11 +26,19 @@ from gencoro.futures import (
     CoroutineFuture,
     Future,
     future_set_exception_unless_cancelled,
+    storable,
     without_our_frame,
 )
-from gencoro.yieldables import as_future, moment, refuse_other_loop
+from gencoro.yieldables import NeedsRunner, as_future, moment, refuse_other_loop
 
-__all__ = ["INTERRUPTS", "RETURNS", "Runner", "end_with_error", "runner_of"]
+__all__ = [
+    "INTERRUPTS",
+    "RETURNS",
+    "Runner",
+    "end_with_error",
+    "guard_creation",
+    "runner_of",
+]
 
 T = TypeVar("T")
 
@@ -45,8 +53,8 @@ INTERRUPTS = (KeyboardInterrupt, SystemExit)
 class Runner(Generic[T]):
     """Runs one generator and puts its outcome into ``result_future``.
 
-    Made inside the coroutine's context and with a running or current loop.  The
-    generator stands at its first yield, whose value is ``first_yielded``; or, in debug
+    Made inside the coroutine's context, if one is given, and with a running or current
+    loop.  The generator stands at its first yield, whose value is ``first_yielded``; or, in debug
     mode, it has not begun, and ``first_yielded`` is worth the None that begins it.
 
     Attributes:
@@ -55,17 +63,26 @@ class Runner(Generic[T]):
         result_future: Who gets the outcome; None when it has ended.
         context: The context variables of the whole body.
         loop: The asyncio loop that resumes it.
+        legacy: Unset, but for `gencoro.legacy.runner`: a Runner becomes one of those
+            while it waits, and so has room for what that keeps.
     """
 
     __slots__ = (
         "__weakref__",
         "_cancelling_with",
+        "_had_exception",
         "context",
         "future",
         "gen",
+        "legacy",
         "loop",
         "result_future",
     )
+
+    legacy: Any
+
+    # Unset until it is true.
+    _had_exception: bool
 
     def __init__(
         self,
@@ -82,15 +99,26 @@ class Runner(Generic[T]):
         # Set to the message of a `cancel` that could not be carried out at once.
         self._cancelling_with: tuple[Any] | None = None
         result_future._runner = self  # type: ignore[attr-defined]
-        if self.handle_yield(first_yielded):
+        if context is None:
+            self.context.run(self._begin_by_hand, first_yielded)
+        elif self.handle_yield(first_yielded):
             # Our caller's names would keep what the generator no longer needs.
             del gen, result_future, first_yielded
+            self.run()
+
+    def _begin_by_hand(self, first_yielded: Any) -> None:
+        if self.handle_yield(first_yielded):
             self.run()
 
     @property
     def running(self) -> bool:
         """Whether the generator is on the stack."""
         return self.future is None and self.result_future is not None
+
+    @property
+    def had_exception(self) -> bool:
+        """Whether an error was raised at a ``yield`` of the generator."""
+        return hasattr(self, "_had_exception")
 
     @property
     def finished(self) -> bool:
@@ -125,13 +153,19 @@ class Runner(Generic[T]):
                 # It came by `yield from`; the next who awaits it would be refused.
                 future._asyncio_future_blocking = False
             future.add_done_callback(self, context=self.context)
+        except NeedsRunner as exc:
+            start = exc.start
         except BadYieldError as exc:
             return self._wait_for_error(exc.with_traceback(None))
         except BaseException as exc:  # what a converter raises is for the body
             return self._wait_for_error(without_our_frame(exc))
-        if self._cancelling_with is not None and future.cancel(*self._cancelling_with):
-            self._cancelling_with = None
-        return False
+        else:
+            if self._cancelling_with is not None and future.cancel(
+                *self._cancelling_with
+            ):
+                self._cancelling_with = None
+            return False
+        return start(self)
 
     def run(self, _done: "Future[Any] | None" = None) -> None:
         """Resume the generator and go on until it waits for something or ends."""
@@ -155,6 +189,7 @@ class Runner(Generic[T]):
                 if error is None:
                     yielded = self.gen.send(value)
                 else:
+                    self._had_exception = True
                     yielded = self.gen.throw(error)
             except RETURNS as stop:
                 self._end_with_value(stop.value)
@@ -175,6 +210,10 @@ class Runner(Generic[T]):
     # The Runner itself is what wakes it up: a bound method would be one more object for
     # each wait, to be made and to be looked at by the garbage collector.
     __call__ = run
+
+    def __init_subclass__(cls) -> None:
+        if "run" in vars(cls) and "__call__" not in vars(cls):
+            cls.__call__ = _run_overridden  # type: ignore[method-assign]
 
     def cancel(self, msg: Any = None) -> bool:
         """Cancel what the generator waits for, or have it cancelled when it waits next.
@@ -209,6 +248,7 @@ class Runner(Generic[T]):
         # It takes the place of a cancel that has not arrived.
         self._cancelling_with = None
         self._wait_for_error(value)
+        del value, _tb
         self.context.run(self.run)
         return True
 
@@ -221,12 +261,8 @@ class Runner(Generic[T]):
         )
 
     def _wait_for_error(self, error: BaseException) -> Literal[True]:
-        if isinstance(error, StopIteration):
-            # No Future takes it: it would end whoever waits, and look like success.
-            cause, error = error, RuntimeError("a converter raised StopIteration")
-            error.__cause__ = cause
         self.future = Future(loop=self.loop)
-        self.future.set_exception(error)
+        self.future.set_exception(storable(error))
         return True
 
     def _cancelled_instead_of(self, future: "Future[Any]") -> "Future[Any]":
@@ -281,6 +317,24 @@ class Runner(Generic[T]):
     def __repr__(self) -> str:
         state = "ended" if self.finished else "running" if self.running else "suspended"
         return f"<Runner of {name_of(self.gen)}, {state}>"
+
+
+def _run_overridden(self: Runner[Any], _done: "Future[Any] | None" = None) -> None:
+    self.run()
+
+
+def guard_creation(
+    guard: Callable[[Callable[..., None]], Callable[..., None]],
+) -> None:
+    """Have every Runner made by another function from now on.
+
+    For `gencoro.legacy`, which has to see who begins within a stack context, from the
+    moment when a program enters its first one: until then nobody is slower for it.
+
+    Args:
+        guard: Called with ``Runner.__init__`` as it is; returns what takes its place.
+    """
+    Runner.__init__ = guard(Runner.__init__)  # type: ignore
 
 
 def end_with_error(future: "Future[Any]", error: BaseException, name: str) -> None:

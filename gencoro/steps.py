@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from types import FrameType
 
 from gencoro.call_tree import draw
+from gencoro.frames import is_ours
 from gencoro.nodes import Node
 from gencoro.wait_graph import call_in
 
@@ -65,7 +66,7 @@ def _stack_of(innermost: FrameType | None) -> list[FrameType]:
 
 
 def _describe(stack: list[FrameType]) -> str:
-    step = [frame for frame in _step_in(stack) if not _is_ours(frame)]
+    step = [frame for frame in _step_in(stack) if not is_ours(frame)]
     if not step:
         return f"runs no coroutine: {call_in(stack[-1])}"
     return "runs:\n" + draw([Node([call_in(frame) for frame in step])])
@@ -90,10 +91,6 @@ def _last_call(stack: list[FrameType], module: str, function: str) -> int | None
         if frame.f_code.co_name == function and _module(frame) == module:
             return place
     return None
-
-
-def _is_ours(frame: FrameType) -> bool:
-    return _module(frame).startswith("gencoro.")
 
 
 def _module(frame: FrameType) -> str:

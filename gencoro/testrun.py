@@ -145,7 +145,13 @@ class _Test:
         # The time begins before the body does, which may run long before it waits.
         if self.timeout:
             self.call_later(self.timeout, self.time_out)
-        self.future = convert_yielded(self.start_body())
+        begun = self.start_body()
+        if begun is None:
+            raise TypeError(
+                "the test has returned None, so nobody can wait for its end; decorate it "
+                "with @gen.coroutine in place of @gen.engine"
+            )
+        self.future = convert_yielded(begun)
         return self.future
 
     def call_later(self, seconds: float, callback: Callable[[], object]) -> None:

@@ -15,7 +15,7 @@ from types import FrameType, FunctionType
 from typing import Any
 
 from gencoro.frames import frames_of, is_running, line_of
-from gencoro.futures import Future
+from gencoro.futures import Future, ToldFuture
 from gencoro.nodes import Node
 from gencoro.runner import runner_of
 from gencoro.survey import Survey, callbacks_of, copied, in_cell
@@ -93,6 +93,10 @@ class WaitGraph:
             children = children_of(future)
             self._fill_group(node, children)
             node.text = f"{_name_of_group(future)}, {_progress(children)}"
+        elif issubclass(type(future), ToldFuture):
+            waits = [one for one in future.awaited if not one.done()]
+            node.children = [("", self._wait_for(one)) for one in waits]
+            node.text = future.told
         elif future in self._survey.iterators:
             self._fill_group(node, children_of(self._survey.iterators[future]))
             node.text = f"WaitIterator, the first of {len(node.children)}"

@@ -7,6 +7,7 @@ import time
 from collections.abc import AsyncIterator, Callable
 from typing import Any, TypeAlias, TypeVar
 
+from gencoro.deprecated import warn_legacy
 from gencoro.errors import GencoroError
 from gencoro.futures import (
     OUR_FUTURES,
@@ -74,9 +75,10 @@ def sleep(duration: float) -> "Future[None]":
 def with_timeout(
     timeout: Deadline,
     future: Yieldable[T],
+    *places: Any,
     quiet_exceptions: QuietExceptions = (),
-    *,
     message: str | Callable[[], str] | None = None,
+    io_loop: Any = None,
 ) -> "Future[T]":
     """Return a Future with the outcome of another, or TimeoutError if it takes too long.
 
@@ -87,8 +89,11 @@ def with_timeout(
         timeout: A `datetime.timedelta` from now, or a number: the moment in seconds on
             the clock of `time.time` (``IOLoop.time`` in Tornado), *not* a duration.
         future: Any yieldable.
+        places: ``quiet_exceptions``, as in Tornado 6, or what Tornado 4 had here:
+            ``io_loop`` and then ``quiet_exceptions``.
         quiet_exceptions: Types of late errors that are not logged.
         message: Text of the TimeoutError, or a function called for it when it is due.
+        io_loop: Legacy, and without effect.
 
     Raises:
         BadYieldError: future cannot be waited for.
@@ -103,6 +108,7 @@ def with_timeout(
     >>> asyncio.run(main())
     'Timeout'
     """
+    quiet_exceptions = _quiet_exceptions(places, quiet_exceptions, io_loop)
     result: Future[T] = Future()
     delay = _seconds_from_now(timeout, result.get_loop())
     quiet = (asyncio.CancelledError, quiet_exceptions)
@@ -126,6 +132,19 @@ def with_timeout(
     timer = result.get_loop().call_later(delay, time_out)
     waited_for.add_done_callback(lambda _: timer.cancel())
     return result
+
+
+def _quiet_exceptions(
+    places: tuple[Any, ...], by_name: QuietExceptions, io_loop: Any
+) -> QuietExceptions:
+    """Find quiet_exceptions in its place of Tornado 6 or of Tornado 4, or by its name."""
+    if places and (places[0] is None or hasattr(places[0], "add_callback")):
+        io_loop, *places = places  # type: ignore[assignment]
+    if io_loop is not None:
+        warn_legacy("the argument io_loop= of with_timeout", "leave it out")
+    if len(places) > 1:
+        raise TypeError(f"with_timeout() got {places[1:]!r} beyond its arguments")
+    return places[0] if places else by_name
 
 
 def _timeout_error(message: str | Callable[[], str] | None) -> Exception:

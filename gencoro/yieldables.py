@@ -12,6 +12,7 @@ import types
 from collections.abc import (
     AsyncGenerator,
     Awaitable,
+    Callable,
     Generator,
     Hashable,
     Iterable,
@@ -34,6 +35,7 @@ from gencoro.futures import (
 
 __all__ = [
     "Moment",
+    "NeedsRunner",
     "Yieldable",
     "as_future",
     "convert_yielded",
@@ -43,6 +45,7 @@ __all__ = [
     "multi",
     "multi_future",
     "refuse_other_loop",
+    "register_multi",
 ]
 
 T = TypeVar("T")
@@ -53,6 +56,18 @@ Yieldable: TypeAlias = (
 )
 
 QuietExceptions: TypeAlias = type[BaseException] | tuple[type[BaseException], ...]
+
+
+class NeedsRunner(BadYieldError):
+    """Raised by the converter of what only the Runner that yields it can wait for.
+
+    The Runner calls ``start`` with itself; that returns what `Runner.handle_yield` does.
+    To everybody else it is an error.
+    """
+
+    def __init__(self, message: str, start: Callable[[Any], bool]) -> None:
+        super().__init__(message)
+        self.start = start
 
 
 class Moment:
@@ -171,7 +186,19 @@ def held_tasks(loop: asyncio.AbstractEventLoop) -> "set[Future[Any]]":
 @convert_yielded.register(list)
 @convert_yielded.register(dict)
 def _wait_for_all(yielded: Any) -> "Future[Any]":
-    return multi(yielded)
+    future = multi(yielded)
+    return future if type(future) is MultiFuture else convert_yielded(future)
+
+
+# What `multi` asks first, once `gencoro.legacy` is loaded: of a list that holds YieldPoints
+# it makes another yieldable, since these are started by the Runner that yields it.
+_multi_otherwise: "Callable[[Any, QuietExceptions], Any] | None" = None
+
+
+def register_multi(otherwise: "Callable[[Any, QuietExceptions], Any]") -> None:
+    """Have `multi` ask this function first, which returns None for what `multi` can do."""
+    global _multi_otherwise
+    _multi_otherwise = otherwise
 
 
 class MultiFuture(Future[T]):
@@ -303,6 +330,10 @@ def multi(
     >>> asyncio.run(main())
     {'one': 2, 'two': 4}
     """
+    if _multi_otherwise is not None:
+        other = _multi_otherwise(children, quiet_exceptions)
+        if other is not None:
+            return cast("Future[Any]", other)
     keys = list(children) if isinstance(children, dict) else None
     places = children.items() if isinstance(children, dict) else enumerate(children)
     result: MultiFuture[Any] = MultiFuture(keys, quiet_exceptions)

@@ -97,7 +97,7 @@ def test_wrong_arguments_are_refused(args):
 
 def test_unknown_keyword_is_refused():
     with pytest.raises(TypeError, match="takes executor= only"):
-        run_on_executor(io_loop=None)
+        run_on_executor(pool="executor")
 
 
 def test_dummy_executor_runs_at_once_and_keeps_the_error():

@@ -69,7 +69,6 @@ def test_what_has_to_be_the_same_object_is():
     assert gen.TimeoutError is TimeoutError
     assert gen.Multi is gen.multi is gen.multi_future
     assert gen.IOLoop is ioloop.IOLoop
-    assert ioloop.PeriodicCallback is tornado.ioloop.PeriodicCallback
     assert ioloop.TimeoutError is TimeoutError
 
 

@@ -7,6 +7,7 @@ import threading
 
 import pytest
 import tornado.ioloop
+from tornado.platform.asyncio import AsyncIOMainLoop
 
 from gencoro import gen
 from gencoro.errors import BadYieldError
@@ -40,9 +41,14 @@ def test_current_is_one_object_whoever_is_asked_first(first):
     async def main():
         asked = first.current()
         both = IOLoop.current(), tornado.ioloop.IOLoop.current()
-        return [loop is asked for loop in both], type(IOLoop.current())
+        return [loop is asked for loop in both], asked
 
-    assert asyncio.run(main()) == ([True, True], IOLoop)
+    same, loop = asyncio.run(main())
+
+    assert same == [True, True]
+    assert isinstance(loop, IOLoop)
+    # By this Tornado's test cases tell that it is not theirs to close.
+    assert isinstance(loop, AsyncIOMainLoop)
 
 
 def test_loop_that_tornado_made_for_a_thread_is_adopted():
@@ -223,7 +229,7 @@ def test_close_cancels_native_coroutines_that_still_run(caplog):
 
 
 def test_close_gives_up_on_native_coroutines_that_refuse(monkeypatch):
-    monkeypatch.setattr("gencoro.ioloop.CLEAN_UP_S", 0.01)
+    monkeypatch.setattr("gencoro.main_call.CLEAN_UP_S", 0.01)
 
     async def native():
         with contextlib.suppress(asyncio.CancelledError):

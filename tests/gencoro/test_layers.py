@@ -20,6 +20,8 @@ ROOT = pathlib.Path(gencoro.__file__).parent.parent
 LEVELS = {
     "gencoro": {
         "call_tree": 0,
+        "callbacks": 0,
+        "deprecated": 0,
         "errors": 0,
         "cancelling": 0,
         "frames": 0,
@@ -27,12 +29,14 @@ LEVELS = {
         "on_signal": 0,
         "futures": 1,
         "beside_tornado": 2,
-        "executors": 2,
+        "completion": 3,
+        "executors": 3,
         "yieldables": 2,
         "runner": 3,
         "debugging": 3,
         "coroutines": 3,
         "waiting": 4,
+        "blocking": 5,
         "concurrent": 5,
         "gen": 5,
         "introspect": 5,
@@ -43,11 +47,15 @@ LEVELS = {
         "survey": 5,
         "wait_graph": 5,
         "ioloop": 6,
+        "loop_callbacks": 6,
+        "main_call": 6,
+        "periodic": 6,
         "testrun": 6,
         "testing": 6,
         "pytest_fixtures": 6,
         "pytest_plugin": 6,
         "legacy": 7,
+        "legacy_names": 4,
         "compat": 8,
         # The package in one screen: it hands out all the rest.
         "__init__": 9,
@@ -83,8 +91,9 @@ LEVELS = {
     },
 }
 
-# These hand out names from above, each in its module's __getattr__ and nowhere else.
-FACADES = {"gencoro.gen", "gencoro.concurrent", "gencoro.stack_context"}
+# This hands out a name from above, in its module's __getattr__ and nowhere else.  What
+# `gencoro.legacy_names` hands out is imported by a name from its table.
+FACADES = {"gencoro.gen"}
 
 # What a program can do without; an import of it may stand in a function.
 OPTIONAL = {"ada_url", "idna", "pycurl", "selectolax", "twisted", "webencodings"}

@@ -277,7 +277,10 @@ def test_converter_may_return_an_executors_future(run):
 @pytest.mark.parametrize(
     ("error", "seen"),
     [
-        (StopIteration("over"), "RuntimeError: a converter raised StopIteration"),
+        (
+            StopIteration("over"),
+            "RuntimeError: a Future cannot raise StopIteration('over')",
+        ),
         (SystemExit("stop"), "SystemExit: stop"),
         (ZeroDivisionError("zero"), "ZeroDivisionError: zero"),
     ],

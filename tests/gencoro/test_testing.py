@@ -15,6 +15,7 @@ from tornado.web import Application, RequestHandler
 from gencoro import gen, testing
 from gencoro.errors import DeadlockError
 from gencoro.ioloop import IOLoop
+from gencoro.legacy.engine import engine
 from gencoro.testing import gen_test, new_io_loop, run_test
 from gencoro.virtual_clock import VirtualClock
 
@@ -456,6 +457,19 @@ def test_async_generator_is_refused():
         @gen_test
         async def test():
             yield
+
+
+def test_engine_that_nobody_could_wait_for_is_refused():
+    @gen_test
+    @engine
+    def test():
+        yield gen.moment
+        raise AssertionError("nobody would hear of this")
+
+    with pytest.raises(
+        TypeError, match=r"with @gen\.coroutine in place of @gen\.engine"
+    ):
+        test()
 
 
 # Test cases.

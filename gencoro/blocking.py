@@ -1,0 +1,114 @@
+"""A loop that does not turn any more: who keeps it, seen from a signal.
+
+A timer's signal interrupts whatever runs, and asks the loop to answer in its next turn.  If
+it has not answered for a while, something blocks it, and that is on the stack right now.
+"""
+
+import asyncio
+import atexit
+import math
+import signal
+import sys
+import threading
+import time
+from asyncio import AbstractEventLoop
+from collections.abc import Callable
+from types import FrameType
+from typing import Any, TypeAlias
+
+__all__ = ["Action", "Watch"]
+
+Action: TypeAlias = Callable[[int, FrameType | None], Any] | signal.Handlers | None
+
+# The loop is asked so many times within the threshold; each costs it a turn.
+ASKED_TIMES = 4
+
+
+class Watch:
+    """Acts when a loop has not turned for so many seconds; once for each time.
+
+    Uses SIGALRM and its timer, of which a process has one: so one loop is watched, and the
+    last `begin` counts.
+
+    Args:
+        loop: A loop that runs on the main thread.
+        seconds: The threshold.
+        action: Called with the number of the signal and the frame that is running;
+            ``signal.SIG_DFL`` or None ends the process, ``signal.SIG_IGN`` does nothing.
+
+    Raises:
+        RuntimeError: made on another thread than the main one, for a loop that runs on
+            another one, or where the system has no timer signals.
+        ValueError: seconds is not positive, or not finite.
+    """
+
+    def __init__(self, loop: AbstractEventLoop, seconds: float, action: Action) -> None:
+        if not hasattr(signal, "setitimer"):
+            raise RuntimeError(
+                f"{sys.platform} has no signal.setitimer to watch a loop with"
+            )
+        if threading.current_thread() is not threading.main_thread() or (
+            loop.is_running() and asyncio._get_running_loop() is not loop
+        ):
+            raise RuntimeError(
+                "only the main thread gets signals: watch a loop that runs there, from "
+                "there"
+            )
+        if not 0 < seconds < math.inf:
+            raise ValueError(
+                f"a threshold of {seconds!r} s: give a positive number, or None"
+            )
+        self.loop = loop
+        self.seconds = seconds
+        self.action = action
+        self._asked_at: float | None = None
+        self._has_acted = False
+
+    def begin(self) -> None:
+        """Have the timer run."""
+        self._answer()
+        signal.signal(signal.SIGALRM, self._on_signal)
+        interval = self.seconds / ASKED_TIMES
+        signal.setitimer(signal.ITIMER_REAL, interval, interval)
+
+    def end(self) -> None:
+        """Stop the timer, if it is ours."""
+        if signal.getsignal(signal.SIGALRM) == self._on_signal:
+            _stop_timer()
+
+    def _answer(self) -> None:
+        self._asked_at = None
+        self._has_acted = False
+
+    def _on_signal(self, signum: int, frame: FrameType | None) -> None:
+        if not self.loop.is_running():
+            _stop_timer()
+        elif self._asked_at is None:
+            self._asked_at = time.monotonic()
+            self.loop.call_soon_threadsafe(self._answer)
+        elif not self._has_acted and time.monotonic() - self._asked_at >= self.seconds:
+            self._has_acted = True
+            self._act(signum, frame)
+
+    def _act(self, signum: int, frame: FrameType | None) -> None:
+        if callable(self.action):
+            self.action(signum, frame)
+        elif self.action is not signal.SIG_IGN:
+            # The signal's own way, which is to end the process.
+            signal.signal(signum, signal.SIG_DFL)
+            signal.raise_signal(signum)
+
+
+def _stop_timer() -> None:
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+
+
+def _stop_timer_at_exit() -> None:
+    # Python takes its handlers away, and the next signal would end the process badly.
+    if isinstance(getattr(signal.getsignal(signal.SIGALRM), "__self__", None), Watch):
+        _stop_timer()
+
+
+if hasattr(signal, "setitimer"):
+    atexit.register(_stop_timer_at_exit)

@@ -1,0 +1,361 @@
+"""The stack contexts: what is entered again around callbacks, and what takes their errors.
+
+Rule: a callback costs the same however many contexts were entered, and left, on the way to
+it.  So the chain of contexts is walked for an error only, and what was deactivated drops
+out of it.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from types import TracebackType
+from typing import Any
+
+from gencoro.errors import GencoroError
+from gencoro.legacy.held import (
+    NOTHING,
+    Contexts,
+    Held,
+    current_contexts,
+    held,
+    hold,
+    put_back,
+)
+from gencoro.runner import INTERRUPTS
+
+__all__ = [
+    "Context",
+    "ExceptionStackContext",
+    "NullContext",
+    "StackContext",
+    "StackContextInconsistentError",
+    "chain",
+    "on_first_context",
+    "on_outermost_context",
+    "without_deactivated",
+]
+
+# A chain that is not longer is freed of deactivated contexts before each call; a longer
+# one when it grows, each time that it has doubled.
+SHORT_CHAIN = 32
+
+
+class StackContextInconsistentError(GencoroError):
+    """A context was left in another place than where it was entered.
+
+    Most often a coroutine has yielded within a ``with`` block of a stack context; use
+    `run_with_stack_context` for what it yields.
+    """
+
+
+# Who wants to know when a program enters its first context; None when it has.
+_first_listeners: list[Callable[[], None]] | None = []
+
+# Who wants to know whenever one is entered where there was none.
+_listeners: list[Callable[[], None]] = []
+
+
+def on_first_context(listener: Callable[[], None]) -> None:
+    """Have a function called when the first context is entered; now, if one was."""
+    if _first_listeners is None:
+        listener()
+    else:
+        _first_listeners.append(listener)
+
+
+def on_outermost_context(listener: Callable[[], None]) -> None:
+    """Have a function called before a context is entered where there is none."""
+    _listeners.append(listener)
+
+
+def _enter(contexts: Contexts) -> Held:
+    global _first_listeners
+    listeners = []
+    if _first_listeners is not None:
+        listeners, _first_listeners = _first_listeners, None
+    if held() is NOTHING:
+        listeners += _listeners
+    for listener in listeners:
+        listener()
+    return hold(contexts)
+
+
+class Context:
+    """What both kinds of context share: being entered, left and deactivated."""
+
+    # How many contexts were deactivated.  Tells what was deactivated before a callback
+    # began from what was while it ran, and whether there is anything to be done.
+    deactivations = 0
+
+    # (StackContexts, parent) when it was entered.  The parent may be replaced by its own
+    # when it is deactivated.
+    old_contexts: Contexts
+
+    def __init__(self) -> None:
+        self.active = True
+        self.deactivated_at = 0
+        self._length = 1
+        self._prune_beyond = SHORT_CHAIN
+        # How many contexts had been deactivated when the chain was looked through.
+        self._pruned_at = -1
+        self._holding: Held | None = None
+
+    def _deactivate(self) -> None:
+        if self.active:
+            self.active = False
+            Context.deactivations += 1
+            self.deactivated_at = Context.deactivations
+
+    def _push(self, stack_contexts: "tuple[StackContext, ...]") -> None:
+        """Become the innermost context."""
+        if self._holding is not None:
+            raise StackContextInconsistentError(
+                f"{self!r} is entered already; make a new context for each with block"
+            )
+        old = without_deactivated(current_contexts())
+        self.old_contexts = old
+        parent = old[1]
+        if parent is not None:
+            self._length = parent._length + 1
+            self._prune_beyond = parent._prune_beyond
+            if self._length > self._prune_beyond:
+                self._length = 1 + _prune(parent)
+                self._prune_beyond = max(SHORT_CHAIN, 2 * self._length)
+        self._holding = _enter((old[0] + stack_contexts, self))
+
+    def _pop(self) -> None:
+        """Give way to the context that was the innermost before.
+
+        Raises:
+            StackContextInconsistentError: this one is not the innermost now.
+        """
+        holding, self._holding = self._holding, None
+        is_innermost = held() is holding
+        if holding is not None:
+            put_back(holding)
+        if not is_innermost:
+            raise StackContextInconsistentError(
+                "a stack context was left while another one was the innermost; maybe "
+                'there is a "yield" in a "with" block of a stack context, or one was '
+                "entered and not left"
+            )
+
+    def exit(
+        self,
+        typ: type[BaseException] | None,
+        value: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> object:
+        """End one entry; return whether an error is consumed."""
+        raise NotImplementedError
+
+
+class StackContext(Context):
+    """A context manager that is entered again around all that is scheduled within it.
+
+    ``with StackContext(factory) as deactivate:``; to call ``deactivate()`` ends it for
+    callbacks that have not run yet.  What the manager's ``__exit__`` returns is ignored:
+    errors are for `ExceptionStackContext`.
+
+    Args:
+        context_factory: Called each time; returns a new context manager.
+
+    >>> import contextlib
+    >>> from gencoro.legacy.stack_context import wrap
+    >>> @contextlib.contextmanager
+    ... def request(name):
+    ...     print("enter", name)
+    ...     yield
+    ...     print("leave", name)
+    >>> with StackContext(lambda: request("A")):
+    ...     later = wrap(lambda: print("called back"))
+    enter A
+    leave A
+    >>> later()
+    enter A
+    called back
+    leave A
+    """
+
+    def __init__(
+        self, context_factory: Callable[[], AbstractContextManager[Any]]
+    ) -> None:
+        super().__init__()
+        self.context_factory = context_factory
+        self.contexts: list[AbstractContextManager[Any]] = []
+
+    def enter(self) -> None:
+        """Enter a new context manager."""
+        context = self.context_factory()
+        context.__enter__()
+        self.contexts.append(context)
+
+    def exit(
+        self,
+        typ: type[BaseException] | None,
+        value: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        """Leave the context manager that was entered last."""
+        self.contexts.pop().__exit__(typ, value, traceback)
+
+    def __enter__(self) -> Callable[[], None]:
+        self._push((self,))
+        try:
+            self.enter()
+        except BaseException:
+            self._pop()
+            raise
+        return self._deactivate
+
+    def __exit__(
+        self,
+        typ: type[BaseException] | None,
+        value: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        try:
+            self.exit(typ, value, traceback)
+        finally:
+            self._pop()
+
+
+class ExceptionStackContext(Context):
+    """A handler for the errors of all that is scheduled within it.
+
+    ``with ExceptionStackContext(handler) as deactivate:``.  The handler is called with
+    the type, the value and the traceback of an error; if it returns true, the error is
+    consumed, else it goes on to the context outside of this one.  What the handler itself
+    raises goes there in the place of the error.  KeyboardInterrupt and SystemExit belong to
+    the program and are no handler's business.
+
+    Args:
+        exception_handler: The handler.
+        delay_warning: Has no effect; Tornado 5 had it here.
+
+    >>> from gencoro.legacy.stack_context import wrap
+    >>> def handle(typ, value, traceback):
+    ...     print("handled", repr(value))
+    ...     return True
+    >>> def fail():
+    ...     raise KeyError("k")
+    >>> with ExceptionStackContext(handle):
+    ...     later = wrap(fail)
+    >>> later()
+    handled KeyError('k')
+    """
+
+    def __init__(
+        self,
+        exception_handler: Callable[..., object],
+        delay_warning: bool = False,
+    ) -> None:
+        super().__init__()
+        del delay_warning
+        self.exception_handler = exception_handler
+
+    def exit(
+        self,
+        typ: type[BaseException] | None,
+        value: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> object:
+        """Return whether the handler consumes the error, if there is one."""
+        if typ is None or isinstance(value, INTERRUPTS):
+            return None
+        try:
+            return self.exception_handler(typ, value, traceback)
+        finally:
+            del value, traceback  # The runner's rule 3.
+
+    def enter_for_good(self) -> Held:
+        """Become the innermost context, and never be left; return what holds it."""
+        self._push(())
+        holding, self._holding = self._holding, None
+        assert holding is not None, "just entered"
+        return holding.for_good()
+
+    def retire(self) -> None:
+        """Deactivate it, and let go of the handler and of all that this holds."""
+        self._deactivate()
+        self.exception_handler = _leave_it
+
+    def __enter__(self) -> Callable[[], None]:
+        self._push(())
+        return self._deactivate
+
+    def __exit__(
+        self,
+        typ: type[BaseException] | None,
+        value: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> bool:
+        try:
+            return bool(self.exit(typ, value, traceback))
+        finally:
+            self._pop()
+
+
+def _leave_it(*_exc_info: object) -> None:
+    """Handle an error by leaving it to others."""
+
+
+class NullContext:
+    """No context at all, within a ``with`` block.
+
+    For what many share, such as a pool of connections: the one who happens to make it
+    must not have his contexts around everybody's callbacks.
+
+    >>> from gencoro.legacy.stack_context import _state
+    >>> with ExceptionStackContext(print), NullContext():
+    ...     _state.contexts
+    ((), None)
+    """
+
+    def __init__(self) -> None:
+        self._holdings: list[Held] = []
+
+    def __enter__(self) -> None:
+        self._holdings.append(_enter(((), None)))
+
+    def __exit__(self, *_exc_info: object) -> None:
+        put_back(self._holdings.pop())
+
+
+def chain(context: Context | None) -> Iterator[Context]:
+    """Give a context and those around it, the innermost first."""
+    while context is not None:
+        parent = context.old_contexts[1]
+        yield context
+        context = parent
+
+
+def without_deactivated(contexts: Contexts) -> Contexts:
+    """Return the contexts, the same object if nothing has to be left out."""
+    stack, head = contexts
+    while head is not None and not head.active:
+        head = head.old_contexts[1]
+    if (
+        head is not None
+        and head._pruned_at != Context.deactivations
+        and head._length <= SHORT_CHAIN
+    ):
+        head._length = _prune(head)
+    if all(context.active for context in stack):
+        if head is contexts[1]:
+            return contexts
+        return stack, head
+    return tuple(context for context in stack if context.active), head
+
+
+def _prune(head: Context) -> int:
+    """Take what is deactivated out of a chain; return how long that is now."""
+    head._pruned_at = Context.deactivations
+    length = 1
+    context = head
+    while (parent := context.old_contexts[1]) is not None:
+        if parent.active:
+            context = parent
+            length += 1
+        else:
+            context.old_contexts = parent.old_contexts
+    return length

@@ -1,0 +1,49 @@
+"""`gen.engine`: coroutines of the callback style, which return nothing."""
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from gencoro.coroutines import returning
+from gencoro.errors import ReturnValueIgnoredError
+from gencoro.frames import name_of
+from gencoro.legacy.futures import LegacyFuture
+from gencoro.legacy.stack_context import wrap
+
+__all__ = ["engine"]
+
+
+def engine(func: Callable[..., Any]) -> Callable[..., None]:
+    """Make a coroutine of a generator function that calls back with its result.
+
+    A call returns None.  The function most often takes an argument ``callback``, and
+    calls that itself.  Since nobody waits for it, an error goes to the stack context in
+    which it was called, as does `ReturnValueIgnoredError` if it returns a value.
+
+    >>> @engine
+    ... def add(a, b, callback):
+    ...     yield []
+    ...     callback(a + b)
+    >>> import asyncio
+    >>> async def main():
+    ...     add(40, 2, callback=print)
+    >>> asyncio.run(main())
+    42
+    """
+    begin = returning(LegacyFuture, func, takes_callback=False)
+
+    def end(future: LegacyFuture[Any]) -> None:
+        if future.cancelled():  # its loop was closed, and nobody is at fault
+            return
+        value = future.result()
+        if value is not None:
+            raise ReturnValueIgnoredError(
+                f"{name_of(func)} is decorated with @gen.engine and returned {value!r}, "
+                "which nobody would get; call a callback with it, or use @gen.coroutine"
+            )
+
+    @functools.wraps(begin)
+    def wrapper(*args: Any, **kwargs: Any) -> None:
+        begin(*args, **kwargs).add_done_callback(wrap(end))
+
+    return wrapper

@@ -1,0 +1,220 @@
+"""The Future of Tornado 4: it calls back while it is being set, and needs no loop.
+
+For everybody else it is a good `asyncio.Future`: who adds a callback together with a
+context, as asyncio's tasks and our Runner do, is called in a later turn of his loop, and
+so is asyncio.
+"""
+
+import asyncio
+import contextvars
+import sys
+import warnings
+from collections.abc import Callable
+from types import TracebackType
+from typing import Any, TypeAlias, TypeVar
+
+from gencoro.futures import OUR_FUTURES, CoroutineFuture, app_log, storable
+from gencoro.runner import INTERRUPTS
+
+__all__ = ["LegacyFuture"]
+
+T = TypeVar("T")
+
+ExcInfo: TypeAlias = tuple[type[BaseException], BaseException, TracebackType | None]
+
+
+# Whose callbacks count on asyncio's way: to be called in a later turn.
+MODERN = {"asyncio", "tornado", "uvloop"}
+
+
+class _NoLoop:
+    """What asyncio's half of a `LegacyFuture` takes for its loop.
+
+    The Future does without it: it has no callbacks there, and knows its loop itself.
+    """
+
+    def get_debug(self) -> bool:
+        loop = asyncio._get_running_loop()
+        return loop is not None and loop.get_debug()
+
+    def call_exception_handler(self, context: dict[str, Any]) -> None:
+        """Log an error that nobody has looked at, where Tornado 4 did."""
+        exc = context.get("exception")
+        app_log.error(
+            "Future %r exception was never retrieved: %r",
+            context.get("future"),
+            exc,
+            exc_info=exc,
+        )
+
+
+_NO_LOOP: Any = _NoLoop()
+
+
+class LegacyFuture(CoroutineFuture[T]):
+    """A Future that calls back within `set_result`, in order, and is bound to no loop.
+
+    It may be made where no loop is, such as in a module that is being imported.  It
+    belongs to the loop that runs when it is first waited for, until that is closed; when
+    it is done, it belongs to any.
+
+    >>> future = LegacyFuture()
+    >>> future.add_done_callback(lambda done: print("called back with", done.result()))
+    >>> future.set_result(42)
+    called back with 42
+    """
+
+    def __init__(self, *, loop: asyncio.AbstractEventLoop | None = None) -> None:
+        super().__init__(loop=_NO_LOOP)
+        if self._source_traceback:  # type: ignore[attr-defined]
+            del self._source_traceback[-1]  # type: ignore[attr-defined]  # this line
+        self._bound_to = loop
+        self._waiting: list[
+            tuple[Callable[[Any], object], contextvars.Context | None]
+        ] = []
+
+    def get_loop(self) -> asyncio.AbstractEventLoop:
+        """Return the loop that it belongs to: now the running one, if to no other."""
+        running = asyncio._get_running_loop()
+        if running is not None and (
+            self._bound_to is None or self._bound_to.is_closed() or self.done()
+        ):
+            self._bound_to = running
+        return self._bound_to or _current_loop()
+
+    @property
+    def _loop(self) -> Any:
+        # For those who look on: they must not bind it.
+        return self._bound_to
+
+    @property
+    def _callbacks(self) -> Any:
+        # As asyncio's repr wants them.
+        nothing = contextvars.Context()
+        return [(fn, context or nothing) for fn, context in self._waiting] or None
+
+    def running(self) -> bool:
+        """Return whether it is not done."""
+        return not self.done()
+
+    def result(self, timeout: float | None = None) -> T:
+        """Return the result or raise the error; never waits, whatever the time-out."""
+        del timeout
+        try:
+            return super().result()
+        finally:
+            del self  # The error's traceback holds this frame.
+
+    def exception(self, timeout: float | None = None) -> BaseException | None:
+        """Return the error, or None; never waits, whatever the time-out."""
+        del timeout
+        return super().exception()
+
+    def exc_info(self) -> ExcInfo | None:
+        """Return the error as `sys.exc_info` does; None if there is none (yet)."""
+        error = None if not self.done() or self.cancelled() else self.exception()
+        return None if error is None else (type(error), error, error.__traceback__)
+
+    def set_exc_info(self, exc_info: ExcInfo) -> None:
+        """Set the error that `sys.exc_info` has given.
+
+        Raises:
+            ValueError: it holds none.
+        """
+        if exc_info[1] is None:
+            raise ValueError("set_exc_info needs an exception; exc_info holds none")
+        self.set_exception(exc_info[1].with_traceback(exc_info[2]))
+
+    def set_result(self, result: T) -> None:
+        """Set the result, and call back."""
+        super().set_result(result)
+        self._call_back()
+
+    def set_exception(self, exception: type[BaseException] | BaseException) -> None:
+        """Set the error, and call back."""
+        if isinstance(exception, BaseException):
+            exception = storable(exception)
+        super().set_exception(exception)
+        self._call_back()
+
+    def cancel(self, msg: Any = None) -> bool:
+        """Cancel it, and call back; a coroutine that it belongs to is cancelled."""
+        was_done = self.done()
+        accepted = super().cancel(msg)
+        if self.done() and not was_done:
+            self._call_back()
+        return accepted
+
+    def add_done_callback(
+        self,
+        fn: Callable[[Any], object],
+        /,
+        *,
+        context: contextvars.Context | None = None,
+    ) -> None:
+        """Call back when it is done: at once if it is done already.
+
+        With a context, call back in a later turn of the loop, as asyncio does.  What
+        asyncio and Tornado themselves add, `asyncio.gather` for one, counts on that.
+        """
+        module = getattr(fn, "__module__", None) or ""
+        if context is None and module.partition(".")[0] in MODERN:
+            context = contextvars.copy_context()
+        if not self.done():
+            self._waiting.append((fn, context))
+            if context is not None:
+                self.get_loop()  # whoever waits does it on this one
+        elif context is None:
+            fn(self)
+        else:
+            self._call_soon(fn, context)
+
+    def remove_done_callback(self, fn: Callable[[Any], object], /) -> int:
+        """Take a callback away; return how many times it was there."""
+        kept = [waiting for waiting in self._waiting if waiting[0] != fn]
+        removed = len(self._waiting) - len(kept)
+        self._waiting[:] = kept
+        return removed
+
+    def _call_back(self) -> None:
+        waiting, self._waiting = self._waiting, []
+        interrupt: BaseException | None = None
+        for fn, context in waiting:
+            try:
+                if context is None:
+                    fn(self)
+                else:
+                    self._call_soon(fn, context)
+            except INTERRUPTS as exc:  # they go on when all were called
+                interrupt = exc
+            except (
+                BaseException
+            ):  # the callback's own; whoever sets us has no part in it
+                app_log.exception("Exception in callback %r for %r", fn, self)
+        try:
+            if interrupt is not None:
+                raise interrupt
+        finally:
+            del interrupt
+
+    def _call_soon(
+        self, fn: Callable[[Any], object], context: contextvars.Context
+    ) -> None:
+        loop = self.get_loop()
+        if loop.is_closed():  # nobody can be called any more
+            return
+        if asyncio._get_running_loop() is loop:
+            loop.call_soon(fn, self, context=context)
+        else:  # set on another thread, which Tornado 4 let pass
+            loop.call_soon_threadsafe(fn, self, context=context)
+
+
+def _current_loop() -> asyncio.AbstractEventLoop:
+    if sys.version_info < (3, 12):
+        return asyncio.get_event_loop()
+    with warnings.catch_warnings():  # that it may have to make a loop
+        warnings.simplefilter("ignore", DeprecationWarning)
+        return asyncio.get_event_loop()
+
+
+OUR_FUTURES.add(LegacyFuture)

@@ -1,0 +1,93 @@
+"""Native coroutines within StackContexts, which are entered around each of their steps.
+
+asyncio's own contexts bring a native coroutine the knowledge which contexts it is in; but a
+`StackContext` has to be entered anew when the coroutine goes on.
+"""
+
+from collections.abc import Callable, Coroutine, Generator
+from types import CoroutineType
+from typing import Any, TypeVar
+
+from gencoro.futures import without_our_frame
+from gencoro.legacy.contexts import on_first_context, without_deactivated
+from gencoro.legacy.held import held
+from gencoro.legacy.stack_context import step_within
+from gencoro.yieldables import convert_yielded
+
+__all__ = ["EnteringCoroutine"]
+
+T = TypeVar("T")
+
+
+class EnteringCoroutine(Coroutine[Any, Any, T]):
+    """A native coroutine that is driven within the StackContexts of its driver."""
+
+    def __init__(self, coroutine: "CoroutineType[Any, Any, T]") -> None:
+        self._coroutine = coroutine
+        # What asyncio and debuggers ask a coroutine for.
+        self.__name__ = coroutine.__name__
+        self.__qualname__ = coroutine.__qualname__
+
+    def send(self, value: Any) -> Any:
+        return self._step(self._coroutine.send, value)
+
+    def throw(self, typ: Any, value: Any = None, traceback: Any = None) -> Any:
+        error = typ if isinstance(typ, BaseException) else value or typ()
+        if traceback is not None:
+            error = error.with_traceback(traceback)
+        try:
+            return self._step(self._coroutine.throw, error)
+        finally:
+            del typ, value, traceback, error  # The runner's rule 3.
+
+    def close(self) -> None:
+        self._coroutine.close()
+
+    def __await__(self) -> "Generator[Any, Any, T]":
+        return self._coroutine.__await__()
+
+    # For those who draw who waits for whom.
+    cr_await = property(lambda self: self._coroutine.cr_await)
+    cr_code = property(lambda self: self._coroutine.cr_code)
+    cr_frame = property(lambda self: self._coroutine.cr_frame)
+    cr_origin = property(lambda self: self._coroutine.cr_origin)
+    cr_running = property(lambda self: self._coroutine.cr_running)
+
+    def _step(self, step: Callable[[Any], Any], argument: Any) -> Any:
+        """Make a step; what it ends with is for the driver, and no context's business."""
+        error: BaseException | None = None
+        result: Any = None
+
+        def make() -> None:
+            nonlocal argument, error, result
+            try:
+                result = step(argument)
+            except BaseException as exc:  # StopIteration, and whatever the body raises
+                error = without_our_frame(exc)
+            finally:
+                argument = None
+
+        not_entered = step_within(without_deactivated(held().contexts), make)
+        if not_entered is not None:
+            step, argument = self._coroutine.throw, not_entered
+            make()
+            not_entered = None
+        try:
+            if error is not None:
+                raise error
+            return result
+        finally:
+            error = None  # The runner's rule 3.
+
+
+def _enter_stack_contexts() -> None:
+    plain = convert_yielded.dispatch(CoroutineType)
+
+    @convert_yielded.register(CoroutineType)
+    def start(yielded: "CoroutineType[Any, Any, T]") -> Any:
+        if held().contexts[0]:
+            return plain(EnteringCoroutine(yielded))
+        return plain(yielded)
+
+
+on_first_context(_enter_stack_contexts)

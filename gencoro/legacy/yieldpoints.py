@@ -1,0 +1,245 @@
+"""YieldPoints: what a coroutine could yield before there were Futures.
+
+A YieldPoint is started by the Runner of the coroutine that yields it, and tells that
+Runner when it is ready.  `gencoro.legacy.runner` drives them.
+"""
+
+import asyncio
+import contextvars
+from collections.abc import Callable, Hashable, Iterable
+from typing import Any
+
+from gencoro.futures import AnyFuture, Future, app_log, without_our_frames
+from gencoro.yieldables import QuietExceptions, as_future, moment
+
+__all__ = [
+    "Callback",
+    "MultiYieldPoint",
+    "Wait",
+    "WaitAll",
+    "YieldFuture",
+    "YieldPoint",
+    "awaited_in",
+    "contains_yieldpoint",
+    "told",
+]
+
+
+class YieldPoint:
+    """The base class of what a coroutine may yield besides Futures.
+
+    The Runner calls ``start``, then ``is_ready`` until it is true, then ``get_result``
+    once.  What any of them raises is raised at the ``yield``.
+    """
+
+    def start(self, runner: Any) -> None:
+        """Begin; called when the coroutine has yielded this.
+
+        Args:
+            runner: Has ``register_callback``, ``result_callback``, ``is_ready`` and
+                ``pop_result``, each of which takes a key.
+        """
+        raise NotImplementedError
+
+    def is_ready(self) -> bool:
+        """Return whether the coroutine may go on; asked whenever a result has come."""
+        raise NotImplementedError
+
+    def get_result(self) -> Any:
+        """Return the value of the ``yield``; called once, when it is ready."""
+        raise NotImplementedError
+
+
+class Callback(YieldPoint):
+    """Yields a callback; `Wait` with the same key yields what it was called with.
+
+    Args:
+        key: Another one than those of the coroutine's callbacks that it has not waited for.
+    """
+
+    def __init__(self, key: Hashable) -> None:
+        self.key = key
+
+    def start(self, runner: Any) -> None:
+        self.runner = runner
+        runner.register_callback(self.key)
+
+    def is_ready(self) -> bool:
+        return True
+
+    def get_result(self) -> Callable[..., None]:
+        callback: Callable[..., None] = self.runner.result_callback(self.key)
+        return callback
+
+
+class Wait(YieldPoint):
+    """Yields what the `Callback` with this key was called with, when it was."""
+
+    def __init__(self, key: Hashable) -> None:
+        self.key = key
+
+    def start(self, runner: Any) -> None:
+        self.runner = runner
+
+    def is_ready(self) -> bool:
+        return bool(self.runner.is_ready(self.key))
+
+    def get_result(self) -> Any:
+        return self.runner.pop_result(self.key)
+
+
+class WaitAll(YieldPoint):
+    """Yields what the callbacks of several keys were called with, in the keys' order."""
+
+    def __init__(self, keys: Iterable[Hashable]) -> None:
+        self.keys = list(keys)
+
+    def start(self, runner: Any) -> None:
+        self.runner = runner
+
+    def is_ready(self) -> bool:
+        return all(self.runner.is_ready(key) for key in self.keys)
+
+    def get_result(self) -> list[Any]:
+        return [self.runner.pop_result(key) for key in self.keys]
+
+
+class YieldFuture(YieldPoint):
+    """A Future, as a YieldPoint.
+
+    Args:
+        io_loop: Has no effect; the Future's own loop calls back.
+    """
+
+    def __init__(self, future: AnyFuture[Any], io_loop: Any = None) -> None:
+        del io_loop
+        self.future = future
+        self._awaited = as_future(future)
+
+    def start(self, runner: Any) -> None:
+        self._runner = None if self._is_done() else runner
+        if self._runner is not None:
+            self._key = object()
+            runner.register_callback(self._key)
+            called_back = runner.result_callback(self._key)
+            if self._awaited is moment:
+                runner.loop.call_soon(called_back, None)
+            else:
+                # With a context, so that also a LegacyFuture calls back in a later turn.
+                self._awaited.add_done_callback(
+                    called_back, context=contextvars.copy_context()
+                )
+
+    def _is_done(self) -> bool:
+        return self._awaited.done() and self._awaited is not moment
+
+    def is_ready(self) -> bool:
+        return self._runner is None or bool(self._runner.is_ready(self._key))
+
+    def get_result(self) -> Any:
+        if self._runner is not None:
+            self._runner.pop_result(self._key)
+        return self._awaited.result()
+
+
+class MultiYieldPoint(YieldPoint):
+    """A list or a dict of yieldables of which some are YieldPoints.
+
+    All of them are waited for; then the first error in their order is raised, and the
+    others are logged.
+
+    Args:
+        children: The yieldables.
+        quiet_exceptions: Types of errors that are not logged.
+
+    Raises:
+        BadYieldError: a child cannot be waited for.
+    """
+
+    def __init__(
+        self,
+        children: "dict[Any, Any] | Iterable[Any]",
+        quiet_exceptions: QuietExceptions = (),
+    ) -> None:
+        self.keys = list(children) if isinstance(children, dict) else None
+        values = children.values() if isinstance(children, dict) else children
+        self.children = [_as_yield_point(child) for child in values]
+        self.quiet_exceptions = quiet_exceptions
+        self._unfinished = list(dict.fromkeys(self.children))
+
+    def start(self, runner: Any) -> None:
+        for child in self.children:
+            child.start(runner)
+
+    def is_ready(self) -> bool:
+        while self._unfinished and self._unfinished[-1].is_ready():
+            self._unfinished.pop()
+        return not self._unfinished
+
+    def get_result(self) -> Any:
+        values: list[Any] = []
+        first: BaseException | None = None
+        for child in self.children:
+            try:
+                values.append(child.get_result())
+            except (Exception, asyncio.CancelledError) as exc:
+                if first is None:
+                    first = without_our_frames(exc)
+                elif not isinstance(exc, self.quiet_exceptions):
+                    app_log.error("Multiple exceptions in yield list", exc_info=exc)
+        try:
+            if first is not None:
+                raise first
+        finally:
+            del first
+        return values if self.keys is None else dict(zip(self.keys, values))
+
+
+def _as_yield_point(child: Any) -> YieldPoint:
+    if contains_yieldpoint(child):
+        return MultiYieldPoint(child)
+    if isinstance(child, YieldPoint):
+        return child
+    return YieldFuture(as_future(child))
+
+
+def awaited_in(yield_point: YieldPoint | None) -> "list[Future[Any]]":
+    """Return the Futures that a started YieldPoint waits for."""
+    if isinstance(yield_point, YieldFuture):
+        future = yield_point._awaited
+        return [] if future.done() else [future]
+    if isinstance(yield_point, MultiYieldPoint):
+        return [f for child in yield_point.children for f in awaited_in(child)]
+    return []
+
+
+def told(yield_point: YieldPoint) -> str:
+    """Say in few words what a YieldPoint waits for.
+
+    >>> told(Wait("answer")), told(MultiYieldPoint([Wait(1), Callback(2)]))
+    ("the callback 'answer'", 'list of Wait and Callback')
+    """
+    if isinstance(yield_point, Wait):
+        return f"the callback {yield_point.key!r}"
+    if isinstance(yield_point, WaitAll):
+        return f"the callbacks {', '.join(map(repr, yield_point.keys))}"
+    kind = type(yield_point).__name__
+    if isinstance(yield_point, MultiYieldPoint):
+        kinds = dict.fromkeys(type(child).__name__ for child in yield_point.children)
+        return "list of " + " and ".join(kinds)
+    return kind
+
+
+def contains_yieldpoint(children: Any) -> bool:
+    """Return whether a list or a dict holds YieldPoints, on whatever level."""
+    if isinstance(children, dict):
+        children = children.values()
+    elif not isinstance(children, list):
+        return False
+    # Long lists are most often of one kind, which need not be asked each time.
+    kinds = set(map(type, children))
+    if any(issubclass(kind, YieldPoint) for kind in kinds):
+        return True
+    return any(issubclass(kind, (list, dict)) for kind in kinds) and any(
+        map(contains_yieldpoint, children)
+    )

@@ -1,0 +1,174 @@
+"""How an IOLoop runs what it calls back: within which contexts, and who hears of errors.
+
+Rule: an error of a callback goes to the stack contexts in which it was scheduled, if there
+are any, and then to `handle_callback_exception`; it never leaves the loop.
+"""
+
+import asyncio
+import contextlib
+import contextvars
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from tornado.iostream import BaseIOStream
+from tornado.platform.asyncio import AsyncIOLoop
+
+from gencoro import callbacks
+from gencoro.deprecated import warn_legacy
+from gencoro.errors import BadYieldError
+from gencoro.futures import (
+    AnyFuture,
+    Future,
+    app_log,
+    future_add_done_callback,
+    is_future,
+)
+from gencoro.yieldables import as_future
+
+__all__ = ["CallbackLoop"]
+
+
+class CallbackLoop(AsyncIOLoop):
+    """Tornado's loop, with stack contexts and `handle_callback_exception`."""
+
+    def handle_callback_exception(self, callback: Callable[..., object] | None) -> None:
+        """Do what is to be done about the error that a callback has raised: log it.
+
+        The error is `sys.exc_info`.  Programs may put a method of their own in the place
+        of this, in a subclass or on one loop.
+        """
+        app_log.error("Exception in callback %r", callback, exc_info=True)
+
+    def _run_callback(self, callback: Callable[[], Any]) -> None:
+        surroundings = callbacks.surroundings
+        try:
+            result = callback() if surroundings is None else surroundings.run(callback)
+            if result is not None:
+                self._wait_for(result)
+        except asyncio.CancelledError:  # of what was waited for: nobody is at fault
+            pass
+        except Exception:  # the callback's own; it must not end the loop
+            self._without_contexts(self.handle_callback_exception, callback)
+        finally:
+            del callback  # The runner's rule 3.
+
+    def _wait_for(self, result: Any) -> None:
+        """See to it that a coroutine that was a callback fails audibly."""
+        try:
+            future = as_future(result)
+        except BadYieldError:  # a function may return anything
+            return
+        if isinstance(future, Future):
+            self._without_contexts(self.add_future, future, self._discard_future_result)
+
+    def add_callback(
+        self, callback: Callable[..., object], *args: Any, **kwargs: Any
+    ) -> None:
+        """Call back in the next turn; may be called on any thread."""
+        bound = functools.partial(callback, *args, **kwargs)
+        if asyncio._get_running_loop() is self.asyncio_loop:
+            self.asyncio_loop.call_soon(self._run_callback, bound)
+            return
+        surroundings = callbacks.surroundings
+        # A closed loop calls nobody back, and whoever ends late need not know.
+        with contextlib.suppress(RuntimeError):
+            if surroundings is None:
+                self.asyncio_loop.call_soon_threadsafe(self._run_callback, bound)
+            else:
+                surroundings.without_carried(
+                    self.asyncio_loop.call_soon_threadsafe, self._run_callback, bound
+                )
+
+    def stop(self) -> None:
+        """Stop the loop after this turn, also from a signal handler or another thread."""
+        super().stop()
+        # It may sleep.
+        with contextlib.suppress(RuntimeError):  # it is closed
+            self.asyncio_loop.call_soon_threadsafe(bool)
+
+    def add_future(
+        self, future: AnyFuture[Any], callback: Callable[[Any], object]
+    ) -> None:
+        """Call back with a Future when it is done, always in a later turn.
+
+        Raises:
+            TypeError: it is no Future.
+        """
+        context = contextvars.copy_context()
+        if isinstance(future, Future):
+            future.add_done_callback(
+                lambda done: self._run_callback(functools.partial(callback, done)),
+                context=context,
+            )
+        elif is_future(future):
+            # It may call back on another thread, where our contexts would not count; they
+            # are brought to the loop's, and so not carried away.
+            future_add_done_callback(
+                future,
+                lambda done: self._call_soon_threadsafe(
+                    functools.partial(callback, done), context
+                ),
+            )
+        else:
+            raise TypeError(
+                f"add_future({future!r}): not a Future; gen.convert_yielded makes one"
+            )
+
+    def _call_soon_threadsafe(
+        self, callback: Callable[[], Any], context: contextvars.Context
+    ) -> None:
+        with contextlib.suppress(RuntimeError):  # the loop is closed
+            self.asyncio_loop.call_soon_threadsafe(
+                self._run_callback, callback, context=context
+            )
+
+    def spawn_callback(
+        self, callback: Callable[..., object], *args: Any, **kwargs: Any
+    ) -> None:
+        """Do as ``add_callback`` does, outside of all stack contexts."""
+        self._without_contexts(self.add_callback, callback, *args, **kwargs)
+
+    def add_callback_from_signal(
+        self, callback: Callable[..., object], *args: Any, **kwargs: Any
+    ) -> None:
+        """Call back in the next turn; may be called by a signal handler."""
+        warn_legacy("add_callback_from_signal", "use asyncio's loop.add_signal_handler")
+        with contextlib.suppress(RuntimeError):  # it is closed
+            self._without_contexts(
+                self.asyncio_loop.call_soon_threadsafe,
+                self._run_callback,
+                functools.partial(callback, *args, **kwargs),
+            )
+
+    def add_handler(self, fd: Any, handler: Callable[..., Any], events: int) -> None:
+        """Call ``handler(fd, events)`` whenever a file is ready."""
+        surroundings = callbacks.surroundings
+        if surroundings is not None and not _is_of_stream(handler):
+            handler = surroundings.wrap(handler)
+        self._without_contexts(super().add_handler, fd, handler, events)
+
+    def update_handler(self, fd: Any, events: int) -> None:
+        """Wait for other events of a file."""
+        self._without_contexts(super().update_handler, fd, events)
+
+    def _handle_events(self, fd: int, events: int) -> None:
+        try:
+            super()._handle_events(fd, events)
+        except Exception:  # the handler's own; it must not end the loop
+            _file, handler = self.handlers.get(fd, (None, None))
+            self.handle_callback_exception(handler)
+
+    def _without_contexts(
+        self, function: Callable[..., Any], *args: Any, **kwargs: Any
+    ) -> None:
+        surroundings = callbacks.surroundings
+        if surroundings is None:
+            function(*args, **kwargs)
+        else:
+            surroundings.without(function, *args, **kwargs)
+
+
+def _is_of_stream(handler: Callable[..., Any]) -> bool:
+    """Return whether a handler serves whoever uses a stream, and not who made it."""
+    return isinstance(getattr(handler, "__self__", None), BaseIOStream)

@@ -1,0 +1,180 @@
+"""The one call that a script's `IOLoop.run_sync` makes, from its start to its outcome.
+
+Rule: it ends, whatever the coroutine does.  A time-out and Ctrl-C cancel it, and what does
+not let itself be cancelled is waited for no longer than `CLEAN_UP_S`.
+"""
+
+import asyncio
+import contextlib
+import os
+import signal
+import threading
+import types
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from tornado.platform.asyncio import BaseAsyncIOLoop
+
+from gencoro.errors import BadYieldError
+from gencoro.frames import name_of
+from gencoro.futures import Future, without_our_frame
+from gencoro.introspect import format_tree, traceback_of
+from gencoro.yieldables import as_future, refuse_other_loop
+
+__all__ = ["CLEAN_UP_S", "MainCall"]
+
+# What was cancelled, by a time-out or since its loop closes, has so many seconds to clean
+# up: enough for a farewell to a server, and not for ever.
+CLEAN_UP_S = 5.0
+
+
+class MainCall:
+    """The one call that `IOLoop.run_sync` makes, from its start to its outcome."""
+
+    def __init__(self, loop: BaseAsyncIOLoop, func: Callable[[], Any]) -> None:
+        self.loop = loop
+        self.func = func
+        self.future: Future[Any] | None = None
+        self.active = True
+        self.timer: asyncio.TimerHandle | None = None
+        self.timed_out = False
+        self.stuck_at: types.TracebackType | None = None
+        self.interrupts = 0
+        self.pid = os.getpid()  # a fork may inherit our handler
+
+    def start(self) -> None:
+        try:
+            self.future = self._accept(self.func())
+        except (KeyboardInterrupt, SystemExit):
+            raise
+        except BadYieldError as exc:
+            self._fail(exc.with_traceback(None))
+        except BaseException as exc:  # the loop would log it, and nobody would stop it
+            self._fail(without_our_frame(exc))
+        assert self.future is not None
+        self.future.add_done_callback(self._stop)
+        if self.interrupts or self.timed_out:  # before there was anything to cancel
+            self.cancel()
+
+    def _accept(self, result: Any) -> "Future[Any]":
+        """Return the Future of what the function returned."""
+        if isinstance(result, types.GeneratorType):
+            raise BadYieldError(
+                f"run_sync({self.func!r}) got a plain generator, {name_of(result)}, "
+                "which does nothing by itself; decorate its function with @gen.coroutine"
+            )
+        future = as_future(result)
+        if not isinstance(future, Future):  # None or moment
+            future = Future()
+            future.set_result(None)
+        refuse_other_loop(future, self.loop.asyncio_loop)
+        return future
+
+    def _fail(self, error: BaseException) -> None:
+        self.future = Future()
+        self.future.set_exception(error)
+
+    def _stop(self, _done: "Future[Any]") -> None:
+        # An interrupted call may leave this callback behind for the loop's next run.
+        if self.active:
+            self.loop.stop()
+
+    def cancel(self) -> None:
+        if self.future is not None:
+            self.future.cancel()
+
+    def call_later(self, delay: float, function: Callable[[], None]) -> None:
+        """Call a function, and no other one that was to be called later."""
+        if self.timer is not None:
+            self.timer.cancel()
+        self.timer = self.loop.asyncio_loop.call_later(delay, function)
+
+    def close(self) -> None:
+        self.active = False
+        if self.timer is not None:
+            self.timer.cancel()
+
+    def time_out(self) -> None:
+        self.timed_out = True
+        self._stop_soon()
+        if self.future is not None:
+            self.stuck_at = traceback_of(self.future)
+        self.cancel()
+
+    def _stop_soon(self) -> None:
+        # A coroutine that does not let itself be cancelled would never stop the loop.
+        self.call_later(CLEAN_UP_S, self.loop.stop)
+
+    @contextlib.contextmanager
+    def interrupted_by_ctrl_c(self) -> Iterator[None]:
+        """Let the first Ctrl-C cancel the coroutine, unless the program has its own way.
+
+        A KeyboardInterrupt raised wherever the loop happens to be would leave it, and
+        us, in the middle of something.
+        """
+        if (
+            threading.current_thread() is not threading.main_thread()
+            or signal.getsignal(signal.SIGINT) is not signal.default_int_handler
+        ):
+            yield
+            return
+        signal.signal(signal.SIGINT, self._interrupt)
+        try:
+            yield
+        finally:
+            if signal.getsignal(signal.SIGINT) == self._interrupt:
+                signal.signal(signal.SIGINT, signal.default_int_handler)
+
+    def _interrupt(self, _signum: int, _frame: types.FrameType | None) -> None:
+        self.interrupts += 1
+        has_ended = self.future is not None and self.future.done()
+        if (
+            self.interrupts > 1
+            or has_ended
+            or not self.active
+            or self.pid != os.getpid()
+        ):
+            raise KeyboardInterrupt
+        # Here and now, as asyncio.Runner does it: the step that is interrupted may be the
+        # last.  The loop may sleep, and has to be woken up.
+        self.cancel()
+        self.loop.asyncio_loop.call_soon_threadsafe(bool)
+
+    def clean_up(self) -> None:
+        """Let the coroutine end after the loop was interrupted."""
+        if self.future is not None and not self.future.done():
+            self._stop_soon()
+            self.future.cancel()
+            self.loop.start()
+        self.future = None
+
+    def outcome(self, timeout: float | None) -> "Future[Any]":
+        """Return the coroutine's Future, or raise why it was not let end by itself."""
+        # An error's traceback will hold our caller's frame, and so us: drop what holds
+        # the error.
+        future, self.future = self.future, None
+        stuck_at, self.stuck_at = self.stuck_at, None
+        if future is None or not future.done():
+            if future is not None and stuck_at is None:
+                stuck_at = traceback_of(future)
+            raise self._unfinished(future, timeout).with_traceback(stuck_at)
+        if future.cancelled() and self.timed_out:
+            raise TimeoutError(
+                f"Operation timed out after {timeout} seconds"
+            ).with_traceback(stuck_at)
+        if future.cancelled() and self.interrupts:
+            raise KeyboardInterrupt
+        return future
+
+    def _unfinished(
+        self, future: "Future[Any] | None", timeout: float | None
+    ) -> Exception:
+        if self.timed_out:
+            return TimeoutError(
+                f"Operation timed out after {timeout} seconds, and did not end when it "
+                f"was cancelled: {future!r}"
+            )
+        return RuntimeError(
+            f"Event loop stopped before {self.func!r} had finished; somebody called "
+            f"stop().  These are waiting:\n{format_tree(self.loop.asyncio_loop)}"
+        )

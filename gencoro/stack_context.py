@@ -1,0 +1,11 @@
+"""Facade: the names people type after ``stack_context.``, all of them legacy."""
+
+from typing import Any
+
+from gencoro.legacy_names import STACK_CONTEXT, hand_out
+
+__all__ = [name for name in STACK_CONTEXT if not name.startswith("_")]
+
+
+def __getattr__(name: str) -> Any:
+    return hand_out(__name__, name)

@@ -1,0 +1,271 @@
+"""gencoro.completion: whose callback= it is, and when and how it is called."""
+
+import asyncio
+import contextvars
+import functools
+import subprocess
+import sys
+import textwrap
+
+import pytest
+
+from gencoro import gen
+from gencoro.completion import is_for_caller, pass_result_to
+from gencoro.concurrent import dummy_executor, run_on_executor
+
+pytestmark = pytest.mark.filterwarnings("ignore:.* is legacy. :DeprecationWarning")
+
+
+class Failure(Exception):
+    pass
+
+
+class Methods:
+    def declares(self, callback):
+        pass
+
+    @classmethod
+    def of_the_class(cls, callback=None):
+        pass
+
+    @staticmethod
+    def static(callback):
+        pass
+
+    def does_not(self, url):
+        pass
+
+    def __call__(self, *, callback):
+        pass
+
+
+def _declares(url, callback=None):
+    pass
+
+
+def _takes_any(url, **options):
+    pass
+
+
+@functools.wraps(_declares)
+def _wraps_one_that_declares(*args, **kwargs):
+    pass
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        _declares,
+        _wraps_one_that_declares,
+        Methods().declares,
+        Methods.of_the_class,
+        Methods.static,
+        Methods(),
+        functools.partial(_declares, "url"),
+        functools.partial(_declares, callback=None),
+        lambda *, callback: None,
+        lambda callback, **options: None,
+    ],
+)
+def test_function_that_declares_it_gets_it(function):
+    assert not is_for_caller(function, {"callback": print})
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        _takes_any,
+        Methods().does_not,
+        functools.partial(_takes_any, "url"),
+        lambda: None,
+        lambda *args: None,
+        lambda callbacks: None,
+        max,
+        dict,
+        iter,
+    ],
+)
+def test_function_that_does_not_leaves_it_to_the_caller(function):
+    assert is_for_caller(function, {"callback": print})
+
+
+@pytest.mark.parametrize("kwargs", [{}, {"callbacks": print}, {"url": "callback"}])
+def test_call_without_it_has_none_for_the_caller(kwargs):
+    assert not is_for_caller(_takes_any, kwargs)
+
+
+def _future(outcome):
+    future = asyncio.get_running_loop().create_future()
+    if isinstance(outcome, Exception):
+        future.set_exception(outcome)
+    elif outcome is asyncio.CancelledError:
+        future.cancel()
+    else:
+        future.set_result(outcome)
+    return future
+
+
+def test_result_is_passed_in_a_later_turn(run):
+    async def main():
+        steps = []
+        pass_result_to(steps.append, _future(42))
+        steps.append("passed")
+        await asyncio.sleep(0)
+        return steps
+
+    assert run(main) == ["passed", 42]
+
+
+def test_callback_of_none_is_not_called(run):
+    async def main():
+        pass_result_to(None, _future(42))
+        await asyncio.sleep(0)
+
+    run(main)
+
+
+def test_error_goes_to_the_log_and_not_to_the_callback(loop, caplog):
+    called = []
+
+    @gen.coroutine
+    def main():
+        pass_result_to(called.append, _future(Failure("of the Future")))
+        for _ in range(3):
+            yield gen.moment
+
+    loop.run_sync(main)
+
+    [record] = caplog.records
+    assert (record.name, record.exc_info[0]) == ("tornado.application", Failure)
+    assert called == []
+
+
+def test_cancellation_goes_nowhere(loop, caplog):
+    called = []
+
+    @gen.coroutine
+    def main():
+        pass_result_to(called.append, _future(asyncio.CancelledError))
+        for _ in range(3):
+            yield gen.moment
+
+    loop.run_sync(main)
+
+    assert (called, caplog.records) == ([], [])
+
+
+def test_error_of_the_callback_is_not_that_of_the_coroutine(loop, caplog):
+    @gen.coroutine
+    def work():
+        yield gen.moment
+        return 42
+
+    def fail(_result):
+        raise Failure("of the callback")
+
+    @gen.coroutine
+    def main():
+        future = work(callback=fail)
+        result = yield future
+        yield gen.moment
+        return result
+
+    assert loop.run_sync(main) == 42
+    [record] = caplog.records
+    assert record.exc_info[1].args == ("of the callback",)
+
+
+def test_callback_has_the_context_variables_of_the_caller_and_not_of_the_body(loop):
+    variable = contextvars.ContextVar("variable")
+    seen = []
+
+    @gen.coroutine
+    def work():
+        variable.set("body")
+        yield gen.moment
+
+    @gen.coroutine
+    def main():
+        variable.set("caller")
+        work(callback=lambda _: seen.append(variable.get()))
+        for _ in range(4):
+            yield gen.moment
+
+    loop.run_sync(main)
+
+    assert seen == ["caller"]
+
+
+def test_coroutine_takes_it_from_its_arguments(run):
+    @gen.coroutine
+    def work(url, **options):
+        yield gen.moment
+        return url, options
+
+    async def main():
+        results = []
+        result = await work("url", callback=results.append, timeout=5)
+        await asyncio.sleep(0)
+        return result, results
+
+    assert run(main) == (("url", {"timeout": 5}), [("url", {"timeout": 5})])
+
+
+def test_coroutine_that_declares_it_gets_it_and_does_not_call_it(run):
+    @gen.coroutine
+    def work(url, callback):
+        return callback
+
+    async def main():
+        return await work("url", callback=print)
+
+    assert run(main) is print
+
+
+class Worker:
+    executor = dummy_executor
+
+    @run_on_executor
+    def work(self, **options):
+        return options
+
+    @run_on_executor
+    def declares(self, callback):
+        return callback
+
+
+def test_method_on_an_executor_takes_it_from_its_arguments(run):
+    async def main():
+        results = []
+        worker = Worker()
+        result = await worker.work(callback=results.append, timeout=5)
+        await asyncio.sleep(0)
+        return result, results, await worker.declares(callback=print)
+
+    assert run(main) == ({"timeout": 5}, [{"timeout": 5}], print)
+
+
+def test_it_needs_no_tornado():
+    program = """
+    import asyncio, sys, warnings
+    from gencoro import gen
+    warnings.simplefilter("ignore")
+
+    @gen.coroutine
+    def work():
+        yield gen.moment
+        return 42
+
+    async def main():
+        await work(callback=print)
+        await asyncio.sleep(0)
+
+    asyncio.run(main())
+    print([name for name in sys.modules if name.split(".")[0] == "tornado"])
+    """
+
+    output = subprocess.check_output(
+        [sys.executable, "-c", textwrap.dedent(program)], text=True
+    )
+
+    assert output == "42\n[]\n"

@@ -1,0 +1,479 @@
+"""gencoro.loop_callbacks, gencoro.callbacks: what surrounds callbacks, who hears of errors."""
+
+import asyncio
+import concurrent.futures
+import contextvars
+import functools
+import signal
+import socket
+import sys
+import threading
+
+import pytest
+from tornado.iostream import IOStream
+
+from gencoro import callbacks, gen
+from gencoro.ioloop import IOLoop
+
+legacy = pytest.mark.filterwarnings("ignore:.* is legacy. :DeprecationWarning")
+
+
+class Failure(Exception):
+    pass
+
+
+class Notes:
+    """Surroundings that note what they are asked for; those of nobody else are asked."""
+
+    def __init__(self):
+        self.notes = []
+        self.carried = []
+        self.depth = 0
+
+    def run(self, callback):
+        self.notes.append("run")
+        return callback()
+
+    def wrap(self, handler):
+        self.notes.append("wrap")
+        return handler
+
+    def without_carried(self, function, *args):
+        self.carried.append(threading.current_thread())
+        return function(*args)
+
+    def without(self, function, *args, **kwargs):
+        self.depth += 1
+        try:
+            return function(*args, **kwargs)
+        finally:
+            self.depth -= 1
+
+
+@pytest.fixture
+def surroundings(monkeypatch):
+    notes = Notes()
+    monkeypatch.setattr(callbacks, "surroundings", None)
+    callbacks.register(notes)
+    return notes
+
+
+@pytest.fixture
+def pair():
+    ours, theirs = socket.socketpair()
+    yield ours, theirs
+    ours.close()
+    theirs.close()
+
+
+def _stop(loop):
+    """Return a callback that stops the loop, whatever it is called with."""
+    return lambda *_args: loop.stop()
+
+
+# Doors through which a callback enters, each with one way to have it called.
+def _by_add_future(loop, callback):
+    future = loop.asyncio_loop.create_future()
+    future.set_result(None)
+    loop.add_future(future, lambda _done: callback())
+
+
+def _by_executor_future(loop, callback):
+    future = concurrent.futures.Future()
+    future.set_result(None)
+    loop.add_future(future, lambda _done: callback())
+
+
+DOORS = {
+    "add_callback": lambda loop, callback: loop.add_callback(callback),
+    "add_callback_from_signal": lambda loop, callback: loop.add_callback_from_signal(
+        callback
+    ),
+    "spawn_callback": lambda loop, callback: loop.spawn_callback(callback),
+    "call_later": lambda loop, callback: loop.call_later(0, callback),
+    "call_at": lambda loop, callback: loop.call_at(loop.time(), callback),
+    "add_timeout": lambda loop, callback: loop.add_timeout(loop.time(), callback),
+    "add_future": _by_add_future,
+    "add_future of an executor": _by_executor_future,
+}
+
+EACH_DOOR = pytest.mark.parametrize("door", DOORS.values(), ids=DOORS)
+
+
+# Surroundings.
+
+
+@legacy
+@EACH_DOOR
+def test_callback_runs_through_the_surroundings(loop, surroundings, door):
+    door(loop, loop.stop)
+    loop.start()
+
+    assert set(surroundings.notes) == {"run"}
+
+
+@legacy
+@EACH_DOOR
+def test_callback_without_surroundings_just_runs(loop, monkeypatch, door):
+    monkeypatch.setattr(callbacks, "surroundings", None)
+
+    door(loop, loop.stop)
+    loop.start()
+
+
+@legacy
+@pytest.mark.parametrize("door", ["add_callback_from_signal", "spawn_callback"])
+def test_what_belongs_to_nobody_is_scheduled_without_surroundings(
+    loop, surroundings, monkeypatch, door
+):
+    depths = []
+    schedule = loop.asyncio_loop.call_soon_threadsafe
+
+    def noting(*args, **kwargs):
+        depths.append(surroundings.depth)
+        return schedule(*args, **kwargs)
+
+    monkeypatch.setattr(loop.asyncio_loop, "call_soon_threadsafe", noting)
+    monkeypatch.setattr(loop.asyncio_loop, "call_soon", noting)
+    DOORS[door](loop, loop.stop)
+    first = depths[0]
+    loop.start()
+
+    assert first == 1
+
+
+def test_callback_from_another_thread_is_scheduled_without_what_that_has_carried(
+    loop, surroundings
+):
+    thread = threading.Thread(target=loop.add_callback, args=(loop.stop,))
+    thread.start()
+    loop.start()
+    thread.join()
+
+    assert surroundings.carried == [thread]
+    assert surroundings.notes == ["run"]
+
+
+def test_handler_of_a_socket_is_wrapped_and_its_file_watched_without(
+    loop, surroundings, pair
+):
+    ours, theirs = pair
+    depths = []
+    watch = loop.asyncio_loop.add_reader
+
+    def noting(*args):
+        depths.append(surroundings.depth)
+        return watch(*args)
+
+    loop.asyncio_loop.add_reader = noting
+    loop.add_handler(ours, _stop(loop), loop.READ)
+    theirs.send(b"x")
+    loop.start()
+    loop.update_handler(ours, loop.WRITE)
+    loop.update_handler(ours, loop.READ)
+    loop.remove_handler(ours)
+
+    assert surroundings.notes == ["wrap"]
+    assert depths == [1, 1]
+
+
+def test_handler_of_a_stream_is_nobodys(loop, surroundings, pair):
+    ours, theirs = map(IOStream, pair)
+
+    @gen.coroutine
+    def main():
+        reading = ours.read_bytes(1)
+        yield theirs.write(b"x")
+        return (yield reading)
+
+    result = loop.run_sync(main)
+    ours.close()
+    theirs.close()
+
+    assert result == b"x"
+    assert "wrap" not in surroundings.notes
+
+
+def test_error_is_heard_of_without_surroundings(loop, surroundings):
+    depths = []
+
+    def handle(callback):
+        depths.append(surroundings.depth)
+        loop.stop()
+
+    loop.handle_callback_exception = handle
+    loop.add_callback(int, "no number")
+    loop.start()
+
+    assert depths == [1]
+
+
+# Errors.
+
+
+@legacy
+@EACH_DOOR
+def test_error_of_a_callback_reaches_the_method_of_that_loop_alone(loop, door):
+    seen, others = [], []
+    other = IOLoop(make_current=False)
+    other.handle_callback_exception = others.append
+
+    def fail():
+        raise Failure("in a callback")
+
+    def handle(callback):
+        seen.append((callable(callback), sys.exc_info()[1].args))
+        loop.stop()
+
+    loop.handle_callback_exception = handle
+    door(loop, fail)
+    loop.start()
+    other.close()
+
+    assert (seen, others) == ([(True, ("in a callback",))], [])
+
+
+@legacy
+@EACH_DOOR
+def test_error_of_a_callback_is_logged_and_the_loop_goes_on(loop, door, caplog):
+    def fail():
+        loop.add_callback(loop.stop)
+        raise Failure("in a callback")
+
+    door(loop, fail)
+    loop.start()
+
+    [record] = caplog.records
+    assert (record.name, record.levelname) == ("tornado.application", "ERROR")
+    assert record.getMessage().startswith("Exception in callback ")
+    assert record.exc_info[0] is Failure
+
+
+def test_method_of_a_subclass_hears_of_errors(caplog):
+    class Loop(IOLoop):
+        def handle_callback_exception(self, callback):
+            seen.append(sys.exc_info()[0])
+            self.stop()
+
+    seen = []
+    loop = Loop(make_current=False)
+    loop.add_callback(int, "no number")
+    loop.start()
+    loop.close()
+
+    assert (seen, caplog.records) == ([ValueError], [])
+
+
+def test_error_of_a_handler_of_a_socket_reaches_it_with_the_handler(loop, pair):
+    def fail(sock, _events):
+        sock.recv(1)
+        raise Failure("in a handler")
+
+    seen = []
+    loop.handle_callback_exception = lambda callback: (
+        seen.append((callback, sys.exc_info()[0])),
+        loop.stop(),
+    )
+    ours, theirs = pair
+    loop.add_handler(ours, fail, loop.READ)
+    theirs.send(b"x")
+    loop.start()
+    loop.remove_handler(ours)
+
+    assert seen == [(fail, Failure)]
+
+
+@pytest.mark.parametrize("interrupt", [KeyboardInterrupt, SystemExit])
+def test_interrupt_leaves_the_loop_and_no_handler_hears_of_it(loop, interrupt):
+    def fail():
+        raise interrupt
+
+    seen = []
+    loop.handle_callback_exception = seen.append
+    loop.add_callback(fail)
+
+    with pytest.raises(interrupt):
+        loop.start()
+
+    assert seen == []
+
+
+def test_cancelled_callback_is_no_error(loop, caplog):
+    def cancelled():
+        loop.add_callback(loop.stop)
+        raise asyncio.CancelledError
+
+    loop.add_callback(cancelled)
+    loop.start()
+
+    assert caplog.records == []
+
+
+@pytest.mark.parametrize("kind", ["ours", "native", "Future", "list"])
+def test_coroutine_that_was_a_callback_fails_audibly(loop, caplog, kind):
+    async def native():
+        await asyncio.sleep(0)
+        raise Failure(kind)
+
+    @gen.coroutine
+    def ours():
+        yield gen.moment
+        raise Failure(kind)
+
+    def future():
+        failed = loop.asyncio_loop.create_future()
+        failed.set_exception(Failure(kind))
+        return failed
+
+    callback = {
+        "ours": ours,
+        "native": native,
+        "Future": future,
+        "list": lambda: [ours()],
+    }
+    loop.add_callback(callback[kind])
+    loop.call_later(0.01, loop.stop)
+    loop.start()
+
+    [record] = caplog.records
+    assert record.name == "tornado.application"
+    assert record.exc_info[1].args == (kind,)
+
+
+@pytest.mark.parametrize("result", [42, "text", (), {}, [], object()])
+def test_other_results_of_callbacks_are_left_alone(loop, caplog, result):
+    loop.add_callback(lambda: result)
+    loop.add_callback(loop.stop)
+    loop.start()
+
+    assert caplog.records == []
+
+
+# add_future.
+
+
+@pytest.mark.parametrize("make", [_by_add_future, _by_executor_future])
+def test_callback_of_a_done_future_waits_for_a_later_turn(loop, make):
+    steps = []
+
+    def begin():
+        make(loop, lambda: (steps.append("called back"), loop.stop()))
+        steps.append("added")
+
+    loop.add_callback(begin)
+    loop.start()
+
+    assert steps == ["added", "called back"]
+
+
+def test_callback_of_an_executors_future_runs_on_the_thread_of_the_loop(loop):
+    threads = []
+
+    def note(done):
+        threads.append((threading.current_thread(), done.result()))
+        loop.stop()
+
+    with concurrent.futures.ThreadPoolExecutor(1) as pool:
+        loop.add_future(pool.submit(threading.current_thread), note)
+        loop.start()
+
+    [(thread, worker)] = threads
+    assert thread is threading.current_thread()
+    assert worker is not thread
+
+
+@pytest.mark.parametrize("make", [concurrent.futures.Future, None])
+def test_callback_of_a_future_has_the_context_variables_of_its_adder(loop, make):
+    variable = contextvars.ContextVar("variable", default="outside")
+    seen = []
+    future = make() if make else loop.asyncio_loop.create_future()
+
+    def add():
+        variable.set("adder")
+        loop.add_future(future, lambda _: (seen.append(variable.get()), loop.stop()))
+
+    contextvars.copy_context().run(add)
+    loop.add_callback(future.set_result, None)
+    loop.start()
+
+    assert seen == ["adder"]
+
+
+@pytest.mark.parametrize("thing", [42, None, "future", iter(())])
+def test_add_future_refuses_what_is_no_future_and_names_the_cure(loop, thing):
+    with pytest.raises(TypeError, match=r"not a Future; gen\.convert_yielded"):
+        loop.add_future(thing, print)
+
+
+# stop.
+
+
+@pytest.fixture
+def falling_asleep(loop):
+    """Have a function called when the loop is just about to sleep.
+
+    Whatever wakes it then has to reach into the system's call; if it fails to, the loop
+    sleeps until the alarm.  Returns what is called, and whether that was necessary.
+    """
+    selector = loop.asyncio_loop._selector
+    select, slept = selector.select, []
+
+    def falling_asleep(function):
+        def select_after(timeout):
+            if (timeout is None or timeout > 1) and not slept:
+                slept.append("slept")
+                function()
+            return select(timeout)
+
+        selector.select = select_after
+        alarmed = []
+        alarm = loop.call_later(5, lambda: (alarmed.append("alarm"), loop.stop()))
+        loop.start()
+        loop.remove_timeout(alarm)
+        assert slept == ["slept"]
+        return alarmed
+
+    yield falling_asleep
+    selector.select = select
+
+
+def test_stop_by_a_signal_handler_wakes_a_loop_that_sleeps(loop, falling_asleep):
+    before = signal.signal(signal.SIGINT, lambda *_: loop.stop())
+    try:
+        alarmed = falling_asleep(functools.partial(signal.raise_signal, signal.SIGINT))
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+    assert alarmed == []
+
+
+def test_stop_by_another_thread_wakes_a_loop_that_sleeps(loop, falling_asleep):
+    def stop():
+        thread = threading.Thread(target=loop.stop)
+        thread.start()
+        thread.join()
+
+    assert falling_asleep(stop) == []
+
+
+@legacy
+def test_callback_from_a_signal_handler_wakes_a_loop_that_sleeps(loop, falling_asleep):
+    def handle(_signum, _frame):
+        loop.add_callback_from_signal(called.append, "with arguments")
+        loop.add_callback_from_signal(loop.stop)
+
+    called = []
+    before = signal.signal(signal.SIGINT, handle)
+    try:
+        alarmed = falling_asleep(functools.partial(signal.raise_signal, signal.SIGINT))
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+    assert (called, alarmed) == (["with arguments"], [])
+
+
+def test_stop_of_a_closed_loop_does_nothing():
+    loop = IOLoop(make_current=False)
+    loop.close()
+
+    loop.stop()

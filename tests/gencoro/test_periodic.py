@@ -1,0 +1,237 @@
+"""gencoro.periodic: when a PeriodicCallback calls, in virtual time."""
+
+import asyncio
+import datetime
+import itertools
+
+import pytest
+import tornado.ioloop
+
+from gencoro import gen
+from gencoro.ioloop import IOLoop, PeriodicCallback
+
+legacy = pytest.mark.filterwarnings("ignore:.* is legacy. :DeprecationWarning")
+
+
+class Failure(Exception):
+    pass
+
+
+@pytest.fixture
+def loop(virtual_clock, io_loop):
+    """An IOLoop whose sleeps take no time."""
+    return io_loop
+
+
+@pytest.fixture
+def times(loop):
+    """Return a function that runs the loop for some seconds, with a callback that ticks.
+
+    It gives the seconds at which that was called.
+    """
+
+    def times(duration, callback_time, callback=None, **kwargs):
+        began_at, seen = loop.time(), []
+
+        def tick():
+            seen.append(round(loop.time() - began_at, 3))
+            return callback() if callback else None
+
+        periodic = PeriodicCallback(tick, callback_time, **kwargs)
+        loop.add_callback(periodic.start)
+        loop.call_later(duration, loop.stop)
+        loop.start()
+        periodic.stop()
+        return seen
+
+    return times
+
+
+@pytest.mark.parametrize("time", [1000, 1000.0, datetime.timedelta(seconds=1)])
+def test_it_calls_each_period_and_first_after_one(times, time):
+    assert times(3.5, time) == [1, 2, 3]
+
+
+def test_jitter_varies_the_period(times):
+    seen = times(100, 1000, jitter=0.5)
+
+    periods = {round(after - before, 3) for before, after in itertools.pairwise(seen)}
+    assert len(periods) > 10
+    assert all(0.75 <= period <= 1.25 for period in periods)
+
+
+@pytest.mark.parametrize("time", [0, -1])
+def test_time_that_is_not_positive_is_refused(time):
+    with pytest.raises(ValueError, match="positive"):
+        PeriodicCallback(print, time)
+
+
+@pytest.mark.parametrize("kind", ["ours", "native", "list"])
+def test_coroutine_is_not_called_again_before_it_has_ended(times, kind):
+    running = []
+
+    async def native():
+        running.append("begun")
+        assert running.count("begun") - running.count("ended") == 1
+        await gen.sleep(1.5)
+        running.append("ended")
+
+    @gen.coroutine
+    def ours():
+        yield native()
+
+    callback = {"ours": ours, "native": native, "list": lambda: [ours()]}[kind]
+
+    assert times(6.4, 1000, callback) == [1, 3, 5]
+
+
+@pytest.mark.parametrize("result", [42, "text", (), {}, object()])
+def test_other_results_are_left_alone(times, caplog, result):
+    assert times(2.5, 1000, lambda: result) == [1, 2]
+    assert caplog.records == []
+
+
+@pytest.mark.parametrize("kind", ["plain", "ours", "native"])
+def test_error_is_heard_of_and_it_goes_on(times, loop, kind):
+    heard = []
+
+    def fail():
+        raise Failure
+
+    @gen.coroutine
+    def ours():
+        yield gen.moment
+        fail()
+
+    async def native():
+        await asyncio.sleep(0)
+        fail()
+
+    loop.handle_callback_exception = heard.append
+    callback = {"plain": fail, "ours": ours, "native": native}[kind]
+
+    assert times(3.5, 1000, callback) == [1, 2, 3]
+    assert len(heard) == 3
+    assert all(callable(callback) for callback in heard)
+
+
+def test_error_is_logged_where_nobody_overrides_it(times, caplog):
+    def fail():
+        raise Failure
+
+    times(1.5, 1000, fail)
+
+    [record] = caplog.records
+    assert (record.name, record.exc_info[0]) == ("tornado.application", Failure)
+
+
+def test_cancelled_coroutine_is_no_error_and_it_goes_on(times, loop, caplog):
+    def cancelled():
+        future = loop.asyncio_loop.create_future()
+        future.cancel()
+        return future
+
+    assert times(2.5, 1000, cancelled) == [1, 2]
+    assert caplog.records == []
+
+
+def test_callback_may_stop_it(loop):
+    seen = []
+    periodic = PeriodicCallback(lambda: (seen.append(1), periodic.stop()), 1000)
+
+    loop.add_callback(periodic.start)
+    loop.call_later(5, loop.stop)
+    loop.start()
+
+    assert (seen, periodic.is_running()) == ([1], False)
+
+
+def test_coroutine_that_ends_after_the_stop_does_not_begin_again(loop):
+    seen = []
+
+    @gen.coroutine
+    def tick():
+        seen.append("begun")
+        yield gen.sleep(2)
+        seen.append("ended")
+
+    periodic = PeriodicCallback(tick, 1000)
+    loop.add_callback(periodic.start)
+    loop.call_later(2, periodic.stop)
+    loop.call_later(10, loop.stop)
+    loop.start()
+
+    assert seen == ["begun", "ended"]
+
+
+def test_second_start_begins_anew_and_does_not_double(loop):
+    seen = []
+    began_at = loop.time()
+    periodic = PeriodicCallback(
+        lambda: seen.append(round(loop.time() - began_at, 3)), 1000
+    )
+
+    loop.add_callback(periodic.start)
+    loop.call_later(0.5, periodic.start)
+    loop.call_later(3, loop.stop)
+    loop.start()
+    periodic.stop()
+
+    assert seen == [1.5, 2.5]
+
+
+@legacy
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda callback, loop: PeriodicCallback(callback, 1000, loop),
+        lambda callback, loop: PeriodicCallback(callback, 1000, io_loop=loop),
+        lambda callback, loop: PeriodicCallback(callback, 1000, 0, loop),
+    ],
+)
+def test_it_runs_on_the_loop_that_it_was_given(loop, make):
+    seen, other = [], IOLoop(make_current=False)
+
+    def tick():
+        seen.append(IOLoop.current())
+        loop.stop()
+
+    # Started where another loop is the current one.
+    periodic = make(tick, loop)
+    other.add_callback(periodic.start)
+    other.add_callback(other.stop)
+    other.start()
+    loop.start()
+    periodic.stop()
+    other.close()
+
+    assert seen == [loop]
+    assert periodic.io_loop is loop
+
+
+def test_without_one_it_runs_on_the_loop_of_its_start(loop):
+    periodic = PeriodicCallback(loop.stop, 1000)
+    loop.add_callback(periodic.start)
+    loop.start()
+    periodic.stop()
+
+    assert periodic.io_loop is loop
+
+
+def test_on_a_loop_of_tornados_own_errors_are_logged(caplog):
+    class Theirs(tornado.platform.asyncio.AsyncIOLoop):
+        """Not adopted, since it is somebody's subclass."""
+
+    def fail():
+        theirs.add_callback(theirs.stop)
+        raise Failure
+
+    theirs = Theirs(make_current=False)
+    periodic = PeriodicCallback(fail, 1)
+    theirs.add_callback(periodic.start)
+    theirs.start()
+    periodic.stop()
+    theirs.close()
+
+    [record] = caplog.records
+    assert (record.name, record.exc_info[0]) == ("tornado.application", Failure)

@@ -1,0 +1,98 @@
+"""Where legacy code is run in these tests: on a real IOLoop, or in a script of its own.
+
+The golden programs, their stage and the tables of them are plain modules; the tests import
+them.
+"""
+
+import asyncio
+import gc
+import os
+import pathlib
+import subprocess
+import sys
+import textwrap
+import weakref
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from gencoro.futures import app_log
+from gencoro.ioloop import IOLoop
+
+HERE = pathlib.Path(__file__).parent
+sys.path[:0] = [str(HERE), str(HERE / "golden")]
+
+# Whoever looks for doctests would import the programs under another name.
+collect_ignore = ["golden"]
+
+
+@pytest.fixture(autouse=True)
+def no_current_loop() -> None:
+    """Have no current loop; asyncio would make one, which nobody closes."""
+    asyncio.set_event_loop(None)
+
+
+@pytest.fixture
+def loop(io_loop: IOLoop) -> IOLoop:
+    """Return the plugin's IOLoop by a shorter name."""
+    return io_loop
+
+
+@pytest.fixture
+def script() -> Callable[..., str]:
+    """Run a script, in a Python with these options; return what it printed.
+
+    It must end well, and without a word on stderr.
+    """
+
+    def script(source: str | pathlib.Path, *options: str) -> str:
+        if isinstance(source, str):
+            source = textwrap.dedent(source)
+            call = ["-c", source]
+        else:
+            call = [str(source)]
+        done = subprocess.run(
+            [sys.executable, *options, *call],
+            env=os.environ | {"PYTHONASYNCIODEBUG": "", "GENCORO_DEBUG": ""},
+            check=False,
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
+        assert (done.returncode, done.stderr) == (0, "")
+        return done.stdout
+
+    return script
+
+
+class Thing:
+    """What can be watched."""
+
+
+class Watch:
+    """Makes things, and tells how many of these and of others are alive."""
+
+    def __init__(self) -> None:
+        self.references: list[weakref.ref[Any]] = []
+
+    def __call__(self) -> Thing:
+        return self.of(Thing())
+
+    def of(self, thing: Any) -> Any:
+        """Watch another thing too; return it."""
+        self.references.append(weakref.ref(thing))
+        return thing
+
+    def __len__(self) -> int:
+        return sum(reference() is not None for reference in self.references)
+
+
+@pytest.fixture
+def new(monkeypatch: pytest.MonkeyPatch) -> Iterator[Watch]:
+    """Make things to be freed by reference counts alone."""
+    # pytest keeps log records, and these keep the traceback of their error.
+    monkeypatch.setattr(app_log, "disabled", True)
+    gc.disable()
+    yield Watch()
+    gc.enable()

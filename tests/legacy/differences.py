@@ -1,0 +1,325 @@
+"""Where gencoro differs from Tornado 4.5.3 on purpose, and why.
+
+Each entry says what gencoro does and why that is right, and names the golden programs that
+show it.  Their traces are in ``golden/traces/gencoro.json``, which ``golden/record.py``
+writes.  Any other difference is a fault; and a program that does not differ any more must
+leave this table.
+"""
+
+from typing import NamedTuple
+
+__all__ = ["DIFFERENCES", "reasons"]
+
+
+class Difference(NamedTuple):
+    """One reason to differ.
+
+    Attributes:
+        reason: What gencoro does, and why.
+        programs: The golden programs that show it.
+    """
+
+    reason: str
+    programs: tuple[str, ...]
+
+
+DIFFERENCES = (
+    Difference(
+        "The Future of a coroutine or a list is asyncio's, which calls back in the next "
+        "turn of the loop, and not within set_result.  Await and gather take it as it is.",
+        (
+            "callback_argument_is_called_after_the_last_step",
+            "child_coroutines_keep_the_contexts_of_their_calls",
+            "list_is_given_in_its_own_order_after_the_last_child",
+        ),
+    ),
+    Difference(
+        "An error that nobody has looked at is logged by asyncio, whose Future it is, and "
+        "under asyncio's name.  What an executor gives is such a Future too; only the "
+        "dummy executor gives one of concurrent.futures, as all other executors do.",
+        (
+            "coroutine_failure_that_nobody_looks_at_is_logged",
+            "division_by_zero_is_lost_unless_it_is_yielded",
+            "dummy_executor_puts_an_error_into_the_future",
+            "future_that_failed_in_a_coroutine_is_logged_once_for_its_result",
+            "handler_that_is_a_coroutine",
+            "run_on_executor_failure_that_nobody_looks_at",
+            "with_timeout_failures_of_both_are_logged_once_each",
+        ),
+    ),
+    Difference(
+        "What another thread has done arrives on the thread of the loop, in a turn of its "
+        "own, as a Future of asyncio, which async def can await.  Tornado 4 called back on "
+        "that other thread.",
+        (
+            "chain_future_from_a_thread",
+            "convert_yielded_makes_futures_or_refuses",
+            "executor_future_resumes_a_coroutine_like_a_future_of_the_loop",
+            "executor_futures_in_a_list_tell_which_thread_it_is_done_on",
+            "maybe_future_wraps_all_that_is_no_future",
+            "run_on_executor_is_awaited_by_async_def",
+            "with_timeout_of_a_thread_tells_which_thread_it_is_done_on",
+        ),
+    ),
+    Difference(
+        "Native coroutines and other awaitables run as Tasks of asyncio, which begin in the "
+        "next turn and may await what asyncio's Tasks may.",
+        (
+            "awaitable_that_yields_no_future_is_told_so",
+            "coroutine_makes_the_generators_of_its_function_yieldable",
+            "future_is_awaited_by_async_def_and_yielded_by_a_coroutine",
+            "native_coroutine_yielded_begins_and_is_waited_for",
+            "wrap_awaitable_makes_futures",
+        ),
+    ),
+    Difference(
+        "A body has one copy of the caller's context variables, from its first step to its "
+        "last.  Python had none when Tornado 4 was made.",
+        ("coroutine_has_one_copy_of_the_context_variables",),
+    ),
+    Difference(
+        "Contexts travel as asyncio's own context variables do: so they reach native "
+        "coroutines and whatever else asyncio calls back, and a coroutine goes on in its "
+        "own contexts, whoever has resumed it.",
+        (
+            "done_callback_of_a_future_does_not_keep_the_contexts",
+            "native_coroutine_as_a_callback_has_no_contexts",
+            "native_coroutine_has_the_contexts_of_the_yield",
+            "result_set_directly_resumes_in_the_contexts_of_the_setter",
+        ),
+    ),
+    Difference(
+        "A StackContext is not entered once more where none of the program's code would "
+        "run within it, such as around the library's own timers.",
+        (
+            "run_sync_within_contexts_has_them",
+            "sleep_has_the_contexts_of_its_call",
+            "yield_points_put_a_handler_around_the_coroutine_to_its_end",
+        ),
+    ),
+    Difference(
+        "Whoever yields within a context is told at that yield, once, and the context ends "
+        "with its block.  Tornado 4 threw the error at another yield, gave the result of "
+        "another Future, or left the context on for the caller.",
+        (
+            "context_entered_within_itself_is_inconsistent",
+            "context_that_is_never_left_is_noticed_at_a_yield_only",
+            "inconsistency_caught_at_a_later_step_gives_the_wrong_result",
+            "inconsistency_caught_at_the_first_step_comes_again_at_the_next_yield",
+            "inconsistency_caught_within_its_block_leaves_the_context_on",
+            "yield_within_a_handler_is_handled_there",
+        ),
+    ),
+    Difference(
+        "Where a context cannot be entered again, the function is not called, no context "
+        "inside of that one is entered, and each that was entered is left.",
+        (
+            "context_that_failed_on_entry_again_is_left_instead_of_the_first",
+            "contexts_within_one_that_fails_on_entry_again_are_never_left",
+            "outermost_context_that_fails_on_entry_again_does_not_stop_the_call",
+        ),
+    ),
+    Difference(
+        "Coroutines can be ended: whoever cancels the Future of one cancels it, and one "
+        "that nobody can resume any more is closed by the garbage collector.  In Tornado 4 "
+        "cancel() did nothing, and what hung was kept for ever.",
+        (
+            "chain_future_from_a_cancelled_executor_future",
+            "coroutine_that_nothing_can_resume_is_closed_when_it_is_dropped",
+            "coroutine_whose_future_is_cancelled_goes_on_to_its_end",
+            "future_cannot_be_cancelled",
+        ),
+    ),
+    Difference(
+        "What is done keeps its outcome: a second result or error is refused and changes "
+        "nothing, and an error that comes too late is itself what the caller's context "
+        "gets, and no TypeError in its place.",
+        (
+            "future_set_to_a_result_after_an_error",
+            "future_set_to_a_second_result",
+            "future_set_to_an_error_after_a_result",
+            "return_future_called_back_twice",
+            "return_future_error_at_once_after_the_call_back",
+            "return_future_error_later_after_the_call_back",
+            "return_future_that_fails_twice_later",
+        ),
+    ),
+    Difference(
+        "The argument callback= belongs to the function if that declares it, as in Tornado "
+        "6; else the coroutine calls it with the result.  None is nobody to be called, and "
+        "calling back with nothing gives None, where Tornado 4 gave a nameless object.",
+        (
+            "callback_argument_is_taken_from_a_function_that_declares_one",
+            "callback_argument_of_none_is_called_all_the_same",
+            "coroutine_decorator_takes_replace_callback_and_ignores_it",
+            "return_future_called_back_with_nothing_gives_the_caller_nothing",
+        ),
+    ),
+    Difference(
+        "A coroutine that forgets a Callback fails with LeakedCallbackError: whoever waits "
+        "for it gets that.  In Tornado 4 its Future was never done.  The error of an engine "
+        "goes to the context of its call, and not to whoever has resumed it.",
+        (
+            "leaked_callback_after_an_error_of_the_body",
+            "leaked_callback_found_when_another_callback_resumes",
+            "leaked_callback_of_a_coroutine_tells_its_context",
+            "leaked_callback_of_a_coroutine_that_is_waited_for",
+            "leaked_callback_that_was_called_is_leaked_too",
+        ),
+    ),
+    Difference(
+        "A key that is not known, or whose result was taken or has not come, is always an "
+        "UnknownKeyError, and never a KeyError out of the Runner's own sets; and a callback "
+        "answers the Wait for its key only.",
+        (
+            "callback_forgotten_for_an_error_answers_the_future_waited_for_next",
+            "runner_refuses_keys_that_are_taken_or_not_known",
+            "wait_all_of_one_key_twice",
+            "yield_point_twice_in_one_list",
+        ),
+    ),
+    Difference(
+        "YieldPoints may stand in lists at any depth; Tornado 4 looked at one level, and "
+        "the rest met an assert.",
+        (
+            "contains_yieldpoint_looks_at_the_items_of_lists_and_dicts",
+            "list_whose_only_yield_point_is_nested",
+            "list_with_a_yield_point_holds_another_two_levels_deeper",
+        ),
+    ),
+    Difference(
+        "What goes wrong with something yielded is raised at the yield, whatever it is and "
+        "whenever.  Tornado 4 raised it to whoever had called or resumed the coroutine, "
+        "and that never ended.",
+        (
+            "convert_yielded_by_a_function_that_fails",
+            "list_with_a_yield_point_refuses_what_cannot_be_yielded",
+            "yield_point_that_fails_when_its_result_is_set",
+        ),
+    ),
+    Difference(
+        "What only a Runner can wait for is refused elsewhere with a BadYieldError that "
+        "says so, lists of YieldPoints too; and multi_future is multi.",
+        (
+            "list_of_yield_points_can_be_converted_but_not_timed",
+            "multi_has_three_names_and_gives_futures",
+            "yield_points_cannot_be_converted",
+        ),
+    ),
+    Difference(
+        "KeyboardInterrupt and SystemExit leave the loop, which can be used again, and "
+        "the Future of the coroutine tells of them.  Any other error of a body stays in "
+        "its Future, as with asyncio.Task, and that of a callback is logged; the other "
+        "callbacks are called in each case.",
+        (
+            "coroutine_lets_ctrl_c_out_before_and_after_the_first_wait",
+            "future_callback_that_raises_what_is_no_exception",
+            "run_sync_is_left_by_a_callback",
+            "run_sync_is_left_by_what_is_no_exception",
+            "runner_is_consistent_after_a_base_exception",
+        ),
+    ),
+    Difference(
+        "run_sync cancels what takes too long, says that it was stopped, refuses what it "
+        "cannot do before anything is called, and leaves nothing behind that would stop "
+        "the next one.",
+        (
+            "run_sync_beside_a_coroutine_that_timed_out_before",
+            "run_sync_inside_the_running_loop",
+            "run_sync_on_a_loop_that_is_stopped_meanwhile",
+            "run_sync_on_a_loop_that_was_stopped_before",
+            "run_sync_times_out_and_its_coroutine_goes_on",
+            "run_sync_times_out_of_a_future",
+            "run_sync_with_a_time_that_is_no_number",
+        ),
+    ),
+    Difference(
+        "Which loop is current is asyncio's affair, as in Tornado 5 and 6: a new loop "
+        "becomes current, as does one that is installed; a closed one is not any more; "
+        "and instance() is the current one where there is one.",
+        (
+            "current_loop_that_is_closed",
+            "installed_loop_is_the_instance",
+            "instance_beside_a_current_loop",
+            "loop_is_current_when_made_so",
+            "new_loop_becomes_current_only_where_there_is_none",
+            "new_loop_that_has_to_be_current_is_refused_beside_another",
+        ),
+    ),
+    Difference(
+        "The loop below is asyncio's, with its clock and its rules: one loop runs in a "
+        "thread, stop() before start() lets one turn run, what is overdue is called in the "
+        "order of adding, a closed loop refuses callbacks, and no error ends it.",
+        (
+            "closed_loop_drops_its_callbacks",
+            "deadlines_that_are_over_are_called_in_which_order",
+            "loop_is_given_a_clock",
+            "loops_started_inside_a_running_one",
+            "overridden_handler_of_errors_that_fails_itself",
+            "stop_before_start",
+            "what_can_not_be_called_is_refused_or_logged",
+        ),
+    ),
+    Difference(
+        "asyncio watches files for reading and for writing, each with a call of its own, "
+        "and a closed peer can be read from.  A handler that is refused takes nobody's "
+        "place, and every error of one is told, a broken pipe too.",
+        (
+            "handler_added_twice_for_one_socket",
+            "handler_is_called_for_reading_and_writing",
+            "handler_of_a_connection_whose_peer_has_closed",
+            "handler_of_an_unknown_socket_is_removed_or_updated",
+            "handler_that_fails_with_a_broken_pipe",
+        ),
+    ),
+    Difference(
+        "A PeriodicCallback belongs to the loop of its start, ticks once each time however "
+        "often it was started, waits for a coroutine before it calls again, and takes a "
+        "timedelta, as in Tornado 6.",
+        (
+            "periodic_callback_is_called_before_its_time",
+            "periodic_callback_refuses_times_that_are_not_positive",
+            "periodic_callback_runs_on_the_loop_of_its_making_or_its_start",
+            "periodic_callback_started_twice_ticks_twice",
+            "periodic_coroutine_that_takes_longer_than_its_time",
+        ),
+    ),
+    Difference(
+        "run_on_executor needs no io_loop, and wrong arguments are a TypeError.",
+        (
+            "run_on_executor_is_misused",
+            "run_on_executor_needs_the_attributes_that_it_uses",
+        ),
+    ),
+    Difference(
+        "A WaitIterator gives a Future as often as it was given it, and refuses to give "
+        "what is not there, where Tornado 4 waited for ever.",
+        (
+            "wait_iterator_is_done_when_all_was_given",
+            "wait_iterator_of_one_future_twice",
+        ),
+    ),
+    Difference(
+        "Every error has one class, derived from GencoroError or Python's own TimeoutError; "
+        "gen.Future is asyncio's, and TracebackFuture another class; moments are no "
+        "Futures; and what only Tornado's own module looked up in itself is not looked up "
+        "in the facade gen.",
+        (
+            "gen_errors_are_plain_exceptions",
+            "gen_errors_have_namesakes_elsewhere",
+            "gen_has_the_names_of_its_neighbors",
+            "gen_names_that_are_there",
+            "null_future_and_moment_among_the_futures",
+            "runner_replaced_in_its_module_runs_coroutines",
+        ),
+    ),
+)
+
+
+def reasons() -> dict[str, str]:
+    """Return why each program that differs does so, by its name."""
+    return {
+        name: difference.reason
+        for difference in DIFFERENCES
+        for name in difference.programs
+    }

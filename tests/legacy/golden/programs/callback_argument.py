@@ -1,0 +1,214 @@
+"""`callback=` on the call of a coroutine: who calls it, when, where, and with what."""
+
+import functools
+
+from named_contexts import NamedContexts
+from stage import program
+from waited_for import done_future
+
+
+def turn_by_turn(stage, turns):
+    for turn in range(1, turns + 1):
+        stage.turn()
+        stage.note("turned", turn)
+
+
+def handling(stage, name, told=None):
+    """Return a context that notes the errors that reach it and consumes them."""
+
+    def handle(typ, value, tb):
+        stage.note(name, "handled", told(value) if told else value)
+        return True
+
+    return stage.stack_context.ExceptionStackContext(handle)
+
+
+@program
+def callback_argument_is_called_through_the_loop_even_when_all_is_done(stage):
+    @stage.gen.coroutine
+    def plain():
+        return "plain"
+
+    @stage.gen.coroutine
+    def ready():
+        yield done_future(stage)
+        raise stage.gen.Return("ready")
+
+    for work in (plain, ready):
+        stage.note("returned", work(callback=stage.noting("called back")))
+        turn_by_turn(stage, 2)
+
+
+@program
+def callback_argument_is_called_after_the_last_step(stage):
+    pending = stage.gen.Future()
+
+    @stage.gen.coroutine
+    def work():
+        stage.note("given", (yield pending))
+
+    future = work(callback=stage.noting("called back"))
+    future.add_done_callback(stage.noting("done"))
+    turn_by_turn(stage, 1)
+    pending.set_result(42)
+    stage.note("set")
+    turn_by_turn(stage, 4)
+
+
+@program
+def callback_argument_is_called_before_those_added_later(stage):
+    @stage.gen.coroutine
+    def work():
+        yield stage.gen.moment
+        return 42
+
+    future = work(callback=stage.noting("first"))
+    stage.loop.add_future(future, stage.noting("second"))
+    turn_by_turn(stage, 4)
+
+
+@program
+def callback_argument_runs_in_the_contexts_of_the_call_only(stage):
+    contexts = NamedContexts(stage)
+    pending = stage.gen.Future()
+
+    @stage.gen.coroutine
+    def work():
+        return 42
+
+    @stage.gen.coroutine
+    def wait():
+        yield pending
+
+    with contexts.context("call"):
+        work(callback=contexts.noting("called back by work"))
+        wait(callback=contexts.noting("called back by wait"))
+    with contexts.context("set"):
+        pending.set_result(None)
+    stage.turn(6)
+    stage.note("after it", contexts.on())
+
+
+@program
+def callback_argument_is_not_called_when_the_coroutine_fails(stage):
+    @stage.gen.coroutine
+    def fail(wait_for):
+        yield wait_for
+        raise ValueError("inside")
+
+    with handling(stage, "the caller's"):
+        futures = [
+            fail(future, callback=stage.noting("called back"))
+            for future in (done_future(stage), None)
+        ]
+    with handling(stage, "a later"):
+        turn_by_turn(stage, 4)
+    stage.note(futures)
+
+
+@program
+def callback_argument_failures_outside_of_contexts_go_to_the_loop(stage):
+    handle_callback_exception = stage.loop.handle_callback_exception
+
+    def noted(callback):
+        stage.note("the loop was given an error")
+        handle_callback_exception(callback)
+
+    stage.loop.handle_callback_exception = noted
+
+    @stage.gen.coroutine
+    def work(error=None):
+        yield done_future(stage)
+        if error:
+            raise error
+
+    def fail(result):
+        raise KeyError("of the callback")
+
+    work(ValueError("of the coroutine"), callback=fail)
+    stage.turn(4)
+    stage.note(work(callback=fail))
+    stage.turn(4)
+
+
+@program
+def callback_argument_that_fails_does_so_in_the_contexts_of_the_call(stage):
+    @stage.gen.coroutine
+    def work():
+        with handling(stage, "the coroutine's"):
+            return 42
+
+    def fail(result):
+        raise KeyError("of the callback")
+
+    with handling(stage, "the caller's outer"):
+        with handling(stage, "the caller's inner"):
+            future = work(callback=fail)
+        stage.turn(4)
+    stage.note(future)
+
+
+@program
+def callback_argument_that_is_a_coroutine_has_its_failure_logged(stage):
+    @stage.gen.coroutine
+    def work():
+        return 42
+
+    @stage.gen.coroutine
+    def called_back(result):
+        stage.note("called back", result)
+        yield stage.gen.moment
+        raise ValueError("late")
+
+    work(callback=called_back)
+    stage.turn(6)
+
+
+@program
+def callback_argument_of_none_is_called_all_the_same(stage):
+    @stage.gen.coroutine
+    def work():
+        yield done_future(stage)
+        return 42
+
+    stage.note(work(callback=None))
+    stage.turn(4)
+
+
+@program
+def callback_argument_is_taken_from_a_function_that_declares_one(stage):
+    @stage.gen.coroutine
+    def optional(callback=None, **kwargs):
+        yield done_future(stage)
+        return callback, kwargs
+
+    @stage.gen.coroutine
+    def required(callback):
+        yield done_future(stage)
+        return callback
+
+    stage.note(optional(callback=stage.noting("called back")))
+    stage.note(optional("by position"), required("by position"))
+    stage.turn(4)
+    with handling(stage, "the caller's", told=type):
+        future = required(callback=stage.noting("not called back"))
+    stage.note(type(future.exception()))
+    stage.turn(4)
+
+
+@program
+def callback_argument_by_partials_and_methods(stage):
+    class Work:
+        @stage.gen.coroutine
+        def method(self, a):
+            return a, (yield done_future(stage, 2))
+
+        @staticmethod
+        @stage.gen.coroutine
+        def static(a):
+            return a
+
+    Work().method(1, callback=stage.noting("method"))
+    Work.static(3, callback=stage.noting("static"))
+    functools.partial(Work().method, callback=stage.noting("partial"))(4)
+    stage.turn(4)

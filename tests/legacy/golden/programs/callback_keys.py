@@ -1,0 +1,154 @@
+"""The keys of `gen.Callback` and `gen.Wait`: which are known, and to whom."""
+
+from stage import program
+
+
+def tried(stage, point):
+    """Wait for something and note what it gives or throws."""
+    try:
+        result = yield point
+    except Exception as exc:
+        stage.note("caught", exc)
+    else:
+        stage.note("got", result)
+
+
+@program
+def wait_all_of_one_key_twice(stage):
+    @stage.gen.coroutine
+    def main():
+        (yield stage.gen.Callback("key"))(42)
+        yield from tried(stage, stage.gen.WaitAll(["key", "key"]))
+        stage.loop.add_callback((yield stage.gen.Callback("key")), 43)
+        yield from tried(stage, stage.gen.WaitAll(["key", "key"]))
+
+    stage.run(main)
+
+
+@program
+def key_that_is_pending_cannot_be_taken_again(stage):
+    @stage.gen.coroutine
+    def main():
+        callback = yield stage.gen.Callback("key")
+        yield from tried(stage, stage.gen.Callback("key"))
+        callback("value")
+        yield from tried(stage, stage.gen.Callback("key"))
+        yield from tried(stage, stage.gen.Wait("key"))
+        (yield stage.gen.Callback("key"))("taken again")
+        yield from tried(stage, stage.gen.Wait("key"))
+
+    stage.run(main)
+
+
+@program
+def key_that_is_not_known_or_not_any_more(stage):
+    @stage.gen.coroutine
+    def main():
+        yield from tried(stage, stage.gen.Wait("key"))
+        (yield stage.gen.Callback("key"))("value")
+        yield from tried(stage, stage.gen.Wait("other"))
+        yield from tried(stage, stage.gen.WaitAll(["key", "other"]))
+        yield from tried(stage, stage.gen.Wait("key"))
+        yield from tried(stage, stage.gen.Wait("key"))
+
+    stage.run(main)
+
+
+@program
+def keys_belong_to_one_call_of_one_coroutine(stage):
+    @stage.gen.coroutine
+    def work(name):
+        callback = yield stage.gen.Callback("key")
+        stage.loop.add_callback(callback, name)
+        raise stage.gen.Return((yield stage.gen.Wait("key")))
+
+    @stage.gen.coroutine
+    def thief():
+        try:
+            yield stage.gen.Wait("key")
+        except stage.gen.UnknownKeyError as exc:
+            stage.note("thief caught", exc)
+
+    @stage.gen.coroutine
+    def main():
+        (yield stage.gen.Callback("key"))("main")
+        stage.note((yield [work("one"), work("two"), thief()]))
+        stage.note((yield stage.gen.Wait("key")))
+
+    stage.run(main)
+
+
+@program
+def keys_of_odd_kinds(stage):
+    keys = [None, (1, "a"), frozenset([1]), len, stage, 0, "", ValueError, 2.5]
+
+    @stage.gen.coroutine
+    def main():
+        for index, key in enumerate(keys):
+            (yield stage.gen.Callback(key))(index)
+        stage.note((yield stage.gen.WaitAll(keys[::-1])))
+
+    stage.run(main)
+
+
+@program
+def keys_that_are_equal_are_one_key(stage):
+    @stage.gen.coroutine
+    def main():
+        callback = yield stage.gen.Callback(1)
+        yield from tried(stage, stage.gen.Callback(1.0))
+        yield from tried(stage, stage.gen.Callback(True))
+        callback("one")
+        yield from tried(stage, stage.gen.Wait(True))
+
+    stage.run(main)
+
+
+@program
+def key_that_cannot_be_hashed_is_thrown_back(stage):
+    @stage.gen.coroutine
+    def main():
+        for make in (stage.gen.Callback, stage.gen.Wait):
+            try:
+                yield make([])
+            except Exception as exc:
+                # Pythons differ in the text.
+                stage.note("caught", type(exc))
+
+    stage.run(main)
+
+
+@program
+def callback_called_again_before_the_wait_gives_its_last_value(stage):
+    @stage.gen.coroutine
+    def main():
+        callback = yield stage.gen.Callback("key")
+        callback("first")
+        callback("second")
+        stage.note((yield stage.gen.Wait("key")))
+
+    stage.run(main)
+
+
+@program
+def callback_called_again_after_the_wait_answers_the_next_of_its_key(stage):
+    @stage.gen.coroutine
+    def main():
+        old = yield stage.gen.Callback("key")
+        old("first")
+        stage.note((yield stage.gen.Wait("key")))
+        old("stale")
+        yield stage.gen.Callback("key")
+        stage.note((yield stage.gen.Wait("key")))
+
+    stage.run(main)
+
+
+@program
+def list_that_takes_a_key_twice_keeps_the_first(stage):
+    @stage.gen.coroutine
+    def main():
+        yield from tried(stage, [stage.gen.Callback("key"), stage.gen.Callback("key")])
+        yield from tried(stage, stage.gen.Callback("key"))
+
+    stage.run(main)

@@ -1,0 +1,193 @@
+"""Coroutines that are begun, or resumed, within stack contexts."""
+
+from named_contexts import NamedContexts
+from stage import program
+
+
+@program
+def coroutine_is_resumed_within_the_contexts_it_began_in(stage):
+    @stage.gen.coroutine
+    def work():
+        stage.note("begins", names.on())
+        for future in futures:
+            stage.note("got", (yield future), names.on())
+        yield stage.gen.moment
+        stage.note("ends", names.on())
+
+    names = NamedContexts(stage)
+    futures = [stage.concurrent.Future() for _ in range(3)]
+    futures[0].set_result("at once")
+    with names.handler("h"), names.context("a"):
+        work()
+        stage.note("suspended", names.on())
+    for future in futures[1:]:
+        future.set_result("later")
+        stage.note("outside", names.on())
+        stage.turn(2)
+    stage.turn()
+
+
+@program
+def contexts_of_whoever_resolves_a_future_do_not_leak_into_the_waiting(stage):
+    @stage.gen.coroutine
+    def work(name):
+        stage.note(name, "got", (yield future), names.on())
+
+    names = NamedContexts(stage)
+    future = stage.concurrent.Future()
+    work("first")
+    with names.context("a"):
+        work("second")
+    with names.handler("h"), names.context("b"):
+        future.set_result(42)
+        stage.note("resolved", names.on())
+        work("third")
+    stage.turn(3)
+
+
+@program
+def child_coroutines_keep_the_contexts_of_their_calls(stage):
+    @stage.gen.coroutine
+    def child(name):
+        yield stage.gen.moment
+        stage.note(name, names.on())
+        raise stage.gen.Return(name)
+
+    @stage.gen.coroutine
+    def parent():
+        with names.context("b"):
+            within = child("within")
+        result = yield [within, child("without")]
+        stage.note("parent", result, names.on())
+
+    names = NamedContexts(stage)
+    with names.context("a"):
+        parent()
+    for turn in range(4):
+        stage.note("turn", turn)
+        stage.turn()
+
+
+@program
+def coroutine_begun_within_contexts_fails_where_it_is_awaited(stage):
+    @stage.gen.coroutine
+    def work():
+        yield stage.gen.moment
+        stage.note("work", names.on())
+        raise ValueError("first")
+
+    @stage.gen.coroutine
+    def main():
+        with names.handler("h", consumes=True):
+            future = work()
+        try:
+            yield future
+        except ValueError as exc:
+            stage.note("caught", exc, names.on())
+        with names.handler("h", consumes=True):
+            future = work()
+        yield future
+
+    names = NamedContexts(stage)
+    stage.run(main)
+
+
+@program
+def what_a_coroutine_schedules_has_the_contexts_of_the_coroutine(stage):
+    @stage.gen.coroutine
+    def work():
+        yield stage.gen.moment
+        stage.loop.add_callback(names.noting("kept"))
+        with names.context("b"):
+            stage.loop.add_callback(names.noting("kept both"))
+            stage.loop.spawn_callback(names.noting("spawned"))
+        stage.loop.add_callback(fail)
+        with stage.stack_context.NullContext():
+            yielded = stage.gen.maybe_future(None)
+        yield yielded
+
+    def fail():
+        raise ValueError("first")
+
+    names = NamedContexts(stage)
+    with names.handler("h", consumes=True), names.context("a"):
+        future = work()
+    stage.turn(3)
+    stage.note("work", future)
+
+
+@program
+def context_deactivated_while_a_coroutine_waits_is_not_entered_again(stage):
+    @stage.gen.coroutine
+    def work():
+        yield stage.gen.moment
+        stage.note("before", names.on())
+        yield waited_for
+        stage.note("after", names.on())
+        deactivate_other()
+        stage.note("still", names.on())
+        yield stage.gen.moment
+        stage.note("last", names.on())
+
+    names = NamedContexts(stage)
+    waited_for = stage.concurrent.Future()
+    with names.context("a") as deactivate, names.context("b") as deactivate_other:
+        work()
+    stage.turn()
+    deactivate()
+    waited_for.set_result(None)
+    stage.turn(4)
+
+
+@program
+def sleep_has_the_contexts_of_its_call(stage):
+    @stage.gen.coroutine
+    def main():
+        with names.context("a"):
+            sleeping = stage.gen.sleep(0.02)
+        yield sleeping
+        stage.note("slept", names.on())
+
+    names = NamedContexts(stage)
+    stage.run(main)
+
+
+@program
+def native_coroutine_has_the_contexts_of_the_yield(stage):
+    async def native():
+        stage.note("native begins", names.on())
+        await waited_for
+        stage.note("native goes on", names.on())
+        stage.loop.add_callback(names.noting("added by native"))
+        return 42
+
+    @stage.gen.coroutine
+    def work():
+        with names.context("b"):
+            coroutine = native()
+        stage.note("got", (yield coroutine), names.on())
+
+    names = NamedContexts(stage)
+    waited_for = stage.concurrent.Future()
+    with names.handler("h", consumes=True), names.context("a"):
+        work()
+    stage.turn()
+    waited_for.set_result(None)
+    stage.turn(6)
+
+
+@program
+def native_coroutine_as_a_callback_has_no_contexts(stage):
+    async def native():
+        stage.note("native begins", names.on())
+        await waited_for
+        stage.note("native goes on", names.on())
+        raise ValueError("first")
+
+    names = NamedContexts(stage)
+    waited_for = stage.concurrent.Future()
+    with names.handler("h", consumes=True), names.context("a"):
+        stage.loop.add_callback(native)
+    stage.turn(2)
+    waited_for.set_result(None)
+    stage.turn(5)

@@ -1,0 +1,177 @@
+"""What `gen.coroutine` makes of functions of all kinds, and how they look after it."""
+
+import functools
+
+from stage import program
+from waited_for import done_future
+
+
+@program
+def coroutine_of_a_plain_function_is_done_at_once(stage):
+    @stage.gen.coroutine
+    def do(function):
+        return function()
+
+    def fail(error):
+        raise error
+
+    stage.note(do(lambda: 42), do(lambda: None))
+    stage.attempt(do, lambda: fail(ValueError("at once")))
+    stage.note(do(lambda: fail(stage.gen.Return(1))))
+    stage.note(do(lambda: fail(StopIteration(2))), do(lambda: next(iter(()))))
+    stage.note("future as value", do(stage.gen.Future))
+    stage.note("iterator as value", list(do(lambda: iter([1, 2])).result()))
+
+
+@program
+def coroutine_of_a_function_that_returns_a_generator_runs_it(stage):
+    def generate():
+        stage.note("begun")
+        return (yield done_future(stage, 42))
+
+    stage.note(stage.gen.coroutine(lambda: generate())())
+    stage.note(stage.gen.coroutine(lambda: (x for x in [done_future(stage)]))())
+    coroutine = stage.gen.coroutine(generate)
+    stage.note("future as value", stage.gen.coroutine(lambda: coroutine())())
+
+
+@program
+def coroutine_called_wrongly_returns_a_failed_future(stage):
+    @stage.gen.coroutine
+    def work(needed):
+        stage.note("not run")
+        yield
+
+    for call in (work, lambda: work(1, 2), lambda: work(1, wrong=2)):
+        stage.note(type(call().exception()))
+
+
+@program
+def coroutine_looks_like_its_function(stage):
+    def raw(a, b=2):
+        """Does it."""
+        yield done_future(stage)
+
+    raw.mark = [1]
+    work = stage.gen.coroutine(raw)
+    stage.note(work.__name__, work.__doc__, work.mark, work.mark is raw.mark)
+    stage.note("wrapped", work.__wrapped__ is raw, work.__tornado_coroutine__)
+    stage.note("marks on the function", sorted(vars(raw)))
+    twice = stage.gen.coroutine(work)
+    stage.note("twice", twice.__wrapped__ is work, twice(1))
+
+
+@program
+def coroutine_functions_are_told_by_their_mark(stage):
+    class Work:
+        @stage.gen.coroutine
+        def method(self):
+            yield
+
+    class Marked:
+        __tornado_coroutine__ = "any mark"
+
+    def plain():
+        yield
+
+    is_coroutine_function = stage.gen.is_coroutine_function
+    work = stage.gen.coroutine(plain)
+    stage.note(is_coroutine_function(work), is_coroutine_function(plain))
+    stage.note("methods", *map(is_coroutine_function, (Work.method, Work().method)))
+    stage.note("partial", is_coroutine_function(functools.partial(work)))
+    stage.note("engine", is_coroutine_function(stage.gen.engine(plain)))
+    stage.note("wraps", is_coroutine_function(functools.wraps(work)(lambda: None)))
+    stage.note(is_coroutine_function(None), is_coroutine_function(Marked()))
+
+
+@program
+def coroutine_decorates_methods_of_all_kinds(stage):
+    class Work:
+        name = "work"
+
+        @stage.gen.coroutine
+        def method(self, a, b=2):
+            return self.name, a, (yield done_future(stage, b))
+
+        @staticmethod
+        @stage.gen.coroutine
+        def static(a):
+            return a, (yield done_future(stage, 2))
+
+        @classmethod
+        @stage.gen.coroutine
+        def of_class(cls, *args, **kwargs):
+            return cls.name, args, (yield done_future(stage, kwargs))
+
+        def __call__(self, a):
+            return self.name, a, (yield done_future(stage, 2))
+
+    stage.note(Work().method(1), Work().method(1, b=3), Work.method(Work(), 1))
+    stage.note(Work.static(1), Work().static(1))
+    stage.note(Work.of_class(1, 2, c=3))
+    stage.note(functools.partial(Work().method, b=4)(1))
+    stage.note(stage.gen.coroutine(Work().__call__)(1))
+
+
+@program
+def coroutine_decorates_partials_and_callable_objects(stage):
+    def generate(a, b):
+        return a, (yield done_future(stage, b))
+
+    class Callable:
+        def __call__(self, a):
+            return generate(a, 2)
+
+    for function in (functools.partial(generate, b=2), Callable()):
+        coroutine = stage.gen.coroutine(function)
+        stage.note(coroutine(1), coroutine.__wrapped__ is function)
+
+
+@program
+def coroutine_decorator_takes_replace_callback_and_ignores_it(stage):
+    def work(callback=None):
+        yield done_future(stage)
+        return callback
+
+    for replace_callback in (False, True):
+        try:
+            by_position = stage.gen.coroutine(work, replace_callback)
+            by_name = stage.gen.coroutine(work, replace_callback=replace_callback)
+        except TypeError as exc:
+            stage.note(type(exc))
+            continue
+        stage.note(by_position(callback=stage.noting("called back")))
+        stage.note(by_name(callback=stage.noting("called back")))
+        stage.turn(4)
+
+
+@program
+def coroutine_makes_the_generators_of_its_function_awaitable(stage):
+    def generate():
+        stage.note("begun")
+        return (yield from done_future(stage, 42).__await__())
+
+    stage.gen.coroutine(generate)
+
+    async def work():
+        return await generate()
+
+    stage.run(work)
+
+
+@program
+def coroutine_makes_the_generators_of_its_function_yieldable(stage):
+    @stage.gen.coroutine
+    def inner():
+        stage.note("begun")
+        return (yield done_future(stage, 42))
+
+    @stage.gen.coroutine
+    def work():
+        for yielded in (inner.__wrapped__(), [inner.__wrapped__(), inner()]):
+            try:
+                stage.note("given", (yield yielded))
+            except RuntimeError as exc:
+                stage.note("caught", type(exc))
+
+    stage.run(work)

@@ -1,0 +1,240 @@
+"""`gen.coroutine`: when its body runs, in which contexts, and what it returns."""
+
+from named_contexts import NamedContexts
+from stage import program
+from waited_for import done_future, turns_until_done
+
+try:
+    from contextvars import ContextVar
+except ImportError:  # Python 3.6
+    ContextVar = None
+
+
+@program
+def coroutine_begins_at_the_call_and_stops_at_the_first_pending_future(stage):
+    pending = stage.gen.Future()
+
+    @stage.gen.coroutine
+    def work():
+        stage.note("begun")
+        stage.note("given", (yield done_future(stage, "what was ready")))
+        stage.note("given", (yield pending))
+        return "end"
+
+    future = work()
+    stage.note("called", future)
+    pending.set_result("what was waited for")
+    stage.note("resolved", future)
+    stage.note("done after turns", turns_until_done(stage, future), future)
+
+
+@program
+def coroutine_that_only_yields_done_futures_is_done_at_once(stage):
+    @stage.gen.coroutine
+    def count(upto):
+        total = 0
+        for _ in range(upto):
+            total += yield done_future(stage, 1)
+        return total
+
+    # More steps than Python lets functions call one another.
+    stage.note("ready", count(5000))
+
+    @stage.gen.coroutine
+    def call():
+        return (yield count(3)) + (yield count(4))
+
+    stage.note("ready", call())
+
+
+@program
+def coroutine_resumes_some_turns_after_each_future_of_a_chain_of_calls(stage):
+    innermost = stage.gen.Future()
+
+    @stage.gen.coroutine
+    def work(depth):
+        result = yield (work(depth - 1) if depth else innermost)
+        stage.note("resumed at depth", depth)
+        return result
+
+    future = work(3)
+    innermost.set_result(42)
+    stage.note("set")
+    stage.note("done after turns", turns_until_done(stage, future), future)
+
+
+@program
+def coroutine_that_resolves_what_others_wait_for_goes_on_first(stage):
+    shared = stage.gen.Future()
+
+    @stage.gen.coroutine
+    def wait(name):
+        stage.note(name, "given", (yield shared))
+
+    @stage.gen.coroutine
+    def resolve():
+        shared.set_result(42)
+        stage.note("set")
+        stage.note("its own", (yield shared))
+
+    waiting = [wait("first"), wait("second")]
+    stage.note(resolve(), waiting)
+    turns_until_done(stage, waiting[1])
+    stage.note(waiting)
+
+
+@program
+def coroutine_results_by_every_way_to_return(stage):
+    class Answer(stage.gen.Return):
+        pass
+
+    def bare():
+        if (yield done_future(stage, 42)):
+            return
+        stage.note("not reached")
+
+    def with_value():
+        yield done_future(stage)
+        return [1, 2]
+
+    def with_return(answer):
+        yield done_future(stage)
+        raise answer
+
+    def before_any_yield():
+        raise stage.gen.Return("early")
+        yield
+
+    def in_a_helper():
+        def helper():
+            raise stage.gen.Return("of the helper")
+
+        yield done_future(stage)
+        helper()
+
+    coroutine = stage.gen.coroutine
+    stage.note(coroutine(bare)(), coroutine(with_value)())
+    stage.note(coroutine(with_return)(stage.gen.Return()))
+    stage.note(coroutine(with_return)(stage.gen.Return))
+    stage.note(coroutine(with_return)(stage.gen.Return({"a": 1})))
+    stage.note(coroutine(with_return)(Answer([3])))
+    stage.note(coroutine(before_any_yield)(), coroutine(in_a_helper)())
+
+
+@program
+def coroutine_may_return_an_error_or_a_future_as_its_value(stage):
+    pending = stage.gen.Future()
+
+    @stage.gen.coroutine
+    def give(value):
+        yield done_future(stage)
+        return value
+
+    stage.note(give(ValueError("a value")))
+    stage.note("not waited for", give(pending), give(pending).result() is pending)
+
+
+@program
+def coroutine_has_one_copy_of_the_context_variables(stage):
+    if ContextVar is None:
+        stage.note("there are none")
+        return
+
+    @stage.gen.coroutine
+    def work():
+        stage.note("begins with", variable.get())
+        token = variable.set("the body's own")
+        yield stage.gen.moment
+        stage.note("goes on with", variable.get())
+        yield pending
+        variable.reset(token)
+        stage.note("ends with", variable.get())
+
+    variable = ContextVar("variable")
+    variable.set("the caller's")
+    pending = stage.gen.Future()
+    future = work()
+    stage.note("the caller has", variable.get())
+    variable.set("another")
+    stage.turn(2)
+    pending.set_result(None)
+    stage.turn(2)
+    stage.note(future, "the caller has", variable.get())
+
+
+@program
+def coroutine_whose_future_is_cancelled_goes_on_to_its_end(stage):
+    pending = stage.gen.Future()
+
+    @stage.gen.coroutine
+    def work():
+        stage.note("given", (yield pending))
+        return "end"
+
+    future = work()
+    stage.note("cancel", future.cancel(), future)
+    if not pending.done():
+        pending.set_result(42)
+    stage.turn(4)
+    stage.note(future)
+
+
+@program
+def coroutine_is_resumed_in_the_contexts_of_its_call(stage):
+    contexts = NamedContexts(stage)
+    pending = stage.gen.Future()
+
+    @stage.gen.coroutine
+    def work():
+        stage.note("begun", contexts.on())
+        for future in (None, pending):
+            yield future
+            stage.note("resumed", contexts.on())
+
+    with contexts.context("call"):
+        future = work()
+    stage.note("called", contexts.on())
+    stage.turn(2)
+    with contexts.context("set"):
+        pending.set_result(None)
+    turns_until_done(stage, future)
+    stage.note("done", contexts.on(), future)
+
+
+@program
+def coroutine_takes_what_an_undecorated_generator_yields(stage):
+    def helper(a):
+        stage.note("begun")
+        b = yield done_future(stage, 2)
+        yield stage.gen.moment
+        return a + b
+
+    @stage.gen.coroutine
+    def work():
+        stage.note("from", (yield from helper(1)))
+        try:
+            yield helper(1)
+        except stage.gen.BadYieldError as exc:
+            stage.note("yielded", exc)
+
+    stage.run(work)
+
+
+@program
+def coroutine_is_awaited_by_native_ones(stage):
+    @stage.gen.coroutine
+    def inner(error=None):
+        yield stage.gen.moment
+        if error:
+            raise error
+        return 42
+
+    async def work():
+        stage.note("given", await inner())
+        try:
+            await inner(ValueError("inside"))
+        except ValueError as exc:
+            stage.note("caught", exc)
+        return "end"
+
+    stage.run(work)

@@ -1,0 +1,163 @@
+"""4.5's own Future: states, results, errors, and a second outcome."""
+
+import gc
+import sys
+
+from own_future import has_own_future, make_future
+from stage import program
+
+
+def note_refusal(stage, function, *args):
+    """Note whether this is refused; with which error is the library's affair."""
+    try:
+        function(*args)
+    except Exception:
+        stage.note("refused")
+    else:
+        stage.note("accepted")
+
+
+def error_with_traceback():
+    """Return the exc_info of an error that was raised in here."""
+    try:
+        raise ValueError("lost")
+    except ValueError:
+        return sys.exc_info()
+
+
+@program
+def future_tells_its_state_and_does_not_block(stage):
+    if not has_own_future(stage):
+        return
+    future = make_future(stage)
+    stage.note(future.done(), future.running(), future.cancelled())
+    for read in (future.result, future.exception):
+        note_refusal(stage, read)
+        note_refusal(stage, read, 0.01)
+    stage.note(future.exc_info(), future)
+    future.set_result(None)
+    stage.note(future.done(), future.running(), future.cancelled())
+    stage.note(future.result(), future.exception(), future.exc_info())
+
+
+@program
+def future_cannot_be_cancelled(stage):
+    future = make_future(stage)
+    future.add_done_callback(stage.noting("called back"))
+    stage.note(future.cancel(), future.cancelled(), future.done())
+    note_refusal(stage, future.set_result, 1)
+    stage.turn()
+    stage.note(future.cancel(), future)
+
+
+@program
+def future_gives_a_result_with_a_timeout_of_any_kind(stage):
+    if not has_own_future(stage):
+        return
+    for value in (7, 0, None, []):
+        future = make_future(stage)
+        future.set_result(value)
+        stage.note(future.result(timeout=5), future.result(0), future.result(None))
+        stage.note(future.exception(timeout=5), future.exception(0))
+
+
+@program
+def future_raises_the_very_error_each_time(stage):
+    error = ValueError("never raised")
+    future = make_future(stage)
+    future.set_exception(error)
+    for _ in range(2):
+        try:
+            future.result()
+        except ValueError as caught:
+            stage.note("the very error", caught is error)
+    stage.note(future.exception() is error)
+    if has_own_future(stage):
+        typ, value, _ = future.exc_info()
+        stage.note(typ, value is error)
+
+
+@program
+def future_given_exc_info_keeps_error_and_traceback(stage):
+    if not has_own_future(stage):
+        return
+    exc_info = error_with_traceback()
+    future = make_future(stage)
+    future.add_done_callback(stage.noting("called back"))
+    future.set_exc_info(exc_info)
+    stage.note("set", future)
+    typ, value, tb = future.exc_info()
+    stage.note(typ, value is exc_info[1], tb.tb_frame.f_code.co_name)
+    try:
+        future.result()
+    except ValueError:
+        tb = sys.exc_info()[2]
+        while tb.tb_next:
+            tb = tb.tb_next
+        stage.note("raised in", tb.tb_frame.f_code.co_name)
+
+
+@program
+def future_set_to_a_second_result(stage):
+    future = make_future(stage)
+    future.add_done_callback(stage.noting("called back"))
+    future.set_result(1)
+    note_refusal(stage, future.set_result, 2)
+    stage.note(future)
+    stage.turn()
+
+
+@program
+def future_set_to_an_error_after_a_result(stage):
+    future = make_future(stage)
+    future.set_result(1)
+    note_refusal(stage, future.set_exception, ValueError("second"))
+    stage.attempt(future.result)
+    stage.note("exception", future.exception())
+
+
+@program
+def future_set_to_a_result_after_an_error(stage):
+    future = make_future(stage)
+    future.set_exception(ValueError("first"))
+    note_refusal(stage, future.set_result, 2)
+    stage.attempt(future.result)
+    stage.note("exception", future.exception())
+
+
+@program
+def future_failure_nobody_looked_at_is_logged_when_it_is_dropped(stage):
+    gc.disable()
+    try:
+        future = make_future(stage)
+        future.add_done_callback(lambda f: stage.note("done", f.done()))
+        future.set_exception(ValueError("lost"))
+        stage.turn()
+        stage.note("dropping")
+        del future
+        stage.note("dropped")
+    finally:
+        gc.enable()
+
+
+@program
+def future_failure_somebody_looked_at_is_not_logged(stage):
+    def look_by_result(future):
+        stage.attempt(future.result)
+
+    def look_by_exception(future):
+        future.exception()
+
+    def look_by_exc_info(future):
+        getattr(future, "exc_info", future.exception)()
+
+    for look in (look_by_result, look_by_exception, look_by_exc_info):
+        in_time, late = make_future(stage), make_future(stage)
+        in_time.add_done_callback(look)
+        for future in (in_time, late):
+            future.set_exception(ValueError("lost"))
+        look(late)
+        stage.turn()
+        del in_time, late, future
+        gc.collect()
+        stage.note(look.__name__)

@@ -1,0 +1,213 @@
+"""`StackContextInconsistentError`: a `yield` where the contexts are not as they were."""
+
+from named_contexts import NamedContexts
+from stage import program
+
+
+@program
+def yield_within_a_context_fails_at_the_first_step(stage):
+    @stage.gen.coroutine
+    def work():
+        with names.context("a"):
+            try:
+                yield stage.gen.moment
+            except Exception as exc:
+                stage.note("thrown in", exc, names.on())
+                raise
+
+    names = NamedContexts(stage)
+    before = stage.stack_context._state.contexts
+    future = work()
+    stage.note("returned", future, names.on())
+    stage.note("same state", stage.stack_context._state.contexts is before)
+
+
+@program
+def yield_within_a_context_fails_at_a_later_step(stage):
+    @stage.gen.coroutine
+    def work():
+        yield stage.gen.moment
+        stage.note("resumed", names.on())
+        with names.context("a"):
+            yield stage.gen.moment
+
+    names = NamedContexts(stage)
+    future = work()
+    for _ in range(2):
+        stage.note(future, names.on())
+        stage.turn()
+    stage.note(future, names.on())
+
+
+@program
+def yield_within_a_context_fails_when_it_need_not_wait(stage):
+    @stage.gen.coroutine
+    def work(is_late):
+        if is_late:
+            yield done
+        with names.context("a"):
+            yield done
+            stage.note("not reached")
+
+    names = NamedContexts(stage)
+    done = stage.concurrent.Future()
+    done.set_result(None)
+    stage.note(work(False), names.on())
+    stage.note(work(True), names.on())
+
+
+@program
+def yield_within_a_null_context_fails(stage):
+    @stage.gen.coroutine
+    def work(is_late):
+        if is_late:
+            yield stage.gen.moment
+        with stage.stack_context.NullContext():
+            yield stage.gen.moment
+
+    names = NamedContexts(stage)
+    with names.context("a"):
+        futures = [work(False), work(True)]
+        stage.note("body", names.on())
+    stage.turn(2)
+    stage.note(futures, names.on())
+
+
+@program
+def yield_within_a_handler_is_handled_there(stage):
+    @stage.gen.coroutine
+    def work(is_late):
+        if is_late:
+            yield stage.gen.moment
+        with names.handler("h", consumes=True):
+            yield stage.gen.moment
+            stage.note("not reached")
+        stage.note("went on", names.on())
+        result = yield stage.gen.maybe_future(42)
+        raise stage.gen.Return(result)
+
+    names = NamedContexts(stage)
+    first, late = work(False), work(True)
+    stage.note(first, late)
+    for _ in range(3):
+        stage.turn()
+        stage.note(first, late)
+
+
+@program
+def inconsistency_caught_at_the_first_step_comes_again_at_the_next_yield(stage):
+    @stage.gen.coroutine
+    def work(yields_again):
+        try:
+            with names.context("a"):
+                yield stage.gen.moment
+        except stage.stack_context.StackContextInconsistentError as exc:
+            stage.note("caught", exc, names.on())
+        if yields_again:
+            yield stage.gen.moment
+            stage.note("not reached")
+        raise stage.gen.Return(42)
+
+    names = NamedContexts(stage)
+    for yields_again in (False, True):
+        stage.note(work(yields_again), names.on())
+
+
+@program
+def inconsistency_caught_at_a_later_step_gives_the_wrong_result(stage):
+    @stage.gen.coroutine
+    def work():
+        yield stage.gen.moment
+        try:
+            with names.context("a"):
+                yield first
+        except stage.stack_context.StackContextInconsistentError as exc:
+            stage.note("caught", exc)
+        stage.note("got", (yield second))
+
+    names = NamedContexts(stage)
+    first, second = stage.concurrent.Future(), stage.concurrent.Future()
+    future = work()
+    stage.turn()
+    second.set_result("of the second")
+    stage.turn()
+    stage.note(future)
+    first.set_result("of the first")
+    stage.turn(2)
+    stage.note(future)
+
+
+@program
+def inconsistency_caught_within_its_block_leaves_the_context_on(stage):
+    @stage.gen.coroutine
+    def work():
+        with names.context("a"):
+            try:
+                yield waited_for
+            except stage.stack_context.StackContextInconsistentError as exc:
+                stage.note("caught", exc, names.on())
+            stage.note("got", (yield waited_for), names.on())
+
+    names = NamedContexts(stage)
+    waited_for = stage.concurrent.Future()
+    before = stage.stack_context._state.contexts
+    future = work()
+    stage.note(future, names.on())
+    stage.stack_context._state.contexts = before
+    waited_for.set_result(42)
+    stage.turn(2)
+    stage.note(future, names.on())
+
+
+@program
+def yield_within_a_context_of_an_engine_fails_in_its_callers_contexts(stage):
+    @stage.gen.engine
+    def work(is_late):
+        if is_late:
+            yield stage.gen.moment
+        with names.context("a"):
+            yield stage.gen.moment
+
+    names = NamedContexts(stage)
+    with names.handler("h", consumes=True):
+        stage.attempt(work, False)
+        stage.attempt(work, True)
+        stage.note("body", names.on())
+    for turn in range(3):
+        stage.note("turn", turn)
+        stage.turn()
+    stage.note("outside", names.on())
+
+
+@program
+def block_without_yield_may_start_what_is_yielded_after_it(stage):
+    @stage.gen.coroutine
+    def inner():
+        yield stage.gen.moment
+        stage.note("inner", names.on())
+        raise stage.gen.Return(42)
+
+    @stage.gen.coroutine
+    def work():
+        for name in ("a", "b"):
+            with names.context(name):
+                future = inner()
+            stage.note("got", (yield future), names.on())
+
+    names = NamedContexts(stage)
+    stage.run(work)
+
+
+@program
+def context_that_is_never_left_is_noticed_at_a_yield_only(stage):
+    @stage.gen.coroutine
+    def work(yields):
+        names.context("a").__enter__()
+        if yields:
+            yield stage.gen.moment
+
+    names = NamedContexts(stage)
+    before = stage.stack_context._state.contexts
+    for yields in (False, True):
+        stage.note(work(yields), names.on())
+        stage.stack_context._state.contexts = before

@@ -1,0 +1,242 @@
+"""`IOLoop.current` and `instance`: which loop is whose, in which thread, how long."""
+
+import threading
+
+from stage import program
+
+
+def in_thread(function):
+    """Call a function on a thread of its own, and wait for its end."""
+    thread = threading.Thread(target=function)
+    thread.start()
+    thread.join()
+
+
+def run_once(loop):
+    """Let a loop run for one turn."""
+    loop.add_callback(loop.stop)
+    loop.start()
+
+
+def is_current(stage, loop):
+    """Is this the current loop of the thread?  Makes none where there is none."""
+    return stage.ioloop.IOLoop.current(instance=False) is loop
+
+
+def without_instance(stage):
+    """Undo what `instance` and `install` have done to the stage."""
+    stage.ioloop.IOLoop.clear_instance()
+    stage.loop.make_current()
+
+
+@program
+def loop_is_current_when_made_so(stage):
+    other = stage.ioloop.IOLoop(make_current=False)
+    stage.note("at first", is_current(stage, stage.loop))
+    other.make_current()
+    stage.note("made current", is_current(stage, other))
+    stage.loop.make_current()
+    stage.note("back", is_current(stage, stage.loop))
+    other.close()
+    stage.note("the other closed", is_current(stage, stage.loop))
+    stage.loop.make_current()
+
+
+@program
+def new_loop_becomes_current_only_where_there_is_none(stage):
+    IOLoop = stage.ioloop.IOLoop
+    second = IOLoop()
+    stage.note("beside another", is_current(stage, second))
+    second.close()
+    stage.loop.clear_current()
+    stage.note("cleared", is_current(stage, None))
+    third = IOLoop()
+    stage.note("alone", is_current(stage, third))
+    third.clear_current()
+    third.close()
+    stage.loop.make_current()
+
+
+@program
+def new_loop_that_has_to_be_current_is_refused_beside_another(stage):
+    IOLoop = stage.ioloop.IOLoop
+    try:
+        second = IOLoop(make_current=True)
+    except RuntimeError:
+        stage.note("refused")
+    else:
+        stage.note("accepted")
+        second.close()
+    stage.note("current as before", is_current(stage, stage.loop))
+    stage.loop.make_current()
+
+
+@program
+def running_loop_is_current_until_it_stops(stage):
+    other = stage.ioloop.IOLoop(make_current=False)
+    other.add_callback(lambda: stage.note("running", is_current(stage, other)))
+    run_once(other)
+    stage.note("one was current", is_current(stage, stage.loop))
+    stage.loop.clear_current()
+    run_once(other)
+    stage.note("none was current", is_current(stage, None))
+    other.close()
+    stage.loop.make_current()
+
+
+@program
+def current_loop_that_is_closed(stage):
+    other = stage.ioloop.IOLoop(make_current=False)
+    other.make_current()
+    other.close()
+    stage.note("is still current", is_current(stage, other))
+    stage.note("the one before is current", is_current(stage, stage.loop))
+    stage.loop.make_current()
+
+
+@program
+def thread_has_a_current_loop_of_its_own(stage):
+    IOLoop = stage.ioloop.IOLoop
+
+    def work():
+        stage.note("none at first", is_current(stage, None))
+        own = IOLoop()
+        stage.note("its own", is_current(stage, own))
+        own.add_callback(lambda: stage.note("running", is_current(stage, own)))
+        run_once(own)
+        own.clear_current()
+        stage.note("cleared", is_current(stage, None))
+        own.close()
+
+    in_thread(work)
+    stage.note("the main thread's", is_current(stage, stage.loop))
+
+
+@program
+def thread_without_a_loop_asks_for_the_current_one(stage):
+    IOLoop = stage.ioloop.IOLoop
+    without_instance(stage)
+
+    def work():
+        try:
+            loop = IOLoop.current()
+        except RuntimeError:
+            stage.note("refused")
+            return
+        stage.note("the main thread's", loop is stage.loop)
+        stage.note("the same again", loop is IOLoop.current())
+        stage.note("the instance", loop is IOLoop.instance())
+        loop.close()
+
+    in_thread(work)
+    without_instance(stage)
+
+
+@program
+def thread_asks_for_the_instance_of_the_main_thread(stage):
+    IOLoop = stage.ioloop.IOLoop
+    without_instance(stage)
+    instance = IOLoop.instance()
+
+    def work():
+        try:
+            loop = IOLoop.instance()
+        except RuntimeError:
+            stage.note("refused")
+            return
+        stage.note("the main thread's", loop is instance)
+        if loop is not instance:
+            loop.close()
+
+    in_thread(work)
+    without_instance(stage)
+    if instance is not stage.loop:
+        instance.close()
+
+
+@program
+def instance_beside_a_current_loop(stage):
+    IOLoop = stage.ioloop.IOLoop
+    without_instance(stage)
+    instance = IOLoop.instance()
+    stage.note("the same again", IOLoop.instance() is instance)
+    stage.note("is the current one", instance is IOLoop.current())
+    stage.note("the current one is unchanged", is_current(stage, stage.loop))
+    without_instance(stage)
+    if instance is not stage.loop:
+        instance.close()
+
+
+@program
+def installed_loop_is_the_instance(stage):
+    IOLoop = stage.ioloop.IOLoop
+    without_instance(stage)
+    first, second = IOLoop(make_current=False), IOLoop(make_current=False)
+    first.install()
+    stage.note("instance", IOLoop.instance() is first)
+    stage.note("current", is_current(stage, first))
+    try:
+        second.install()
+    except (AssertionError, RuntimeError):
+        stage.note("a second one is refused")
+    else:
+        stage.note("a second one", IOLoop.instance() is second)
+    IOLoop.clear_instance()
+    stage.loop.make_current()
+    stage.note("cleared", IOLoop.instance() in (first, second))
+    for loop in (first, second, IOLoop.instance()):
+        if loop is not stage.loop:
+            loop.close()
+    without_instance(stage)
+
+
+@program
+def initialized_tells_if_there_is_an_instance(stage):
+    IOLoop = stage.ioloop.IOLoop
+    if not hasattr(IOLoop, "initialized"):
+        stage.note("is gone")
+        return
+    without_instance(stage)
+    stage.note("at first", IOLoop.initialized())
+    instance = IOLoop.instance()
+    stage.note("with an instance", IOLoop.initialized())
+    without_instance(stage)
+    stage.note("cleared", IOLoop.initialized())
+    if instance is not stage.loop:
+        instance.close()
+
+
+@program
+def coroutine_stays_on_the_loop_on_which_it_began(stage):
+    other = stage.ioloop.IOLoop(make_current=False)
+    future = stage.concurrent.Future()
+
+    @stage.gen.coroutine
+    def work():
+        yield future
+        stage.note("resumed")
+
+    work()
+    other.make_current()
+    future.set_result(None)
+    for _ in range(3):
+        run_once(other)
+    stage.note("the other loop has run")
+    stage.turn(3)
+    stage.note("its own loop has run")
+    stage.loop.make_current()
+    other.close()
+
+
+@program
+def loop_is_given_a_clock(stage):
+    try:
+        loop = stage.ioloop.IOLoop(make_current=False, time_func=lambda: 1000.0)
+    except TypeError:
+        stage.note("refused")
+        return
+    stage.note("time", loop.time())
+    loop.call_at(999, stage.noting("past"))
+    loop.call_later(1, stage.noting("future"))
+    run_once(loop)
+    loop.close()

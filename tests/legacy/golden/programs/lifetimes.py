@@ -1,0 +1,321 @@
+"""How long things live: what a coroutine, a Future or a Task holds on to, and when not.
+
+The garbage collector is off unless a program says `gc.collect()`, so that only what is
+in no cycle is freed.
+"""
+
+import functools
+import gc
+import weakref
+
+from own_future import make_future
+from stage import program
+
+
+class Thing:
+    """Something whose end can be watched."""
+
+
+class Watch:
+    """Makes things and tells which of them are still there."""
+
+    def __init__(self, stage):
+        self.stage = stage
+        self._refs = []
+
+    def thing(self, name):
+        thing = Thing()
+        self.watch(name, thing)
+        return thing
+
+    def watch(self, name, thing):
+        self._refs.append((name, weakref.ref(thing)))
+
+    def note(self, when):
+        there = [name for name, ref in self._refs if ref() is not None]
+        self.stage.note(when, "there are", " ".join(there) or "none")
+
+
+def without_collector(function):
+    """Play a program while the garbage collector is off."""
+
+    @functools.wraps(function)
+    def play(stage):
+        gc.collect()
+        gc.disable()
+        try:
+            function(stage, Watch(stage))
+        finally:
+            gc.enable()
+
+    return play
+
+
+@program
+@without_collector
+def ended_coroutine_is_freed_at_once(stage, watch):
+    @stage.gen.coroutine
+    def work(argument):
+        local = watch.thing("local")
+        for _ in range(waits):
+            yield stage.gen.moment
+        raise stage.gen.Return(local is not argument)
+
+    for waits in (0, 2):
+        future = work(watch.thing("argument"))
+        watch.note("begun")
+        stage.turn(3)
+        watch.note("ended")
+        stage.note(future)
+        watch.watch("future", future)
+        del future
+        watch.note("dropped")
+
+
+@program
+@without_collector
+def failed_coroutine_is_freed_with_its_future(stage, watch):
+    @stage.gen.coroutine
+    def work(argument):
+        local = watch.thing("local")
+        for _ in range(waits):
+            yield stage.gen.moment
+        raise ValueError(local is not argument)
+
+    for waits in (0, 2):
+        future = work(watch.thing("argument"))
+        stage.turn(3)
+        stage.note(future)
+        watch.watch("future", future)
+        watch.note("ended")
+        del future
+        watch.note("dropped")
+
+
+@program
+@without_collector
+def coroutines_that_waited_for_each_other_are_freed_at_once(stage, watch):
+    @stage.gen.coroutine
+    def work(depth, pending):
+        local = watch.thing("local")
+        yield work(depth - 1, pending) if depth else pending
+        raise stage.gen.Return(local is None)
+
+    pending = make_future(stage)
+    watch.watch("pending", pending)
+    future = work(2, pending)
+    watch.note("suspended")
+    pending.set_result(None)
+    stage.turn(8)
+    stage.note(future)
+    del pending
+    watch.note("ended")
+
+
+@program
+@without_collector
+def ended_engine_is_freed_at_once(stage, watch):
+    @stage.gen.engine
+    def work(argument, callback):
+        local = watch.thing("local")
+        yield stage.gen.Task(stage.loop.add_callback)
+        callback(local is argument)
+
+    work(watch.thing("argument"), callback=stage.noting("called back"))
+    watch.note("begun")
+    stage.turn(6)
+    watch.note("ended")
+
+
+@program
+@without_collector
+def suspended_coroutine_lives_as_long_as_its_result_is_held(stage, watch):
+    refs = []
+
+    @stage.gen.coroutine
+    def work():
+        local = watch.thing("local")
+        pending = make_future(stage)
+        refs.append(weakref.ref(pending))
+        value = yield pending
+        raise stage.gen.Return((value, local is None))
+
+    future = work()
+    gc.collect()
+    watch.note("collected")
+    pending = refs[0]()
+    stage.note("still there", pending is not None)
+    pending.set_result(42)
+    del pending
+    stage.turn(3)
+    stage.note(future)
+    watch.note("ended")
+
+
+@program
+@without_collector
+def suspended_coroutine_lives_as_long_as_the_future_that_it_waits_for(stage, watch):
+    @stage.gen.coroutine
+    def work():
+        local = watch.thing("local")
+        value = yield pending
+        stage.note("got", value, local is None)
+
+    pending = make_future(stage)
+    work()
+    gc.collect()
+    watch.note("collected")
+    pending.set_result(42)
+    stage.turn(3)
+    watch.note("ended")
+
+
+@program
+@without_collector
+def coroutine_lets_go_of_what_it_waited_for_and_what_it_got(stage, watch):
+    @stage.gen.coroutine
+    def work():
+        for _ in range(2):
+            (yield futures.pop()).used = True
+        yield forever
+
+    done, pending, forever = [make_future(stage) for _ in range(3)]
+    watch.watch("done", done)
+    watch.watch("pending", pending)
+    done.set_result(watch.thing("first result"))
+    futures = [pending, done]
+    future = work()
+    del done
+    watch.note("waiting")
+    pending.set_result(watch.thing("second result"))
+    del pending
+    stage.turn(3)
+    watch.note("waiting for another")
+    forever.set_result(None)
+    stage.turn(3)
+    stage.note(future)
+
+
+@program
+@without_collector
+def done_future_lets_go_of_its_callbacks(stage, watch):
+    def add_callbacks(future):
+        things = [watch.thing("first"), watch.thing("second")]
+        for thing in things:
+            future.add_done_callback(lambda _, thing=thing: stage.note("called back"))
+
+    future = make_future(stage)
+    add_callbacks(future)
+    watch.note("pending")
+    future.set_result(1)
+    stage.turn()
+    watch.note("done")
+    stage.note(future)
+
+
+@program
+@without_collector
+def failed_future_is_freed_after_its_error_was_raised_and_caught(stage, watch):
+    def raise_and_catch(futures):
+        try:
+            futures.pop().result()
+        except ValueError:
+            watch.note("caught")
+
+    future = make_future(stage)
+    watch.watch("future", future)
+    future.set_exception(ValueError("lost"))
+    raise_and_catch([future])
+    del future
+    watch.note("dropped")
+
+
+@program
+@without_collector
+def chained_futures_let_go_of_each_other_when_done(stage, watch):
+    source, target = make_future(stage), make_future(stage)
+    watch.watch("source", source)
+    watch.watch("target", target)
+    stage.concurrent.chain_future(source, target)
+    source.set_result(1)
+    stage.turn(2)
+    del source
+    watch.note("source dropped")
+    del target
+    watch.note("target dropped")
+
+
+@program
+@without_collector
+def answered_task_lets_go_of_its_function_and_arguments(stage, watch):
+    def begin():
+        def work(argument, callback):
+            stage.loop.add_callback(lambda: callback(argument is None))
+
+        watch.watch("function", work)
+        return stage.gen.Task(work, watch.thing("argument"))
+
+    future = begin()
+    watch.note("begun")
+    stage.turn(2)
+    stage.note(future)
+    watch.note("answered")
+
+
+@program
+@without_collector
+def return_future_lets_go_of_its_arguments_when_called_back(stage, watch):
+    @stage.concurrent.return_future
+    def work(argument, callback):
+        stage.loop.add_callback(lambda: callback(argument is None))
+
+    future = work(watch.thing("argument"))
+    watch.watch("future", future)
+    watch.note("begun")
+    stage.turn(2)
+    stage.note(future)
+    watch.note("called back")
+    del future
+    watch.note("dropped")
+
+
+@program
+@without_collector
+def return_future_lets_go_of_the_callers_callback_when_called_back(stage, watch):
+    callbacks = []
+
+    @stage.concurrent.return_future
+    def work(callback):
+        callbacks.append(callback)
+
+    def begin():
+        thing = watch.thing("thing")
+        return work(callback=lambda value: stage.note(value, thing is None))
+
+    future = begin()
+    watch.note("begun")
+    callbacks[0](42)
+    stage.turn(2)
+    watch.note("called back")
+    stage.note(future)
+
+
+@program
+@without_collector
+def list_of_futures_is_let_go_when_it_was_waited_for(stage, watch):
+    @stage.gen.coroutine
+    def work():
+        waited_for = [make_future(stage), make_future(stage)]
+        watch.watch("first", waited_for[0])
+        watch.watch("second", waited_for[1])
+        stage.loop.add_callback(waited_for[0].set_result, 0)
+        stage.loop.add_callback(waited_for[1].set_result, 1)
+        watch.note("begun")
+        values = yield waited_for
+        del waited_for
+        stage.note(values)
+        yield stage.gen.moment
+        watch.note("a turn later")
+
+    work()
+    stage.turn(8)

@@ -1,0 +1,316 @@
+"""`add_callback` and `add_future`: order, turns, errors, threads; start and stop."""
+
+import signal
+import sys
+import threading
+import time
+import weakref
+
+from stage import program
+
+
+def failing(text):
+    """Return a callback that fails, whatever it is given."""
+
+    def fail(*args):
+        raise ValueError(text)
+
+    return fail
+
+
+def note_refusal(stage, function, *args):
+    """Call a function; note the class of its error, whose text is the library's."""
+    try:
+        function(*args)
+    except Exception as exc:
+        stage.note("refused", type(exc))
+    else:
+        stage.note("accepted")
+
+
+@program
+def callbacks_run_later_in_order_with_their_arguments(stage):
+    stage.loop.add_callback(stage.noting("first"))
+    stage.loop.add_callback(stage.noting("second"), 1, 2)
+    stage.loop.add_callback(stage.noting("third"), 3, four=4)
+    stage.note("added")
+    stage.turn()
+    stage.note("turn over")
+    stage.turn()
+
+
+@program
+def callback_added_by_a_callback_runs_in_the_next_turn(stage):
+    def first():
+        stage.note("first")
+        stage.loop.add_callback(second)
+        stage.loop.add_callback(stage.noting("after the second"))
+
+    def second():
+        stage.note("second")
+        stage.loop.add_callback(stage.noting("third"))
+
+    stage.loop.add_callback(first)
+    stage.loop.add_callback(stage.noting("beside the first"))
+    for number in range(4):
+        stage.turn()
+        stage.note("turn over", number)
+
+
+@program
+def what_can_not_be_called_is_refused_or_logged(stage):
+    note_refusal(stage, stage.loop.add_callback, None)
+    note_refusal(stage, stage.loop.add_callback, 42)
+    stage.turn()
+    stage.note("turn over")
+
+
+@program
+def failing_callback_is_logged_and_the_others_run(stage):
+    stage.loop.add_callback(stage.noting("before"))
+    stage.loop.add_callback(failing("no"))
+    stage.loop.add_callback(stage.noting("after"))
+    stage.turn()
+
+
+@program
+def callback_returning_a_failing_coroutine_is_logged(stage):
+    @stage.gen.coroutine
+    def fail(text, turns):
+        for _ in range(turns):
+            yield stage.gen.moment
+        stage.note("fails", text)
+        raise ValueError(text)
+
+    stage.loop.add_callback(fail, "at once", 0)
+    stage.loop.add_callback(fail, "later", 2)
+    for number in range(6):
+        stage.turn()
+        stage.note("turn over", number)
+
+
+@program
+def callback_returning_a_native_coroutine_runs_it(stage):
+    async def work(name):
+        stage.note("begun", name)
+        await stage.gen.sleep(0.02)
+        stage.stop()
+        raise ValueError("no")
+
+    stage.loop.add_callback(work, "native")
+    stage.note("added")
+    stage.wait()
+    stage.turn(3)
+
+
+@program
+def callback_returning_other_things_is_left_alone(stage):
+    def generator():
+        stage.note("never begun")
+        yield
+
+    for thing in (42, "text", True, 0, (), (1,), [1, 2], {"a": 1}, generator()):
+        stage.loop.add_callback(lambda thing=thing: thing)
+    stage.turn(3)
+    stage.note("nothing happened")
+
+
+@program
+def callback_returning_a_moment(stage):
+    stage.loop.add_callback(lambda: stage.gen.moment)
+    stage.loop.add_callback(lambda: [None, stage.gen.moment])
+    stage.turn(3)
+    stage.note("turns over")
+
+
+@program
+def callback_returning_an_empty_container_lets_the_loop_rest(stage):
+    for thing in ({}, []):
+        stage.loop.add_callback(lambda thing=thing: thing)
+        before = time.process_time()
+        stage.wait(0.1)
+        stage.note(thing, "rested", time.process_time() - before < 0.05)
+
+
+@program
+def overridden_handler_of_errors_sees_those_of_all_callbacks(stage):
+    @stage.gen.coroutine
+    def work():
+        yield stage.gen.sleep(0.02)
+        raise ValueError("coroutine")
+
+    def handle(callback):
+        errors.append(sys.exc_info()[1])
+        stage.note("handled", errors[-1])
+        if len(errors) == 3:
+            stage.loop.call_later(0.02, failing("timer"))
+            stage.loop.call_later(0.02, stage.stop)
+
+    errors = []
+    stage.loop.handle_callback_exception = handle
+    future = stage.concurrent.Future()
+    future.set_result(None)
+    stage.loop.add_callback(failing("callback"))
+    stage.loop.add_callback(work)
+    stage.loop.add_future(future, failing("future"))
+    stage.wait()
+
+
+@program
+def overridden_handler_of_errors_that_fails_itself(stage):
+    def handle(callback):
+        raise KeyError("handler")
+
+    stage.loop.handle_callback_exception = handle
+    stage.loop.add_callback(failing("callback"))
+    stage.loop.add_callback(stage.noting("the next callback"))
+    note_refusal(stage, stage.turn)
+    note_refusal(stage, stage.turn)
+    stage.loop.stop()
+    for number in range(2):
+        note_refusal(stage, stage.turn)
+
+
+@program
+def callback_from_a_thread_wakes_the_loop(stage):
+    main = threading.current_thread()
+
+    def called(number):
+        stage.note("called", number, threading.current_thread() is main)
+        if number == 2:
+            stage.stop()
+
+    def work():
+        time.sleep(0.02)
+        for number in range(3):
+            stage.loop.add_callback(called, number)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    too_late = stage.loop.call_later(3, stage.noting("not woken"))
+    stage.wait()
+    stage.loop.remove_timeout(too_late)
+    thread.join()
+
+
+@program
+def stop_called_from_a_thread(stage):
+    def work():
+        time.sleep(0.02)
+        stage.loop.stop()
+
+    thread = threading.Thread(target=work)
+    stage.loop.add_callback(thread.start)
+    timer = stage.loop.call_later(3, stage.noting("not woken"))
+    stage.loop.start()
+    stage.note("stopped")
+    stage.loop.remove_timeout(timer)
+    thread.join()
+
+
+@program
+def stop_lets_the_others_of_its_turn_run(stage):
+    def stop():
+        stage.note("stops")
+        stage.loop.stop()
+        stage.loop.add_callback(stage.noting("added while stopping"))
+
+    stage.loop.add_callback(stop)
+    stage.loop.add_callback(stage.noting("the next callback"))
+    stage.loop.start()
+    stage.note("stopped")
+    stage.turn()
+
+
+@program
+def stop_before_start(stage):
+    stage.loop.add_callback(stage.noting("callback"))
+    stage.loop.stop()
+    stage.loop.stop()
+    stage.note("starts")
+    stage.loop.start()
+    stage.note("stopped")
+    stage.turn()
+    stage.note("turn over")
+
+
+@program
+def loops_started_inside_a_running_one(stage):
+    other = stage.ioloop.IOLoop(make_current=False)
+    other.add_callback(stage.noting("the other loop"))
+    other.add_callback(other.stop)
+    stage.loop.add_callback(note_refusal, stage, other.start)
+    stage.loop.add_callback(note_refusal, stage, stage.loop.start)
+    stage.loop.add_callback(stage.noting("the next callback"))
+    stage.turn()
+    stage.loop.add_callback(stage.noting("started again"))
+    stage.turn()
+    other.close()
+
+
+@program
+def add_future_logs_what_its_callback_fails_with(stage):
+    @stage.gen.coroutine
+    def work(future):
+        yield stage.gen.moment
+        raise ValueError("coroutine")
+
+    future = stage.concurrent.Future()
+    future.set_exception(ValueError("future"))
+    stage.loop.add_future(future, stage.noting("looked at"))
+    stage.loop.add_future(future, lambda future: future.result())
+    stage.loop.add_future(future, failing("function"))
+    stage.loop.add_future(future, work)
+    stage.turn(5)
+
+
+@program
+def callback_is_let_go_when_it_has_run(stage):
+    def run(later):
+        callback = stage.noting("ran")
+        later(callback)
+        return weakref.ref(callback)
+
+    def soon(callback):
+        stage.loop.add_callback(callback)
+
+    def in_future(callback):
+        future = stage.concurrent.Future()
+        stage.loop.add_future(future, callback)
+        future.set_result(None)
+
+    for later in (soon, in_future):
+        ref = run(later)
+        stage.turn(3)
+        stage.note("let go", ref() is None)
+
+
+@program
+def closed_loop_drops_its_callbacks(stage):
+    loop = stage.ioloop.IOLoop(make_current=False)
+    loop.add_callback(stage.noting("added before"))
+    loop.call_later(0, stage.noting("timer"))
+    loop.close()
+    stage.note("closed")
+    note_refusal(stage, loop.add_callback, stage.noting("added later"))
+    note_refusal(stage, loop.call_later, 0, stage.noting("timer"))
+    note_refusal(stage, loop.start)
+
+
+@program
+def blocked_loop_logs_where_it_is(stage):
+    def block():
+        give_up_at = time.time() + 3
+        while stage.lines == lines and time.time() < give_up_at:
+            pass
+        stage.note("blocked")
+
+    before = signal.getsignal(signal.SIGALRM)
+    note_refusal(stage, lambda: stage.loop.set_blocking_log_threshold(0.1))
+    lines = list(stage.lines)
+    # The alarm is not set in the first turn.
+    stage.loop.add_callback(stage.loop.add_callback, block)
+    stage.loop.add_callback(stage.loop.add_callback, stage.stop)
+    stage.loop.start()
+    note_refusal(stage, lambda: stage.loop.set_blocking_log_threshold(None))
+    signal.signal(signal.SIGALRM, before)

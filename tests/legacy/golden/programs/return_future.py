@@ -1,0 +1,244 @@
+"""`return_future`: where its callback goes, who calls it, and what comes of errors."""
+
+from stage import program
+
+
+def note_refusal(stage, function, *args, **kwargs):
+    """Note whether this is refused; with which error is the library's affair."""
+    try:
+        function(*args, **kwargs)
+    except Exception:
+        stage.note("refused")
+    else:
+        stage.note("accepted")
+
+
+def answering(stage):
+    """Return a function that calls back with its argument in the next turn."""
+
+    @stage.concurrent.return_future
+    def answer(value, callback):
+        stage.loop.add_callback(callback, value)
+
+    return answer
+
+
+@program
+def return_future_resumes_a_coroutine_a_turn_after_the_call_back(stage):
+    answer = answering(stage)
+
+    @stage.gen.coroutine
+    def use():
+        stage.note("got", (yield answer(42)))
+
+    use()
+    for _ in range(3):
+        stage.turn()
+        stage.note("a turn later")
+
+
+@program
+def return_future_is_yielded_in_lists_and_dicts(stage):
+    answer = answering(stage)
+
+    @stage.gen.coroutine
+    def use():
+        stage.note((yield [answer(1), answer(2), {"three": answer(3)}]))
+
+    use()
+    stage.turn(5)
+
+
+@program
+def return_future_called_back_at_once_is_done_at_once(stage):
+    @stage.concurrent.return_future
+    def work(value, callback):
+        callback(value)
+        stage.note("goes on")
+
+    @stage.gen.coroutine
+    def use():
+        value = yield work(1)
+        raise stage.gen.Return(value + 1)
+
+    stage.note(work(1))
+    stage.note("used", use())
+
+
+@program
+def return_future_finds_the_callback_wherever_it_stands(stage):
+    @stage.concurrent.return_future
+    def first(callback, a, b=2):
+        callback((a, b))
+
+    @stage.concurrent.return_future
+    def middle(a, callback, b=2):
+        callback((a, b))
+
+    @stage.concurrent.return_future
+    def optional(a, b=2, callback=None, c=3):
+        callback((a, b, c))
+
+    @stage.concurrent.return_future
+    def by_name(a, *args, callback, **kwargs):
+        callback((a, args, kwargs))
+
+    @stage.concurrent.return_future
+    def anything(*args, **kwargs):
+        kwargs.pop("callback")((args, kwargs))
+
+    stage.note(first(a=1), first(None, 1), first(None, 1, 5))
+    stage.note(middle(1), middle(1, b=5), middle(1, None, 5), middle(a=1))
+    stage.note(optional(1), optional(1, 5), optional(1, 5, None, 6), optional(1, c=6))
+    stage.note(by_name(1), by_name(1, 2, 3, d=4))
+    stage.note(anything(), anything(1, 2, d=4))
+
+
+@program
+def return_future_takes_the_callers_callback_by_place_and_by_name(stage):
+    @stage.concurrent.return_future
+    def work(a, callback, b=2):
+        callback((a, b))
+
+    for place, args, kwargs in (
+        ("positional", (1, stage.noting("called back")), {}),
+        ("positional before another", (1, stage.noting("called back"), 5), {}),
+        ("by name", (1,), {"callback": stage.noting("called back")}),
+        ("by name only", (), {"b": 5, "a": 1, "callback": stage.noting("called back")}),
+    ):
+        stage.note(place)
+        stage.note("returned", work(*args, **kwargs))
+        stage.turn()
+
+
+@program
+def return_future_of_a_function_without_a_callback_is_refused_when_called(stage):
+    @stage.concurrent.return_future
+    def work(a):
+        stage.note("works")
+
+    note_refusal(stage, work, 1)
+    note_refusal(stage, work)
+
+
+@program
+def return_future_wraps_methods_and_keeps_their_names(stage):
+    class Counter:
+        def __init__(self):
+            self.count = 0
+
+        @stage.concurrent.return_future
+        def add(self, number, callback=None):
+            """Add a number."""
+            self.count += number
+            callback(self.count)
+
+        @staticmethod
+        @stage.concurrent.return_future
+        def static(number, callback):
+            callback(number)
+
+        @classmethod
+        @stage.concurrent.return_future
+        def of_class(cls, callback):
+            callback(cls)
+
+    counter = Counter()
+    stage.note(counter.add(1), counter.add(2, stage.noting("called back")))
+    stage.note(Counter.add(counter, number=3), Counter.static(4), counter.of_class())
+    stage.note(Counter.add.__name__, Counter.add.__doc__)
+    stage.turn()
+
+
+@program
+def return_future_calls_the_caller_back_inside_the_call_back(stage):
+    @stage.concurrent.return_future
+    def work(callback):
+        stage.note("begins")
+        stage.loop.add_callback(call_back, callback)
+
+    def call_back(callback):
+        stage.note("calling back")
+        callback(None)
+        stage.note("called back", future)
+
+    future = work(callback=stage.noting("caller's callback"))
+    stage.note("returned", future)
+    stage.turn(2)
+
+
+@program
+def return_future_called_back_at_once_calls_the_caller_back_before_it_returns(stage):
+    @stage.concurrent.return_future
+    def work(callback):
+        callback(42)
+        stage.note("goes on")
+
+    future = work(callback=stage.noting("caller's callback"))
+    stage.note("returned", future)
+    stage.turn(2)
+
+
+@program
+def return_future_called_back_with_nothing_gives_the_caller_nothing(stage):
+    @stage.concurrent.return_future
+    def at_once(callback):
+        callback()
+
+    @stage.concurrent.return_future
+    def later(callback):
+        stage.loop.add_callback(callback)
+
+    @stage.gen.coroutine
+    def wait(future):
+        value = yield future
+        stage.note("yielded a", type(value))
+
+    for work in (at_once, later):
+        wait(work(callback=stage.noting("called back without arguments")))
+        stage.turn(4)
+
+
+@program
+def return_future_called_back_twice(stage):
+    @stage.concurrent.return_future
+    def work(callback):
+        callback("first")
+        note_refusal(stage, callback, "second")
+
+    future = work(callback=stage.noting("caller's callback"))
+    stage.turn()
+    stage.note(future)
+
+
+@program
+def return_future_over_an_engine_carries_results_and_errors(stage):
+    @stage.concurrent.return_future
+    @stage.gen.engine
+    def work(value, callback):
+        yield stage.gen.Task(stage.loop.add_callback)
+        callback(value[0])
+
+    @stage.gen.coroutine
+    def use(value):
+        try:
+            stage.note("got", (yield work(value)))
+        except IndexError as exc:
+            stage.note("caught", exc)
+
+    for value in ([42], []):
+        use(value)
+        stage.turn(8)
+
+
+@program
+def return_future_over_an_engine_that_fails_at_once_does_not_raise(stage):
+    @stage.concurrent.return_future
+    @stage.gen.engine
+    def work(callback):
+        raise ValueError("at once")
+        yield
+
+    future = stage.attempt(work)
+    stage.turn(2)
+    stage.note(future)

@@ -1,0 +1,297 @@
+"""`stack_context.StackContext` and `NullContext`: when they are entered and left."""
+
+import contextlib
+
+from named_contexts import NamedContexts
+from stage import program
+
+
+class Numbered:
+    """A factory of contexts that tells them apart; some of them fail."""
+
+    def __init__(self, stage, fails_to_enter=(), fails_to_exit=()):
+        self.stage = stage
+        self.fails_to_enter = fails_to_enter
+        self.fails_to_exit = fails_to_exit
+        self.made = 0
+
+    @contextlib.contextmanager
+    def __call__(self):
+        self.made += 1
+        number = self.made
+        self.stage.note("enter", number)
+        if number in self.fails_to_enter:
+            raise KeyError(number)
+        yield
+        self.stage.note("exit", number)
+        if number in self.fails_to_exit:
+            raise LookupError(number)
+
+
+def fail():
+    raise ValueError("first")
+
+
+@program
+def contexts_are_entered_again_around_each_call(stage):
+    names = NamedContexts(stage)
+    with names.context("a"), names.context("b"):
+        stage.note("body", names.on())
+        wrapped = stage.stack_context.wrap(names.noting("called"))
+    for _ in range(2):
+        stage.note("outside", names.on())
+        wrapped()
+    stage.note("outside", names.on())
+
+
+@program
+def factory_makes_a_context_for_each_entry(stage):
+    depths = [2, 1, 0]
+    with stage.stack_context.StackContext(Numbered(stage)):
+
+        def call_again():
+            depth = depths.pop(0)
+            stage.note("depth", depth)
+            if depth:
+                wrapped()
+
+        wrapped = stage.stack_context.wrap(call_again)
+        wrapped()
+
+
+@program
+def contexts_see_an_error_but_cannot_swallow_it(stage):
+    names = NamedContexts(stage)
+
+    def failing_block():
+        with outer, inner:
+            failing.append(stage.stack_context.wrap(fail))
+            fail()
+
+    failing = []
+    outer, inner = names.context("a", swallows=True), names.context("b", swallows=True)
+    stage.attempt(failing_block)
+    stage.attempt(failing[0])
+    stage.note("outside", names.on())
+
+
+@program
+def contextmanager_that_raises_something_else_replaces_the_error(stage):
+    @contextlib.contextmanager
+    def translating():
+        try:
+            yield
+        except ValueError:
+            raise LookupError("second")
+
+    names = NamedContexts(stage)
+    outer, inner = names.handler("outer", consumes=True), names.handler("inner")
+    with outer, stage.stack_context.StackContext(translating), inner:
+        failing = stage.stack_context.wrap(fail)
+        fail()
+    stage.attempt(failing)
+
+
+@program
+def block_is_not_run_when_its_context_cannot_be_entered(stage):
+    def failing_block():
+        with stage.stack_context.StackContext(Numbered(stage, fails_to_enter=[1])):
+            stage.note("body")
+
+    names = NamedContexts(stage)
+    with names.context("a"):
+        before = stage.stack_context._state.contexts
+        stage.attempt(failing_block)
+        stage.note("same state", stage.stack_context._state.contexts is before)
+
+
+@program
+def context_that_fails_on_entry_again_goes_to_the_handlers_around_it(stage):
+    names = NamedContexts(stage)
+    failing = stage.stack_context.StackContext(Numbered(stage, fails_to_enter=[2]))
+    outer, inner = [names.handler(x, consumes=True) for x in ("outer", "inner")]
+    with outer, names.context("a"), failing, inner:
+        wrapped = stage.stack_context.wrap(names.noting("called"))
+    stage.attempt(wrapped)
+    stage.attempt(wrapped)
+
+
+@program
+def contexts_within_one_that_fails_on_entry_again_are_never_left(stage):
+    names = NamedContexts(stage)
+    failing = stage.stack_context.StackContext(Numbered(stage, fails_to_enter=[2]))
+    with names.context("a"), failing, names.context("c"):
+        wrapped = stage.stack_context.wrap(names.noting("called"))
+    stage.attempt(wrapped)
+    stage.note("outside", names.on())
+
+
+@program
+def outermost_context_that_fails_on_entry_again_does_not_stop_the_call(stage):
+    with stage.stack_context.StackContext(Numbered(stage, fails_to_enter=[2])):
+        wrapped = stage.stack_context.wrap(stage.noting("called"))
+    stage.attempt(wrapped)
+
+
+@program
+def context_that_failed_on_entry_again_is_left_instead_of_the_first(stage):
+    def enter():
+        made.append(None)
+        return Context(len(made))
+
+    class Context:
+        def __init__(self, number):
+            self.number = number
+
+        def __enter__(self):
+            stage.note("enter", self.number)
+            if self.number == 2:
+                raise KeyError(2)
+
+        def __exit__(self, typ, value, tb):
+            stage.note("exit", self.number)
+
+    made = []
+    names = NamedContexts(stage)
+    with names.context("a"), stage.stack_context.StackContext(enter):
+        stage.attempt(stage.stack_context.wrap(stage.noting("called")))
+
+
+@program
+def context_that_fails_on_exit_goes_to_the_handlers_around_it(stage):
+    names = NamedContexts(stage)
+    failing = stage.stack_context.StackContext(Numbered(stage, fails_to_exit=[2]))
+    outer, inner = [names.handler(x, consumes=True) for x in ("outer", "inner")]
+    with names.context("a"), outer, names.context("b"), failing, inner:
+        wrapped = stage.stack_context.wrap(lambda: 42)
+    stage.attempt(wrapped)
+
+
+@program
+def deactivated_context_is_left_out_of_later_calls(stage):
+    names = NamedContexts(stage)
+    with names.context("a"), names.context("b") as deactivate, names.context("c"):
+        before = stage.stack_context.wrap(names.noting("wrapped before"))
+        deactivate()
+        stage.note("body", names.on())
+        after = stage.stack_context.wrap(names.noting("wrapped after"))
+    before()
+    after()
+    stage.note("returned", deactivate())
+
+
+@program
+def context_deactivated_during_a_call_is_still_left(stage):
+    def call():
+        stage.note("called", names.on())
+        deactivate()
+        later.append(stage.stack_context.wrap(names.noting("later")))
+
+    later = []
+    names = NamedContexts(stage)
+    with names.context("a"), names.context("b") as deactivate:
+        wrapped = stage.stack_context.wrap(call)
+    wrapped()
+    later[0]()
+
+
+@program
+def deactivated_contexts_do_not_pile_up_over_calls(stage):
+    def step(left):
+        stage.note("before", names.on())
+        handler, context = names.handler(f"h{left}"), names.context(f"c{left}")
+        with handler as deactivate_handler, context as deactivate_context:
+            if left:
+                stage.loop.add_callback(step, left - 1)
+        deactivate_handler()
+        deactivate_context()
+
+    names = NamedContexts(stage)
+    with names.context("a"):
+        stage.loop.add_callback(step, 3)
+    stage.turn(4)
+
+
+@program
+def state_is_the_contexts_to_enter_and_the_head_of_all(stage):
+    state = stage.stack_context._state
+    context = stage.stack_context.StackContext(Numbered(stage))
+    handler = stage.stack_context.ExceptionStackContext(stage.noting("handled"))
+    before = state.contexts
+    stage.note("before", before)
+    with context:
+        within = state.contexts
+        stage.note(len(within[0]), within[0][0] is context, within[1] is context)
+        stage.note("old", context.old_contexts is before)
+        with handler:
+            stage.note("same to enter", state.contexts[0] is within[0])
+            stage.note("head", state.contexts[1] is handler)
+            stage.note("old", handler.old_contexts is within)
+            with stage.stack_context.NullContext():
+                stage.note("null", state.contexts)
+        stage.note("as it was", state.contexts is within)
+    stage.note("as it was", state.contexts is before)
+
+
+@program
+def state_has_a_context_already_when_it_is_made(stage):
+    @contextlib.contextmanager
+    def telling():
+        stage.note("enter", names.on())
+        yield
+        stage.note("exit", names.on())
+
+    names = NamedContexts(stage)
+    with names.context("a"):
+        context = stage.stack_context.StackContext(telling)
+        with names.named("b", context), names.context("c"):
+            wrapped = stage.stack_context.wrap(names.noting("called"))
+    wrapped()
+
+
+@program
+def null_context_hides_the_contexts_around_it(stage):
+    names = NamedContexts(stage)
+    with names.handler("outer", consumes=True), names.context("a"):
+        with stage.stack_context.NullContext() as nothing:
+            stage.note("within", nothing, names.on())
+            with names.context("b"):
+                wrapped = stage.stack_context.wrap(names.noting("called"))
+        stage.note("restored", names.on())
+        with stage.stack_context.NullContext():
+            failing = stage.stack_context.wrap(fail)
+            fail()
+    stage.note("outside", names.on())
+    wrapped()
+    stage.attempt(failing)
+
+
+@program
+def context_entered_within_itself_is_inconsistent(stage):
+    def enter_twice():
+        with context:
+            stage.note("once", names.on())
+            with stage.stack_context.NullContext(), context:
+                stage.note("twice", names.on())
+            stage.note("once again", names.on())
+
+    names = NamedContexts(stage)
+    context = names.context("a")
+    with context:
+        stage.note("body", names.on())
+    stage.attempt(enter_twice)
+    stage.note("outside", names.on())
+
+
+@program
+def contexts_left_in_the_wrong_order_are_inconsistent(stage):
+    names = NamedContexts(stage)
+    first, second = names.context("a"), names.handler("b")
+    before = stage.stack_context._state.contexts
+    first.__enter__()
+    second.__enter__()
+    stage.attempt(first.__exit__, None, None, None)
+    stage.note("state", names.on())
+    stage.attempt(second.__exit__, None, None, None)
+    stage.note("state", names.on())
+    stage.stack_context._state.contexts = before

@@ -1,0 +1,193 @@
+"""`gen.Task`: a function with a callback as something to wait for."""
+
+from stage import program
+
+
+def handler(stage, name, consumes):
+    """Return an exception context that notes what reaches it."""
+
+    def handle(typ, value, tb):
+        stage.note(name, "got", value)
+        return consumes
+
+    return stage.stack_context.ExceptionStackContext(handle)
+
+
+@program
+def task_result_is_none_a_value_or_arguments(stage):
+    def answer(args, kwargs, callback):
+        callback(*args, **kwargs)
+
+    @stage.gen.coroutine
+    def main():
+        for args in ((), (None,), (1,), ([1, 2],), ((1, 2),), (1, 2), (None, None)):
+            stage.note(args, "->", (yield stage.gen.Task(answer, args, {})))
+        result = yield stage.gen.Task(answer, (), {"a": 1})
+        stage.note(result, result.args, result.kwargs)
+        result = yield stage.gen.Task(answer, (1,), {"a": 2})
+        stage.note(result, isinstance(result, stage.gen.Arguments), tuple(result))
+        same = yield stage.gen.Task(answer, (result,), {})
+        stage.note("handed through", same is result)
+
+    stage.run(main)
+
+
+@program
+def task_hands_its_arguments_on(stage):
+    def answer(*args, **kwargs):
+        callback = kwargs.pop("callback")
+        callback((args, kwargs))
+
+    @stage.gen.coroutine
+    def main():
+        stage.note((yield stage.gen.Task(answer)))
+        stage.note((yield stage.gen.Task(answer, 1, 2)))
+        stage.note((yield stage.gen.Task(answer, 1, b=2, args=3, kwargs=4)))
+
+    stage.run(main)
+
+
+@program
+def task_calls_its_function_when_it_is_made(stage):
+    def answer(value, callback):
+        stage.note("asked for", value)
+        callbacks.append(callback)
+
+    @stage.gen.coroutine
+    def main():
+        stage.note("begun")
+        one, two = stage.gen.Task(answer, 1), stage.gen.Task(answer, 2)
+        stage.note("made", one, two)
+        callbacks[0]("first")
+        stage.note(one, two)
+        callbacks[1]("second")
+        stage.note((yield two), (yield one), (yield one))
+
+    callbacks = []
+    stage.run(main)
+
+
+@program
+def task_answered_at_once_takes_no_turn(stage):
+    def answer(callback):
+        callback(42)
+
+    @stage.gen.coroutine
+    def main():
+        for _ in range(3):
+            stage.note((yield stage.gen.Task(answer)))
+        stage.note((yield [stage.gen.Task(answer), stage.gen.Task(answer)]))
+
+    stage.note("returned", main())
+
+
+@program
+def task_answered_later_resumes_through_the_loop(stage):
+    def keep(callback):
+        callbacks.append(callback)
+
+    callbacks = []
+
+    @stage.gen.coroutine
+    def main():
+        stage.note("resumed with", (yield stage.gen.Task(keep)))
+
+    future = main()
+    stage.note("calling back")
+    callbacks[0](42)
+    stage.note("called back")
+    for turn in (1, 2, 3):
+        stage.turn()
+        stage.note("turn", turn, future)
+
+
+@program
+def task_answered_twice_takes_the_first(stage):
+    def answer(callback):
+        stage.note("callback returned", callback("first"))
+        stage.note("callback returned", callback("second"))
+        stage.loop.add_callback(callback, "third")
+
+    @stage.gen.coroutine
+    def main():
+        stage.note((yield stage.gen.Task(answer)))
+
+    stage.note(main())
+    stage.turn(2)
+
+
+@program
+def task_beside_futures_and_coroutines(stage):
+    def answer(value, callback):
+        stage.note("asked for", value)
+        stage.loop.add_callback(callback, value)
+
+    @stage.gen.coroutine
+    def work(value):
+        stage.note("begun", value)
+        yield stage.gen.moment
+        raise stage.gen.Return(value)
+
+    @stage.gen.coroutine
+    def main():
+        future = stage.concurrent.Future()
+        future.set_result("future")
+        both = [stage.gen.Task(answer, "one"), future, work("two"), None]
+        stage.note((yield both))
+        both = {"task": stage.gen.Task(answer, "tri"), "work": work("four")}
+        stage.note((yield both))
+        nested = [{"a": [stage.gen.Task(answer, 5)]}, [stage.gen.Task(answer, 6)]]
+        stage.note((yield nested))
+
+    stage.run(main)
+
+
+@program
+def task_leaves_no_context_to_whoever_waits_for_it(stage):
+    def keep(callback):
+        stage.note("function in contexts:", depth())
+        callbacks.append(callback)
+
+    def depth():
+        head, count = stage.stack_context._state.contexts[1], 0
+        while head is not None:
+            head, count = head.old_contexts[1], count + 1
+        return count
+
+    @stage.gen.coroutine
+    def main():
+        task = stage.gen.Task(keep)
+        stage.note("body in contexts:", depth())
+        yield task
+        stage.note("resumed in contexts:", depth())
+
+    callbacks = []
+    main()
+    outer = handler(stage, "caller", consumes=True)
+    with outer, handler(stage, "inner caller", consumes=True):
+        callbacks[0]()
+    stage.turn(2)
+    stage.note("contexts", stage.stack_context._state.contexts)
+
+
+@program
+def task_in_an_engine_is_as_in_a_coroutine(stage):
+    def fail(callback):
+        raise ValueError("failed")
+
+    def answer(value, callback):
+        stage.loop.add_callback(callback, value)
+
+    def work(name):
+        stage.note(name, (yield stage.gen.Task(stage.loop.add_callback)))
+        started = stage.gen.Task(answer, 42)
+        try:
+            yield [stage.gen.Task(fail), stage.gen.Task(stage.loop.add_callback)]
+        except ValueError as exc:
+            stage.note(name, "caught", exc)
+        stage.note(name, "ended", started)
+
+    stage.gen.coroutine(work)("coroutine")
+    stage.turn(8)
+    stage.gen.engine(work)("engine")
+    stage.turn(8)

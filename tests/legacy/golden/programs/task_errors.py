@@ -1,0 +1,153 @@
+"""`gen.Task`: errors of its function, and whom they reach."""
+
+from stage import program
+
+
+def handler(stage, name, consumes):
+    """Return an exception context that notes what reaches it."""
+
+    def handle(typ, value, tb):
+        stage.note(name, "got", value)
+        return consumes
+
+    return stage.stack_context.ExceptionStackContext(handle)
+
+
+@program
+def task_given_a_callback_of_its_own_fails(stage):
+    def answer(callback):
+        callback(42)
+
+    task = stage.gen.Task(answer, callback=stage.noting("called back"))
+    stage.note("made")
+    stage.note(type(task.exception()))
+    positional = stage.gen.Task(answer, stage.noting("called back"))
+    stage.note(type(positional.exception()))
+
+
+@program
+def task_whose_function_fails_throws_at_the_yield(stage):
+    def fail(callback):
+        raise ValueError("failed")
+
+    @stage.gen.coroutine
+    def main():
+        task = stage.gen.Task(fail)
+        stage.note("made", task)
+        try:
+            yield task
+        except ValueError as exc:
+            stage.note("caught", exc)
+
+    stage.note("returned", main())
+    stage.note("contexts", stage.stack_context._state.contexts)
+
+
+@program
+def task_whose_function_fails_later_throws_at_the_yield(stage):
+    def fail():
+        stage.note("failing")
+        raise ValueError("failed")
+
+    @stage.gen.coroutine
+    def main():
+        try:
+            yield stage.gen.Task(lambda callback: stage.loop.add_callback(fail))
+        except ValueError as exc:
+            stage.note("caught", exc)
+
+    with handler(stage, "context", consumes=True):
+        future = main()
+    for turn in (1, 2, 3):
+        stage.turn()
+        stage.note("turn", turn, future)
+
+
+@program
+def task_that_fails_at_once_after_its_answer_raises_to_its_maker(stage):
+    def answer_and_fail(callback):
+        callback(42)
+        raise ValueError("failed")
+
+    stage.attempt(stage.gen.Task, answer_and_fail)
+    with handler(stage, "context", consumes=True):
+        stage.attempt(stage.gen.Task, answer_and_fail)
+        stage.gen.Task(answer_and_fail)
+    stage.note("contexts", stage.stack_context._state.contexts)
+
+
+@program
+def task_that_fails_later_after_its_answer_tells_the_context(stage):
+    def fail():
+        raise ValueError("failed")
+
+    def answer_and_fail(callback):
+        stage.loop.add_callback(callback, 42)
+        stage.loop.add_callback(fail)
+
+    @stage.gen.coroutine
+    def main():
+        stage.note((yield stage.gen.Task(answer_and_fail)))
+
+    with handler(stage, "context", consumes=True):
+        main()
+    stage.turn(4)
+    stage.note("with no context")
+    main()
+    stage.turn(4)
+
+
+@program
+def task_that_fails_twice_throws_the_first_and_tells_the_second(stage):
+    def fail(error):
+        raise error
+
+    def fail_twice(callback):
+        stage.loop.add_callback(fail, ValueError("first"))
+        stage.loop.add_callback(fail, ValueError("second"))
+        stage.loop.add_callback(callback, 42)
+
+    @stage.gen.coroutine
+    def main():
+        try:
+            yield stage.gen.Task(fail_twice)
+        except ValueError as exc:
+            stage.note("caught", exc)
+
+    with handler(stage, "context", consumes=True):
+        main()
+    stage.turn(4)
+
+
+@program
+def task_whose_function_leaves_by_a_base_exception(stage):
+    class Stop(BaseException):
+        pass
+
+    def leave(callback):
+        raise Stop("leaving")
+
+    try:
+        task = stage.gen.Task(leave)
+    except Stop as exc:
+        stage.note("raised", exc)
+    else:
+        stage.note("made", type(task.exception()))
+
+
+@program
+def task_of_a_coroutine_gets_its_result_and_its_error(stage):
+    @stage.gen.coroutine
+    def work(value):
+        yield stage.gen.moment
+        raise stage.gen.Return(10 / value)
+
+    @stage.gen.coroutine
+    def main():
+        stage.note((yield stage.gen.Task(work, 5)))
+        try:
+            yield stage.gen.Task(work, 0)
+        except ZeroDivisionError:
+            stage.note("caught ZeroDivisionError")
+
+    stage.run(main)

@@ -1,0 +1,159 @@
+"""`stack_context.wrap` and `run_with_stack_context`."""
+
+import threading
+
+from named_contexts import NamedContexts
+from stage import program
+
+
+@program
+def wrap_leaves_none_and_what_is_wrapped_alone(stage):
+    def plain():
+        pass
+
+    def marked():
+        pass
+
+    marked._wrapped = False
+    wrap = stage.stack_context.wrap
+    names = NamedContexts(stage)
+    stage.note(wrap(None))
+    stage.note(wrap(marked) is marked)
+    outside = wrap(plain)
+    with names.context("a"):
+        within = wrap(plain)
+        stage.note(outside is plain, within is plain, within is wrap(plain))
+        stage.note(wrap(outside) is outside, wrap(within) is within)
+    stage.note(outside._wrapped, within._wrapped, hasattr(plain, "_wrapped"))
+
+
+@program
+def wrapped_call_has_the_contexts_of_wrapping_not_of_calling(stage):
+    names = NamedContexts(stage)
+    with names.handler("h"), names.context("a"):
+        wrapped = stage.stack_context.wrap(names.noting("called"))
+    with names.context("b"):
+        before = stage.stack_context._state.contexts
+        wrapped()
+        stage.note("restored", stage.stack_context._state.contexts is before)
+
+
+@program
+def call_wrapped_within_no_contexts_has_none(stage):
+    names = NamedContexts(stage)
+    wrapped = stage.stack_context.wrap(names.noting("called"))
+    with names.handler("h", consumes=True), names.context("a"):
+        before = stage.stack_context._state.contexts
+        wrapped()
+        stage.note("restored", stage.stack_context._state.contexts is before)
+        later = stage.stack_context.wrap(wrapped)
+    later()
+
+
+@program
+def wrapped_call_restores_the_state_after_errors_and_misuse(stage):
+    def fail():
+        raise ValueError("first")
+
+    def leave_a_context_on():
+        names.context("c").__enter__()
+        stage.note("left on", names.on())
+
+    names = NamedContexts(stage)
+    calls = [stage.stack_context.wrap(x) for x in (fail, leave_a_context_on)]
+    with names.context("a"):
+        calls += [stage.stack_context.wrap(x) for x in (fail, leave_a_context_on)]
+    with names.context("b"):
+        before = stage.stack_context._state.contexts
+        for call in calls:
+            stage.attempt(call)
+            stage.note("restored", stage.stack_context._state.contexts is before)
+
+
+@program
+def wrapped_call_passes_arguments_and_returns_the_result(stage):
+    def call(*args, **kwargs):
+        if not args:
+            raise ValueError("first")
+        return args, kwargs
+
+    names = NamedContexts(stage)
+    outside = stage.stack_context.wrap(call)
+    with names.handler("h", consumes=True):
+        within = stage.stack_context.wrap(call)
+    stage.attempt(outside, 1, 2, three=3)
+    stage.attempt(within, 1, 2, three=3)
+    stage.attempt(outside)
+    stage.attempt(within)
+
+
+@program
+def wrapped_calls_may_be_nested(stage):
+    def call_both(depth):
+        stage.note("depth", depth, names.on())
+        if depth:
+            other(depth - 1)
+            stage.note("back at depth", depth, names.on())
+
+    names = NamedContexts(stage)
+    with names.context("a"):
+        first = stage.stack_context.wrap(call_both)
+    with names.context("b"), names.context("c"):
+        other = stage.stack_context.wrap(lambda depth: first(depth))
+    first(1)
+    stage.note("outside", names.on())
+
+
+@program
+def wrapped_call_has_its_contexts_in_another_thread(stage):
+    def work():
+        stage.note("thread before", names.on())
+        with names.context("b"):
+            wrapped()
+            stage.note("thread", names.on())
+        stage.note("thread after", names.on())
+
+    names = NamedContexts(stage)
+    with names.context("a"):
+        wrapped = stage.stack_context.wrap(names.noting("called"))
+    with names.context("c"):
+        thread = threading.Thread(target=work)
+        thread.start()
+        thread.join()
+        stage.note("here", names.on())
+
+
+@program
+def run_with_stack_context_calls_a_function_within_it(stage):
+    def work():
+        stage.note("work", names.on())
+        return 42
+
+    def fail():
+        raise ValueError("first")
+
+    names = NamedContexts(stage)
+    run = stage.stack_context.run_with_stack_context
+    stage.attempt(run, names.context("a"), work)
+    stage.attempt(run, names.context("a", swallows=True), fail)
+    stage.attempt(run, names.handler("h", consumes=True), fail)
+    stage.note("outside", names.on())
+
+
+@program
+def run_with_stack_context_runs_a_coroutine_within_it_to_its_end(stage):
+    @stage.gen.coroutine
+    def inner():
+        stage.note("inner begins", names.on())
+        yield stage.gen.moment
+        stage.note("inner ends", names.on())
+        raise stage.gen.Return(42)
+
+    @stage.gen.coroutine
+    def main():
+        context = names.context("a")
+        result = yield stage.stack_context.run_with_stack_context(context, inner)
+        stage.note("main has", result, names.on())
+
+    names = NamedContexts(stage)
+    stage.run(main)

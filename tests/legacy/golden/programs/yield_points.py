@@ -1,0 +1,179 @@
+"""User-made `gen.YieldPoint`s, and what the runner does for them."""
+
+import datetime
+
+from stage import program
+
+
+def new_point(stage, name, failing="", ready=True):
+    """Return a yield point that notes its calls and fails in one of them."""
+
+    class Point(stage.gen.YieldPoint):
+        def called(self, method):
+            stage.note(name, method)
+            if method == failing:
+                raise ValueError(f"{method} of {name}")
+
+        def start(self, runner):
+            self.called("start")
+
+        def is_ready(self):
+            self.called("is_ready")
+            return ready
+
+        def get_result(self):
+            self.called("get_result")
+            return f"result of {name}"
+
+    return Point()
+
+
+def tried(stage, point):
+    """Wait for something and note what it gives or throws."""
+    try:
+        result = yield point
+    except Exception as exc:
+        stage.note("caught", exc)
+    else:
+        stage.note("got", result)
+
+
+@program
+def first_yield_point_costs_a_turn_and_later_ones_none(stage):
+    done = stage.concurrent.Future()
+    done.set_result("done")
+
+    @stage.gen.coroutine
+    def main():
+        stage.note((yield done))
+        for name in ("one", "two"):
+            stage.note((yield new_point(stage, name)))
+        yield stage.gen.moment
+        stage.note((yield new_point(stage, "three")))
+
+    future = main()
+    for turn in (1, 2, 3):
+        stage.note("turn", turn, future)
+        stage.turn()
+
+
+@program
+def first_yield_point_costs_a_turn_in_each_coroutine(stage):
+    @stage.gen.coroutine
+    def inner(name):
+        yield from tried(stage, new_point(stage, name))
+
+    @stage.gen.coroutine
+    def main():
+        yield from tried(stage, new_point(stage, "outer"))
+        for name in ("first inner", "second inner"):
+            yield inner(name)
+
+    future = main()
+    for turn in range(1, 7):
+        stage.turn()
+        stage.note("turn", turn, future)
+
+
+@program
+def yield_point_that_fails_throws_at_its_yield(stage):
+    @stage.gen.coroutine
+    def main():
+        for number in ("first", "later"):
+            for failing in ("start", "is_ready", "get_result"):
+                yield from tried(stage, new_point(stage, number, failing))
+
+    stage.run(main)
+
+
+@program
+def yield_point_that_is_never_ready_is_asked_once(stage):
+    @stage.gen.coroutine
+    def main():
+        yield new_point(stage, "point", ready=False)
+
+    future = main()
+    stage.turn(3)
+    stage.note(future)
+
+
+@program
+def yield_future_of_a_done_future_takes_no_turn(stage):
+    done = stage.concurrent.Future()
+    done.set_result("was done")
+    failed = stage.concurrent.Future()
+    failed.set_exception(ValueError("had failed"))
+
+    @stage.gen.coroutine
+    def main():
+        yield from tried(stage, new_point(stage, "first point"))
+        yield from tried(stage, stage.gen.YieldFuture(done))
+        yield from tried(stage, stage.gen.YieldFuture(failed))
+
+    main()
+    stage.turn()
+    stage.note("after a turn")
+
+
+@program
+def yield_future_of_a_pending_future_resumes_through_the_loop(stage):
+    pending = [stage.concurrent.Future(), stage.concurrent.Future()]
+
+    @stage.gen.coroutine
+    def main():
+        for future in pending:
+            yield from tried(stage, stage.gen.YieldFuture(future))
+
+    main()
+    stage.turn(2)
+    pending[0].set_result("is done")
+    stage.note("set")
+    stage.turn(3)
+    pending[1].set_exception(ValueError("fails"))
+    stage.note("set")
+    for turn in (1, 2, 3):
+        stage.turn()
+        stage.note("turn", turn)
+
+
+@program
+def yield_points_cannot_be_converted(stage):
+    gen = stage.gen
+    soon = datetime.timedelta(seconds=0.02)
+    stage.attempt(gen.convert_yielded, gen.YieldPoint())
+    stage.attempt(gen.with_timeout, soon, gen.Wait("key"))
+    stage.attempt(stage.loop.run_sync, lambda: gen.Callback("key"))
+    stage.attempt(gen.multi_future, [stage.concurrent.Future(), gen.Wait("key")])
+
+
+@program
+def list_of_yield_points_can_be_converted_but_not_timed(stage):
+    gen = stage.gen
+    soon = datetime.timedelta(seconds=0.02)
+    for points in ([gen.Wait("key")], {"name": gen.Wait("key")}):
+        try:
+            converted = gen.convert_yielded(points)
+        except gen.BadYieldError:
+            stage.note("cannot be converted")
+        else:
+            stage.note("is a yield point:", isinstance(converted, gen.YieldPoint))
+        try:
+            gen.with_timeout(soon, points)
+        except Exception as exc:
+            stage.note("raised", type(exc))
+
+
+@program
+def yield_points_cannot_be_awaited(stage):
+    async def wait(point):
+        return await point
+
+    @stage.gen.coroutine
+    def main():
+        for point in (stage.gen.Wait("key"), stage.gen.multi([stage.gen.Wait("key")])):
+            try:
+                yield wait(point)
+            except TypeError:
+                stage.note("caught TypeError")
+
+    stage.run(main)

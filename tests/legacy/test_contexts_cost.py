@@ -1,0 +1,442 @@
+"""What stack contexts cost: counted, whatever the length of the chain."""
+
+import contextlib
+import gc
+
+import pytest
+
+from gencoro import gen
+from gencoro.legacy.stack_context import (
+    ExceptionStackContext,
+    NullContext,
+    StackContext,
+    _state,
+    run_with_stack_context,
+    wrap,
+)
+from gencoro.legacy.yieldpoints import Callback, Wait
+
+
+class Failure(Exception):
+    pass
+
+
+ACTIVE = 2_000
+
+
+def _refuse(*_error):
+    return False
+
+
+def _length():
+    """Return how many contexts are entered here."""
+    length, context = 0, _state.contexts[1]
+    while context is not None:
+        length += 1
+        context = context.old_contexts[1]
+    return length
+
+
+class Counting(ExceptionStackContext):
+    """Counts how often the way outwards is asked for, and who is called."""
+
+    asked = 0
+    handled = 0
+
+    def __init__(self):
+        super().__init__(_count)
+
+    @property
+    def old_contexts(self):
+        Counting.asked += 1
+        return self._old_contexts
+
+    @old_contexts.setter
+    def old_contexts(self, contexts):
+        self._old_contexts = contexts
+
+
+def _count(*_error):
+    Counting.handled += 1
+
+
+@pytest.fixture
+def counts():
+    """Return a function that tells the counts, and sets them to nothing."""
+
+    def counts():
+        told = Counting.asked, Counting.handled
+        Counting.asked = Counting.handled = 0
+        return told
+
+    counts()
+    return counts
+
+
+@pytest.fixture
+def within(loop):
+    """Schedule a callback within so many contexts, and run the loop until it is stopped."""
+
+    def within(number, make, callback, *args):
+        with contextlib.ExitStack() as entered:
+            for _ in range(number):
+                entered.enter_context(make())
+            loop.add_callback(callback, *args)
+        loop.start()
+
+    return within
+
+
+def _handler():
+    return ExceptionStackContext(_refuse)
+
+
+def _managed():
+    return StackContext(contextlib.nullcontext)
+
+
+# How many are active around how many callbacks: none, about as many as are looked through
+# each time, and many.
+AROUND = pytest.mark.parametrize(
+    ("around", "callbacks"),
+    [(0, 10_000), (1, 200), (31, 200), (32, 200), (33, 200), (100, 1_000)],
+)
+KINDS = pytest.mark.parametrize("make", [_handler, _managed])
+
+
+@KINDS
+@AROUND
+def test_chain_of_callbacks_that_each_deactivate_one_stays_short(
+    loop, within, make, around, callbacks, new
+):
+    most = []
+
+    def callback(left):
+        context = make()
+        with context as deactivate:
+            most[:] = [max([*most, _length()])]
+            if left:
+                loop.add_callback(callback, left - 1)
+            else:
+                loop.add_callback(loop.stop)
+            deactivate()
+        new.of(context)
+
+    within(around, _handler, callback, callbacks)
+
+    assert most[0] <= 2 * around + 2
+    assert len(new) <= 2
+
+
+@KINDS
+@AROUND
+def test_chain_of_callbacks_that_deactivate_the_one_before_stays_short(
+    loop, within, make, around, callbacks, new
+):
+    most = []
+
+    def callback(left, deactivate):
+        deactivate()
+        with make() as deactivate_next:
+            most[:] = [max([*most, _length()])]
+            new.of(_state.contexts[1])
+            if left:
+                loop.add_callback(callback, left - 1, deactivate_next)
+            else:
+                loop.add_callback(loop.stop)
+
+    within(around, _handler, callback, callbacks, int)
+
+    # The longest chains are looked through only when they have doubled.
+    assert most[0] <= 2 * max(around, 32) + 2
+    assert len(new) <= 2 * max(around, 32) + 2
+
+
+def test_coroutines_that_call_each_other_one_after_another_leave_no_chain(loop, new):
+    @gen.coroutine
+    def step():
+        with _managed() as deactivate:
+            future = inner()
+        yield future
+        new.of(_state)
+        deactivate()
+        return _length()
+
+    @gen.coroutine
+    def inner():
+        new.of(_state.contexts[1])
+        yield gen.moment
+
+    @gen.coroutine
+    def main():
+        new.references.clear()
+        for _ in range(1_000):
+            assert (yield step()) == 0
+            new.references.pop()
+        return len(new)
+
+    assert loop.run_sync(main) <= 2
+
+
+def test_coroutines_that_go_on_as_callbacks_of_each_other_leave_no_chain(loop, new):
+    lengths = set()
+
+    @gen.coroutine
+    def step(left):
+        (yield Callback("key"))()
+        yield Wait("key")
+        new.of(_state.contexts[1])
+        lengths.add(_length())
+        if left:
+            loop.add_callback(step, left - 1)
+        else:
+            loop.add_callback(loop.stop)
+
+    loop.add_callback(step, 1_000)
+    loop.start()
+
+    assert max(lengths) <= 34
+    assert len(new) <= 34
+
+
+@pytest.mark.parametrize("make", [Counting, None])
+def test_call_that_succeeds_asks_nobody_of_thousands(loop, counts, make):
+    calls = []
+    with contextlib.ExitStack() as entered:
+        for _ in range(ACTIVE):
+            entered.enter_context(Counting())
+        if make is None:
+            entered.enter_context(_managed())
+        wrapped = wrap(lambda: calls.append(_state.contexts[1] is not None))
+        loop.add_callback(calls.append, "called by the loop")
+        loop.add_callback(loop.stop)
+    counts()
+
+    wrapped()
+    wrapped()
+    loop.start()
+
+    assert calls == [True, True, "called by the loop"]
+    assert counts() == (0, 0)
+
+
+def test_entering_one_more_asks_nobody_of_thousands(counts):
+    with contextlib.ExitStack() as entered:
+        for _ in range(ACTIVE):
+            entered.enter_context(Counting())
+        counts()
+        for _ in range(10):
+            with Counting():
+                pass
+
+    assert counts()[0] <= 2 * 10
+
+
+def test_entering_thousands_asks_each_a_few_times(counts):
+    with contextlib.ExitStack() as entered:
+        for _ in range(ACTIVE):
+            entered.enter_context(Counting())
+
+    asked, handled = counts()
+    assert asked <= 4 * ACTIVE
+    assert handled == 0
+
+
+def test_steps_of_a_coroutine_ask_nobody_of_thousands(loop, counts):
+    @gen.coroutine
+    def steps():
+        yield gen.moment
+        counts()
+        for _ in range(100):
+            yield gen.moment
+        return counts()
+
+    @gen.coroutine
+    def main():
+        with contextlib.ExitStack() as entered:
+            for _ in range(ACTIVE):
+                entered.enter_context(Counting())
+            future = steps()
+        return (yield future)
+
+    assert loop.run_sync(main) == (0, 0)
+
+
+def test_error_asks_each_handler_once(counts):
+    def fail():
+        raise Failure
+
+    with contextlib.ExitStack() as entered:
+        for _ in range(ACTIVE):
+            entered.enter_context(Counting())
+        wrapped = wrap(fail)
+    counts()
+
+    with pytest.raises(Failure):
+        wrapped()
+
+    asked, handled = counts()
+    assert handled == ACTIVE
+    assert asked <= 2 * ACTIVE
+
+
+def test_thousands_that_were_deactivated_are_neither_kept_nor_asked(new, counts):
+    def fail():
+        raise Failure
+
+    with contextlib.ExitStack() as entered:
+        for _ in range(ACTIVE):
+            context = new.of(Counting())
+            deactivate = entered.enter_context(context)
+            deactivate()
+        del context, deactivate
+        wrapped = wrap(fail)
+        calls = [wrap(lambda: None) for _ in range(3)]
+    for call in calls:
+        call()
+    counts()
+
+    with pytest.raises(Failure):
+        wrapped()
+
+    assert counts()[1] == 0
+    wrapped = calls = call = None
+    # What has just been called may remember the place where it was called.
+    assert len(new) <= 1
+
+
+def test_context_is_freed_when_its_block_and_its_callbacks_are_over(loop, new):
+    def enter(make):
+        context = new.of(make())
+        with context:
+            loop.add_callback(int)
+            wrap(int)
+
+    for make in (_handler, _managed, NullContext):
+        enter(make)
+    loop.add_callback(loop.stop)
+    loop.start()
+
+    assert len(new) == 0
+
+
+def test_context_is_freed_with_the_coroutine_that_ran_within_it(loop, new):
+    @gen.coroutine
+    def work():
+        yield gen.moment
+        yield gen.sleep(0)
+
+    @gen.coroutine
+    def main():
+        yield run_with_stack_context(new.of(_managed()), work)
+        yield run_with_stack_context(new.of(_handler()), work)
+        yield gen.moment
+        return len(new)
+
+    assert loop.run_sync(main) == 0
+
+
+def test_long_chain_of_callbacks_is_let_go_without_a_crash(loop):
+    """What holds what holds what ... is freed in a row, which must not be one recursion."""
+
+    def callback(left):
+        with _handler():
+            if left:
+                loop.add_callback(callback, left - 1)
+            else:
+                loop.add_callback(loop.stop)
+
+    # All of them stay active: so the chain is as long as it looks.
+    loop.add_callback(callback, 20_000)
+    loop.start()
+
+    assert _state.contexts == ((), None)
+    gc.collect()
+
+
+PLAIN = """
+    import sys
+    from gencoro import callbacks, gen
+    from gencoro.ioloop import IOLoop
+    from gencoro.runner import Runner
+
+    before = dict(vars(Runner))
+    core = callbacks, Runner
+
+    def untouched():
+        methods = ("__init__", "handle_yield", "run", "__call__", "cancel")
+        return callbacks.surroundings, [
+            name for name in methods if vars(Runner)[name] is not before[name]
+        ]
+
+    @gen.coroutine
+    def main():
+        yield [gen.sleep(0), None, gen.moment]
+        yield gen.convert_yielded(native())
+
+    async def native():
+        await gen.sleep(0)
+
+    def run():
+        loop = IOLoop(make_current=False)
+        loop.run_sync(main)
+        loop.spawn_callback(int)
+        loop.add_callback(loop.stop)
+        loop.start()
+        loop.close()
+"""
+
+
+def test_program_without_contexts_runs_on_the_core_alone(script):
+    output = script(
+        PLAIN
+        + """
+    run()
+    print(untouched())
+    from gencoro.legacy import futures, stack_context, yieldpoints
+    stack_context.wrap(int)()
+    run()
+    print(untouched())
+    with stack_context.NullContext():
+        pass
+    print(untouched()[0] is not None)
+    run()
+    """
+    )
+
+    assert output == "(None, [])\n(None, [])\nTrue\n"
+
+
+def test_first_context_reaches_what_is_suspended_and_what_is_scheduled(script):
+    output = script("""
+    import contextlib
+    from gencoro import gen
+    from gencoro.ioloop import IOLoop
+
+    def handle(typ, value, traceback):
+        print("handled", typ.__name__)
+        return typ is ValueError
+
+    @gen.coroutine
+    def earlier():
+        yield gen.moment
+        yield gen.moment
+        from gencoro.legacy.stack_context import ExceptionStackContext
+        try:
+            with ExceptionStackContext(handle):
+                loop.add_callback(int, "no number")
+                yield gen.moment
+        except Exception as error:
+            print(type(error).__name__)
+        yield gen.moment
+
+    loop = IOLoop(make_current=False)
+    loop.run_sync(earlier)
+    loop.close()
+    """)
+
+    assert output == (
+        "handled StackContextInconsistentError\n"
+        "StackContextInconsistentError\n"
+        "handled ValueError\n"
+    )

@@ -1,0 +1,606 @@
+"""Where stack contexts reach: native coroutines too; threads, streams, others never."""
+
+import asyncio
+import concurrent.futures
+import gc
+import re
+import socket
+import threading
+import weakref
+
+import pytest
+from tornado.iostream import IOStream, StreamClosedError
+from tornado.queues import Queue
+
+from gencoro import gen, introspect
+from gencoro.legacy.stack_context import (
+    ExceptionStackContext,
+    StackContext,
+    _state,
+    run_with_stack_context,
+    wrap,
+)
+from gencoro.legacy.yieldpoints import Callback, Wait
+
+NONE = ((), None)
+
+
+class Failure(Exception):
+    pass
+
+
+class Request:
+    """A context manager that is the present request while it is entered."""
+
+    present = None
+    entered = 0
+
+    def __init__(self, name):
+        self.name = name
+
+    def __enter__(self):
+        self.before, Request.present = Request.present, self.name
+        Request.entered += 1
+
+    def __exit__(self, *_exc_info):
+        Request.present = self.before
+
+
+def _within(name, function):
+    """Call a function within the context of a request, and return what it returns."""
+    return run_with_stack_context(StackContext(lambda: Request(name)), function)
+
+
+@pytest.fixture
+def steps():
+    """Return a list to which `seen` adds the present request."""
+    assert Request.present is None
+    yield []
+    assert Request.present is None
+    assert _state.contexts == NONE
+
+
+@pytest.fixture
+def native(steps):
+    """A native coroutine that notes the present request at each of its steps."""
+
+    async def native():
+        steps.append(Request.present)
+        await asyncio.sleep(0)
+        steps.append(Request.present)
+        await gen.sleep(0.001)
+        steps.append(Request.present)
+        await _native_inside(steps)
+        return Request.present
+
+    return native
+
+
+async def _native_inside(steps):
+    await asyncio.sleep(0)
+    steps.append(Request.present)
+
+
+@pytest.fixture
+def coroutine(steps):
+    """One of ours that does the same."""
+
+    @gen.coroutine
+    def coroutine():
+        for _ in range(4):
+            steps.append(Request.present)
+            yield gen.moment
+        return Request.present
+
+    return coroutine
+
+
+# Native coroutines (Tornado #2383).
+
+
+def test_native_coroutine_is_within_the_context_at_each_step(loop, native, steps):
+    @gen.coroutine
+    def main():
+        result = yield _within("A", lambda: gen.convert_yielded(native()))
+        return result, Request.present
+
+    assert loop.run_sync(main) == ("A", None)
+    assert steps == ["A"] * 4
+
+
+def test_native_coroutines_in_a_list_are_within_the_context(loop, native, steps):
+    @gen.coroutine
+    def main():
+        yield _within("A", lambda: gen.multi({"a": native(), "b": [native()]}))
+
+    loop.run_sync(main)
+
+    assert steps == ["A"] * 8
+
+
+def test_native_coroutine_yielded_by_one_of_ours_is_within_its_context(
+    loop, native, steps
+):
+    @gen.coroutine
+    def handler():
+        yield gen.moment
+        first = yield native()
+        second = yield from native()
+        yield gen.moment
+        return first, second, Request.present
+
+    @gen.coroutine
+    def main():
+        return (yield _within("A", handler)), Request.present
+
+    assert loop.run_sync(main) == (("A", "A", "A"), None)
+    assert steps == ["A"] * 8
+
+
+def test_native_coroutine_as_a_callback_is_within_the_context(loop, native, steps):
+    done = asyncio.Event()
+
+    async def callback():
+        await native()
+        done.set()
+
+    @gen.coroutine
+    def main():
+        _within("A", lambda: loop.add_callback(callback))
+        yield done.wait()
+
+    loop.run_sync(main)
+
+    assert steps == ["A"] * 4
+
+
+def test_ours_awaited_by_a_native_one_is_within_its_context(loop, coroutine, steps):
+    async def native():
+        await asyncio.sleep(0)
+        return await coroutine()
+
+    @gen.coroutine
+    def main():
+        return (yield _within("A", lambda: gen.convert_yielded(native())))
+
+    assert loop.run_sync(main) == "A"
+    assert steps == ["A"] * 4
+
+
+def test_each_native_coroutine_has_its_own_contexts(loop, native, steps):
+    @gen.coroutine
+    def main():
+        return (
+            yield [
+                _within("A", lambda: gen.convert_yielded(native())),
+                _within("B", lambda: gen.convert_yielded(native())),
+                native(),
+            ]
+        )
+
+    assert loop.run_sync(main) == ["A", "B", None]
+    assert sorted(map(str, steps)) == ["A"] * 4 + ["B"] * 4 + ["None"] * 4
+
+
+def test_native_coroutine_leaves_a_context_that_is_deactivated_meanwhile(loop, steps):
+    go_on = asyncio.Event()
+
+    async def native():
+        steps.append(Request.present)
+        await go_on.wait()
+        steps.append(Request.present)
+
+    @gen.coroutine
+    def main():
+        with StackContext(lambda: Request("A")) as deactivate:
+            future = gen.convert_yielded(native())
+        yield gen.moment
+        deactivate()
+        go_on.set()
+        yield future
+
+    loop.run_sync(main)
+
+    assert steps == ["A", None]
+
+
+@pytest.mark.parametrize("ending", ["error", "cancel", "time-out"])
+def test_native_coroutine_ends_within_its_context(loop, steps, ending):
+    async def native():
+        try:
+            await asyncio.sleep(60 if ending != "error" else 0)
+            raise Failure("inside")
+        finally:
+            steps.append(Request.present)
+            await asyncio.sleep(0)
+            steps.append(Request.present)
+
+    @gen.coroutine
+    def main():
+        future = _within("A", lambda: gen.convert_yielded(native()))
+        yield gen.moment
+        if ending != "error":
+            future.cancel()
+        try:
+            yield future
+        except (Failure, asyncio.CancelledError) as error:
+            return type(error)
+
+    expected = Failure if ending == "error" else asyncio.CancelledError
+    assert loop.run_sync(main) is expected
+    assert steps == ["A", "A"]
+
+
+def test_error_of_a_native_coroutine_is_for_who_waits_and_not_for_a_handler(loop):
+    handled = []
+
+    async def native():
+        await asyncio.sleep(0)
+        raise Failure("inside")
+
+    @gen.coroutine
+    def main():
+        with ExceptionStackContext(lambda *error: handled.append(error)):
+            future = gen.convert_yielded(native())
+        with pytest.raises(Failure):
+            yield future
+
+    loop.run_sync(main)
+
+    assert handled == []
+
+
+def test_error_of_a_native_callback_is_for_the_log_and_not_for_a_handler(loop, caplog):
+    """It is of a Future, which is no callback's error; Tornado 5 logged it too."""
+    handled = []
+
+    async def native():
+        await asyncio.sleep(0)
+        raise Failure("inside")
+
+    @gen.coroutine
+    def main():
+        with ExceptionStackContext(lambda *error: handled.append(error)):
+            loop.add_callback(native)
+        for _ in range(5):
+            yield gen.moment
+
+    loop.run_sync(main)
+
+    [record] = caplog.records
+    assert (record.name, record.exc_info[0]) == ("tornado.application", Failure)
+    assert handled == []
+
+
+def test_native_coroutine_within_a_context_looks_like_itself(loop):
+    async def native():
+        await asyncio.sleep(0)
+        await gen.sleep(0)
+
+    @gen.coroutine
+    def main():
+        task = _within("A", lambda: gen.convert_yielded(native()))
+        yield gen.moment
+        told = repr(task), [frame.f_code.co_name for frame in task.get_stack()]
+        tree = introspect.format_tree(loop)
+        yield task
+        return told, tree
+
+    (told, stack), tree = loop.run_sync(main)
+
+    assert "native() running at" in told
+    assert stack == ["native"]
+    assert re.search(
+        r"^native\(\) at \S*test_contexts_reach.py:\d+ \(Task-", tree, re.MULTILINE
+    )
+
+
+# Coroutines and callbacks.
+
+
+def test_contexts_do_not_leak_between_coroutines(loop, coroutine, steps):
+    @gen.coroutine
+    def main():
+        results = yield [
+            _within("A", coroutine),
+            coroutine(),
+            _within("B", lambda: _within("C", coroutine)),
+        ]
+        return results, Request.present, _state.contexts
+
+    assert loop.run_sync(main) == (["A", None, "C"], None, NONE)
+    assert steps == ["A", None, "C"] * 4
+
+
+def test_context_of_a_callee_does_not_reach_its_caller(loop):
+    @gen.coroutine
+    def callee():
+        _within("A", lambda: loop.add_callback(int))
+        yield gen.moment
+        yield _within("A", lambda: gen.sleep(0))
+
+    @gen.coroutine
+    def main():
+        yield callee()
+        before = _state.contexts, Request.present
+        yield [callee(), callee()]
+        return before, (_state.contexts, Request.present)
+
+    assert loop.run_sync(main) == ((NONE, None), (NONE, None))
+
+
+def test_callback_of_others_has_the_context_of_who_waits_and_not_of_who_sets(loop):
+    queue, seen = Queue(), []
+
+    @gen.coroutine
+    def consumer():
+        yield queue.get()
+        seen.append(Request.present)
+
+    @gen.coroutine
+    def producer():
+        yield gen.moment
+        seen.append(Request.present)
+        yield queue.put("item")
+
+    @gen.coroutine
+    def main():
+        yield [_within("consumer", consumer), _within("producer", producer)]
+
+    loop.run_sync(main)
+
+    assert seen == ["producer", "consumer"]
+
+
+def test_yield_points_of_two_requests_are_kept_apart(loop):
+    seen = []
+
+    @gen.coroutine
+    def handler(name):
+        loop.add_callback((yield Callback("key")), name)
+        seen.append((name, (yield Wait("key")), Request.present))
+
+    @gen.coroutine
+    def main():
+        yield [
+            _within("A", lambda: handler("A")),
+            _within("B", lambda: handler("B")),
+            handler(None),
+        ]
+
+    loop.run_sync(main)
+
+    assert sorted(seen, key=str) == [
+        ("A", "A", "A"),
+        ("B", "B", "B"),
+        (None, None, None),
+    ]
+
+
+def test_asyncios_own_callbacks_know_the_contexts(loop):
+    seen = []
+
+    @gen.coroutine
+    def main():
+        asyncio_loop = asyncio.get_running_loop()
+        with ExceptionStackContext(lambda *_: None) as deactivate:
+            asyncio_loop.call_soon(lambda: seen.append(_state.contexts[1] is not None))
+            asyncio_loop.call_later(
+                0, lambda: seen.append(_state.contexts[1] is not None)
+            )
+        yield gen.sleep(0.001)
+        deactivate()
+        asyncio_loop.call_soon(lambda: seen.append(_state.contexts))
+        yield gen.moment
+
+    loop.run_sync(main)
+
+    assert seen == [True, True, NONE]
+
+
+# Threads.
+
+
+def _look():
+    return _state.contexts, threading.current_thread() is not threading.main_thread()
+
+
+def test_thread_starts_with_none():
+    seen = []
+    with ExceptionStackContext(lambda *_: None):
+        thread = threading.Thread(target=lambda: seen.append(_look()))
+        thread.start()
+        thread.join()
+
+    assert seen == [(NONE, True)]
+
+
+@pytest.mark.parametrize(
+    "start",
+    [
+        lambda loop: loop.run_in_executor(None, _look),
+        lambda _: asyncio.get_running_loop().run_in_executor(None, _look),
+        lambda _: gen.convert_yielded(asyncio.to_thread(_look)),
+    ],
+    ids=["IOLoop.run_in_executor", "run_in_executor", "asyncio.to_thread"],
+)
+def test_executor_works_with_none(loop, start):
+    @gen.coroutine
+    def main():
+        with ExceptionStackContext(lambda *_: None):
+            future = start(loop)
+        return (yield future)
+
+    assert loop.run_sync(main) == (NONE, True)
+
+
+def test_wrapped_call_has_its_contexts_in_a_thread_and_leaves_none_there():
+    def work():
+        return wrapped(), _state.contexts, Request.present
+
+    wrapped = _within("A", lambda: wrap(lambda: Request.present))
+    with concurrent.futures.ThreadPoolExecutor(1) as pool:
+        first, second = pool.submit(work).result(), pool.submit(work).result()
+
+    assert first == second == ("A", NONE, None)
+
+
+def test_context_entered_in_a_thread_reaches_what_it_schedules_and_nobody_else(loop):
+    seen = []
+
+    def work():
+        _within("A", lambda: loop.add_callback(lambda: seen.append(Request.present)))
+        loop.add_callback(lambda: seen.append(Request.present))
+        return _state.contexts
+
+    @gen.coroutine
+    def main():
+        contexts = yield loop.run_in_executor(None, work)
+        yield gen.moment
+        return contexts, _state.contexts
+
+    assert loop.run_sync(main) == (NONE, NONE)
+    assert seen == ["A", None]
+
+
+@pytest.mark.parametrize(
+    "start",
+    [
+        lambda loop, *call: loop.run_in_executor(None, *call),
+        lambda _, *call: gen.convert_yielded(asyncio.to_thread(*call)),
+    ],
+    ids=["run_in_executor", "asyncio.to_thread"],
+)
+def test_callback_from_another_thread_runs_within_none(loop, start):
+    seen = []
+
+    @gen.coroutine
+    def main():
+        with ExceptionStackContext(lambda *_: None):
+            future = start(
+                loop, loop.add_callback, lambda: seen.append(_state.contexts)
+            )
+        yield future
+        yield gen.moment
+
+    loop.run_sync(main)
+
+    assert seen == [NONE]
+
+
+# Streams.
+
+
+@pytest.fixture
+def sockets():
+    ours, theirs = socket.socketpair()
+    yield ours, theirs
+    ours.close()
+    theirs.close()
+
+
+def test_stream_made_within_a_context_is_not_tied_to_it(loop, sockets):
+    seen = []
+
+    @gen.coroutine
+    def reader(stream):
+        seen.append((yield stream.read_until(b"\n")))
+        seen.append((Request.present, _state.contexts))
+        return (yield stream.read_until(b"\n"))
+
+    @gen.coroutine
+    def main():
+        ours, theirs = _within("maker", lambda: [IOStream(sock) for sock in sockets])
+        entered = Request.entered
+        reading = reader(ours)
+        yield theirs.write(b"first\nsecond\n")
+        seen.append((yield reading))
+        seen.append(Request.entered - entered)
+        ours.close()
+        theirs.close()
+
+    loop.run_sync(main)
+
+    assert seen == [b"first\n", (None, NONE), b"second\n", 0]
+
+
+def test_stream_that_was_used_within_a_context_is_not_tied_to_it(loop, sockets):
+    """The first read has the loop watch the socket, and that goes on for ever."""
+    seen, contexts = [], []
+
+    @gen.coroutine
+    def read(stream):
+        line = yield stream.read_until(b"\n")
+        seen.append((line, Request.present))
+
+    @gen.coroutine
+    def main():
+        ours, theirs = map(IOStream, sockets)
+        context = StackContext(lambda: Request("first"))
+        contexts.append(weakref.ref(context))
+        first = run_with_stack_context(context, lambda: read(ours))
+        del context
+        yield gen.moment
+        yield theirs.write(b"1\n")
+        yield first
+        del first
+        entered = Request.entered
+        second = _within("second", lambda: read(ours))
+        yield gen.moment
+        yield theirs.write(b"2\n")
+        yield second
+        third = read(ours)
+        yield gen.moment
+        theirs.close()
+        with pytest.raises(StreamClosedError):
+            yield third
+        gc.collect()
+        return contexts[0](), Request.entered - entered
+
+    kept, entered = loop.run_sync(main)
+
+    assert seen == [(b"1\n", "first"), (b"2\n", "second")]
+    assert kept is None
+    # The second reader's own: its block, its steps.
+    assert entered <= 3
+
+
+def test_error_while_a_stream_is_read_does_not_go_to_who_made_it(loop, sockets, caplog):
+    handled = []
+
+    @gen.coroutine
+    def main():
+        with ExceptionStackContext(lambda *error: handled.append(error) or True):
+            ours, theirs = map(IOStream, sockets)
+            first = ours.read_until(b"\n")
+        yield theirs.write(b"1\n")
+        yield first
+        ours.set_close_callback(lambda: int("no number"))
+        reading = ours.read_until(b"\n")
+        theirs.close()
+        with pytest.raises(StreamClosedError):
+            yield reading
+        yield gen.moment
+
+    loop.run_sync(main)
+
+    assert handled == []
+    [record] = caplog.records
+    assert record.exc_info[0] is ValueError
+
+
+def test_handler_of_a_socket_has_the_context_of_who_added_it(loop, sockets):
+    seen = []
+
+    def handler(sock, _events):
+        sock.recv(10)
+        seen.append(Request.present)
+        loop.remove_handler(sock)
+        loop.stop()
+
+    ours, theirs = sockets
+    _within("A", lambda: loop.add_handler(ours, handler, loop.READ))
+    theirs.send(b"x")
+    loop.start()
+
+    assert seen == ["A"]

@@ -1,0 +1,383 @@
+"""Who uses what is legacy is told so once, at his line, and told what to write instead."""
+
+import asyncio
+import concurrent.futures
+import datetime
+import re
+import warnings
+
+import pytest
+
+from gencoro import concurrent as concurrent_facade
+from gencoro import gen, stack_context
+from gencoro.concurrent import dummy_executor, run_on_executor
+from gencoro.ioloop import IOLoop, PeriodicCallback
+
+# What is written in the place of each name.
+NAMES = {
+    "gen.Arguments": "set a Future's result",
+    "gen.Callback": "make a Future",
+    "gen.MultiYieldPoint": "yield the list or the dict",
+    "gen.Task": "yield a function that returns a Future",
+    "gen.TracebackFuture": "use gen.Future",
+    "gen.Wait": "make a Future",
+    "gen.WaitAll": "yield a list",
+    "gen.YieldFuture": "yield the Future itself",
+    "gen.YieldPoint": "yield Futures",
+    "gen.engine": "use gen.coroutine",
+    "gen._argument_adapter": "make a Future",
+    "gen._contains_yieldpoint": "yield Futures",
+    "gen._value_from_stopiteration": "read the attribute value",
+    "gen._wrap_awaitable": "use gen.convert_yielded",
+    "concurrent.TracebackFuture": "use gen.Future",
+    "concurrent.return_future": "return a Future",
+    "stack_context.ExceptionStackContext": "use contextvars, and catch errors",
+    "stack_context.NullContext": "use contextvars",
+    "stack_context.StackContext": "use contextvars",
+    "stack_context.StackContextInconsistentError": "use contextvars",
+    "stack_context._state": "use contextvars",
+    "stack_context.run_with_stack_context": "use contextvars",
+    "stack_context.wrap": "use contextvars",
+}
+
+FACADES = {
+    "concurrent": concurrent_facade,
+    "gen": gen,
+    "stack_context": stack_context,
+}
+
+
+def _nothing(*_args):
+    pass
+
+
+@gen.coroutine
+def _work():
+    return 42
+
+
+class Worker:
+    executor = dummy_executor
+
+    @run_on_executor
+    def work(self):
+        return 42
+
+
+# Uses of arguments and methods, by what the warning calls them.
+USES = {
+    "the argument callback=": [
+        lambda _: _work(callback=_nothing),
+        lambda _: _work(callback=None),
+        lambda _: Worker().work(callback=_nothing),
+    ],
+    "the argument io_loop= of run_on_executor": [
+        lambda _: run_on_executor(io_loop="loop"),
+        lambda _: run_on_executor(executor="pool", io_loop="loop"),
+    ],
+    "the argument io_loop= of with_timeout": [
+        lambda loop: gen.with_timeout(SOON, _work(), io_loop=loop),
+        lambda loop: gen.with_timeout(SOON, _work(), loop),
+        lambda loop: gen.with_timeout(SOON, _work(), loop, KeyError),
+        lambda loop: gen.with_timeout(SOON, _work(), loop, quiet_exceptions=KeyError),
+    ],
+    "the argument io_loop= of PeriodicCallback": [
+        lambda loop: PeriodicCallback(_nothing, 100, loop),
+        lambda loop: PeriodicCallback(_nothing, 100, io_loop=loop),
+        lambda loop: PeriodicCallback(_nothing, 100, 0.1, loop),
+    ],
+    "IOLoop.instance()": [
+        lambda _: IOLoop.instance(),
+        lambda loop: loop.instance(),
+    ],
+    "IOLoop.initialized()": [lambda _: IOLoop.initialized()],
+    "IOLoop.install()": [lambda loop: loop.install()],
+    "IOLoop.clear_instance()": [
+        lambda _: IOLoop.clear_instance(),
+        lambda loop: loop.clear_instance(),
+    ],
+    "add_callback_from_signal": [
+        lambda loop: loop.add_callback_from_signal(_nothing),
+    ],
+}
+
+SOON = datetime.timedelta(seconds=1)
+
+# Uses that look like those and are of today.
+MODERN = [
+    lambda _: gen.Runner,
+    lambda _: gen.Multi([]),
+    lambda _: gen.IOLoop,
+    lambda _: gen._null_future,
+    lambda _: gen.LeakedCallbackError,
+    lambda _: concurrent_facade.ReturnValueIgnoredError,
+    lambda _: run_on_executor(executor="pool"),
+    lambda _: run_on_executor(_nothing),
+    lambda _: Worker().work(),
+    lambda _: gen.coroutine(_nothing)(callback_time=1),
+    lambda _: gen.with_timeout(SOON, _work()),
+    lambda _: gen.with_timeout(SOON, _work(), None),
+    lambda _: gen.with_timeout(SOON, _work(), KeyError),
+    lambda _: gen.with_timeout(SOON, _work(), (KeyError, ValueError)),
+    lambda _: PeriodicCallback(_nothing, 100),
+    lambda _: PeriodicCallback(_nothing, 100, 0.1),
+    lambda _: PeriodicCallback(_nothing, SOON, jitter=0.1),
+    lambda _: IOLoop.current(),
+    lambda loop: loop.add_callback(_nothing),
+    lambda loop: loop.spawn_callback(_nothing),
+    lambda loop: loop.add_future(_work(), _nothing),
+]
+
+
+@pytest.fixture(autouse=True)
+def no_instance():
+    """Have no loop of the program, and leave none."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        IOLoop.clear_instance()
+        yield
+        IOLoop.clear_instance()
+
+
+@pytest.fixture
+def within(loop):
+    """Call a function with the loop while that runs; return the warnings."""
+
+    def within(function):
+        @gen.coroutine
+        def main():
+            result = function(loop)
+            yield gen.moment
+            return result
+
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            loop.run_sync(main)
+        return caught
+
+    return within
+
+
+def _line_of(function):
+    return __file__, function.__code__.co_firstlineno
+
+
+def _place_of(warning):
+    return warning.filename, warning.lineno
+
+
+def _each(uses):
+    return [
+        pytest.param(used, use, id=f"{used.removeprefix('the argument ')}-{number}")
+        for used, them in uses.items()
+        for number, use in enumerate(them)
+    ]
+
+
+# Where, and what.
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_name_warns_at_the_line_that_uses_it_and_says_what_to_write(name):
+    facade, _, attribute = name.partition(".")
+    [use] = [lambda: getattr(FACADES[facade], attribute)]
+
+    with pytest.warns(DeprecationWarning) as caught:
+        use()
+
+    [warning] = caught
+    assert _place_of(warning) == _line_of(use)
+    assert re.match(
+        rf"{re.escape(name)} is legacy: {re.escape(NAMES[name])}", str(warning.message)
+    )
+
+
+@pytest.mark.parametrize(("used", "use"), _each(USES))
+def test_use_warns_at_its_line_and_says_what_to_write(within, used, use):
+    [warning] = within(use)
+
+    assert warning.category is DeprecationWarning
+    assert _place_of(warning) == _line_of(use)
+    assert re.match(rf"{re.escape(used)} is legacy: \w+ \w+", str(warning.message))
+
+
+@pytest.mark.parametrize("use", MODERN)
+def test_what_is_of_today_does_not_warn(within, use):
+    assert within(use) == []
+
+
+def test_function_that_declares_callback_is_called_with_it_in_silence(within):
+    @gen.coroutine
+    def work(callback):
+        return callback
+
+    class Worker:
+        executor = dummy_executor
+
+        @run_on_executor
+        def work(self, callback=None):
+            return callback
+
+    def use(_loop):
+        assert work(callback=_nothing).result() is _nothing
+        assert Worker().work(callback=_nothing).result() is _nothing
+
+    assert within(use) == []
+
+
+def test_import_warns_at_the_line_of_the_import():
+    with pytest.warns(DeprecationWarning, match=r"gen\.Task is legacy") as caught:
+        from gencoro.gen import Task  # the import
+
+    [warning] = caught
+    assert Task.__name__ == "Task"
+    with open(__file__) as source:
+        line = source.read().splitlines()[warning.lineno - 1]
+    assert line.endswith("# the import")
+
+
+def test_loop_from_gen_is_asked_for_in_silence():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert gen.IOLoop is IOLoop
+
+
+def test_decorated_and_nested_uses_name_the_users_line(within):
+    @gen.coroutine
+    def body():
+        yield gen.moment
+        yield _work(callback=_nothing)  # within a coroutine
+
+    def use(_loop):
+        return body()
+
+    [warning] = within(use)
+
+    first = body.__wrapped__.__code__.co_firstlineno
+    assert _place_of(warning) == (__file__, first + 3)
+
+
+# How often.
+
+
+def test_second_use_of_a_line_is_silent_under_always():
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        for _ in range(3):
+            gen.Task  # noqa: B018
+
+    assert len(caught) == 1
+
+
+def test_each_line_and_each_name_is_told_by_itself():
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        for _ in range(3):
+            gen.Task  # noqa: B018
+            gen.Task  # noqa: B018
+            gen.Wait, gen.Callback  # noqa: B018
+
+    told = [(w.lineno - caught[0].lineno, str(w.message).split()[0]) for w in caught]
+    assert told == [
+        (0, "gen.Task"),
+        (1, "gen.Task"),
+        (2, "gen.Wait"),
+        (2, "gen.Callback"),
+    ]
+
+
+@pytest.mark.parametrize("action", ["default", "module", "once"])
+def test_other_filters_tell_once_too(action):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter(action)
+        for _ in range(3):
+            gen.WaitAll  # noqa: B018
+
+    assert len(caught) == 1
+
+
+def test_ignored_use_is_not_told():
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("ignore")
+        gen.Task  # noqa: B018
+
+    assert caught == []
+
+
+def test_use_is_refused_each_time_where_warnings_are_errors():
+    refused = 0
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for _ in range(3):
+            try:
+                gen.Task  # noqa: B018
+            except DeprecationWarning:
+                refused += 1
+
+    assert refused == 3
+
+
+def test_use_is_told_again_when_the_filters_have_changed():
+    def use():
+        return gen.YieldPoint
+
+    told = []
+    for _ in range(2):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            use()
+            use()
+        told.append(len(caught))
+
+    assert told == [1, 1]
+
+
+def test_argument_is_told_once_for_its_line(within):
+    def use(_loop):
+        for _ in range(3):
+            _work(callback=_nothing)
+
+    assert len(within(use)) == 1
+
+
+def test_user_whose_module_begins_like_ours_is_told():
+    names = {"__name__": "gencoro_app.views", "gen": gen}
+
+    with pytest.warns(DeprecationWarning) as caught:
+        exec(compile("\n\ngen.Task", "views.py", "exec"), names)  # noqa: S102
+
+    assert [_place_of(warning) for warning in caught] == [("views.py", 3)]
+
+
+def test_use_in_another_thread_is_told_at_its_line():
+    def use():
+        return gen.Wait
+
+    with (
+        warnings.catch_warnings(record=True) as caught,
+        concurrent.futures.ThreadPoolExecutor(1) as pool,
+    ):
+        warnings.simplefilter("always")
+        pool.submit(use).result()
+
+    _file, first = _line_of(use)
+    assert [_place_of(warning) for warning in caught] == [(__file__, first + 1)]
+
+
+def test_use_refused_as_an_error_leaves_the_coroutine_uncalled(loop):
+    called = []
+
+    @gen.coroutine
+    def work():
+        called.append("work")
+
+    async def main():
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            with pytest.raises(DeprecationWarning):
+                work(callback=_nothing)
+        await asyncio.sleep(0)
+
+    loop.run_sync(main)
+
+    assert called == []

@@ -1,0 +1,513 @@
+"""The Future of Tornado 4 is a good `asyncio.Future` for everybody else."""
+
+import asyncio
+import concurrent.futures
+import contextvars
+import gc
+import threading
+
+import pytest
+
+from gencoro import gen
+from gencoro.legacy.futures import LegacyFuture
+
+
+class Failure(Exception):
+    pass
+
+
+def _done(outcome):
+    """Return a Future that has its outcome."""
+    future = LegacyFuture()
+    _set(future, outcome)
+    return future
+
+
+def _later(outcome):
+    """Return a Future that gets its outcome in a later turn."""
+    future = LegacyFuture()
+    asyncio.get_running_loop().call_later(0, _set, future, outcome)
+    return future
+
+
+def _set(future, outcome):
+    if isinstance(outcome, Failure):
+        future.set_exception(outcome)
+    elif outcome is asyncio.CancelledError:
+        future.cancel()
+    else:
+        future.set_result(outcome)
+
+
+KINDS = pytest.mark.parametrize("make", [_done, _later], ids=["done", "later"])
+
+
+async def _wait_for(awaitable):
+    """Wait for it: a hanging test ends here."""
+    async with asyncio.timeout(5):
+        return await awaitable
+
+
+async def _as_completed(*futures):
+    return [await _wait_for(next_one) for next_one in asyncio.as_completed(futures)]
+
+
+async def _in_task_group(*futures):
+    async with asyncio.TaskGroup() as group:
+        tasks = [group.create_task(_wait_for(future)) for future in futures]
+    return [task.result() for task in tasks]
+
+
+# Ways to wait for one Future, that give its result.
+WAYS = {
+    "await": _wait_for,
+    "gather": lambda future: _first(asyncio.gather(future)),
+    "wait_for": lambda future: asyncio.wait_for(future, 5),
+    "shield": asyncio.shield,
+    "as_completed": lambda future: _first(_as_completed(future)),
+    "wrap in a Task": lambda future: asyncio.create_task(_wait_for(future)),
+    "ensure_future": asyncio.ensure_future,
+    "TaskGroup": lambda future: _first(_in_task_group(future)),
+    "yield in a coroutine": lambda future: _first(_yielding([future])),
+    "with_timeout": lambda future: gen.with_timeout(_now() + 5, future),
+}
+
+EACH_WAY = pytest.mark.parametrize("wait", WAYS.values(), ids=WAYS)
+
+
+async def _first(awaitable):
+    return (await awaitable)[0]
+
+
+@gen.coroutine
+def _yielding(futures):
+    return (yield futures)
+
+
+def _now():
+    return gen.IOLoop.current().time()
+
+
+# Waiting for one.
+
+
+@KINDS
+@EACH_WAY
+def test_result_arrives(make, wait):
+    async def main():
+        return await _wait_for(wait(make(42)))
+
+    assert asyncio.run(main()) == 42
+
+
+@KINDS
+@EACH_WAY
+def test_error_arrives(make, wait):
+    async def main():
+        with pytest.raises((Failure, ExceptionGroup)) as caught:
+            await _wait_for(wait(make(Failure("of a Future"))))
+        return caught.value
+
+    error = asyncio.run(main())
+    if isinstance(error, ExceptionGroup):  # as a TaskGroup has it
+        [error] = error.exceptions
+    assert isinstance(error, Failure)
+    assert error.args == ("of a Future",)
+
+
+@KINDS
+@EACH_WAY
+def test_cancellation_arrives(make, wait):
+    async def main():
+        waiting = asyncio.ensure_future(wait(make(asyncio.CancelledError)))
+        await asyncio.wait([waiting], timeout=5)
+        return waiting.cancelled()
+
+    assert asyncio.run(main())
+
+
+@EACH_WAY
+def test_waiter_goes_on_in_a_later_turn_and_not_within_set_result(wait):
+    steps = []
+
+    async def waits(future):
+        steps.append(await wait(future))
+
+    async def main():
+        future = LegacyFuture()
+        waiting = asyncio.create_task(waits(future))
+        await asyncio.sleep(0.001)
+        future.set_result(42)
+        steps.append("set")
+        await _wait_for(waiting)
+
+    asyncio.run(main())
+
+    assert steps == ["set", 42]
+
+
+# Waiting for several.
+
+
+@KINDS
+def test_gather_keeps_the_order_and_takes_errors_as_results(make):
+    async def main():
+        futures = [make(1), make(Failure("second")), _done(3), make(4)]
+        return await _wait_for(asyncio.gather(*futures, return_exceptions=True))
+
+    first, second, *others = asyncio.run(main())
+
+    assert (first, second.args, others) == (1, ("second",), [3, 4])
+
+
+@KINDS
+def test_wait_returns_when_all_are_done_or_the_first_is(make):
+    async def main():
+        pending = LegacyFuture()
+        futures = [make(1), make(2)]
+        every = await asyncio.wait(futures, timeout=5)
+        first = await asyncio.wait(
+            [futures[0], pending], return_when=asyncio.FIRST_COMPLETED, timeout=5
+        )
+        return every == (set(futures), set()), first == ({futures[0]}, {pending})
+
+    assert asyncio.run(main()) == (True, True)
+
+
+@KINDS
+def test_as_completed_gives_each_of_many(make):
+    async def main():
+        return await _as_completed(*[make(n) for n in range(5)])
+
+    assert sorted(asyncio.run(main())) == [0, 1, 2, 3, 4]
+
+
+@KINDS
+def test_lists_of_coroutines_mix_it_with_other_futures(make):
+    async def main():
+        other = asyncio.get_running_loop().create_future()
+        other.set_result(2)
+        return await _wait_for(_yielding([make(1), other, gen.sleep(0), make(3)]))
+
+    assert asyncio.run(main()) == [1, 2, None, 3]
+
+
+# Giving up.
+
+
+def test_timeout_cancels_it_and_raises():
+    async def main():
+        future = LegacyFuture()
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(0.001):
+                await future
+        return future.cancelled()
+
+    assert asyncio.run(main())
+
+
+def test_cancelled_waiter_cancels_it_and_a_shielded_one_does_not():
+    async def main():
+        plain, shielded = LegacyFuture(), LegacyFuture()
+        tasks = [
+            asyncio.create_task(_wait_for(plain)),
+            asyncio.create_task(_wait_for(asyncio.shield(shielded))),
+        ]
+        await asyncio.sleep(0)
+        for task in tasks:
+            task.cancel()
+        await asyncio.wait(tasks, timeout=5)
+        return [task.cancelled() for task in tasks], plain.done(), shielded.done()
+
+    assert asyncio.run(main()) == ([True, True], True, False)
+
+
+def test_cancel_message_is_kept():
+    async def main():
+        future = LegacyFuture()
+        future.cancel("enough")
+        with pytest.raises(asyncio.CancelledError, match="enough"):
+            await future
+
+    asyncio.run(main())
+
+
+# Its loop.
+
+
+@pytest.fixture
+def made_early():
+    """A Future that was made when there was no loop at all."""
+    assert asyncio._get_running_loop() is None
+    return LegacyFuture()
+
+
+def test_future_made_at_import_is_used_by_asyncio_run(made_early):
+    async def main():
+        asyncio.get_running_loop().call_soon(made_early.set_result, 42)
+        return await _wait_for(made_early)
+
+    assert asyncio.run(main()) == 42
+
+
+def test_future_made_and_set_without_a_loop_is_read_by_one_loop_after_another():
+    future = _done(42)
+
+    async def main():
+        return await _wait_for(asyncio.gather(future, future)), await future
+
+    assert [asyncio.run(main()) for _ in range(3)] == [([42, 42], 42)] * 3
+
+
+@pytest.mark.parametrize("wait", [WAYS["await"], WAYS["yield in a coroutine"]])
+def test_future_waited_for_in_vain_is_waited_for_by_the_next_loop(made_early, wait):
+    async def in_vain():
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(asyncio.shield(made_early), 0.001)
+
+    async def main():
+        asyncio.get_running_loop().call_later(0.001, made_early.set_result, 42)
+        return await _wait_for(wait(made_early))
+
+    asyncio.run(in_vain())
+
+    assert asyncio.run(main()) == 42
+
+
+def test_run_until_complete_takes_it():
+    loop = asyncio.new_event_loop()
+    asyncio.set_event_loop(loop)
+    future = LegacyFuture()
+    loop.call_soon(future.set_result, 42)
+
+    result = loop.run_until_complete(future)
+    asyncio.set_event_loop(None)
+    loop.close()
+
+    assert result == 42
+
+
+def test_run_until_complete_takes_one_that_is_given_its_loop():
+    loop = asyncio.new_event_loop()
+    future = LegacyFuture(loop=loop)
+    loop.call_soon(future.set_result, 42)
+
+    result = loop.run_until_complete(future)
+    loop.close()
+
+    assert (result, future.get_loop()) == (42, loop)
+
+
+def test_it_belongs_to_the_loop_that_runs_when_it_is_waited_for(made_early):
+    async def main():
+        waiting = asyncio.ensure_future(_wait_for(made_early))
+        await asyncio.sleep(0)
+        made_early.set_result(None)
+        await waiting
+        return made_early.get_loop() is asyncio.get_running_loop()
+
+    assert asyncio.run(main())
+
+
+def test_pending_future_of_another_running_loop_is_refused(made_early):
+    async def bind():
+        waiting = asyncio.ensure_future(asyncio.shield(made_early))
+        await asyncio.sleep(0)
+        await asyncio.to_thread(asyncio.run, elsewhere())
+        made_early.set_result(None)
+        await waiting
+
+    async def elsewhere():
+        with pytest.raises(RuntimeError, match="attached to a different loop"):
+            await made_early
+
+    asyncio.run(bind())
+
+
+# Threads.
+
+
+def test_future_set_by_another_thread_wakes_the_loop_that_sleeps():
+    async def main():
+        future, sleeping = LegacyFuture(), threading.Event()
+
+        def work():
+            sleeping.wait(5)
+            future.set_result(threading.current_thread())
+
+        with concurrent.futures.ThreadPoolExecutor(1) as pool:
+            pool.submit(work)
+            # No timer runs meanwhile, so that nothing else can wake the loop.
+            waiting = asyncio.ensure_future(_return(future))
+            asyncio.get_running_loop().call_soon(sleeping.set)
+            await waiting
+        return waiting.result() is not threading.current_thread()
+
+    assert asyncio.run(main())
+
+
+async def _return(future):
+    return await future
+
+
+def test_callback_runs_on_the_thread_that_sets_and_the_waiter_on_its_own():
+    threads = {}
+
+    async def main():
+        future = LegacyFuture()
+        future.add_done_callback(
+            lambda _: threads.update(callback=threading.current_thread())
+        )
+        with concurrent.futures.ThreadPoolExecutor(1) as pool:
+            asyncio.get_running_loop().call_soon(pool.submit, future.set_result, None)
+            await _wait_for(future)
+        threads["waiter"] = threading.current_thread()
+
+    asyncio.run(main())
+
+    assert threads["waiter"] is threading.main_thread()
+    assert threads["callback"] is not threading.main_thread()
+
+
+# What it is.
+
+
+def test_it_is_an_asyncio_future_to_all_who_ask():
+    future = LegacyFuture()
+
+    assert isinstance(future, asyncio.Future)
+    assert asyncio.isfuture(future)
+    assert gen.is_future(future)
+    assert gen.convert_yielded(future) is future
+    assert gen.maybe_future(future) is future
+
+
+def test_repr_tells_its_state_and_its_callbacks():
+    pending, cancelled = LegacyFuture(), LegacyFuture()
+    pending.add_done_callback(print)
+    cancelled.cancel()
+    failed = _done(Failure("k"))
+    failed.exception()
+
+    assert repr(LegacyFuture()) == "<LegacyFuture pending>"
+    assert repr(pending) == "<LegacyFuture pending cb=[print()]>"
+    assert repr(cancelled) == "<LegacyFuture cancelled>"
+    assert repr(_done(42)) == "<LegacyFuture finished result=42>"
+    assert repr(failed) == "<LegacyFuture finished exception=Failure('k')>"
+
+
+def test_callback_with_a_context_runs_within_it_in_a_later_turn():
+    variable = contextvars.ContextVar("variable")
+    calls = []
+
+    async def main():
+        context = contextvars.copy_context()
+        context.run(variable.set, "theirs")
+        for future in (_done(None), _later(None)):
+            future.add_done_callback(
+                lambda _: calls.append(variable.get()), context=context
+            )
+        calls.append("added")
+        await asyncio.sleep(0.001)
+
+    asyncio.run(main())
+
+    assert calls == ["added", "theirs", "theirs"]
+
+
+def test_removed_callback_is_not_called_and_is_counted():
+    calls = []
+    future = LegacyFuture()
+    for callback in (calls.append, print, calls.append):
+        future.add_done_callback(callback)
+
+    removed = future.remove_done_callback(calls.append)
+    future.remove_done_callback(print)
+    future.set_result(42)
+
+    assert (removed, calls) == (2, [])
+
+
+def test_second_outcome_is_refused():
+    future = _done(42)
+
+    with pytest.raises(asyncio.InvalidStateError):
+        future.set_result(43)
+    with pytest.raises(asyncio.InvalidStateError):
+        future.set_exception(Failure())
+
+    assert (future.result(), future.cancel()) == (42, False)
+
+
+# Debug mode.
+
+
+def test_debug_mode_tells_where_it_was_made():
+    async def main():
+        return repr(LegacyFuture())
+
+    told = asyncio.run(main(), debug=True)
+
+    line = main.__code__.co_firstlineno + 1
+    assert told == f"<LegacyFuture pending created at {__file__}:{line}>"
+
+
+@KINDS
+def test_debug_mode_waits_for_it_as_well(make):
+    async def main():
+        return await _wait_for(asyncio.gather(make(42), _yielding([make(43)])))
+
+    assert asyncio.run(main(), debug=True) == [42, [43]]
+
+
+# Errors that nobody has looked at.
+
+
+@pytest.mark.parametrize("debug", [False, True])
+def test_error_that_nobody_looked_at_is_logged_once_as_tornado_did(caplog, debug):
+    gc.collect()  # what other tests have left
+    caplog.clear()
+
+    async def main():
+        future = _done(Failure("unseen"))
+        future.add_done_callback(lambda _: None)
+        del future
+        gc.collect()
+
+    asyncio.run(main(), debug=debug)
+
+    # In debug mode asyncio may have something to say of a slow machine.
+    [record] = [r for r in caplog.records if "never retrieved" in r.getMessage()]
+    assert (record.name, record.levelname) == ("tornado.application", "ERROR")
+    assert record.exc_info[1].args == ("unseen",)
+
+
+@pytest.mark.parametrize(
+    "look",
+    [
+        lambda future: future.exception(),
+        lambda future: future.exc_info(),
+        lambda future: future.exception(timeout=1),
+        lambda future: future.add_done_callback(lambda done: done.exception()),
+    ],
+)
+def test_error_that_somebody_looked_at_is_not_logged(caplog, look):
+    future = _done(Failure("seen"))
+
+    look(future)
+    del future
+    gc.collect()
+
+    assert caplog.records == []
+
+
+def test_error_that_was_waited_for_is_not_logged(caplog):
+    async def main():
+        with pytest.raises(Failure):
+            await _wait_for(_later(Failure("seen")))
+        await asyncio.gather(_done(Failure("seen")), return_exceptions=True)
+
+    asyncio.run(main())
+    gc.collect()
+
+    assert caplog.records == []
