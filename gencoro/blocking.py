@@ -72,7 +72,13 @@ class Watch:
         signal.setitimer(signal.ITIMER_REAL, interval, interval)
 
     def end(self) -> None:
-        """Stop the timer, if it is ours."""
+        """Stop the timer, if it is ours.
+
+        Raises:
+            RuntimeError: called on another thread than the main one.
+        """
+        if threading.current_thread() is not threading.main_thread():
+            raise RuntimeError("only the main thread may end the watch of a loop")
         if signal.getsignal(signal.SIGALRM) == self._on_signal:
             _stop_timer()
 

@@ -1,9 +1,10 @@
 """Facade: the names people type after ``gen.``, as in ``from gencoro import gen``."""
 
 import builtins
+from importlib import import_module
 from typing import Any
 
-from gencoro import yieldables
+from gencoro import runner, yieldables
 from gencoro.coroutines import coroutine, is_coroutine_function
 from gencoro.errors import (
     BadYieldError,
@@ -23,7 +24,6 @@ from gencoro.futures import (
     is_future,
 )
 from gencoro.legacy_names import hand_out
-from gencoro.runner import Runner
 from gencoro.waiting import WaitIterator, sleep, with_timeout
 from gencoro.yieldables import (
     convert_yielded,
@@ -41,7 +41,6 @@ __all__ = [
     "Multi",
     "Return",
     "ReturnValueIgnoredError",
-    "Runner",
     "TimeoutError",
     "UnknownKeyError",
     "WaitIterator",
@@ -76,4 +75,8 @@ def __getattr__(name: str) -> Any:
         from gencoro.ioloop import IOLoop
 
         return IOLoop
+    if name == "Runner":
+        # Who takes one in hand expects what Tornado's had, which legacy code adds to it.
+        import_module("gencoro.legacy")
+        return runner.Runner
     return hand_out(__name__, name)

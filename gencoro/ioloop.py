@@ -131,7 +131,9 @@ class IOLoop(CallbackLoop):
         Raises:
             RuntimeError: the program has another one, which is not closed.
         """
-        warn_legacy("IOLoop.install()", "use IOLoop.make_current()")
+        warn_legacy(
+            "IOLoop.install()", "leave it out: IOLoop.current() is the loop that runs"
+        )
         installed = _program.installed
         if installed not in (None, self) and not installed.asyncio_loop.is_closed():
             raise RuntimeError(
@@ -143,7 +145,9 @@ class IOLoop(CallbackLoop):
     @staticmethod
     def clear_instance() -> None:
         """Have no loop of the program any more."""
-        warn_legacy("IOLoop.clear_instance()", "use IOLoop.clear_current()")
+        warn_legacy(
+            "IOLoop.clear_instance()", "leave it out: a closed loop is forgotten"
+        )
         _program.installed = _program.started = None
 
     def start(self) -> None:
@@ -174,13 +178,12 @@ class IOLoop(CallbackLoop):
                 has no timer signals.
             ValueError: seconds is not positive, or not finite.
         """
+        new = None if seconds is None else Watch(self.asyncio_loop, seconds, action)
         if self._watch is not None:
             self._watch.end()
-            self._watch = None
-        if seconds is not None:
-            self._watch = Watch(self.asyncio_loop, seconds, action)
-            if self.asyncio_loop.is_running():
-                self._watch.begin()
+        self._watch = new
+        if new is not None and self.asyncio_loop.is_running():
+            new.begin()
 
     def set_blocking_log_threshold(self, seconds: float | None) -> None:
         """Log where the loop is when it has been blocked for so many seconds."""
@@ -264,6 +267,9 @@ class IOLoop(CallbackLoop):
             raise RuntimeError(
                 "close() was called on a loop that is running; stop() it"
             )
+        if not _is_a_loop_running() and self.is_current:
+            # Tornado would put the loop of before in the place of whichever is current.
+            self.is_current = IOLoop.current(instance=False) is self
         try:
             if not (_is_a_loop_running() or self.asyncio_loop.is_closed()):
                 tasks = held_tasks(self.asyncio_loop)

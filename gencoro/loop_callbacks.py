@@ -149,7 +149,15 @@ class CallbackLoop(AsyncIOLoop):
         self._without_contexts(super().add_handler, fd, handler, events)
 
     def update_handler(self, fd: Any, events: int) -> None:
-        """Wait for other events of a file."""
+        """Wait for other events of a file.
+
+        Raises:
+            ValueError: the file has no handler.
+        """
+        if self.split_fd(fd)[0] not in self.handlers:
+            raise ValueError(
+                f"update_handler({fd!r}): it has no handler; add_handler it"
+            )
         self._without_contexts(super().update_handler, fd, events)
 
     def _handle_events(self, fd: int, events: int) -> None:

@@ -46,6 +46,8 @@ class PeriodicCallback(tornado.ioloop.PeriodicCallback):
                 "the argument io_loop= of PeriodicCallback",
                 "leave it out, and call start() on the thread of the loop",
             )
+        if isinstance(callback_time, datetime.timedelta):
+            callback_time /= datetime.timedelta(milliseconds=1)
         super().__init__(callback, callback_time, jitter)
         self._own_loop = io_loop
         self._starts = 0

@@ -378,7 +378,7 @@ def refuse_other_loop(future: "Future[Any]", loop: asyncio.AbstractEventLoop) ->
 
 
 def maybe_future(x: Any) -> "Future[Any]":
-    """Return x if it is a Future, else a Future that is done with the result x.
+    """Return x as a Future of asyncio if it is a Future, else one that is done with x.
 
     >>> async def main():
     ...     return await maybe_future(42)

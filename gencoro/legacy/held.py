@@ -25,7 +25,7 @@ __all__ = [
     "state",
 ]
 
-# What `_state.contexts` is: the StackContexts from the outermost to the innermost, and
+# What ``_state.contexts`` is: the StackContexts from the outermost to the innermost, and
 # the innermost context of all or None; from that the chain of its parents goes outwards.
 Contexts: TypeAlias = tuple[tuple[Any, ...], Any]
 
@@ -51,9 +51,9 @@ class Held:
     """The value of the context variable: which contexts are entered, and where.
 
     Attributes:
-        contexts: What `_state.contexts` gives.
+        contexts: What ``_state.contexts`` gives.
         before: What was held before, as long as that is to be put back.
-        is_set_by_others: Whether it was set through `_state`.
+        is_set_by_others: Whether it was set through ``_state``.
     """
 
     __slots__ = ("_thread", "_token", "before", "contexts", "is_set_by_others")

@@ -121,7 +121,7 @@ class YieldFuture(YieldPoint):
         if self._runner is not None:
             self._key = object()
             runner.register_callback(self._key)
-            called_back = runner.result_callback(self._key)
+            called_back = _without_argument(runner.result_callback(self._key))
             if self._awaited is moment:
                 runner.loop.call_soon(called_back, None)
             else:
@@ -193,6 +193,14 @@ class MultiYieldPoint(YieldPoint):
         finally:
             del first
         return values if self.keys is None else dict(zip(self.keys, values))
+
+
+def _without_argument(callback: Callable[[], None]) -> Callable[[Any], None]:
+    def call(done: Any) -> None:
+        del done  # The runner's rule 3.
+        callback()
+
+    return call
 
 
 def _as_yield_point(child: Any) -> YieldPoint:

@@ -80,6 +80,9 @@ def test_function_that_declares_it_gets_it(function):
         lambda: None,
         lambda *args: None,
         lambda callbacks: None,
+        lambda callback, /: None,
+        lambda *callback: None,
+        lambda **callback: None,
         max,
         dict,
         iter,
@@ -116,12 +119,14 @@ def test_result_is_passed_in_a_later_turn(run):
     assert run(main) == ["passed", 42]
 
 
-def test_callback_of_none_is_not_called(run):
+def test_callback_of_none_is_not_called(run, caplog):
     async def main():
         pass_result_to(None, _future(42))
         await asyncio.sleep(0)
 
     run(main)
+
+    assert caplog.records == []
 
 
 def test_error_goes_to_the_log_and_not_to_the_callback(loop, caplog):

@@ -10,10 +10,10 @@ import tornado.gen
 import tornado.ioloop
 
 import gencoro
-from gencoro import concurrent, errors, gen, ioloop
+from gencoro import Runner, concurrent, errors, gen, ioloop
 
 GEN = """
-    coroutine Return Runner multi multi_future Multi moment sleep with_timeout
+    coroutine Return multi multi_future Multi moment sleep with_timeout
     WaitIterator convert_yielded maybe_future is_coroutine_function Future is_future
     chain_future TimeoutError BadYieldError KeyReuseError UnknownKeyError
     LeakedCallbackError ReturnValueIgnoredError
@@ -69,6 +69,7 @@ def test_what_has_to_be_the_same_object_is():
     assert gen.TimeoutError is TimeoutError
     assert gen.Multi is gen.multi is gen.multi_future
     assert gen.IOLoop is ioloop.IOLoop
+    assert gen.Runner is Runner
     assert ioloop.TimeoutError is TimeoutError
 
 

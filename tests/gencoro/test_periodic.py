@@ -180,6 +180,28 @@ def test_second_start_begins_anew_and_does_not_double(loop):
     assert seen == [1.5, 2.5]
 
 
+@pytest.mark.parametrize("kind", ["plain", "coroutine"])
+def test_callback_may_start_it_anew_and_does_not_double_it(times, loop, kind):
+    def restart():
+        if not seen:
+            periodic.start()
+        seen.append(round(loop.time() - began_at, 3))
+
+    @gen.coroutine
+    def coroutine():
+        restart()
+        yield gen.sleep(0.5)
+
+    began_at, seen = loop.time(), []
+    periodic = PeriodicCallback(restart if kind == "plain" else coroutine, 1000)
+    loop.add_callback(periodic.start)
+    loop.call_later(5.4, loop.stop)
+    loop.start()
+    periodic.stop()
+
+    assert seen == [1, 2, 3, 4, 5]
+
+
 @legacy
 @pytest.mark.parametrize(
     "make",

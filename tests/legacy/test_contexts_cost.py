@@ -152,6 +152,31 @@ def test_chain_of_callbacks_that_deactivate_the_one_before_stays_short(
     assert len(new) <= 2 * max(around, 32) + 2
 
 
+@KINDS
+@AROUND
+def test_chain_that_is_deactivated_from_within_stays_short(
+    loop, within, make, around, callbacks, new
+):
+    """What is deactivated is not the innermost then, but buried in the chain."""
+    most = []
+
+    def callback(left, deactivate):
+        with make() as deactivate_next:
+            deactivate()
+            most[:] = [max([*most, _length()])]
+            new.of(_state.contexts[1])
+            if left:
+                loop.add_callback(callback, left - 1, deactivate_next)
+            else:
+                loop.add_callback(loop.stop)
+
+    within(around, _handler, callback, callbacks, int)
+
+    # The longest chains are looked through only when they have doubled.
+    assert most[0] <= 2 * max(around, 32) + 8
+    assert len(new) <= 2 * max(around, 32) + 8
+
+
 def test_coroutines_that_call_each_other_one_after_another_leave_no_chain(loop, new):
     @gen.coroutine
     def step():
@@ -217,6 +242,23 @@ def test_call_that_succeeds_asks_nobody_of_thousands(loop, counts, make):
     loop.start()
 
     assert calls == [True, True, "called by the loop"]
+    assert counts() == (0, 0)
+
+
+def test_short_chain_is_looked_through_once_as_long_as_nothing_is_deactivated(counts):
+    with contextlib.ExitStack() as entered:
+        for _ in range(20):
+            entered.enter_context(Counting())
+        wrapped = wrap(int)
+    with _handler() as deactivate:
+        deactivate()
+    counts()
+    wrapped()
+    first = counts()[0]
+    for _ in range(100):
+        wrapped()
+
+    assert 0 < first <= 2 * 20
     assert counts() == (0, 0)
 
 

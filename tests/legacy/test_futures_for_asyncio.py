@@ -9,6 +9,7 @@ import threading
 import pytest
 
 from gencoro import gen
+from gencoro.legacy.adaptors import return_future
 from gencoro.legacy.futures import LegacyFuture
 
 
@@ -232,6 +233,22 @@ def test_cancel_message_is_kept():
     asyncio.run(main())
 
 
+def test_cancelled_call_of_return_future_calls_nobody_back_and_is_no_error(caplog):
+    @return_future
+    def ask(callback):
+        asyncio.get_running_loop().call_soon(callback, "too late")
+
+    async def main():
+        called = []
+        future = ask(called.append)
+        accepted = future.cancel()
+        await asyncio.sleep(0)
+        return accepted, future.cancelled(), called
+
+    assert asyncio.run(main()) == (True, True, [])
+    assert caplog.records == []
+
+
 # Its loop.
 
 
@@ -367,6 +384,26 @@ def test_callback_runs_on_the_thread_that_sets_and_the_waiter_on_its_own():
 
     assert threads["waiter"] is threading.main_thread()
     assert threads["callback"] is not threading.main_thread()
+
+
+def test_callback_with_a_context_runs_on_the_loop_where_it_was_added():
+    threads = []
+
+    async def main():
+        future, called = LegacyFuture(), asyncio.Event()
+
+        def callback(_done):
+            threads.append(threading.current_thread())
+            called.set()
+
+        future.add_done_callback(callback, context=contextvars.copy_context())
+        with concurrent.futures.ThreadPoolExecutor(1) as pool:
+            pool.submit(future.set_result, None).result()
+        await _wait_for(called.wait())
+
+    asyncio.run(main())
+
+    assert threads == [threading.current_thread()]
 
 
 # What it is.

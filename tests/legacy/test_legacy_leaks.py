@@ -154,6 +154,16 @@ SITUATIONS = {
         Failure,
     ),
     "failing start": lambda new: _waits(new, lambda: Odd(new, "start"), Failure),
+    "failing start of the first": lambda new: _yields(new, lambda: Odd(new, "start")),
+    "failing is_ready of the first": lambda new: _yields(
+        new, lambda: Odd(new, "is_ready")
+    ),
+    "failing result of the first": lambda new: _yields(
+        new, lambda: Odd(new, "get_result")
+    ),
+    "failing list that is the first": lambda new: _yields(
+        new, lambda: [Odd(new, None), _keys(new, new(), fail=True)]
+    ),
     "failing is_ready": lambda new: _waits(new, lambda: Odd(new, "is_ready")),
     "failing result": lambda new: _waits(new, lambda: Odd(new, "get_result"), Failure),
     "YieldFuture": lambda new: _waits(new, lambda: YieldFuture(_keys(new, new()))),
@@ -188,6 +198,13 @@ SITUATIONS = {
     ),
     "context inside of a coroutine": lambda new: _enters(new, new()),
 }
+
+
+@gen.coroutine
+def _yields(new, make):
+    local = new()
+    yield make()
+    return bool(local)
 
 
 @gen.coroutine

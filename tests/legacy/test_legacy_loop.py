@@ -1,9 +1,8 @@
 """What Tornado 4's IOLoop could: the loop of the program, timers, and io_loop= arguments."""
 
 import concurrent.futures
+import contextlib
 import datetime
-import subprocess
-import sys
 import threading
 
 import pytest
@@ -11,6 +10,7 @@ import pytest
 from gencoro import gen
 from gencoro.concurrent import run_on_executor
 from gencoro.ioloop import IOLoop, PeriodicCallback
+from gencoro.legacy.futures import LegacyFuture
 from gencoro.legacy.stack_context import (
     ExceptionStackContext,
     StackContext,
@@ -233,6 +233,29 @@ def test_deadline_that_is_over_calls_in_the_next_turn(virtual_loop, deadline):
     assert seen == [pytest.approx(began_at, abs=0.1)]
 
 
+# Futures of then.
+
+
+def test_callback_of_a_future_of_then_waits_for_a_later_turn(loop):
+    steps, future = [], LegacyFuture()
+    future.set_result(None)
+    context = StackContext(contextlib.nullcontext)
+
+    def begin():
+        with context:
+            loop.add_future(future, called_back)
+        steps.append("added")
+
+    def called_back(done):
+        steps.append((done is future, _state.contexts[1] is context))
+        loop.stop()
+
+    loop.add_callback(begin)
+    loop.start()
+
+    assert steps == ["added", (True, True)]
+
+
 # Arguments io_loop=.
 
 
@@ -439,34 +462,30 @@ def test_callback_of_a_coroutine_fails_into_the_callers_context(loop):
 # The program's end.
 
 
-def test_program_that_watches_its_loop_ends_well():
-    """Python gives signals back at the end, and the timer's would be fatal then."""
-    program = """
-import time
-from gencoro.ioloop import IOLoop
-loop = IOLoop(make_current=False)
-loop.set_blocking_log_threshold(0.004)
-loop.add_callback(loop.stop)
-loop.start()
-loop.close()
+@pytest.mark.parametrize("run", ["IOLoop", "asyncio"])
+def test_program_that_watches_its_loop_ends_well(script, run):
+    """Python gives signals back at its end, and the timer's would be fatal then."""
+    output = script(f"""
+    import sys, time
+    from gencoro.ioloop import IOLoop
 
-class Slow:
-    def __del__(self):
-        deadline = monotonic() + 0.05
-        while monotonic() < deadline:
-            pass
+    async def main():
+        # The timer is due in 25 ms, and the program has ended by then.
+        loop.set_blocking_log_threshold(0.1)
 
-monotonic = time.monotonic
-slow = Slow()
-import sys
-sys.kept = slow  # until the end
-"""
-    done = subprocess.run(
-        [sys.executable, "-c", program],
-        check=False,
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
+    class Slow:
+        def __del__(self):
+            until = monotonic() + 0.2
+            while monotonic() < until:
+                pass
 
-    assert (done.returncode, done.stderr) == (0, "")
+    monotonic = time.monotonic
+    sys.kept = Slow()  # Until nearly nothing is left.
+    loop = IOLoop(make_current=False)
+    if "{run}" == "IOLoop":
+        loop.run_sync(main)
+    else:
+        loop.asyncio_loop.run_until_complete(main())
+    """)
+
+    assert output == ""

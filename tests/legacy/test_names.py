@@ -279,7 +279,6 @@ def test_facades_load_nothing_legacy_and_no_tornado(script):
         LOADED
         + """
     from gencoro import concurrent, gen, stack_context
-    from gencoro.gen import *
     from gencoro.concurrent import *
     for facade in (concurrent, gen, stack_context):
         dir(facade), hasattr(facade, "nothing"), facade.__doc__
