@@ -3,11 +3,13 @@
     Exception
     +-- GencoroError
     |   +-- BadYieldError             a coroutine yielded something nobody can wait for
+    |   |   +-- NeedsRunner           (in yieldables) nobody but the Runner that yields it
     |   +-- DeadlockError             virtual time: everything waits, and for ever
     |   +-- KeyReuseError             legacy: two outstanding callbacks share a key
     |   +-- UnknownKeyError           legacy: a wait for a key nobody registered
     |   +-- LeakedCallbackError       legacy: a coroutine ended with callbacks outstanding
     |   +-- ReturnValueIgnoredError   legacy: a callback-style function returned a value
+    |   +-- StackContextInconsistentError   legacy: a context was left out of its turn
     +-- Return                        not an error: the value of a coroutine
 
 Time-outs raise the builtin `TimeoutError`, which is also asyncio's and Tornado's.
@@ -23,6 +25,7 @@ __all__ = [
     "LeakedCallbackError",
     "Return",
     "ReturnValueIgnoredError",
+    "StackContextInconsistentError",
     "UnknownKeyError",
 ]
 
@@ -59,6 +62,14 @@ class LeakedCallbackError(GencoroError):
 
 class ReturnValueIgnoredError(GencoroError):
     """A function whose result goes to a callback returned a value as well."""
+
+
+class StackContextInconsistentError(GencoroError):
+    """A context was left in another place than where it was entered.
+
+    Most often a coroutine has yielded within a ``with`` block of a stack context; use
+    ``run_with_stack_context`` for what it yields.
+    """
 
 
 class Return(Exception):

@@ -10,7 +10,7 @@ from contextlib import AbstractContextManager
 from types import TracebackType
 from typing import Any
 
-from gencoro.errors import GencoroError
+from gencoro.errors import StackContextInconsistentError
 from gencoro.legacy.held import (
     NOTHING,
     Contexts,
@@ -27,7 +27,6 @@ __all__ = [
     "ExceptionStackContext",
     "NullContext",
     "StackContext",
-    "StackContextInconsistentError",
     "chain",
     "on_first_context",
     "on_outermost_context",
@@ -37,14 +36,6 @@ __all__ = [
 # A chain that is not longer is freed of deactivated contexts before each call; a longer
 # one when it grows, each time that it has doubled.
 SHORT_CHAIN = 32
-
-
-class StackContextInconsistentError(GencoroError):
-    """A context was left in another place than where it was entered.
-
-    Most often a coroutine has yielded within a ``with`` block of a stack context; use
-    `run_with_stack_context` for what it yields.
-    """
 
 
 # Who wants to know when a program enters its first context; None when it has.

@@ -76,10 +76,11 @@ class LegacyFuture(CoroutineFuture[T]):
     def get_loop(self) -> asyncio.AbstractEventLoop:
         """Return the loop that it belongs to: now the running one, if to no other."""
         running = asyncio._get_running_loop()
-        if running is not None and (
-            self._bound_to is None or self._bound_to.is_closed() or self.done()
-        ):
-            self._bound_to = running
+        if running is not None:
+            if self.done():
+                return running
+            if self._bound_to is None or self._bound_to.is_closed():
+                self._bound_to = running
         return self._bound_to or _current_loop()
 
     @property
@@ -167,7 +168,7 @@ class LegacyFuture(CoroutineFuture[T]):
         elif context is None:
             fn(self)
         else:
-            self._call_soon(fn, context)
+            self._call_soon(fn, context, self.get_loop())
 
     def remove_done_callback(self, fn: Callable[[Any], object], /) -> int:
         """Take a callback away; return how many times it was there."""
@@ -184,12 +185,10 @@ class LegacyFuture(CoroutineFuture[T]):
                 if context is None:
                     fn(self)
                 else:
-                    self._call_soon(fn, context)
+                    self._call_soon(fn, context, self._bound_to or self.get_loop())
             except INTERRUPTS as exc:  # they go on when all were called
                 interrupt = exc
-            except (
-                BaseException
-            ):  # the callback's own; whoever sets us has no part in it
+            except BaseException:  # the callback's own, and not of whoever sets us
                 app_log.exception("Exception in callback %r for %r", fn, self)
         try:
             if interrupt is not None:
@@ -198,9 +197,11 @@ class LegacyFuture(CoroutineFuture[T]):
             del interrupt
 
     def _call_soon(
-        self, fn: Callable[[Any], object], context: contextvars.Context
+        self,
+        fn: Callable[[Any], object],
+        context: contextvars.Context,
+        loop: asyncio.AbstractEventLoop,
     ) -> None:
-        loop = self.get_loop()
         if loop.is_closed():  # nobody can be called any more
             return
         if asyncio._get_running_loop() is loop:

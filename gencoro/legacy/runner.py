@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 from gencoro.errors import (
     KeyReuseError,
     LeakedCallbackError,
+    StackContextInconsistentError,
     UnknownKeyError,
 )
 from gencoro.frames import name_of
@@ -21,7 +22,6 @@ from gencoro.ioloop import IOLoop
 from gencoro.legacy.adaptors import argument_adapter
 from gencoro.legacy.contexts import (
     ExceptionStackContext,
-    StackContextInconsistentError,
     without_deactivated,
 )
 from gencoro.legacy.held import Contexts, Held, held, hold

@@ -10,13 +10,13 @@ from contextlib import AbstractContextManager
 from typing import Any, TypeVar, cast, overload
 
 from gencoro import callbacks
+from gencoro.errors import StackContextInconsistentError
 from gencoro.futures import app_log, without_our_frames
 from gencoro.legacy.contexts import (
     Context,
     ExceptionStackContext,
     NullContext,
     StackContext,
-    StackContextInconsistentError,
     chain,
     on_first_context,
     without_deactivated,
@@ -144,9 +144,9 @@ class _Call:
     def _unwind(self, error: BaseException | None) -> BaseException | None:
         """Offer an error to the chain, leaving what was entered; return what is left."""
         for context in chain(self.head):
-            exc_info = (
-                (type(error), error, error.__traceback__) if error else (None,) * 3
-            )
+            exc_info: Any = (None, None, None)
+            if error is not None:
+                exc_info = (type(error), error, error.__traceback__)
             try:
                 if isinstance(context, StackContext):
                     if context in self.entered:
@@ -160,7 +160,7 @@ class _Call:
                 del exc_info
         if self.entered:  # deactivated since, and not in the chain any more
             left = self._leave()
-            error = error or left
+            error = left if error is None else error
         return error
 
     def _counts(self, context: Context) -> bool:

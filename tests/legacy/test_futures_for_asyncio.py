@@ -548,3 +548,29 @@ def test_error_that_was_waited_for_is_not_logged(caplog):
     gc.collect()
 
     assert caplog.records == []
+
+
+def test_future_set_on_the_thread_of_another_loop_resumes_who_waits_on_his_own():
+    future = LegacyFuture()
+    waiting = threading.Event()
+
+    async def set_it():
+        waiting.wait(10)
+        future.set_result(42)
+
+    @gen.coroutine
+    def waits():
+        # The step has ended, and so the wait begun, before the loop calls this.
+        asyncio.get_running_loop().call_soon(waiting.set)
+        return (yield future), threading.current_thread()
+
+    async def main():
+        return await waits()
+
+    thread = threading.Thread(target=lambda: asyncio.run(set_it()))
+    thread.start()
+    result, where = asyncio.run(main())
+    thread.join()
+
+    assert result == 42
+    assert where is threading.current_thread()
