@@ -102,7 +102,9 @@ def returning(
         is_watched = DEBUGS_ALL or future._source_traceback is not None  # type: ignore[attr-defined]
         if is_watched:
             note_call(future)
-        if kwargs and takes_callback and is_for_caller(func, kwargs):
+        # Looked for in place, since most calls have none.
+        has_callback = kwargs and "callback" in kwargs
+        if has_callback and takes_callback and is_for_caller(func, kwargs):
             pass_result_to(kwargs.pop("callback"), future)
         context = contextvars.copy_context()
         try:
