@@ -17,7 +17,7 @@ from gencoro.legacy.contexts import on_first_context, on_outermost_context
 from gencoro.legacy.held import NOTHING, Held, held
 from gencoro.legacy.runner import Legacy, LegacyRunner
 from gencoro.legacy.yieldpoints import MultiYieldPoint, YieldPoint, contains_yieldpoint
-from gencoro.runner import Runner, guard_creation
+from gencoro.runner import STEP, Runner, guard_creation
 from gencoro.yieldables import (
     NeedsRunner,
     QuietExceptions,
@@ -50,7 +50,7 @@ def become_legacy(runner: Runner[Any], holding: Held) -> LegacyRunner[Any]:
         holding: The contexts of its body.
     """
     if not isinstance(runner, LegacyRunner):
-        runner.__class__ = _legacy_class(type(runner))  # type: ignore[arg-type]
+        runner.__class__ = _legacy_class(type(runner))
         runner.legacy = Legacy(holding)
     return runner  # type: ignore[return-value]
 
@@ -74,7 +74,7 @@ def _give_every_runner_the_names() -> None:
         setattr(Runner, name, becoming_legacy(name))
     for name in ("pending_callbacks", "results", "yield_point"):
         setattr(Runner, name, None)
-    Runner.io_loop = LegacyRunner.io_loop  # type: ignore[attr-defined]
+    Runner.io_loop = LegacyRunner.io_loop
 
 
 _give_every_runner_the_names()
@@ -127,14 +127,13 @@ def _look_at_runner_in_step() -> None:
     frame = sys._getframe()
     # A coroutine is not found where the loop has called something else.
     while frame is not None and frame.f_code is not _CALL:
-        if frame.f_code is _STEP:
+        if frame.f_code is STEP:
             become_legacy(frame.f_locals["self"], NOTHING)
             return
         frame = frame.f_back  # type: ignore[assignment]
 
 
 _CALL = asyncio.Handle._run.__code__
-_STEP = Runner.run.__code__
 
 on_first_context(lambda: guard_creation(_look_at_contexts))
 on_outermost_context(_look_at_runner_in_step)
