@@ -65,8 +65,9 @@ class Runner(Generic[T], metaclass=_RunnerType):
     """Runs one generator and puts its outcome into ``result_future``.
 
     Made inside the coroutine's context, if one is given, and with a running or current
-    loop.  The generator stands at its first yield, whose value is ``first_yielded``; or, in debug
-    mode, it has not begun, and ``first_yielded`` is worth the None that begins it.
+    loop.  The generator stands at its first yield, whose value is ``first_yielded``; or,
+    in debug mode, it has not begun, and ``first_yielded`` is worth the None that begins
+    it.
 
     Attributes:
         gen: The generator.
@@ -165,18 +166,14 @@ class Runner(Generic[T], metaclass=_RunnerType):
                 future._asyncio_future_blocking = False
             future.add_done_callback(self, context=self.context)
         except NeedsRunner as exc:
-            start = exc.start
+            return exc.start(self)
         except BadYieldError as exc:
             return self._wait_for_error(exc.with_traceback(None))
         except BaseException as exc:  # what a converter raises is for the body
             return self._wait_for_error(without_our_frame(exc))
-        else:
-            if self._cancelling_with is not None and future.cancel(
-                *self._cancelling_with
-            ):
-                self._cancelling_with = None
-            return False
-        return start(self)
+        if self._cancelling_with is not None and future.cancel(*self._cancelling_with):
+            self._cancelling_with = None
+        return False
 
     def run(self, _done: "Future[Any] | None" = None) -> None:
         """Resume the generator and go on until it waits for something or ends."""

@@ -33,8 +33,6 @@ def _legacy_class(cls: type[Runner[Any]]) -> type[LegacyRunner[Any]]:
     """Return the class that a Runner of this class becomes."""
     if cls is Runner:
         return LegacyRunner
-    if issubclass(cls, LegacyRunner):
-        return cls
     # The class itself comes first, so that its methods see all that is done.
     return type(
         f"Legacy{cls.__name__}",
