@@ -1,16 +1,7 @@
 """Callbacks that nobody waits for, and errors in the contexts of those who wait."""
 
+from noting import handler
 from stage import program
-
-
-def handler(stage, name, consumes):
-    """Return an exception context that notes what reaches it."""
-
-    def handle(typ, value, tb):
-        stage.note(name, "got", value)
-        return consumes
-
-    return stage.stack_context.ExceptionStackContext(handle)
 
 
 def depth(stage):

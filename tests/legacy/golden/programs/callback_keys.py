@@ -1,16 +1,7 @@
 """The keys of `gen.Callback` and `gen.Wait`: which are known, and to whom."""
 
+from noting import tried
 from stage import program
-
-
-def tried(stage, point):
-    """Wait for something and note what it gives or throws."""
-    try:
-        result = yield point
-    except Exception as exc:
-        stage.note("caught", exc)
-    else:
-        stage.note("got", result)
 
 
 @program

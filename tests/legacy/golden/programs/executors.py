@@ -5,6 +5,7 @@ import threading
 from concurrent import futures
 
 from named_contexts import NamedContexts
+from noting import note_refusal
 from own_future import make_future
 from stage import program
 
@@ -13,16 +14,6 @@ def where():
     """Tell on which thread this is called."""
     on_main = threading.current_thread() is threading.main_thread()
     return "on the main thread" if on_main else "on another thread"
-
-
-def note_refusal(stage, function, *args, **kwargs):
-    """Note whether this is refused; with which words is the library's affair."""
-    try:
-        function(*args, **kwargs)
-    except Exception as exc:
-        stage.note("refused", type(exc))
-    else:
-        stage.note("accepted")
 
 
 def make_worker(stage):

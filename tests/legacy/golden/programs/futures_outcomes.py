@@ -3,18 +3,9 @@
 import gc
 import sys
 
+from noting import note_whether_refused
 from own_future import has_own_future, make_future
 from stage import program
-
-
-def note_refusal(stage, function, *args):
-    """Note whether this is refused; with which error is the library's affair."""
-    try:
-        function(*args)
-    except Exception:
-        stage.note("refused")
-    else:
-        stage.note("accepted")
 
 
 def error_with_traceback():
@@ -32,8 +23,8 @@ def future_tells_its_state_and_does_not_block(stage):
     future = make_future(stage)
     stage.note(future.done(), future.running(), future.cancelled())
     for read in (future.result, future.exception):
-        note_refusal(stage, read)
-        note_refusal(stage, read, 0.01)
+        note_whether_refused(stage, read)
+        note_whether_refused(stage, read, 0.01)
     stage.note(future.exc_info(), future)
     future.set_result(None)
     stage.note(future.done(), future.running(), future.cancelled())
@@ -45,7 +36,7 @@ def future_cannot_be_cancelled(stage):
     future = make_future(stage)
     future.add_done_callback(stage.noting("called back"))
     stage.note(future.cancel(), future.cancelled(), future.done())
-    note_refusal(stage, future.set_result, 1)
+    note_whether_refused(stage, future.set_result, 1)
     stage.turn()
     stage.note(future.cancel(), future)
 
@@ -102,7 +93,7 @@ def future_set_to_a_second_result(stage):
     future = make_future(stage)
     future.add_done_callback(stage.noting("called back"))
     future.set_result(1)
-    note_refusal(stage, future.set_result, 2)
+    note_whether_refused(stage, future.set_result, 2)
     stage.note(future)
     stage.turn()
 
@@ -111,7 +102,7 @@ def future_set_to_a_second_result(stage):
 def future_set_to_an_error_after_a_result(stage):
     future = make_future(stage)
     future.set_result(1)
-    note_refusal(stage, future.set_exception, ValueError("second"))
+    note_whether_refused(stage, future.set_exception, ValueError("second"))
     stage.attempt(future.result)
     stage.note("exception", future.exception())
 
@@ -120,7 +111,7 @@ def future_set_to_an_error_after_a_result(stage):
 def future_set_to_a_result_after_an_error(stage):
     future = make_future(stage)
     future.set_exception(ValueError("first"))
-    note_refusal(stage, future.set_result, 2)
+    note_whether_refused(stage, future.set_result, 2)
     stage.attempt(future.result)
     stage.note("exception", future.exception())
 

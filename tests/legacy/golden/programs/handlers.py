@@ -4,6 +4,7 @@ import contextlib
 import errno
 import socket
 
+from noting import note_whether_refused
 from stage import program
 
 
@@ -18,16 +19,6 @@ def connection():
     finally:
         for end in pair:
             end.close()
-
-
-def note_refusal(stage, function, *args):
-    """Call a function; note that it failed, and leave how to the library."""
-    try:
-        function(*args)
-    except Exception:
-        stage.note("refused")
-    else:
-        stage.note("accepted")
 
 
 @program
@@ -163,7 +154,9 @@ def handler_added_twice_for_one_socket(stage):
     with connection() as (end, peer):
         peer.send(b"text")
         stage.loop.add_handler(end, first, stage.loop.READ)
-        note_refusal(stage, stage.loop.add_handler, end, second, stage.loop.READ)
+        note_whether_refused(
+            stage, stage.loop.add_handler, end, second, stage.loop.READ
+        )
         stage.wait()
         stage.loop.remove_handler(end)
 
@@ -171,9 +164,9 @@ def handler_added_twice_for_one_socket(stage):
 @program
 def handler_of_an_unknown_socket_is_removed_or_updated(stage):
     with connection() as (end, _peer):
-        note_refusal(stage, stage.loop.remove_handler, end)
-        note_refusal(stage, stage.loop.remove_handler, end.fileno())
-        note_refusal(stage, stage.loop.update_handler, end, stage.loop.READ)
+        note_whether_refused(stage, stage.loop.remove_handler, end)
+        note_whether_refused(stage, stage.loop.remove_handler, end.fileno())
+        note_whether_refused(stage, stage.loop.update_handler, end, stage.loop.READ)
 
 
 @program

@@ -6,6 +6,7 @@ import threading
 import time
 import weakref
 
+from noting import note_refusal
 from stage import program
 
 
@@ -16,16 +17,6 @@ def failing(text):
         raise ValueError(text)
 
     return fail
-
-
-def note_refusal(stage, function, *args):
-    """Call a function; note the class of its error, whose text is the library's."""
-    try:
-        function(*args)
-    except Exception as exc:
-        stage.note("refused", type(exc))
-    else:
-        stage.note("accepted")
 
 
 @program

@@ -4,6 +4,7 @@ import datetime
 import functools
 import sys
 
+from noting import note_refusal
 from stage import program
 
 
@@ -36,16 +37,6 @@ class HandMovedClock:
             self.stage.loop.add_callback(timer)
         self.timers = []
         self.stage.turn(3)
-
-
-def note_refusal(stage, function, *args, **kwargs):
-    """Call a function; note the class of its error, whose text is the library's."""
-    try:
-        function(*args, **kwargs)
-    except Exception as exc:
-        stage.note("refused", type(exc))
-    else:
-        stage.note("accepted")
 
 
 @program

@@ -6,17 +6,8 @@ import fractions
 import time
 import weakref
 
+from noting import note_refusal
 from stage import program
-
-
-def note_refusal(stage, function, *args):
-    """Call a function; note the class of its error, whose text is the library's."""
-    try:
-        function(*args)
-    except Exception as exc:
-        stage.note("refused", type(exc))
-    else:
-        stage.note("accepted")
 
 
 def fail(text):

@@ -2,6 +2,7 @@
 
 import datetime
 
+from noting import tried
 from stage import program
 
 
@@ -26,16 +27,6 @@ def new_point(stage, name, failing="", ready=True):
             return f"result of {name}"
 
     return Point()
-
-
-def tried(stage, point):
-    """Wait for something and note what it gives or throws."""
-    try:
-        result = yield point
-    except Exception as exc:
-        stage.note("caught", exc)
-    else:
-        stage.note("got", result)
 
 
 @program

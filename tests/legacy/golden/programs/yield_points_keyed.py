@@ -1,16 +1,7 @@
 """What the runner does for `gen.YieldPoint`s that have keys."""
 
+from noting import tried
 from stage import program
-
-
-def tried(stage, point):
-    """Wait for something and note what it gives or throws."""
-    try:
-        result = yield point
-    except Exception as exc:
-        stage.note("caught", exc)
-    else:
-        stage.note("got", result)
 
 
 def keyed_point(stage):

@@ -1,5 +1,6 @@
 """Lists and dicts with `gen.YieldPoint`s in them, and `gen.MultiYieldPoint`."""
 
+from noting import tried
 from stage import program
 
 
@@ -26,16 +27,6 @@ def new_point(stage, name, failing=""):
             return name.upper()
 
     return Point()
-
-
-def tried(stage, yielded):
-    """Wait for something and note what it gives or throws."""
-    try:
-        result = yield yielded
-    except Exception as exc:
-        stage.note("caught", exc)
-    else:
-        stage.note("got", result)
 
 
 def failed(stage, error):
