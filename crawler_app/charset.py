@@ -6,6 +6,7 @@ it decodes as such, and windows-1252 otherwise.
 """
 
 import codecs
+import functools
 import re
 
 import webencodings
@@ -61,8 +62,7 @@ def charset_of(body: bytes, content_type: str = "") -> str:
     for bom, name in _NAME_BY_BOM.items():
         if body.startswith(bom):
             return name
-    declared = _PARAMETER.search(content_type)
-    if declared and (name := _whatwg_name(declared[1])):
+    if name := _charset_of_header(content_type):
         return name
     for meta in _META.findall(_COMMENT.sub(b"", body[:META_WITHIN_BYTES])):
         if name := _charset_of_meta(meta):
@@ -71,6 +71,14 @@ def charset_of(body: bytes, content_type: str = "") -> str:
     return ""
 
 
+# The pages of a site have few headers and few <meta>s that differ.
+@functools.lru_cache(maxsize=64)
+def _charset_of_header(content_type: str) -> str:
+    declared = _PARAMETER.search(content_type)
+    return _whatwg_name(declared[1]) if declared else ""
+
+
+@functools.lru_cache(maxsize=64)
 def _charset_of_meta(meta: bytes) -> str:
     if b"http-equiv" not in meta.lower():
         meta = _CONTENT.sub(b" ", meta)  # a description may speak of charsets too

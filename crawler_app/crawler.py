@@ -4,7 +4,7 @@
     claim        the next URL whose host may be asked   disk
     fetch        one exchange                           network
     parse        title and links                        pure
-    finish       the outcome and what was found         disk, one transaction
+    finish       the outcome and what was found         disk, all or nothing
 
 Rule 1: every URL enters through `Crawler.admit`: seeds, links and redirect targets.
 
@@ -15,25 +15,24 @@ the frontier itself fails, which ends the crawl.
 import asyncio
 import datetime
 import logging
-import string
 import time
 from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
 from typing import Any
-from urllib.parse import quote
 
 from tornado.locks import Condition
 
 from crawler_app import parser, politeness
 from crawler_app.config import CrawlConfig
-from crawler_app.errors import FetchError, LeaseLostError, UrlError
+from crawler_app.errors import FetchError, FrontierError, LeaseLostError, UrlError
 from crawler_app.fetcher import Fetcher
 from crawler_app.frontier import Frontier
+from crawler_app.heap import keep_freed_memory
 from crawler_app.links import SettledLinks
 from crawler_app.models import Candidate, Claim, Fetched, Outcome, State
 from crawler_app.scope import Scope
 from crawler_app.stats import Stats
-from crawler_app.urls import dedup_key, host_of, join
+from crawler_app.urls import dedup_key, escape_bytes, host_of, join
 from gencoro import gen
 
 __all__ = ["PASSING_REASONS", "Crawler"]
@@ -105,10 +104,12 @@ class Crawler:
     @gen.coroutine
     def run(self) -> Generator[Any, Any, None]:
         """Crawl to the end.  When cancelled, give every claimed URL back first."""
+        keep_freed_memory()
         self.frontier.recover()
         seeds = [self.admit(seed) for seed in self.config.seeds]
         self.frontier.add(seed for seed in seeds if seed is not None)
         yield [self._work() for _ in range(self.config.concurrency)]
+        self.frontier.flush()
 
     def stop(self) -> None:
         """Let the fetches under way end, and begin no others."""
@@ -246,7 +247,7 @@ class Crawler:
     def _redirect(self, claim: Claim, fetched: Fetched) -> "_Ending":
         """A redirect, whose target is admitted with one redirect fewer to go."""
         outcome = _outcome(State.DONE, "redirect", fetched)
-        location = _escape_bytes(fetched.headers.get("Location", ""))
+        location = escape_bytes(fetched.headers.get("Location", ""))
         if not location:
             return _failed(outcome, "bad_redirect", "the redirect has no Location")
         try:
@@ -319,7 +320,7 @@ class Crawler:
     def _finish(self, claim: Claim, ending: "_Ending", now: float) -> None:
         try:
             self.frontier.finish(claim, ending.outcome, now, ending.outlinks)
-        except LeaseLostError:
+        except (LeaseLostError, FrontierError):
             raise
         except Exception as exc:
             # What we found cannot be kept; that we failed can, or the frontier is broken.
@@ -359,10 +360,7 @@ def _outcome(state: State, reason: str, fetched: Fetched) -> Outcome:
         state,
         reason,
         fetched.status,
-        # It ends up on terminals, so no control characters.
-        content_type="".join(
-            filter(str.isprintable, fetched.headers.get("Content-Type", ""))
-        ),
+        content_type=parser.without_controls(fetched.headers.get("Content-Type", "")),
         size_bytes=len(fetched.body),
         took_s=fetched.took_s,
     )
@@ -380,11 +378,3 @@ def _is_respelling(url: str, target: str) -> bool:
 
 def _internal_error(exc: Exception) -> Outcome:
     return Outcome(State.FAILED, "internal_error", error=repr(exc))
-
-
-def _escape_bytes(location: str) -> str:
-    """Escape what is not ASCII in a header byte by byte, whatever charset it is in.
-
-    Tornado reads headers as latin-1, which keeps each byte.
-    """
-    return quote(location.encode("latin-1", "replace"), safe=string.punctuation)

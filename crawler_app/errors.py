@@ -6,6 +6,7 @@
         +-- UrlError           a reference is not a URL that can be fetched
         +-- FetchError         one exchange failed; says whether to try again
         +-- LeaseLostError     a worker finished a URL that is no longer its own
+        +-- FrontierError      the frontier has lost what it had been told
 
 `UrlError` and `FetchError` tell their reason in one word, for counting.
 """
@@ -14,6 +15,7 @@ __all__ = [
     "ConfigError",
     "CrawlerError",
     "FetchError",
+    "FrontierError",
     "LeaseLostError",
     "UrlError",
 ]
@@ -55,3 +57,10 @@ class FetchError(CrawlerError):
 
 class LeaseLostError(CrawlerError):
     """A worker finished a URL whose lease had expired or been taken back."""
+
+
+class FrontierError(CrawlerError):
+    """The disk has failed, and what the frontier had taken in since a moment ago is lost.
+
+    Whoever goes on would know of links that the frontier has forgotten: the crawl ends.
+    """

@@ -18,7 +18,7 @@ MAX_DEPTH = 20_000
 # Likewise the attributes of one tag, each of two characters at the least.
 MAX_ATTRIBUTES = 10_000
 
-# A page of this length cannot hold up anybody for more than a second.
+# A page of this length cannot hold up anybody for more than half a second.
 SMALL_PAGE_CHARS = 100_000
 
 # A start or end tag, but of an element that holds no others, or that the next of its kind
@@ -52,16 +52,25 @@ def is_too_hard(text: str) -> bool:
     >>> is_too_hard("<div>" * 30_000), is_too_hard("<p></p>" * 30_000)
     (True, False)
     """
+    if len(text) < SMALL_PAGE_CHARS:
+        return False
     return _is_too_deep(text) or _has_too_many_attributes(text)
 
 
 def _has_too_many_attributes(text: str) -> bool:
-    if len(text) < SMALL_PAGE_CHARS:
+    if _is_often_closed(text):
         return False
-    pieces = text.split(">")
-    if max(map(len, pieces)) < 2 * MAX_ATTRIBUTES:
-        return False
-    return any(map(_begins_too_long_a_tag, pieces))
+    return any(map(_begins_too_long_a_tag, text.split(">")))
+
+
+def _is_often_closed(text: str) -> bool:
+    """Return whether all pieces between two ">" are shorter than 2 * MAX_ATTRIBUTES.
+
+    A longer one would fill a window of half its length, and few windows have to be looked
+    into for more than some characters.
+    """
+    windows = range(0, len(text) - MAX_ATTRIBUTES + 1, MAX_ATTRIBUTES)
+    return all(text.find(">", at, at + MAX_ATTRIBUTES) >= 0 for at in windows)
 
 
 def _begins_too_long_a_tag(piece: str) -> bool:
@@ -72,7 +81,9 @@ def _begins_too_long_a_tag(piece: str) -> bool:
 
 
 def _is_too_deep(text: str) -> bool:
-    if text.count("<") <= MAX_DEPTH:
+    # Only start tags lead deeper, and half of all tags are none.
+    tags = text.count("<")
+    if tags <= MAX_DEPTH or tags - text.count("</") <= MAX_DEPTH:
         return False
     open_by_name: dict[str, int] = {}
     depth = 0

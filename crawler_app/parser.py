@@ -15,7 +15,7 @@ from selectolax.lexbor import LexborHTMLParser
 from crawler_app.charset import decode_html
 from crawler_app.flatparser import is_too_hard, tags_of
 
-__all__ = ["Page", "is_html", "parse_html"]
+__all__ = ["Page", "is_html", "parse_html", "without_controls"]
 
 HTML_TYPES = ("text/html", "application/xhtml+xml")
 
@@ -68,12 +68,10 @@ def parse_html(body: bytes, content_type: str = "") -> Page:
             base = value if base is None else base
         else:
             links[value] = None
-    return Page(
-        title or "",
-        base or "",
-        [_query_in_charset(link, charset) for link in links],
-        charset,
-    )
+    # UTF-16 too is written as UTF-8 (WHATWG Encoding, 4.3).
+    if not charset.startswith("utf-"):
+        links = dict.fromkeys(_query_in_charset(link, charset) for link in links)
+    return Page(title or "", base or "", list(links), charset)
 
 
 def _tags(text: str) -> Iterator[tuple[str, str]]:
@@ -82,20 +80,28 @@ def _tags(text: str) -> Iterator[tuple[str, str]]:
         yield from tags_of(text)
         return
     # One selection: each costs a walk over the whole tree.
-    for node in LexborHTMLParser(text).css("a[href], area[href], title, base[href]"):
+    for node in LexborHTMLParser(text).css("a, area, title, base"):
         tag = node.tag or ""
         if tag != "title":
-            href = node.attributes.get("href")
-            if href is not None or "href" in node.attributes:  # not SVG's xlink:href
-                yield tag, href or ""
+            href = node.attrs.sget("href", None)
+            if href is not None:  # not SVG's xlink:href
+                yield tag, href
         elif node.parent is None or node.parent.tag != "svg":  # that is a tooltip
             yield tag, node.text()
 
 
 def _one_line(text: str) -> str:
     line = " ".join(text[: 4 * MAX_TITLE_CHARS].split())
-    # No control characters: titles are shown on terminals.
-    return "".join(filter(str.isprintable, line))[:MAX_TITLE_CHARS]
+    return without_controls(line)[:MAX_TITLE_CHARS]
+
+
+def without_controls(text: str) -> str:
+    """Return a text without control characters, which a terminal would obey.
+
+    >>> without_controls("a\\x1b[2Jb")
+    'a[2Jb'
+    """
+    return text if text.isprintable() else "".join(filter(str.isprintable, text))
 
 
 def _query_in_charset(link: str, charset: str) -> str:
@@ -103,8 +109,8 @@ def _query_in_charset(link: str, charset: str) -> str:
 
     Source: WHATWG URL, 4.4 (query state, "encoding override").
     """
-    if link.isascii() or "?" not in link or charset.startswith("utf-"):
-        return link  # UTF-16 too is written as UTF-8 (WHATWG Encoding, 4.3)
+    if link.isascii() or "?" not in link:
+        return link
     path, mark, query = link.partition("?")
     query, hash_mark, fragment = query.partition("#")
     if "#" in path:

@@ -18,8 +18,9 @@ The moves of a URL, and what makes each::
 
 Rule 1: a URL is compared by `crawler_app.urls.dedup_key` and met once.
 
-Rule 2: `finish` is one transaction: the outcome and the URLs found on the page are kept
-together or not at all.  So a crash repeats a fetch and never loses a link.
+Rule 2: `finish` is whole: the outcome and the URLs found on the page are kept together or
+not at all.  A backend may write several moves at once, but none before one that was made
+earlier.  So a crash repeats fetches and never loses a link.
 
 Rule 3: no clock: the current time is an argument, in seconds of the epoch.
 
@@ -82,6 +83,7 @@ class Frontier(abc.ABC):
 
         Raises:
             LeaseLostError: the URL is no longer this claim's; nothing was recorded.
+            FrontierError: the disk has failed, and moves made before are lost too.
         """
 
     @abc.abstractmethod
@@ -146,6 +148,16 @@ class Frontier(abc.ABC):
     @abc.abstractmethod
     def records(self) -> Iterator[UrlRecord]:
         """Return every URL with all that is known of it, in the order they were met."""
+
+    @abc.abstractmethod
+    def flush(self) -> None:
+        """Write what is not on disk yet, so that other processes see it.
+
+        `claim` does so now and then, and whenever it finds nothing.
+
+        Raises:
+            FrontierError: it cannot be written, and is lost.
+        """
 
     @abc.abstractmethod
     def close(self) -> None:

@@ -193,6 +193,9 @@ class MemoryFrontier(Frontier):
     def records(self) -> Iterator[UrlRecord]:
         return (dataclasses.replace(url.record) for url in list(self._urls))
 
+    def flush(self) -> None:
+        pass
+
     def close(self) -> None:
         pass
 

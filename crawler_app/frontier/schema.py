@@ -28,7 +28,7 @@ SCHEMA = f"""
 CREATE TABLE host (
     id INTEGER PRIMARY KEY,
     name TEXT NOT NULL UNIQUE,
-    ready INTEGER NOT NULL DEFAULT 0,  -- its URLs that may be claimed at once
+    ready INTEGER NOT NULL DEFAULT 0,  -- whether a URL of it may be claimed at once
     free_at REAL NOT NULL DEFAULT 0    -- not to be asked before
 );
 CREATE INDEX host_ready ON host (free_at) WHERE ready > 0;

@@ -1,25 +1,25 @@
 """The frontier on disk: one SQLite file, which survives ``kill -9`` at any moment.
 
-What is written is durable against the death of the process at the end of each
-transaction (WAL, synchronous=NORMAL).  A claim is no transaction of its own: it is
-written with the next outcome, and if the process dies before, the URL is still queued,
-which is just what a dead owner's claim becomes.  The same goes for a host on hold, which
-may then be asked a little early.
+What is written is durable against the death of the process at each commit (WAL,
+synchronous=NORMAL), and moves are committed in groups: when `claim` finds a group large
+or old enough, or nothing to give out.  If the process dies before, the URLs of the group
+are still queued, and will be fetched once more; that is just what a dead owner's claims
+become.  A host that was on hold may then be asked a little early.
 
 What grows with the crawl lives on disk, but for the keys already met (``_key``), the
 names of the hosts, and, where the depth is limited, the keys of what was too deep.
 """
 
 import collections
-import contextlib
 import math
 import sqlite3
 from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from crawler_app.errors import ConfigError, LeaseLostError
 from crawler_app.frontier import PATIENCE_S, Frontier
+from crawler_app.frontier.group import Group
 from crawler_app.frontier.schema import (
     CLEAR_OUTCOME,
     SELECT_RECORDS,
@@ -32,6 +32,23 @@ from crawler_app.models import TOO_DEEP, Candidate, Claim, Outcome, State, UrlRe
 from crawler_app.urls import dedup_key
 
 __all__ = ["SqliteFrontier"]
+
+# The next URL to be claimed: the fields of its Claim, and the id of its host.
+SELECT_READY = """
+SELECT url.id, url.url, host.name, url.depth, url.redirects_left, url.tries,
+    :now + :lease_s, host.id
+FROM host JOIN url ON url.host_id = host.id
+WHERE host.ready > 0 AND host.free_at <= :now
+    AND url.state = 'queued' AND url.alarm_at IS NULL AND url.depth <= :max_depth
+ORDER BY host.free_at, host.id, url.depth, url.id
+LIMIT 1
+"""
+NO_LIMIT = 2**62
+
+COUNT_READY = """
+SELECT host_id, count(*) FROM url WHERE state = 'queued' AND alarm_at IS NULL
+GROUP BY host_id
+"""
 
 
 class SqliteFrontier(Frontier):
@@ -55,6 +72,7 @@ class SqliteFrontier(Frontier):
 
     def __init__(self, path: Path | str, *, read_only: bool = False) -> None:
         self._db = open_database(path, read_only=read_only)
+        self._group = Group(self._db, self._load)
         try:
             if read_only:
                 self._db.execute("BEGIN")  # all that follows reads one snapshot
@@ -73,6 +91,8 @@ class SqliteFrontier(Frontier):
         # Rows that were refused as too deep, by key: a shorter way may turn up.
         self._too_deep: dict[int, int] = {}
         self._host_id_by_name: dict[str, int] = {}
+        # URLs that may be claimed at once; the file knows only whether there are any.
+        self._ready_by_host_id: collections.Counter[int] = collections.Counter()
         # No alarm rings before; most claims need not ask the file.
         self._next_alarm_at = -math.inf
         self._count_by_state: collections.Counter[State] = collections.Counter()
@@ -86,6 +106,7 @@ class SqliteFrontier(Frontier):
                 self._unfinished_by_depth[depth] += count
         if not with_keys:
             return
+        self._ready_by_host_id.update(dict(self._db.execute(COUNT_READY).fetchall()))
         for url_id, url, reason in self._db.execute("SELECT id, url, reason FROM url"):
             if reason == TOO_DEEP:
                 self._too_deep[_key(url)] = url_id
@@ -96,41 +117,41 @@ class SqliteFrontier(Frontier):
         return _key(url) in self._keys
 
     def add(self, candidates: Iterable[Candidate], via: Claim | None = None) -> int:
-        with self._transaction():
-            return self._add(candidates, via)
+        with self._group.step():
+            queued = self._add(candidates, via)
+        self.flush()
+        return queued
 
     def claim(
         self, now: float, lease_s: float, max_depth: int | None = None
     ) -> Claim | None:
-        try:
-            return self._claim(now, lease_s, max_depth)
-        except BaseException:
-            self._undo()
-            raise
+        if self._group.is_due(now):
+            self.flush()
+        with self._group.step():
+            claim = self._claim(now, lease_s, max_depth)
+        if claim is None:
+            self.flush()  # there is time, and nobody knows when the next claim comes
+        return claim
 
     def _claim(self, now: float, lease_s: float, max_depth: int | None) -> Claim | None:
-        self._begin()
         self._ring_alarms(now)
-        ready = self._first_ready(now, max_depth)
-        if ready is None:
+        if max_depth is None:
+            max_depth = NO_LIMIT
+        row = self._db.execute(
+            SELECT_READY, {"now": now, "lease_s": lease_s, "max_depth": max_depth}
+        ).fetchone()
+        if row is None:
             return None
-        lease_ends_at = now + lease_s
-        self._next_alarm_at = min(self._next_alarm_at, lease_ends_at)
+        *fields, host_id = row
+        claim = Claim(*fields)
+        self._next_alarm_at = min(self._next_alarm_at, claim.lease_ends_at)
         self._db.execute(
             "UPDATE url SET state = 'claimed', alarm_at = ? WHERE id = ?",
-            (lease_ends_at, ready.id),
+            (claim.lease_ends_at, claim.id),
         )
-        self._change_ready(ready.host_id, -1)
+        self._change_ready(host_id, -1)
         self._count_move(State.QUEUED, State.CLAIMED)
-        return Claim(
-            ready.id,
-            ready.url,
-            ready.host,
-            ready.depth,
-            ready.redirects_left,
-            ready.tries,
-            lease_ends_at,
-        )
+        return claim
 
     def finish(
         self,
@@ -139,7 +160,7 @@ class SqliteFrontier(Frontier):
         now: float,
         outlinks: Iterable[Candidate] = (),
     ) -> int:
-        with self._transaction():
+        with self._group.step():
             self._leave(
                 claim,
                 outcome.state,
@@ -148,15 +169,17 @@ class SqliteFrontier(Frontier):
                 now,
             )
             self._unfinished_by_depth[claim.depth] -= 1
-            return self._add(outlinks, claim)
+            queued = self._add(outlinks, claim)
+        self._group.note_end(now)
+        return queued
 
     def retry(self, claim: Claim, due_at: float) -> None:
-        with self._transaction():
+        with self._group.step():
             self._leave(claim, State.QUEUED, "alarm_at = ?, tries = tries + 1", due_at)
         self._next_alarm_at = min(self._next_alarm_at, due_at)
 
     def release(self, claim: Claim) -> None:
-        with self._transaction():
+        with self._group.step():
             try:
                 self._leave(claim, State.QUEUED, "alarm_at = NULL")
             except LeaseLostError:
@@ -164,21 +187,17 @@ class SqliteFrontier(Frontier):
             self._change_ready(self._host_id(claim.host), +1)
 
     def respell(self, claim: Claim, url: str) -> None:
-        with self._transaction():
+        with self._group.step():
             changes = "alarm_at = NULL, url = ?, redirects_left = redirects_left - 1"
             self._leave(claim, State.QUEUED, changes, url)
             self._change_ready(self._host_id(claim.host), +1)
 
     def hold_host(self, host: str, free_at: float) -> None:
-        try:
-            self._begin()
+        with self._group.step():
             self._db.execute(
                 "UPDATE host SET free_at = max(free_at, ?) WHERE id = ?",
                 (free_at, self._host_id(host)),
             )
-        except BaseException:
-            self._undo()
-            raise
 
     def next_at(self, now: float) -> float | None:
         row = self._db.execute(
@@ -200,12 +219,14 @@ class SqliteFrontier(Frontier):
         return min(in_work, default=None)  # the difference drops what is not above 0
 
     def recover(self) -> int:
-        with self._transaction():
-            return self._put_back("state = 'claimed'")
+        with self._group.step():
+            recovered = self._put_back("state = 'claimed'")
+        self.flush()
+        return recovered
 
     def requeue(self, reasons: Collection[str]) -> int:
         wanted = f"state = 'failed' AND reason IN ({', '.join('?' * len(reasons))})"
-        with self._transaction():
+        with self._group.step():
             rows = self._db.execute(
                 f"SELECT host_id, depth, count(*) FROM url WHERE {wanted}"
                 " GROUP BY host_id, depth",
@@ -220,6 +241,7 @@ class SqliteFrontier(Frontier):
                 self._change_ready(host_id, count)
                 self._unfinished_by_depth[depth] += count
                 self._count_move(State.FAILED, State.QUEUED, count)
+        self.flush()
         return sum(count for _, _, count in rows)
 
     def count(self, state: State) -> int:
@@ -229,51 +251,14 @@ class SqliteFrontier(Frontier):
         for row in self._db.execute(SELECT_RECORDS):
             yield record_of(row)
 
+    def flush(self) -> None:
+        self._group.commit()
+
     def close(self) -> None:
         try:
-            if self._db.in_transaction:
-                self._db.execute("COMMIT")
+            self.flush()
         finally:
             self._db.close()
-
-    def _begin(self) -> None:
-        if not self._db.in_transaction:
-            self._db.execute("BEGIN IMMEDIATE")
-
-    @contextlib.contextmanager
-    def _transaction(self) -> Iterator[None]:
-        """Do all of it and commit, with the claims since the last commit; or nothing.
-
-        After an error those claims still stand, unless the disk is full, and memory is
-        read from the file anew.
-        """
-        self._begin()
-        self._db.execute("SAVEPOINT step")
-        try:
-            yield
-        except LeaseLostError:
-            self._commit()  # it was found out before anything was changed
-            raise
-        except BaseException:
-            if self._db.in_transaction:  # SQLite itself ends it after some errors
-                self._db.execute("ROLLBACK TO step")
-                self._commit()
-            self._load()
-            raise
-        self._commit()
-
-    def _commit(self) -> None:
-        try:
-            self._db.execute("COMMIT")
-        except BaseException:
-            self._undo()
-            raise
-
-    def _undo(self) -> None:
-        """Go back to the last commit, in the file and in memory."""
-        if self._db.in_transaction:
-            self._db.execute("ROLLBACK")
-        self._load()
 
     def _add(self, candidates: Iterable[Candidate], via: Claim | None) -> int:
         queued_by_host: collections.Counter[int] = collections.Counter()
@@ -329,23 +314,6 @@ class SqliteFrontier(Frontier):
         if state is State.QUEUED:
             self._unfinished_by_depth[candidate.depth] += 1
 
-    def _first_ready(self, now: float, max_depth: int | None) -> "_Ready | None":
-        hosts = self._db.execute(
-            "SELECT id, name FROM host WHERE ready > 0 AND free_at <= ?"
-            " ORDER BY free_at, id",
-            (now,),
-        )
-        for host_id, host in hosts:
-            row = self._db.execute(
-                "SELECT id, url, depth, redirects_left, tries FROM url"
-                " WHERE host_id = ? AND state = 'queued' AND alarm_at IS NULL"
-                " ORDER BY depth, id LIMIT 1",
-                (host_id,),
-            ).fetchone()
-            if max_depth is None or row[2] <= max_depth:
-                return _Ready(host_id, host, *row)
-        return None
-
     def _leave(self, claim: Claim, state: State, changes: str, *values: Any) -> None:
         """Take a URL out of its claim, if the claim still stands."""
         cursor = self._db.execute(
@@ -385,9 +353,12 @@ class SqliteFrontier(Frontier):
         self._count_by_state[new] += urls
 
     def _change_ready(self, host_id: int, change: int) -> None:
-        self._db.execute(
-            "UPDATE host SET ready = ready + ? WHERE id = ?", (change, host_id)
-        )
+        before = self._ready_by_host_id[host_id]
+        after = self._ready_by_host_id[host_id] = before + change
+        if not (before and after):
+            self._db.execute(
+                "UPDATE host SET ready = ? WHERE id = ?", (after > 0, host_id)
+            )
 
     def _host_id(self, name: str) -> int:
         host_id = self._host_id_by_name.get(name)
@@ -396,18 +367,6 @@ class SqliteFrontier(Frontier):
             row = self._db.execute("SELECT id FROM host WHERE name = ?", (name,))
             host_id = self._host_id_by_name[name] = int(row.fetchone()[0])
         return host_id
-
-
-class _Ready(NamedTuple):
-    """A row that may be claimed."""
-
-    host_id: int
-    host: str
-    id: int
-    url: str
-    depth: int
-    redirects_left: int
-    tries: int
 
 
 def _key(url: str) -> int:

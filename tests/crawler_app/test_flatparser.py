@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler_app.flatparser import MAX_DEPTH, is_too_hard, tags_of
+from crawler_app.flatparser import MAX_ATTRIBUTES, MAX_DEPTH, is_too_hard, tags_of
 from crawler_app.parser import parse_html
 
 LINK = '<a class=x href="/found">x</a>'
@@ -48,6 +48,14 @@ def test_tag_of_a_hundred_thousand_attributes_does_not_stop_the_crawl(attribute)
     # A tree of it would take more than fifteen seconds.
     assert is_too_hard(f"<p {attributes}>")
     assert "/found" in parse_html(f"<p {attributes}>{LINK}".encode()).links
+
+
+@pytest.mark.parametrize("offset", [0, 1, 5_000, MAX_ATTRIBUTES - 1])
+def test_tag_of_too_many_attributes_is_seen_wherever_it_stands(offset):
+    before = "<p>" * 40_000 + "x" * offset
+
+    assert is_too_hard(f"{before}<p{' a' * (MAX_ATTRIBUTES + 1)}>")
+    assert not is_too_hard(f"{before}<p{' a' * (MAX_ATTRIBUTES - 1)}>")
 
 
 def test_long_data_url_is_not_taken_for_attributes():

@@ -70,6 +70,7 @@ LEVELS = {
         "urls": 2,
         "charset": 3,
         "flatparser": 3,
+        "heap": 0,
         "links": 3,
         "parser": 3,
         "politeness": 3,

@@ -2,6 +2,7 @@
 
 import asyncio
 import collections
+import contextlib
 import logging
 import time
 
@@ -9,7 +10,7 @@ import pytest
 
 from crawler_app.config import CrawlConfig
 from crawler_app.crawler import Crawler
-from crawler_app.errors import FetchError
+from crawler_app.errors import FetchError, FrontierError
 from crawler_app.fetcher import HttpFetcher
 from crawler_app.frontier.memory import MemoryFrontier
 from crawler_app.frontier.sqlite import SqliteFrontier
@@ -520,6 +521,39 @@ def test_frontier_that_fails_ends_the_crawl_with_its_error(site, crawl):
 
     with pytest.raises(OSError, match="the disk is full"):
         crawl(frontier=FailingFrontier())
+
+
+class ForgettingFrontier(MemoryFrontier):
+    """Loses what it was told, as when a disk fails for a moment; and counts."""
+
+    finishes = 0
+
+    def finish(self, claim, outcome, now, outlinks=()):
+        self.finishes += 1
+        raise FrontierError("the disk was full")
+
+
+def test_frontier_that_has_forgotten_ends_the_crawl_at_once(site, crawl):
+    site.page("/", "/a")
+    frontier = ForgettingFrontier()
+
+    with pytest.raises(FrontierError, match="the disk was full"):
+        crawl(frontier=frontier)
+
+    assert frontier.finishes == 1
+
+
+@pytest.mark.parametrize("max_pages", [None, 2])
+def test_crawl_that_has_ended_is_on_disk(site, crawl, tmp_path, max_pages):
+    site.page("/", "/a", "/b")
+    for path in ("/a", "/b"):
+        site.page(path)
+    path = tmp_path / "frontier.sqlite3"
+
+    crawl(frontier=SqliteFrontier(path), max_pages=max_pages)
+
+    with contextlib.closing(SqliteFrontier(path, read_only=True)) as reader:
+        assert reader.count(State.DONE) == (max_pages or 3)
 
 
 # -- workers -----------------------------------------------------------------------------

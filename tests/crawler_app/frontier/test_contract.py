@@ -948,6 +948,10 @@ class FrontierMachine(RuleBasedStateMachine):
         assert self.each(lambda backend: backend.recover()) == len(claimed)
 
     @rule()
+    def flush(self):
+        self.each(lambda backend: backend.flush())
+
+    @rule()
     def reopen(self):
         self.backends[1].close()
         self.backends[1] = SqliteFrontier(self.path)
