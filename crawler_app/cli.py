@@ -178,8 +178,14 @@ def _add_crawl_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--client",
         choices=CLIENTS,
-        help=f"Tornado's HTTP client to use (default {default.client})",
+        help=f"HTTP client to use (default {default.client})",
     )
+    for part in ("archive", "index"):
+        parser.add_argument(
+            f"--no-{part}",
+            action="store_true",
+            help=f"keep no {part} (this version keeps none yet)",
+        )
 
 
 def _add_common_options(

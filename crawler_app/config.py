@@ -14,8 +14,9 @@ __all__ = ["CrawlConfig"]
 
 USER_AGENT = f"gencoro-crawler/{__version__}"
 
-# Tornado's clients, by the names that people give.
+# Implementations of Tornado's AsyncHTTPClient, by the names that people give.
 CLASS_BY_CLIENT = {
+    "pooled": "crawler_app.httpclient.PooledAsyncHTTPClient",
     "simple": "tornado.simple_httpclient.SimpleAsyncHTTPClient",
     "curl": "tornado.curl_httpclient.CurlAsyncHTTPClient",
 }
@@ -70,8 +71,9 @@ class CrawlConfig:
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
 
-    # Tornado's AsyncHTTPClient: "simple", or "curl" where pycurl is installed.
-    client: str = "simple"
+    # An AsyncHTTPClient: our own, which keeps its connections, or Tornado's "simple", or
+    # "curl" where pycurl is installed.
+    client: str = "pooled"
 
     # Seconds until a connection stands, and until the last byte is here.
     connect_timeout_s: float = 20.0

@@ -13,14 +13,23 @@ from collections.abc import Generator
 from typing import Any, Protocol
 
 import tornado
-from tornado.httpclient import AsyncHTTPClient, HTTPClientError, HTTPRequest
-from tornado.httputil import HTTPHeaders
+from tornado.httpclient import (
+    AsyncHTTPClient,
+    HTTPClientError,
+    HTTPRequest,
+    HTTPResponse,
+)
 from tornado.iostream import UnsatisfiableReadError
 from tornado.netutil import Resolver
 from tornado.util import import_object
 
 from crawler_app.config import CLASS_BY_CLIENT, CrawlConfig
 from crawler_app.errors import ConfigError, FetchError
+from crawler_app.httpclient import (
+    BadResponseError,
+    PooledAsyncHTTPClient,
+    ResponseTooLargeError,
+)
 from crawler_app.models import Fetched
 from crawler_app.resolver import CachingResolver
 from gencoro import gen
@@ -42,7 +51,7 @@ REASON_BY_CURL_ERROR = {
     100: ("too_large", False),  # TOO_LARGE: the head, or what a chunk unpacks to
 }
 
-ACCEPT = "text/html,application/xhtml+xml,*/*;q=0.8"
+HEADERS = {"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
 
 
 class Fetcher(Protocol):
@@ -72,43 +81,57 @@ class HttpFetcher:
     @gen.coroutine
     def fetch(self, url: str) -> Generator[Any, Any, Fetched]:
         """Fetch a URL once; see `Fetcher`."""
-        body = _Body(self._config.max_body_bytes)
         started_at = time.monotonic()
-        exchange = self._client.fetch(self._request(url, body), raise_error=False)
-        # Should we be cancelled, nobody else looks at how it ends.
-        exchange.add_done_callback(_retrieve)
-        try:
-            # Shielded: a client whose Future was cancelled under it logs how its
-            # connection ends all the same.
-            response = yield asyncio.shield(exchange)
-        except Exception as exc:  # sockets, TLS, time limits, broken HTTP: all of them
-            body.refuse_too_large()
-            raise _fetch_error(exc) from exc
-        body.refuse_too_large()
-        return Fetched(
-            url,
-            response.code,
-            response.headers,
-            b"".join(body.chunks),
-            time.monotonic() - started_at,
-        )
+        if isinstance(self._client, PooledAsyncHTTPClient):
+            response, body = yield from self._fetch(url)
+        else:
+            response, body = yield from self._fetch_bounded(url)
+        took_s = time.monotonic() - started_at
+        return Fetched(url, response.code, response.headers, body, took_s)
 
     def close(self) -> None:
         """Close the client; exchanges under way end by their time limit at the latest."""
         self._client.close()
         self._resolver.close()
 
-    def _request(self, url: str, body: "_Body") -> HTTPRequest:
+    def _fetch(self, url: str) -> Generator[Any, Any, tuple[HTTPResponse, bytes]]:
+        try:
+            response = yield self._client.fetch(self._request(url), raise_error=False)
+        except Exception as exc:  # sockets, TLS, time limits, broken HTTP: all of them
+            raise _fetch_error(exc) from exc
+        return response, response.body
+
+    def _fetch_bounded(
+        self, url: str
+    ) -> Generator[Any, Any, tuple[HTTPResponse, bytes]]:
+        """Fetch with a client that does not tell a body over the limit from a fault."""
+        body = _Body(self._config.max_body_bytes)
+        request = self._request(
+            url, header_callback=body.take_header, streaming_callback=body.take_chunk
+        )
+        exchange = self._client.fetch(request, raise_error=False)
+        # Should we be cancelled, nobody else looks at how it ends.
+        exchange.add_done_callback(_retrieve)
+        try:
+            # Shielded: a client whose Future was cancelled under it logs how its
+            # connection ends all the same.
+            response = yield asyncio.shield(exchange)
+        except Exception as exc:  # as above
+            body.refuse_too_large()
+            raise _fetch_error(exc) from exc
+        body.refuse_too_large()
+        return response, b"".join(body.chunks)
+
+    def _request(self, url: str, **callbacks: Any) -> HTTPRequest:
         return HTTPRequest(
             url,
-            headers=HTTPHeaders({"Accept": ACCEPT}),
+            headers=HEADERS,
             user_agent=self._config.user_agent,
             connect_timeout=self._config.connect_timeout_s,
             request_timeout=self._config.request_timeout_s,
             follow_redirects=False,
             decompress_response=True,
-            header_callback=body.take_header,
-            streaming_callback=body.take_chunk,
+            **callbacks,
         )
 
 
@@ -164,16 +187,18 @@ def client_class(name: str) -> type[AsyncHTTPClient]:
     except ImportError as exc:
         raise ConfigError(
             f"the client {name!r} is not installed ({exc}); "
-            "pip install pycurl, or use the client 'simple'"
+            "pip install pycurl, or use the client 'pooled'"
         ) from None
     return found
 
 
 def _make_client(config: CrawlConfig, resolver: Resolver) -> AsyncHTTPClient:
     options: dict[str, Any] = {"max_clients": config.concurrency}
-    if config.client == "simple":  # libcurl has its own
+    if config.client != "curl":  # libcurl has its own
         options["resolver"] = resolver
-    if config.client == "simple" or tornado.version_info >= (6, 6):
+    if config.client == "pooled":
+        options["max_body_size"] = config.max_body_bytes
+    elif config.client == "simple" or tornado.version_info >= (6, 6):
         # Before 6.6 curl_httpclient has no limit: it reads on until the request's time
         # is over, and what comes beyond ours is dropped as it comes.
         options["max_body_size"] = config.max_body_bytes + BODY_MARGIN_BYTES
@@ -193,6 +218,10 @@ def _fetch_error(exc: Exception) -> FetchError:
         return FetchError("network", text, is_passing=True)
     if isinstance(exc, UnsatisfiableReadError):
         return FetchError("too_large", f"the head: {text}", is_passing=False)
+    if isinstance(exc, ResponseTooLargeError):
+        return FetchError("too_large", text, is_passing=False)
+    if isinstance(exc, BadResponseError):
+        return FetchError("bad_response", text, is_passing=False)
     if isinstance(exc, HTTPClientError):  # code 599: the clients' own faults
         return _client_error(exc, text.removeprefix("HTTP 599: "))
     return FetchError("bad_request", f"{type(exc).__name__}: {text}", is_passing=False)

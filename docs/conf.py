@@ -38,8 +38,9 @@ napoleon_attr_annotations = False
 
 # Names of the standard library and of Tornado: a link to them would need the network.
 ELSEWHERE = (
-    r"(_?asyncio|collections|concurrent|contextlib|contextvars|datetime|pathlib|re|signal"
-    r"|socket|sqlite3|time|tornado|types|typing|AsyncHTTPClient|CoroutineType)(\..*)?"
+    r"(_?asyncio|collections|concurrent|contextlib|contextvars|datetime|io|pathlib|re"
+    r"|signal|socket|sqlite3|ssl|time|tornado|types|typing|AsyncHTTPClient|CoroutineType"
+    r"|HTTP(Headers|Request|Response))(\..*)?"
 )
 
 # Every reference must lead somewhere, save those that leave this site.
@@ -53,7 +54,7 @@ nitpick_ignore_regex = [
 gencoro.convert_yielded.dispatch.__module__ = gencoro.convert_yielded.__module__
 
 # Modules that only hand out what others define.
-FACADES = ("gencoro", "gencoro.gen", "gencoro.concurrent")
+FACADES = ("gencoro", "gencoro.gen", "gencoro.concurrent", "crawler_app.httpclient")
 
 
 def list_reexports(

@@ -42,7 +42,7 @@ LIMIT = 100_000
 needs_curl = pytest.mark.skipif(pycurl is None, reason="pycurl is not installed")
 
 
-@pytest.fixture(params=["simple", pytest.param("curl", marks=needs_curl)])
+@pytest.fixture(params=["pooled", "simple", pytest.param("curl", marks=needs_curl)])
 def client(request):
     return request.param
 
@@ -457,8 +457,12 @@ def test_announced_length_beyond_the_limit_is_refused_unread():
 # What goes wrong: the reason and whether it may pass, per client where they differ.
 
 CLOSED = ("connection_closed", True)
+# Tornado's clients do not tell it from a connection that broke.
+BAD = ("bad_response", False)
+BROKEN = {"pooled": BAD, "simple": CLOSED, "curl": CLOSED}
 TOO_LARGE = ("too_large", False)
 TIMEOUT = ("timeout", True)
+RESET = ("network", True)
 ANSWER = ("", False)
 
 FAULTS = {
@@ -466,7 +470,7 @@ FAULTS = {
     "closes within the head": (
         sends(b"HTTP/1.1 200 OK\r\nContent-Le"),
         # libcurl takes what came of the head for an answer without a body.
-        {"simple": CLOSED, "curl": ANSWER},
+        {"pooled": CLOSED, "simple": CLOSED, "curl": ANSWER},
     ),
     "closes within the body": (
         sends(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf"),
@@ -482,7 +486,7 @@ FAULTS = {
     ),
     "wrong chunk size": (
         sends(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\nx\r\n"),
-        CLOSED,
+        BROKEN,
     ),
     "chunk with an extension": (
         sends(
@@ -490,7 +494,7 @@ FAULTS = {
             b"1;a=b\r\nx\r\n0\r\n\r\n",
         ),
         # RFC 9112, 7.1.1: to be ignored; Tornado's own client refuses them.
-        {"simple": CLOSED, "curl": ANSWER},
+        {"pooled": ANSWER, "simple": CLOSED, "curl": ANSWER},
     ),
     "one chunk beyond every limit": (
         sends(
@@ -499,10 +503,10 @@ FAULTS = {
             b"\r\n0\r\n\r\n",
         ),
         # Tornado's own client gives up by itself before it hands over a byte.
-        {"simple": CLOSED, "curl": TOO_LARGE},
+        {"pooled": TOO_LARGE, "simple": CLOSED, "curl": TOO_LARGE},
     ),
-    "garbage": (sends(b"\x00\xff garbage\r\n\r\n"), CLOSED),
-    "another protocol": (sends(b"220 mail.test ESMTP\r\n"), CLOSED),
+    "garbage": (sends(b"\x00\xff garbage\r\n\r\n"), BROKEN),
+    "another protocol": (sends(b"220 mail.test ESMTP\r\n"), BROKEN),
     "head of a megabyte": (
         sends(b"HTTP/1.1 200 OK\r\n" + b"X: y\r\n" * 170_000 + b"\r\n"),
         TOO_LARGE,
@@ -513,9 +517,9 @@ FAULTS = {
     ),
     "gzip that is none": (
         answer(b"not gzip at all", Content_Encoding="gzip"),
-        CLOSED,
+        BROKEN,
     ),
-    "resets": (resets, {"simple": ("network", True), "curl": CLOSED}),
+    "resets": (resets, {"pooled": RESET, "simple": RESET, "curl": CLOSED}),
     "says nothing": (says_nothing, TIMEOUT),
     "drips": (drips, TIMEOUT),
 }
@@ -665,6 +669,7 @@ def test_client_that_is_not_installed_is_a_clear_error(monkeypatch):
 @pytest.mark.parametrize(
     ("client", "name"),
     [
+        ("pooled", "PooledAsyncHTTPClient"),
         ("simple", "SimpleAsyncHTTPClient"),
         pytest.param("curl", "CurlAsyncHTTPClient", marks=needs_curl),
     ],

@@ -1,0 +1,35 @@
+"""An HTTP/1.1 client for Tornado that keeps its connections::
+
+    AsyncHTTPClient.configure("crawler_app.httpclient.PooledAsyncHTTPClient")
+
+From the call to the wire and back::
+
+    client      Tornado's interface, the queue
+    fetch       one call: redirects, a second try, time limits
+    request     HTTPRequest -> bytes, and which connections can carry them    pure
+    pool        connections that are free
+    dialing     name, address check, TCP, proxy, TLS -> a connection
+    connection  asyncio's Protocol
+    exchange    one request, one response: llhttp, strictly
+    response    head and body as Tornado's HTTPResponse, and as an archive wants them
+    body        kept, streamed with back-pressure, or read and dropped
+    codings     gzip, deflate, br, zstd; bounded after decoding               pure
+    redirect    which request follows                                         pure
+    tls         one context for each set of options
+"""
+
+from crawler_app.httpclient.client import PooledAsyncHTTPClient
+from crawler_app.httpclient.errors import (
+    BadResponseError,
+    ProxyError,
+    ResponseTooLargeError,
+)
+from crawler_app.httpclient.response import PooledHTTPResponse
+
+__all__ = [
+    "BadResponseError",
+    "PooledAsyncHTTPClient",
+    "PooledHTTPResponse",
+    "ProxyError",
+    "ResponseTooLargeError",
+]

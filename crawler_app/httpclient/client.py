@@ -1,0 +1,172 @@
+"""The client: a queue, a pool, and Tornado's interface."""
+
+import asyncio
+import collections
+from collections.abc import Callable
+from typing import Any
+
+from tornado.httpclient import AsyncHTTPClient, HTTPRequest, HTTPResponse
+from tornado.log import app_log
+from tornado.netutil import OverrideResolver, Resolver
+from tornado.simple_httpclient import HTTPStreamClosedError
+
+from crawler_app.httpclient.dialing import AddressCheck, Dialer
+from crawler_app.httpclient.fetch import Equipment, Fetch
+from crawler_app.httpclient.pool import ConnectionPool
+
+__all__ = ["PooledAsyncHTTPClient"]
+
+# Tornado's, and that of many servers.
+MAX_HEADER_BYTES = 64 * 1024
+MAX_BUFFER_BYTES = 100 * 1024 * 1024
+
+# Servers keep an idle connection for 5 s (Apache, Node) to 75 s (nginx); a connection
+# that they have just closed costs a second try.  Precedents: aiohttp 15, httpx 5.
+IDLE_TIMEOUT_S = 15.0
+
+
+class PooledAsyncHTTPClient(AsyncHTTPClient):
+    """An `AsyncHTTPClient` that keeps its connections.
+
+    Made by `AsyncHTTPClient` after `AsyncHTTPClient.configure`, or by itself with
+    ``force_instance=True``.  Every option of `HTTPRequest` is honored, or refused with a
+    `ValueError`; a response is a `PooledHTTPResponse`.
+
+    Args:
+        max_clients: Fetches under way at once.  Others wait, and while they do no time
+            limit of theirs runs.
+        hostname_mapping: As in `tornado.netutil.OverrideResolver`.
+        resolver: Owned by the caller.
+        max_buffer_size: Bytes of a body, where max_body_size is not given.
+        max_body_size: Bytes of a body, before and after its coding is undone, also
+            with a streaming_callback.
+        max_header_size: Bytes of a response's head; 64 KiB if not given.
+        idle_timeout: Seconds for which an unused connection is kept.
+        max_idle: Unused connections kept, to all hosts; max_clients if not given.
+        check_address: Called with a host and each address it resolved to before that
+            is connected to, at each hop of a redirect too; raises to refuse.  With a
+            proxy it is not called: there it is the proxy that resolves.
+
+    >>> from gencoro.ioloop import IOLoop
+    >>> async def main():
+    ...     client = PooledAsyncHTTPClient(force_instance=True)
+    ...     try:
+    ...         await client.fetch("ftp://a.test/")
+    ...     except ValueError as exc:
+    ...         print(exc)
+    ...     client.close()
+    >>> IOLoop.current().run_sync(main)
+    Unsupported url scheme: ftp://a.test/
+    """
+
+    def initialize(  # type: ignore[override]  # each client has options of its own
+        self,
+        max_clients: int = 10,
+        hostname_mapping: dict[Any, Any] | None = None,
+        max_buffer_size: int = MAX_BUFFER_BYTES,
+        resolver: Resolver | None = None,
+        defaults: dict[str, Any] | None = None,
+        max_header_size: int | None = None,
+        max_body_size: int | None = None,
+        idle_timeout: float = IDLE_TIMEOUT_S,
+        max_idle: int | None = None,
+        check_address: AddressCheck | None = None,
+    ) -> None:
+        super().initialize(defaults=defaults)
+        self.max_clients = max_clients
+        self.queue: collections.OrderedDict[Fetch, None] = collections.OrderedDict()
+        self._active: set[Fetch] = set()
+        self._latest: Fetch | None = None
+        self._own_resolver = Resolver() if resolver is None else None
+        used = resolver or self._own_resolver
+        if hostname_mapping is not None:
+            used = OverrideResolver(resolver=used, mapping=hostname_mapping)
+        assert used is not None
+        self._loop: asyncio.AbstractEventLoop = self.io_loop.asyncio_loop  # type: ignore[attr-defined]
+        self._pool = ConnectionPool(
+            self._loop, max_clients if max_idle is None else max_idle, idle_timeout
+        )
+        self._equipment = Equipment(
+            loop=self._loop,
+            pool=self._pool,
+            dialer=Dialer(self._loop, used, check_address, self._pool.discard),
+            defaults=self.defaults,
+            max_header_size=max_header_size or MAX_HEADER_BYTES,
+            max_body_size=max_body_size or max_buffer_size,
+        )
+
+    def fetch(
+        self, request: str | HTTPRequest, raise_error: bool = True, **kwargs: Any
+    ) -> "asyncio.Future[HTTPResponse]":
+        """Fetch; see `AsyncHTTPClient.fetch`.
+
+        To cancel the Future is to end the exchange: its connection is closed at once.
+        Unless errors are not to be raised, a warning in the log tells of it.
+        """
+        future = super().fetch(request, raise_error, **kwargs)
+        fetch, self._latest = self._latest, None
+        if fetch is not None and not fetch.is_over:
+
+            def follow(future: "asyncio.Future[HTTPResponse]") -> None:
+                if future.cancelled() and not fetch.is_over:
+                    fetch.cancel()
+                    if raise_error:
+                        # Tornado's clients go on, and say so if they meet an error.
+                        app_log.warning(
+                            "Exception after Future was cancelled: gave up %s", fetch
+                        )
+
+            future.add_done_callback(follow)
+        return future
+
+    def fetch_impl(
+        self, request: HTTPRequest, callback: Callable[[HTTPResponse], None]
+    ) -> None:
+        """Take a request in; see `AsyncHTTPClient`."""
+        # What Tornado hands over is the request with its defaults, which is slower.
+        request = getattr(request, "request", request)
+        try:
+            fetch = Fetch(request, callback, self._on_end, self._equipment)
+        except ValueError as exc:
+            callback(HTTPResponse(request, 599, error=exc, request_time=0.0))
+            return
+        self._latest = fetch
+        self.queue[fetch] = None
+        if self._loop.is_running():
+            self._process_queue()
+        else:
+            self._loop.call_soon(self._process_queue)
+
+    def close(self) -> None:
+        """Close every connection; fetches under way fail with HTTPStreamClosedError."""
+        if self._closed:
+            return
+        super().close()
+        for fetch in [*self._active, *self.queue]:
+            fetch.fail(HTTPStreamClosedError("the client was closed"))
+        self._pool.close()
+        if self._own_resolver is not None:
+            self._own_resolver.close()
+        self._let_sockets_close()
+
+    def _process_queue(self) -> None:
+        while self.queue and len(self._active) < self.max_clients:
+            fetch, _ = self.queue.popitem(last=False)
+            self._active.add(fetch)
+            fetch.start()
+
+    def _on_end(self, fetch: Fetch) -> None:
+        self._active.discard(fetch)
+        self.queue.pop(fetch, None)
+        if not self._closed:
+            self._process_queue()
+
+    def _let_sockets_close(self) -> None:
+        """A transport closes its socket one turn later, for which a loop must run."""
+        if self._loop.is_running() or self._loop.is_closed():
+            return
+        try:
+            asyncio.get_running_loop()
+        except RuntimeError:  # none runs in this thread, so ours can
+            self._loop.call_soon(self._loop.stop)
+            self._loop.run_forever()

@@ -1,0 +1,282 @@
+"""Content codings: gzip and deflate, and br and zstd where their packages are there.
+
+Pure.  Rule: a decoder hands out small pieces and counts them, so that a body is bounded
+*after* decoding, and a few bytes that stand for a gigabyte never become one.
+"""
+
+import importlib
+import zlib
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple, Protocol
+
+from crawler_app.httpclient.errors import BadResponseError, ResponseTooLargeError
+
+__all__ = ["ACCEPTED", "Decoder", "DecoderChain", "decoder_of"]
+
+PIECE_BYTES = 64 * 1024
+
+# A server that wraps a body more often than that is playing games.
+MAX_CODINGS = 3
+
+# RFC 9659: what a decoder of zstd content must be ready for, 8 MiB, and no more.
+ZSTD_WINDOW_LOG = 23
+
+
+class _Stream(Protocol):
+    """One compressed stream of one coding."""
+
+    @property
+    def is_ended(self) -> bool: ...
+
+    @property
+    def rest(self) -> bytes:
+        """What followed the end of the stream."""
+        ...
+
+    def pieces(self, data: bytes) -> Iterator[bytes]:
+        """Decode up to the end of the data or of the stream."""
+        ...
+
+
+class _Zlib:
+    """Raw deflate, zlib or gzip, by the number that zlib calls wbits."""
+
+    def __init__(self, wbits: int) -> None:
+        self._decompressor = zlib.decompressobj(wbits)
+
+    @property
+    def is_ended(self) -> bool:
+        return self._decompressor.eof
+
+    @property
+    def rest(self) -> bytes:
+        return self._decompressor.unused_data
+
+    def pieces(self, data: bytes) -> Iterator[bytes]:
+        is_more = True
+        while is_more:
+            piece = self._decompressor.decompress(data, PIECE_BYTES)
+            data = self._decompressor.unconsumed_tail
+            # A full piece may leave something inside, with no input left over.
+            is_more = not self.is_ended and (bool(data) or len(piece) == PIECE_BYTES)
+            if piece:
+                yield piece
+
+
+class _Brotli:
+    def __init__(self) -> None:
+        self._decompressor = _brotli.Decompressor()
+        self.rest = b""
+
+    @property
+    def is_ended(self) -> bool:
+        return bool(self._decompressor.is_finished())
+
+    def pieces(self, data: bytes) -> Iterator[bytes]:
+        # The limit is a soft one, and `can_accept_more_data` says yes while there still
+        # is something inside.
+        while out := self._decompressor.process(data, output_buffer_limit=PIECE_BYTES):
+            data = b""
+            for start in range(0, len(out), PIECE_BYTES):
+                yield out[start : start + PIECE_BYTES]
+            if self.is_ended:
+                return
+
+
+class _Zstd:
+    def __init__(self) -> None:
+        limit = {_zstd.DecompressionParameter.window_log_max: ZSTD_WINDOW_LOG}
+        self._decompressor = _zstd.ZstdDecompressor(options=limit)
+
+    @property
+    def is_ended(self) -> bool:
+        return bool(self._decompressor.eof)
+
+    @property
+    def rest(self) -> bytes:
+        return bytes(self._decompressor.unused_data)
+
+    def pieces(self, data: bytes) -> Iterator[bytes]:
+        is_more = True
+        while is_more:
+            piece = self._decompressor.decompress(data, PIECE_BYTES)
+            data = b""
+            is_more = not (self.is_ended or self._decompressor.needs_input)
+            if piece:
+                yield piece
+
+
+def _optional(*names: str) -> Any:
+    for name in names:
+        try:
+            return importlib.import_module(name)
+        except ImportError:
+            continue
+    return None
+
+
+_brotli = _optional("brotli", "brotlicffi")
+_zstd = _optional("compression.zstd", "backports.zstd")
+
+_ERRORS = tuple(
+    error
+    for error in (
+        zlib.error,
+        getattr(_brotli, "error", None),
+        getattr(_zstd, "ZstdError", None),
+    )
+    if error is not None
+)
+
+
+def _deflate(start: bytes) -> _Stream:
+    """Some servers send raw deflate, which has no header, in place of zlib."""
+    is_zlib = start[0] & 0x0F == 8 and int.from_bytes(start[:2]) % 31 == 0
+    return _Zlib(zlib.MAX_WBITS if is_zlib else -zlib.MAX_WBITS)
+
+
+def _gzip(start: bytes) -> _Stream:
+    return _Zlib(16 + zlib.MAX_WBITS)
+
+
+class _Coding(NamedTuple):
+    """How a coding is undone.
+
+    Attributes:
+        open: Opens a stream, given its first bytes.
+        magic: Two bytes by which another stream behind the first is told from garbage;
+            empty if one is all there is.
+        needed_bytes: How many of the first bytes it takes to open a stream.
+    """
+
+    open: Callable[[bytes], _Stream]
+    magic: bytes = b""
+    needed_bytes: int = 1
+
+
+_CODING_BY_NAME = {
+    "gzip": _Coding(_gzip, magic=b"\x1f\x8b"),
+    "deflate": _Coding(_deflate, needed_bytes=2),
+}
+if _brotli is not None:
+    _CODING_BY_NAME["br"] = _Coding(lambda start: _Brotli())
+if _zstd is not None:
+    _CODING_BY_NAME["zstd"] = _Coding(lambda start: _Zstd(), magic=b"\x28\xb5")
+
+# For the header Accept-Encoding.
+ACCEPTED = ", ".join(_CODING_BY_NAME)
+
+_CODING_BY_NAME["x-gzip"] = _CODING_BY_NAME["gzip"]
+
+
+class Decoder:
+    """Undoes one coding.
+
+    Args:
+        name: One that `decoder_of` knows.
+        max_bytes: Of what it may hand out.
+    """
+
+    def __init__(self, name: str, max_bytes: int) -> None:
+        self._name = name
+        self._coding = _CODING_BY_NAME[name]
+        self._max_bytes = max_bytes
+        self._size = 0
+        self._stream: _Stream | None = None
+        self._streams = 0
+        # What has come of the next stream's first bytes, while they are too few.
+        self._start = b""
+        self._is_over = False
+
+    def pieces(self, data: bytes) -> Iterator[bytes]:
+        """Decode, piece by piece.
+
+        Raises:
+            BadResponseError: this is not that coding.
+            ResponseTooLargeError: there is too much of it.
+        """
+        while data and not self._is_over:
+            if self._stream is None:
+                data = self._open(self._start + data)
+                continue
+            try:
+                for piece in self._stream.pieces(data):
+                    self._count(piece)
+                    yield piece
+            except _ERRORS as exc:
+                raise BadResponseError(f"invalid {self._name} data: {exc}") from None
+            data = b""
+            if self._stream.is_ended:
+                data = self._stream.rest
+                self._stream = None
+
+    def _open(self, data: bytes) -> bytes:
+        """Open a stream if this begins one; return what is for it."""
+        self._start = data
+        if self._streams:
+            # Browsers ignore whatever else is behind a stream.
+            magic = self._coding.magic
+            self._is_over = not magic or not magic.startswith(data[:2])
+            needed_bytes = len(magic)
+        else:
+            needed_bytes = self._coding.needed_bytes
+        if self._is_over or len(data) < needed_bytes:
+            return b""
+        self._stream, self._start = self._coding.open(data), b""
+        self._streams += 1
+        return data
+
+    def _count(self, piece: bytes) -> None:
+        self._size += len(piece)
+        if self._size > self._max_bytes:
+            raise ResponseTooLargeError(
+                f"decompressed body too large: more than {self._max_bytes} bytes"
+            )
+
+    def end(self) -> None:
+        """Raise BadResponseError if a stream is cut off; an empty body is none."""
+        is_cut_off = self._stream is not None or (self._start and not self._streams)
+        if is_cut_off:
+            raise BadResponseError(f"invalid {self._name} data: it ends too early")
+
+
+class DecoderChain:
+    """Undoes several codings, the last one first."""
+
+    def __init__(self, decoders: list[Decoder]) -> None:
+        self._decoders = decoders
+
+    def pieces(self, data: bytes) -> Iterator[bytes]:
+        return self._pieces(data, self._decoders)
+
+    def _pieces(self, data: bytes, decoders: list[Decoder]) -> Iterator[bytes]:
+        first, *others = decoders
+        for piece in first.pieces(data):
+            if others:
+                yield from self._pieces(piece, others)
+            else:
+                yield piece
+
+    def end(self) -> None:
+        for decoder in self._decoders:
+            decoder.end()
+
+
+def decoder_of(content_encoding: str, max_bytes: int) -> Decoder | DecoderChain | None:
+    """Return what undoes the codings of a Content-Encoding; None if we cannot.
+
+    Raises:
+        BadResponseError: there are more of them than anybody needs.
+
+    >>> import gzip
+    >>> b"".join(decoder_of("gzip", 100).pieces(gzip.compress(b"a page")))
+    b'a page'
+    """
+    names = [name.strip().lower() for name in content_encoding.split(",")]
+    names = [name for name in names if name and name != "identity"]
+    if not names or not _CODING_BY_NAME.keys() >= set(names):
+        return None
+    if len(names) > MAX_CODINGS:
+        raise BadResponseError(f"coded {len(names)} times: {content_encoding!r}")
+    decoders = [Decoder(name, max_bytes) for name in reversed(names)]
+    return decoders[0] if len(decoders) == 1 else DecoderChain(decoders)

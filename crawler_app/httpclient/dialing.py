@@ -1,0 +1,343 @@
+"""Making a connection: name, address, TCP, proxy, TLS.
+
+Rule: no address is connected to that the address check has not seen.
+"""
+
+import asyncio
+import collections
+import itertools
+import os
+import socket
+from collections.abc import Callable, Generator, Iterable
+from dataclasses import dataclass
+from typing import Any, TypeAlias, cast
+
+import httptools
+from tornado.netutil import Resolver
+
+from crawler_app.httpclient.connection import Connection, read_buffer
+from crawler_app.httpclient.errors import BadResponseError, ProxyError
+from crawler_app.httpclient.request import ConnectionKey, Proxy
+from crawler_app.httpclient.tls import TlsOptions, context_of
+from gencoro import gen
+
+__all__ = ["AddressCheck", "DialProgress", "Dialer"]
+
+# Called with a host name and each address that it resolved to, as in `socket.connect`;
+# raises to refuse.
+AddressCheck: TypeAlias = Callable[[str, Any], None]
+
+Addresses: TypeAlias = list[tuple[int, Any]]
+
+# RFC 8305, 8: the delay between two attempts is 250 ms.
+NEXT_ATTEMPT_AFTER_S = 0.25
+
+# Our own time limits are there for that.
+NO_LIMIT_S = 24 * 3600.0
+
+MAX_PROXY_HEAD_BYTES = 64 * 1024
+
+
+@dataclass(slots=True)
+class DialProgress:
+    """How far it has come; times on the loop's clock, 0 if not so far.
+
+    Attributes:
+        phase: What is being done, as in "while resolving a.test".
+    """
+
+    phase: str = "while connecting"
+    resolved_at: float = 0.0
+    connected_at: float = 0.0
+    secured_at: float = 0.0
+
+
+class Dialer:
+    """Makes connections.
+
+    Args:
+        on_idle_close: For each of them.
+    """
+
+    def __init__(
+        self,
+        loop: asyncio.AbstractEventLoop,
+        resolver: Resolver,
+        check_address: AddressCheck | None,
+        on_idle_close: Callable[[Connection], None],
+    ) -> None:
+        self.loop = loop
+        self.resolver = resolver
+        self._check_address = check_address
+        self._on_idle_close = on_idle_close
+        self._buffer = read_buffer()
+
+    @gen.coroutine
+    def dial(
+        self, key: ConnectionKey, progress: DialProgress
+    ) -> Generator[Any, Any, Connection]:
+        """Return a connection that can be used for what the key says."""
+        connection = Connection(key, self._on_idle_close, self._buffer)
+        attempt = _Dial(self, connection, progress)
+        try:
+            yield attempt.run()
+        except BaseException:
+            attempt.undo()
+            raise
+        return connection
+
+    def checked(self, host: str, addresses: Addresses) -> Addresses:
+        """Return the addresses that may be connected to."""
+        if self._check_address is None:
+            return addresses
+        allowed: Addresses = []
+        refusal: Exception | None = None
+        for family, address in addresses:
+            try:
+                self._check_address(host, address)
+            except Exception as exc:  # whatever the check refuses with
+                refusal = exc
+            else:
+                allowed.append((family, address))
+        if refusal is not None and not allowed:
+            raise refusal
+        return allowed
+
+
+class _Dial:
+    """One connection in the making.
+
+    It knows each socket that it has opened, since a result that is on its way to a
+    coroutine which is being cancelled would be nobody's.
+    """
+
+    def __init__(
+        self, dialer: Dialer, connection: Connection, progress: DialProgress
+    ) -> None:
+        self._dialer = dialer
+        self._loop = dialer.loop
+        self._connection = connection
+        self._key = connection.key
+        self._progress = progress
+        self._connected: list[socket.socket] = []
+        self._tunnel: asyncio.Transport | None = None
+
+    def undo(self) -> None:
+        """Close whatever is open."""
+        self._connection.abort()
+        if self._tunnel is not None:
+            self._tunnel.abort()
+        for sock in self._connected:
+            sock.close()
+
+    @gen.coroutine
+    def run(self) -> Generator[Any, Any, None]:
+        """Make the connection."""
+        key, progress = self._key, self._progress
+        sock = yield self._connect()
+        progress.connected_at = self._loop.time()
+        if key.tls is None:
+            yield self._loop.create_connection(lambda: self._connection, sock=sock)
+            return
+        if key.proxy is not None:
+            progress.phase = f"during CONNECT by the proxy {_shown(key.proxy[:2])}"
+            yield self._open_tunnel(sock, key.proxy)
+        progress.phase = f"during TLS handshake with {_shown((key.host, key.port))}"
+        yield self._secure(sock, key.tls)
+        progress.secured_at = self._loop.time()
+
+    @gen.coroutine
+    def _connect(self) -> Generator[Any, Any, socket.socket]:
+        """Return a socket connected to the host, or to the proxy."""
+        key, progress = self._key, self._progress
+        host, port = key.host, key.port
+        if key.proxy is not None:
+            host, port = key.proxy.host, key.proxy.port
+        progress.phase = f"while resolving {host}"
+        addresses: Addresses = yield self._dialer.resolver.resolve(
+            host, port, key.family
+        )
+        progress.resolved_at = self._loop.time()
+        if key.proxy is None:
+            addresses = self._dialer.checked(host, addresses)
+        addresses = _usable(host, addresses, key)
+        shown = ", ".join(_shown(address) for _, address in addresses)
+        progress.phase = f"while connecting to {shown}"
+        sock: socket.socket = yield self._race(_interleaved(addresses))
+        return sock
+
+    @gen.coroutine
+    def _race(self, addresses: Addresses) -> Generator[Any, Any, socket.socket]:
+        """Return a socket connected to the address that answers first.
+
+        One attempt after the other, each with a short head start ("Happy Eyeballs").
+
+        Source: RFC 8305.
+        """
+        untried = collections.deque(addresses)
+        attempts: set[asyncio.Future[None]] = set()
+        error: BaseException | None = None
+        try:
+            while untried or attempts:
+                if untried:
+                    attempts.add(self._attempt(*untried.popleft()))
+                done, attempts = yield asyncio.wait(
+                    attempts,
+                    timeout=NEXT_ATTEMPT_AFTER_S if untried else None,
+                    return_when=asyncio.FIRST_COMPLETED,
+                )
+                for attempt in done:
+                    error = attempt.exception() or error
+                if self._connected:
+                    return self._keep_first()
+        finally:
+            for attempt in attempts:
+                attempt.cancel()
+        assert error is not None
+        raise error
+
+    @gen.coroutine
+    def _attempt(self, family: int, address: Any) -> Generator[Any, Any, None]:
+        sock = socket.socket(family, socket.SOCK_STREAM)
+        try:
+            sock.setblocking(False)
+            if family in (socket.AF_INET, socket.AF_INET6):
+                # What we send in two pieces must not wait for an acknowledgment.
+                sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            if self._key.source_ip:
+                sock.bind((self._key.source_ip, 0))
+            yield self._loop.sock_connect(sock, address)
+        except OSError as exc:
+            sock.close()
+            if exc.errno is None:
+                raise
+            text = f"{os.strerror(exc.errno)}: {_shown(address)}"
+            raise OSError(exc.errno, text) from None
+        except BaseException:
+            sock.close()
+            raise
+        self._connected.append(sock)
+
+    def _keep_first(self) -> socket.socket:
+        for sock in self._connected[1:]:
+            sock.close()
+        del self._connected[1:]
+        return self._connected[0]
+
+    @gen.coroutine
+    def _secure(
+        self, sock: socket.socket, options: TlsOptions
+    ) -> Generator[Any, Any, None]:
+        """Begin TLS, over the socket or over the tunnel."""
+        context = context_of(options)
+        # A dot at the end is for the resolver; certificates have none.
+        name = self._key.host.rstrip(".")
+        if self._tunnel is None:
+            yield self._loop.create_connection(
+                lambda: self._connection,
+                sock=sock,
+                ssl=context,
+                server_hostname=name,
+                ssl_handshake_timeout=NO_LIMIT_S,
+            )
+            return
+        transport = yield self._loop.start_tls(
+            self._tunnel,
+            self._connection,
+            context,
+            server_hostname=name,
+            ssl_handshake_timeout=NO_LIMIT_S,
+        )
+        self._connection.connection_made(transport)
+
+    @gen.coroutine
+    def _open_tunnel(
+        self, sock: socket.socket, proxy: Proxy
+    ) -> Generator[Any, Any, None]:
+        """Have the proxy connect us to the host."""
+        opening = _TunnelOpening(self._loop.create_future())
+        self._tunnel, _ = yield self._loop.create_connection(lambda: opening, sock=sock)
+        target = _shown((self._key.host, self._key.port))
+        fields = [f"CONNECT {target} HTTP/1.1", f"Host: {target}"]
+        if proxy.authorization:
+            fields.append(f"Proxy-Authorization: {proxy.authorization}")
+        opening.transport.write(("\r\n".join(fields) + "\r\n\r\n").encode("latin-1"))
+        yield opening.answered
+
+
+class _TunnelOpening(asyncio.Protocol):
+    """Waits for the answer to CONNECT."""
+
+    def __init__(self, answered: "asyncio.Future[None]") -> None:
+        self.answered = answered
+        self.transport: asyncio.Transport
+        self._parser = httptools.HttpResponseParser(self)
+        self._received = b""
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self.transport = cast(asyncio.Transport, transport)
+
+    def data_received(self, data: bytes) -> None:
+        if self.answered.done():
+            return
+        self._received += data
+        try:
+            self._parser.feed_data(data)
+            if len(self._received) > MAX_PROXY_HEAD_BYTES:
+                raise BadResponseError("the proxy's answer to CONNECT has no end")
+        except Exception as exc:  # what the parser, or our callback, makes of it
+            if not self.answered.done():
+                cause = exc.__context__ if exc.__context__ is not None else exc
+                self.answered.set_exception(
+                    ProxyError(f"the proxy's answer to CONNECT is wrong: {cause}")
+                )
+
+    def on_headers_complete(self) -> None:
+        """Called by the parser."""
+        status = self._parser.get_status_code()
+        if status < 200 or self.answered.done():
+            return
+        if status >= 300:
+            line = self._received.lstrip().partition(b"\r\n")[0].decode("latin-1")
+            self.answered.set_exception(
+                ProxyError(f"the proxy answered CONNECT with {line!r}")
+            )
+        elif not self._received.endswith(b"\r\n\r\n"):
+            raise BadResponseError("bytes before there is a tunnel")
+        else:
+            self.answered.set_result(None)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        if not self.answered.done():
+            self.answered.set_exception(
+                exc or ProxyError("the proxy closed the connection during CONNECT")
+            )
+
+
+def _usable(host: str, addresses: Addresses, key: ConnectionKey) -> Addresses:
+    """Leave out what our own address cannot reach."""
+    if key.source_ip:
+        family = socket.AF_INET6 if ":" in key.source_ip else socket.AF_INET
+        addresses = [each for each in addresses if each[0] == family]
+    if not addresses:
+        raise OSError(f"{host} has no address that can be connected to")
+    return addresses
+
+
+def _interleaved(addresses: Addresses) -> Addresses:
+    """Let the families take turns, the resolver's first one first."""
+    by_family: dict[int, Addresses] = {}
+    for address in addresses:
+        by_family.setdefault(address[0], []).append(address)
+    turns: Iterable[tuple[tuple[int, Any] | None, ...]] = itertools.zip_longest(
+        *by_family.values()
+    )
+    return [address for turn in turns for address in turn if address is not None]
+
+
+def _shown(address: Any) -> str:
+    """Return an address as people write it."""
+    if not isinstance(address, tuple):
+        return str(address)  # of a Unix socket
+    host, port = address[:2]
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"

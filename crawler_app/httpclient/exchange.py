@@ -1,0 +1,432 @@
+"""One request and its response, on one connection.
+
+The parser is llhttp in its strict mode: it finds where a message ends, and refuses all
+that two parsers could read in two ways.  It is new for each exchange, so that nothing
+of one response can be taken for a part of the next.
+"""
+
+import asyncio
+import re
+from collections.abc import Callable, Generator
+from typing import Any, Protocol
+
+import httptools
+from tornado.escape import utf8
+from tornado.httputil import HTTPHeaders
+from tornado.simple_httpclient import HTTPStreamClosedError
+
+from crawler_app.httpclient.body import Body
+from crawler_app.httpclient.connection import Connection
+from crawler_app.httpclient.errors import BadResponseError, ResponseTooLargeError
+from crawler_app.httpclient.request import OutgoingRequest
+from crawler_app.httpclient.response import ResponseHead, parse_fields, parse_head
+from gencoro import gen
+
+__all__ = ["Exchange", "ExchangeOwner"]
+
+# Interim responses before the final one; the same as Tornado's.
+MAX_INTERIM = 10
+
+# Many servers do not know "Expect: 100-continue".  Precedent: curl, 1 s.
+CONTINUE_WITHIN_S = 1.0
+
+# A body in one-byte chunks is six times its size; beyond that, it is not about the body.
+MAX_CHUNK_OVERHEAD = 8
+
+# What the parser takes for chunked, and nothing besides.
+_CHUNKED = re.compile(rb"\r\ntransfer-encoding:[ \t]*chunked *\r\n", re.IGNORECASE)
+
+
+class ExchangeOwner(Protocol):
+    """Who wants to know how an exchange goes."""
+
+    def head_received(self, head: ResponseHead, has_body: bool) -> Body:
+        """Return what takes the body."""
+        ...
+
+    def exchange_ended(self) -> None: ...
+
+    def exchange_failed(self, error: BaseException) -> None: ...
+
+
+class Exchange:
+    """Sends a request, reads the response to its end.
+
+    The owner is told once, that it has ended or that it has failed; after a failure the
+    connection is closed.
+
+    Attributes:
+        head: Of the final response; None until it is here.
+        is_begun: Whether any byte of a response has come.
+        is_reusable: After the end, whether the connection can carry another one.
+        first_byte_at: On the loop's clock.
+    """
+
+    # How every exchange begins.  In the class, because most of it stays so: an exchange
+    # is made for each of thousands of fetches a second.
+    head: ResponseHead | None = None
+    is_begun = False
+    is_reusable = False
+    first_byte_at = 0.0
+    _received = b""  # of the heads, until the final one is whole
+    _interim = 0
+    _body: Body | None = None
+    _body_bytes = 0
+    _wire_bytes = 0
+    _is_until_close = False
+    _must_close = False
+    _is_whole = False
+    _has_extra = False
+    _is_over = False
+    _is_sent = False
+    _producing: "asyncio.Future[Any] | None" = None
+    _produced_bytes = 0
+    _writable: "asyncio.Future[None] | None" = None
+    _continue_timer: asyncio.TimerHandle | None = None
+
+    def __init__(
+        self,
+        request: OutgoingRequest,
+        connection: Connection,
+        owner: ExchangeOwner,
+        max_head_bytes: int,
+        loop: asyncio.AbstractEventLoop,
+    ) -> None:
+        self.request = request
+        self.connection = connection
+        self._owner = owner
+        self._max_head_bytes = max_head_bytes
+        self._loop = loop
+        # It holds our methods: a cycle, until we leave.
+        self._parser: httptools.HttpResponseParser | None = (
+            httptools.HttpResponseParser(self)
+        )
+        self._has_no_body = request.method == "HEAD"
+        self._trailers: list[bytes] = []
+
+    # Sending
+
+    def start(self) -> None:
+        """Send the request."""
+        self.connection.begin(self)
+        request = self.request
+        if request.waits_for_continue:
+            self._write(request.head)
+            self._continue_timer = self._loop.call_later(
+                CONTINUE_WITHIN_S, self._send_body
+            )
+        elif request.body is not None:
+            self._write(request.head + request.body)
+            self._is_sent = True
+        else:
+            self._write(request.head)
+            self._send_body()
+
+    def _send_body(self) -> None:
+        if self._continue_timer is not None:
+            self._continue_timer.cancel()
+            self._continue_timer = None
+        if self.request.body_producer is not None:
+            self._producing = self._produce(self.request.body_producer)
+            self._producing.add_done_callback(self._produced)
+            return
+        if self.request.waits_for_continue:
+            assert self.request.body is not None
+            self._write(self.request.body)
+        self._is_sent = True
+
+    @gen.coroutine
+    def _produce(
+        self, body_producer: Callable[[Callable[[bytes], Any]], Any]
+    ) -> Generator[Any, Any, None]:
+        waiting = body_producer(self._write_produced)
+        if waiting is not None:
+            yield waiting
+        length = self.request.length
+        if length is None:
+            self._write(b"0\r\n\r\n")
+        elif self._produced_bytes != length:
+            raise ValueError(
+                f"body_producer wrote {self._produced_bytes} bytes, "
+                f"Content-Length is {length}"
+            )
+
+    def _write_produced(self, chunk: bytes | str) -> "asyncio.Future[None]":
+        """What a body_producer calls; the Future is done when more may be written."""
+        if self._is_over:
+            raise HTTPStreamClosedError("Stream closed")
+        data = utf8(chunk)
+        self._produced_bytes += len(data)
+        if self.request.length is None:
+            if data:
+                self._write(b"%x\r\n%b\r\n" % (len(data), data))
+        elif self._produced_bytes > self.request.length:
+            raise ValueError(
+                f"body_producer writes more than {self.request.length} bytes, "
+                "its Content-Length"
+            )
+        else:
+            self._write(data)
+        if self._writable is not None:
+            return self._writable
+        done: asyncio.Future[None] = self._loop.create_future()
+        done.set_result(None)
+        return done
+
+    def _produced(self, producing: "asyncio.Future[Any]") -> None:
+        if producing.cancelled():
+            error: BaseException | None = HTTPStreamClosedError(
+                "the body_producer was cancelled"
+            )
+        else:
+            error = producing.exception()
+        if error is None:
+            self._is_sent = True
+        elif not self._is_whole:  # else the server has answered without it
+            self.fail(error)
+
+    def _write(self, data: bytes) -> None:
+        self.connection.transport.write(data)
+
+    def pause_writing(self) -> None:
+        """The peer is slower than we are."""
+        self._writable = self._loop.create_future()
+
+    def resume_writing(self) -> None:
+        """It has caught up."""
+        writable, self._writable = self._writable, None
+        if writable is not None and not writable.done():
+            writable.set_result(None)
+
+    # Receiving
+
+    def receive(self, data: bytes) -> None:
+        """Take bytes from the connection."""
+        if not self.is_begun:
+            self.is_begun = True
+            self.first_byte_at = self._loop.time()
+        if self.head is None:
+            self._received += data
+        try:
+            self._parse(data)
+            self._check_sizes(data)
+        except Exception as exc:  # the parser's, or what our callbacks have raised
+            self._fail_by(_cause(exc))
+            return
+        if self._is_whole:
+            self._conclude()
+
+    def _parse(self, data: bytes) -> None:
+        assert self._parser is not None
+        try:
+            self._parser.feed_data(data)
+        except (httptools.HttpParserError, httptools.HttpParserUpgrade):
+            if not self._is_whole:
+                raise
+            self._has_extra = True
+
+    def _fail_by(self, error: BaseException) -> None:
+        self.fail(error)
+        if not isinstance(error, Exception | asyncio.CancelledError):
+            raise error  # a KeyboardInterrupt is for the loop, too
+
+    def _check_sizes(self, data: bytes) -> None:
+        """Bound what a server can send that is neither a head nor a body."""
+        if self.head is None:
+            if len(self._received) > self._max_head_bytes:
+                raise ResponseTooLargeError(
+                    f"a head of more than {self._max_head_bytes} bytes"
+                )
+            return
+        if self._has_extra:
+            return  # the end of what is ours has been
+        self._wire_bytes += len(data)
+        overhead = self._wire_bytes - (1 + MAX_CHUNK_OVERHEAD) * self._body_bytes
+        if overhead > len(self.head.raw) + self._max_head_bytes:
+            raise ResponseTooLargeError(
+                f"more than {self._max_head_bytes} bytes around the body"
+            )
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """Called by the parser; the head is read from what has come in."""
+        if self.head is not None and "trailer" in self.head.fields:
+            self._trailers.append(b"%b:%b" % (name, value))
+
+    def on_message_begin(self) -> None:
+        """Called by the parser."""
+        if self._is_whole:
+            raise BadResponseError("bytes beyond the response")
+
+    def on_headers_complete(self) -> None:
+        """Called by the parser."""
+        raw, self._received = _cut_head(self._received)
+        if len(raw) > self._max_head_bytes:
+            raise ResponseTooLargeError(
+                f"a head of more than {self._max_head_bytes} bytes"
+            )
+        if not raw.startswith(b"HTTP/1."):
+            raise BadResponseError(f"not HTTP/1.x: {raw[:20]!r}")
+        head = parse_head(raw)
+        if head.status < 100:
+            raise BadResponseError(f"{head.status} is no status")
+        if head.status < 200:
+            self._take_interim(head.status)
+            return
+        if self._continue_timer is not None:  # an answer to the head alone
+            self._continue_timer.cancel()
+        self._find_framing(head)
+        self.head = head
+        self._body = self._owner.head_received(head, not self._has_no_body)
+        if self._has_no_body:
+            self._is_whole = True
+            self._has_extra = bool(self._received)
+        self._received = b""
+
+    def _take_interim(self, status: int) -> None:
+        if status == 101:
+            raise BadResponseError("101 Switching Protocols, for which nobody asked")
+        self._interim += 1
+        if self._interim > MAX_INTERIM:
+            raise BadResponseError("Too many 1xx responses")
+        if status == 100 and self._continue_timer is not None:
+            self._send_body()
+
+    def _find_framing(self, head: ResponseHead) -> None:
+        coding = head.fields.get("transfer-encoding")
+        if coding is not None:
+            if coding.lower() != "chunked" or not _CHUNKED.search(head.raw):
+                raise BadResponseError(f"Transfer-Encoding is {coding!r}")
+            # RFC 9112, 6.1: then the framing is not to be trusted.
+            self._must_close = head.version != "HTTP/1.1"
+        if head.status in (204, 304):
+            self._has_no_body = True
+        self._is_until_close = (
+            not self._has_no_body
+            and coding is None
+            and "content-length" not in head.fields
+        )
+
+    def on_body(self, data: bytes) -> None:
+        """Called by the parser."""
+        if self._has_no_body:
+            self._has_extra = True
+            return
+        if self._is_over:
+            return  # a callback has given up in the midst of it
+        assert self._body is not None
+        self._body_bytes += len(data)
+        self._body.feed(data)
+
+    def on_message_complete(self) -> None:
+        """Called by the parser."""
+        if self.head is not None:
+            self._is_whole = True
+
+    def connection_lost(self, error: Exception | None) -> None:
+        """The connection has ended, by itself or by an error."""
+        if self._is_whole:
+            return  # only a streaming_callback is not done yet
+        if error is None and self._is_until_close and self.head is not None:
+            self._is_whole = True
+            self._conclude()
+            return
+        self.fail(error or HTTPStreamClosedError("Connection closed"))
+
+    # Reading, for the body
+
+    def pause(self) -> None:
+        """Read nothing more for now."""
+        if not self.connection.is_closed:
+            self.connection.transport.pause_reading()
+
+    def resume(self) -> None:
+        """Read on."""
+        if not self.connection.is_closed:
+            self.connection.transport.resume_reading()
+
+    def body_done(self) -> None:
+        """The body has been dealt with, after the response was whole."""
+        self.resume()
+        self._end()
+
+    # The end
+
+    def trailers(self) -> HTTPHeaders | None:
+        """Return what came after a chunked body, if the head had announced it."""
+        if self.head is None or "trailer" not in self.head.fields:
+            return None
+        return parse_fields([line.decode("latin-1") for line in self._trailers])[1]
+
+    def fail(self, error: BaseException) -> None:
+        """End with an error; the connection is closed."""
+        if self._is_over:
+            return
+        self.cancel()
+        self._owner.exchange_failed(error)
+
+    def cancel(self) -> None:
+        """End without a word to the owner; the connection is closed."""
+        self._leave()
+        if self._body is not None:
+            self._body.cancel()
+        self.connection.abort()
+
+    def _conclude(self) -> None:
+        if self._is_over:
+            return
+        assert self._body is not None
+        try:
+            is_done = self._body.end()
+        except BadResponseError as exc:
+            self.fail(exc)
+            return
+        if is_done:
+            self._end()
+
+    def _end(self) -> None:
+        assert self.head is not None
+        self.is_reusable = (
+            self.head.keeps_alive
+            and self._is_sent
+            and not self._has_extra
+            and not self._is_until_close
+            and not self._must_close
+            and not self.request.wants_close
+            and not self.connection.is_closed
+            and not self.connection.transport.get_write_buffer_size()
+        )
+        self._leave()
+        if self.is_reusable:
+            self.connection.end()
+        else:
+            self.connection.abort()
+        self._owner.exchange_ended()
+
+    def _leave(self) -> None:
+        self._is_over = True
+        self._parser = None
+        if self._continue_timer is not None:
+            self._continue_timer.cancel()
+        if self._producing is not None:
+            self._producing.remove_done_callback(self._produced)
+            self._producing.cancel()
+
+
+def _cut_head(received: bytes) -> tuple[bytes, bytes]:
+    """Split off the first head; empty lines before it are no part of it."""
+    start = 0
+    while received.startswith((b"\r", b"\n"), start):
+        start += 1
+    end = received.index(b"\r\n\r\n", start) + 4
+    return received[start:end], received[end:]
+
+
+def _cause(error: Exception) -> BaseException:
+    """Return what is wrong, rather than that a callback of the parser said so."""
+    if isinstance(error, httptools.HttpParserCallbackError):
+        cause = error.__context__
+        if cause is not None:
+            return cause
+    if isinstance(error, httptools.HttpParserError | httptools.HttpParserUpgrade):
+        return BadResponseError(f"Malformed HTTP message: {error}")
+    return error

@@ -1,0 +1,330 @@
+"""One call of ``fetch``: over redirects and a second try, to the callback.
+
+Rule: the callback is called once, whatever happens, unless the fetch was cancelled.
+"""
+
+import asyncio
+import math
+import re
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from io import BytesIO
+from typing import Any
+
+from tornado.httpclient import HTTPRequest, HTTPResponse
+from tornado.simple_httpclient import HTTPStreamClosedError, HTTPTimeoutError
+
+from crawler_app.httpclient.body import (
+    Body,
+    DiscardedBody,
+    KeptBody,
+    StreamedBody,
+    undo_coding,
+)
+from crawler_app.httpclient.connection import Connection
+from crawler_app.httpclient.dialing import Dialer, DialProgress
+from crawler_app.httpclient.errors import ResponseTooLargeError
+from crawler_app.httpclient.exchange import Exchange
+from crawler_app.httpclient.pool import ConnectionPool
+from crawler_app.httpclient.redirect import redirected
+from crawler_app.httpclient.request import outgoing, settings_of
+from crawler_app.httpclient.response import PooledHTTPResponse, ResponseHead
+
+__all__ = ["Equipment", "Fetch"]
+
+# Of the body of a redirect, which is read only to keep the connection.
+MAX_REDIRECT_BODY_BYTES = 64 * 1024
+
+# Of what goes over a connection that was there.
+NOT_DIALED = DialProgress()
+
+_KEEP_ALIVE_TIMEOUT = re.compile(r"\btimeout\s*=\s*(\d{1,6})\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Equipment:
+    """What all fetches of a client share."""
+
+    loop: asyncio.AbstractEventLoop
+    pool: ConnectionPool
+    dialer: Dialer
+    defaults: Mapping[str, Any]
+    max_header_size: int
+    max_body_size: int
+
+
+class Fetch:
+    """What is under way for one caller.
+
+    Args:
+        callback: Gets the response, which may carry an error.
+        on_end: Called just before that, or when the fetch is cancelled.
+
+    Raises:
+        ValueError: the request cannot be sent.
+
+    Attributes:
+        is_over: Nothing more will happen.
+    """
+
+    def __init__(
+        self,
+        request: HTTPRequest,
+        callback: Callable[[HTTPResponse], None],
+        on_end: Callable[["Fetch"], None],
+        equipment: Equipment,
+    ) -> None:
+        self.is_over = False
+        self._original = request
+        self._callback = callback
+        self._on_end = on_end
+        self._equipment = equipment
+        self._loop = equipment.loop
+        self._take_request(request)
+        self._redirects_left = 0
+        if self._settings["follow_redirects"]:
+            self._redirects_left = self._settings["max_redirects"]
+        # On the loop's clock: of the call, of the fetch, and of its last exchange.
+        self._called_at = self._started_at = self._sent_at = self._loop.time()
+        self._start_time: float | None = None  # the same as _sent_at, on the wall's
+        self._timer: asyncio.TimerHandle | None = None
+        self._progress = NOT_DIALED
+        self._dialing: asyncio.Future[Connection] | None = None
+        self._exchange: Exchange | None = None
+        self._body: Body | None = None
+
+    def __repr__(self) -> str:
+        return f"<fetch {self._outgoing.method} {self._request.url}>"
+
+    def _take_request(self, request: HTTPRequest) -> None:
+        self._request = request
+        self._settings = settings_of(request, self._equipment.defaults)
+        self._outgoing = outgoing(self._settings)
+
+    def start(self) -> None:
+        """Begin; the time limits run from here."""
+        self._started_at = self._loop.time()
+        self._send()
+
+    def cancel(self) -> None:
+        """End without calling back."""
+        self._leave()
+        if self._dialing is not None:
+            self._dialing.cancel()
+        if self._exchange is not None:
+            self._exchange.cancel()
+
+    def fail(self, error: BaseException) -> None:
+        """End with an error."""
+        if self.is_over:
+            return
+        self.cancel()
+        self._callback(
+            HTTPResponse(
+                self._original,
+                599,
+                error=error,
+                effective_url=self._request.url,
+                request_time=self._loop.time() - self._sent_at,
+                start_time=self._start_time,
+                time_info=self._time_info(),
+            )
+        )
+
+    def _leave(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        if not self.is_over:
+            self.is_over = True
+            self._on_end(self)
+
+    # From the request to the exchange
+
+    def _send(self) -> None:
+        """Send the request, on a connection that is there or on a new one."""
+        self._sent_at = self._loop.time()
+        self._start_time = time.time()
+        connection = self._equipment.pool.take(self._outgoing.key)
+        if connection is not None:
+            self._progress = NOT_DIALED
+            self._begin_exchange(connection)
+        else:
+            self._dial()
+
+    def _dial(self) -> None:
+        self._set_timer(self._settings["connect_timeout"], self._on_connect_timeout)
+        self._progress = DialProgress()
+        key = self._outgoing.key
+        self._dialing = self._equipment.dialer.dial(key, self._progress)
+        self._dialing.add_done_callback(self._dialed)
+
+    def _dialed(self, dialing: "asyncio.Future[Connection]") -> None:
+        self._dialing = None
+        if dialing.cancelled():
+            self.fail(HTTPStreamClosedError("connecting was cancelled"))
+        elif (error := dialing.exception()) is not None:
+            self.fail(error)
+        elif self.is_over:
+            dialing.result().abort()
+        else:
+            self._begin_exchange(dialing.result())
+
+    def _begin_exchange(self, connection: Connection) -> None:
+        if connection.is_closed:  # the server has not even heard us
+            self.fail(HTTPStreamClosedError("Connection closed"))
+            return
+        self._set_timer(0, self._on_request_timeout)
+        self._exchange = Exchange(
+            self._outgoing,
+            connection,
+            self,
+            self._equipment.max_header_size,
+            self._loop,
+        )
+        self._exchange.start()
+
+    def _set_timer(self, timeout: float, on_timeout: Callable[[], None]) -> None:
+        """Limit what begins now; what is left for the whole fetch limits it too."""
+        if self._timer is not None:
+            self._timer.cancel()
+        end = self._sent_at + timeout if timeout else math.inf
+        request_timeout = self._settings["request_timeout"]
+        if request_timeout:
+            end = min(end, self._started_at + request_timeout)
+        self._timer = None
+        if end < math.inf:
+            self._timer = self._loop.call_at(end, on_timeout)
+
+    def _on_connect_timeout(self) -> None:
+        self.fail(HTTPTimeoutError(f"Timeout {self._progress.phase}"))
+
+    def _on_request_timeout(self) -> None:
+        self.fail(HTTPTimeoutError("Timeout during request"))
+
+    # What the exchange tells
+
+    def head_received(self, head: ResponseHead, has_body: bool) -> Body:
+        """Look at the head, and return what takes the body."""
+        if self._follows(head):
+            self._body = DiscardedBody(MAX_REDIRECT_BODY_BYTES)
+            return self._body
+        max_bytes = self._equipment.max_body_size
+        if has_body:
+            _check_length(head, max_bytes)
+        if self._settings["header_callback"] is not None:
+            for line in head.lines():
+                self._settings["header_callback"](line)
+        coding = None
+        if self._settings["decompress_response"]:
+            coding = undo_coding(head, max_bytes)
+        if self._settings["streaming_callback"] is None:
+            self._body = KeptBody(coding, max_bytes)
+        else:
+            assert self._exchange is not None
+            callback = self._settings["streaming_callback"]
+            self._body = StreamedBody(coding, max_bytes, callback, self._exchange)
+        return self._body
+
+    def _follows(self, head: ResponseHead) -> bool:
+        return self._redirects_left > 0 and head.is_redirect
+
+    def exchange_ended(self) -> None:
+        """Give the connection back; go on to where a redirect leads, or end."""
+        exchange = self._exchange
+        assert exchange is not None and exchange.head is not None
+        if exchange.is_reusable:
+            told_s = _told_timeout_s(exchange.head)
+            self._equipment.pool.put(exchange.connection, told_s)
+        if self._follows(exchange.head):
+            self._redirect(exchange.head)
+        else:
+            self._respond(exchange, exchange.head)
+
+    def exchange_failed(self, error: BaseException) -> None:
+        """Try once more if the server had left before it saw the request; or fail."""
+        exchange, self._exchange = self._exchange, None
+        assert exchange is not None
+        if exchange.head is not None and self._follows(exchange.head):
+            self._redirect(exchange.head)  # there is no need for its body
+        elif (
+            exchange.connection.is_reused
+            and not exchange.is_begun
+            and self._outgoing.is_repeatable
+            and isinstance(error, OSError | HTTPStreamClosedError)
+        ):
+            # Not on another idle connection, which may have been left just so.
+            self._dial()
+        else:
+            self.fail(error)
+
+    def _redirect(self, head: ResponseHead) -> None:
+        self._exchange = None
+        self._redirects_left -= 1
+        try:
+            self._take_request(redirected(self._request, self._original, head))
+        except ValueError as exc:
+            self.fail(exc)
+        else:
+            self._send()
+
+    def _respond(self, exchange: Exchange, head: ResponseHead) -> None:
+        self._exchange = None
+        body, encoded = b"", None
+        if isinstance(self._body, KeptBody):
+            body, encoded = self._body.contents()
+        response = PooledHTTPResponse(
+            self._original,
+            head.status,
+            reason=head.reason,
+            headers=head.headers,
+            buffer=BytesIO(body),
+            effective_url=self._request.url,
+            request_time=self._loop.time() - self._sent_at,
+            start_time=self._start_time,
+            time_info=self._time_info(exchange),
+        )
+        response.raw_head = head.raw
+        response.encoded_body = encoded
+        response.request_head = self._outgoing.head
+        response.peer_address = exchange.connection.peer_address
+        response.trailers = exchange.trailers()
+        self._leave()
+        self._callback(response)
+
+    def _time_info(self, exchange: Exchange | None = None) -> dict[str, float]:
+        """Return how long each phase took, in seconds, by libcurl's names.
+
+        All but ``queue`` and ``redirect`` are counted from the start of the last
+        exchange.
+        """
+        begun_at = self._sent_at
+        progress = self._progress
+        ready_at = progress.secured_at or progress.connected_at or begun_at
+        return {
+            "queue": self._started_at - self._called_at,
+            "redirect": begun_at - self._started_at,
+            "namelookup": max(progress.resolved_at - begun_at, 0.0),
+            "connect": max(progress.connected_at - begun_at, 0.0),
+            "appconnect": max(progress.secured_at - begun_at, 0.0),
+            "pretransfer": ready_at - begun_at,
+            "starttransfer": exchange.first_byte_at - begun_at if exchange else 0.0,
+            "total": self._loop.time() - begun_at,
+        }
+
+
+def _check_length(head: ResponseHead, max_bytes: int) -> None:
+    """Refuse what is too long before the first byte of it."""
+    length = head.fields.get("content-length")
+    if length is not None and int(length) > max_bytes:
+        raise ResponseTooLargeError(
+            f"Content-Length too long: {length} bytes, more than {max_bytes}"
+        )
+
+
+def _told_timeout_s(head: ResponseHead) -> float | None:
+    """Return how long the server keeps the connection, if it says so."""
+    told = head.fields.get("keep-alive")
+    found = _KEEP_ALIVE_TIMEOUT.search(told) if told else None
+    # A little less, for what is on its way just then.
+    return max(int(found[1]) - 1.0, 0.0) if found else None

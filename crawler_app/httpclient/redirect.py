@@ -1,0 +1,79 @@
+"""Which request follows a redirect.
+
+Pure.  The rules are those of simple_httpclient, which are libcurl's: what the method
+becomes, and that nothing secret goes to another origin.
+"""
+
+import copy
+from urllib.parse import urljoin, urlsplit
+
+from tornado.httpclient import HTTPRequest
+
+from crawler_app.httpclient.request import DEFAULT_PORT_BY_SCHEME
+from crawler_app.httpclient.response import ResponseHead
+from crawler_app.urls import escape_bytes
+
+__all__ = ["redirected"]
+
+_SECRET = ("Authorization", "Cookie")
+_ABOUT_THE_BODY = (
+    "Content-Length",
+    "Content-Type",
+    "Content-Encoding",
+    "Transfer-Encoding",
+)
+
+
+def redirected(
+    request: HTTPRequest, original: HTTPRequest, head: ResponseHead
+) -> HTTPRequest:
+    """Return the request that a redirect asks for.
+
+    Args:
+        request: The one that was redirected.
+        original: The first of the chain, whose origin may have the credentials.
+
+    Raises:
+        ValueError: where it leads is no URL.
+    """
+    following = copy.copy(request)
+    following.headers = request.headers.copy()
+    following.headers.pop("Host", None)
+    url = urljoin(request.url, escape_bytes(head.headers["Location"]))
+    if _origin(url) == _origin(original.url):
+        url = _with_credentials(url, _userinfo(url) or _userinfo(request.url))
+    else:
+        url = _with_credentials(url, "")
+        following.auth_username = following.auth_password = None
+        for name in _SECRET:
+            following.headers.pop(name, None)
+    following.url = url
+    if _becomes_get(request.method, head.status):
+        following.method = "GET"
+        following.body = None  # type: ignore[assignment]
+        following.body_producer = None
+        for name in _ABOUT_THE_BODY:
+            following.headers.pop(name, None)
+    return following
+
+
+def _becomes_get(method: str, status: int) -> bool:
+    if status == 303:
+        return method != "HEAD"
+    return status in (301, 302) and method == "POST"
+
+
+def _origin(url: str) -> tuple[str, str | None, int | None]:
+    parts = urlsplit(url)
+    port = parts.port or DEFAULT_PORT_BY_SCHEME.get(parts.scheme)
+    return parts.scheme, parts.hostname, port
+
+
+def _userinfo(url: str) -> str:
+    return urlsplit(url).netloc.rpartition("@")[0]
+
+
+def _with_credentials(url: str, userinfo: str) -> str:
+    parts = urlsplit(url)
+    host = parts.netloc.rpartition("@")[2]
+    return parts._replace(netloc=f"{userinfo}@{host}" if userinfo else host).geturl()

@@ -1,0 +1,373 @@
+"""What goes over the wire for an HTTPRequest, and which connections can carry it.
+
+Pure.  Rule: whatever an HTTPRequest can say is honored here or refused with a sentence,
+before anything is sent.
+"""
+
+import base64
+import functools
+import ipaddress
+import re
+import socket
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+from urllib.parse import quote, unquote, urlsplit
+
+import idna
+import tornado
+from tornado.httpclient import HTTPRequest
+from tornado.httputil import encode_username_password
+
+from crawler_app.httpclient.codings import ACCEPTED
+from crawler_app.httpclient.tls import TlsOptions, tls_options
+
+__all__ = ["ConnectionKey", "OutgoingRequest", "Proxy", "outgoing", "settings_of"]
+
+DEFAULT_PORT_BY_SCHEME = {"http": 80, "https": 443}
+
+METHODS = {"GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS"}
+METHODS_WITH_BODY = {"POST", "PUT", "PATCH"}
+
+# RFC 9110, 9.2.2: to send such a request twice is to send it once.
+IDEMPOTENT_METHODS = {"GET", "HEAD", "PUT", "DELETE", "OPTIONS", "TRACE"}
+
+USER_AGENT = f"Tornado/{tornado.version}"
+
+_TOKEN = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
+# Needs neither splitting nor escaping.
+_PLAIN_URL = re.compile(r"(https?)://([\w.\-]+(?::\d+)?)(/[!-\"$-~]*)?", re.ASCII)
+# What `quote` must leave alone: all of ASCII that can be seen.
+_VISIBLE = "".join(map(chr, range(0x21, 0x7F)))
+# `str.isprintable` says no to a tab.
+_FORBIDDEN = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
+
+
+class Proxy(NamedTuple):
+    """Where requests go instead, and with which ``Proxy-Authorization``, if any."""
+
+    host: str
+    port: int
+    authorization: str
+
+
+class ConnectionKey(NamedTuple):
+    """Everything that a connection depends on: equal keys may share one.
+
+    Attributes:
+        host: Without brackets; empty if the proxy takes requests for any host.
+        source_ip: The local address to bind to; empty for any.
+        tls: None for plain TCP.
+    """
+
+    scheme: str
+    host: str
+    port: int
+    family: socket.AddressFamily = socket.AF_UNSPEC
+    source_ip: str = ""
+    proxy: Proxy | None = None
+    tls: TlsOptions | None = None
+
+
+@dataclass(slots=True)
+class OutgoingRequest:
+    """A request, ready to be sent.
+
+    Attributes:
+        head: Request line and header block, with the blank line.
+        body: None if there is none, or a producer writes it.
+        length: Of the body, where a producer writes just that much; None for chunks.
+    """
+
+    key: ConnectionKey
+    url: str
+    method: str
+    head: bytes
+    body: bytes | None
+    body_producer: Callable[[Callable[[bytes], Any]], Any] | None
+    length: int | None
+    waits_for_continue: bool
+    wants_close: bool
+
+    @property
+    def is_repeatable(self) -> bool:
+        """Whether it may be sent twice although it is not known what the first did."""
+        return self.method in IDEMPOTENT_METHODS and self.body_producer is None
+
+
+class _Target(NamedTuple):
+    scheme: str
+    netloc: str
+    path: str
+    credentials: tuple[str, str] | None
+
+
+def settings_of(request: HTTPRequest, defaults: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the attributes of a request, from the defaults where they are None."""
+    settings = vars(request).copy()
+    for name, default in defaults.items():
+        if settings.get(name) is None:
+            settings[name] = default
+    return settings
+
+
+def outgoing(settings: Mapping[str, Any]) -> OutgoingRequest:
+    """Return what to send for the settings of an HTTPRequest.
+
+    Raises:
+        ValueError: it cannot be sent; the text says why.
+
+    >>> request = HTTPRequest("http://a.test/x?q")
+    >>> outgoing(settings_of(request, HTTPRequest._DEFAULTS)).head.split(b"\\r\\n")[:2]
+    [b'GET /x?q HTTP/1.1', b'Host: a.test']
+    """
+    _refuse_unsupported(settings)
+    target = _split(settings["url"])
+    proxy = _proxy(settings)
+    key = _connection_key(settings, target, proxy)
+    method = _method(settings)
+    items = tuple(settings["_headers"].get_all())
+    given = _fields(items)
+    own, length = _own_fields(settings, method, target, given)
+    if proxy is not None and proxy.authorization and key.tls is None:
+        own["Proxy-Authorization"] = proxy.authorization
+    if not given.value_by_name.keys().isdisjoint(own):
+        given = _fields(tuple(item for item in items if item[0] not in own))
+    start = f"{method} {_request_target(target, proxy)} HTTP/1.1\r\n"
+    if "Host" not in given.value_by_name:
+        start += f"Host: {target.netloc}\r\n"
+    return OutgoingRequest(
+        key=key,
+        url=settings["url"],
+        method=method,
+        head=b"".join(
+            (
+                start.encode("ascii"),
+                _fields(tuple(own.items())).encoded,
+                given.encoded,
+                b"\r\n",
+            )
+        ),
+        body=settings["_body"],
+        body_producer=settings["body_producer"],
+        length=length,
+        waits_for_continue="Expect" in own,
+        wants_close="close" in given.value_by_name.get("Connection", "").lower(),
+    )
+
+
+class _Fields(NamedTuple):
+    """Header fields, the last value of each name, and as they go over the wire."""
+
+    value_by_name: Mapping[str, str]
+    encoded: bytes
+
+
+@functools.lru_cache(256)  # the requests of a program mostly say the same
+def _fields(items: tuple[tuple[str, str | bytes], ...]) -> _Fields:
+    fields = [
+        (name, value.decode("utf-8") if isinstance(value, bytes) else value)
+        for name, value in items
+    ]
+    for name, value in fields:
+        if not _TOKEN.fullmatch(name):
+            raise ValueError(f"{name!r} is no name of a header")
+        if _FORBIDDEN.search(value):
+            raise ValueError(f"{name} has a control character: {value!r}")
+    text = "".join(f"{name}: {value}\r\n" for name, value in fields)
+    try:
+        return _Fields(dict(fields), text.encode("latin-1"))
+    except UnicodeEncodeError as exc:
+        raise ValueError(
+            f"{exc.object[exc.start : exc.end]!r} cannot stand in a header; "
+            "only latin-1 can"
+        ) from None
+
+
+def _refuse_unsupported(settings: Mapping[str, Any]) -> None:
+    if settings["prepare_curl_callback"] is not None:
+        raise ValueError("prepare_curl_callback is for curl_httpclient alone")
+    for name in ("auth_mode", "proxy_auth_mode"):
+        if settings[name] not in (None, "basic"):
+            raise ValueError(
+                f"unsupported {name} {settings[name]!r}; this client knows 'basic'"
+            )
+    if settings["_body"] is not None and settings["body_producer"] is not None:
+        raise ValueError("a request has a body or a body_producer, not both")
+
+
+def _split(url: str) -> _Target:
+    plain = _PLAIN_URL.fullmatch(url)
+    if plain is not None:
+        return _Target(plain[1], plain[2], plain[3] or "/", None)
+    parts = urlsplit(url)
+    if parts.scheme not in DEFAULT_PORT_BY_SCHEME:
+        raise ValueError(f"Unsupported url scheme: {url}")
+    userinfo, at, netloc = parts.netloc.rpartition("@")
+    credentials = None
+    if at:
+        username, _, password = userinfo.partition(":")
+        credentials = (unquote(username), unquote(password))
+    path = parts.path or "/"
+    if "?" in url.partition("#")[0]:
+        path = f"{path}?{parts.query}"
+    return _Target(
+        parts.scheme, _ascii_netloc(netloc), quote(path, _VISIBLE), credentials
+    )
+
+
+def _ascii_netloc(netloc: str) -> str:
+    if netloc.isascii():
+        return netloc
+    host, colon, port = netloc.partition(":")
+    try:
+        return idna.encode(host, uts46=True).decode("ascii") + colon + port
+    except idna.IDNAError as exc:
+        raise ValueError(f"{host!r} is not a host name: {exc}") from None
+
+
+@functools.lru_cache(1024)
+def _address(scheme: str, netloc: str) -> tuple[str, int]:
+    parts = urlsplit(f"//{netloc}")
+    if not parts.hostname or not parts.hostname.isprintable() or " " in netloc:
+        raise ValueError(f"{netloc!r} names no host")
+    port = DEFAULT_PORT_BY_SCHEME[scheme] if parts.port is None else parts.port
+    return parts.hostname, port
+
+
+def _proxy(settings: Mapping[str, Any]) -> Proxy | None:
+    host, port = settings["proxy_host"], settings["proxy_port"]
+    if not host and not port:
+        return None
+    if not host or not port:
+        raise ValueError("proxy_host and proxy_port belong together")
+    authorization = ""
+    username = settings["proxy_username"]
+    if username is not None:
+        authorization = _basic(username, settings["proxy_password"] or "")
+    return Proxy(str(host).strip("[]"), int(port), authorization)
+
+
+def _connection_key(
+    settings: Mapping[str, Any], target: _Target, proxy: Proxy | None
+) -> ConnectionKey:
+    host, port = _address(target.scheme, target.netloc)
+    family = socket.AF_UNSPEC
+    if settings["allow_ipv6"] is False:
+        family = socket.AF_INET
+    tls = None
+    if target.scheme == "https":
+        tls = tls_options(
+            settings["ssl_options"],
+            settings["validate_cert"],
+            settings["ca_certs"],
+            settings["client_cert"],
+            settings["client_key"],
+        )
+    elif proxy is not None:
+        host, port = "", 0  # it takes what is for any host
+    return ConnectionKey(
+        target.scheme, host, port, family, _source_ip(settings), proxy, tls
+    )
+
+
+def _source_ip(settings: Mapping[str, Any]) -> str:
+    interface = settings["network_interface"]
+    if not interface:
+        return ""
+    try:
+        return str(ipaddress.ip_address(interface))
+    except ValueError:
+        raise ValueError(
+            f"network_interface is {interface!r}; this client needs an IP address of ours"
+        ) from None
+
+
+def _method(settings: Mapping[str, Any]) -> str:
+    method: str = settings["method"]
+    if settings["allow_nonstandard_methods"]:
+        if not _TOKEN.fullmatch(method) or method == "CONNECT":
+            raise ValueError(f"{method!r} is no method that can be sent")
+        return method
+    if method not in METHODS:
+        raise ValueError(
+            f"unknown method {method!r}; it takes allow_nonstandard_methods=True"
+        )
+    # Some methods nearly always have a body and others nearly never.
+    if _has_body(settings) != (method in METHODS_WITH_BODY):
+        wanted = "must not be" if method in METHODS_WITH_BODY else "must be"
+        raise ValueError(
+            f"the body {wanted} None for method {method} "
+            "(unless allow_nonstandard_methods is true)"
+        )
+    return method
+
+
+def _has_body(settings: Mapping[str, Any]) -> bool:
+    return settings["_body"] is not None or settings["body_producer"] is not None
+
+
+def _request_target(target: _Target, proxy: Proxy | None) -> str:
+    if proxy is not None and target.scheme == "http":
+        return f"http://{target.netloc}{target.path}"
+    return target.path
+
+
+def _own_fields(
+    settings: Mapping[str, Any], method: str, target: _Target, given: _Fields
+) -> tuple[dict[str, str], int | None]:
+    """Return the fields that stand before, and in place of, those of the program.
+
+    And the length of the body that a producer will write.
+    """
+    names = given.value_by_name
+    own: dict[str, str] = {}
+    if settings["user_agent"]:
+        own["User-Agent"] = settings["user_agent"]
+    elif "User-Agent" not in names:
+        own["User-Agent"] = USER_AGENT
+    if settings["decompress_response"] and "Accept-Encoding" not in names:
+        own["Accept-Encoding"] = ACCEPTED
+    if target.credentials is not None:
+        own["Authorization"] = _basic(*target.credentials)
+    elif settings["auth_username"] is not None:
+        own["Authorization"] = _basic(
+            settings["auth_username"], settings["auth_password"] or ""
+        )
+    if _has_body(settings) or method in METHODS_WITH_BODY:
+        return own, _add_body_fields(own, settings, method, given)
+    for name in ("Content-Length", "Transfer-Encoding"):
+        if names.get(name, "0") != "0":
+            raise ValueError(f"{name} is {names[name]!r}, but there is no body")
+    return own, None
+
+
+def _add_body_fields(
+    own: dict[str, str], settings: Mapping[str, Any], method: str, given: _Fields
+) -> int | None:
+    names = given.value_by_name
+    if method == "POST" and "Content-Type" not in names:
+        own["Content-Type"] = "application/x-www-form-urlencoded"
+    if settings["expect_100_continue"] and _has_body(settings):
+        own["Expect"] = "100-continue"
+    if settings["body_producer"] is None:
+        # Two lengths, or a length and chunks, would be read differently by different
+        # servers; ours is the one that is true.
+        if "Transfer-Encoding" in names:
+            raise ValueError("Transfer-Encoding is for a body_producer")
+        own["Content-Length"] = str(len(settings["_body"] or b""))
+        return None
+    length = names.get("Content-Length")
+    if length is None:
+        own["Transfer-Encoding"] = "chunked"
+        return None
+    if "Transfer-Encoding" in names:
+        raise ValueError("a request has a Content-Length or is chunked, not both")
+    if not (length.isascii() and length.isdecimal()):
+        raise ValueError(f"Content-Length is {length!r}; it must be a number")
+    return int(length)
+
+
+def _basic(username: str, password: str) -> str:
+    encoded = base64.b64encode(encode_username_password(username, password))
+    return f"Basic {encoded.decode('ascii')}"

@@ -1,0 +1,165 @@
+"""What tests of the HTTP client share: servers that count, certificates, no lost sockets.
+
+Client and servers are on the test's own loop, so that virtual time holds for both.
+"""
+
+import contextlib
+import gc
+import logging
+import pathlib
+import ssl
+import sys
+
+import pytest
+import trustme
+
+from crawler_app.httpclient import PooledAsyncHTTPClient
+
+# The helpers beside the tests (peers, faulty) are plain modules.
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+
+from forward_proxy import ForwardProxy
+from peers import RawServer, Web, sockets
+
+
+@pytest.fixture(autouse=True)
+def no_socket_is_left():
+    before = sockets()
+    yield
+    if sockets() != before:
+        gc.collect()  # only what refers to itself may need it
+    assert sockets() == before
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_said_by_asyncio():
+    """Fail where asyncio has to tell of an error that nobody took."""
+    said = []
+    handler = logging.Handler(logging.WARNING)
+    handler.emit = lambda record: said.append(record.getMessage())
+    logging.getLogger("asyncio").addHandler(handler)
+    yield
+    logging.getLogger("asyncio").removeHandler(handler)
+    assert said == []
+
+
+@pytest.fixture
+def make_client(io_loop):
+    """Make a client with options; all of them are closed at the end."""
+    with contextlib.ExitStack() as stack:
+
+        def make(**options):
+            client = PooledAsyncHTTPClient(force_instance=True, **options)
+            stack.callback(client.close)
+            return client
+
+        yield make
+
+
+@pytest.fixture
+def client(make_client):
+    return make_client()
+
+
+@pytest.fixture
+def serve(io_loop):
+    """Start a server that follows a script; all of them are stopped at the end."""
+    servers = []
+
+    def start(script, **options):
+        servers.append(RawServer(script, **options))
+        return servers[-1]
+
+    yield start
+    for server in servers:
+        server.stop()
+        server.close_connections()
+    io_loop.run_sync(lambda: [server.ended for server in servers], timeout=5)
+
+
+@pytest.fixture
+def web(io_loop):
+    """Serve pages over HTTP."""
+    web = Web("http")
+    yield web
+    io_loop.run_sync(web.stop, timeout=5)
+
+
+@pytest.fixture
+def secure_web(io_loop, certificates):
+    """Serve pages over HTTPS, with the certificate for a.test and loopback."""
+    web = Web("https", ssl_options=certificates.server_context())
+    yield web
+    io_loop.run_sync(web.stop, timeout=5)
+
+
+@pytest.fixture
+def make_proxy(io_loop):
+    made = []
+
+    def make():
+        made.append(ForwardProxy())
+        return made[-1]
+
+    yield make
+    io_loop.run_sync(lambda: [proxy.close() for proxy in made], timeout=5)
+
+
+@pytest.fixture
+def proxy(make_proxy):
+    return make_proxy()
+
+
+@pytest.fixture
+def secure_client(make_client, certificates):
+    """Return a client that trusts the servers of the tests."""
+    return make_client(defaults={"ca_certs": certificates.ca})
+
+
+class Certificates:
+    """An authority of its own, and what it has signed, in files.
+
+    Attributes:
+        ca: Path of the authority's certificate.
+    """
+
+    def __init__(self, folder):
+        self._folder = folder
+        self._authority = trustme.CA()
+        self.ca = str(folder / "ca.pem")
+        self._authority.cert_pem.write_to_path(self.ca)
+        self._server_cert = self._issue("a.test", "127.0.0.1", "localhost", "::1")
+
+    def server_context(self, *, needs_client_cert=False):
+        """Return a context for a server."""
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        self._server_cert.configure_cert(context)
+        if needs_client_cert:
+            context.load_verify_locations(self.ca)
+            context.verify_mode = ssl.CERT_REQUIRED
+        return context
+
+    def client_files(self, name, common_name=None):
+        """Write a client's certificate and key; return their paths.
+
+        A second time the files of this name are replaced.
+        """
+        cert, key = self._folder / f"{name}.pem", self._folder / f"{name}.key"
+        issued = self._issue(f"{name}.test", common_name=common_name or name)
+        issued.cert_chain_pems[0].write_to_path(str(cert))
+        issued.private_key_pem.write_to_path(str(key))
+        return str(cert), str(key)
+
+    def _issue(self, *names, **options):
+        return self._authority.issue_cert(*names, **options)
+
+
+@pytest.fixture(scope="session")
+def certificates(tmp_path_factory):
+    return Certificates(tmp_path_factory.mktemp("certificates"))
+
+
+@pytest.fixture(scope="session")
+def other_certificates(tmp_path_factory):
+    """Return those of another authority, which nobody knows."""
+    return Certificates(tmp_path_factory.mktemp("other_certificates"))

@@ -1,0 +1,376 @@
+"""A server on loopback that breaks the rules, and what is to hold whenever it does.
+
+A connection of the server plays a script: a coroutine function that gets the server's
+end of it, reads requests and sends bytes.  After its script, and from the first request
+on where there is none, it answers every request with the body "good".  So whether a
+client used a connection again can be counted.
+
+Rule: `exchange` asserts what every fault has in common, so a test says only what is
+particular about one.
+"""
+
+import asyncio
+import contextlib
+import dataclasses
+import gc
+import logging
+import socket
+import struct
+from collections.abc import Awaitable, Callable, Iterator
+from ssl import SSLContext
+from typing import Any, Self
+
+from crawler_app.httpclient import PooledAsyncHTTPClient
+from gencoro.ioloop import IOLoop
+
+__all__ = [
+    "GOOD",
+    "Exchange",
+    "FaultServer",
+    "Peer",
+    "answers",
+    "attempt",
+    "exchange",
+    "head",
+    "new_client",
+    "repeats",
+    "run",
+    "says_nothing",
+    "settle",
+]
+
+# Whatever is stuck for so many seconds is a failure.
+STUCK_S = 5.0
+
+# A response that leaves the connection open.
+GOOD = b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\ngood"
+
+
+async def settle(turns: int = 20) -> None:
+    """Let the loop turn, so that whoever can run has run."""
+    for _ in range(turns):
+        await asyncio.sleep(0)
+
+
+class Peer:
+    """The server's end of one connection.
+
+    Attributes:
+        address: Of the client.
+        heads: Of every request that was read: request line and headers.
+        is_gone: Whether the client's end was seen to close.
+        is_followed: Whether there is a connection that was made after this one.
+    """
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter):
+        self._reader = reader
+        self._writer = writer
+        self._is_half_closed = False
+        self.address = writer.get_extra_info("peername")
+        self.heads: list[bytes] = []
+        self.is_gone = asyncio.Event()
+        self.is_followed = asyncio.Event()
+
+    async def request(self) -> bytes:
+        """Read a request and return its body, which has to have a Content-Length."""
+        head = await self._reader.readuntil(b"\r\n\r\n")
+        self.heads.append(head)
+        _, has_length, rest = head.lower().partition(b"\r\ncontent-length:")
+        length = int(rest.split(b"\r\n")[0]) if has_length else 0
+        return await self._reader.readexactly(length)
+
+    async def request_head(self) -> None:
+        """Read the head of a request, and of its body at most what buffers hold."""
+        self.heads.append(await self._reader.readuntil(b"\r\n\r\n"))
+
+    async def read(self) -> bytes:
+        return await self._reader.read(65536)
+
+    async def send(self, *parts: bytes) -> None:
+        """Send all parts; where the client is slow, wait for it."""
+        for part in parts:
+            if self._is_half_closed:
+                raise BrokenPipeError("nothing can be sent after half_close")
+            self._writer.write(part)
+            await self._writer.drain()
+
+    async def send_apart(self, *parts: bytes) -> None:
+        """Send each part when the one before has been read."""
+        for part in parts:
+            await self.send(part)
+            # One turn for the client's end to become readable and one for it to read;
+            # in the third this coroutine would still be ahead of it.
+            await settle(3)
+
+    def close(self) -> None:
+        self._writer.close()
+
+    def half_close(self) -> None:
+        """End what is sent, and go on reading."""
+        self._is_half_closed = True
+        self._writer.write_eof()
+
+    def reset(self) -> None:
+        """Have the client's end fail with ECONNRESET."""
+        connection = self._writer.get_extra_info("socket")
+        linger = struct.pack("ii", 1, 0)
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
+        self._writer.transport.abort()
+
+    async def gone(self) -> None:
+        """Read, and forget, until the client has closed its end."""
+        with contextlib.suppress(OSError):
+            while await self._reader.read(65536):
+                pass
+        self.is_gone.set()
+
+    async def serve(self, body: bytes = b"good") -> None:
+        """Answer every request until the client has closed its end."""
+        head = b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(body)
+        try:
+            while True:
+                await self.request()
+                is_head = self.heads[-1].startswith(b"HEAD ")
+                await self.send(head if is_head else head + body)
+        except (asyncio.IncompleteReadError, OSError):
+            self.is_gone.set()
+
+    async def play(self, script: "Script | None") -> None:
+        """Play a script and then answer requests, until the client is gone."""
+        try:
+            if script is not None:
+                await script(self)
+            await self.serve()
+        except (asyncio.IncompleteReadError, OSError):
+            self.is_gone.set()
+        finally:
+            self._writer.transport.abort()
+
+
+Script = Callable[[Peer], Awaitable[None]]
+
+
+class FaultServer:
+    """Plays one script per connection, in their order, and then answers well.
+
+    Args:
+        ssl: A context, for one that speaks TLS.
+
+    Attributes:
+        peers: The connections so far.
+        url: Of its root, with the slash.
+    """
+
+    def __init__(self, *scripts: Script, ssl: SSLContext | None = None):
+        self._scripts = list(scripts)
+        self._ssl = ssl
+        self._tasks: list[asyncio.Task[None]] = []
+        self.peers: list[Peer] = []
+
+    async def __aenter__(self) -> Self:
+        listening = socket.create_server(("127.0.0.1", 0))
+        # Small, so that few bytes are under way when nobody reads them.
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 65536)
+        # asyncio sets it only for sockets that name their protocol; it is inherited.
+        listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self._server = await asyncio.start_server(
+            self._connected, sock=listening, ssl=self._ssl
+        )
+        self.port = listening.getsockname()[1]
+        scheme = "http" if self._ssl is None else "https"
+        self.url = f"{scheme}://127.0.0.1:{self.port}/"
+        return self
+
+    async def __aexit__(self, *error: object) -> None:
+        await settle()  # whoever is at the door comes in before it is closed
+        self._server.close()
+        for task in self._tasks:
+            task.cancel()
+        results = await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self._server.wait_closed()
+        for result in results:
+            if isinstance(result, Exception):
+                raise result
+
+    def _connected(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None:
+        script = self._scripts.pop(0) if self._scripts else None
+        peer = Peer(reader, writer)
+        for earlier in self.peers:
+            earlier.is_followed.set()
+        self.peers.append(peer)
+        self._tasks.append(asyncio.ensure_future(peer.play(script)))
+
+    async def all_gone(self) -> None:
+        """Wait until the client has closed every connection."""
+        if self._tasks:
+            await asyncio.wait(self._tasks)
+
+
+# Scripts.
+
+
+def head(*lines: bytes, status: bytes = b"200 OK") -> bytes:
+    """Return the head of a response.
+
+    >>> head(b"A: b")
+    b'HTTP/1.1 200 OK\\r\\nA: b\\r\\n\\r\\n'
+    """
+    return b"\r\n".join([b"HTTP/1.1 " + status, *lines, b"", b""])
+
+
+def answers(*parts: bytes, end: Callable[[Peer], None] | None = None) -> Script:
+    """Return a script that reads a request, sends parts and ends the connection.
+
+    Args:
+        end: How, a method of Peer; None leaves the connection open.
+    """
+
+    async def script(peer: Peer) -> None:
+        await peer.request()
+        await peer.send(*parts)
+        if end is not None:
+            end(peer)
+
+    return script
+
+
+def repeats(part: bytes, *, after: bytes = b"") -> Script:
+    """Return a script that answers with the same part for ever."""
+
+    async def script(peer: Peer) -> None:
+        await peer.request()
+        await peer.send(after)
+        while True:
+            await peer.send(part)
+            await asyncio.sleep(0)
+
+    return script
+
+
+async def says_nothing(peer: Peer) -> None:
+    """Read whatever comes, and answer nothing."""
+    await peer.gone()
+
+
+# What is to hold.
+
+
+@dataclasses.dataclass
+class Exchange:
+    """What came of an exchange with a server that played a script.
+
+    Attributes:
+        outcome: The response, or the error.
+        server: The server, with the connections that were made to it.
+    """
+
+    outcome: Any
+    server: FaultServer
+
+    @property
+    def was_reused(self) -> bool:
+        """Whether the next request came over the same connection."""
+        return len(self.server.peers) == 1
+
+
+def new_client(**options: Any) -> Any:
+    """Return a client of its own, with one slot if not told otherwise."""
+    return PooledAsyncHTTPClient(force_instance=True, **({"max_clients": 1} | options))
+
+
+async def attempt(client: Any, url: str, **options: Any) -> Any:
+    """Return the response, whatever its status, or the error."""
+    try:
+        return await client.fetch(url, raise_error=False, **options)
+    except Exception as exc:  # an outcome like any other
+        return exc
+
+
+def exchange(
+    script: Script,
+    *,
+    is_https: bool = False,
+    client: dict[str, Any] | None = None,
+    **options: Any,
+) -> Exchange:
+    """Fetch from a server that plays a script on its first connection.
+
+    Asserts that the same client then fetches well from the same server; that it has
+    closed a connection that it did not use again; and what `run` asserts.
+
+    Args:
+        is_https: Take the server for one that speaks TLS.
+        client: Options of the client.
+        options: Of the request.
+    """
+
+    async def main() -> Exchange:
+        async with FaultServer(script) as server:
+            fetching = new_client(**(client or {}))
+            url = server.url.replace("http:", "https:") if is_https else server.url
+            try:
+                outcome = await attempt(fetching, url, **options)
+                after = await attempt(fetching, server.url + "after")
+                assert getattr(after, "body", after) == b"good", (outcome, after)
+                assert len(fetching.queue) == 0, fetching.queue
+                assert len(server.peers) in (1, 2), server.peers
+                for peer in server.peers[:-1]:
+                    await peer.is_gone.wait()
+            finally:
+                fetching.close()
+            await server.all_gone()
+            return Exchange(outcome, server)
+
+    return run(main)
+
+
+def run(main: Callable[[], Awaitable[Any]]) -> Any:
+    """Run a coroutine on a loop of its own, and return its result.
+
+    Asserts that no task and no timer is left, and that neither the loop nor Tornado
+    reported an error.
+    """
+    reports: list[object] = []
+    # What was there before need not be looked through for what is lost.
+    gc.freeze()
+    loop = IOLoop(make_current=False)
+    loop.asyncio_loop.set_exception_handler(lambda _, report: reports.append(report))
+    try:
+        with _errors_logged() as records:
+            result = loop.run_sync(lambda: _watched(main), timeout=None)
+            gc.collect()
+    finally:
+        loop.close()
+        gc.unfreeze()
+    assert not reports, reports
+    errors = [record.getMessage() for record in records]
+    assert not errors, errors
+    return result
+
+
+async def _watched(main: Callable[[], Awaitable[Any]]) -> Any:
+    loop = asyncio.get_running_loop()
+    async with asyncio.timeout(STUCK_S):
+        result = await main()
+    await settle()
+    tasks = asyncio.all_tasks() - {asyncio.current_task()}
+    assert not tasks, tasks
+    scheduled = loop._scheduled  # type: ignore[attr-defined]
+    timers = [timer for timer in scheduled if not timer.cancelled()]
+    assert not timers, timers
+    return result
+
+
+@contextlib.contextmanager
+def _errors_logged() -> Iterator[list[logging.LogRecord]]:
+    """Collect what is logged as an error, by whomever."""
+    records: list[logging.LogRecord] = []
+    handler = logging.Handler(logging.ERROR)
+    handler.emit = records.append  # type: ignore[method-assign]
+    logging.getLogger().addHandler(handler)
+    try:
+        yield records
+    finally:
+        logging.getLogger().removeHandler(handler)

@@ -1,0 +1,392 @@
+"""The other ends: servers on loopback that note which request came by which connection.
+
+`Web` is Tornado's HTTP server, so what it understands is HTTP.  `RawServer` says what a
+script tells it to, since no HTTP server can be told to break the rules.
+"""
+
+import contextlib
+import os
+import pathlib
+import socket
+from typing import NamedTuple
+
+from tornado.httpserver import HTTPServer
+from tornado.httputil import HTTPHeaders
+from tornado.iostream import StreamClosedError
+from tornado.locks import Condition, Event
+from tornado.netutil import Resolver, bind_sockets
+from tornado.tcpserver import TCPServer
+from tornado.testing import bind_unused_port
+from tornado.web import Application, RequestHandler
+
+from gencoro import gen
+
+__all__ = [
+    "Addresses",
+    "RawServer",
+    "Request",
+    "Web",
+    "answer",
+    "black_hole",
+    "client_sockets",
+    "listening",
+    "refusing_port",
+    "sockets",
+    "tcp_sockets",
+]
+
+
+class Request(NamedTuple):
+    """A request as a server has seen it.
+
+    Attributes:
+        connection: The number of the connection it came by, from 0 on.
+        stream: That connection.
+        server: The server it came to.
+    """
+
+    connection: int
+    method: str
+    target: str
+    headers: HTTPHeaders
+    body: bytes | None
+    head: bytes
+    stream: object
+    server: object
+
+
+def answer(body=b"", status="200 OK", version="1.1", **headers):
+    """Return the bytes of a response; ``_`` in a header's name is a hyphen.
+
+    >>> answer(b"hi", Content_Type="a/b")
+    b'HTTP/1.1 200 OK\\r\\nContent-Length: 2\\r\\nContent-Type: a/b\\r\\n\\r\\nhi'
+    """
+    headers = {"Content_Length": len(body), **headers}
+    lines = [
+        f"{name.replace('_', '-')}: {value}"
+        for name, value in headers.items()
+        if value is not None
+    ]
+    head = "\r\n".join([f"HTTP/{version} {status}", *lines, "", ""])
+    return head.encode("latin-1") + body
+
+
+class Noting:
+    """What servers note."""
+
+    def __init__(self):
+        self.requests = []
+        self.streams = []
+        self._arrival = Condition()
+
+    @property
+    def used(self):
+        """Return the number of the connection of every request."""
+        return [request.connection for request in self.requests]
+
+    def note(self, request):
+        self.requests.append(request)
+        self._arrival.notify_all()
+
+    def note_stream(self, stream):
+        self.streams.append(stream)
+        self._arrival.notify_all()
+
+    @gen.coroutine
+    def came(self, count):
+        """Wait until there were so many requests; return them."""
+        while len(self.requests) < count:
+            yield self._arrival.wait()
+        return self.requests
+
+    @gen.coroutine
+    def connected(self, count):
+        """Wait until there were so many connections; return them."""
+        while len(self.streams) < count:
+            yield self._arrival.wait()
+        return self.streams
+
+
+class RawServer(Noting, TCPServer):
+    """Answers every request with what a script says.
+
+    Args:
+        script: The bytes of every answer; or a function of the `Request` that returns
+            the bytes, or is a coroutine that writes to the request's stream itself.
+        reads_bodies: Whether the body of a request is read before the script is asked.
+
+    Attributes:
+        requests: Every `Request`, as it came.
+        streams: Every connection, as it came.
+        ended: Futures, one for each connection: the script has come to its end.
+    """
+
+    def __init__(self, script, *, reads_bodies=True, host="127.0.0.1", **options):
+        Noting.__init__(self)
+        TCPServer.__init__(self, **options)
+        self.script = script
+        self.reads_bodies = reads_bodies
+        (sock,) = bind_sockets(0, host)
+        self.add_socket(sock)
+        self.port = sock.getsockname()[1]
+        scheme = "https" if options.get("ssl_options") else "http"
+        self.url = f"{scheme}://{f'[{host}]' if ':' in host else host}:{self.port}"
+        self.ended = []
+        self._closed = []
+
+    @gen.coroutine
+    def gone(self, number):
+        """Wait until a connection is closed, which is the client's doing."""
+        yield self.connected(number + 1)
+        yield self._closed[number].wait()
+        return True
+
+    def close_connections(self):
+        for stream in self.streams:
+            stream.close()
+
+    def handle_stream(self, stream, address):
+        # Or the second of two writes might come after virtual time has jumped.
+        stream.set_nodelay(True)
+        self.note_stream(stream)
+        self._closed.append(Event())
+        stream.set_close_callback(self._closed[-1].set)
+        self.ended.append(self._serve(stream, len(self.streams) - 1))
+        return self.ended[-1]
+
+    @gen.coroutine
+    def _serve(self, stream, number):
+        try:
+            while True:
+                yield self._answer(stream, number)
+        except StreamClosedError:
+            pass  # the client has gone, or the test is over
+
+    @gen.coroutine
+    def _answer(self, stream, number):
+        head = yield stream.read_until(b"\r\n\r\n")
+        first, _, rest = head.decode("latin-1").partition("\r\n")
+        method, target, _ = first.split(" ", 2)
+        headers = HTTPHeaders.parse(rest)
+        body = None
+        if self.reads_bodies:
+            body = yield read_body(stream, headers)
+        request = Request(
+            number, method, target, headers, body, head, stream, server=self
+        )
+        self.note(request)
+        said = self.script
+        if callable(said):
+            said = said(request)
+        if isinstance(said, bytes):
+            yield stream.write(said)
+        elif said is not None:
+            yield said
+
+
+@gen.coroutine
+def read_body(stream, headers):
+    """Return the body of a request, which has a length or comes in chunks."""
+    if headers.get("Transfer-Encoding") != "chunked":
+        return (yield stream.read_bytes(int(headers.get("Content-Length", 0))))
+    chunks = []
+    while True:
+        size = int((yield stream.read_until(b"\r\n")), 16)
+        chunk = yield stream.read_bytes(size + 2)
+        if not size:
+            return b"".join(chunks)
+        chunks.append(chunk[:-2])
+
+
+class Web(Noting):
+    """Tornado's HTTP server: each path has a page, a function of the RequestHandler.
+
+    Attributes:
+        pages: The pages by their path; a page may be a coroutine.  Other paths say hello.
+        requests: Every `Request` that was read, as it came.
+        streams: Every connection, as it came.
+    """
+
+    def __init__(self, scheme, **options):
+        super().__init__()
+        self.pages = {}
+        application = Application(
+            [("(?s).*", _Page, {"web": self})], log_function=lambda _: None
+        )
+        self._server = _CountingServer(application, **options)
+        self._server.web = self
+        sock, self.port = bind_unused_port()
+        self._server.add_socket(sock)
+        self.url = f"{scheme}://127.0.0.1:{self.port}"
+
+    @property
+    def targets(self):
+        """Return method and target of every request."""
+        return [(request.method, request.target) for request in self.requests]
+
+    def hold(self, path):
+        """Keep requests for a path waiting; return the Event that lets them go."""
+        gate = Event()
+
+        @gen.coroutine
+        def page(handler):
+            yield gate.wait()
+            handler.write(path)
+
+        self.pages[path] = page
+        return gate
+
+    def redirect(self, path, to, status=302, body=b""):
+        """Redirect from a path."""
+
+        def page(handler):
+            handler.redirect(to, status=status)
+
+        def page_with_body(handler):
+            handler.set_status(status)
+            handler.set_header("Location", to)
+            handler.write(body)
+
+        self.pages[path] = page_with_body if body else page
+
+    @gen.coroutine
+    def stop(self):
+        self._server.stop()
+        yield self._server.close_all_connections()
+
+
+class _CountingServer(HTTPServer):
+    def handle_stream(self, stream, address):
+        self.web.note_stream(stream)
+        super().handle_stream(stream, address)
+
+
+class _Page(RequestHandler):
+    SUPPORTED_METHODS = (*RequestHandler.SUPPORTED_METHODS, "TRACE", "PURGE")
+
+    def initialize(self, web):
+        self.web = web
+
+    def compute_etag(self):
+        return None
+
+    async def prepare(self):
+        said = self.request
+        stream = said.connection.stream
+        number = self.web.streams.index(stream)
+        self.web.note(
+            Request(
+                number,
+                said.method,
+                said.uri,
+                said.headers,
+                said.body,
+                b"",
+                stream,
+                self.web,
+            )
+        )
+        page = self.web.pages.get(said.path, _hello)(self)
+        if page is not None:
+            await page
+        if not self._finished:
+            self.finish()
+
+
+def _hello(handler):
+    handler.write(b"hello")
+
+
+class Addresses(Resolver):
+    """Answers every question with the same addresses, and notes the questions."""
+
+    def initialize(self, *addresses):
+        self.asked = []
+        self._addresses = [
+            (socket.AF_INET6 if ":" in address[0] else socket.AF_INET, address)
+            for address in addresses
+        ]
+
+    async def resolve(self, host, port, family=socket.AF_UNSPEC):
+        self.asked.append((host, port))
+        return [
+            found for found in self._addresses if family in (socket.AF_UNSPEC, found[0])
+        ]
+
+
+def sockets():
+    """Return the open sockets of this process, by what the kernel calls them."""
+    links = pathlib.Path("/proc/self/fd").iterdir()
+    with contextlib.suppress(FileNotFoundError):
+        return sorted(
+            target
+            for link in links
+            if os.path.lexists(link)
+            and (target := os.readlink(link)).startswith("socket:")
+        )
+    return sockets()  # one was closed meanwhile
+
+
+def listening():
+    """Return the ports at which this process listens."""
+    return {
+        sock.getsockname()[1]
+        for sock in tcp_sockets()
+        if sock.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN)
+    }
+
+
+def client_sockets():
+    """Return the connections that this process has opened: port there by port here."""
+    ports = listening()
+    found = {}
+    for sock in tcp_sockets():
+        try:
+            there = sock.getpeername()[1]
+        except OSError:
+            continue
+        if sock.getsockname()[1] not in ports:
+            found[sock.getsockname()[1]] = there
+    return found
+
+
+def tcp_sockets():
+    """Yield the TCP sockets of this process, each as long as it is looked at."""
+    for name in os.listdir("/proc/self/fd"):
+        try:
+            duplicate = os.dup(int(name))
+        except OSError:
+            continue  # the listing itself
+        try:
+            sock = socket.socket(fileno=duplicate)
+        except OSError:
+            os.close(duplicate)
+            continue
+        with sock:
+            if sock.family in (socket.AF_INET, socket.AF_INET6):
+                yield sock
+
+
+def refusing_port(host="127.0.0.1"):
+    """Return a port where nobody listens, and the socket that keeps it so."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    sock = socket.socket(family)
+    sock.bind((host, 0))
+    return sock.getsockname()[1], sock
+
+
+def black_hole():
+    """Return a port that answers no connection attempt, and the sockets that make it so.
+
+    Its backlog is full, and then Linux drops what asks for a connection.
+    """
+    listener = socket.socket()
+    listener.bind(("127.0.0.1", 0))
+    listener.listen(0)
+    callers = []
+    for _ in range(3):
+        caller = socket.socket()
+        caller.setblocking(False)
+        caller.connect_ex(listener.getsockname())
+        callers.append(caller)
+    return listener.getsockname()[1], [listener, *callers]

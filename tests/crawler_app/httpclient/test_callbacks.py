@@ -1,0 +1,184 @@
+"""header_callback and streaming_callback: what they get, and when."""
+
+import asyncio
+import tracemalloc
+
+import pytest
+from peers import answer
+from tornado.simple_httpclient import HTTPTimeoutError
+
+from gencoro import gen
+
+HELLO = answer(b"hello")
+CHUNKED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n"
+
+
+@gen.coroutine
+def fetch_from(client, serve, said, **options):
+    return (yield client.fetch(serve(said).url, **options))
+
+
+@gen.coroutine
+def test_header_callback_gets_the_lines_of_the_final_response(client, serve):
+    lines = []
+    said = b"HTTP/1.1 103 Early\r\nLink: x\r\n\r\n" + answer(b"x", X_A="1")
+
+    yield fetch_from(client, serve, said, header_callback=lines.append)
+
+    assert lines == [
+        "HTTP/1.1 200 OK\r\n",
+        "Content-Length: 1\r\n",
+        "X-A: 1\r\n",
+        "\r\n",
+    ]
+
+
+@gen.coroutine
+def test_streamed_body_is_not_kept(client, serve):
+    chunks = []
+    body = bytes(range(256)) * 2000
+
+    response = yield fetch_from(
+        client, serve, answer(body), streaming_callback=chunks.append
+    )
+
+    assert b"".join(chunks) == body
+    # As much as one read brings; only what was decoded comes in smaller pieces.
+    assert 0 < min(map(len, chunks)) <= max(map(len, chunks)) <= 256 * 1024
+    assert (response.body, response.encoded_body) == (b"", None)
+
+
+@gen.coroutine
+def test_streamed_body_comes_as_soon_as_it_is_there(client, serve):
+    @gen.coroutine
+    def script(request):
+        yield request.stream.write(CHUNKED + b"\r\n3\r\none\r\n")
+        yield came.get()
+        yield request.stream.write(b"3\r\ntwo\r\n0\r\n\r\n")
+
+    came = asyncio.Queue()
+
+    response = yield fetch_from(
+        client, serve, script, streaming_callback=came.put_nowait
+    )
+
+    assert response.code == 200
+    assert came.get_nowait() == b"two"
+
+
+@pytest.mark.parametrize("kind", ["coroutine", "native", "future"])
+@gen.coroutine
+def test_chunks_are_delivered_one_after_the_other(client, serve, kind):
+    at_once = most_at_once = 0
+    chunks = []
+
+    @gen.coroutine
+    def take(chunk):
+        nonlocal at_once, most_at_once
+        at_once += 1
+        most_at_once = max(most_at_once, at_once)
+        yield gen.moment
+        chunks.append(chunk)
+        at_once -= 1
+
+    async def take_natively(chunk):
+        await take(chunk)
+
+    callback = {
+        "coroutine": take,
+        "native": take_natively,
+        "future": lambda chunk: asyncio.ensure_future(take_natively(chunk)),
+    }[kind]
+    body = bytes(range(256)) * 4000
+
+    yield fetch_from(client, serve, answer(body), streaming_callback=callback)
+
+    # All was taken before the fetch was over, too.
+    assert b"".join(chunks) == body
+    assert len(chunks) > 3
+    assert most_at_once == 1
+
+
+@gen.coroutine
+def test_server_has_to_wait_for_a_slow_taker(client, serve, virtual_clock):
+    part, count = b"x" * 65536, 800
+    sent = 0
+    taken = 0
+    gate = asyncio.Event()
+
+    @gen.coroutine
+    def script(request):
+        nonlocal sent
+        total = str(len(part) * count)
+        yield request.stream.write(answer(Content_Length=total))
+        for _ in range(count):
+            yield request.stream.write(part)
+            sent += len(part)
+
+    async def take(chunk):
+        nonlocal taken
+        await gate.wait()
+        taken += len(chunk)
+
+    tracemalloc.start()
+    try:
+        future = fetch_from(
+            client, serve, script, streaming_callback=take, request_timeout=0
+        )
+        yield virtual_clock.advance(10)
+        sent_while_waiting = sent
+        gate.set()
+        yield future
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+    # What the buffers of the kernel hold, and little more.
+    assert 0 < sent_while_waiting < count * len(part) / 4
+    assert taken == count * len(part)
+    assert peak < 8_000_000
+
+
+@pytest.mark.parametrize("kind", ["plain", "coroutine", "native"])
+@gen.coroutine
+def test_error_of_a_streaming_callback_comes_out_as_it_is(client, serve, kind):
+    def fail(chunk):
+        raise ZeroDivisionError("of the callback")
+
+    @gen.coroutine
+    def fail_later(chunk):
+        yield gen.moment
+        raise ZeroDivisionError("of the callback")
+
+    async def fail_natively(chunk):
+        await asyncio.sleep(0)
+        raise ZeroDivisionError("of the callback")
+
+    callback = {"plain": fail, "coroutine": fail_later, "native": fail_natively}[kind]
+    server = serve(HELLO)
+
+    with pytest.raises(ZeroDivisionError, match="of the callback"):
+        yield client.fetch(server.url, streaming_callback=callback)
+    gone = yield server.gone(0)
+
+    assert gone
+
+
+@gen.coroutine
+def test_error_of_a_header_callback_comes_out_as_it_is(client, serve):
+    with pytest.raises(ZeroDivisionError):
+        yield fetch_from(client, serve, HELLO, header_callback=lambda line: 1 / 0)
+
+
+@gen.coroutine
+def test_time_limit_holds_while_a_callback_takes_its_time(client, serve, virtual_clock):
+    with pytest.raises(HTTPTimeoutError, match="Timeout during request"):
+        yield fetch_from(
+            client,
+            serve,
+            HELLO,
+            streaming_callback=lambda chunk: asyncio.Future(),
+            request_timeout=5,
+        )
+
+    assert virtual_clock.time() == 5

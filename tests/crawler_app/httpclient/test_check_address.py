@@ -1,0 +1,153 @@
+"""The check of addresses: it sees all that a name leads to, before anybody connects."""
+
+import socket
+
+import pytest
+from peers import Addresses, answer, refusing_port
+
+from gencoro import gen
+
+HELLO = answer(b"hello")
+
+
+def at(server):
+    """Return the address of a server."""
+    return ("127.0.0.1", server.port)
+
+
+class Check:
+    """Notes what it is asked, and refuses some ports."""
+
+    def __init__(self, *refused_ports):
+        self.asked = []
+        self._refused_ports = refused_ports
+
+    def __call__(self, host, address):
+        self.asked.append((host, address))
+        if address[1] in self._refused_ports:
+            raise PermissionError(f"{host} is at {address}")
+
+
+@gen.coroutine
+def test_address_is_checked_before_it_is_connected_to(make_client, serve):
+    server = serve(HELLO)
+    check = Check(server.port)
+    client = make_client(check_address=check, resolver=Addresses(at(server)))
+
+    with pytest.raises(PermissionError, match=r"a\.test is at"):
+        yield client.fetch("http://a.test/")
+
+    assert check.asked == [("a.test", at(server))]
+    assert server.streams == []
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "::1"])
+@gen.coroutine
+def test_literal_address_is_checked(make_client, serve, host):
+    server = serve(HELLO, host=host)
+    check = Check(server.port)
+    client = make_client(check_address=check)
+
+    with pytest.raises(PermissionError):
+        yield client.fetch(server.url)
+
+    ((asked, address),) = check.asked
+    assert (asked, address[:2]) == (host, (host, server.port))
+    assert server.streams == []
+
+
+@pytest.mark.parametrize("literal", ["2130706433", "0x7f.1", "0177.0.0.1", "127.1"])
+@gen.coroutine
+def test_literal_address_in_disguise_is_checked_as_what_it_is(
+    make_client, serve, literal
+):
+    server = serve(HELLO)
+    check = Check(server.port)
+    client = make_client(check_address=check)
+
+    with pytest.raises((PermissionError, socket.gaierror)):
+        yield client.fetch(f"http://{literal}:{server.port}/")
+
+    assert {address for _, address in check.asked} <= {at(server)}
+    assert server.streams == []
+
+
+@gen.coroutine
+def test_refused_address_is_followed_by_the_next(make_client, serve):
+    forbidden, server = serve(HELLO), serve(HELLO)
+    check = Check(forbidden.port)
+    client = make_client(
+        check_address=check, resolver=Addresses(at(forbidden), at(server))
+    )
+
+    response = yield client.fetch("http://a.test/")
+
+    assert response.peer_address == at(server)
+    assert [address for _, address in check.asked] == [at(forbidden), at(server)]
+    assert forbidden.streams == []
+
+
+@gen.coroutine
+def test_refused_address_is_not_tried_when_the_others_fail(make_client, serve):
+    forbidden = serve(HELLO)
+    port, sock = refusing_port()
+    client = make_client(
+        check_address=Check(forbidden.port),
+        resolver=Addresses(at(forbidden), ("127.0.0.1", port)),
+    )
+
+    with sock, pytest.raises((ConnectionRefusedError, PermissionError)):
+        yield client.fetch("http://a.test/")
+
+    assert forbidden.streams == []
+
+
+@gen.coroutine
+def test_mapped_address_is_shown_as_it_was_resolved(make_client, serve):
+    server = serve(HELLO)
+    mapped = ("::ffff:127.0.0.1", server.port, 0, 0)
+    check = Check()
+    client = make_client(check_address=check, resolver=Addresses(mapped))
+
+    response = yield client.fetch("http://a.test/")
+
+    assert response.body == b"hello"
+    assert check.asked == [("a.test", mapped)]
+
+
+@gen.coroutine
+def test_every_hop_is_checked(make_client, serve):
+    inner = serve(HELLO)
+    outer = serve(answer(status="302 Found", Location=inner.url))
+    check = Check(inner.port)
+    client = make_client(check_address=check)
+
+    with pytest.raises(PermissionError):
+        yield client.fetch(outer.url)
+
+    assert check.asked == [("127.0.0.1", at(outer)), ("127.0.0.1", at(inner))]
+    assert inner.streams == []
+
+
+@gen.coroutine
+def test_address_of_a_mapped_host_is_checked(make_client, serve):
+    server = serve(HELLO)
+    check = Check(server.port)
+    client = make_client(check_address=check, hostname_mapping={"a.test": "127.0.0.1"})
+
+    with pytest.raises(PermissionError):
+        yield client.fetch(f"http://a.test:{server.port}/")
+
+    assert [address for _, address in check.asked] == [at(server)]
+
+
+@gen.coroutine
+def test_refused_address_says_nothing_of_others(make_client, serve):
+    forbidden, server = serve(HELLO), serve(HELLO)
+    client = make_client(check_address=Check(forbidden.port), max_clients=1)
+
+    with pytest.raises(PermissionError):
+        yield client.fetch(forbidden.url)
+    response = yield client.fetch(server.url)
+
+    assert response.body == b"hello"

@@ -1,0 +1,169 @@
+"""Where clients come from, which loop they are of, and what they leave behind."""
+
+import asyncio
+import contextlib
+import gc
+import http.server
+import threading
+import warnings
+
+import pytest
+from peers import client_sockets
+from tornado.httpclient import AsyncHTTPClient, HTTPClient
+
+from crawler_app.httpclient import PooledAsyncHTTPClient
+from gencoro import gen
+from gencoro.ioloop import IOLoop
+
+
+@pytest.fixture
+def configuration():
+    saved = AsyncHTTPClient._save_configuration()
+    yield
+    AsyncHTTPClient._restore_configuration(saved)
+
+
+@gen.coroutine
+def test_configured_client_is_one_for_each_loop(configuration, web):
+    AsyncHTTPClient.configure(
+        "crawler_app.httpclient.PooledAsyncHTTPClient",
+        max_clients=7,
+        idle_timeout=3.0,
+        defaults={"user_agent": "configured"},
+    )
+    one, other = AsyncHTTPClient(), AsyncHTTPClient()
+    with contextlib.closing(one):
+        yield one.fetch(web.url)
+        yield other.fetch(web.url)
+
+    assert one is other
+    assert isinstance(one, PooledAsyncHTTPClient)
+    assert one.max_clients == 7
+    assert web.used == [0, 0]
+    assert web.requests[0].headers["User-Agent"] == "configured"
+
+
+@gen.coroutine
+def test_closed_client_is_followed_by_a_new_one():
+    one = PooledAsyncHTTPClient()
+    one.close()
+    other = PooledAsyncHTTPClient()
+    other.close()
+    yield gen.moment
+
+    assert one is not other
+
+
+@gen.coroutine
+def test_instance_by_force_is_ones_own():
+    one = PooledAsyncHTTPClient()
+    other = PooledAsyncHTTPClient(force_instance=True)
+    one.close()
+    other.close()
+    yield gen.moment
+
+    assert one is not other
+
+
+@pytest.fixture
+def site_of_another_thread():
+    """Serve hello on a thread of its own; yields its URL and its connections' ports."""
+    ports = []
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_GET(self):
+            ports.append(self.client_address[1])
+            self.send_response(200)
+            self.send_header("Content-Length", "5")
+            self.end_headers()
+            self.wfile.write(b"hello")
+
+        def log_message(self, *args):
+            pass
+
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}/", ports
+        server.shutdown()
+        thread.join()
+
+
+def test_blocking_client_leaves_nothing(site_of_another_thread):
+    url, ports = site_of_another_thread
+
+    client = HTTPClient(PooledAsyncHTTPClient, max_clients=3)
+    bodies = [client.fetch(url).body for _ in range(3)]
+    client.close()
+
+    assert bodies == [b"hello"] * 3
+    assert len(set(ports)) == 1
+    assert client_sockets() == {}
+
+
+def test_blocking_client_that_is_dropped_leaves_nothing(site_of_another_thread):
+    url, _ = site_of_another_thread
+
+    client = HTTPClient(PooledAsyncHTTPClient)
+    client.fetch(url)
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        del client
+        gc.collect()
+
+    assert [str(w.message) for w in warned] == []
+    assert client_sockets() == {}
+
+
+def test_each_loop_has_its_own_connections(site_of_another_thread):
+    url, ports = site_of_another_thread
+
+    @gen.coroutine
+    def main():
+        client = PooledAsyncHTTPClient()
+        with contextlib.closing(client):
+            yield client.fetch(url)
+            yield client.fetch(url)
+        return client
+
+    clients = []
+    for _ in range(2):
+        with contextlib.closing(IOLoop(make_current=False)) as loop:
+            clients.append(loop.run_sync(main))
+
+    assert clients[0] is not clients[1]
+    assert ports[0] == ports[1] != ports[2] == ports[3]
+
+
+def test_plain_asyncio_can_use_it(site_of_another_thread):
+    url, _ = site_of_another_thread
+
+    async def main():
+        client = PooledAsyncHTTPClient()
+        with contextlib.closing(client):
+            return (await client.fetch(url)).body
+
+    bodies = [asyncio.run(main()) for _ in range(2)]
+
+    assert bodies == [b"hello"] * 2
+
+
+def test_client_closed_after_its_loop_stopped_leaves_nothing(site_of_another_thread):
+    url, _ = site_of_another_thread
+    clients = []
+
+    @gen.coroutine
+    def main():
+        clients.append(PooledAsyncHTTPClient(force_instance=True))
+        yield clients[0].fetch(url)
+
+    with contextlib.closing(IOLoop(make_current=False)) as loop:
+        loop.run_sync(main)
+        kept = len(client_sockets())
+        clients[0].close()
+        left = client_sockets()
+
+    assert kept == 1
+    assert left == {}

@@ -1,0 +1,321 @@
+"""From a name to a connection: which addresses are tried, in which order, and checked."""
+
+import asyncio
+import contextlib
+import socket
+
+import pytest
+from peers import (
+    Addresses,
+    answer,
+    black_hole,
+    client_sockets,
+    refusing_port,
+    sockets,
+    tcp_sockets,
+)
+from tornado.simple_httpclient import HTTPStreamClosedError, HTTPTimeoutError
+
+from crawler_app.httpclient import PooledAsyncHTTPClient
+from gencoro import gen
+from gencoro.ioloop import IOLoop
+
+HELLO = answer(b"hello")
+
+
+def at(server):
+    """Return the address of a server."""
+    return ("127.0.0.1", server.port)
+
+
+@pytest.fixture
+def refused():
+    """Return IPv4 and IPv6 addresses where nobody listens."""
+    with contextlib.ExitStack() as stack:
+        ports = []
+        for host in ("127.0.0.1", "::1"):
+            port, sock = refusing_port(host)
+            stack.enter_context(sock)
+            ports.append(port)
+        yield ("127.0.0.1", ports[0]), ("::1", ports[1], 0, 0)
+
+
+@pytest.fixture
+def hole():
+    """Return an address that does not answer at all."""
+    with contextlib.ExitStack() as stack:
+        port, keeping = black_hole()
+        for sock in keeping:
+            stack.enter_context(sock)
+        yield ("127.0.0.1", port)
+
+
+# Which address is used.
+
+
+@gen.coroutine
+def test_dead_ipv6_is_followed_by_ipv4(make_client, serve, refused):
+    server = serve(HELLO)
+    client = make_client(resolver=Addresses(refused[1], at(server)))
+
+    response = yield client.fetch("http://a.test/")
+
+    assert response.body == b"hello"
+    assert response.peer_address == at(server)
+
+
+@gen.coroutine
+def test_every_address_is_tried(make_client, serve, refused):
+    server = serve(HELLO)
+    client = make_client(resolver=Addresses(*refused, *refused, at(server)))
+
+    response = yield client.fetch("http://a.test/")
+
+    assert response.peer_address == at(server)
+
+
+@gen.coroutine
+def test_silent_address_is_overtaken_by_the_next(
+    make_client, serve, hole, virtual_clock
+):
+    server = serve(HELLO)
+    client = make_client(resolver=Addresses(hole, at(server)))
+    before = len(sockets())
+
+    response = yield client.fetch("http://a.test/")
+    yield virtual_clock.advance(0)
+
+    assert response.peer_address == at(server)
+    # RFC 8305, 5: 250 ms are recommended, 100 ms the least, 2 s the most.
+    assert 0.1 <= virtual_clock.time() <= 2
+    # Both ends of one connection: the attempt that lost is given up.
+    assert len(sockets()) == before + 2
+
+
+@gen.coroutine
+def test_silent_ipv6_is_overtaken_by_ipv4(make_client, serve, hole, virtual_clock):
+    # The way to nowhere of IPv6 is one of IPv4 here, as the kernel sees it.
+    mapped = (f"::ffff:{hole[0]}", hole[1], 0, 0)
+    server = serve(HELLO)
+    client = make_client(resolver=Addresses(mapped, mapped, mapped, at(server)))
+
+    yield client.fetch("http://a.test/")
+
+    # Families take turns, so that two dead ones of the same are not waited for.
+    assert virtual_clock.time() <= 0.5
+
+
+@gen.coroutine
+def test_last_error_is_told_if_all_addresses_fail(make_client, refused):
+    client = make_client(resolver=Addresses(*refused))
+
+    with pytest.raises(ConnectionRefusedError, match="Connection refused"):
+        yield client.fetch("http://a.test/")
+
+
+@gen.coroutine
+def test_failed_attempts_leave_nothing(make_client, refused, hole):
+    client = make_client(resolver=Addresses(*refused, hole))
+    before = sockets()
+
+    with pytest.raises(HTTPTimeoutError):
+        yield client.fetch("http://a.test/", connect_timeout=0.05)
+    for _ in range(10):
+        yield gen.moment
+
+    assert sockets() == before
+
+
+@pytest.mark.parametrize("way", ["cancel", "close"])
+@gen.coroutine
+def test_giving_up_while_connecting_leaves_nothing(make_client, hole, way):
+    client = make_client()
+    before = sockets()
+    future = client.fetch(f"http://127.0.0.1:{hole[1]}/")
+    while sockets() == before:
+        yield gen.moment
+
+    (future.cancel if way == "cancel" else client.close)()
+    for _ in range(10):
+        yield gen.moment
+
+    assert future.cancelled() or isinstance(future.exception(), HTTPStreamClosedError)
+    assert sockets() == before
+
+
+@pytest.mark.parametrize("runs", [True, False])
+def test_closing_while_connecting_as_the_last_thing_leaves_nothing(hole, runs):
+    async def main():
+        client = PooledAsyncHTTPClient(force_instance=True)
+        future = client.fetch(f"http://127.0.0.1:{hole[1]}/")
+        before = sockets()
+        while sockets() == before:
+            await asyncio.sleep(0)
+        if runs:
+            client.close()
+        return client, future
+
+    before = sockets()
+    with contextlib.closing(IOLoop(make_current=False)) as loop:
+        client, future = loop.run_sync(main)
+        client.close()
+
+    assert isinstance(future.exception(), HTTPStreamClosedError)
+    assert sockets() == before
+
+
+@gen.coroutine
+def test_ipv6_address_is_connected_to(client, serve):
+    server = serve(HELLO, host="::1")
+
+    response = yield client.fetch(server.url)
+
+    assert response.peer_address[:2] == ("::1", server.port)
+
+
+@gen.coroutine
+def test_ipv6_may_be_forbidden(make_client, serve):
+    server, other = serve(HELLO, host="::1"), serve(answer(b"other"))
+    resolver = Addresses(("::1", server.port, 0, 0), at(other))
+    client = make_client(resolver=resolver)
+
+    bodies = []
+    for options in ({}, {"allow_ipv6": False}):
+        response = yield client.fetch("http://a.test/", **options)
+        bodies.append(response.body)
+
+    assert bodies == [b"hello", b"other"]
+
+
+@gen.coroutine
+def test_name_without_an_address_is_told(make_client):
+    client = make_client(resolver=Addresses())
+
+    with pytest.raises(OSError, match=r"a\.test"):
+        yield client.fetch("http://a.test/")
+
+
+@gen.coroutine
+def test_name_that_is_unknown_is_told(client):
+    with pytest.raises(socket.gaierror):
+        yield client.fetch("http://no-such-name.invalid/")
+
+
+@gen.coroutine
+def test_error_of_the_resolver_comes_out_as_it_is(make_client):
+    class Broken(Addresses):
+        async def resolve(self, host, port, family=0):
+            raise ZeroDivisionError("of the resolver")
+
+    client = make_client(resolver=Broken())
+
+    with pytest.raises(ZeroDivisionError, match="of the resolver"):
+        yield client.fetch("http://a.test/")
+
+
+@gen.coroutine
+def test_resolver_is_asked_for_new_connections_only(make_client, serve):
+    server = serve(HELLO)
+    resolver = Addresses(at(server))
+    client = make_client(resolver=resolver)
+
+    for _ in range(3):
+        yield client.fetch("http://a.test/")
+
+    assert resolver.asked == [("a.test", 80)]
+
+
+@gen.coroutine
+def test_small_writes_are_sent_at_once(client, serve):
+    # With Nagle's algorithm the second one waits for 40 ms, if not more.
+    server = serve(HELLO)
+
+    yield client.fetch(server.url)
+
+    ours = client_sockets()
+    options = [
+        sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+        for sock in tcp_sockets()
+        if sock.getsockname()[1] in ours
+    ]
+    assert options == [1]
+
+
+# Time.
+
+
+@gen.coroutine
+def test_silence_while_resolving_is_told(make_client, virtual_clock):
+    class Silent(Addresses):
+        def resolve(self, host, port, family=0):
+            return asyncio.Future()
+
+    client = make_client(resolver=Silent())
+
+    with pytest.raises(HTTPTimeoutError, match=r"Timeout while resolving a\.test$"):
+        yield client.fetch("http://a.test/", connect_timeout=3)
+
+    assert virtual_clock.time() == 3
+
+
+@gen.coroutine
+def test_silence_while_connecting_is_told(make_client, hole, virtual_clock):
+    client = make_client()
+
+    with pytest.raises(HTTPTimeoutError) as caught:
+        yield client.fetch(f"http://127.0.0.1:{hole[1]}/", connect_timeout=3)
+
+    assert str(caught.value) == f"Timeout while connecting to 127.0.0.1:{hole[1]}"
+    assert virtual_clock.time() == 3
+
+
+@gen.coroutine
+def test_shorter_limit_holds_while_connecting(make_client, hole, virtual_clock):
+    client = make_client()
+    url = f"http://127.0.0.1:{hole[1]}/"
+
+    ends = []
+    for options in (
+        {"connect_timeout": 3, "request_timeout": 2},
+        {"connect_timeout": 0, "request_timeout": 4},
+        {"connect_timeout": 5, "request_timeout": 0},
+    ):
+        begun_at = virtual_clock.time()
+        with pytest.raises(HTTPTimeoutError):
+            yield client.fetch(url, **options)
+        ends.append(virtual_clock.time() - begun_at)
+
+    assert ends == [2, 4, 5]
+
+
+@gen.coroutine
+def test_limit_for_connecting_is_over_when_connected(client, web, virtual_clock):
+    @gen.coroutine
+    def slow(handler):
+        yield gen.sleep(10)
+        handler.write(b"slow")
+
+    web.pages["/"] = slow
+
+    response = yield client.fetch(web.url, connect_timeout=1, request_timeout=0)
+
+    assert response.body == b"slow"
+
+
+@gen.coroutine
+def test_limit_holds_while_a_body_drips(client, serve, virtual_clock):
+    @gen.coroutine
+    def drip(request):
+        yield request.stream.write(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n")
+        while True:
+            yield gen.sleep(1)
+            yield request.stream.write(b"x")
+
+    server = serve(drip)
+
+    with pytest.raises(HTTPTimeoutError, match="Timeout during request"):
+        yield client.fetch(server.url, request_timeout=7.5)
+    gone = yield server.gone(0)
+
+    assert gone
+    assert virtual_clock.time() < 9

@@ -1,0 +1,346 @@
+"""Content codings: undone as browsers do, and within the limits."""
+
+import gzip
+import importlib.util
+import os
+import tracemalloc
+import zlib
+
+import pytest
+from peers import answer
+
+from crawler_app.httpclient import BadResponseError, ResponseTooLargeError
+from gencoro import gen
+
+PLAIN = b"<p>" + bytes(range(256)) * 500 + b"</p>"
+
+
+def deflate(data, wbits=15):
+    packer = zlib.compressobj(wbits=wbits)
+    return packer.compress(data) + packer.flush()
+
+
+def brotli(data):
+    return pytest.importorskip("brotli").compress(data)
+
+
+def zstd(data):
+    try:
+        from compression import zstd as module
+    except ImportError:
+        module = pytest.importorskip("backports.zstd")
+    return module.compress(data)
+
+
+BOMB_BYTES = 20_000_000
+
+PACKERS = {
+    "gzip": gzip.compress,
+    "zlib": deflate,
+    "raw_deflate": lambda data: deflate(data, -15),
+    "br": brotli,
+    "zstd": zstd,
+}
+NAMES = {"zlib": "deflate", "raw_deflate": "deflate"}
+
+all_codings = pytest.mark.parametrize("coding", PACKERS)
+
+
+def packed(coding, data):
+    return PACKERS[coding](data), NAMES.get(coding, coding)
+
+
+@all_codings
+@gen.coroutine
+def test_coding_is_undone(client, serve, coding):
+    body, name = packed(coding, PLAIN)
+    server = serve(answer(body, Content_Encoding=name))
+
+    for _ in range(2):
+        response = yield client.fetch(server.url)
+        assert response.body == PLAIN
+        assert response.encoded_body == body
+
+    assert "Content-Encoding" not in response.headers
+    assert response.headers["X-Consumed-Content-Encoding"] == name
+    assert f"Content-Encoding: {name}".encode() in response.raw_head
+    assert server.used == [0, 0]
+
+
+@all_codings
+@gen.coroutine
+def test_coding_is_undone_while_it_is_streamed(client, serve, coding):
+    body, name = packed(coding, PLAIN)
+    chunks = []
+
+    @gen.coroutine
+    def script(request):
+        yield request.stream.write(
+            b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n" % len(body)
+            + f"Content-Encoding: {name}\r\n\r\n".encode()
+        )
+        # Cut anywhere, even within the header of the coding.
+        for n in range(0, len(body), 7):
+            yield request.stream.write(body[n : n + 7])
+
+    server = serve(script)
+
+    response = yield client.fetch(server.url, streaming_callback=chunks.append)
+
+    assert b"".join(chunks) == PLAIN
+    assert b"" not in chunks
+    assert (response.body, response.encoded_body) == (b"", None)
+
+
+@pytest.mark.parametrize(
+    "name", ["GZIP", "x-gzip", " gzip ", "gzip,", "identity, gzip"]
+)
+@gen.coroutine
+def test_name_of_a_coding_may_be_written_in_many_ways(client, serve, name):
+    server = serve(answer(gzip.compress(PLAIN), Content_Encoding=name))
+
+    response = yield client.fetch(server.url)
+
+    assert response.body == PLAIN
+
+
+@pytest.mark.parametrize("outer", ["gzip", "br"])
+@gen.coroutine
+def test_two_codings_are_undone_in_turn(client, serve, outer):
+    body, name = packed(outer, gzip.compress(PLAIN))
+    server = serve(answer(body, Content_Encoding=f"gzip, {name}"))
+
+    response = yield client.fetch(server.url)
+
+    assert response.body == PLAIN
+    assert response.encoded_body == body
+
+
+@pytest.mark.parametrize("name", ["unheard", "identity", "gzip, unheard", "compress"])
+@gen.coroutine
+def test_unknown_coding_is_left_as_it_is(client, serve, name):
+    server = serve(answer(b"as it is", Content_Encoding=name))
+
+    response = yield client.fetch(server.url)
+
+    assert response.body == b"as it is"
+    assert "X-Consumed-Content-Encoding" not in response.headers
+
+
+@gen.coroutine
+def test_coding_is_left_if_that_is_wanted(client, serve):
+    body = gzip.compress(PLAIN)
+    server = serve(answer(body, Content_Encoding="gzip"))
+
+    response = yield client.fetch(server.url, decompress_response=False)
+
+    assert response.body == response.encoded_body == body
+    assert response.headers["Content-Encoding"] == "gzip"
+
+
+@all_codings
+@gen.coroutine
+def test_empty_body_is_no_broken_coding(client, serve, coding):
+    server = serve(answer(b"", Content_Encoding=NAMES.get(coding, coding)))
+
+    for method in ("GET", "HEAD"):
+        response = yield client.fetch(server.url, method=method)
+        assert response.body == b""
+
+    assert server.used == [0, 0]
+
+
+@gen.coroutine
+def test_coding_of_nothing_is_nothing(client, serve):
+    server = serve(answer(gzip.compress(b""), Content_Encoding="gzip"))
+
+    response = yield client.fetch(server.url)
+
+    assert response.body == b""
+
+
+@pytest.mark.parametrize("garbage", [b"\0", b"\0" * 512, b"garbage", b"\x1f", b"\n"])
+@gen.coroutine
+def test_garbage_after_a_gzip_member_is_ignored(client, serve, garbage):
+    server = serve(answer(gzip.compress(PLAIN) + garbage, Content_Encoding="gzip"))
+
+    response = yield client.fetch(server.url)
+
+    assert response.body == PLAIN
+
+
+@gen.coroutine
+def test_gzip_members_are_put_together(client, serve):
+    members = [gzip.compress(part) for part in (b"one", b"", PLAIN, b"three")]
+    server = serve(answer(b"".join(members), Content_Encoding="gzip"))
+
+    response = yield client.fetch(server.url)
+
+    assert response.body == b"one" + PLAIN + b"three"
+
+
+@all_codings
+@pytest.mark.parametrize("is_streamed", [False, True])
+@gen.coroutine
+def test_truncated_coding_is_an_error(client, serve, coding, is_streamed):
+    body, name = packed(coding, os.urandom(50_000))
+    server = serve(answer(body[:-9], Content_Encoding=name))
+    options = {"streaming_callback": lambda chunk: None} if is_streamed else {}
+
+    with pytest.raises(BadResponseError):
+        yield client.fetch(server.url, **options)
+
+
+@all_codings
+@gen.coroutine
+def test_broken_coding_is_an_error(client, serve, coding):
+    body, name = packed(coding, b",".join(b"%d" % n for n in range(20_000)))
+    broken = body[:20] + bytes(byte ^ 0xFF for byte in body[20:])
+    server = serve(answer(broken, Content_Encoding=name))
+
+    with pytest.raises(BadResponseError):
+        yield client.fetch(server.url)
+
+
+@pytest.mark.parametrize("coding", ["gzip", "br", "zstd"])
+@gen.coroutine
+def test_coding_that_is_none_is_an_error(client, serve, coding):
+    server = serve(answer(b"<p>not coded at all", Content_Encoding=coding))
+
+    with pytest.raises(BadResponseError):
+        yield client.fetch(server.url)
+
+
+@gen.coroutine
+def test_error_status_is_decoded_too(client, serve):
+    said = answer(gzip.compress(b"sorry"), "404 Not Found", Content_Encoding="gzip")
+    server = serve(said)
+
+    response = yield client.fetch(server.url, raise_error=False)
+
+    assert (response.code, response.body) == (404, b"sorry")
+
+
+# Limits.
+
+
+@pytest.fixture(scope="module")
+def bombs():
+    """Return zeros, packed by each coding."""
+    zeros = bytes(BOMB_BYTES)
+    made = {}
+    for coding in PACKERS:
+        if coding in ("br", "zstd") and not importlib.util.find_spec(
+            {"br": "brotli", "zstd": "backports.zstd"}[coding]
+        ):
+            continue
+        made[coding] = packed(coding, zeros)
+    made["twice"] = gzip.compress(made["gzip"][0]), "gzip, gzip"
+    return made
+
+
+bomb_kinds = pytest.mark.parametrize("kind", [*PACKERS, "twice"])
+
+
+@all_codings
+@pytest.mark.parametrize("excess", [0, 1])
+@pytest.mark.parametrize("is_streamed", [False, True])
+@gen.coroutine
+def test_decoded_body_is_limited(make_client, serve, coding, excess, is_streamed):
+    limit = len(PLAIN) - excess
+    client = make_client(max_body_size=limit)
+    body, name = packed(coding, PLAIN)
+    server = serve(answer(body, Content_Encoding=name))
+    chunks = []
+    options = {"streaming_callback": chunks.append} if is_streamed else {}
+
+    if excess:
+        with pytest.raises(ResponseTooLargeError, match=str(limit)):
+            yield client.fetch(server.url, **options)
+        assert len(b"".join(chunks)) <= limit
+    else:
+        response = yield client.fetch(server.url, **options)
+        assert b"".join(chunks) + response.body == PLAIN
+
+
+@bomb_kinds
+@gen.coroutine
+def test_bomb_is_given_up_within_bounded_memory(make_client, serve, bombs, kind):
+    if kind not in bombs:
+        pytest.skip("its package is missing")
+    body, name = bombs[kind]
+    server = serve(answer(body, Content_Encoding=name))
+    client = make_client(max_body_size=1_000_000)
+
+    tracemalloc.start()
+    try:
+        with pytest.raises(ResponseTooLargeError):
+            yield client.fetch(server.url)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+    assert peak < 6_000_000
+
+
+@bomb_kinds
+@gen.coroutine
+def test_bomb_is_streamed_within_bounded_memory(client, serve, bombs, kind):
+    if kind not in bombs:
+        pytest.skip("its package is missing")
+    body, name = bombs[kind]
+    server = serve(answer(body, Content_Encoding=name))
+    sizes = []
+
+    tracemalloc.start()
+    try:
+        yield client.fetch(
+            server.url, streaming_callback=lambda chunk: sizes.append(len(chunk))
+        )
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+    assert sum(sizes) == BOMB_BYTES
+    assert max(sizes) <= 65536
+    assert peak < 6_000_000
+
+
+@bomb_kinds
+@gen.coroutine
+def test_bomb_waits_for_a_slow_taker(client, serve, virtual_clock, bombs, kind):
+    if kind not in bombs:
+        pytest.skip("its package is missing")
+    body, name = bombs[kind]
+    server = serve(answer(body, Content_Encoding=name))
+    sizes = []
+
+    @gen.coroutine
+    def take(chunk):
+        sizes.append(len(chunk))
+        if len(sizes) == 1:
+            yield gen.sleep(5)
+            sizes_before.append(len(sizes))
+
+    sizes_before = []
+
+    yield client.fetch(server.url, streaming_callback=take, request_timeout=0)
+
+    assert sizes_before == [1]
+    assert sum(sizes) == BOMB_BYTES
+
+
+@gen.coroutine
+def test_bomb_lets_others_have_their_turn(client, serve, web, bombs):
+    body, name = bombs["gzip"]
+    server = serve(answer(body, Content_Encoding=name))
+    done = []
+    bomb = client.fetch(server.url, streaming_callback=lambda chunk: None)
+    bomb.add_done_callback(lambda _: done.append("bomb"))
+    yield server.came(1)
+    other = client.fetch(web.url)
+    other.add_done_callback(lambda _: done.append("other"))
+
+    yield [bomb, other]
+
+    assert done == ["other", "bomb"]

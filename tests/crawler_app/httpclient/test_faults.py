@@ -1,0 +1,309 @@
+"""Responses that end too early or never, or come in a strange rhythm."""
+
+import gzip
+import ssl
+import time
+
+import pytest
+from faulty import (
+    GOOD,
+    Peer,
+    answers,
+    exchange,
+    head,
+    says_nothing,
+)
+from tornado.simple_httpclient import HTTPStreamClosedError, HTTPTimeoutError
+
+CHUNKED = head(b"Transfer-Encoding: chunked", b"Trailer: X")
+PACKED = gzip.compress(b"hello")
+
+# Where a response is cut: what has come until then.
+CUTS = {
+    "before a byte": b"",
+    "in the version": b"HT",
+    "in the status line": b"HTTP/1.1 20",
+    "in the reason": b"HTTP/1.1 200 O",
+    "between CR and LF": b"HTTP/1.1 200 OK\r",
+    "after the status line": b"HTTP/1.1 200 OK\r\n",
+    "in a header's name": b"HTTP/1.1 200 OK\r\nContent-Le",
+    "in a header's value": b"HTTP/1.1 200 OK\r\nContent-Length: 1",
+    "before the blank line": b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n",
+    "in the blank line": b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r",
+    "between head and body": head(b"Content-Length: 5"),
+    "in the body": head(b"Content-Length: 5") + b"hell",
+    "before the first chunk": CHUNKED,
+    "in a chunk's size": CHUNKED + b"5",
+    "after a chunk's size": CHUNKED + b"5\r\n",
+    "in a chunk's extension": CHUNKED + b"5;a=b",
+    "in a chunk": CHUNKED + b"5\r\nhel",
+    "before a chunk's end": CHUNKED + b"5\r\nhello",
+    "in a chunk's end": CHUNKED + b"5\r\nhello\r",
+    "before the last chunk": CHUNKED + b"5\r\nhello\r\n",
+    "in the last chunk": CHUNKED + b"5\r\nhello\r\n0",
+    "before the trailers": CHUNKED + b"5\r\nhello\r\n0\r\n",
+    "in a trailer": CHUNKED + b"5\r\nhello\r\n0\r\nX: ",
+    "after the trailers": CHUNKED + b"5\r\nhello\r\n0\r\nX: y\r\n",
+    "in the last line": CHUNKED + b"5\r\nhello\r\n0\r\n\r",
+    "after 100": head(status=b"100 Continue"),
+    "in the head after 100": head(status=b"100 Continue") + b"HTTP/1.1 200 OK\r\n",
+}
+
+
+def is_plainly_closed(error):
+    """Tell whether the error says no more than that the response is not whole."""
+    return type(error) is HTTPStreamClosedError
+
+
+@pytest.mark.parametrize("cut", CUTS)
+def test_response_that_is_cut_is_a_closed_stream(cut):
+    result = exchange(answers(CUTS[cut], end=Peer.half_close))
+
+    assert is_plainly_closed(result.outcome), repr(result.outcome)
+    assert str(result.outcome)
+    # The request came once: on a new connection nothing is tried again.
+    (first, second) = result.server.peers
+    assert len(first.heads) == len(second.heads) == 1
+
+
+@pytest.mark.parametrize("cut", CUTS)
+def test_reset_within_a_response_is_a_reset(cut):
+    result = exchange(answers(CUTS[cut], end=Peer.reset))
+
+    assert isinstance(result.outcome, ConnectionResetError), repr(result.outcome)
+    assert len(result.server.peers) == 2
+
+
+def test_reset_within_a_body_that_ends_with_the_connection_is_a_reset():
+    result = exchange(answers(head() + b"hello", end=Peer.reset))
+
+    assert isinstance(result.outcome, ConnectionResetError), repr(result.outcome)
+
+
+def test_body_that_ends_with_the_connection_is_whole():
+    result = exchange(answers(head() + b"hello", end=Peer.half_close))
+
+    assert result.outcome.body == result.outcome.encoded_body == b"hello"
+    assert not result.was_reused
+
+
+def test_close_before_a_byte_of_the_request_was_read_is_an_error():
+    async def script(peer):
+        peer.close()
+
+    result = exchange(script)
+
+    # It depends on who is faster whether the request meets a closed socket.
+    assert is_plainly_closed(result.outcome) or isinstance(result.outcome, OSError)
+
+
+# Silence.
+
+
+@pytest.mark.parametrize("cut", CUTS)
+def test_server_that_falls_silent_runs_into_the_time_limit(cut):
+    result = exchange(answers(CUTS[cut]), request_timeout=0.02)
+
+    assert isinstance(result.outcome, HTTPTimeoutError), repr(result.outcome)
+    assert str(result.outcome) == "Timeout during request"
+    assert not result.was_reused
+
+
+def test_server_that_never_ends_a_body_runs_into_the_time_limit():
+    started_at = time.monotonic()
+
+    async def script(peer):
+        await peer.request()
+        await peer.send(head(b"Content-Length: 1000000"))
+        while True:
+            await peer.send_apart(b"x")
+
+    result = exchange(script, request_timeout=0.1)
+
+    assert str(result.outcome) == "Timeout during request"
+    assert 0.09 < time.monotonic() - started_at < 5.0
+
+
+@pytest.mark.parametrize("limits", [(0.02, 20.0), (20.0, 0.02), (0.02, 0.0)])
+def test_silent_server_at_the_end_of_a_tls_connection_is_named(limits):
+    connect_timeout, request_timeout = limits
+
+    async def https(peer):
+        await says_nothing(peer)
+
+    result = exchange_https(
+        https, connect_timeout=connect_timeout, request_timeout=request_timeout
+    )
+
+    assert isinstance(result.outcome, HTTPTimeoutError), repr(result.outcome)
+    (first, _) = result.server.peers
+    assert str(result.outcome) == (
+        f"Timeout during TLS handshake with 127.0.0.1:{result.server.port}"
+    )
+    assert first.heads == []
+
+
+@pytest.mark.parametrize(
+    "garbage",
+    [b"HTTP/1.1 400 Bad Request\r\n\r\n", b"220 mail.test ESMTP\r\n", b"\x00" * 100],
+)
+def test_plain_server_that_is_addressed_with_tls_is_a_tls_error(garbage):
+    async def script(peer):
+        await peer.read()
+        await peer.send(garbage)
+
+    result = exchange_https(script)
+
+    assert isinstance(result.outcome, ssl.SSLError), repr(result.outcome)
+
+
+@pytest.mark.parametrize("end", [Peer.half_close, Peer.close, Peer.reset])
+def test_server_that_hangs_up_during_the_handshake_is_an_os_error(end):
+    async def script(peer):
+        await peer.read()
+        end(peer)
+
+    result = exchange_https(script)
+
+    assert is_plainly_closed(result.outcome) or isinstance(result.outcome, OSError)
+
+
+def exchange_https(script, **options):
+    return exchange(script, is_https=True, **options)
+
+
+# Slow, and in pieces.
+
+
+def chunked(*chunks, trailer=b""):
+    parts = [b"%x\r\n%b\r\n" % (len(chunk), chunk) for chunk in chunks]
+    return b"".join([*parts, b"0\r\n", trailer, b"\r\n"])
+
+
+SLOW = {
+    "length": head(b"Content-Length: 5") + b"hello",
+    "chunked": head(b"Transfer-Encoding: chunked") + chunked(b"he", b"llo"),
+    "trailers": CHUNKED + chunked(b"hello", trailer=b"X: y\r\n"),
+    "extensions": head(b"Transfer-Encoding: chunked")
+    + b'5;a=b;c="d"\r\nhello\r\n0;e\r\n\r\n',
+    "gzip": head(b"Content-Encoding: gzip", b"Content-Length: %d" % len(PACKED))
+    + PACKED,
+    "gzip chunked": head(b"Content-Encoding: gzip", b"Transfer-Encoding: chunked")
+    + chunked(PACKED[:1], PACKED[1:7], PACKED[7:]),
+    "100 first": head(status=b"100 Continue") + head(b"Content-Length: 5") + b"hello",
+    "103 twice": head(b"Link: </a>", status=b"103 Early Hints") * 2
+    + head(b"Content-Length: 5")
+    + b"hello",
+}
+
+
+@pytest.mark.parametrize("response", SLOW)
+def test_response_byte_by_byte_is_put_together(response):
+    async def script(peer):
+        await peer.request()
+        await peer.send_apart(*(bytes([byte]) for byte in SLOW[response]))
+
+    result = exchange(script)
+
+    assert getattr(result.outcome, "body", result.outcome) == b"hello"
+    assert result.outcome.code == 200
+    assert result.was_reused
+
+
+def test_body_byte_by_byte_until_the_end_is_put_together():
+    async def script(peer):
+        await peer.request()
+        content = head(b"Content-Encoding: gzip") + PACKED
+        await peer.send_apart(*(bytes([byte]) for byte in content))
+        peer.half_close()
+
+    result = exchange(script)
+
+    assert getattr(result.outcome, "body", result.outcome) == b"hello"
+    assert result.outcome.encoded_body == PACKED
+
+
+def test_pieces_that_come_slowly_are_handed_over_as_they_come():
+    pieces = []
+
+    async def script(peer):
+        await peer.request()
+        await peer.send(head(b"Content-Length: 5"))
+        for number, byte in enumerate(b"hello"):
+            # Nothing is held back until there is more.
+            assert len(pieces) == number
+            await peer.send_apart(bytes([byte]))
+
+    result = exchange(script, streaming_callback=pieces.append)
+
+    assert result.outcome.body == b""
+    assert pieces == [b"h", b"e", b"l", b"l", b"o"]
+
+
+# Lengths that are wrong.
+
+
+@pytest.mark.parametrize(
+    "excess",
+    [b"x", b" ", b"\x00", b"\r\nx", b"x" * 100_000, GOOD, b"HTTP/1.1 ", b"0\r\n\r\n"],
+)
+@pytest.mark.parametrize(
+    "response",
+    [
+        head(b"Content-Length: 5") + b"hello",
+        head(b"Transfer-Encoding: chunked") + chunked(b"hello"),
+    ],
+)
+def test_response_with_more_behind_it_is_whole_and_its_connection_is_closed(
+    response, excess
+):
+    result = exchange(answers(response + excess))
+
+    assert getattr(result.outcome, "body", result.outcome) == b"hello"
+    assert not result.was_reused
+
+
+def test_blank_line_behind_a_response_is_no_harm():
+    # Some servers send one.  No response begins with it, so the connection is as good
+    # as before; that the next fetch goes well is what `exchange` asserts.
+    result = exchange(answers(head(b"Content-Length: 5") + b"hello\r\n"))
+
+    assert getattr(result.outcome, "body", result.outcome) == b"hello"
+
+
+@pytest.mark.parametrize("length", [6, 1_000_000])
+def test_response_that_is_shorter_than_it_says_is_not_whole(length):
+    response = head(b"Content-Length: %d" % length) + b"hello"
+
+    result = exchange(answers(response, end=Peer.half_close))
+
+    assert is_plainly_closed(result.outcome), repr(result.outcome)
+
+
+def test_pieces_of_a_response_that_is_cut_were_handed_over():
+    pieces = []
+    response = head(b"Content-Length: 6") + b"hello"
+
+    result = exchange(
+        answers(response, end=Peer.half_close), streaming_callback=pieces.append
+    )
+
+    assert is_plainly_closed(result.outcome), repr(result.outcome)
+    assert b"".join(pieces) == b"hello"
+
+
+# What the network does.
+
+
+def test_redirect_to_where_nobody_listens_is_refused():
+    async def script(peer):
+        await peer.request()
+        await peer.send(
+            head(
+                b"Location: http://127.0.0.1:1/", b"Content-Length: 0", status=b"302 x"
+            )
+        )
+
+    result = exchange(script)
+
+    assert isinstance(result.outcome, ConnectionRefusedError), repr(result.outcome)

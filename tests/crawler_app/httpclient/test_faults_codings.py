@@ -1,0 +1,292 @@
+"""Content codings that are broken, cut, empty or unknown."""
+
+import gzip
+import importlib
+import zlib
+
+import pytest
+from faulty import Peer, answers, exchange, head
+
+from crawler_app.httpclient import BadResponseError
+
+TEXT = b"hello, hello, hello" * 100
+PACKED = {
+    b"gzip": gzip.compress(TEXT),
+    b"deflate": zlib.compress(TEXT),
+}
+# Those that need a package; each is known as soon as there is one.
+for coding, package in [
+    (b"br", "brotli"),
+    (b"zstd", "compression.zstd"),
+    (b"zstd", "backports.zstd"),
+]:
+    try:
+        PACKED.setdefault(coding, importlib.import_module(package).compress(TEXT))
+    except ImportError:
+        continue
+
+
+def packed_answer(coding, body, *lines, **options):
+    """Return a script that answers with a body and its length."""
+    length = b"Content-Length: %d" % len(body)
+    return answers(
+        head(b"Content-Encoding: " + coding, length, *lines) + body, **options
+    )
+
+
+def is_refused(result):
+    return isinstance(result.outcome, BadResponseError) and not result.was_reused
+
+
+# What is whole.
+
+
+@pytest.mark.parametrize("coding", PACKED)
+def test_coding_is_taken_off(coding):
+    result = exchange(packed_answer(coding, PACKED[coding]))
+
+    assert getattr(result.outcome, "body", result.outcome) == TEXT
+    assert result.outcome.encoded_body == PACKED[coding]
+    assert result.outcome.headers["X-Consumed-Content-Encoding"] == coding.decode()
+    assert "Content-Encoding" not in result.outcome.headers
+    assert result.was_reused
+
+
+@pytest.mark.parametrize("coding", [b"GZIP", b"Gzip", b" gzip ", b"x-gzip"])
+def test_coding_is_known_however_it_is_spelled(coding):
+    # RFC 9110, 8.4.1.3: x-gzip is gzip.
+    result = exchange(packed_answer(coding, PACKED[b"gzip"]))
+
+    assert getattr(result.outcome, "body", result.outcome) == TEXT
+
+
+def test_deflate_without_its_wrapping_is_taken_off():
+    # RFC 9110, 8.4.1.2: some servers send it so; every browser takes both.
+    packer = zlib.compressobj(wbits=-15)
+    packed = packer.compress(TEXT) + packer.flush()
+
+    result = exchange(packed_answer(b"deflate", packed))
+
+    assert getattr(result.outcome, "body", result.outcome) == TEXT
+
+
+@pytest.mark.parametrize("first", PACKED)
+def test_two_codings_are_taken_off_in_turn(first):
+    body = gzip.compress(PACKED[first])
+
+    result = exchange(packed_answer(first + b", gzip", body))
+
+    assert getattr(result.outcome, "body", result.outcome) == TEXT
+
+
+@pytest.mark.parametrize("coding", [b"identity", b"Identity", b""])
+def test_coding_that_is_none_leaves_the_body(coding):
+    result = exchange(packed_answer(coding, TEXT))
+
+    assert getattr(result.outcome, "body", result.outcome) == TEXT
+    assert result.was_reused
+
+
+@pytest.mark.parametrize(
+    "coding", [b"compress", b"exi", b"aes128gcm", b"gzipped", b"\xff", b"gzip;q=1"]
+)
+def test_unknown_coding_leaves_body_and_header(coding):
+    result = exchange(packed_answer(coding, TEXT))
+
+    assert getattr(result.outcome, "body", result.outcome) == TEXT
+    assert result.outcome.headers["Content-Encoding"] == coding.decode("latin-1")
+    assert result.was_reused
+
+
+def test_coding_is_left_if_it_is_to_be():
+    result = exchange(
+        packed_answer(b"gzip", PACKED[b"gzip"]), decompress_response=False
+    )
+
+    assert getattr(result.outcome, "body", result.outcome) == PACKED[b"gzip"]
+    assert result.outcome.headers["Content-Encoding"] == "gzip"
+
+
+def test_broken_coding_is_left_if_it_is_to_be():
+    result = exchange(packed_answer(b"gzip", b"garbage"), decompress_response=False)
+
+    assert getattr(result.outcome, "body", result.outcome) == b"garbage"
+
+
+@pytest.mark.parametrize(
+    "garbage", [b"x", b"\x00" * 100, b"\r\n", b"\x1f", b"\x1f garbage"]
+)
+def test_garbage_after_a_gzip_member_is_passed_over(garbage):
+    result = exchange(packed_answer(b"gzip", PACKED[b"gzip"] + garbage))
+
+    assert getattr(result.outcome, "body", result.outcome) == TEXT
+    assert result.outcome.encoded_body == PACKED[b"gzip"] + garbage
+
+
+@pytest.mark.parametrize("coding", [coding for coding in PACKED if coding != b"br"])
+@pytest.mark.parametrize("garbage", [b"x", b"\x00" * 50, b"\r\n", b"\x1f"])
+def test_garbage_after_a_body_that_comes_late_is_passed_over(coding, garbage):
+    async def script(peer):
+        await peer.request()
+        length = len(PACKED[coding]) + len(garbage)
+        lines = (b"Content-Encoding: " + coding, b"Content-Length: %d" % length)
+        await peer.send_apart(head(*lines) + PACKED[coding], garbage)
+
+    result = exchange(script)
+
+    assert getattr(result.outcome, "body", result.outcome) == TEXT
+    assert result.was_reused
+
+
+# What is empty.
+
+
+@pytest.mark.parametrize("coding", [*PACKED, b"gzip, gzip", b"identity"])
+@pytest.mark.parametrize(
+    ("lines", "rest"),
+    [
+        ((b"Content-Length: 0",), b""),
+        ((b"Transfer-Encoding: chunked",), b"0\r\n\r\n"),
+    ],
+)
+def test_empty_body_needs_no_coding(coding, lines, rest):
+    response = head(b"Content-Encoding: " + coding, *lines) + rest
+
+    result = exchange(answers(response))
+
+    assert getattr(result.outcome, "body", result.outcome) == b""
+    assert result.outcome.code == 200
+    assert result.was_reused
+
+
+def test_empty_body_until_the_end_needs_no_coding():
+    response = head(b"Content-Encoding: gzip")
+
+    result = exchange(answers(response, end=Peer.half_close))
+
+    assert getattr(result.outcome, "body", result.outcome) == b""
+
+
+@pytest.mark.parametrize(
+    ("method", "status"),
+    [("HEAD", b"200 OK"), ("GET", b"204 None"), ("GET", b"304 Same")],
+)
+@pytest.mark.parametrize(
+    "lines",
+    [
+        (b"Content-Encoding: gzip",),
+        (b"Content-Encoding: gzip", b"Content-Length: 1234"),
+        (b"Content-Encoding: br", b"Transfer-Encoding: chunked"),
+        (b"Content-Encoding: nonsense",),
+    ],
+)
+def test_response_that_has_no_body_needs_no_coding(method, status, lines):
+    result = exchange(answers(head(*lines, status=status)), method=method)
+
+    assert getattr(result.outcome, "code", result.outcome) == int(status[:3])
+    assert result.outcome.body == b""
+    assert result.was_reused
+
+
+NOTHING = {
+    b"gzip": gzip.compress(b""),
+    b"deflate": zlib.compress(b""),
+    # Its shortest stream is one byte.
+    b"br": b"\x06",
+}
+
+
+@pytest.mark.parametrize("coding", [coding for coding in NOTHING if coding in PACKED])
+def test_coding_of_nothing_is_nothing(coding):
+    result = exchange(packed_answer(coding, NOTHING[coding]))
+
+    assert getattr(result.outcome, "body", result.outcome) == b""
+    assert result.outcome.code == 200
+
+
+# What is broken.
+
+
+@pytest.mark.parametrize("coding", PACKED)
+@pytest.mark.parametrize("kept", [1, 2, 0.5, -5, -1])
+@pytest.mark.parametrize("is_streamed", [False, True])
+def test_truncated_coding_is_refused(coding, kept, is_streamed):
+    packed = PACKED[coding]
+    cut = packed[: int(kept * len(packed)) if kept == 0.5 else kept]
+    streaming = {"streaming_callback": lambda piece: None} if is_streamed else {}
+
+    result = exchange(packed_answer(coding, cut), **streaming)
+
+    assert is_refused(result), repr(result.outcome)
+
+
+@pytest.mark.parametrize("coding", PACKED)
+def test_coding_that_is_cut_with_the_connection_is_refused(coding):
+    cut = PACKED[coding][:-1]
+
+    result = exchange(
+        answers(head(b"Content-Encoding: " + coding) + cut, end=Peer.half_close)
+    )
+
+    assert is_refused(result), repr(result.outcome)
+
+
+def flipped(content, index):
+    """Return the bytes with one of them changed."""
+    changed = bytearray(content)
+    changed[index] ^= 0xFF
+    return bytes(changed)
+
+
+BROKEN = {
+    "no gzip": (b"gzip", b"hello, this is plain text"),
+    "gzip's first byte": (b"gzip", flipped(PACKED[b"gzip"], 0)),
+    "gzip's method": (b"gzip", flipped(PACKED[b"gzip"], 2)),
+    "gzip's flags": (b"gzip", flipped(PACKED[b"gzip"], 3)),
+    "gzip's data": (b"gzip", flipped(PACKED[b"gzip"], 12)),
+    "gzip's checksum": (b"gzip", flipped(PACKED[b"gzip"], -8)),
+    "gzip's size": (b"gzip", flipped(PACKED[b"gzip"], -1)),
+    "zlib for gzip": (b"gzip", PACKED[b"deflate"]),
+    "no deflate": (b"deflate", b"\xff" * 50),
+    "deflate's data": (b"deflate", flipped(PACKED[b"deflate"], 4)),
+    "deflate's checksum": (b"deflate", flipped(PACKED[b"deflate"], -1)),
+    "no br": (b"br", b"\xff" * 50),
+    "br's data": (b"br", b"\x0b\x80" + b"\xff" * 50),
+    "no zstd": (b"zstd", b"hello, this is plain text"),
+    "zstd's data": (b"zstd", flipped(PACKED.get(b"zstd", bytes(7)), 6)),
+    "the outer of two": (b"gzip, gzip", PACKED[b"gzip"][::-1]),
+    "the inner of two": (b"deflate, gzip", gzip.compress(b"\xff" * 50)),
+}
+
+
+@pytest.mark.parametrize("broken", BROKEN)
+def test_broken_coding_is_refused(broken):
+    coding, body = BROKEN[broken]
+    if coding in (b"br", b"zstd") and coding not in PACKED:
+        pytest.skip(f"nothing is installed for {coding.decode()}")
+
+    result = exchange(packed_answer(coding, body))
+
+    assert is_refused(result), repr(result.outcome)
+
+
+@pytest.mark.parametrize("coding", PACKED)
+def test_broken_coding_is_refused_before_the_rest_has_come(coding):
+    # All of these are garbage from their first block on.
+    response = head(b"Content-Encoding: " + coding, b"Content-Length: 9999999")
+
+    result = exchange(answers(response + b"\xff" * 10_000))
+
+    assert is_refused(result), repr(result.outcome)
+
+
+def test_coding_of_an_error_page_is_taken_off_as_well():
+    response = head(
+        b"Content-Encoding: gzip",
+        b"Content-Length: %d" % len(PACKED[b"gzip"]),
+        status=b"503 Busy",
+    )
+
+    result = exchange(answers(response + PACKED[b"gzip"]))
+
+    assert (result.outcome.code, result.outcome.body) == (503, TEXT)

@@ -1,0 +1,266 @@
+"""Heads that are no HTTP, and those that are it in a strange way."""
+
+import pytest
+from faulty import Peer, answers, exchange, head
+from tornado.simple_httpclient import HTTPStreamClosedError
+
+from crawler_app.httpclient import BadResponseError
+
+LENGTH = b"Content-Length: 2"
+
+# What speaks another protocol, or none.
+GARBAGE = {
+    "random bytes": bytes(range(128, 256)) * 4,
+    "zeros": bytes(1_000),
+    "blanks": b" " * 1_000,
+    "text": b"hello\r\n",
+    "a page, as HTTP/0.9 has it": b"<html><body>hello</body></html>",
+    "a TLS alert": b"\x15\x03\x01\x00\x02\x02\x46",
+    "a TLS hello": b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + bytes(500),
+    "the preface of HTTP/2": b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+    "settings of HTTP/2": b"\x00\x00\x06\x04\x00\x00\x00\x00\x00\x00\x03\x00\x00\x00\x64",
+    "SMTP": b"220 mail.test ESMTP\r\n",
+    "SSH": b"SSH-2.0-OpenSSH_9.6\r\n",
+    "FTP": b"220 Welcome\r\n",
+    "Redis": b"-ERR unknown command 'GET'\r\n",
+    "RTSP": b"RTSP/1.0 200 OK\r\nContent-Length: 2\r\n\r\nok",
+    "ICY": b"ICY 200 OK\r\nContent-Length: 2\r\n\r\nok",
+    "a request": b"GET / HTTP/1.1\r\nHost: a.test\r\n\r\n",
+    "gzip": b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\x03",
+    "a byte order mark": b"\xef\xbb\xbfHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok",
+    "UTF-16": "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok".encode("utf-16"),
+    "headers only": b"Content-Type: text/html\r\nContent-Length: 2\r\n\r\nok",
+    "HTTP/2": b"HTTP/2 200\r\nContent-Length: 2\r\n\r\nok",
+    "HTTP/2.0": b"HTTP/2.0 200 OK\r\nContent-Length: 2\r\n\r\nok",
+    "HTTP/3": b"HTTP/3.0 200 OK\r\nContent-Length: 2\r\n\r\nok",
+    "HTTP/1": b"HTTP/1 200 OK\r\nContent-Length: 2\r\n\r\nok",
+    "HTTP/1.10": b"HTTP/1.10 200 OK\r\nContent-Length: 2\r\n\r\nok",
+    "HTTP/11": b"HTTP/11 200 OK\r\nContent-Length: 2\r\n\r\nok",
+    "HTTP/ 1.1": b"HTTP/ 1.1 200 OK\r\nContent-Length: 2\r\n\r\nok",
+    "http/1.1": b"http/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok",
+    "no space before the status": b"HTTP/1.1200 OK\r\nContent-Length: 2\r\n\r\nok",
+    "two spaces": b"HTTP/1.1  200 OK\r\nContent-Length: 2\r\n\r\nok",
+    "a tab": b"HTTP/1.1\t200 OK\r\nContent-Length: 2\r\n\r\nok",
+    "no status": b"HTTP/1.1 OK\r\nContent-Length: 2\r\n\r\nok",
+    "two digits": b"HTTP/1.1 20 OK\r\nContent-Length: 2\r\n\r\nok",
+    "four digits": b"HTTP/1.1 2000 OK\r\nContent-Length: 2\r\n\r\nok",
+    "a sign": b"HTTP/1.1 +20 OK\r\nContent-Length: 2\r\n\r\nok",
+    "a minus": b"HTTP/1.1 -20 OK\r\nContent-Length: 2\r\n\r\nok",
+    "letters": b"HTTP/1.1 2xx OK\r\nContent-Length: 2\r\n\r\nok",
+    "a dot": b"HTTP/1.1 403.14 Forbidden\r\nContent-Length: 2\r\n\r\nok",
+    "other digits": b"HTTP/1.1 \xb2\xb2\xb2 OK\r\nContent-Length: 2\r\n\r\nok",
+    "an underscore": b"HTTP/1.1 2_0 OK\r\nContent-Length: 2\r\n\r\nok",
+}
+
+
+@pytest.mark.parametrize("garbage", GARBAGE)
+@pytest.mark.parametrize("end", [None, Peer.half_close])
+def test_what_is_no_http_is_refused(garbage, end):
+    result = exchange(answers(GARBAGE[garbage], end=end), request_timeout=2.0)
+
+    assert isinstance(result.outcome, BadResponseError), repr(result.outcome)
+    assert str(result.outcome)
+    assert not result.was_reused
+
+
+@pytest.mark.parametrize("garbage", ["SMTP", "SSH", "a TLS alert", "random bytes"])
+def test_server_that_speaks_first_is_refused(garbage):
+    async def script(peer):
+        await peer.send(GARBAGE[garbage])
+
+    result = exchange(script)
+
+    # Bytes before a request need not even be looked at.
+    assert isinstance(result.outcome, HTTPStreamClosedError), repr(result.outcome)
+    assert not result.was_reused
+
+
+def test_response_before_the_request_is_no_harm():
+    async def script(peer):
+        await peer.send(head(LENGTH) + b"no")
+
+    result = exchange(script)
+
+    # Nobody can tell such a response from a fast one, once it is on its way.
+    is_refused = isinstance(result.outcome, HTTPStreamClosedError)
+    assert is_refused or result.outcome.body == b"no"
+
+
+def test_switch_of_protocols_is_refused():
+    switching = head(
+        b"Upgrade: websocket", b"Connection: upgrade", status=b"101 Switching"
+    )
+
+    result = exchange(answers(switching + b"\x81\x05hello"))
+
+    assert isinstance(result.outcome, BadResponseError), repr(result.outcome)
+    assert "101" in str(result.outcome)
+    assert not result.was_reused
+
+
+def test_switch_of_protocols_that_switches_nothing_is_refused():
+    result = exchange(answers(head(status=b"101 Switching")))
+
+    assert isinstance(result.outcome, BadResponseError), repr(result.outcome)
+
+
+# Status lines.
+
+
+@pytest.mark.parametrize("status", [0, 1, 99])
+def test_status_below_all_classes_is_refused(status):
+    result = exchange(answers(head(LENGTH, status=b"%03d x" % status) + b"ok"))
+
+    assert isinstance(result.outcome, BadResponseError), repr(result.outcome)
+    assert not result.was_reused
+
+
+@pytest.mark.parametrize("status", [200, 206, 299, 300, 404, 418, 599, 600, 800, 999])
+def test_every_other_status_is_an_answer(status):
+    result = exchange(answers(head(LENGTH, status=b"%d Made Up" % status) + b"ok"))
+
+    assert getattr(result.outcome, "code", result.outcome) == status
+    assert (result.outcome.reason, result.outcome.body) == ("Made Up", b"ok")
+    assert result.was_reused
+
+
+def test_last_informational_status_is_passed_over():
+    result = exchange(answers(head(status=b"199 x") + head(LENGTH) + b"ok"))
+
+    assert getattr(result.outcome, "code", result.outcome) == 200
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        (b"HTTP/1.1 200", ""),
+        (b"HTTP/1.1 200 ", ""),
+        (b"HTTP/1.1 200  ", None),
+        (b"HTTP/1.1 200 Not  so\tgood ", None),
+        (b"HTTP/1.1 200 d\xe9j\xe0 vu", "déjà vu"),
+        (b"HTTP/1.1 200 d\xc3\xa9j\xc3\xa0 vu", None),
+        (b"HTTP/1.1 200 200", "200"),
+        (b"HTTP/1.1 200 a: b", "a: b"),
+        (b"HTTP/1.1 200 " + b"x" * 10_000, "x" * 10_000),
+    ],
+)
+def test_reason_may_be_anything(line, reason):
+    response = line + b"\r\n" + LENGTH + b"\r\n\r\n"
+
+    result = exchange(answers(response + b"ok"))
+
+    assert getattr(result.outcome, "body", result.outcome) == b"ok"
+    assert result.outcome.raw_head == response
+    # Tornado has a word for a status whose reason is empty.
+    if reason:
+        assert result.outcome.reason == reason
+    assert result.was_reused
+
+
+def test_status_line_of_http_1_0_ends_with_the_connection():
+    response = b"HTTP/1.0 200 OK\r\n\r\nhello"
+
+    result = exchange(answers(response, end=Peer.half_close))
+
+    assert getattr(result.outcome, "body", result.outcome) == b"hello"
+
+
+# Headers.
+
+
+def test_name_of_a_header_is_found_in_any_case():
+    lines = (b"cONTENT-lENGTH: 2", b"x-ODD-cAsE: Kept As It Is")
+
+    result = exchange(answers(head(*lines) + b"ok"))
+
+    assert getattr(result.outcome, "body", result.outcome) == b"ok"
+    assert result.outcome.headers["X-Odd-Case"] == "Kept As It Is"
+    assert result.outcome.raw_head == head(*lines)
+    assert result.was_reused
+
+
+@pytest.mark.parametrize(
+    "line", [b"X:", b"X: ", b"X:\t", b"X:   \t ", b"X :"[:1] + b":"]
+)
+def test_header_without_a_value_is_empty(line):
+    result = exchange(answers(head(line, LENGTH, b"Y:") + b"ok"))
+
+    assert getattr(result.outcome, "body", result.outcome) == b"ok"
+    assert result.outcome.headers["X"] == result.outcome.headers["Y"] == ""
+
+
+@pytest.mark.parametrize(
+    ("line", "value"),
+    [
+        (b"X:y", "y"),
+        (b"X:   y", "y"),
+        (b"X: y \t ", "y"),
+        (b"X:\ty", "y"),
+        (b"X: a  b\tc", "a  b\tc"),
+        (b"X: a: b", "a: b"),
+        (b"X: :", ":"),
+        (b"X: \xe9", "é"),
+        (b"X: \xff\xfe", "\xff\xfe"),
+        (b"!#$%&'*+-.^_`|~: y", None),
+        (b"0: y", None),
+    ],
+)
+def test_value_of_a_header_is_all_but_the_blanks_around_it(line, value):
+    result = exchange(answers(head(line, LENGTH) + b"ok"))
+
+    assert getattr(result.outcome, "body", result.outcome) == b"ok"
+    if value is not None:
+        assert result.outcome.headers["X"] == value
+    assert result.outcome.raw_head == head(line, LENGTH)
+
+
+def test_header_that_comes_twice_is_kept_twice():
+    lines = (b"Set-Cookie: a=1, 2", LENGTH, b"set-cookie: b=2", b"Set-Cookie: a=1, 2")
+
+    result = exchange(answers(head(*lines) + b"ok"))
+
+    cookies = result.outcome.headers.get_list("Set-Cookie")
+    assert cookies == ["a=1, 2", "b=2", "a=1, 2"]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"Content-Type: ",
+        b"Content-Type: ;;;=",
+        b"Location: \xff",
+        b"Date: yesterday",
+        b"Content-Range: bytes */x",
+        b"Upgrade: h2,h2c",
+        b"Trailer: ",
+        b"Trailer: Content-Length, \xff, ,",
+        b"Alt-Svc: clear",
+        b"Expect: 100-continue",
+        b"Host: elsewhere.test",
+        b"HTTP/1.1: 200 OK",
+    ],
+)
+def test_header_that_means_nothing_here_is_no_harm(line):
+    result = exchange(answers(head(line, LENGTH) + b"ok"))
+
+    if line.startswith(b"HTTP/"):
+        # A slash is no character of a name.
+        assert isinstance(result.outcome, BadResponseError), repr(result.outcome)
+    else:
+        assert getattr(result.outcome, "body", result.outcome) == b"ok"
+        assert result.was_reused
+
+
+def test_head_in_a_header_callback_is_that_of_the_final_response():
+    lines = []
+    informational = head(b"Link: </a>", status=b"103 Early Hints")
+
+    result = exchange(
+        answers(informational + head(b"X:  y ", LENGTH) + b"ok"),
+        header_callback=lines.append,
+    )
+
+    assert getattr(result.outcome, "code", result.outcome) == 200
+    assert lines[0] == "HTTP/1.1 200 OK\r\n"
+    assert lines[-1] == "\r\n"
+    assert [line.strip() for line in lines[1:-1]] == ["X: y", "Content-Length: 2"]

@@ -1,0 +1,170 @@
+"""Any bytes in any content coding: decoded, or refused, and never more than asked for."""
+
+import gzip
+import importlib
+import zlib
+
+from hypothesis import assume, example, given, settings
+from hypothesis import strategies as st
+from whole_responses import BODY, pieces_of
+
+from crawler_app.httpclient import BadResponseError, ResponseTooLargeError
+from crawler_app.httpclient.codings import PIECE_BYTES, decoder_of
+
+ERRORS = (BadResponseError, ResponseTooLargeError)
+
+often = settings(deadline=None, max_examples=300)
+
+
+def raw_deflate(body):
+    packer = zlib.compressobj(wbits=-15)
+    return packer.compress(body) + packer.flush()
+
+
+PACK_BY_CODING = {
+    "gzip": gzip.compress,
+    "x-gzip": gzip.compress,
+    "deflate": zlib.compress,
+    "deflate, gzip": lambda body: gzip.compress(zlib.compress(body)),
+    "gzip, identity": gzip.compress,
+}
+# Those that need a package; each is known as soon as there is one.
+for coding, package in [
+    ("br", "brotli"),
+    ("zstd", "compression.zstd"),
+    ("zstd", "backports.zstd"),
+]:
+    try:
+        PACK_BY_CODING.setdefault(coding, importlib.import_module(package).compress)
+    except ImportError:
+        continue
+
+CODINGS = st.sampled_from(sorted(PACK_BY_CODING))
+# The libraries for br and zstd judge some damage by how much of it comes at once.
+FREE_OF_SLICES = CODINGS.filter(lambda coding: coding not in ("br", "zstd"))
+
+
+def decoded(coding, slices, limit=10_000_000):
+    """Return the body, or the error, of what comes in slices."""
+    decoder = decoder_of(coding, limit)
+    body = b""
+    try:
+        for part in slices:
+            for piece in decoder.pieces(part):
+                assert 0 < len(piece) <= PIECE_BYTES
+                body += piece
+        decoder.end()
+    except ERRORS as exc:
+        assert len(body) <= limit
+        return exc
+    return body
+
+
+@given(st.data(), CODINGS, BODY)
+@often
+def test_body_comes_out_of_every_coding_whatever_its_slices(data, coding, body):
+    packed = PACK_BY_CODING[coding](body)
+    slices = data.draw(pieces_of(packed, most=20))
+
+    assert decoded(coding, slices) == body
+
+
+@given(st.data(), BODY)
+def test_body_comes_out_of_deflate_without_its_wrapping(data, body):
+    slices = data.draw(pieces_of(raw_deflate(body), most=20))
+
+    assert decoded("deflate", slices) == body
+
+
+@given(CODINGS, BODY, st.integers(0, 3_000))
+@often
+def test_limit_is_the_size_of_the_largest_body(coding, body, limit):
+    outcome = decoded(coding, [PACK_BY_CODING[coding](body)], limit)
+
+    if len(body) <= limit and "," not in coding:
+        assert outcome == body
+    elif len(body) > limit:
+        assert isinstance(outcome, ResponseTooLargeError)
+
+
+@given(st.data(), CODINGS, BODY)
+@often
+def test_body_that_is_cut_is_refused(data, coding, body):
+    packed = PACK_BY_CODING[coding](body)
+    assume(len(packed) > 1)  # the shortest of br is one byte
+    kept = data.draw(st.integers(1, len(packed) - 1))
+
+    assert isinstance(decoded(coding, [packed[:kept]]), BadResponseError)
+
+
+@given(st.data(), CODINGS, st.binary(max_size=100))
+@often
+def test_any_bytes_are_decoded_or_refused(data, coding, content):
+    outcome = decoded(coding, data.draw(pieces_of(content)), limit=10_000)
+
+    assert isinstance(outcome, (bytes, *ERRORS))
+
+
+@given(CODINGS)
+def test_nothing_is_nothing(coding):
+    assert decoded(coding, []) == b""
+
+
+@given(FREE_OF_SLICES, st.binary(min_size=1, max_size=100))
+@example("gzip", b"\x1f")
+@often
+def test_any_bytes_are_decoded_or_refused_whatever_their_slices(coding, content):
+    whole = decoded(coding, [content], limit=10_000)
+    singly = decoded(coding, [bytes([byte]) for byte in content], limit=10_000)
+
+    assert is_alike(whole, singly), (whole, singly)
+
+
+@st.composite
+def damaged(draw, codings):
+    """Return a coding, and bytes that were in it before they were damaged."""
+    coding = draw(codings)
+    packed = bytearray(PACK_BY_CODING[coding](draw(BODY)))
+    for _ in range(draw(st.integers(1, 3))):
+        place = draw(st.integers(0, len(packed) - 1))
+        packed[place] ^= draw(st.integers(1, 255))
+    return coding, bytes(packed) + draw(st.binary(max_size=5))
+
+
+@given(st.data(), damaged(FREE_OF_SLICES))
+@often
+def test_damaged_body_is_decoded_or_refused_whatever_its_slices(data, content):
+    coding, packed = content
+
+    whole = decoded(coding, [packed], limit=100_000)
+    sliced = decoded(coding, data.draw(pieces_of(packed)), limit=100_000)
+
+    assert is_alike(whole, sliced), (whole, sliced)
+
+
+@given(st.data(), damaged(CODINGS))
+@often
+def test_damaged_body_is_decoded_or_refused(data, content):
+    coding, packed = content
+
+    outcome = decoded(coding, data.draw(pieces_of(packed)), limit=100_000)
+
+    assert isinstance(outcome, (bytes, *ERRORS))
+
+
+def is_alike(outcome, other):
+    """Tell whether both are the same body, or both an error."""
+    if isinstance(outcome, Exception) or isinstance(other, Exception):
+        return isinstance(outcome, Exception) and isinstance(other, Exception)
+    return outcome == other
+
+
+@given(BODY, st.lists(BODY, max_size=3), st.binary(max_size=20))
+def test_members_of_gzip_follow_each_other(body, bodies, garbage):
+    packed = b"".join(map(gzip.compress, [body, *bodies]))
+
+    outcome = decoded("gzip", [packed + garbage])
+
+    if not garbage.startswith(b"\x1f"):
+        assert outcome == b"".join([body, *bodies])
+    assert outcome == b"".join([body, *bodies]) or isinstance(outcome, BadResponseError)

@@ -1,0 +1,257 @@
+"""What a client does with its fetches: the queue, cancelling, closing."""
+
+import asyncio
+
+import pytest
+from peers import answer, client_sockets
+from tornado.locks import Event
+from tornado.simple_httpclient import HTTPStreamClosedError, HTTPTimeoutError
+from tornado.testing import ExpectLog
+
+from gencoro import gen
+
+HELLO = answer(b"hello")
+CANCELLED = "Exception after Future was cancelled"
+
+
+# The queue.
+
+
+@gen.coroutine
+def test_requests_beyond_max_clients_wait(make_client, web):
+    client = make_client(max_clients=2)
+    gate = web.hold("/held")
+    futures = [client.fetch(f"{web.url}/held") for _ in range(5)]
+    yield web.came(2)
+
+    assert (client.max_clients, len(client.queue)) == (2, 3)
+    assert len(web.requests) == 2
+
+    gate.set()
+    yield futures
+    assert len(client.queue) == 0
+    assert len(web.streams) == 2
+
+
+@gen.coroutine
+def test_requests_are_taken_in_their_order(make_client, web):
+    client = make_client(max_clients=1)
+
+    yield [client.fetch(f"{web.url}/{n}") for n in range(10)]
+
+    assert [request.target for request in web.requests] == [f"/{n}" for n in range(10)]
+
+
+@gen.coroutine
+def test_waiting_in_the_queue_is_no_request_time(make_client, web, virtual_clock):
+    client = make_client(max_clients=1)
+    gate = web.hold("/held")
+    held = client.fetch(f"{web.url}/held", request_timeout=0)
+    waiting = client.fetch(web.url, connect_timeout=1, request_timeout=1)
+
+    yield virtual_clock.advance(100)
+    gate.set()
+    response = yield waiting
+    yield held
+
+    assert response.body == b"hello"
+    assert response.time_info["queue"] == pytest.approx(100, abs=1)
+    assert response.request_time < 1
+    assert all(
+        took_s < 1 for name, took_s in response.time_info.items() if name != "queue"
+    )
+
+
+@gen.coroutine
+def test_time_out_frees_the_slot(make_client, web, virtual_clock):
+    client = make_client(max_clients=1)
+    gate = web.hold("/held")
+    slow = client.fetch(f"{web.url}/held", request_timeout=3)
+    waiting = client.fetch(web.url)
+
+    response = yield waiting
+
+    assert response.body == b"hello"
+    assert "Timeout during request" in str(slow.exception())
+    assert virtual_clock.time() == 3
+    gate.set()
+
+
+@pytest.mark.parametrize("url", ["ftp://a.test/", "http://127.0.0.1:1/"])
+@gen.coroutine
+def test_error_frees_the_slot(make_client, web, url):
+    client = make_client(max_clients=1)
+    futures = [client.fetch(url), client.fetch(url), client.fetch(web.url)]
+
+    response = yield futures[-1]
+
+    assert response.body == b"hello"
+    assert all(future.exception() for future in futures[:2])
+
+
+@gen.coroutine
+def test_redirect_keeps_its_slot(make_client, web):
+    client = make_client(max_clients=1)
+    web.redirect("/a", to="/b")
+
+    futures = [client.fetch(f"{web.url}/a"), client.fetch(f"{web.url}/c")]
+    yield futures
+
+    assert [request.target for request in web.requests] == ["/a", "/b", "/c"]
+
+
+# Cancelling.
+
+
+@gen.coroutine
+def test_cancelling_frees_the_slot_and_the_socket_at_once(make_client, serve):
+    server = serve(lambda request: HELLO if request.target == "/next" else None)
+    client = make_client(max_clients=1)
+    future = client.fetch(f"{server.url}/held")
+    following = client.fetch(f"{server.url}/next")
+    yield server.came(1)
+
+    with ExpectLog("tornado.application", CANCELLED):
+        future.cancel()
+        gone = yield server.gone(0)
+        response = yield following
+
+    assert gone
+    assert response.body == b"hello"
+    assert server.used == [0, 1]
+
+
+@gen.coroutine
+def test_cancelling_is_logged_once(client, serve, caplog):
+    server = serve(lambda request: None)
+    future = client.fetch(server.url)
+    yield server.came(1)
+
+    future.cancel()
+    yield server.gone(0)
+    yield gen.moment
+
+    (record,) = [r for r in caplog.records if r.name.startswith("tornado")]
+    assert (record.name, record.levelname) == ("tornado.application", "WARNING")
+    assert record.getMessage().startswith(f"{CANCELLED}: ")
+
+
+@gen.coroutine
+def test_cancelled_in_the_queue_is_never_sent(make_client, web):
+    client = make_client(max_clients=1)
+    gate = web.hold("/held")
+    held = client.fetch(f"{web.url}/held")
+    waiting = [client.fetch(f"{web.url}/{n}") for n in range(3)]
+    yield web.came(1)
+
+    waiting[1].cancel()
+    gate.set()
+    yield [held, waiting[0], waiting[2]]
+
+    assert [request.target for request in web.requests] == ["/held", "/0", "/2"]
+    assert len(client.queue) == 0
+
+
+@gen.coroutine
+def test_cancelled_while_connecting_leaves_nothing(make_client, virtual_clock):
+    asked = Event()
+
+    class Slow:
+        def resolve(self, host, port, family=0):
+            asked.set()
+            return asyncio.get_running_loop().create_future()
+
+        def close(self):
+            pass
+
+    client = make_client(max_clients=1, resolver=Slow())
+    future = client.fetch("http://a.test/")
+    yield asked.wait()
+
+    with ExpectLog("tornado.application", CANCELLED):
+        future.cancel()
+        yield virtual_clock.advance(1)
+        again = client.fetch("http://a.test/", connect_timeout=2)
+        with pytest.raises(HTTPTimeoutError, match=r"Timeout while resolving a\.test"):
+            yield again
+
+
+@gen.coroutine
+def test_cancelled_before_the_loop_turns_is_never_sent(client, serve):
+    server = serve(HELLO)
+
+    client.fetch(f"{server.url}/cancelled").cancel()
+    yield client.fetch(f"{server.url}/next")
+
+    assert "/cancelled" not in [request.target for request in server.requests[1:]]
+    assert server.requests[-1].target == "/next"
+
+
+@gen.coroutine
+def test_time_limit_of_the_caller_cancels_the_exchange(client, serve, virtual_clock):
+    server = serve(lambda request: None)
+
+    with ExpectLog("tornado.application", CANCELLED):
+        with pytest.raises(TimeoutError):
+            yield asyncio.wait_for(client.fetch(server.url), 3)
+        gone = yield server.gone(0)
+
+    assert gone
+
+
+@gen.coroutine
+def test_cancelled_request_whose_answer_is_there_harms_nobody(client, web):
+    future = client.fetch(web.url)
+    yield future
+
+    assert not future.cancel()
+    yield client.fetch(web.url)
+    assert web.used == [0, 0]
+
+
+# Closing.
+
+
+@gen.coroutine
+def test_closing_ends_what_is_under_way_what_waits_and_what_is_kept(make_client, serve):
+    server = serve(lambda request: HELLO if request.target == "/" else None)
+    client = make_client(max_clients=2, max_idle=5)
+    yield [client.fetch(server.url), client.fetch(serve(HELLO).url)]
+    active = client.fetch(f"{server.url}/held")
+    yield server.came(2)
+    connecting = client.fetch(f"{server.url}/held")
+    waiting = client.fetch(f"{server.url}/held")
+
+    client.close()
+    # A transport of asyncio closes its socket in the next turn of the loop.
+    yield gen.moment
+    left = client_sockets()
+    failed = []
+    for future in (active, connecting, waiting):
+        with pytest.raises(HTTPStreamClosedError) as caught:
+            yield future
+        failed.append(caught.value.code)
+
+    assert left == {}
+    assert failed == [599, 599, 599]
+
+
+@gen.coroutine
+def test_closed_client_says_so(make_client, web):
+    client = make_client()
+    client.close()
+    client.close()
+
+    with pytest.raises(RuntimeError, match="closed"):
+        yield client.fetch(web.url)
+
+
+@gen.coroutine
+def test_client_may_be_closed_in_its_own_callback(make_client, serve):
+    server = serve(answer(b"x" * 10))
+    client = make_client()
+
+    with pytest.raises(HTTPStreamClosedError):
+        yield client.fetch(server.url, streaming_callback=lambda _: client.close())
+
+    assert client_sockets() == {}

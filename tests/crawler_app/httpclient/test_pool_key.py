@@ -1,0 +1,198 @@
+"""Which requests may share a connection: counted at the server."""
+
+import ssl
+
+import pytest
+from peers import answer
+
+from gencoro import gen
+
+HELLO = answer(b"hello")
+
+
+@gen.coroutine
+def fetch_each(client, url, *requests):
+    for options in requests:
+        yield client.fetch(url, **options)
+
+
+@gen.coroutine
+def test_same_server_is_asked_by_one_connection(client, web):
+    for path in ("/a", "/b?q", "/a"):
+        yield client.fetch(web.url + path)
+
+    assert [r.target for r in web.requests] == ["/a", "/b?q", "/a"]
+    assert web.used == [0, 0, 0]
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"method": "POST", "body": b"x"},
+        {"headers": {"X-Other": "1"}},
+        {"auth_username": "me", "auth_password": "secret"},
+        {"user_agent": "other"},
+        {"connect_timeout": 3, "request_timeout": 4},
+        {"decompress_response": False},
+        {"streaming_callback": lambda chunk: None},
+        {"follow_redirects": False},
+        {"allow_nonstandard_methods": True},
+    ],
+    ids=lambda options: next(iter(options)),
+)
+@gen.coroutine
+def test_option_of_the_exchange_does_not_part_connections(client, web, options):
+    yield fetch_each(client, web.url, {}, options, {})
+
+    assert web.used == [0, 0, 0]
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ({"allow_ipv6": True}, {"allow_ipv6": False}),
+        ({}, {"network_interface": "127.0.0.2"}),
+        ({"network_interface": "127.0.0.2"}, {"network_interface": "127.0.0.3"}),
+    ],
+    ids=["allow_ipv6", "network_interface", "other_interface"],
+)
+@gen.coroutine
+def test_option_of_the_connection_parts_connections(client, serve, one, other):
+    server = serve(HELLO)
+
+    yield fetch_each(client, server.url, one, other, one, other)
+
+    assert server.used == [0, 1, 0, 1]
+
+
+@gen.coroutine
+def test_each_host_name_has_its_own_connection_at_the_same_address(make_client, serve):
+    server = serve(HELLO)
+    client = make_client(
+        hostname_mapping={"a.test": "127.0.0.1", "b.test": "127.0.0.1"}
+    )
+
+    for host in ("a.test", "b.test", "a.test", "b.test"):
+        yield client.fetch(f"http://{host}:{server.port}/")
+
+    assert server.used == [0, 1, 0, 1]
+
+
+@gen.coroutine
+def test_host_name_is_the_same_in_capitals_and_with_the_port_of_the_scheme(
+    make_client, serve
+):
+    server = serve(HELLO)
+    address = ("127.0.0.1", server.port)
+    client = make_client(
+        hostname_mapping={("a.test", 80): address, ("A.TEST", 80): address}
+    )
+
+    for url in ("http://a.test/", "http://A.TEST/", "http://a.test:80/"):
+        yield client.fetch(url)
+
+    assert server.used == [0, 0, 0]
+
+
+@gen.coroutine
+def test_each_port_has_its_own_connection(client, serve):
+    one, other = serve(HELLO), serve(HELLO)
+
+    for server in (one, other, one, other):
+        yield client.fetch(server.url)
+
+    assert (one.used, other.used) == ([0, 0], [0, 0])
+    assert len(one.streams) == len(other.streams) == 1
+
+
+@gen.coroutine
+def test_plain_connection_is_not_used_for_https(client, serve):
+    server = serve(HELLO)
+    yield client.fetch(server.url)
+
+    with pytest.raises(OSError):
+        secure = client.fetch(server.url.replace("http:", "https:"))
+        # The server takes the greeting of TLS for a head without an end.
+        yield server.connected(2)
+        server.streams[1].close()
+        yield secure
+
+    assert server.used == [0]
+
+
+def tls_options(certificates, other_certificates):
+    """Return requests that differ in one TLS option, by the option's name."""
+    cert, key = certificates.client_files("one")
+    other_cert, other_key = certificates.client_files("other")
+    ca = certificates.ca
+    trusting = {"ca_certs": ca}
+    contexts = [ssl.create_default_context(cafile=ca) for _ in range(2)]
+    mine = trusting | {"client_cert": cert, "client_key": key}
+    return {
+        "validate_cert": (trusting, trusting | {"validate_cert": False}),
+        "ca_certs": ({"validate_cert": False}, trusting | {"validate_cert": False}),
+        "other_ca_certs": (
+            trusting | {"validate_cert": False},
+            {"ca_certs": other_certificates.ca, "validate_cert": False},
+        ),
+        "client_cert": (trusting, mine),
+        "other_client_cert": (
+            mine,
+            trusting | {"client_cert": other_cert, "client_key": other_key},
+        ),
+        "ssl_options": (trusting, {"ssl_options": {"ca_certs": ca}}),
+        "other_ssl_options": (
+            {"ssl_options": {"ca_certs": ca}},
+            {"ssl_options": {"ca_certs": ca, "certfile": cert, "keyfile": key}},
+        ),
+        "context": (trusting, {"ssl_options": contexts[0]}),
+        "other_context": ({"ssl_options": contexts[0]}, {"ssl_options": contexts[1]}),
+    }
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "validate_cert",
+        "ca_certs",
+        "other_ca_certs",
+        "client_cert",
+        "other_client_cert",
+        "ssl_options",
+        "other_ssl_options",
+        "context",
+        "other_context",
+    ],
+)
+@gen.coroutine
+def test_tls_option_parts_connections(
+    client, secure_web, certificates, other_certificates, name
+):
+    one, other = tls_options(certificates, other_certificates)[name]
+
+    yield fetch_each(client, secure_web.url, one, other, one, other)
+
+    assert secure_web.used == [0, 1, 0, 1]
+
+
+@gen.coroutine
+def test_equal_tls_options_share_a_connection(client, secure_web, certificates):
+    ca = certificates.ca
+
+    for _ in range(2):
+        # Equal, and not the same object.
+        yield client.fetch(secure_web.url, ssl_options={"ca_certs": str(ca)})
+
+    assert secure_web.used == [0, 0]
+
+
+@gen.coroutine
+def test_connection_from_each_interface_comes_from_its_address(client, serve):
+    peers = []
+    server = serve(
+        lambda request: peers.append(request.stream.socket.getpeername()[0]) or HELLO
+    )
+
+    yield fetch_each(client, server.url, {}, {"network_interface": "127.0.0.2"})
+
+    assert peers == ["127.0.0.1", "127.0.0.2"]

@@ -1,0 +1,252 @@
+"""Proxies: what is sent to them, what goes through them, and who is told secrets."""
+
+import base64
+
+import pytest
+from peers import answer
+from tornado.httpclient import HTTPClientError
+
+from gencoro import gen
+
+HELLO = answer(b"hello")
+
+
+def login(name, password):
+    return b"Basic " + base64.b64encode(f"{name}:{password}".encode())
+
+
+# Plain HTTP.
+
+
+@gen.coroutine
+def test_http_goes_through_in_the_absolute_form(client, web, proxy):
+    response = yield client.fetch(
+        f"{web.url}/path?q=1", method="PUT", body=b"body", **proxy.options
+    )
+
+    (request,) = web.requests
+    assert response.body == b"hello"
+    assert proxy.lines == [f"PUT {web.url}/path?q=1 HTTP/1.1"]
+    assert (request.target, request.body) == ("/path?q=1", b"body")
+    assert request.headers["Host"] == f"127.0.0.1:{web.port}"
+
+
+@gen.coroutine
+def test_name_is_left_to_the_proxy_to_resolve(client, web, proxy):
+    url = f"http://no.such.name.test:{web.port}/"
+
+    response = yield client.fetch(url, **proxy.options)
+
+    assert response.body == b"hello"
+    assert response.effective_url == url
+    assert proxy.lines == [f"GET {url} HTTP/1.1"]
+    assert response.peer_address[1] == proxy.port
+
+
+@gen.coroutine
+def test_connection_to_the_proxy_is_used_again(client, web, proxy):
+    for _ in range(3):
+        yield client.fetch(web.url, **proxy.options)
+
+    assert proxy.used == [0, 0, 0]
+
+
+@gen.coroutine
+def test_proxy_may_be_a_default(make_client, web, proxy):
+    client = make_client(defaults=proxy.options)
+
+    yield client.fetch(web.url)
+
+    assert len(proxy.heads) == 1
+
+
+@gen.coroutine
+def test_redirect_goes_through_the_proxy_too(client, web, proxy):
+    web.redirect("/a", to="/b")
+
+    response = yield client.fetch(f"{web.url}/a", **proxy.options)
+
+    assert response.effective_url == f"{web.url}/b"
+    assert proxy.lines == [f"GET {web.url}/{path} HTTP/1.1" for path in "ab"]
+
+
+@gen.coroutine
+def test_refusal_of_a_plain_request_is_an_answer(client, web, proxy):
+    proxy.login = ("me", "secret")
+
+    with pytest.raises(HTTPClientError) as caught:
+        yield client.fetch(web.url, **proxy.options)
+
+    assert (caught.value.code, caught.value.response.body) == (407, b"login")
+    assert web.requests == []
+
+
+# HTTPS.
+
+
+@gen.coroutine
+def test_https_goes_through_a_tunnel(secure_client, secure_web, proxy):
+    response = yield secure_client.fetch(
+        f"{secure_web.url}/secret?q=1", method="PUT", body=b"body", **proxy.options
+    )
+
+    (request,) = secure_web.requests
+    assert response.body == b"hello"
+    assert proxy.lines == [f"CONNECT 127.0.0.1:{secure_web.port} HTTP/1.1"]
+    assert f"Host: 127.0.0.1:{secure_web.port}".encode() in proxy.heads[0]
+    assert (request.target, request.body) == ("/secret?q=1", b"body")
+    # The greeting of TLS, and nothing in plain text.
+    assert proxy.tunneled[:1] == b"\x16"
+    assert b"secret?q" not in proxy.tunneled
+
+
+@gen.coroutine
+def test_certificate_is_that_of_the_server_behind_the_tunnel(
+    secure_client, secure_web, proxy
+):
+    url = f"https://a.test:{secure_web.port}/"
+
+    response = yield secure_client.fetch(url, **proxy.options)
+    with pytest.raises(OSError, match=r"elsewhere\.test"):
+        yield secure_client.fetch(
+            url.replace("a.test", "elsewhere.test"), **proxy.options
+        )
+
+    assert response.body == b"hello"
+
+
+@gen.coroutine
+def test_tunnel_is_used_again(secure_client, secure_web, proxy):
+    for _ in range(3):
+        yield secure_client.fetch(secure_web.url, **proxy.options)
+
+    assert len(proxy.heads) == 1
+    assert secure_web.used == [0, 0, 0]
+
+
+@gen.coroutine
+def test_tunnel_to_an_ipv6_address_has_brackets(secure_client, secure_web, proxy):
+    url = f"https://[::1]:{secure_web.port}/"
+
+    response = yield secure_client.fetch(url, **proxy.options)
+
+    assert response.body == b"hello"
+    assert proxy.lines == [f"CONNECT [::1]:{secure_web.port} HTTP/1.1"]
+
+
+@gen.coroutine
+def test_length_in_the_answer_to_connect_means_nothing(
+    secure_client, secure_web, proxy
+):
+    # RFC 9110, 9.3.6: a client must ignore them in a 2xx to CONNECT.
+    proxy.says_to_connect = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n"
+
+    response = yield secure_client.fetch(secure_web.url, **proxy.options)
+
+    assert response.body == b"hello"
+
+
+@gen.coroutine
+def test_answer_to_connect_is_not_what_the_caller_sees(
+    secure_client, secure_web, proxy
+):
+    lines = []
+    proxy.says_to_connect = b"HTTP/1.1 200 OK\r\nX-Proxy: yes\r\n\r\n"
+
+    response = yield secure_client.fetch(
+        secure_web.url, header_callback=lines.append, **proxy.options
+    )
+
+    assert "X-Proxy" not in response.headers
+    assert b"X-Proxy" not in response.raw_head
+    assert not [line for line in lines if "Proxy" in line]
+    assert len([line for line in lines if line.startswith("HTTP/")]) == 1
+
+
+# Who is told secrets.
+
+
+@pytest.mark.parametrize("scheme", ["http", "https"])
+@gen.coroutine
+def test_login_is_for_the_proxy_alone(secure_client, web, secure_web, proxy, scheme):
+    proxy.login = ("me", "søcret")
+    server = secure_web if scheme == "https" else web
+
+    yield secure_client.fetch(
+        server.url,
+        proxy_username="me",
+        proxy_password="søcret",
+        auth_username="other",
+        auth_password="hidden",
+        headers={"Cookie": "c=1"},
+        **proxy.options,
+    )
+
+    (request,) = server.requests
+    (head,) = proxy.heads
+    assert b"Proxy-Authorization: " + login("me", "søcret") in head
+    assert "Proxy-Authorization" not in request.headers
+    assert request.headers["Authorization"].encode() == login("other", "hidden")
+    assert request.headers["Cookie"] == "c=1"
+    if scheme == "https":
+        assert b"\r\nAuthorization" not in head
+        assert b"Cookie" not in head
+
+
+@gen.coroutine
+def test_login_is_not_sent_where_no_proxy_is(client, web):
+    yield client.fetch(web.url, proxy_username="me", proxy_password="secret")
+
+    assert "Proxy-Authorization" not in web.requests[0].headers
+
+
+@gen.coroutine
+def test_login_stays_with_the_proxy_over_a_redirect_to_another_origin(
+    client, web, serve, proxy
+):
+    proxy.login = ("me", "secret")
+    elsewhere = serve(HELLO)
+    web.redirect("/", to=elsewhere.url)
+
+    yield client.fetch(
+        web.url, proxy_username="me", proxy_password="secret", **proxy.options
+    )
+
+    assert [login("me", "secret") in head for head in proxy.heads] == [True, True]
+    assert "Proxy-Authorization" not in elsewhere.requests[0].headers
+
+
+# Which connections are shared.
+
+
+@pytest.mark.parametrize("scheme", ["http", "https"])
+@gen.coroutine
+def test_connection_is_not_shared_with_other_proxies_or_none(
+    secure_client, web, secure_web, make_proxy, scheme
+):
+    server = secure_web if scheme == "https" else web
+    one, other = make_proxy(), make_proxy()
+
+    for options in (one.options, other.options, {}, one.options, other.options, {}):
+        yield secure_client.fetch(server.url, **options)
+
+    times = 1 if scheme == "https" else 2
+    assert one.used == other.used == [0] * times
+    assert len(set(server.used)) >= 3
+
+
+@pytest.mark.parametrize("scheme", ["http", "https"])
+@gen.coroutine
+def test_connection_is_not_shared_between_logins(
+    secure_client, web, secure_web, proxy, scheme
+):
+    server = secure_web if scheme == "https" else web
+    logins = [
+        {"proxy_username": name, "proxy_password": password}
+        for name, password in [("a", "x"), ("a", "y"), ("b", "x")]
+    ]
+
+    for options in [*logins, {}]:
+        yield secure_client.fetch(server.url, **options, **proxy.options)
+
+    assert proxy.used == [0, 1, 2, 3]

@@ -1,0 +1,152 @@
+"""Proxies that refuse, say rubbish, or say nothing."""
+
+import pytest
+from peers import answer, refusing_port
+from tornado.httpclient import HTTPClientError
+from tornado.simple_httpclient import HTTPStreamClosedError, HTTPTimeoutError
+
+from crawler_app.httpclient import (
+    BadResponseError,
+    ProxyError,
+    ResponseTooLargeError,
+)
+from gencoro import gen
+
+
+@pytest.mark.parametrize(
+    "status", ["403 Forbidden", "407 Login", "502 Bad Gateway", "302 Found"]
+)
+@gen.coroutine
+def test_refused_tunnel_is_told_with_its_status(
+    secure_client, secure_web, proxy, status
+):
+    proxy.says_to_connect = answer(b"sorry", status, Location="http://a.test/")
+
+    with pytest.raises(ProxyError, match=status[:3]) as caught:
+        yield secure_client.fetch(secure_web.url, **proxy.options)
+
+    assert isinstance(caught.value, HTTPClientError)
+    assert caught.value.code == 599
+    assert secure_web.streams == []
+
+
+@gen.coroutine
+def test_refused_tunnel_is_not_used_again(secure_client, secure_web, proxy):
+    proxy.says_to_connect = answer(b"sorry", "403 Forbidden")
+    with pytest.raises(ProxyError):
+        yield secure_client.fetch(secure_web.url, **proxy.options)
+
+    proxy.says_to_connect = b"HTTP/1.1 200 OK\r\n\r\n"
+    response = yield secure_client.fetch(secure_web.url, **proxy.options)
+
+    assert response.body == b"hello"
+    assert proxy.used == [0, 1]
+
+
+@gen.coroutine
+def test_wrong_login_is_told(secure_client, secure_web, proxy):
+    proxy.login = ("me", "secret")
+
+    with pytest.raises(ProxyError, match="407"):
+        yield secure_client.fetch(
+            secure_web.url,
+            proxy_username="me",
+            proxy_password="wrong",
+            **proxy.options,
+        )
+
+
+@gen.coroutine
+def test_proxy_that_closes_amid_connect_is_an_error(secure_client, secure_web, proxy):
+    proxy.says_to_connect = None
+
+    with pytest.raises((ProxyError, HTTPStreamClosedError, OSError)):
+        yield secure_client.fetch(secure_web.url, **proxy.options)
+
+    # It is asked once: the connection was new.
+    assert len(proxy.heads) == 1
+
+
+@pytest.mark.parametrize(
+    ("said", "errors"),
+    [
+        (b"no HTTP\r\n\r\n", (BadResponseError, ProxyError)),
+        (b"HTTP/1.1 403 " + b"x" * 100_000, (ResponseTooLargeError, ProxyError)),
+    ],
+    ids=["rubbish", "too_large"],
+)
+@gen.coroutine
+def test_bad_answer_to_connect_is_an_error(client, secure_web, proxy, said, errors):
+    proxy.says_to_connect = said
+
+    with pytest.raises(errors):
+        yield client.fetch(secure_web.url, **proxy.options)
+
+
+@gen.coroutine
+def test_silent_proxy_is_within_the_connect_timeout(client, serve, virtual_clock):
+    server = serve(lambda request: None)
+
+    with pytest.raises(HTTPTimeoutError):
+        yield client.fetch(
+            "https://a.test/",
+            proxy_host="127.0.0.1",
+            proxy_port=server.port,
+            connect_timeout=3,
+        )
+    gone = yield server.gone(0)
+
+    assert gone
+    assert virtual_clock.time() == 3
+    assert [request.method for request in server.requests] == ["CONNECT"]
+
+
+@pytest.mark.parametrize("way", ["cancel", "close"])
+@gen.coroutine
+def test_giving_up_amid_connect_leaves_nothing(make_client, serve, way):
+    server = serve(lambda request: None)
+    client = make_client()
+    future = client.fetch(
+        "https://a.test/", proxy_host="127.0.0.1", proxy_port=server.port
+    )
+    yield server.came(1)
+
+    (future.cancel if way == "cancel" else client.close)()
+    gone = yield server.gone(0)
+
+    assert gone
+    assert future.cancelled() or isinstance(future.exception(), HTTPStreamClosedError)
+
+
+@gen.coroutine
+def test_proxy_that_is_not_there_is_told(client):
+    port, sock = refusing_port()
+
+    with sock, pytest.raises(ConnectionRefusedError):
+        yield client.fetch("http://a.test/", proxy_host="127.0.0.1", proxy_port=port)
+
+
+@gen.coroutine
+def test_kept_tunnel_that_died_is_dug_again(secure_client, secure_web, proxy):
+    yield secure_client.fetch(secure_web.url, **proxy.options)
+
+    for stream in proxy._streams:
+        stream.close()
+    response = yield secure_client.fetch(secure_web.url, **proxy.options)
+
+    assert response.body == b"hello"
+    assert proxy.used == [0, 1]
+
+
+@gen.coroutine
+def test_addresses_of_the_proxy_are_not_checked(make_client, web, proxy):
+    def refuse(host, address):
+        raise PermissionError(f"{host} is {address}")
+
+    client = make_client(check_address=refuse)
+
+    response = yield client.fetch(web.url, **proxy.options)
+    with pytest.raises(PermissionError):
+        yield client.fetch(web.url)
+
+    assert response.body == b"hello"

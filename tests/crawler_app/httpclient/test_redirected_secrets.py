@@ -1,0 +1,129 @@
+"""Redirects to other origins: what they are not told."""
+
+import pytest
+from peers import answer
+
+from gencoro import gen
+
+HELLO = answer(b"hello")
+
+
+def redirecting(to):
+    """Return a script: every path but /target is redirected to it."""
+    said = answer(status="302 Found", Location=to)
+    return lambda request: HELLO if request.target == "/target" else said
+
+
+SECRETS = {
+    "authorization": {"headers": {"Authorization": "Bearer x", "X-Kept": "1"}},
+    "cookie": {"headers": {"Cookie": "c=1", "X-Kept": "1"}},
+    "auth": {"auth_username": "me", "auth_password": "x", "headers": {"X-Kept": "1"}},
+    "userinfo": {"headers": {"X-Kept": "1"}},
+}
+
+
+def secrets_of(request):
+    return {
+        name: request.headers.get(name)
+        for name in ("Authorization", "Cookie")
+        if name in request.headers
+    }
+
+
+@pytest.fixture
+def named(make_client):
+    names = ("a.test", "b.test", "A.TEST")
+    return make_client(hostname_mapping=dict.fromkeys(names, "127.0.0.1"))
+
+
+@pytest.mark.parametrize("kind", SECRETS)
+@pytest.mark.parametrize("where", ["same", "host", "port"])
+@gen.coroutine
+def test_secrets_are_for_their_origin_alone(named, serve, kind, where):
+    elsewhere = serve(HELLO)
+    server = serve(lambda request: redirecting(to)(request))
+    to = {
+        "same": f"http://a.test:{server.port}/target",
+        "host": f"http://b.test:{server.port}/target",
+        "port": f"http://a.test:{elsewhere.port}/target",
+    }[where]
+    userinfo = "me:x@" if kind == "userinfo" else ""
+
+    yield named.fetch(f"http://{userinfo}a.test:{server.port}/", **SECRETS[kind])
+
+    last = (elsewhere if where == "port" else server).requests[-1]
+    assert last.target == "/target"
+    assert last.headers["X-Kept"] == "1"
+    first_secrets = secrets_of(server.requests[0])
+    assert first_secrets
+    assert secrets_of(last) == (first_secrets if where == "same" else {})
+
+
+@gen.coroutine
+def test_secrets_are_not_for_the_same_host_without_tls(
+    make_client, secure_web, serve, certificates
+):
+    server = serve(HELLO)
+    secure_web.redirect("/", to=server.url)
+    client = make_client(defaults={"ca_certs": certificates.ca})
+
+    yield client.fetch(secure_web.url, auth_username="me", auth_password="x")
+
+    assert "Authorization" in secure_web.requests[0].headers
+    assert secrets_of(server.requests[0]) == {}
+
+
+@gen.coroutine
+def test_secrets_do_not_come_back_with_another_redirect(named, serve):
+    def script(request):
+        if request.target == "/start":
+            return answer(
+                status="302 Found", Location=f"http://b.test:{server.port}/away"
+            )
+        if request.target == "/away":
+            return answer(
+                status="302 Found", Location=f"http://a.test:{server.port}/back"
+            )
+        return HELLO
+
+    server = serve(script)
+
+    yield named.fetch(f"http://a.test:{server.port}/start", **SECRETS["cookie"])
+
+    assert [secrets_of(request) for request in server.requests] == [
+        {"Cookie": "c=1"},
+        {},
+        {},
+    ]
+
+
+@gen.coroutine
+def test_same_origin_in_other_letters_keeps_the_secrets(named, serve):
+    server = serve(lambda request: redirecting(to)(request))
+    to = f"http://A.TEST:{server.port}/target"
+
+    yield named.fetch(f"http://a.test:{server.port}/", **SECRETS["cookie"])
+
+    assert secrets_of(server.requests[-1]) == {"Cookie": "c=1"}
+
+
+@gen.coroutine
+def test_login_in_the_location_of_another_origin_is_dropped(named, serve):
+    server = serve(lambda request: redirecting(to)(request))
+    to = f"http://them:y@b.test:{server.port}/target"
+
+    response = yield named.fetch(f"http://a.test:{server.port}/")
+
+    assert secrets_of(server.requests[-1]) == {}
+    assert "them" not in response.effective_url
+
+
+@gen.coroutine
+def test_host_of_the_caller_is_for_the_first_request(named, serve):
+    server = serve(lambda request: redirecting(to)(request))
+    to = f"http://b.test:{server.port}/target"
+
+    yield named.fetch(f"http://a.test:{server.port}/", headers={"Host": "other.test"})
+
+    hosts = [request.headers["Host"] for request in server.requests]
+    assert hosts == ["other.test", f"b.test:{server.port}"]

@@ -1,0 +1,300 @@
+"""Redirects: which are followed, by which request, and on which connection."""
+
+import pytest
+from peers import answer
+from tornado.httpclient import HTTPClientError, HTTPRequest
+from tornado.simple_httpclient import HTTPTimeoutError
+
+from gencoro import gen
+
+HELLO = answer(b"hello")
+METHODS = ["GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH"]
+
+
+def redirecting(to, status=302, body=b"", **headers):
+    """Return a script: every path but /target is redirected to it."""
+    said = answer(body, f"{status} Moved", Location=to, **headers)
+    return lambda request: HELLO if request.target == "/target" else said
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+@gen.coroutine
+def test_method_and_body_after_a_redirect(client, serve, status, method):
+    server = serve(redirecting("/target", status))
+    has_body = method in ("POST", "PUT", "PATCH")
+    request = HTTPRequest(
+        f"{server.url}/start",
+        method,
+        headers={"Content-Type": "a/b", "X-Kept": "1"},
+        body=b"body" if has_body else None,
+    )
+
+    response = yield client.fetch(request)
+
+    becomes_get = (status == 303 and method != "HEAD") or (
+        status in (301, 302) and method == "POST"
+    )
+    _, last = server.requests
+    assert (response.code, response.effective_url) == (200, f"{server.url}/target")
+    assert last.method == ("GET" if becomes_get else method)
+    assert last.body == (b"body" if has_body and not becomes_get else b"")
+    assert ("Content-Type" in last.headers) == (not becomes_get)
+    if becomes_get:
+        assert "Content-Length" not in last.headers
+    assert last.headers["X-Kept"] == "1"
+    # The request is the caller's own, as he made it.
+    assert response.request is request
+    assert (request.method, request.url) == (method, f"{server.url}/start")
+    assert server.used == [0, 0]
+
+
+@gen.coroutine
+def test_produced_body_is_produced_again(client, serve):
+    server = serve(redirecting("/target", 307))
+
+    yield client.fetch(
+        server.url, method="PUT", body_producer=lambda write: write(b"body")
+    )
+
+    assert [request.body for request in server.requests] == [b"body", b"body"]
+
+
+@gen.coroutine
+def test_produced_body_is_not_for_the_get_that_follows(client, serve):
+    server = serve(redirecting("/target", 303))
+
+    yield client.fetch(
+        server.url, method="POST", body_producer=lambda write: write(b"body")
+    )
+
+    last = server.requests[-1]
+    assert (last.method, last.body) == ("GET", b"")
+    assert "Transfer-Encoding" not in last.headers
+
+
+@pytest.mark.parametrize("status", [300, 304, 305, 306, 309])
+@gen.coroutine
+def test_other_statuses_lead_nowhere(client, serve, status):
+    server = serve(redirecting("/target", status))
+
+    response = yield client.fetch(server.url, raise_error=False)
+
+    assert response.code == status
+    assert len(server.requests) == 1
+
+
+@gen.coroutine
+def test_redirect_without_a_location_is_a_response(client, serve):
+    server = serve(answer(b"where?", "302 Found"))
+
+    with pytest.raises(HTTPClientError) as caught:
+        yield client.fetch(server.url)
+
+    assert (caught.value.code, caught.value.response.body) == (302, b"where?")
+
+
+@pytest.mark.parametrize("options", [{"follow_redirects": False}, {"max_redirects": 0}])
+@gen.coroutine
+def test_redirect_may_be_left_to_the_caller(client, serve, options):
+    server = serve(redirecting("/target", body=b"look there"))
+
+    with pytest.raises(HTTPClientError) as caught:
+        yield client.fetch(server.url, **options)
+
+    response = caught.value.response
+    assert (response.code, response.body) == (302, b"look there")
+    assert response.headers["Location"] == "/target"
+    assert response.effective_url == server.url
+
+
+@gen.coroutine
+def test_circle_ends_with_the_last_redirect_as_it_is(client, serve):
+    server = serve(
+        lambda request: redirecting(request.target + "x", body=b"b")(request)
+    )
+
+    response = yield client.fetch(f"{server.url}/", max_redirects=3, raise_error=False)
+
+    assert (response.code, response.body) == (302, b"b")
+    assert [request.target for request in server.requests] == [
+        "/",
+        "/x",
+        "/xx",
+        "/xxx",
+    ]
+    assert response.effective_url == f"{server.url}/xxx"
+
+
+@pytest.mark.parametrize(
+    ("location", "target"),
+    [
+        ("/target", "/target"),
+        ("target", "/a/target"),
+        ("../target", "/target"),
+        ("?q", "/a/b?q"),
+        ("", "/a/b?x=y"),
+        ("/target#fragment", "/target"),
+        ("//{host}/target", "/target"),
+        ("http://{host}/target", "/target"),
+        ("HTTP://{host}/target", "/target"),
+        ("http://{host}", "/"),
+        ("/a%2Fb", "/a%2Fb"),
+        ("/a b", "/a%20b"),
+        (" /target ", "/target"),
+        # Bytes of UTF-8 and of latin-1, as servers send them.
+        ("/caf\xc3\xa9", "/caf%C3%A9"),
+        ("/caf\xe9", "/caf%E9"),
+    ],
+)
+@gen.coroutine
+def test_location_may_be_written_in_many_ways(client, serve, location, target):
+    def script(request):
+        if len(server.requests) > 1:
+            return HELLO
+        where = location.format(host=f"127.0.0.1:{server.port}")
+        return answer(status="302 Found", Location=where)
+
+    server = serve(script)
+
+    response = yield client.fetch(f"{server.url}/a/b?x=y")
+
+    assert response.body == b"hello"
+    assert server.requests[-1].target == target
+
+
+@pytest.mark.parametrize(
+    "location",
+    [
+        "ftp://a.test/",
+        "file:///etc/passwd",
+        "javascript:alert(1)",
+        "h:5",
+        "http://[::1",
+        "http://a.test:99999/",
+        "gopher://127.0.0.1:25/x",
+    ],
+)
+@gen.coroutine
+def test_location_that_is_no_web_address_is_refused(client, serve, location):
+    server = serve(redirecting(location))
+
+    with pytest.raises(ValueError):
+        yield client.fetch(server.url)
+
+    # The connection is closed, or as good as before.
+    server.script = HELLO
+    response = yield client.fetch(server.url)
+    assert response.body == b"hello"
+
+
+@gen.coroutine
+def test_callbacks_hear_of_the_last_response_only(client, serve):
+    server = serve(redirecting("/target", body=b"look there"))
+    lines, chunks = [], []
+
+    yield client.fetch(
+        server.url, header_callback=lines.append, streaming_callback=chunks.append
+    )
+
+    assert [line for line in lines if line.startswith("HTTP/")] == [
+        "HTTP/1.1 200 OK\r\n"
+    ]
+    assert chunks == [b"hello"]
+
+
+# Connections.
+
+
+@pytest.mark.parametrize(
+    ("size", "is_kept"), [(0, True), (1000, True), (65536, True), (65537, False)]
+)
+@gen.coroutine
+def test_connection_is_kept_if_the_body_of_the_redirect_is_small(
+    client, serve, size, is_kept
+):
+    server = serve(redirecting("/target", body=b"x" * size))
+
+    response = yield client.fetch(server.url)
+
+    assert response.body == b"hello"
+    assert server.used == ([0, 0] if is_kept else [0, 1])
+
+
+@pytest.mark.parametrize("announced", [None, 10**12])
+@gen.coroutine
+def test_endless_body_of_a_redirect_holds_nothing_up(client, serve, announced):
+    @gen.coroutine
+    def forever(request):
+        yield request.stream.write(
+            answer(status="302 Found", Location="/target", Content_Length=announced)
+        )
+        while True:
+            yield request.stream.write(b"x" * 10_000)
+
+    def script(request):
+        return HELLO if request.target == "/target" else forever(request)
+
+    server = serve(script)
+
+    response = yield client.fetch(server.url)
+    gone = yield server.gone(0)
+
+    assert response.body == b"hello"
+    assert gone
+    assert server.used == [0, 1]
+
+
+@gen.coroutine
+def test_body_of_a_redirect_is_not_decoded(client, serve):
+    server = serve(
+        redirecting("/target", body=b"no gzip at all", Content_Encoding="gzip")
+    )
+
+    response = yield client.fetch(server.url)
+
+    assert response.body == b"hello"
+
+
+@gen.coroutine
+def test_redirect_that_closes_is_followed_by_a_new_connection(client, serve):
+    server = serve(redirecting("/target", Connection="close"))
+
+    response = yield client.fetch(server.url)
+
+    assert response.body == b"hello"
+    assert server.used == [0, 1]
+
+
+@gen.coroutine
+def test_time_limit_holds_for_all_hops_together(client, web, virtual_clock):
+    @gen.coroutine
+    def slow(handler):
+        yield gen.sleep(4)
+        handler.redirect(handler.request.path + "x")
+
+    for path in ("/", "/x", "/xx"):
+        web.pages[path] = slow
+
+    with pytest.raises(HTTPTimeoutError, match="Timeout during request"):
+        yield client.fetch(web.url, request_timeout=10)
+
+    assert virtual_clock.time() == 10
+    assert len(web.requests) == 3
+
+
+@gen.coroutine
+def test_cancelling_between_hops_ends_it(client, web, virtual_clock):
+    @gen.coroutine
+    def slow(handler):
+        yield gen.sleep(4)
+        handler.redirect(handler.request.path + "x")
+
+    web.pages.update({"/": slow, "/x": slow})
+    future = client.fetch(web.url)
+    yield web.came(2)
+
+    future.cancel()
+    yield virtual_clock.advance(10)
+
+    assert len(web.requests) == 2

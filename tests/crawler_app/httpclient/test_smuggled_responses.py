@@ -1,0 +1,219 @@
+"""Responses that can be read in one way only, and what may stand behind them.
+
+A second response behind the first, or in place of a body that must not be there, is
+never the answer to the next request: that is what `exchange` asserts in all of them.
+"""
+
+import pytest
+from faulty import FaultServer, answers, attempt, exchange, head, new_client, run
+from shapes import CHUNKED, CHUNKS, OK, POISON, with_chunks, with_coding, with_length
+
+from crawler_app.httpclient import BadResponseError
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"Content-Length:2",
+        b"Content-Length: \t 2 \t ",
+        b"Content-Length: 02",
+        b"Content-Length: 0000000000000000000000000000000000002",
+        b"CONTENT-LENGTH: 2",
+    ],
+)
+def test_length_that_means_one_thing_is_taken(line):
+    result = exchange(answers(with_length(line)))
+
+    assert getattr(result.outcome, "body", result.outcome) == b"ok"
+    assert result.was_reused
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"Transfer-Encoding:chunked",
+        b"Transfer-Encoding:   chunked  ",
+        b"Transfer-Encoding:\tchunked",
+        b"Transfer-Encoding: CHUNKED",
+        b"transfer-encoding: Chunked",
+    ],
+)
+def test_chunked_however_it_is_spelled_is_taken(line):
+    result = exchange(answers(with_coding(line)))
+
+    assert getattr(result.outcome, "body", result.outcome) == b"ok"
+    assert result.was_reused
+
+
+def test_chunked_with_a_tab_behind_is_not_waited_for():
+    # RFC 9110, 5.6.3: a tab is as good as a blank; llhttp thinks otherwise.
+    result = exchange(answers(with_coding(b"Transfer-Encoding: chunked\t")))
+
+    is_refused = isinstance(result.outcome, BadResponseError)
+    assert result.was_reused != is_refused
+    assert is_refused or result.outcome.body == b"ok"
+
+
+@pytest.mark.parametrize(
+    "chunks",
+    [
+        b"2\r\nok\r\n000\r\n\r\n",
+        b"0002\r\nok\r\n0\r\n\r\n",
+        b"2;a\r\nok\r\n0\r\n\r\n",
+        b"2;a=b;c\r\nok\r\n0;d\r\n\r\n",
+        b'2;a="b;c"\r\nok\r\n0\r\n\r\n',
+        b"1\r\no\r\n1\r\nk\r\n0\r\n\r\n",
+        b"2\r\nok\r\n0\r\nA: b\r\nC: d\r\n\r\n",
+        b"2\r\nok\r\n0\r\nTransfer-Encoding: chunked\r\n\r\n",
+    ],
+)
+def test_chunks_that_mean_one_thing_are_taken(chunks):
+    result = exchange(answers(with_chunks(chunks)))
+
+    assert getattr(result.outcome, "body", result.outcome) == b"ok"
+    assert "Content-Length" not in result.outcome.headers
+    assert result.was_reused
+
+
+def test_chunk_size_in_both_cases_is_taken():
+    body = bytes(0xAB)
+    chunks = b"aB\r\n" + body + b"\r\n0\r\n\r\n"
+
+    result = exchange(answers(with_chunks(chunks)))
+
+    assert getattr(result.outcome, "body", result.outcome) == body
+
+
+@pytest.mark.parametrize(
+    "excess", [b"", b"\r\n", b"\r\n\r\n", b"x", POISON, b"Z: z\r\n\r\n"]
+)
+def test_trailers_are_those_of_the_response_whatever_is_behind_it(excess):
+    chunks = b"2\r\nok\r\n0\r\nX: y\r\n\r\n"
+    first = OK + b"Trailer: X\r\n" + CHUNKED + b"\r\n" + chunks
+
+    result = exchange(answers(first + excess))
+
+    assert getattr(result.outcome, "body", result.outcome) == b"ok"
+    assert list(result.outcome.trailers.get_all()) == [("X", "y")]
+    assert not (result.was_reused and excess.strip())
+
+
+# A second response.
+
+NO_BODY = [("HEAD", b"200 OK"), ("GET", b"204 None"), ("GET", b"304 Same")]
+
+
+@pytest.mark.parametrize(("method", "status"), NO_BODY)
+@pytest.mark.parametrize(
+    "lines",
+    [
+        [],
+        [b"Content-Length: %d" % len(POISON)],
+        [b"Content-Length: 0"],
+        [b"Transfer-Encoding: chunked"],
+    ],
+)
+def test_body_where_none_may_be_is_not_the_next_response(method, status, lines):
+    result = exchange(answers(head(*lines, status=status) + POISON), method=method)
+
+    assert getattr(result.outcome, "code", result.outcome) == int(status[:3])
+    assert result.outcome.body == b""
+    assert not result.was_reused
+
+
+@pytest.mark.parametrize(("method", "status"), NO_BODY)
+def test_late_body_where_none_may_be_is_not_the_next_response(method, status):
+    async def main():
+        first = head(b"Content-Length: %d" % len(POISON), status=status)
+        async with FaultServer(answers(first)) as server:
+            client = new_client()
+            outcome = await attempt(client, server.url, method=method)
+            await server.peers[0].send(POISON)
+            await server.peers[0].is_gone.wait()
+            after = await attempt(client, server.url)
+            client.close()
+            return outcome, after
+
+    outcome, after = run(main)
+
+    assert getattr(outcome, "code", outcome) == int(status[:3])
+    assert getattr(after, "body", after) == b"good"
+
+
+@pytest.mark.parametrize(
+    "response",
+    [
+        with_length(b"Content-Length: 2"),
+        with_length(b"Content-Length: 2\r\nConnection: keep-alive"),
+        with_coding(b"Transfer-Encoding: chunked"),
+        OK + b"Content-Length: 0\r\n\r\n",
+        b"HTTP/1.0 200 OK\r\nConnection: keep-alive\r\nContent-Length: 2\r\n\r\nok",
+    ],
+)
+@pytest.mark.parametrize("count", [1, 3])
+def test_response_behind_a_response_is_not_the_next_one(response, count):
+    result = exchange(answers(response + POISON * count))
+
+    assert getattr(result.outcome, "body", result.outcome) in (b"ok", b"")
+    assert not result.was_reused
+
+
+@pytest.mark.parametrize(
+    "response", [with_length(b"Content-Length: 2"), with_chunks(CHUNKS)]
+)
+@pytest.mark.parametrize("size", range(1, len(POISON), 7))
+def test_part_of_a_response_behind_a_response_is_not_of_the_next_one(response, size):
+    result = exchange(answers(response + POISON[:size]))
+
+    assert getattr(result.outcome, "body", result.outcome) == b"ok"
+    assert not result.was_reused
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        b"Content-Length: 45\r\n",
+        b"Content-Length: 0\r\n",
+        CHUNKED,
+        b"Content-Length: 2\r\n" + CHUNKED,
+    ],
+)
+def test_informational_answer_has_no_body_whatever_it_says(lines):
+    first = b"HTTP/1.1 100 Continue\r\n" + lines + b"\r\n"
+
+    result = exchange(answers(first + with_length(b"Content-Length: 2") + POISON))
+
+    # RFC 9110, 15.2: it ends with its head; what says otherwise may be refused as well.
+    is_refused = isinstance(result.outcome, BadResponseError)
+    assert is_refused or result.outcome.body == b"ok"
+    assert not result.was_reused
+
+
+def test_body_of_an_informational_answer_is_no_response():
+    first = b"HTTP/1.1 100 Continue\r\nContent-Length: 5\r\n\r\nhello"
+
+    result = exchange(answers(first + with_length(b"Content-Length: 2")))
+
+    assert isinstance(result.outcome, BadResponseError), repr(result.outcome)
+    assert not result.was_reused
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_blank_lines_before_a_response_are_no_response(count):
+    # RFC 9112, 2.2 lets servers pass over them, and says nothing of clients.
+    response = b"\r\n" * count + with_length(b"Content-Length: 2")
+
+    result = exchange(answers(response + POISON))
+
+    is_refused = isinstance(result.outcome, BadResponseError)
+    assert is_refused or result.outcome.body == b"ok"
+    assert not result.was_reused
+
+
+def test_redirect_with_a_response_behind_it_is_followed_elsewhere():
+    redirect = head(b"Location: /b", b"Content-Length: 2", status=b"302 Moved") + b"ok"
+
+    result = exchange(answers(redirect + POISON))
+
+    assert getattr(result.outcome, "body", result.outcome) == b"good"
+    assert not result.was_reused

@@ -1,0 +1,359 @@
+"""TLS: who is trusted, who is shown which certificate, and what a context costs."""
+
+import shutil
+import ssl
+
+import pytest
+from peers import Web, answer
+from tornado.simple_httpclient import HTTPStreamClosedError, HTTPTimeoutError
+
+from gencoro import gen
+
+HELLO = answer(b"hello")
+
+
+@pytest.fixture
+def by_name(make_client):
+    """Return a client for which all names under .test are this machine."""
+    names = ("a.test", "b.test", "elsewhere.test")
+    return make_client(hostname_mapping=dict.fromkeys(names, "127.0.0.1"))
+
+
+@pytest.fixture
+def needs_client_cert(io_loop, certificates):
+    """Serve over HTTPS whoever has a certificate, and tell him his name."""
+    context = certificates.server_context(needs_client_cert=True)
+    web = Web("https", ssl_options=context)
+
+    def page(handler):
+        subject = handler.request.get_ssl_certificate()["subject"]
+        (name,) = [value for ((key, value),) in subject if key == "commonName"]
+        handler.write(name)
+
+    web.pages["/"] = page
+    yield web
+    io_loop.run_sync(web.stop, timeout=5)
+
+
+# Who is trusted.
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "a.test"])
+@gen.coroutine
+def test_server_with_a_known_certificate_is_trusted(
+    by_name, secure_web, certificates, host
+):
+    url = f"https://{host}:{secure_web.port}/"
+
+    response = yield by_name.fetch(url, ca_certs=certificates.ca)
+
+    assert response.body == b"hello"
+
+
+@gen.coroutine
+def test_unknown_authority_is_refused(client, secure_web, other_certificates):
+    with pytest.raises(ssl.SSLCertVerificationError):
+        yield client.fetch(secure_web.url)
+    with pytest.raises(ssl.SSLCertVerificationError):
+        yield client.fetch(secure_web.url, ca_certs=other_certificates.ca)
+
+    assert secure_web.requests == []
+
+
+@pytest.mark.parametrize("options", [{}, {"as_dict": True}, {"as_context": True}])
+@gen.coroutine
+def test_certificate_of_another_host_is_refused(
+    by_name, secure_web, certificates, options
+):
+    ca = certificates.ca
+    trust = {"ca_certs": ca}
+    if "as_dict" in options:
+        trust = {"ssl_options": {"ca_certs": ca, "cert_reqs": ssl.CERT_REQUIRED}}
+    elif "as_context" in options:
+        trust = {"ssl_options": ssl.create_default_context(cafile=ca)}
+
+    with pytest.raises(ssl.SSLCertVerificationError, match=r"elsewhere\.test"):
+        yield by_name.fetch(f"https://elsewhere.test:{secure_web.port}/", **trust)
+
+    assert secure_web.requests == []
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "elsewhere.test"])
+@gen.coroutine
+def test_anybody_is_believed_without_validation(by_name, secure_web, host):
+    url = f"https://{host}:{secure_web.port}/"
+
+    response = yield by_name.fetch(url, validate_cert=False)
+
+    assert response.body == b"hello"
+
+
+@gen.coroutine
+def test_options_of_a_request_win_over_the_defaults(make_client, secure_web):
+    client = make_client(defaults={"validate_cert": False})
+
+    response = yield client.fetch(secure_web.url)
+    with pytest.raises(ssl.SSLCertVerificationError):
+        yield client.fetch(secure_web.url, validate_cert=True)
+
+    assert response.body == b"hello"
+
+
+@pytest.mark.parametrize("kind", ["dict", "context"])
+@gen.coroutine
+def test_ssl_options_win_over_the_single_options(
+    client, secure_web, certificates, kind
+):
+    options = {"ca_certs": certificates.ca}
+    if kind == "context":
+        options = ssl.create_default_context(cafile=certificates.ca)
+
+    response = yield client.fetch(
+        secure_web.url, ssl_options=options, ca_certs="/no/such/file"
+    )
+
+    assert response.body == b"hello"
+
+
+@gen.coroutine
+def test_missing_file_is_told(client, secure_web):
+    with pytest.raises(FileNotFoundError):
+        yield client.fetch(secure_web.url, ca_certs="/no/such/file.pem")
+    with pytest.raises(FileNotFoundError):
+        yield client.fetch(
+            secure_web.url, validate_cert=False, client_cert="/no/such/file.pem"
+        )
+
+
+@gen.coroutine
+def test_server_that_speaks_no_tls_is_an_ssl_error(client, serve):
+    server = serve(HELLO)
+    future = client.fetch(server.url.replace("http:", "https:"), validate_cert=False)
+    yield server.connected(1)
+    yield server.streams[0].write(b"SSH-2.0-something\r\n" * 10)
+
+    with pytest.raises(ssl.SSLError):
+        yield future
+
+
+# Who we are.
+
+
+@gen.coroutine
+def test_server_that_needs_a_certificate_is_shown_it(
+    client, needs_client_cert, certificates
+):
+    cert, key = certificates.client_files("someone")
+
+    response = yield client.fetch(
+        needs_client_cert.url,
+        ca_certs=certificates.ca,
+        client_cert=cert,
+        client_key=key,
+    )
+
+    assert response.body == b"someone"
+
+
+@gen.coroutine
+def test_certificate_may_stand_in_ssl_options(client, needs_client_cert, certificates):
+    cert, key = certificates.client_files("someone")
+    options = {"ca_certs": certificates.ca, "certfile": cert, "keyfile": key}
+
+    response = yield client.fetch(needs_client_cert.url, ssl_options=options)
+
+    assert response.body == b"someone"
+
+
+@gen.coroutine
+def test_server_that_needs_a_certificate_refuses_who_has_none(
+    client, needs_client_cert, certificates
+):
+    # With TLS 1.3 the server's refusal comes after the client's handshake.
+    with pytest.raises((OSError, HTTPStreamClosedError)):
+        yield client.fetch(needs_client_cert.url, ca_certs=certificates.ca)
+
+    assert needs_client_cert.requests == []
+
+
+@gen.coroutine
+def test_each_certificate_has_its_own_connection(
+    client, needs_client_cert, certificates
+):
+    files = [certificates.client_files(name) for name in ("one", "other")]
+
+    names = []
+    for cert, key in [*files, *files]:
+        response = yield client.fetch(
+            needs_client_cert.url,
+            ca_certs=certificates.ca,
+            client_cert=cert,
+            client_key=key,
+        )
+        names.append(response.body)
+
+    assert names == [b"one", b"other", b"one", b"other"]
+    assert needs_client_cert.used == [0, 1, 0, 1]
+
+
+@gen.coroutine
+def test_renewed_certificate_is_shown_on_a_new_connection(
+    client, needs_client_cert, certificates
+):
+    cert, key = certificates.client_files("renewed", common_name="before")
+    options = {
+        "ca_certs": certificates.ca,
+        "client_cert": cert,
+        "client_key": key,
+        "headers": {"Connection": "close"},
+    }
+    before = yield client.fetch(needs_client_cert.url, **options)
+
+    certificates.client_files("renewed", common_name="after")
+    after = yield client.fetch(needs_client_cert.url, **options)
+
+    assert (before.body, after.body) == (b"before", b"after")
+
+
+@gen.coroutine
+def test_renewed_authority_is_trusted_on_a_new_connection(
+    client, secure_web, certificates, other_certificates, tmp_path
+):
+    ca = tmp_path / "ca.pem"
+    shutil.copy(other_certificates.ca, ca)
+    with pytest.raises(ssl.SSLCertVerificationError):
+        yield client.fetch(secure_web.url, ca_certs=str(ca))
+
+    shutil.copy(certificates.ca, ca)
+    response = yield client.fetch(secure_web.url, ca_certs=str(ca))
+
+    assert response.body == b"hello"
+
+
+# What the server sees.
+
+
+@pytest.mark.parametrize(
+    ("host", "seen"), [("a.test", "a.test"), ("A.TEST", "a.test"), ("127.0.0.1", None)]
+)
+@gen.coroutine
+def test_server_is_told_the_name_it_is_asked_by(
+    make_client, io_loop, certificates, host, seen
+):
+    names = []
+    context = certificates.server_context()
+    context.sni_callback = lambda sock, name, context: names.append(name)
+    web = Web("https", ssl_options=context)
+    client = make_client(
+        hostname_mapping={"a.test": "127.0.0.1", "A.TEST": "127.0.0.1"}
+    )
+
+    try:
+        yield client.fetch(f"https://{host}:{web.port}/", ca_certs=certificates.ca)
+    finally:
+        yield web.stop()
+
+    assert [name and name.lower() for name in names] == [seen]
+
+
+@gen.coroutine
+def test_header_host_does_not_change_who_must_be_certified(
+    by_name, secure_web, certificates
+):
+    response = yield by_name.fetch(
+        f"https://a.test:{secure_web.port}/",
+        ca_certs=certificates.ca,
+        headers={"Host": "elsewhere.test"},
+    )
+
+    assert response.code == 200
+    assert secure_web.requests[0].headers["Host"] == "elsewhere.test"
+
+
+@gen.coroutine
+def test_large_bodies_go_both_ways(client, secure_web, certificates):
+    body = bytes(range(256)) * 10_000
+    secure_web.pages["/"] = lambda handler: handler.write(handler.request.body)
+
+    for _ in range(2):
+        response = yield client.fetch(
+            secure_web.url, method="PUT", body=body, ca_certs=certificates.ca
+        )
+        assert response.body == body
+
+    assert secure_web.used == [0, 0]
+
+
+@gen.coroutine
+def test_times_of_the_handshake_are_told(client, secure_web, certificates):
+    times = []
+    for _ in range(2):
+        response = yield client.fetch(secure_web.url, ca_certs=certificates.ca)
+        times.append(response.time_info)
+
+    new, reused = times
+    assert 0 < new["connect"] < new["appconnect"] <= new["pretransfer"]
+    assert new["pretransfer"] <= new["starttransfer"] <= new["total"]
+    assert (reused["connect"], reused["appconnect"]) == (0, 0)
+
+
+# What it costs.
+
+
+@gen.coroutine
+def test_context_is_made_once_for_each_set_of_options(
+    client, secure_web, certificates, monkeypatch, tmp_path
+):
+    # Contexts may live longer than clients, so these files are new.
+    ca = tmp_path / "ca.pem"
+    shutil.copy(certificates.ca, ca)
+    made = []
+    load = ssl.SSLContext.load_verify_locations
+
+    def counting(context, *args, **kwargs):
+        made.append(context)
+        return load(context, *args, **kwargs)
+
+    monkeypatch.setattr(ssl.SSLContext, "load_verify_locations", counting)
+    cert, key = certificates.client_files("counted")
+    plain = {"ca_certs": str(ca)}
+    sets = [plain, plain | {"client_cert": cert, "client_key": key}]
+
+    for options in sets * 3:
+        yield client.fetch(secure_web.url, headers={"Connection": "close"}, **options)
+
+    assert secure_web.used == [0, 1, 2, 3, 4, 5]
+    assert len(made) == 2
+
+
+# Time.
+
+
+@gen.coroutine
+def test_silence_amid_the_handshake_is_told(client, serve, virtual_clock):
+    server = serve(HELLO)
+
+    with pytest.raises(HTTPTimeoutError) as caught:
+        yield client.fetch(
+            f"https://127.0.0.1:{server.port}/", connect_timeout=3, request_timeout=9
+        )
+    gone = yield server.gone(0)
+
+    assert str(caught.value) == (
+        f"Timeout during TLS handshake with 127.0.0.1:{server.port}"
+    )
+    assert caught.value.code == 599
+    assert gone
+    assert virtual_clock.time() == 3
+
+
+@gen.coroutine
+def test_server_that_leaves_amid_the_handshake_is_an_error(client, serve):
+    server = serve(HELLO)
+    future = client.fetch(f"https://127.0.0.1:{server.port}/")
+    yield server.connected(1)
+
+    server.streams[0].close()
+
+    with pytest.raises((OSError, HTTPStreamClosedError)):
+        yield future
