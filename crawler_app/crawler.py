@@ -32,7 +32,7 @@ from crawler_app.links import SettledLinks
 from crawler_app.models import Candidate, Claim, Fetched, Outcome, State
 from crawler_app.scope import Scope
 from crawler_app.stats import Stats
-from crawler_app.urls import dedup_key, escape_bytes, host_of, join
+from crawler_app.urls import dedup_key, host_of, join, reference_in_header
 from gencoro import gen
 
 __all__ = ["PASSING_REASONS", "Crawler"]
@@ -247,7 +247,7 @@ class Crawler:
     def _redirect(self, claim: Claim, fetched: Fetched) -> "_Ending":
         """A redirect, whose target is admitted with one redirect fewer to go."""
         outcome = _outcome(State.DONE, "redirect", fetched)
-        location = escape_bytes(fetched.headers.get("Location", ""))
+        location = reference_in_header(fetched.headers.get("Location", ""))
         if not location:
             return _failed(outcome, "bad_redirect", "the redirect has no Location")
         try:

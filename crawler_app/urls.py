@@ -19,11 +19,11 @@ __all__ = [
     "canonicalize",
     "clean_reference",
     "dedup_key",
-    "escape_bytes",
     "host_of",
     "is_loopback",
     "is_of_directory",
     "join",
+    "reference_in_header",
     "without_fragment",
 ]
 
@@ -110,16 +110,21 @@ def without_fragment(reference: str) -> str:
     return reference.partition("#")[0]
 
 
-def escape_bytes(header: str) -> str:
-    """Escape what is not ASCII in a header byte by byte, whatever charset it is in.
+def reference_in_header(value: str) -> str:
+    """Return the reference in a header such as Location, in whatever charset it is.
 
     Args:
-        header: Read as latin-1, which keeps each byte, as Tornado does.
+        value: Read as latin-1, which keeps each byte, as Tornado does.
 
-    >>> escape_bytes("/caf\u00c3\u00a9")
-    '/caf%C3%A9'
+    >>> reference_in_header("/caf\u00c3\u00a9"), reference_in_header("/caf\u00e9")
+    ('/café', '/caf%E9')
     """
-    return quote(header.encode("latin-1", "replace"), safe=string.punctuation)
+    octets = value.encode("latin-1", "replace")
+    try:
+        return octets.decode("utf-8")
+    except UnicodeDecodeError:
+        # No charset is known, so each byte has to stay what it is.
+        return quote(octets, safe=string.punctuation)
 
 
 def dedup_key(url: str) -> str:

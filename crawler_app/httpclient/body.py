@@ -2,6 +2,7 @@
 
 import asyncio
 import collections
+import inspect
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 from typing import Any, Protocol
 
@@ -187,7 +188,8 @@ class StreamedBody(_Limited):
             taken = self._callback(piece)
             if taken is None and handed_out >= TURN_BYTES:
                 taken = asyncio.sleep(0)
-            if taken is not None:
+            # What `list.append`'s kin return, such as a file's `write`, is no matter.
+            if taken is not None and inspect.isawaitable(taken):
                 self._wait_for(gen.convert_yielded(taken))
                 return
 
@@ -211,6 +213,8 @@ class StreamedBody(_Limited):
             self._pieces = iter(pieces)
 
     def _go_on(self, taken: "asyncio.Future[Any]") -> None:
+        if taken is not self._waiting_for:
+            return  # it was on its way to us when we were cancelled
         self._waiting_for = None
         try:
             taken.result()

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import Any
 
 from tornado.httpclient import AsyncHTTPClient, HTTPRequest, HTTPResponse
-from tornado.log import app_log
 from tornado.netutil import OverrideResolver, Resolver
 from tornado.simple_httpclient import HTTPStreamClosedError
 
@@ -23,6 +22,10 @@ MAX_BUFFER_BYTES = 100 * 1024 * 1024
 # Servers keep an idle connection for 5 s (Apache, Node) to 75 s (nginx); a connection
 # that they have just closed costs a second try.  Precedents: aiohttp 15, httpx 5.
 IDLE_TIMEOUT_S = 15.0
+
+
+# What it takes to cancel a connection in the making, and to close what it has.
+CLOSING_TURNS = 5
 
 
 class PooledAsyncHTTPClient(AsyncHTTPClient):
@@ -103,20 +106,12 @@ class PooledAsyncHTTPClient(AsyncHTTPClient):
         To cancel the Future is to end the exchange: its connection is closed at once.
         Unless errors are not to be raised, a warning in the log tells of it.
         """
+        # One fetch may begin another on its way: a resolver's, a body_producer's.
+        outer, self._latest = self._latest, None
         future = super().fetch(request, raise_error, **kwargs)
-        fetch, self._latest = self._latest, None
+        fetch, self._latest = self._latest, outer
         if fetch is not None and not fetch.is_over:
-
-            def follow(future: "asyncio.Future[HTTPResponse]") -> None:
-                if future.cancelled() and not fetch.is_over:
-                    fetch.cancel()
-                    if raise_error:
-                        # Tornado's clients go on, and say so if they meet an error.
-                        app_log.warning(
-                            "Exception after Future was cancelled: gave up %s", fetch
-                        )
-
-            future.add_done_callback(follow)
+            fetch.follow(future, warns=raise_error)
         return future
 
     def fetch_impl(
@@ -126,9 +121,12 @@ class PooledAsyncHTTPClient(AsyncHTTPClient):
         # What Tornado hands over is the request with its defaults, which is slower.
         request = getattr(request, "request", request)
         try:
+            self._require_loop()
             fetch = Fetch(request, callback, self._on_end, self._equipment)
-        except ValueError as exc:
-            callback(HTTPResponse(request, 599, error=exc, request_time=0.0))
+        except Exception as exc:  # ValueError, or about a value of a wrong type
+            # Without the traceback, which holds the Future that will hold the error.
+            error = exc.with_traceback(None)
+            callback(HTTPResponse(request, 599, error=error, request_time=0.0))
             return
         self._latest = fetch
         self.queue[fetch] = None
@@ -136,6 +134,12 @@ class PooledAsyncHTTPClient(AsyncHTTPClient):
             self._process_queue()
         else:
             self._loop.call_soon(self._process_queue)
+
+    def _require_loop(self) -> None:
+        if not self._loop.is_running() and _is_loop_running():
+            raise RuntimeError(
+                "this client was made for another event loop; make it where it is used"
+            )
 
     def close(self) -> None:
         """Close every connection; fetches under way fail with HTTPStreamClosedError."""
@@ -162,11 +166,18 @@ class PooledAsyncHTTPClient(AsyncHTTPClient):
             self._process_queue()
 
     def _let_sockets_close(self) -> None:
-        """A transport closes its socket one turn later, for which a loop must run."""
-        if self._loop.is_running() or self._loop.is_closed():
+        """A transport closes its socket some turns later, for which a loop must run."""
+        if self._loop.is_closed() or self._loop.is_running() or _is_loop_running():
             return
-        try:
-            asyncio.get_running_loop()
-        except RuntimeError:  # none runs in this thread, so ours can
+        for _ in range(CLOSING_TURNS):
             self._loop.call_soon(self._loop.stop)
             self._loop.run_forever()
+
+
+def _is_loop_running() -> bool:
+    """Return whether any loop runs in this thread."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True

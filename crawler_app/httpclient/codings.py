@@ -15,8 +15,12 @@ __all__ = ["ACCEPTED", "Decoder", "DecoderChain", "decoder_of"]
 
 PIECE_BYTES = 64 * 1024
 
-# A server that wraps a body more often than that is playing games.
-MAX_CODINGS = 3
+# Servers that compress twice by mistake are there; more than that is playing games.
+MAX_CODINGS = 2
+
+# Likewise bodies of many streams, one after the other: each costs a decoder, although
+# it may stand for nothing.
+MAX_STREAMS = 1000
 
 # RFC 9659: what a decoder of zstd content must be ready for, 8 MiB, and no more.
 ZSTD_WINDOW_LOG = 23
@@ -222,6 +226,8 @@ class Decoder:
             needed_bytes = self._coding.needed_bytes
         if self._is_over or len(data) < needed_bytes:
             return b""
+        if self._streams == MAX_STREAMS:
+            raise BadResponseError(f"more than {MAX_STREAMS} streams of {self._name}")
         self._stream, self._start = self._coding.open(data), b""
         self._streams += 1
         return data

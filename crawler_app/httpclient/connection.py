@@ -43,7 +43,8 @@ class Connection(asyncio.BufferedProtocol):
     Attributes:
         key: What it can be used for.
         is_reused: Whether it has carried an exchange before this one.
-        expires_at: When it has been idle for too long, on the loop's clock.
+        idle_since: On the loop's clock.
+        expires_at: When it has been idle for too long.
         on_idle_close: Called with it if it ends while nobody uses it.
     """
 
@@ -61,6 +62,7 @@ class Connection(asyncio.BufferedProtocol):
         self.is_closed = False
         self._is_made = False
         self._poll: select.poll | None = None
+        self.idle_since = 0.0
         self.expires_at = 0.0
         self._buffer = buffer
         self._user: ConnectionUser | None = None
@@ -97,6 +99,9 @@ class Connection(asyncio.BufferedProtocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self.transport = cast(asyncio.Transport, transport)
         self._is_made = True
+        if self.is_closed:  # given up meanwhile
+            self.transport.abort()
+            return
         self.peer_address = transport.get_extra_info("peername")
         if hasattr(select, "poll"):  # not on Windows
             self._poll = select.poll()

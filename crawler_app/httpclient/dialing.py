@@ -99,8 +99,11 @@ class Dialer:
                 refusal = exc
             else:
                 allowed.append((family, address))
-        if refusal is not None and not allowed:
-            raise refusal
+        try:
+            if refusal is not None and not allowed:
+                raise refusal
+        finally:
+            del refusal  # which holds this frame
         return allowed
 
 
@@ -120,6 +123,7 @@ class _Dial:
         self._key = connection.key
         self._progress = progress
         self._connected: list[socket.socket] = []
+        self._errors: list[OSError] = []  # of addresses that did not answer
         self._tunnel: asyncio.Transport | None = None
 
     def undo(self) -> None:
@@ -176,7 +180,6 @@ class _Dial:
         """
         untried = collections.deque(addresses)
         attempts: set[asyncio.Future[None]] = set()
-        error: BaseException | None = None
         try:
             while untried or attempts:
                 if untried:
@@ -187,14 +190,13 @@ class _Dial:
                     return_when=asyncio.FIRST_COMPLETED,
                 )
                 for attempt in done:
-                    error = attempt.exception() or error
+                    attempt.result()
                 if self._connected:
                     return self._keep_first()
         finally:
             for attempt in attempts:
                 attempt.cancel()
-        assert error is not None
-        raise error
+        raise self._errors.pop()
 
     @gen.coroutine
     def _attempt(self, family: int, address: Any) -> Generator[Any, Any, None]:
@@ -209,10 +211,11 @@ class _Dial:
             yield self._loop.sock_connect(sock, address)
         except OSError as exc:
             sock.close()
-            if exc.errno is None:
-                raise
-            text = f"{os.strerror(exc.errno)}: {_shown(address)}"
-            raise OSError(exc.errno, text) from None
+            if exc.errno is not None:
+                text = f"{os.strerror(exc.errno)}: {_shown(address)}"
+                exc = OSError(exc.errno, text)
+            self._errors.append(exc.with_traceback(None))
+            return
         except BaseException:
             sock.close()
             raise
@@ -286,11 +289,8 @@ class _TunnelOpening(asyncio.Protocol):
             if len(self._received) > MAX_PROXY_HEAD_BYTES:
                 raise BadResponseError("the proxy's answer to CONNECT has no end")
         except Exception as exc:  # what the parser, or our callback, makes of it
-            if not self.answered.done():
-                cause = exc.__context__ if exc.__context__ is not None else exc
-                self.answered.set_exception(
-                    ProxyError(f"the proxy's answer to CONNECT is wrong: {cause}")
-                )
+            cause = exc.__context__ if exc.__context__ is not None else exc
+            self._refuse(ProxyError(f"the proxy's answer to CONNECT is wrong: {cause}"))
 
     def on_headers_complete(self) -> None:
         """Called by the parser."""
@@ -299,19 +299,21 @@ class _TunnelOpening(asyncio.Protocol):
             return
         if status >= 300:
             line = self._received.lstrip().partition(b"\r\n")[0].decode("latin-1")
-            self.answered.set_exception(
-                ProxyError(f"the proxy answered CONNECT with {line!r}")
-            )
+            self._refuse(ProxyError(f"the proxy answered CONNECT with {line!r}"))
         elif not self._received.endswith(b"\r\n\r\n"):
             raise BadResponseError("bytes before there is a tunnel")
         else:
             self.answered.set_result(None)
 
     def connection_lost(self, exc: Exception | None) -> None:
+        self._refuse(
+            exc or ProxyError("the proxy closed the connection during CONNECT")
+        )
+
+    def _refuse(self, error: Exception) -> None:
         if not self.answered.done():
-            self.answered.set_exception(
-                exc or ProxyError("the proxy closed the connection during CONNECT")
-            )
+            self.answered.set_exception(error)
+            self.answered.exception()  # should nobody wait for it any more
 
 
 def _usable(host: str, addresses: Addresses, key: ConnectionKey) -> Addresses:

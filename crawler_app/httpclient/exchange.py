@@ -97,7 +97,6 @@ class Exchange:
         self._owner = owner
         self._max_head_bytes = max_head_bytes
         self._loop = loop
-        # It holds our methods: a cycle, until we leave.
         self._parser: httptools.HttpResponseParser | None = (
             httptools.HttpResponseParser(self)
         )
@@ -366,9 +365,10 @@ class Exchange:
 
     def cancel(self) -> None:
         """End without a word to the owner; the connection is closed."""
+        body = self._body
         self._leave()
-        if self._body is not None:
-            self._body.cancel()
+        if body is not None:
+            body.cancel()
         self.connection.abort()
 
     def _conclude(self) -> None:
@@ -384,6 +384,8 @@ class Exchange:
             self._end()
 
     def _end(self) -> None:
+        if self._is_over:
+            return
         assert self.head is not None
         self.is_reusable = (
             self.head.keeps_alive
@@ -404,7 +406,8 @@ class Exchange:
 
     def _leave(self) -> None:
         self._is_over = True
-        self._parser = None
+        # They lead back to us.
+        self._parser = self._body = None
         if self._continue_timer is not None:
             self._continue_timer.cancel()
         if self._producing is not None:

@@ -13,6 +13,7 @@ from io import BytesIO
 from typing import Any
 
 from tornado.httpclient import HTTPRequest, HTTPResponse
+from tornado.log import app_log
 from tornado.simple_httpclient import HTTPStreamClosedError, HTTPTimeoutError
 
 from crawler_app.httpclient.body import (
@@ -35,6 +36,7 @@ __all__ = ["Equipment", "Fetch"]
 
 # Of the body of a redirect, which is read only to keep the connection.
 MAX_REDIRECT_BODY_BYTES = 64 * 1024
+REDIRECT_BODY_WITHIN_S = 1.0
 
 # Of what goes over a connection that was there.
 NOT_DIALED = DialProgress()
@@ -77,7 +79,7 @@ class Fetch:
     ) -> None:
         self.is_over = False
         self._original = request
-        self._callback = callback
+        self._callback: Callable[[HTTPResponse], None] | None = callback
         self._on_end = on_end
         self._equipment = equipment
         self._loop = equipment.loop
@@ -89,6 +91,8 @@ class Fetch:
         self._called_at = self._started_at = self._sent_at = self._loop.time()
         self._start_time: float | None = None  # the same as _sent_at, on the wall's
         self._timer: asyncio.TimerHandle | None = None
+        self._future: asyncio.Future[HTTPResponse] | None = None
+        self._warns = False
         self._progress = NOT_DIALED
         self._dialing: asyncio.Future[Connection] | None = None
         self._exchange: Exchange | None = None
@@ -105,7 +109,16 @@ class Fetch:
     def start(self) -> None:
         """Begin; the time limits run from here."""
         self._started_at = self._loop.time()
-        self._send()
+        try:
+            self._send()
+        except Exception as exc:
+            self._fail_inside(exc)
+
+    def _fail_inside(self, error: Exception) -> None:
+        """Let nobody wait for ever, whatever is wrong, where no caller can be told."""
+        if self.is_over:
+            raise error
+        self.fail(error)
 
     def cancel(self) -> None:
         """End without calling back."""
@@ -115,26 +128,56 @@ class Fetch:
         if self._exchange is not None:
             self._exchange.cancel()
 
+    def follow(self, future: "asyncio.Future[HTTPResponse]", warns: bool) -> None:
+        """End when the Future is cancelled.
+
+        Args:
+            warns: Whether to log that, as Tornado's clients do for what goes wrong then.
+        """
+        self._future, self._warns = future, warns
+        future.add_done_callback(self._notice_end)
+
+    def _notice_end(self, future: "asyncio.Future[HTTPResponse]") -> None:
+        if future.cancelled() and not self.is_over:
+            self.cancel()
+            if self._warns:
+                text = "Exception after Future was cancelled: gave up %s"
+                app_log.warning(text, self)
+
     def fail(self, error: BaseException) -> None:
         """End with an error."""
         if self.is_over:
             return
         self.cancel()
-        self._callback(
-            HTTPResponse(
-                self._original,
-                599,
-                error=error,
-                effective_url=self._request.url,
-                request_time=self._loop.time() - self._sent_at,
-                start_time=self._start_time,
-                time_info=self._time_info(),
-            )
+        if isinstance(error, StopIteration):  # which no Future takes
+            error = RuntimeError(f"a callback raised {error!r}")
+        elif isinstance(error, asyncio.CancelledError):
+            # Not as it is: the caller of fetch was not cancelled.
+            error = HTTPStreamClosedError("a callback was cancelled")
+        response = HTTPResponse(
+            self._original,
+            599,
+            error=error,
+            effective_url=self._request.url,
+            request_time=self._loop.time() - self._sent_at,
+            start_time=self._start_time,
+            time_info=self._time_info(),
         )
+        self._call_back(response)
+
+    def _call_back(self, response: HTTPResponse) -> None:
+        # Forgotten at once: it leads to the Future, whose error may lead to us.
+        callback, self._callback = self._callback, None
+        assert callback is not None
+        callback(response)
 
     def _leave(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
+        if self._future is not None:
+            self._future.remove_done_callback(self._notice_end)
+            self._future = None
+        self._body = None  # it leads back to us
         if not self.is_over:
             self.is_over = True
             self._on_end(self)
@@ -145,7 +188,8 @@ class Fetch:
         """Send the request, on a connection that is there or on a new one."""
         self._sent_at = self._loop.time()
         self._start_time = time.time()
-        connection = self._equipment.pool.take(self._outgoing.key)
+        request = self._outgoing
+        connection = self._equipment.pool.take(request.key, request.is_repeatable)
         if connection is not None:
             self._progress = NOT_DIALED
             self._begin_exchange(connection)
@@ -188,7 +232,7 @@ class Fetch:
         """Limit what begins now; what is left for the whole fetch limits it too."""
         if self._timer is not None:
             self._timer.cancel()
-        end = self._sent_at + timeout if timeout else math.inf
+        end = self._loop.time() + timeout if timeout else math.inf
         request_timeout = self._settings["request_timeout"]
         if request_timeout:
             end = min(end, self._started_at + request_timeout)
@@ -199,6 +243,11 @@ class Fetch:
     def _on_connect_timeout(self) -> None:
         self.fail(HTTPTimeoutError(f"Timeout {self._progress.phase}"))
 
+    def _on_late_body(self) -> None:
+        exchange = self._exchange
+        assert exchange is not None
+        exchange.fail(HTTPStreamClosedError("a redirect without its body"))
+
     def _on_request_timeout(self) -> None:
         self.fail(HTTPTimeoutError("Timeout during request"))
 
@@ -207,6 +256,7 @@ class Fetch:
     def head_received(self, head: ResponseHead, has_body: bool) -> Body:
         """Look at the head, and return what takes the body."""
         if self._follows(head):
+            self._set_timer(REDIRECT_BODY_WITHIN_S, self._on_late_body)
             self._body = DiscardedBody(MAX_REDIRECT_BODY_BYTES)
             return self._body
         max_bytes = self._equipment.max_body_size
@@ -231,6 +281,12 @@ class Fetch:
 
     def exchange_ended(self) -> None:
         """Give the connection back; go on to where a redirect leads, or end."""
+        try:
+            self._go_on()
+        except Exception as exc:
+            self._fail_inside(exc)
+
+    def _go_on(self) -> None:
         exchange = self._exchange
         assert exchange is not None and exchange.head is not None
         if exchange.is_reusable:
@@ -243,6 +299,12 @@ class Fetch:
 
     def exchange_failed(self, error: BaseException) -> None:
         """Try once more if the server had left before it saw the request; or fail."""
+        try:
+            self._recover(error)
+        except Exception as exc:
+            self._fail_inside(exc)
+
+    def _recover(self, error: BaseException) -> None:
         exchange, self._exchange = self._exchange, None
         assert exchange is not None
         if exchange.head is not None and self._follows(exchange.head):
@@ -290,7 +352,7 @@ class Fetch:
         response.peer_address = exchange.connection.peer_address
         response.trailers = exchange.trailers()
         self._leave()
-        self._callback(response)
+        self._call_back(response)
 
     def _time_info(self, exchange: Exchange | None = None) -> dict[str, float]:
         """Return how long each phase took, in seconds, by libcurl's names.

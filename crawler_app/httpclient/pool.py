@@ -2,11 +2,16 @@
 
 import asyncio
 import collections
+import math
 
 from crawler_app.httpclient.connection import Connection
 from crawler_app.httpclient.request import ConnectionKey
 
 __all__ = ["ConnectionPool"]
+
+# To ask the system whether a connection is quiet takes a tenth of a small fetch.  Within
+# this time of its last use, what came in meanwhile is as likely to be on its way still.
+FRESH_S = 0.01
 
 
 class ConnectionPool:
@@ -29,24 +34,34 @@ class ConnectionPool:
             collections.OrderedDict()
         )
         self._sweep_timer: asyncio.TimerHandle | None = None
+        self._sweep_due_at = math.inf
 
     def __len__(self) -> int:
         return len(self._idle)
 
-    def take(self, key: ConnectionKey) -> Connection | None:
-        """Return a connection for one exchange; None if there is none."""
+    def take(self, key: ConnectionKey, is_repeatable: bool) -> Connection | None:
+        """Return a connection for one exchange; None if there is none.
+
+        Args:
+            is_repeatable: Whether the request can be sent again if the server closes
+                the connection at this very moment.
+        """
         now = self._loop.time()
         while connections := self._by_key.get(key):
             connection = connections[-1]
-            if (
-                connection.expires_at > now
-                and connection.is_quiet()
-                and not connection.transport.is_closing()
-            ):
+            if self._is_usable(connection, now, is_repeatable):
                 self._forget(connection)
                 return connection
             self._close(connection)
         return None
+
+    def _is_usable(
+        self, connection: Connection, now: float, is_repeatable: bool
+    ) -> bool:
+        if connection.expires_at <= now or connection.transport.is_closing():
+            return False
+        is_fresh = now - connection.idle_since < FRESH_S
+        return (is_repeatable and is_fresh) or connection.is_quiet()
 
     def put(self, connection: Connection, told_timeout_s: float | None = None) -> None:
         """Keep a connection.
@@ -57,7 +72,8 @@ class ConnectionPool:
         timeout_s = self._idle_timeout_s
         if told_timeout_s is not None:
             timeout_s = min(timeout_s, told_timeout_s)
-        connection.expires_at = self._loop.time() + timeout_s
+        connection.idle_since = self._loop.time()
+        connection.expires_at = connection.idle_since + timeout_s
         self._idle[connection] = None
         self._by_key.setdefault(connection.key, []).append(connection)
         if len(self._idle) > self._max_idle:
@@ -76,7 +92,6 @@ class ConnectionPool:
             self._close(connection)
         if self._sweep_timer is not None:
             self._sweep_timer.cancel()
-            self._sweep_timer = None
 
     def _forget(self, connection: Connection) -> None:
         del self._idle[connection]
@@ -91,14 +106,14 @@ class ConnectionPool:
 
     def _sweep_at(self, time: float) -> None:
         """Look for expired connections at a time, or before."""
-        if self._sweep_timer is None:
-            self._sweep_timer = self._loop.call_at(time, self._sweep)
-        elif time < self._sweep_timer.when():
-            self._sweep_timer.cancel()
+        if time < self._sweep_due_at:
+            if self._sweep_timer is not None:
+                self._sweep_timer.cancel()
+            self._sweep_due_at = time
             self._sweep_timer = self._loop.call_at(time, self._sweep)
 
     def _sweep(self) -> None:
-        self._sweep_timer = None
+        self._sweep_timer, self._sweep_due_at = None, math.inf
         now = self._loop.time()
         for connection in list(self._idle):
             if connection.expires_at <= now:

@@ -11,11 +11,11 @@ from tornado.httpclient import HTTPRequest
 
 from crawler_app.httpclient.request import DEFAULT_PORT_BY_SCHEME
 from crawler_app.httpclient.response import ResponseHead
-from crawler_app.urls import escape_bytes
+from crawler_app.urls import reference_in_header
 
 __all__ = ["redirected"]
 
-_SECRET = ("Authorization", "Cookie")
+_SECRET = ("Authorization", "Cookie", "Proxy-Authorization")
 _ABOUT_THE_BODY = (
     "Content-Length",
     "Content-Type",
@@ -39,7 +39,9 @@ def redirected(
     following = copy.copy(request)
     following.headers = request.headers.copy()
     following.headers.pop("Host", None)
-    url = urljoin(request.url, escape_bytes(head.headers["Location"]))
+    # Some servers send it twice.
+    location = head.headers.get_list("Location")[0]
+    url = urljoin(request.url, reference_in_header(location))
     if _origin(url) == _origin(original.url):
         url = _with_credentials(url, _userinfo(url) or _userinfo(request.url))
     else:

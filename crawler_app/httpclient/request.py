@@ -32,6 +32,12 @@ METHODS_WITH_BODY = {"POST", "PUT", "PATCH"}
 # RFC 9110, 9.2.2: to send such a request twice is to send it once.
 IDEMPOTENT_METHODS = {"GET", "HEAD", "PUT", "DELETE", "OPTIONS", "TRACE"}
 
+# Said twice, they could be read in two ways.
+ONCE = {"Host", "Content-Length", "Transfer-Encoding"}
+
+# Not to be remembered for longer than they are needed.
+SECRET = {"Authorization", "Cookie", "Proxy-Authorization"}
+
 USER_AGENT = f"Tornado/{tornado.version}"
 
 _TOKEN = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
@@ -163,8 +169,14 @@ class _Fields(NamedTuple):
     encoded: bytes
 
 
-@functools.lru_cache(256)  # the requests of a program mostly say the same
 def _fields(items: tuple[tuple[str, str | bytes], ...]) -> _Fields:
+    for name, _ in items:
+        if name in SECRET:
+            return _make_fields(items)
+    return _known_fields(items)
+
+
+def _make_fields(items: tuple[tuple[str, str | bytes], ...]) -> _Fields:
     fields = [
         (name, value.decode("utf-8") if isinstance(value, bytes) else value)
         for name, value in items
@@ -174,14 +186,22 @@ def _fields(items: tuple[tuple[str, str | bytes], ...]) -> _Fields:
             raise ValueError(f"{name!r} is no name of a header")
         if _FORBIDDEN.search(value):
             raise ValueError(f"{name} has a control character: {value!r}")
+    value_by_name = dict(fields)
+    for name in ONCE & value_by_name.keys():
+        if sum(name == other for other, _ in fields) > 1:
+            raise ValueError(f"{name} is there more than once")
     text = "".join(f"{name}: {value}\r\n" for name, value in fields)
     try:
-        return _Fields(dict(fields), text.encode("latin-1"))
+        return _Fields(value_by_name, text.encode("latin-1"))
     except UnicodeEncodeError as exc:
         raise ValueError(
             f"{exc.object[exc.start : exc.end]!r} cannot stand in a header; "
             "only latin-1 can"
         ) from None
+
+
+# The requests of a program mostly say the same.
+_known_fields = functools.lru_cache(256)(_make_fields)
 
 
 def _refuse_unsupported(settings: Mapping[str, Any]) -> None:
@@ -192,6 +212,10 @@ def _refuse_unsupported(settings: Mapping[str, Any]) -> None:
             raise ValueError(
                 f"unsupported {name} {settings[name]!r}; this client knows 'basic'"
             )
+    for name in ("connect_timeout", "request_timeout", "max_redirects"):
+        value = settings[name]
+        if not (isinstance(value, int | float) and value >= 0):
+            raise ValueError(f"{name} is {value!r}; it must be a number, 0 or more")
     if settings["_body"] is not None and settings["body_producer"] is not None:
         raise ValueError("a request has a body or a body_producer, not both")
 
@@ -245,7 +269,9 @@ def _proxy(settings: Mapping[str, Any]) -> Proxy | None:
     username = settings["proxy_username"]
     if username is not None:
         authorization = _basic(username, settings["proxy_password"] or "")
-    return Proxy(str(host).strip("[]"), int(port), authorization)
+    if not (isinstance(port, int) and 0 < port < 65536):
+        raise ValueError(f"proxy_port is {port!r}; it must be a port's number")
+    return Proxy(host.strip("[]"), port, authorization)
 
 
 def _connection_key(
@@ -336,9 +362,8 @@ def _own_fields(
         )
     if _has_body(settings) or method in METHODS_WITH_BODY:
         return own, _add_body_fields(own, settings, method, given)
-    for name in ("Content-Length", "Transfer-Encoding"):
-        if names.get(name, "0") != "0":
-            raise ValueError(f"{name} is {names[name]!r}, but there is no body")
+    if "Transfer-Encoding" in names or names.get("Content-Length", "0") != "0":
+        raise ValueError("Content-Length or Transfer-Encoding, but there is no body")
     return own, None
 
 

@@ -40,7 +40,7 @@ class ResponseHead:
     @property
     def is_redirect(self) -> bool:
         """Whether it says where to go instead."""
-        return self.status in REDIRECTS and "location" in self.fields
+        return self.status in REDIRECTS and bool(self.fields.get("location"))
 
     def lines(self) -> list[str]:
         """Return the lines that a header_callback gets, each with its end."""

@@ -28,7 +28,7 @@ from crawler_app.config import CrawlConfig
 from crawler_app.errors import ConfigError, FetchError
 from crawler_app.fetcher import BODY_MARGIN_BYTES, HttpFetcher, client_class
 from crawler_app.models import Fetched
-from crawler_app.urls import escape_bytes
+from crawler_app.urls import reference_in_header
 from gencoro import gen
 from gencoro.ioloop import IOLoop
 
@@ -283,7 +283,7 @@ def test_bytes_of_a_location_arrive_and_are_escaped_one_by_one(client):
 
     fetched, _ = fetch_from(client, script)
 
-    escaped = escape_bytes(fetched.headers["Location"])
+    escaped = reference_in_header(fetched.headers["Location"])
     assert escaped == "/caf%E9/caf%C3%A9/%FF%FE?a=%41%20b"
 
 
