@@ -1,207 +1,212 @@
-"""What a crawl costs: CPU a page, against fetching alone, and memory as it goes on.
+"""What a fetch and a crawl cost: CPU, beside other clients and other crawlers.
 
-Serves a tree of pages from another process, then in turn, each in a process of its own:
+Serves a tree of small pages by nginx and has each competitor fetch, or discover and
+fetch, all of them, each in a process of its own, in turn and round after round:
 
-    crawl   the whole crawler, with the frontier on disk
-    fetch   the same URLs through the same client, and nothing else: the floor
+    fetch   the URLs are known: the client, and next to nothing else
+    crawl   from the first page on by its links; ours keeps its frontier on disk
 
-    python benchmarks/bench_crawl.py [--pages 10000] [--rounds 3]
+    python benchmarks/bench_crawl.py [--pages 10000] [--rounds 3] [--peers DIR]
+    python benchmarks/bench_crawl.py --quick
+    python benchmarks/bench_crawl.py --memory
+    python benchmarks/bench_crawl.py --check
 
-The figures are user + system seconds of the measured process alone, so that the server
-does not count, and the ratio of each pair, so that the machine's mood does not either.
+The figures are user + system time of the competitor's whole process; nginx does not
+count.  What the same command takes for a single page, which is starting up, is measured
+each time and taken off.  Nobody's own count is believed: nginx's log says what was
+fetched.  Needs Linux and nginx (Debian: nginx-light); wget2 is a package of its own.
 """
 
 import argparse
-import asyncio
 import json
-import resource
+import os
+import platform
 import statistics
-import subprocess
 import sys
-import tempfile
-from pathlib import Path
 
-from tornado.httpserver import HTTPServer
-from tornado.netutil import bind_sockets
-from tornado.web import Application, RequestHandler
+from crawl_field import CANDIDATES, find_competitors, install_peers
+from crawl_runs import measure, ratio, run
+from crawl_site import served_site
 
-from crawler_app.config import CrawlConfig
-from crawler_app.crawler import Crawler
-from crawler_app.directory import CrawlDirectory
-from crawler_app.fetcher import HttpFetcher
-from gencoro import gen
-from gencoro.ioloop import IOLoop, PeriodicCallback
+OURS_BY_TABLE = {"fetch": "fetch:pooled", "crawl": "crawl:gencoro"}
+HEADING_BY_TABLE = {
+    "fetch": "CPU of a fetch, the URLs known",
+    "crawl": "CPU of a page of a whole crawl",
+}
 
-PAGE_BYTES = 26_000
-PAGES_PER_DIRECTORY = 50
-LINKS_PER_PAGE = 100
+# The least that a peer's figure must be of ours.
+BARS = {
+    "fetch:curl": 2.0,
+    "fetch:simple": 5.0,
+    "crawl:aiohttp": 1.0,
+    "crawl:wget2-files": 1 / 1.5,
+}
+
+MEMORY_PAGES = 20_000
+MEMORY_BAR_MB = 150.0
 
 
-def path_of(page):
-    return f"/{page // PAGES_PER_DIRECTORY}/{page}.html"
+def compare(competitors, arguments):
+    """Measure, print the tables; return sentences on what is short."""
+    with served_site(arguments.pages) as site:
+        figures, remarks = measure(
+            competitors, site, arguments.rounds, arguments.concurrency
+        )
+    for table in HEADING_BY_TABLE:
+        print_table(table, competitors, figures)
+    print_crawl_by_fetch(figures)
+    print(conditions(arguments, site), *remarks, sep="\n")
+    ours = tuple(OURS_BY_TABLE.values())
+    return shortfalls(figures) + [text for text in remarks if text.startswith(ours)]
 
 
-def page_html(page, pages):
-    """A page like a reference manual's: half of the links near, half of them far."""
-    near = page - page % PAGES_PER_DIRECTORY
-    links = [f"{near + i}.html" for i in range(PAGES_PER_DIRECTORY) if near + i < pages]
-    far = {(7 * page + 1 + 13 * i) % pages for i in range(LINKS_PER_PAGE - len(links))}
-    links += [f"..{path_of(target)}#part-{target % 9}" for target in sorted(far)]
-    if page + 1 < pages:
-        links.append(f"..{path_of(page + 1)}")
-    body = "".join(
-        f'<li class="entry"><a href="{link}" title="to {link}"><code>{link}</code></a>\n'
-        for link in links
+def print_table(table, competitors, figures):
+    rows = [
+        figures_text(competitor, figures, OURS_BY_TABLE[table])
+        for competitor in competitors
+        if competitor.name.startswith(f"{table}:") and competitor.name in figures
+    ]
+    if rows:
+        print(row_text(HEADING_BY_TABLE[table], "ratio", "ms", "start ms", "peak MB"))
+        print(*rows, "", sep="\n")
+
+
+def figures_text(competitor, figures, ours):
+    mine = figures[competitor.name]
+    return row_text(
+        competitor.title,
+        f"{ratio(figures, competitor.name, ours):.2f}x" if ours in figures else "",
+        f"{statistics.median(mine.cpu_ms):.3f}",
+        f"{statistics.median(mine.startup_ms):.0f}",
+        f"{max(mine.peak_rss_mb):.0f}",
     )
-    html = f"<!doctype html><title>Page {page}</title><ul>{body}</ul>"
-    filler = "<p class=note>Some <em>words</em> that are not links.</p>\n"
-    return html + filler * ((PAGE_BYTES - len(html)) // len(filler))
 
 
-class PageHandler(RequestHandler):
-    def initialize(self, pages):
-        self.pages = pages
-
-    def get(self, page):
-        self.write(page_html(int(page), self.pages))
+def row_text(label, *cells):
+    return f"{label:44}" + "".join(f"{cell:>11}" for cell in cells)
 
 
-async def serve(pages):
-    application = Application(
-        [(r"/\d+/(\d+)\.html", PageHandler, {"pages": pages})],
-        log_function=lambda handler: None,
+def print_crawl_by_fetch(figures):
+    """Print how many times the fetching alone our crawl takes, by the same client."""
+    for crawl in ("crawl:gencoro", "crawl:curl", "crawl:simple"):
+        if crawl in figures:
+            fetch = "fetch:" + json.loads(figures[crawl].outputs[0])["client"]
+            if fetch in figures:
+                print(f"{crawl} / {fetch}: {ratio(figures, crawl, fetch):.2f}")
+
+
+def conditions(arguments, site):
+    """Return a sentence that says what the figures are of."""
+    machine = f"{platform.system()} on {platform.machine()}, {os.cpu_count()} cores"
+    return (
+        f"{arguments.pages} pages of {site.size // site.pages} bytes, "
+        f"{arguments.concurrency} fetches at once; medians of {arguments.rounds} "
+        f"rounds; Python {platform.python_version()}; {machine}."
     )
-    sockets = bind_sockets(0, "127.0.0.1")
-    HTTPServer(application).add_sockets(sockets)
-    print(sockets[0].getsockname()[1], flush=True)
-    # Until our parent closes the pipe, or dies.
-    await asyncio.to_thread(sys.stdin.read)
 
 
-def cpu_s():
-    usage = resource.getrusage(resource.RUSAGE_SELF)
-    return usage.ru_utime + usage.ru_stime
+def shortfalls(figures):
+    """Return a sentence for each bar that is not reached, or was not measured."""
+    sentences = []
+    for peer, bar in BARS.items():
+        ours = OURS_BY_TABLE[peer.partition(":")[0]]
+        if peer not in figures or ours not in figures:
+            sentences.append(f"{peer} / {ours}: not measured")
+        elif (found := ratio(figures, peer, ours)) < bar:
+            sentences.append(f"{peer} / {ours} is {found:.2f}, the bar is {bar:.2f}")
+    return sentences
 
 
-def rss_mb():
-    pages = int(Path("/proc/self/statm").read_text().split()[1])
-    return pages * resource.getpagesize() / 1e6
+def measure_memory(competitors, concurrency):
+    """Crawl a larger site once; print our memory; return sentences on what is short."""
+    found = [one for one in competitors if one.name == OURS_BY_TABLE["crawl"]]
+    if not found:
+        return ["memory: not measured"]
+    with served_site(MEMORY_PAGES) as site:
+        command = found[0].command_for(site.nginx.url + "/", concurrency)
+        ran = run([*command, f"--sample={MEMORY_PAGES}"])
+        visit = site.nginx.take_visit(MEMORY_PAGES)
+    report = json.loads(ran.output)
+    print(f"Memory of a crawl of {visit.pages} pages")
+    print(f"at most         {ran.peak_rss_mb:.0f} MB")
+    print(f"at the end      {report['final_rss_mb']:.0f} MB")
+    print(f"by tenths, MB   {list(report['rss_mb_by_tenth'].values())}")
+    print(f"key set         {report['key_bytes']:.0f} bytes a URL")
+    if visit != (MEMORY_PAGES, 0, 0):
+        return [f"memory: the crawl was not whole: {visit}"]
+    if ran.peak_rss_mb >= MEMORY_BAR_MB:
+        return [f"memory: {ran.peak_rss_mb:.0f} MB, the bar is {MEMORY_BAR_MB:.0f}"]
+    return []
 
 
-def measure_crawl(url, pages, concurrency):
-    config = CrawlConfig(seeds=(url + path_of(0),), concurrency=concurrency)
-    with (
-        tempfile.TemporaryDirectory() as into,
-        CrawlDirectory.create(into, config) as directory,
-    ):
-        frontier = directory.frontier()
-        crawler = Crawler(config, frontier, HttpFetcher(config))
-        memory = {}
-
-        def sample():
-            tenth = crawler.stats["fetched"] * 10 // pages
-            memory.setdefault(tenth, round(rss_mb(), 1))
-
-        @gen.coroutine
-        def main():
-            sampling = PeriodicCallback(sample, 20)
-            sampling.start()
-            before = cpu_s()
-            yield crawler.run()
-            sampling.stop()
-            return cpu_s() - before
-
-        taken = IOLoop.current().run_sync(main)
-        fetched = crawler.stats["fetched"]
-        keys = frontier._keys
-        key_bytes = (sys.getsizeof(keys) + sum(map(sys.getsizeof, keys))) / len(keys)
-        crawler.fetcher.close()
-        frontier.close()
-    assert fetched == pages, f"{fetched} of {pages} pages"
-    return {
-        "cpu_ms": taken / pages * 1e3,
-        "rss_mb_by_tenth": memory,
-        "key_bytes": key_bytes,
-    }
-
-
-def measure_fetch(url, pages, concurrency):
-    fetcher = HttpFetcher(CrawlConfig(seeds=(url,), concurrency=concurrency))
-    urls = iter([url + path_of(page) for page in range(pages)])
-
-    @gen.coroutine
-    def work():
-        for page in urls:
-            yield fetcher.fetch(page)
-
-    @gen.coroutine
-    def main():
-        before = cpu_s()
-        yield [work() for _ in range(concurrency)]
-        return cpu_s() - before
-
-    taken = IOLoop.current().run_sync(main)
-    fetcher.close()
-    return {"cpu_ms": taken / pages * 1e3}
-
-
-MEASURES = {"crawl": measure_crawl, "fetch": measure_fetch}
-
-
-def in_child(what, arguments, url):
-    command = [sys.executable, __file__, "--child", what, "--url", url]
-    command += ["--pages", str(arguments.pages)]
-    command += ["--concurrency", str(arguments.concurrency)]
-    return json.loads(subprocess.check_output(command))
-
-
-def compare(arguments):
-    command = [sys.executable, __file__, "--child", "serve"]
-    command += ["--pages", str(arguments.pages)]
-    server = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-    url = f"http://127.0.0.1:{int(server.stdout.readline())}"
-    crawls, fetches = [], []
-    try:
-        for _ in range(arguments.rounds):
-            fetches.append(in_child("fetch", arguments, url))
-            crawls.append(in_child("crawl", arguments, url))
-    finally:
-        server.stdin.close()
-        server.wait()
-    pairs = zip(crawls, fetches, strict=True)
-    ratios = [crawl["cpu_ms"] / fetch["cpu_ms"] for crawl, fetch in pairs]
-    size = len(page_html(0, arguments.pages))
-    print(
-        f"{arguments.pages} pages of {size} bytes, {arguments.rounds} rounds, medians"
+def parse_arguments():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    print(f"crawl / fetch   {statistics.median(ratios):.2f}")
-    for name, results in (("crawl", crawls), ("fetch", fetches)):
-        print(f"{name}           {median(results, 'cpu_ms'):.3f} ms CPU a page")
-    print(f"key set         {median(crawls, 'key_bytes'):.0f} bytes a URL")
-    print(f"memory, MB, by tenths of the crawl: {crawls[-1]['rss_mb_by_tenth']}")
+    names = [*HEADING_BY_TABLE, *(candidate.name for candidate in CANDIDATES)]
+    parser.add_argument("--pages", type=int, help="10000 without it")
+    parser.add_argument("--rounds", type=int, help="3 without it")
+    parser.add_argument("--concurrency", type=int, default=10)
+    parser.add_argument(
+        "--only",
+        nargs="+",
+        choices=names,
+        metavar="NAME",
+        help=f"a table, or some of its rows: {', '.join(names)}",
+    )
+    parser.add_argument(
+        "--peers",
+        metavar="DIR",
+        help="a virtual environment with the peers from PyPI; made if it is not there",
+    )
+    parser.add_argument(
+        "--quick", action="store_true", help="a rough look: 1000 pages, one round"
+    )
+    parser.add_argument(
+        "--memory", action="store_true", help=f"only our memory, {MEMORY_PAGES} pages"
+    )
+    parser.add_argument(
+        "--check",
+        action="store_true",
+        help="only what has a bar, and memory; exit 1 and name each bar not reached",
+    )
+    arguments = parser.parse_args()
+    arguments.pages = arguments.pages or (1000 if arguments.quick else 10_000)
+    arguments.rounds = arguments.rounds or (1 if arguments.quick else 3)
+    if arguments.pages < 2 or arguments.rounds < 1 or arguments.concurrency < 1:
+        parser.error("--pages must be 2 or more, --rounds and --concurrency 1 or more")
+    return arguments
 
 
-def median(results, name):
-    return statistics.median(result[name] for result in results)
+def chosen(arguments):
+    names = set(arguments.only or HEADING_BY_TABLE)
+    if arguments.check and not arguments.only:
+        names = {*BARS, *OURS_BY_TABLE.values()}
+    return [
+        candidate
+        for candidate in CANDIDATES
+        if not names.isdisjoint((candidate.name, candidate.name.partition(":")[0]))
+    ]
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--pages", type=int, default=10_000)
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--concurrency", type=int, default=10)
-    parser.add_argument("--child", choices=["serve", *MEASURES], help=argparse.SUPPRESS)
-    parser.add_argument("--url", help=argparse.SUPPRESS)
-    arguments = parser.parse_args()
-    if arguments.child == "serve":
-        asyncio.run(serve(arguments.pages))
-    elif arguments.child:
-        measure = MEASURES[arguments.child]
-        result = measure(arguments.url, arguments.pages, arguments.concurrency)
-        print(json.dumps(result))
-    else:
-        compare(arguments)
+    arguments = parse_arguments()
+    pythons = [sys.executable]
+    if arguments.peers:
+        pythons.append(install_peers(arguments.peers))
+    competitors, absent = find_competitors(chosen(arguments), pythons)
+    short = []
+    if not arguments.memory:
+        short += compare(competitors, arguments)
+        for sentence in absent:
+            print(sentence)
+    if arguments.memory or arguments.check:
+        short += measure_memory(competitors, arguments.concurrency)
+    if not arguments.check:
+        return 0
+    print(*short or ["Every bar is reached."], sep="\n")
+    return 1 if short else 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

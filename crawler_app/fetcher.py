@@ -21,6 +21,7 @@ from tornado.httpclient import (
 )
 from tornado.iostream import UnsatisfiableReadError
 from tornado.netutil import Resolver
+from tornado.simple_httpclient import HTTPTimeoutError
 from tornado.util import import_object
 
 from crawler_app.config import CLASS_BY_CLIENT, CrawlConfig
@@ -62,7 +63,7 @@ class Fetcher(Protocol):
         ...
 
     def close(self) -> None:
-        """Let go of what is kept for later fetches; those under way end by themselves."""
+        """Let go of what is kept for later fetches; those under way may fail."""
         ...
 
 
@@ -90,7 +91,7 @@ class HttpFetcher:
         return Fetched(url, response.code, response.headers, body, took_s)
 
     def close(self) -> None:
-        """Close the client; exchanges under way end by their time limit at the latest."""
+        """Close the client; see `Fetcher`."""
         self._client.close()
         self._resolver.close()
 
@@ -230,5 +231,6 @@ def _fetch_error(exc: Exception) -> FetchError:
 def _client_error(exc: HTTPClientError, text: str) -> FetchError:
     reason, is_passing = REASON_BY_CURL_ERROR.get(getattr(exc, "errno", 0), ("", True))
     if not reason:
-        reason = "timeout" if "timeout" in text.lower() else "connection_closed"
+        is_late = isinstance(exc, HTTPTimeoutError)
+        reason = "timeout" if is_late else "connection_closed"
     return FetchError(reason, text, is_passing=is_passing)

@@ -59,6 +59,7 @@ class Group:
             if not self._db.in_transaction:  # SQLite itself ends it after some errors
                 raise self._lost(exc) from exc
             self._db.execute("ROLLBACK TO step")
+            # The savepoint is still there; with it go the steps before, which stand.
             self.commit()
             self._reload()
             raise

@@ -1,4 +1,7 @@
-"""What becomes of a response's body as it comes in: kept, streamed, or thrown away."""
+"""What becomes of a response's body as it comes in: kept, streamed, or thrown away.
+
+Rule: nothing is taken in without being counted, before and after its coding is undone.
+"""
 
 import asyncio
 import collections
@@ -68,11 +71,15 @@ def undo_coding(head: ResponseHead, max_bytes: int) -> Coding | None:
     """Return what undoes the content coding of a response; None if there is none.
 
     Marks in the headers that it was undone, in the way of simple_httpclient.
+
+    Raises:
+        BadResponseError: it was coded too often.
     """
     encoding = head.fields.get("content-encoding")
-    decoder = decoder_of(encoding, max_bytes) if encoding else None
+    if not encoding:
+        return None
+    decoder = decoder_of(encoding, max_bytes)
     if decoder is not None:
-        assert encoding is not None
         head.headers.add("X-Consumed-Content-Encoding", encoding)
         del head.headers["Content-Encoding"]
     return decoder
@@ -83,11 +90,11 @@ class _Limited:
 
     def __init__(self, max_bytes: int) -> None:
         self._max_bytes = max_bytes
-        self._size = 0
+        self._seen_bytes = 0
 
     def count(self, data: bytes) -> None:
-        self._size += len(data)
-        if self._size > self._max_bytes:
+        self._seen_bytes += len(data)
+        if self._seen_bytes > self._max_bytes:
             raise ResponseTooLargeError(
                 f"Body too long: more than {self._max_bytes} bytes"
             )
@@ -186,11 +193,11 @@ class StreamedBody(_Limited):
         while (piece := self._next_piece()) is not None:
             handed_out += len(piece)
             taken = self._callback(piece)
-            if taken is None and handed_out >= TURN_BYTES:
-                taken = asyncio.sleep(0)
-            # What `list.append`'s kin return, such as a file's `write`, is no matter.
-            if taken is not None and inspect.isawaitable(taken):
+            if inspect.isawaitable(taken):  # what a file's `write` returns is not
                 self._wait_for(gen.convert_yielded(taken))
+                return
+            if handed_out >= TURN_BYTES:
+                self._wait_for(gen.convert_yielded(asyncio.sleep(0)))
                 return
 
     def _wait_for(self, taken: "asyncio.Future[Any]") -> None:

@@ -1,4 +1,7 @@
-"""The client: a queue, a pool, and Tornado's interface."""
+"""The client: a queue, a pool, and Tornado's interface.
+
+Rule: it belongs to one event loop, and is used on that loop's thread alone.
+"""
 
 import asyncio
 import collections
@@ -12,6 +15,7 @@ from tornado.simple_httpclient import HTTPStreamClosedError
 from crawler_app.httpclient.dialing import AddressCheck, Dialer
 from crawler_app.httpclient.fetch import Equipment, Fetch
 from crawler_app.httpclient.pool import ConnectionPool
+from crawler_app.httpclient.response import PooledHTTPResponse
 
 __all__ = ["PooledAsyncHTTPClient"]
 
@@ -79,12 +83,11 @@ class PooledAsyncHTTPClient(AsyncHTTPClient):
         self.max_clients = max_clients
         self.queue: collections.OrderedDict[Fetch, None] = collections.OrderedDict()
         self._active: set[Fetch] = set()
-        self._latest: Fetch | None = None
-        self._own_resolver = Resolver() if resolver is None else None
-        used = resolver or self._own_resolver
+        self._own_resolver: Resolver | None = None
+        if resolver is None:
+            resolver = self._own_resolver = Resolver()
         if hostname_mapping is not None:
-            used = OverrideResolver(resolver=used, mapping=hostname_mapping)
-        assert used is not None
+            resolver = OverrideResolver(resolver=resolver, mapping=hostname_mapping)
         self._loop: asyncio.AbstractEventLoop = self.io_loop.asyncio_loop  # type: ignore[attr-defined]
         self._pool = ConnectionPool(
             self._loop, max_clients if max_idle is None else max_idle, idle_timeout
@@ -92,10 +95,10 @@ class PooledAsyncHTTPClient(AsyncHTTPClient):
         self._equipment = Equipment(
             loop=self._loop,
             pool=self._pool,
-            dialer=Dialer(self._loop, used, check_address, self._pool.discard),
+            dialer=Dialer(self._loop, resolver, check_address, self._pool.discard),
             defaults=self.defaults,
-            max_header_size=max_header_size or MAX_HEADER_BYTES,
-            max_body_size=max_body_size or max_buffer_size,
+            max_head_bytes=max_header_size or MAX_HEADER_BYTES,
+            max_body_bytes=max_body_size or max_buffer_size,
         )
 
     def fetch(
@@ -106,10 +109,26 @@ class PooledAsyncHTTPClient(AsyncHTTPClient):
         To cancel the Future is to end the exchange: its connection is closed at once.
         Unless errors are not to be raised, a warning in the log tells of it.
         """
-        # One fetch may begin another on its way: a resolver's, a body_producer's.
-        outer, self._latest = self._latest, None
-        future = super().fetch(request, raise_error, **kwargs)
-        fetch, self._latest = self._latest, outer
+        # Not by way of AsyncHTTPClient: it makes its Future without naming the loop,
+        # for which asyncio asks the system each time.
+        if self._closed:
+            raise RuntimeError("fetch() called on closed AsyncHTTPClient")
+        if not isinstance(request, HTTPRequest):
+            request = HTTPRequest(request, **kwargs)
+        elif kwargs:
+            raise ValueError("options belong in the HTTPRequest, where there is one")
+        future: asyncio.Future[HTTPResponse] = self._loop.create_future()
+
+        def deliver(response: HTTPResponse) -> None:
+            if future.cancelled():
+                return  # and the fetch is about to hear of it
+            is_status = isinstance(response, PooledHTTPResponse)
+            if response.error is None or (is_status and not raise_error):
+                future.set_result(response)
+            else:
+                future.set_exception(response.error)
+
+        fetch = self._begin(request, deliver)
         if fetch is not None and not fetch.is_over:
             fetch.follow(future, warns=raise_error)
         return future
@@ -117,9 +136,14 @@ class PooledAsyncHTTPClient(AsyncHTTPClient):
     def fetch_impl(
         self, request: HTTPRequest, callback: Callable[[HTTPResponse], None]
     ) -> None:
-        """Take a request in; see `AsyncHTTPClient`."""
-        # What Tornado hands over is the request with its defaults, which is slower.
-        request = getattr(request, "request", request)
+        """Fetch for a callback, which gets errors in the response."""
+        # What Tornado hands over is the request with its defaults.
+        self._begin(getattr(request, "request", request), callback)
+
+    def _begin(
+        self, request: HTTPRequest, callback: Callable[[HTTPResponse], None]
+    ) -> Fetch | None:
+        """Queue a request; None if it cannot be sent, and the callback was called."""
         try:
             self._require_loop()
             fetch = Fetch(request, callback, self._on_end, self._equipment)
@@ -127,13 +151,13 @@ class PooledAsyncHTTPClient(AsyncHTTPClient):
             # Without the traceback, which holds the Future that will hold the error.
             error = exc.with_traceback(None)
             callback(HTTPResponse(request, 599, error=error, request_time=0.0))
-            return
-        self._latest = fetch
+            return None
         self.queue[fetch] = None
         if self._loop.is_running():
             self._process_queue()
         else:
             self._loop.call_soon(self._process_queue)
+        return fetch
 
     def _require_loop(self) -> None:
         if not self._loop.is_running() and _is_loop_running():
@@ -166,7 +190,10 @@ class PooledAsyncHTTPClient(AsyncHTTPClient):
             self._process_queue()
 
     def _let_sockets_close(self) -> None:
-        """A transport closes its socket some turns later, for which a loop must run."""
+        """A transport closes its socket some turns later, for which a loop must run.
+
+        Whatever else is ready then runs too.
+        """
         if self._loop.is_closed() or self._loop.is_running() or _is_loop_running():
             return
         for _ in range(CLOSING_TURNS):

@@ -185,7 +185,7 @@ class Decoder:
         self._name = name
         self._coding = _CODING_BY_NAME[name]
         self._max_bytes = max_bytes
-        self._size = 0
+        self._seen_bytes = 0
         self._stream: _Stream | None = None
         self._streams = 0
         # What has come of the next stream's first bytes, while they are too few.
@@ -233,8 +233,8 @@ class Decoder:
         return data
 
     def _count(self, piece: bytes) -> None:
-        self._size += len(piece)
-        if self._size > self._max_bytes:
+        self._seen_bytes += len(piece)
+        if self._seen_bytes > self._max_bytes:
             raise ResponseTooLargeError(
                 f"decompressed body too large: more than {self._max_bytes} bytes"
             )

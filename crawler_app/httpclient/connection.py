@@ -1,4 +1,8 @@
-"""One connection to a server, carrying one exchange at a time; pipelining never."""
+"""One connection to a server.
+
+Rule: it carries one exchange at a time, and what comes in between belongs to nobody and
+closes it.  Pipelining never.
+"""
 
 import asyncio
 import select
@@ -27,7 +31,7 @@ class ConnectionUser(Protocol):
 
     def receive(self, data: bytes) -> None: ...
 
-    def connection_lost(self, error: Exception | None) -> None: ...
+    def lose_connection(self, error: Exception | None) -> None: ...
 
     def pause_writing(self) -> None: ...
 
@@ -40,12 +44,16 @@ class Connection(asyncio.BufferedProtocol):
     Args:
         buffer: From `read_buffer`, the same for all connections of a loop.
 
+        on_idle_close: Called with it if it ends while nobody uses it.
+
     Attributes:
         key: What it can be used for.
+        transport: From `connection_made` on.
+        peer_address: As of `socket.getpeername`.
+        is_closed: By either side.
         is_reused: Whether it has carried an exchange before this one.
-        idle_since: On the loop's clock.
+        idle_at: On the loop's clock.
         expires_at: When it has been idle for too long.
-        on_idle_close: Called with it if it ends while nobody uses it.
     """
 
     def __init__(
@@ -55,15 +63,15 @@ class Connection(asyncio.BufferedProtocol):
         buffer: memoryview,
     ) -> None:
         self.key = key
-        self.on_idle_close = on_idle_close
-        self.transport: asyncio.Transport  # from connection_made on
+        self.transport: asyncio.Transport
         self.peer_address: Any = None
         self.is_reused = False
         self.is_closed = False
         self._is_made = False
         self._poll: select.poll | None = None
-        self.idle_since = 0.0
+        self.idle_at = 0.0
         self.expires_at = 0.0
+        self._on_idle_close = on_idle_close
         self._buffer = buffer
         self._user: ConnectionUser | None = None
 
@@ -80,8 +88,7 @@ class Connection(asyncio.BufferedProtocol):
     def abort(self) -> None:
         """Close at once.
 
-        What TLS would still have to say is left out: that takes a round trip, and here
-        an end of the stream is never taken for the end of a message without a word.
+        What TLS would still have to say is left out: it would take a round trip.
         """
         self._user = None
         if not self.is_closed:
@@ -123,9 +130,9 @@ class Connection(asyncio.BufferedProtocol):
         self.is_closed = True
         user, self._user = self._user, None
         if user is not None:
-            user.connection_lost(exc)
+            user.lose_connection(exc)
         else:
-            self.on_idle_close(self)
+            self._on_idle_close(self)
 
     def eof_received(self) -> None:
         user = self._user
@@ -135,7 +142,7 @@ class Connection(asyncio.BufferedProtocol):
             # At once: asyncio's own way is to wait until all is written, which a server
             # that has gone may never read.
             self.abort()
-            user.connection_lost(None)
+            user.lose_connection(None)
 
     def pause_writing(self) -> None:
         if self._user is not None:
@@ -147,4 +154,4 @@ class Connection(asyncio.BufferedProtocol):
 
     def _close_idle(self) -> None:
         self.abort()
-        self.on_idle_close(self)
+        self._on_idle_close(self)

@@ -1,6 +1,7 @@
 """Making a connection: name, address, TCP, proxy, TLS.
 
-Rule: no address is connected to that the address check has not seen.
+Rule: no address of a host is connected to that the address check has not seen.  A proxy's
+own is the choice of the program.
 """
 
 import asyncio
@@ -76,7 +77,12 @@ class Dialer:
     def dial(
         self, key: ConnectionKey, progress: DialProgress
     ) -> Generator[Any, Any, Connection]:
-        """Return a connection that can be used for what the key says."""
+        """Return a connection that can be used for what the key says.
+
+        Raises:
+            OSError: nothing answers there; `ssl.SSLError` if TLS fails.
+            ProxyError: the proxy lets nobody through.
+        """
         connection = Connection(key, self._on_idle_close, self._buffer)
         attempt = _Dial(self, connection, progress)
         try:
@@ -328,11 +334,11 @@ def _usable(host: str, addresses: Addresses, key: ConnectionKey) -> Addresses:
 
 def _interleaved(addresses: Addresses) -> Addresses:
     """Let the families take turns, the resolver's first one first."""
-    by_family: dict[int, Addresses] = {}
+    addresses_by_family: dict[int, Addresses] = {}
     for address in addresses:
-        by_family.setdefault(address[0], []).append(address)
+        addresses_by_family.setdefault(address[0], []).append(address)
     turns: Iterable[tuple[tuple[int, Any] | None, ...]] = itertools.zip_longest(
-        *by_family.values()
+        *addresses_by_family.values()
     )
     return [address for turn in turns for address in turn if address is not None]
 

@@ -3,7 +3,7 @@
     tornado.httpclient.HTTPClientError
     +-- ProxyError                     the proxy would not let us through
     +-- tornado.simple_httpclient.HTTPStreamClosedError
-        +-- BadResponseError           what came is no HTTP/1.x, or ends too early
+        +-- BadResponseError           what came is no HTTP/1.x, or its coding is broken
         +-- ResponseTooLargeError      a head or a body beyond its limit
 
 All have the code 599, as every failure of Tornado's clients without a usable response.

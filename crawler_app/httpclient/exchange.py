@@ -69,7 +69,7 @@ class Exchange:
     is_reusable = False
     first_byte_at = 0.0
     _received = b""  # of the heads, until the final one is whole
-    _interim = 0
+    _interims = 0
     _body: Body | None = None
     _body_bytes = 0
     _wire_bytes = 0
@@ -102,8 +102,6 @@ class Exchange:
         )
         self._has_no_body = request.method == "HEAD"
         self._trailers: list[bytes] = []
-
-    # Sending
 
     def start(self) -> None:
         """Send the request."""
@@ -197,8 +195,6 @@ class Exchange:
         if writable is not None and not writable.done():
             writable.set_result(None)
 
-    # Receiving
-
     def receive(self, data: bytes) -> None:
         """Take bytes from the connection."""
         if not self.is_begun:
@@ -284,8 +280,8 @@ class Exchange:
     def _take_interim(self, status: int) -> None:
         if status == 101:
             raise BadResponseError("101 Switching Protocols, for which nobody asked")
-        self._interim += 1
-        if self._interim > MAX_INTERIM:
+        self._interims += 1
+        if self._interims > MAX_INTERIM:
             raise BadResponseError("Too many 1xx responses")
         if status == 100 and self._continue_timer is not None:
             self._send_body()
@@ -321,7 +317,7 @@ class Exchange:
         if self.head is not None:
             self._is_whole = True
 
-    def connection_lost(self, error: Exception | None) -> None:
+    def lose_connection(self, error: Exception | None) -> None:
         """The connection has ended, by itself or by an error."""
         if self._is_whole:
             return  # only a streaming_callback is not done yet
@@ -330,8 +326,6 @@ class Exchange:
             self._conclude()
             return
         self.fail(error or HTTPStreamClosedError("Connection closed"))
-
-    # Reading, for the body
 
     def pause(self) -> None:
         """Read nothing more for now."""
@@ -347,8 +341,6 @@ class Exchange:
         """The body has been dealt with, after the response was whole."""
         self.resume()
         self._end()
-
-    # The end
 
     def trailers(self) -> HTTPHeaders | None:
         """Return what came after a chunked body, if the head had announced it."""

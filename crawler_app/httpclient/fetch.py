@@ -13,6 +13,7 @@ from io import BytesIO
 from typing import Any
 
 from tornado.httpclient import HTTPRequest, HTTPResponse
+from tornado.httputil import HTTPHeaders
 from tornado.log import app_log
 from tornado.simple_httpclient import HTTPStreamClosedError, HTTPTimeoutError
 
@@ -41,6 +42,7 @@ REDIRECT_BODY_WITHIN_S = 1.0
 # Of what goes over a connection that was there.
 NOT_DIALED = DialProgress()
 
+_USERINFO = re.compile(r"//[^/@]*@")
 _KEEP_ALIVE_TIMEOUT = re.compile(r"\btimeout\s*=\s*(\d{1,6})\b", re.IGNORECASE)
 
 
@@ -52,8 +54,8 @@ class Equipment:
     pool: ConnectionPool
     dialer: Dialer
     defaults: Mapping[str, Any]
-    max_header_size: int
-    max_body_size: int
+    max_head_bytes: int
+    max_body_bytes: int
 
 
 class Fetch:
@@ -88,8 +90,8 @@ class Fetch:
         if self._settings["follow_redirects"]:
             self._redirects_left = self._settings["max_redirects"]
         # On the loop's clock: of the call, of the fetch, and of its last exchange.
-        self._called_at = self._started_at = self._sent_at = self._loop.time()
-        self._start_time: float | None = None  # the same as _sent_at, on the wall's
+        self._called_at = self._started_at = self._hop_began_at = self._loop.time()
+        self._start_time: float | None = None  # as _hop_began_at, on the wall's
         self._timer: asyncio.TimerHandle | None = None
         self._future: asyncio.Future[HTTPResponse] | None = None
         self._warns = False
@@ -99,12 +101,8 @@ class Fetch:
         self._body: Body | None = None
 
     def __repr__(self) -> str:
-        return f"<fetch {self._outgoing.method} {self._request.url}>"
-
-    def _take_request(self, request: HTTPRequest) -> None:
-        self._request = request
-        self._settings = settings_of(request, self._equipment.defaults)
-        self._outgoing = outgoing(self._settings)
+        url = _USERINFO.sub("//", self._request.url, count=1)  # it goes into logs
+        return f"<fetch {self._outgoing.method} {url}>"
 
     def start(self) -> None:
         """Begin; the time limits run from here."""
@@ -112,13 +110,7 @@ class Fetch:
         try:
             self._send()
         except Exception as exc:
-            self._fail_inside(exc)
-
-    def _fail_inside(self, error: Exception) -> None:
-        """Let nobody wait for ever, whatever is wrong, where no caller can be told."""
-        if self.is_over:
-            raise error
-        self.fail(error)
+            self._fail_or_raise(exc)
 
     def cancel(self) -> None:
         """End without calling back."""
@@ -159,7 +151,7 @@ class Fetch:
             599,
             error=error,
             effective_url=self._request.url,
-            request_time=self._loop.time() - self._sent_at,
+            request_time=self._loop.time() - self._hop_began_at,
             start_time=self._start_time,
             time_info=self._time_info(),
         )
@@ -182,11 +174,22 @@ class Fetch:
             self.is_over = True
             self._on_end(self)
 
-    # From the request to the exchange
+    def _take_request(self, request: HTTPRequest) -> None:
+        if not isinstance(request.headers, HTTPHeaders):
+            request.headers = HTTPHeaders(request.headers)
+        self._request = request
+        self._settings = settings_of(request, self._equipment.defaults)
+        self._outgoing = outgoing(self._settings)
+
+    def _fail_or_raise(self, error: Exception) -> None:
+        """Let nobody wait for ever, whatever is wrong, where no caller can be told."""
+        if self.is_over:
+            raise error
+        self.fail(error)
 
     def _send(self) -> None:
         """Send the request, on a connection that is there or on a new one."""
-        self._sent_at = self._loop.time()
+        self._hop_began_at = self._loop.time()
         self._start_time = time.time()
         request = self._outgoing
         connection = self._equipment.pool.take(request.key, request.is_repeatable)
@@ -223,35 +226,33 @@ class Fetch:
             self._outgoing,
             connection,
             self,
-            self._equipment.max_header_size,
+            self._equipment.max_head_bytes,
             self._loop,
         )
         self._exchange.start()
 
-    def _set_timer(self, timeout: float, on_timeout: Callable[[], None]) -> None:
+    def _set_timer(self, timeout_s: float, on_timeout: Callable[[], None]) -> None:
         """Limit what begins now; what is left for the whole fetch limits it too."""
         if self._timer is not None:
             self._timer.cancel()
-        end = self._loop.time() + timeout if timeout else math.inf
+        end_at = self._loop.time() + timeout_s if timeout_s else math.inf
         request_timeout = self._settings["request_timeout"]
         if request_timeout:
-            end = min(end, self._started_at + request_timeout)
+            end_at = min(end_at, self._started_at + request_timeout)
         self._timer = None
-        if end < math.inf:
-            self._timer = self._loop.call_at(end, on_timeout)
+        if end_at < math.inf:
+            self._timer = self._loop.call_at(end_at, on_timeout)
 
     def _on_connect_timeout(self) -> None:
         self.fail(HTTPTimeoutError(f"Timeout {self._progress.phase}"))
+
+    def _on_request_timeout(self) -> None:
+        self.fail(HTTPTimeoutError("Timeout during request"))
 
     def _on_late_body(self) -> None:
         exchange = self._exchange
         assert exchange is not None
         exchange.fail(HTTPStreamClosedError("a redirect without its body"))
-
-    def _on_request_timeout(self) -> None:
-        self.fail(HTTPTimeoutError("Timeout during request"))
-
-    # What the exchange tells
 
     def head_received(self, head: ResponseHead, has_body: bool) -> Body:
         """Look at the head, and return what takes the body."""
@@ -259,7 +260,7 @@ class Fetch:
             self._set_timer(REDIRECT_BODY_WITHIN_S, self._on_late_body)
             self._body = DiscardedBody(MAX_REDIRECT_BODY_BYTES)
             return self._body
-        max_bytes = self._equipment.max_body_size
+        max_bytes = self._equipment.max_body_bytes
         if has_body:
             _check_length(head, max_bytes)
         if self._settings["header_callback"] is not None:
@@ -284,7 +285,7 @@ class Fetch:
         try:
             self._go_on()
         except Exception as exc:
-            self._fail_inside(exc)
+            self._fail_or_raise(exc)
 
     def _go_on(self) -> None:
         exchange = self._exchange
@@ -302,7 +303,7 @@ class Fetch:
         try:
             self._recover(error)
         except Exception as exc:
-            self._fail_inside(exc)
+            self._fail_or_raise(exc)
 
     def _recover(self, error: BaseException) -> None:
         exchange, self._exchange = self._exchange, None
@@ -342,7 +343,7 @@ class Fetch:
             headers=head.headers,
             buffer=BytesIO(body),
             effective_url=self._request.url,
-            request_time=self._loop.time() - self._sent_at,
+            request_time=self._loop.time() - self._hop_began_at,
             start_time=self._start_time,
             time_info=self._time_info(exchange),
         )
@@ -360,7 +361,7 @@ class Fetch:
         All but ``queue`` and ``redirect`` are counted from the start of the last
         exchange.
         """
-        begun_at = self._sent_at
+        begun_at = self._hop_began_at
         progress = self._progress
         ready_at = progress.secured_at or progress.connected_at or begun_at
         return {

@@ -1,4 +1,7 @@
-"""Connections that nobody uses, kept for a while because somebody may."""
+"""Connections that nobody uses, kept for a while because somebody may.
+
+Rule: who takes a connection out has it alone, and puts it back or closes it.
+"""
 
 import asyncio
 import collections
@@ -28,16 +31,13 @@ class ConnectionPool:
         self._loop = loop
         self._max_idle = max_idle
         self._idle_timeout_s = idle_timeout_s
-        self._by_key: dict[ConnectionKey, list[Connection]] = {}
+        self._connections_by_key: dict[ConnectionKey, list[Connection]] = {}
         # In the order in which they became idle.
         self._idle: collections.OrderedDict[Connection, None] = (
             collections.OrderedDict()
         )
         self._sweep_timer: asyncio.TimerHandle | None = None
         self._sweep_due_at = math.inf
-
-    def __len__(self) -> int:
-        return len(self._idle)
 
     def take(self, key: ConnectionKey, is_repeatable: bool) -> Connection | None:
         """Return a connection for one exchange; None if there is none.
@@ -47,7 +47,7 @@ class ConnectionPool:
                 the connection at this very moment.
         """
         now = self._loop.time()
-        while connections := self._by_key.get(key):
+        while connections := self._connections_by_key.get(key):
             connection = connections[-1]
             if self._is_usable(connection, now, is_repeatable):
                 self._forget(connection)
@@ -60,7 +60,7 @@ class ConnectionPool:
     ) -> bool:
         if connection.expires_at <= now or connection.transport.is_closing():
             return False
-        is_fresh = now - connection.idle_since < FRESH_S
+        is_fresh = now - connection.idle_at < FRESH_S
         return (is_repeatable and is_fresh) or connection.is_quiet()
 
     def put(self, connection: Connection, told_timeout_s: float | None = None) -> None:
@@ -72,10 +72,10 @@ class ConnectionPool:
         timeout_s = self._idle_timeout_s
         if told_timeout_s is not None:
             timeout_s = min(timeout_s, told_timeout_s)
-        connection.idle_since = self._loop.time()
-        connection.expires_at = connection.idle_since + timeout_s
+        connection.idle_at = self._loop.time()
+        connection.expires_at = connection.idle_at + timeout_s
         self._idle[connection] = None
-        self._by_key.setdefault(connection.key, []).append(connection)
+        self._connections_by_key.setdefault(connection.key, []).append(connection)
         if len(self._idle) > self._max_idle:
             self._close(next(iter(self._idle)))
         if self._idle:
@@ -95,22 +95,22 @@ class ConnectionPool:
 
     def _forget(self, connection: Connection) -> None:
         del self._idle[connection]
-        connections = self._by_key[connection.key]
+        connections = self._connections_by_key[connection.key]
         connections.remove(connection)
         if not connections:
-            del self._by_key[connection.key]
+            del self._connections_by_key[connection.key]
 
     def _close(self, connection: Connection) -> None:
         self._forget(connection)
         connection.abort()
 
-    def _sweep_at(self, time: float) -> None:
+    def _sweep_at(self, due_at: float) -> None:
         """Look for expired connections at a time, or before."""
-        if time < self._sweep_due_at:
+        if due_at < self._sweep_due_at:
             if self._sweep_timer is not None:
                 self._sweep_timer.cancel()
-            self._sweep_due_at = time
-            self._sweep_timer = self._loop.call_at(time, self._sweep)
+            self._sweep_due_at = due_at
+            self._sweep_timer = self._loop.call_at(due_at, self._sweep)
 
     def _sweep(self) -> None:
         self._sweep_timer, self._sweep_due_at = None, math.inf

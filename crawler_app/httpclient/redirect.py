@@ -1,7 +1,7 @@
 """Which request follows a redirect.
 
 Pure.  The rules are those of simple_httpclient, which are libcurl's: what the method
-becomes, and that nothing secret goes to another origin.
+becomes, and that no credentials of HTTP go to another origin.
 """
 
 import copy
@@ -9,13 +9,12 @@ from urllib.parse import urljoin, urlsplit
 
 from tornado.httpclient import HTTPRequest
 
-from crawler_app.httpclient.request import DEFAULT_PORT_BY_SCHEME
+from crawler_app.httpclient.request import DEFAULT_PORT_BY_SCHEME, SECRET
 from crawler_app.httpclient.response import ResponseHead
 from crawler_app.urls import reference_in_header
 
 __all__ = ["redirected"]
 
-_SECRET = ("Authorization", "Cookie", "Proxy-Authorization")
 _ABOUT_THE_BODY = (
     "Content-Length",
     "Content-Type",
@@ -46,8 +45,8 @@ def redirected(
         url = _with_credentials(url, _userinfo(url) or _userinfo(request.url))
     else:
         url = _with_credentials(url, "")
-        following.auth_username = following.auth_password = None
-        for name in _SECRET:
+        following.auth_username = following.auth_password = ""  # None is the default
+        for name in SECRET:
             following.headers.pop(name, None)
     following.url = url
     if _becomes_get(request.method, head.status):

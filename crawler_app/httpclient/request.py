@@ -22,7 +22,15 @@ from tornado.httputil import encode_username_password
 from crawler_app.httpclient.codings import ACCEPTED
 from crawler_app.httpclient.tls import TlsOptions, tls_options
 
-__all__ = ["ConnectionKey", "OutgoingRequest", "Proxy", "outgoing", "settings_of"]
+__all__ = [
+    "DEFAULT_PORT_BY_SCHEME",
+    "SECRET",
+    "ConnectionKey",
+    "OutgoingRequest",
+    "Proxy",
+    "outgoing",
+    "settings_of",
+]
 
 DEFAULT_PORT_BY_SCHEME = {"http": 80, "https": 443}
 
@@ -86,7 +94,6 @@ class OutgoingRequest:
     """
 
     key: ConnectionKey
-    url: str
     method: str
     head: bytes
     body: bytes | None
@@ -134,7 +141,7 @@ def outgoing(settings: Mapping[str, Any]) -> OutgoingRequest:
     method = _method(settings)
     items = tuple(settings["_headers"].get_all())
     given = _fields(items)
-    own, length = _own_fields(settings, method, target, given)
+    own = _own_fields(settings, method, target, given)
     if proxy is not None and proxy.authorization and key.tls is None:
         own["Proxy-Authorization"] = proxy.authorization
     if not given.value_by_name.keys().isdisjoint(own):
@@ -144,7 +151,6 @@ def outgoing(settings: Mapping[str, Any]) -> OutgoingRequest:
         start += f"Host: {target.netloc}\r\n"
     return OutgoingRequest(
         key=key,
-        url=settings["url"],
         method=method,
         head=b"".join(
             (
@@ -156,7 +162,7 @@ def outgoing(settings: Mapping[str, Any]) -> OutgoingRequest:
         ),
         body=settings["_body"],
         body_producer=settings["body_producer"],
-        length=length,
+        length=_produced_length(settings, given),
         waits_for_continue="Expect" in own,
         wants_close="close" in given.value_by_name.get("Connection", "").lower(),
     )
@@ -341,11 +347,8 @@ def _request_target(target: _Target, proxy: Proxy | None) -> str:
 
 def _own_fields(
     settings: Mapping[str, Any], method: str, target: _Target, given: _Fields
-) -> tuple[dict[str, str], int | None]:
-    """Return the fields that stand before, and in place of, those of the program.
-
-    And the length of the body that a producer will write.
-    """
+) -> dict[str, str]:
+    """Return the fields that stand before, and in place of, those of the program."""
     names = given.value_by_name
     own: dict[str, str] = {}
     if settings["user_agent"]:
@@ -356,38 +359,46 @@ def _own_fields(
         own["Accept-Encoding"] = ACCEPTED
     if target.credentials is not None:
         own["Authorization"] = _basic(*target.credentials)
-    elif settings["auth_username"] is not None:
+    elif settings["auth_username"] or settings["auth_password"]:
         own["Authorization"] = _basic(
-            settings["auth_username"], settings["auth_password"] or ""
+            settings["auth_username"] or "", settings["auth_password"] or ""
         )
     if _has_body(settings) or method in METHODS_WITH_BODY:
-        return own, _add_body_fields(own, settings, method, given)
-    if "Transfer-Encoding" in names or names.get("Content-Length", "0") != "0":
+        _add_body_fields(own, settings, method, names)
+    elif "Transfer-Encoding" in names or names.get("Content-Length", "0") != "0":
         raise ValueError("Content-Length or Transfer-Encoding, but there is no body")
-    return own, None
+    return own
 
 
 def _add_body_fields(
-    own: dict[str, str], settings: Mapping[str, Any], method: str, given: _Fields
-) -> int | None:
-    names = given.value_by_name
+    own: dict[str, str],
+    settings: Mapping[str, Any],
+    method: str,
+    names: Mapping[str, str],
+) -> None:
     if method == "POST" and "Content-Type" not in names:
         own["Content-Type"] = "application/x-www-form-urlencoded"
     if settings["expect_100_continue"] and _has_body(settings):
         own["Expect"] = "100-continue"
+    # Two lengths, or a length and chunks, would be read differently by different
+    # servers.
     if settings["body_producer"] is None:
-        # Two lengths, or a length and chunks, would be read differently by different
-        # servers; ours is the one that is true.
         if "Transfer-Encoding" in names:
             raise ValueError("Transfer-Encoding is for a body_producer")
         own["Content-Length"] = str(len(settings["_body"] or b""))
-        return None
-    length = names.get("Content-Length")
-    if length is None:
+    elif "Content-Length" not in names:
         own["Transfer-Encoding"] = "chunked"
-        return None
-    if "Transfer-Encoding" in names:
+    elif "Transfer-Encoding" in names:
         raise ValueError("a request has a Content-Length or is chunked, not both")
+
+
+def _produced_length(settings: Mapping[str, Any], given: _Fields) -> int | None:
+    """Return how much a producer has to write, if that is known before."""
+    if settings["body_producer"] is None:
+        return None
+    length = given.value_by_name.get("Content-Length")
+    if length is None:
+        return None
     if not (length.isascii() and length.isdecimal()):
         raise ValueError(f"Content-Length is {length!r}; it must be a number")
     return int(length)

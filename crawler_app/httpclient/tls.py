@@ -53,9 +53,11 @@ def tls_options(
     """Return what tells one way of using TLS from another; it can be a key.
 
     Raises:
-        ValueError: a name in ssl_options is unknown.
+        ValueError: a name in ssl_options is unknown, or a key has no certificate.
     """
     if ssl_options is None:
+        if client_key and not client_cert:
+            raise ValueError("client_key is given, but no client_cert")
         if validate_cert and not (ca_certs or client_cert or client_key):
             return _USUAL
         return Verification(bool(validate_cert), ca_certs, client_cert, client_key)
@@ -72,7 +74,8 @@ def tls_options(
 def context_of(options: TlsOptions) -> ssl.SSLContext:
     """Return the context for these options.
 
-    A file that they name is read again after it has changed.
+    A file that they name is read again after it has changed, which new connections will
+    notice.
 
     Raises:
         OSError: a file cannot be read; `ssl.SSLError` if it holds no certificate.

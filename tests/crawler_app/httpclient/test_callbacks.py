@@ -1,11 +1,12 @@
 """header_callback and streaming_callback: what they get, and when."""
 
 import asyncio
+import logging
 import tracemalloc
 
 import pytest
 from peers import answer
-from tornado.simple_httpclient import HTTPTimeoutError
+from tornado.simple_httpclient import HTTPStreamClosedError, HTTPTimeoutError
 
 from gencoro import gen
 
@@ -182,3 +183,114 @@ def test_time_limit_holds_while_a_callback_takes_its_time(client, serve, virtual
         )
 
     assert virtual_clock.time() == 5
+
+
+@pytest.mark.parametrize("returned", [5, "taken", False, [b"a"]])
+@gen.coroutine
+def test_what_a_streaming_callback_returns_is_no_matter(client, serve, returned):
+    chunks = []
+
+    def take(chunk):
+        chunks.append(chunk)
+        return returned
+
+    server = serve(HELLO)
+    for _ in range(2):
+        yield client.fetch(server.url, streaming_callback=take)
+
+    assert chunks == [b"hello"] * 2
+    assert server.used == [0, 0]
+
+
+# A callback is done in the very turn in which its fetch is ended otherwise.  What is on
+# its way then must not end it once more.
+
+
+@pytest.fixture
+def takes(serve):
+    """Return a URL, and a callback whose Future tells that, and when, it was called."""
+    called = asyncio.Future()
+    taken = asyncio.Future()
+
+    def take(chunk):
+        called.set_result(True)
+        return taken
+
+    def start(said):
+        return serve(said).url, {"streaming_callback": take}, called, taken
+
+    return start
+
+
+@pytest.fixture
+def nothing_went_wrong(caplog):
+    """Fail where an error is logged, by whomever."""
+    yield
+    assert [r for r in caplog.records if r.levelno >= logging.ERROR] == []
+
+
+SOME = CHUNKED + b"\r\n3\r\none\r\n"
+BODIES = pytest.mark.parametrize("said", [HELLO, SOME], ids=["whole", "unfinished"])
+
+
+@BODIES
+@gen.coroutine
+def test_callback_that_is_done_as_the_client_is_closed_ends_it_once(
+    client, takes, nothing_went_wrong, said
+):
+    url, options, called, taken = takes(said)
+    future = client.fetch(url, **options)
+    yield called
+
+    taken.set_result(None)
+    client.close()
+
+    with pytest.raises(HTTPStreamClosedError, match="the client was closed"):
+        yield future
+    yield gen.moment
+
+
+@BODIES
+@gen.coroutine
+def test_callback_that_is_done_as_its_fetch_is_cancelled_ends_it_once(
+    make_client, web, takes, nothing_went_wrong, said
+):
+    url, options, called, taken = takes(said)
+    client = make_client(max_clients=1)
+    future = client.fetch(url, **options)
+    yield called
+
+    taken.set_result(None)
+    future.cancel()
+    response = yield client.fetch(web.url)
+
+    assert future.cancelled()
+    assert response.body == b"hello"
+
+
+@BODIES
+@pytest.mark.parametrize("fails", [False, True])
+@gen.coroutine
+def test_callback_that_is_done_as_time_is_over_ends_it_once(
+    make_client, web, takes, nothing_went_wrong, virtual_clock, said, fails
+):
+    url, options, called, taken = takes(said)
+    client = make_client(max_clients=1)
+
+    def be_done():
+        if fails:
+            taken.set_exception(ZeroDivisionError("of the callback"))
+        else:
+            taken.set_result(None)
+
+    # Timers of one moment fire in the order of their making.
+    asyncio.get_running_loop().call_at(virtual_clock.time() + 5, be_done)
+    future = client.fetch(url, request_timeout=5, **options)
+    yield called
+
+    with pytest.raises(HTTPTimeoutError):
+        yield future
+    response = yield client.fetch(web.url)
+
+    assert virtual_clock.time() == 5
+    assert response.body == b"hello"

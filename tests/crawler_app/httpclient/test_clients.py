@@ -167,3 +167,29 @@ def test_client_closed_after_its_loop_stopped_leaves_nothing(site_of_another_thr
 
     assert kept == 1
     assert left == {}
+
+
+def test_client_that_was_made_for_another_loop_says_so(site_of_another_thread):
+    url, ports = site_of_another_thread
+
+    async def make():
+        return PooledAsyncHTTPClient(force_instance=True)
+
+    async def use(client):
+        future = client.fetch(url)
+        with pytest.raises(RuntimeError, match="made for another event loop"):
+            async with asyncio.timeout(5):
+                await future
+
+    async def use_here(client):
+        return (await client.fetch(url)).body
+
+    with contextlib.closing(IOLoop(make_current=False)) as loop:
+        client = loop.run_sync(make)
+        asyncio.run(use(client))
+        # Nothing is left of it in the queue.
+        body = loop.run_sync(lambda: use_here(client))
+        client.close()
+
+    assert body == b"hello"
+    assert len(ports) == 1

@@ -8,12 +8,15 @@ import pytest
 from faulty import Peer, answers, exchange, head
 
 from crawler_app.httpclient import BadResponseError
+from crawler_app.httpclient.codings import MAX_STREAMS, decoder_of
 
 TEXT = b"hello, hello, hello" * 100
 PACKED = {
     b"gzip": gzip.compress(TEXT),
     b"deflate": zlib.compress(TEXT),
 }
+# Those whose streams may follow one another.
+PACK_BY_CODING = {"gzip": gzip.compress}
 # Those that need a package; each is known as soon as there is one.
 for coding, package in [
     (b"br", "brotli"),
@@ -24,6 +27,8 @@ for coding, package in [
         PACKED.setdefault(coding, importlib.import_module(package).compress(TEXT))
     except ImportError:
         continue
+    if coding == b"zstd":
+        PACK_BY_CODING["zstd"] = importlib.import_module(package).compress
 
 
 def packed_answer(coding, body, *lines, **options):
@@ -290,3 +295,66 @@ def test_coding_of_an_error_page_is_taken_off_as_well():
     result = exchange(answers(response + PACKED[b"gzip"]))
 
     assert (result.outcome.code, result.outcome.body) == (503, TEXT)
+
+
+# Streams that stand for nothing: each costs a decoder, so what is counted is they.
+
+
+@pytest.mark.parametrize("coding", PACK_BY_CODING)
+def test_streams_are_taken_up_to_their_number(coding):
+    decoder = decoder_of(coding, 100)
+    empty = PACK_BY_CODING[coding](b"")
+
+    pieces = list(decoder.pieces(empty * MAX_STREAMS))
+    decoder.end()
+
+    assert pieces == []
+
+
+@pytest.mark.parametrize("size", [1, 100_000])
+@pytest.mark.parametrize("coding", PACK_BY_CODING)
+def test_one_stream_more_is_refused_though_it_holds_nothing(coding, size):
+    decoder = decoder_of(coding, 100)
+    content = PACK_BY_CODING[coding](b"") * (MAX_STREAMS + 1)
+
+    with pytest.raises(BadResponseError, match="streams"):
+        for start in range(0, len(content), size):
+            list(decoder.pieces(content[start : start + size]))
+
+
+@pytest.mark.parametrize("coding", PACK_BY_CODING)
+def test_streams_within_streams_are_counted_together(coding):
+    pack = PACK_BY_CODING[coding]
+    half = pack(b"") * (MAX_STREAMS // 2)
+    within = decoder_of(f"{coding}, {coding}", 10**9)
+    around = decoder_of(f"{coding}, {coding}", 10**9)
+
+    taken = list(within.pieces(pack(half) * 2))
+
+    assert taken == []
+    with pytest.raises(BadResponseError, match="streams"):
+        list(within.pieces(pack(pack(b""))))
+    with pytest.raises(BadResponseError, match="streams"):
+        list(around.pieces(pack(b"") * (MAX_STREAMS + 1)))
+
+
+@pytest.mark.parametrize("times", [1, 2])
+@pytest.mark.parametrize("coding", PACK_BY_CODING)
+def test_body_of_too_many_streams_is_refused(coding, times):
+    pack = PACK_BY_CODING[coding]
+    body = pack(b"") * (100 * MAX_STREAMS)
+    if times == 2:
+        body = pack(body)
+    codings = ", ".join([coding] * times).encode()
+
+    result = exchange(packed_answer(codings, body))
+
+    assert is_refused(result), repr(result.outcome)
+
+
+def test_coding_three_times_is_refused():
+    body = gzip.compress(gzip.compress(PACKED[b"gzip"]))
+
+    result = exchange(packed_answer(b"gzip, gzip, gzip", body))
+
+    assert is_refused(result), repr(result.outcome)

@@ -1,6 +1,9 @@
 """Connections that nobody uses: how long they are kept, and what may happen to them."""
 
+import asyncio
+
 import pytest
+from faulty import FaultServer, head, new_client
 from peers import answer
 
 from gencoro import gen
@@ -144,3 +147,33 @@ def test_last_used_connection_is_used_first(client, web):
         yield client.fetch(web.url)
 
     assert web.used[3:] == [by_path["/1"]] * 3
+
+
+@pytest.mark.parametrize("timeout", [0, 1])
+def test_server_that_keeps_hardly_anything_is_no_harm_under_uvloop(timeout):
+    # Its `call_at` returns a handle without a `when` if the time has come.
+    uvloop = pytest.importorskip("uvloop")
+    said = head(b"Content-Length: 4", b"Keep-Alive: timeout=%d" % timeout) + b"good"
+
+    async def main():
+        async def script(peer):
+            await peer.request()
+            await all_are_here.wait()
+            await peer.send(said)
+
+        # All end in one turn, before the first can have been looked at.
+        all_are_here = asyncio.Barrier(5)
+        async with FaultServer(*[script] * 15) as server:
+            client = new_client(max_clients=5)
+            fetched = []
+            for _ in range(3):
+                fetches = [client.fetch(server.url) for _ in range(5)]
+                fetched += await asyncio.gather(*fetches)
+            client.close()
+            await server.all_gone()
+            return [response.body for response in fetched]
+
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        bodies = runner.run(asyncio.wait_for(main(), 5))
+
+    assert bodies == [b"good"] * 15

@@ -1,6 +1,7 @@
 """What a client does with its fetches: the queue, cancelling, closing."""
 
 import asyncio
+import socket
 
 import pytest
 from peers import answer, client_sockets
@@ -207,6 +208,57 @@ def test_cancelled_request_whose_answer_is_there_harms_nobody(client, web):
     assert not future.cancel()
     yield client.fetch(web.url)
     assert web.used == [0, 0]
+
+
+@gen.coroutine
+def test_cancelling_ends_a_fetch_whose_producer_has_begun_another(client, serve):
+    server = serve(lambda request: None if request.method == "PUT" else HELLO)
+    inner = []
+
+    def produce(write):
+        inner.append(client.fetch(f"{server.url}/inner"))
+        return inner[0]
+
+    # On a kept connection the producer is called within the outer call of fetch.
+    yield client.fetch(server.url)
+    outer = client.fetch(server.url, method="PUT", body_producer=produce)
+    response = yield inner[0]
+    yield server.came(3)
+    with ExpectLog("tornado.application", CANCELLED):
+        outer.cancel()
+        gone = yield server.gone(0)
+
+    assert gone
+    assert response.body == b"hello"
+    assert server.used == [0, 1, 0]
+
+
+@gen.coroutine
+def test_cancelling_ends_a_fetch_whose_resolver_has_begun_another(make_client, serve):
+    server = serve(lambda request: None if request.target == "/outer" else HELLO)
+    inner = []
+
+    class Asking:
+        """Asks by the client it is for, as a resolver by DNS over HTTPS does."""
+
+        def resolve(self, host, port, family=0):
+            if host == "a.test":
+                inner.append(client.fetch(f"{server.url}/inner"))
+            found = asyncio.get_running_loop().create_future()
+            found.set_result([(socket.AF_INET, ("127.0.0.1", server.port))])
+            return found
+
+    client = make_client(resolver=Asking())
+    outer = client.fetch("http://a.test/outer")
+    response = yield inner[0]
+    requests = yield server.came(2)
+    (number,) = (each.connection for each in requests if each.target == "/outer")
+    with ExpectLog("tornado.application", CANCELLED):
+        outer.cancel()
+        gone = yield server.gone(number)
+
+    assert gone
+    assert response.body == b"hello"
 
 
 # Closing.

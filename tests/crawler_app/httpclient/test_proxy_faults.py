@@ -1,7 +1,11 @@
 """Proxies that refuse, say rubbish, or say nothing."""
 
+import asyncio
+import contextlib
+import gc
+
 import pytest
-from peers import answer, refusing_port
+from peers import Addresses, answer, refusing_port
 from tornado.httpclient import HTTPClientError
 from tornado.simple_httpclient import HTTPStreamClosedError, HTTPTimeoutError
 
@@ -116,6 +120,30 @@ def test_giving_up_amid_connect_leaves_nothing(make_client, serve, way):
 
     assert gone
     assert future.cancelled() or isinstance(future.exception(), HTTPStreamClosedError)
+
+
+@pytest.mark.parametrize("turns", range(14))
+@pytest.mark.parametrize("way", ["cancel", "close"])
+@gen.coroutine
+def test_giving_up_at_any_turn_of_connect_leaves_no_error_behind(
+    make_client, serve, way, turns
+):
+    server = serve(b"")
+    address = ("127.0.0.1", server.port)
+    # Without a thread, so that it takes as many turns each time.
+    client = make_client(resolver=Addresses(address))
+    options = dict(zip(("proxy_host", "proxy_port"), address, strict=True))
+    future = client.fetch("https://a.test/", **options)
+    for _ in range(turns):
+        yield gen.moment
+
+    (future.cancel if way == "cancel" else client.close)()
+    with contextlib.suppress(HTTPClientError, asyncio.CancelledError):
+        yield future
+    for _ in range(5):
+        yield gen.moment
+    # What nobody has asked for is told when it goes; the fixture hears of it.
+    gc.collect()
 
 
 @gen.coroutine

@@ -8,6 +8,7 @@ from tornado.simple_httpclient import HTTPTimeoutError
 from gencoro import gen
 
 HELLO = answer(b"hello")
+IDNA_NAME = "xn--bcher-kva.test"
 METHODS = ["GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH"]
 
 
@@ -212,6 +213,32 @@ def test_callbacks_hear_of_the_last_response_only(client, serve):
     assert chunks == [b"hello"]
 
 
+@gen.coroutine
+def test_location_with_a_host_in_utf8_is_followed_to_its_idna_name(make_client, serve):
+    client = make_client(hostname_mapping={IDNA_NAME: "127.0.0.1"})
+    server = serve(HELLO)
+    location = f"http://bücher.test:{server.port}/target"
+    server.script = redirecting(location.encode().decode("latin-1"))
+
+    response = yield client.fetch(server.url)
+
+    assert response.body == b"hello"
+    hosts = [request.headers["Host"] for request in server.requests]
+    assert hosts == [f"{name}:{server.port}" for name in ("127.0.0.1", IDNA_NAME)]
+
+
+@gen.coroutine
+def test_location_that_is_there_twice_is_followed_once(client, serve):
+    moved = b"HTTP/1.1 302 Found\r\n" + b"Location: /target\r\n" * 2
+    moved += b"Content-Length: 0\r\n\r\n"
+    server = serve(lambda request: HELLO if request.target == "/target" else moved)
+
+    response = yield client.fetch(server.url)
+
+    assert response.body == b"hello"
+    assert [request.target for request in server.requests] == ["/", "/target"]
+
+
 # Connections.
 
 
@@ -252,6 +279,38 @@ def test_endless_body_of_a_redirect_holds_nothing_up(client, serve, announced):
     assert response.body == b"hello"
     assert gone
     assert server.used == [0, 1]
+
+
+@pytest.mark.parametrize("part", [b"", b"look th"])
+@gen.coroutine
+def test_body_of_a_redirect_that_never_comes_is_not_waited_for(
+    client, serve, virtual_clock, part
+):
+    said = answer(status="302 Found", Location="/target", Content_Length=10) + part
+    server = serve(lambda request: HELLO if request.target == "/target" else said)
+
+    response = yield client.fetch(server.url, request_timeout=0)
+    gone = yield server.gone(0)
+
+    assert response.body == b"hello"
+    assert virtual_clock.time() == 1
+    assert gone
+    assert server.used == [0, 1]
+
+
+@gen.coroutine
+def test_target_of_a_redirect_has_all_its_time(client, serve, virtual_clock):
+    @gen.coroutine
+    def slow(request):
+        yield gen.sleep(5)
+        yield request.stream.write(HELLO)
+
+    moved = redirecting("/target")
+    server = serve(lambda r: slow(r) if r.target == "/target" else moved(r))
+
+    response = yield client.fetch(server.url, request_timeout=10)
+
+    assert response.body == b"hello"
 
 
 @gen.coroutine

@@ -1,6 +1,8 @@
 """What the head of a request looks like to the server."""
 
+import gc
 import re
+import weakref
 
 import pytest
 from peers import answer
@@ -244,3 +246,56 @@ def test_post_is_a_form_unless_it_says_otherwise(client, serve):
 
     types = [fields(request, "Content-Type") for request in server.requests]
     assert types == [["application/x-www-form-urlencoded"], ["a/b"], []]
+
+
+@pytest.mark.parametrize("values", [("5", "5"), ("5", "4")], ids=["same", "other"])
+@pytest.mark.parametrize("has_body", [True, False])
+@pytest.mark.parametrize("name", ["Content-Length", "Transfer-Encoding", "Host"])
+@gen.coroutine
+def test_header_that_must_be_there_once_is_not_sent_twice(
+    client, serve, name, has_body, values
+):
+    server = serve(HELLO)
+    headers = HTTPHeaders()
+    for value in values:
+        headers.add(name, value)
+    options = {"method": "PUT", "body_producer": lambda write: write(b"12345")}
+
+    with pytest.raises(ValueError, match=f"{name} is there more than once"):
+        yield client.fetch(server.url, headers=headers, **(options if has_body else {}))
+
+    assert server.streams == []
+
+
+@pytest.mark.parametrize("value", ["0", "", "identity"])
+@gen.coroutine
+def test_transfer_encoding_without_a_body_is_refused(client, serve, value):
+    server = serve(HELLO)
+
+    with pytest.raises(ValueError, match="Transfer-Encoding"):
+        yield client.fetch(server.url, headers={"Transfer-Encoding": value})
+
+    assert server.streams == []
+
+
+class Value(str):
+    """A value of a header that can be seen to be forgotten."""
+
+
+@pytest.mark.parametrize(
+    "name", ["Authorization", "cookie", "COOKIE", "Proxy-Authorization"]
+)
+@gen.coroutine
+def test_secrets_are_forgotten_after_their_fetch(client, serve, name):
+    server = serve(HELLO)
+    secret = Value("not for others")
+    is_known = weakref.ref(secret)
+
+    yield client.fetch(server.url, headers={name: secret, "X-Other": "x"})
+    yield client.fetch(server.url)
+    sent = fields(server.requests[0], name)
+    del secret
+    gc.collect()
+
+    assert sent == ["not for others"]
+    assert is_known() is None

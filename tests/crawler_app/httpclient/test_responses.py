@@ -294,6 +294,19 @@ def test_trailers_come_with_a_streamed_body_too(client, serve):
     assert response.trailers["T"] == "u"
 
 
+@gen.coroutine
+def test_body_that_is_not_chunked_has_no_trailers(client, serve):
+    server = serve(answer(b"A: b\r\n", Trailer="A"))
+
+    responses = []
+    for _ in range(2):
+        responses.append((yield client.fetch(server.url)))
+
+    assert [response.body for response in responses] == [b"A: b\r\n"] * 2
+    assert [list(response.trailers.get_all()) for response in responses] == [[], []]
+    assert server.used == [0, 0]
+
+
 # Times.
 
 

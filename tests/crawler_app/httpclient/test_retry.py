@@ -1,5 +1,6 @@
 """A kept connection that turns out to be dead: who is asked again, and how often."""
 
+import asyncio
 import socket
 import struct
 
@@ -195,3 +196,56 @@ def test_body_is_sent_again_whole(client, serve):
     yield client.fetch(server.url, method="PUT", body=body)
 
     assert [request.body for request in server.requests[1:]] == [body, body]
+
+
+class SecondTimeSilent:
+    """A resolver that knows loopback, and answers the first question only."""
+
+    def __init__(self):
+        self._is_asked = False
+
+    def resolve(self, host, port, family=0):
+        found = asyncio.get_running_loop().create_future()
+        if not self._is_asked:
+            found.set_result([(socket.AF_INET, ("127.0.0.1", port))])
+        self._is_asked = True
+        return found
+
+
+def stalling_at_the_second(server):
+    """Return a script: the second request stalls for a second, and its connection ends."""
+
+    @gen.coroutine
+    def stall(request):
+        yield gen.sleep(1)
+        request.stream.close()
+
+    return lambda request: stall(request) if len(server.requests) == 2 else HELLO
+
+
+@gen.coroutine
+def test_second_attempt_has_all_its_time_to_connect(client, serve, virtual_clock):
+    server = serve(HELLO)
+    server.script = stalling_at_the_second(server)
+    yield client.fetch(server.url)
+
+    response = yield client.fetch(server.url, connect_timeout=0.2)
+
+    assert response.body == b"hello"
+    assert server.used == [0, 0, 1]
+
+
+@gen.coroutine
+def test_second_attempt_has_no_more_than_its_time_to_connect(
+    make_client, serve, virtual_clock
+):
+    client = make_client(resolver=SecondTimeSilent())
+    server = serve(HELLO)
+    server.script = stalling_at_the_second(server)
+    yield client.fetch(server.url)
+    begun_at = virtual_clock.time()
+
+    with pytest.raises(HTTPTimeoutError, match="Timeout while resolving"):
+        yield client.fetch(server.url, connect_timeout=0.2)
+
+    assert virtual_clock.time() - begun_at == pytest.approx(1.2)

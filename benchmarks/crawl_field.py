@@ -1,0 +1,155 @@
+"""Who fetches and crawls, and where each of them is found: ours, PyPI's, Debian's.
+
+A script of `crawl_peers` is what a user of its library would write, for the first
+Python that has the library; nobody needs to be installed but us.
+"""
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+__all__ = ["CANDIDATES", "Candidate", "Competitor", "find_competitors", "install_peers"]
+
+SCRIPTS = Path(__file__).resolve().parent / "crawl_peers"
+PEER_PACKAGES = ("aiohttp", "scrapy", "selectolax")
+
+
+class Candidate(NamedTuple):
+    """A competitor that may be installed or not.
+
+    Attributes:
+        name: The table it belongs to, and its own name in it.
+        command: Its script or program and the arguments, where ``{start}`` stands for
+            the first URL and ``{concurrency}`` for the fetches at once.
+        package: What is asked for its version; empty for a program.
+        needs: What Python must be able to import for it.
+    """
+
+    name: str
+    title: str
+    command: tuple[str, ...]
+    package: str = ""
+    needs: str = ""
+
+
+def tornado_client(name, module, class_name, package="tornado"):
+    command = ("tornado_fetch.py", f"{module}.{class_name}", "{concurrency}")
+    needs = f"from {module} import {class_name}"
+    return Candidate(f"fetch:{name}", class_name, command, package, needs)
+
+
+def our_crawl(name, title, *options, package="gencoro", needs="import crawler_app"):
+    command = ("gencoro_crawl.py", "{start}", "{concurrency}", *options)
+    return Candidate(f"crawl:{name}", title, command, package, needs)
+
+
+def peer_crawl(package, title):
+    command = (f"{package}_crawl.py", "{start}", "{concurrency}")
+    needs = f"import {package}, selectolax"
+    return Candidate(f"crawl:{package}", title, command, package, needs)
+
+
+def wget2(name, title, *options):
+    # Without the user's own settings, and leaving nothing in the user's home.
+    fixed = ("--quiet", "--no-config", "--no-hsts", "--no-robots", "-r", "-l", "inf")
+    threads = "--max-threads={concurrency}"
+    return Candidate(name, title, ("wget2", *fixed, threads, *options, "{start}"))
+
+
+CANDIDATES = (
+    tornado_client(
+        "pooled", "crawler_app.httpclient", "PooledAsyncHTTPClient", package="gencoro"
+    ),
+    tornado_client(
+        "curl", "tornado.curl_httpclient", "CurlAsyncHTTPClient", package="pycurl"
+    ),
+    tornado_client("simple", "tornado.simple_httpclient", "SimpleAsyncHTTPClient"),
+    Candidate(
+        "fetch:aiohttp",
+        "aiohttp",
+        ("aiohttp_fetch.py", "{concurrency}"),
+        "aiohttp",
+        "import aiohttp",
+    ),
+    our_crawl("gencoro", "crawler_app"),
+    our_crawl(
+        "curl", "  by curl", "--client=curl", package="pycurl", needs="import pycurl"
+    ),
+    our_crawl("simple", "  by simple", "--client=simple", package="tornado"),
+    peer_crawl("aiohttp", "aiohttp + lexbor"),
+    # It makes no file: the cheapest of what it offers.
+    wget2("crawl:wget2", "wget2, keeps nothing", "--delete-after"),
+    wget2("crawl:wget2-files", "wget2, keeps files"),
+    peer_crawl("scrapy", "Scrapy + lexbor"),
+)
+
+
+class Competitor(NamedTuple):
+    """One who is there: the candidate's name, its title with a version, its command."""
+
+    name: str
+    title: str
+    command: tuple[str, ...]
+
+    def command_for(self, start, concurrency):
+        return [
+            part.format(start=start, concurrency=concurrency) for part in self.command
+        ]
+
+
+def install_peers(directory):
+    """Make a virtual environment for the peers, unless it is there; return its Python."""
+    python = Path(directory).resolve() / "bin" / "python"
+    if not python.exists():
+        subprocess.check_call([sys.executable, "-m", "venv", directory])
+        subprocess.check_call([python, "-m", "pip", "install", "-q", *PEER_PACKAGES])
+    return str(python)
+
+
+def find_competitors(candidates, pythons):
+    """Return who is there, and a sentence for each one who is not.
+
+    Args:
+        pythons: Interpreters, of which the first that has the modules is taken.
+    """
+    present, absent = [], []
+    for candidate in candidates:
+        if candidate.package:
+            found = find_script(candidate, pythons)
+        else:
+            found = find_program(candidate)
+        if found:
+            present.append(found)
+        else:
+            if candidate.needs:
+                reason = f"no Python here can `{candidate.needs}`"
+            else:
+                reason = f"{candidate.command[0]} is not on PATH"
+            absent.append(f"{candidate.name} is missing: {reason}.")
+    return present, absent
+
+
+def find_script(candidate, pythons):
+    script, *arguments = candidate.command
+    asked = f"importlib.metadata.version({candidate.package!r})"
+    probe = f"{candidate.needs}\nimport importlib.metadata\nprint({asked})"
+    for python in pythons:
+        probed = subprocess.run(
+            [python, "-c", probe], capture_output=True, text=True, check=False
+        )
+        if probed.returncode == 0:
+            title = f"{candidate.title} ({candidate.package} {probed.stdout.strip()})"
+            command = (python, str(SCRIPTS / script), *arguments)
+            return Competitor(candidate.name, title, command)
+    return None
+
+
+def find_program(candidate):
+    program = shutil.which(candidate.command[0])
+    if program is None:
+        return None
+    version = subprocess.check_output([program, "--version"], text=True).split()[2]
+    title = f"{candidate.title} ({version})"
+    return Competitor(candidate.name, title, (program, *candidate.command[1:]))

@@ -1,0 +1,71 @@
+"""Crawl a site with crawler_app, the frontier on disk; print what became of memory.
+
+    python gencoro_crawl.py URL CONCURRENCY [--client NAME] [--sample PAGES]
+
+With --sample it looks at its memory as it goes on, which the bare crawl does not.
+"""
+
+import argparse
+import json
+import resource
+import sys
+import tempfile
+from pathlib import Path
+
+from crawler_app.config import CrawlConfig
+from crawler_app.crawler import Crawler
+from crawler_app.directory import CrawlDirectory
+from crawler_app.fetcher import HttpFetcher
+from gencoro.ioloop import IOLoop, PeriodicCallback
+
+SAMPLE_EVERY_MS = 20
+
+
+def rss_mb():
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return round(pages * resource.getpagesize() / 1e6, 1)
+
+
+def sample_memory(crawler, pages):
+    """Return memory by tenths of the crawl, which is filled while it runs."""
+    rss_by_tenth = {}
+
+    def sample():
+        rss_by_tenth.setdefault(crawler.stats["fetched"] * 10 // pages, rss_mb())
+
+    PeriodicCallback(sample, SAMPLE_EVERY_MS).start()
+    return rss_by_tenth
+
+
+def key_bytes(keys):
+    return (sys.getsizeof(keys) + sum(map(sys.getsizeof, keys))) / len(keys)
+
+
+def main(arguments):
+    client = {"client": arguments.client} if arguments.client else {}
+    config = CrawlConfig((arguments.url,), concurrency=arguments.concurrency, **client)
+    with (
+        tempfile.TemporaryDirectory() as into,
+        CrawlDirectory.create(into, config) as directory,
+    ):
+        frontier = directory.frontier()
+        crawler = Crawler(config, frontier, HttpFetcher(config))
+        report = {"client": config.client}
+        if arguments.sample:
+            report["rss_mb_by_tenth"] = sample_memory(crawler, arguments.sample)
+        IOLoop.current().run_sync(crawler.run)
+        if arguments.sample:
+            report["final_rss_mb"] = rss_mb()
+            report["key_bytes"] = key_bytes(frontier._keys)
+        crawler.fetcher.close()
+        frontier.close()
+    print(json.dumps(report))
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("url")
+    parser.add_argument("concurrency", type=int)
+    parser.add_argument("--client")
+    parser.add_argument("--sample", type=int, metavar="PAGES")
+    main(parser.parse_args())

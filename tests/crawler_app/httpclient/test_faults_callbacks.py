@@ -1,0 +1,107 @@
+"""Callbacks that raise what a Future cannot take, or would take for its cancelling.
+
+`exchange` asserts what matters besides: nothing hangs, nothing is left, and the client
+fetches well afterwards.
+"""
+
+import asyncio
+
+import pytest
+from faulty import GOOD, answers, exchange, says_nothing
+from tornado.simple_httpclient import HTTPStreamClosedError
+
+from gencoro import gen
+
+ERROR_BY_RAISED = {
+    StopIteration: RuntimeError,
+    asyncio.CancelledError: HTTPStreamClosedError,
+}
+raised_by_callback = pytest.mark.parametrize("raised", ERROR_BY_RAISED)
+
+
+def at_once(raised):
+    def callback(*_):
+        raise raised
+
+    return callback
+
+
+def in_a_coroutine(raised):
+    @gen.coroutine
+    def callback(*_):
+        yield gen.moment
+        raise raised
+
+    return callback
+
+
+def in_a_native_coroutine(raised):
+    async def callback(*_):
+        await asyncio.sleep(0)
+        raise raised
+
+    return callback
+
+
+def by_hand(raised):
+    class Awaitable:
+        def __await__(self):
+            raise raised
+
+    return lambda *_: Awaitable()
+
+
+def in_a_done_future(raised):
+    def callback(*_):
+        future = asyncio.get_running_loop().create_future()
+        if raised is asyncio.CancelledError:
+            future.cancel()
+        else:
+            future.set_exception(RuntimeError("no Future takes StopIteration"))
+        return future
+
+    return callback
+
+
+WAYS = [at_once, in_a_coroutine, in_a_native_coroutine, by_hand, in_a_done_future]
+
+
+@raised_by_callback
+@pytest.mark.parametrize("way", WAYS)
+def test_streaming_callback_is_told_as_an_error(way, raised):
+    result = exchange(answers(GOOD), streaming_callback=way(raised))
+
+    assert isinstance(result.outcome, ERROR_BY_RAISED[raised]), repr(result.outcome)
+    assert not result.was_reused
+
+
+@raised_by_callback
+def test_header_callback_is_told_as_an_error(raised):
+    result = exchange(answers(GOOD), header_callback=at_once(raised))
+
+    assert isinstance(result.outcome, ERROR_BY_RAISED[raised]), repr(result.outcome)
+    assert not result.was_reused
+
+
+@raised_by_callback
+@pytest.mark.parametrize("way", WAYS)
+def test_body_producer_is_told_as_an_error(way, raised):
+    result = exchange(says_nothing, method="PUT", body_producer=way(raised))
+
+    assert isinstance(result.outcome, ERROR_BY_RAISED[raised]), repr(result.outcome)
+    assert not result.was_reused
+
+
+@raised_by_callback
+def test_check_of_an_address_is_told_as_an_error(raised):
+    asked = []
+
+    def check(host, address):
+        asked.append(address)
+        if len(asked) == 1:
+            raise raised
+
+    result = exchange(answers(GOOD), client={"check_address": check})
+
+    assert isinstance(result.outcome, ERROR_BY_RAISED[raised]), repr(result.outcome)
+    assert len(asked) == 2
