@@ -48,7 +48,7 @@ class Connection(asyncio.BufferedProtocol):
 
     Attributes:
         key: What it can be used for.
-        transport: From `connection_made` on.
+        transport: From ``connection_made`` on.
         peer_address: As of `socket.getpeername`.
         is_closed: By either side.
         is_reused: Whether it has carried an exchange before this one.
