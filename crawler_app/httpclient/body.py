@@ -223,18 +223,23 @@ class StreamedBody(_Limited):
         if taken is not self._waiting_for:
             return  # it was on its way to us when we were cancelled
         self._waiting_for = None
+        if taken.cancelled():
+            # Not as it is: the caller of fetch was not cancelled.
+            error = HTTPStreamClosedError("the streaming_callback was cancelled")
+            self._reading.fail(error)
+        elif (failure := taken.exception()) is not None:
+            # Not by way of `result`, whose traceback would lead back to us.
+            self._reading.fail(failure)
+        else:
+            self._pump_on()
+
+    def _pump_on(self) -> None:
         try:
-            taken.result()
             self._pump()
             if self._waiting_for is not None:
                 return
             if self._is_ended:
                 self._check_end()
-        except asyncio.CancelledError:
-            # Not as it is: the caller of fetch was not cancelled.
-            error = HTTPStreamClosedError("the streaming_callback was cancelled")
-            self._reading.fail(error)
-            return
         except Exception as exc:  # of the callback, or about the coding
             self._reading.fail(exc)
             return

@@ -130,13 +130,14 @@ class _Dial:
         self._progress = progress
         self._connected: list[socket.socket] = []
         self._errors: list[OSError] = []  # of addresses that did not answer
+        self._opening: _TunnelOpening | None = None
         self._tunnel: asyncio.Transport | None = None
 
     def undo(self) -> None:
         """Close whatever is open."""
         self._connection.abort()
-        if self._tunnel is not None:
-            self._tunnel.abort()
+        if self._opening is not None:
+            self._opening.abort()
         for sock in self._connected:
             sock.close()
 
@@ -264,27 +265,32 @@ class _Dial:
         self, sock: socket.socket, proxy: Proxy
     ) -> Generator[Any, Any, None]:
         """Have the proxy connect us to the host."""
-        opening = _TunnelOpening(self._loop.create_future())
+        opening = self._opening = _TunnelOpening(self._loop)
         self._tunnel, _ = yield self._loop.create_connection(lambda: opening, sock=sock)
         target = _shown((self._key.host, self._key.port))
         fields = [f"CONNECT {target} HTTP/1.1", f"Host: {target}"]
         if proxy.authorization:
             fields.append(f"Proxy-Authorization: {proxy.authorization}")
-        opening.transport.write(("\r\n".join(fields) + "\r\n\r\n").encode("latin-1"))
+        self._tunnel.write(("\r\n".join(fields) + "\r\n\r\n").encode("latin-1"))
         yield opening.answered
 
 
 class _TunnelOpening(asyncio.Protocol):
     """Waits for the answer to CONNECT."""
 
-    def __init__(self, answered: "asyncio.Future[None]") -> None:
-        self.answered = answered
-        self.transport: asyncio.Transport
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self.answered: asyncio.Future[None] = loop.create_future()
+        self._transport: asyncio.Transport | None = None
         self._parser = httptools.HttpResponseParser(self)
         self._received = b""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self.transport = cast(asyncio.Transport, transport)
+        self._transport = cast(asyncio.Transport, transport)
+
+    def abort(self) -> None:
+        """Close at once."""
+        if self._transport is not None:
+            self._transport.abort()
 
     def data_received(self, data: bytes) -> None:
         if self.answered.done():

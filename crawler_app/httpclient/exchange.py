@@ -7,7 +7,7 @@ of one response can be taken for a part of the next.
 
 import asyncio
 import re
-from collections.abc import Callable, Generator
+from collections.abc import Callable
 from typing import Any, Protocol
 
 import httptools
@@ -124,29 +124,48 @@ class Exchange:
             self._continue_timer.cancel()
             self._continue_timer = None
         if self.request.body_producer is not None:
-            self._producing = self._produce(self.request.body_producer)
-            self._producing.add_done_callback(self._produced)
+            self._start_producer(self.request.body_producer)
             return
         if self.request.waits_for_continue:
             assert self.request.body is not None
             self._write(self.request.body)
         self._is_sent = True
 
-    @gen.coroutine
-    def _produce(
+    def _start_producer(
         self, body_producer: Callable[[Callable[[bytes], Any]], Any]
-    ) -> Generator[Any, Any, None]:
-        waiting = body_producer(self._write_produced)
-        if waiting is not None:
-            yield waiting
+    ) -> None:
+        try:
+            producing = body_producer(self._write_produced)
+            if producing is not None:
+                self._producing = gen.convert_yielded(producing)
+        except BaseException as exc:  # whatever the producer raises
+            self._fail_by(exc)
+            return
+        if self._producing is None:
+            self._finish_body()
+        else:
+            self._producing.add_done_callback(self._produced)
+
+    def _produced(self, producing: "asyncio.Future[Any]") -> None:
+        self._producing = None  # its error leads back to us
+        if self._is_whole:
+            return  # the server has answered without it
+        if producing.cancelled():
+            self.fail(HTTPStreamClosedError("the body_producer was cancelled"))
+        elif (error := producing.exception()) is not None:
+            self.fail(error)
+        else:
+            self._finish_body()
+
+    def _finish_body(self) -> None:
         length = self.request.length
         if length is None:
             self._write(b"0\r\n\r\n")
         elif self._produced_bytes != length:
-            raise ValueError(
-                f"body_producer wrote {self._produced_bytes} bytes, "
-                f"Content-Length is {length}"
-            )
+            error = f"body_producer wrote {self._produced_bytes} bytes, not {length}"
+            self.fail(ValueError(error))
+            return
+        self._is_sent = True
 
     def _write_produced(self, chunk: bytes | str) -> "asyncio.Future[None]":
         """What a body_producer calls; the Future is done when more may be written."""
@@ -169,18 +188,6 @@ class Exchange:
         done: asyncio.Future[None] = self._loop.create_future()
         done.set_result(None)
         return done
-
-    def _produced(self, producing: "asyncio.Future[Any]") -> None:
-        if producing.cancelled():
-            error: BaseException | None = HTTPStreamClosedError(
-                "the body_producer was cancelled"
-            )
-        else:
-            error = producing.exception()
-        if error is None:
-            self._is_sent = True
-        elif not self._is_whole:  # else the server has answered without it
-            self.fail(error)
 
     def _write(self, data: bytes) -> None:
         self.connection.transport.write(data)
@@ -405,6 +412,7 @@ class Exchange:
         if self._producing is not None:
             self._producing.remove_done_callback(self._produced)
             self._producing.cancel()
+            self._producing = None
 
 
 def _cut_head(received: bytes) -> tuple[bytes, bytes]:

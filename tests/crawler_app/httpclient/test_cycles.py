@@ -19,6 +19,12 @@ def fail(*_):
     raise ZeroDivisionError("of a callback")
 
 
+@gen.coroutine
+def fail_later(*_):
+    yield gen.moment
+    fail()
+
+
 @pytest.fixture
 def garbage():
     """Collect by hand only; return a function that tells what of ours is garbage."""
@@ -60,9 +66,12 @@ def fetch_often(client, url, **options):
         {"streaming_callback": lambda chunk: None},
         {"streaming_callback": lambda chunk: gen.sleep(0)},
         {"streaming_callback": fail},
+        {"streaming_callback": fail_later},
         {"header_callback": lambda line: None},
         {"header_callback": fail},
         {"method": "PUT", "body_producer": lambda write: write(b"x")},
+        {"method": "PUT", "body_producer": fail},
+        {"method": "PUT", "body_producer": fail_later},
         {"method": "BREW"},
         {"headers": {"X": 5}},
     ],
@@ -72,9 +81,12 @@ def fetch_often(client, url, **options):
         "streamed",
         "streamed_slowly",
         "streaming_fails",
+        "streaming_fails_later",
         "header_callback",
         "header_callback_fails",
         "producer",
+        "producer_fails",
+        "producer_fails_later",
         "value_error",
         "type_error",
     ],

@@ -122,7 +122,7 @@ def test_giving_up_amid_connect_leaves_nothing(make_client, serve, way):
     assert future.cancelled() or isinstance(future.exception(), HTTPStreamClosedError)
 
 
-@pytest.mark.parametrize("turns", range(14))
+@pytest.mark.parametrize("turns", range(20))
 @pytest.mark.parametrize("way", ["cancel", "close"])
 @gen.coroutine
 def test_giving_up_at_any_turn_of_connect_leaves_no_error_behind(
