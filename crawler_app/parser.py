@@ -75,19 +75,25 @@ def parse_html(body: bytes, content_type: str = "") -> Page:
 
 
 def _tags(text: str) -> Iterator[tuple[str, str]]:
-    """Yield ``a``, ``area`` and ``base`` with their ``href``, ``title`` with its text."""
+    """Yield ``a`` and ``base`` with their ``href``, ``title`` with its text.
+
+    An ``area`` is an ``a`` here.
+    """
     if is_too_hard(text):
         yield from tags_of(text)
         return
-    # One selection: each costs a walk over the whole tree.
-    for node in LexborHTMLParser(text).css("a, area, title, base"):
-        tag = node.tag or ""
-        if tag != "title":
+    tree = LexborHTMLParser(text)
+    for node in tree.tags("title"):
+        if node.parent is None or node.parent.tag != "svg":  # that is a tooltip
+            yield "title", node.text()
+    # Not a selection for all: `css` reads its selector anew each time, which takes as
+    # long as to read a small page.  Only it tells the order of different elements.
+    links = tree.css("a, area") if tree.tags("area") else tree.tags("a")
+    for tag, nodes in (("base", tree.tags("base")), ("a", links)):
+        for node in nodes:
             href = node.attrs.sget("href", None)
             if href is not None:  # not SVG's xlink:href
                 yield tag, href
-        elif node.parent is None or node.parent.tag != "svg":  # that is a tooltip
-            yield tag, node.text()
 
 
 def _one_line(text: str) -> str:
