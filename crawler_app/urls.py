@@ -16,6 +16,7 @@ import idna
 from crawler_app.errors import UrlError
 
 __all__ = [
+    "DEFAULT_PORT_BY_SCHEME",
     "canonicalize",
     "clean_reference",
     "dedup_key",

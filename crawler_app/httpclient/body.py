@@ -19,7 +19,7 @@ from gencoro import gen
 __all__ = [
     "Body",
     "Coding",
-    "DiscardedBody",
+    "CountedBody",
     "KeptBody",
     "Reading",
     "StreamedBody",
@@ -85,22 +85,31 @@ def undo_coding(head: ResponseHead, max_bytes: int) -> Coding | None:
     return decoder
 
 
-class _Limited:
-    """Counts what comes over the wire, which is bounded whatever it decodes to."""
+class CountedBody:
+    """Counts a body and drops it, which is all that is to be done on a way to its end.
+
+    What comes over the wire is bounded, whatever it decodes to.
+    """
 
     def __init__(self, max_bytes: int) -> None:
         self._max_bytes = max_bytes
         self._seen_bytes = 0
 
-    def count(self, data: bytes) -> None:
+    def feed(self, data: bytes) -> None:
         self._seen_bytes += len(data)
         if self._seen_bytes > self._max_bytes:
             raise ResponseTooLargeError(
                 f"Body too long: more than {self._max_bytes} bytes"
             )
 
+    def end(self) -> bool:
+        return True
 
-class KeptBody(_Limited):
+    def cancel(self) -> None:
+        pass
+
+
+class KeptBody(CountedBody):
     """Keeps a body, as it came and as it is without its coding."""
 
     def __init__(self, coding: Coding | None, max_bytes: int) -> None:
@@ -110,7 +119,7 @@ class KeptBody(_Limited):
         self._decoded: list[bytes] = []
 
     def feed(self, data: bytes) -> None:
-        self.count(data)
+        super().feed(data)
         self._encoded.append(data)
         if self._coding is not None:
             self._decoded.extend(self._coding.pieces(data))
@@ -120,29 +129,13 @@ class KeptBody(_Limited):
             self._coding.end()
         return True
 
-    def cancel(self) -> None:
-        pass
-
     def contents(self) -> tuple[bytes, bytes]:
         """Return the body, and the body before its coding was undone."""
         encoded = b"".join(self._encoded)
         return (encoded if self._coding is None else b"".join(self._decoded)), encoded
 
 
-class DiscardedBody(_Limited):
-    """Reads a body only to reach its end."""
-
-    def feed(self, data: bytes) -> None:
-        self.count(data)
-
-    def end(self) -> bool:
-        return True
-
-    def cancel(self) -> None:
-        pass
-
-
-class StreamedBody(_Limited):
+class StreamedBody(CountedBody):
     """Hands a body to a streaming_callback, no faster than that takes it.
 
     While an awaitable of the callback is not done, nothing more is read, nor decoded.
@@ -166,7 +159,7 @@ class StreamedBody(_Limited):
         self._is_cancelled = False
 
     def feed(self, data: bytes) -> None:
-        self.count(data)
+        super().feed(data)
         self._incoming.append(data)
         if self._waiting_for is None:
             self._pump()

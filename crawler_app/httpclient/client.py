@@ -88,6 +88,7 @@ class PooledAsyncHTTPClient(AsyncHTTPClient):
             resolver = self._own_resolver = Resolver()
         if hostname_mapping is not None:
             resolver = OverrideResolver(resolver=resolver, mapping=hostname_mapping)
+        # Every loop of Tornado's is over one of asyncio's; its types do not say so.
         self._loop: asyncio.AbstractEventLoop = self.io_loop.asyncio_loop  # type: ignore[attr-defined]
         self._pool = ConnectionPool(
             self._loop, max_clients if max_idle is None else max_idle, idle_timeout

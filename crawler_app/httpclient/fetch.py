@@ -19,7 +19,7 @@ from tornado.simple_httpclient import HTTPStreamClosedError, HTTPTimeoutError
 
 from crawler_app.httpclient.body import (
     Body,
-    DiscardedBody,
+    CountedBody,
     KeptBody,
     StreamedBody,
     undo_coding,
@@ -258,7 +258,7 @@ class Fetch:
         """Look at the head, and return what takes the body."""
         if self._follows(head):
             self._set_timer(REDIRECT_BODY_WITHIN_S, self._on_late_body)
-            self._body = DiscardedBody(MAX_REDIRECT_BODY_BYTES)
+            self._body = CountedBody(MAX_REDIRECT_BODY_BYTES)
             return self._body
         max_bytes = self._equipment.max_body_bytes
         if has_body:

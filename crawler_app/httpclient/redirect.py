@@ -9,9 +9,9 @@ from urllib.parse import urljoin, urlsplit
 
 from tornado.httpclient import HTTPRequest
 
-from crawler_app.httpclient.request import DEFAULT_PORT_BY_SCHEME, SECRET
+from crawler_app.httpclient.request import SECRET
 from crawler_app.httpclient.response import ResponseHead
-from crawler_app.urls import reference_in_header
+from crawler_app.urls import DEFAULT_PORT_BY_SCHEME, reference_in_header
 
 __all__ = ["redirected"]
 
@@ -51,7 +51,7 @@ def redirected(
     following.url = url
     if _becomes_get(request.method, head.status):
         following.method = "GET"
-        following.body = None  # type: ignore[assignment]
+        following.body = None  # type: ignore[assignment]  # as in its constructor
         following.body_producer = None
         for name in _ABOUT_THE_BODY:
             following.headers.pop(name, None)

@@ -21,9 +21,9 @@ from tornado.httputil import encode_username_password
 
 from crawler_app.httpclient.codings import ACCEPTED
 from crawler_app.httpclient.tls import TlsOptions, tls_options
+from crawler_app.urls import DEFAULT_PORT_BY_SCHEME
 
 __all__ = [
-    "DEFAULT_PORT_BY_SCHEME",
     "SECRET",
     "ConnectionKey",
     "OutgoingRequest",
@@ -31,8 +31,6 @@ __all__ = [
     "outgoing",
     "settings_of",
 ]
-
-DEFAULT_PORT_BY_SCHEME = {"http": 80, "https": 443}
 
 METHODS = {"GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS"}
 METHODS_WITH_BODY = {"POST", "PUT", "PATCH"}
