@@ -6,7 +6,6 @@ be told to break the rules.
 
 import asyncio
 import contextlib
-import gc
 import gzip
 import os
 import socket
@@ -47,24 +46,7 @@ def client(request):
     return request.param
 
 
-@pytest.fixture(autouse=True)
-def no_socket_is_left():
-    def sockets():
-        links = Path("/proc/self/fd").iterdir()
-        with contextlib.suppress(FileNotFoundError):
-            return sorted(
-                target
-                for link in links
-                if os.path.lexists(link)
-                and (target := os.readlink(link)).startswith("socket:")
-            )
-        return sockets()
-
-    before = sockets()
-    yield
-    if sockets() != before:
-        gc.collect()  # only what refers to itself may need it
-    assert sockets() == before
+pytestmark = pytest.mark.usefixtures("no_socket_is_left")
 
 
 class RawServer:

@@ -4,7 +4,6 @@ Client and servers are on the test's own loop, so that virtual time holds for bo
 """
 
 import contextlib
-import gc
 import logging
 import pathlib
 import ssl
@@ -19,16 +18,12 @@ from crawler_app.httpclient import PooledAsyncHTTPClient
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 
 from forward_proxy import ForwardProxy
-from peers import RawServer, Web, sockets
+from peers import RawServer, Web
 
 
 @pytest.fixture(autouse=True)
-def no_socket_is_left():
-    before = sockets()
-    yield
-    if sockets() != before:
-        gc.collect()  # only what refers to itself may need it
-    assert sockets() == before
+def every_socket_is_closed(no_socket_is_left):
+    """Look at them around each test."""
 
 
 @pytest.fixture(autouse=True)

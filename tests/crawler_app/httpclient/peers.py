@@ -4,9 +4,7 @@
 script tells it to, since no HTTP server can be told to break the rules.
 """
 
-import contextlib
 import os
-import pathlib
 import socket
 from typing import NamedTuple
 
@@ -31,7 +29,6 @@ __all__ = [
     "client_sockets",
     "listening",
     "refusing_port",
-    "sockets",
     "tcp_sockets",
 ]
 
@@ -312,19 +309,6 @@ class Addresses(Resolver):
         return [
             found for found in self._addresses if family in (socket.AF_UNSPEC, found[0])
         ]
-
-
-def sockets():
-    """Return the open sockets of this process, by what the kernel calls them."""
-    links = pathlib.Path("/proc/self/fd").iterdir()
-    with contextlib.suppress(FileNotFoundError):
-        return sorted(
-            target
-            for link in links
-            if os.path.lexists(link)
-            and (target := os.readlink(link)).startswith("socket:")
-        )
-    return sockets()  # one was closed meanwhile
 
 
 def listening():

@@ -11,7 +11,6 @@ from peers import (
     black_hole,
     client_sockets,
     refusing_port,
-    sockets,
     tcp_sockets,
 )
 from tornado.simple_httpclient import HTTPStreamClosedError, HTTPTimeoutError
@@ -76,7 +75,7 @@ def test_every_address_is_tried(make_client, serve, refused):
 
 @gen.coroutine
 def test_silent_address_is_overtaken_by_the_next(
-    make_client, serve, hole, virtual_clock
+    make_client, serve, hole, virtual_clock, sockets
 ):
     server = serve(HELLO)
     client = make_client(resolver=Addresses(hole, at(server)))
@@ -114,7 +113,7 @@ def test_last_error_is_told_if_all_addresses_fail(make_client, refused):
 
 
 @gen.coroutine
-def test_failed_attempts_leave_nothing(make_client, refused, hole):
+def test_failed_attempts_leave_nothing(make_client, refused, hole, sockets):
     client = make_client(resolver=Addresses(*refused, hole))
     before = sockets()
 
@@ -128,7 +127,7 @@ def test_failed_attempts_leave_nothing(make_client, refused, hole):
 
 @pytest.mark.parametrize("way", ["cancel", "close"])
 @gen.coroutine
-def test_giving_up_while_connecting_leaves_nothing(make_client, hole, way):
+def test_giving_up_while_connecting_leaves_nothing(make_client, hole, way, sockets):
     client = make_client()
     before = sockets()
     future = client.fetch(f"http://127.0.0.1:{hole[1]}/")
@@ -144,7 +143,7 @@ def test_giving_up_while_connecting_leaves_nothing(make_client, hole, way):
 
 
 @pytest.mark.parametrize("runs", [True, False])
-def test_closing_while_connecting_as_the_last_thing_leaves_nothing(hole, runs):
+def test_closing_while_connecting_as_the_last_thing_leaves_nothing(hole, runs, sockets):
     async def main():
         client = PooledAsyncHTTPClient(force_instance=True)
         future = client.fetch(f"http://127.0.0.1:{hole[1]}/")

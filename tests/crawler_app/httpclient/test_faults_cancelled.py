@@ -182,32 +182,28 @@ def application_log():
         log.removeHandler(handler)
 
 
-async def reach(stage, server_of, client):
-    """Begin a fetch; return it, and the server, when it has come to the stage."""
-    reached = asyncio.Event()
-    script, options = stage(reached)
-    server = await server_of(script)
-    url = server.url
-    if options.pop("is_https", False):
-        url = url.replace("http:", "https:")
-    fetching = client.fetch(url, request_timeout=0, connect_timeout=0, **options)
-    await reached.wait()
-    await settle()
-    assert not fetching.done(), fetching
-    return fetching, server
+@contextlib.asynccontextmanager
+async def reached(name):
+    """Begin a fetch; yield the client, the fetch and the server when it is so far."""
+    is_reached = asyncio.Event()
+    script, options = STAGES[name](is_reached)
+    async with FaultServer(script) as server:
+        with contextlib.closing(new_client()) as client:
+            url = server.url
+            if options.pop("is_https", False):
+                url = url.replace("http:", "https:")
+            limits = {"request_timeout": 0, "connect_timeout": 0}
+            fetching = client.fetch(url, **limits, **options)
+            await is_reached.wait()
+            await settle()
+            assert not fetching.done(), fetching
+            yield client, fetching, server
 
 
 @pytest.mark.parametrize("stage", STAGES)
 def test_cancelled_fetch_closes_its_connection_and_frees_its_slot(stage):
     async def main():
-        async with contextlib.AsyncExitStack() as stack:
-            client = new_client()
-            stack.callback(client.close)
-
-            def server_of(script):
-                return stack.enter_async_context(FaultServer(script))
-
-            fetching, server = await reach(STAGES[stage], server_of, client)
+        async with reached(stage) as (client, fetching, server):
             (peer,) = server.peers
 
             fetching.cancel()
@@ -230,14 +226,7 @@ def test_cancelled_fetch_closes_its_connection_and_frees_its_slot(stage):
 @pytest.mark.parametrize("stage", STAGES)
 def test_slot_of_a_cancelled_fetch_goes_to_who_waits_for_it(stage):
     async def main():
-        async with contextlib.AsyncExitStack() as stack:
-            client = new_client()
-            stack.callback(client.close)
-
-            def server_of(script):
-                return stack.enter_async_context(FaultServer(script))
-
-            fetching, server = await reach(STAGES[stage], server_of, client)
+        async with reached(stage) as (client, fetching, server):
             waiting = client.fetch(server.url)
             await settle()
             assert len(client.queue) == 1
@@ -253,13 +242,7 @@ def test_slot_of_a_cancelled_fetch_goes_to_who_waits_for_it(stage):
 @pytest.mark.parametrize("stage", STAGES)
 def test_closed_client_ends_what_is_under_way(stage):
     async def main():
-        async with contextlib.AsyncExitStack() as stack:
-            client = new_client()
-
-            def server_of(script):
-                return stack.enter_async_context(FaultServer(script))
-
-            fetching, server = await reach(STAGES[stage], server_of, client)
+        async with reached(stage) as (client, fetching, server):
             waiting = client.fetch(server.url)
 
             client.close()

@@ -1,12 +1,11 @@
 """Servers that answer, close or reset while the body of a request is on its way."""
 
 import asyncio
-import contextlib
-import os
 import socket
 
 import pytest
 from faulty import FaultServer, Peer, attempt, exchange, head, new_client, run
+from peers import tcp_sockets
 from tornado.simple_httpclient import HTTPStreamClosedError, HTTPTimeoutError
 
 from crawler_app.httpclient import BadResponseError
@@ -318,7 +317,7 @@ def test_small_pieces_of_a_request_are_not_held_back():
         await peer.request()
         held_back.extend(
             not sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
-            for sock in open_sockets()
+            for sock in tcp_sockets()
             if sock.family == socket.AF_INET and sock.getsockname() == peer.address
         )
         await peer.send(head(b"Content-Length: 2") + b"ok")
@@ -326,17 +325,3 @@ def test_small_pieces_of_a_request_are_not_held_back():
     exchange(script)
 
     assert held_back == [False]
-
-
-def open_sockets():
-    """Yield the sockets of this process, each as long as it is looked at."""
-    for name in os.listdir("/proc/self/fd"):
-        with contextlib.suppress(OSError):
-            duplicate = os.dup(int(name))
-            try:
-                sock = socket.socket(fileno=duplicate)
-            except OSError:
-                os.close(duplicate)
-                continue
-            with sock:
-                yield sock

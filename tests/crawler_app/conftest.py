@@ -1,0 +1,35 @@
+"""What tests of the crawler share: no socket is left behind."""
+
+import contextlib
+import gc
+import os
+import pathlib
+
+import pytest
+
+
+@pytest.fixture
+def sockets():
+    """Return a function that lists the open sockets, by what the kernel calls them."""
+
+    def look():
+        links = pathlib.Path("/proc/self/fd").iterdir()
+        with contextlib.suppress(FileNotFoundError):
+            return sorted(
+                target
+                for link in links
+                if os.path.lexists(link)
+                and (target := os.readlink(link)).startswith("socket:")
+            )
+        return look()  # one was closed meanwhile
+
+    return look
+
+
+@pytest.fixture
+def no_socket_is_left(sockets):
+    before = sockets()
+    yield
+    if sockets() != before:
+        gc.collect()  # only what refers to itself may need it
+    assert sockets() == before
