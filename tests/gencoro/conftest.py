@@ -15,12 +15,6 @@ from gencoro.virtual_clock import VirtualClock
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 
 
-@pytest.fixture(autouse=True)
-def no_current_loop() -> None:
-    """Have no current loop; asyncio would make one, which nobody closes."""
-    asyncio.set_event_loop(None)
-
-
 @pytest.fixture
 def run() -> Callable[..., Any]:
     """Call a function on an asyncio loop with virtual time; wait for its result."""

@@ -4,7 +4,6 @@ The golden programs, their stage and the tables of them are plain modules; the t
 them.
 """
 
-import asyncio
 import gc
 import os
 import pathlib
@@ -25,12 +24,6 @@ sys.path[:0] = [str(HERE), str(HERE / "golden")]
 
 # Whoever looks for doctests would import the programs under another name.
 collect_ignore = ["golden"]
-
-
-@pytest.fixture(autouse=True)
-def no_current_loop() -> None:
-    """Have no current loop; asyncio would make one, which nobody closes."""
-    asyncio.set_event_loop(None)
 
 
 @pytest.fixture

@@ -1,6 +1,8 @@
-"""Options of the test run."""
+"""What holds for every test, be it a function or an example in the documentation."""
 
+import asyncio
 import gc
+from collections.abc import Iterator
 
 import pytest
 
@@ -26,3 +28,20 @@ def pytest_collection_finish() -> None:
     """
     gc.collect()
     gc.freeze()
+
+
+@pytest.fixture(autouse=True)
+def _own_loop(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Have no current loop of another test; an example, a new one that is closed.
+
+    Without one asyncio would make it, and nobody would close that.
+    """
+    if not isinstance(request.node, pytest.DoctestItem):
+        asyncio.set_event_loop(None)
+        yield
+        return
+    loop = asyncio.new_event_loop()
+    asyncio.set_event_loop(loop)
+    yield
+    asyncio.set_event_loop(None)
+    loop.close()
