@@ -76,6 +76,11 @@ class Fetched:
         headers: Looked up in any case.
         body: After decompression.
         took_s: From the request to the end of the body.
+        request_head: Request line and header block as sent, with the blank line.
+        raw_head: Status line and header block as received, likewise.
+        encoded_body: The body before its content coding was undone, and without the
+            framing of a transfer coding.
+        peer: The address that answered, without its port; empty if it is not known.
     """
 
     url: str
@@ -83,6 +88,10 @@ class Fetched:
     headers: Mapping[str, str]
     body: bytes
     took_s: float
+    request_head: bytes = b""
+    raw_head: bytes = b""
+    encoded_body: bytes = b""
+    peer: str = ""
 
 
 @dataclass(slots=True)
