@@ -25,7 +25,7 @@ from crawler_app.config import CLIENTS, CrawlConfig
 from crawler_app.crawler import PASSING_REASONS, Crawler
 from crawler_app.demo_site import DemoSite
 from crawler_app.directory import CrawlDirectory
-from crawler_app.errors import ConfigError, FrontierError
+from crawler_app.errors import ConfigError, StorageError
 from crawler_app.fetcher import HttpFetcher, client_class
 from crawler_app.frontier import Frontier
 from crawler_app.models import UrlRecord
@@ -75,7 +75,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except ConfigError as exc:
         print(f"gencrawl: {exc}", file=sys.stderr)
         return USAGE
-    except (FrontierError, sqlite3.Error) as exc:
+    except (StorageError, sqlite3.Error) as exc:
         print(f"gencrawl: cannot keep the crawl on disk: {exc}", file=sys.stderr)
         return FAILED
     except KeyboardInterrupt:

@@ -6,17 +6,25 @@
         +-- UrlError           a reference is not a URL that can be fetched
         +-- FetchError         one exchange failed; says whether to try again
         +-- LeaseLostError     a worker finished a URL that is no longer its own
-        +-- FrontierError      the frontier has lost what it had been told
+        +-- StorageError       the disk has failed, and the crawl ends
+        |   +-- FrontierError      the frontier has lost what it had been told
+        |   +-- ArchiveError       a capture cannot be written, or read again
+        |   +-- SearchIndexError   the full-text index cannot be written
+        +-- SearchError        a search query means nothing
 
 `UrlError` and `FetchError` tell their reason in one word, for counting.
 """
 
 __all__ = [
+    "ArchiveError",
     "ConfigError",
     "CrawlerError",
     "FetchError",
     "FrontierError",
     "LeaseLostError",
+    "SearchError",
+    "SearchIndexError",
+    "StorageError",
     "UrlError",
 ]
 
@@ -59,8 +67,24 @@ class LeaseLostError(CrawlerError):
     """A worker finished a URL whose lease had expired or been taken back."""
 
 
-class FrontierError(CrawlerError):
-    """The disk has failed, and what the frontier had taken in since a moment ago is lost.
+class StorageError(CrawlerError):
+    """The disk has failed, and what it did not take is lost: the crawl ends."""
 
-    Whoever goes on would know of links that the frontier has forgotten: the crawl ends.
+
+class FrontierError(StorageError):
+    """What the frontier had taken in since a moment ago is lost.
+
+    Whoever goes on would know of links that the frontier has forgotten.
     """
+
+
+class ArchiveError(StorageError):
+    """A capture cannot be written to the archive, or cannot be read from it again."""
+
+
+class SearchIndexError(StorageError):
+    """Pages cannot be written to the full-text index."""
+
+
+class SearchError(CrawlerError):
+    """A search query means nothing; the text says where, and what would."""

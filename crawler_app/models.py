@@ -8,7 +8,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 __all__ = [
+    "NOFOLLOW",
+    "REACHES",
     "TOO_DEEP",
+    "UNDOABLE_REFUSALS",
     "Candidate",
     "Claim",
     "Fetched",
@@ -17,8 +20,14 @@ __all__ = [
     "UrlRecord",
 ]
 
-# The one refusal that a shorter way to the URL can undo.
+# How far a crawl may go from its seeds; what each means is in `crawler_app.scope`.
+REACHES = ("host", "domain", "prefix", "any")
+
+# The refusals that another way to the URL can undo: a shorter one, or one that is meant
+# to be followed.
 TOO_DEEP = "too_deep"
+NOFOLLOW = "nofollow"
+UNDOABLE_REFUSALS = (TOO_DEEP, NOFOLLOW)
 
 
 class State(StrEnum):
@@ -99,13 +108,16 @@ class Outcome:
     """How a URL ended.
 
     Attributes:
-        state: DONE or FAILED.
-        reason: One word for counting: ``ok``, ``redirect``, ``http_404``, ``timeout``.
+        state: DONE, FAILED, or EXCLUDED if robots.txt forbids to ask.
+        reason: One word for counting: ``ok``, ``redirect``, ``http_404``, ``timeout``;
+            ``unchanged`` where the server has said so.
         status: HTTP status; None where no response came.
         size_bytes: Of the body after decompression.
         took_s: Duration of the last fetch; None where none was made.
         error: What went wrong, for a person.
         redirect_to: Where it leads, as a canonical URL where it is one.
+        canonical: Where the page says that it is at home, likewise.
+        digest: Of the body after decompression; equal for equal bodies.
     """
 
     state: State
@@ -117,6 +129,8 @@ class Outcome:
     title: str = ""
     error: str = ""
     redirect_to: str = ""
+    canonical: str = ""
+    digest: str = ""
 
 
 @dataclass(slots=True)

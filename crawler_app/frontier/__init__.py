@@ -6,10 +6,11 @@ The moves of a URL, and what makes each::
     -------  --------  ----------  ---------------------------------------------------
     (none)   queued    add         it was admitted for the first time
     (none)   excluded  add         it was refused; kept with the reason
-    excluded queued    add         refused as too deep, it was met again by a shorter way
+    excluded queued    add         refused for the way to it, it was met again by another
     queued   claimed   claim       its turn has come, and its host's; one worker owns it
     claimed  done      finish      an answer came: a page, a file, a redirect
     claimed  failed    finish      an error came, for the last time
+    claimed  excluded  finish      its host does not want it to be asked for
     claimed  queued    retry       an error came that may pass; not before a given time
     claimed  queued    release     the worker gives it back untried
     claimed  queued    respell     a redirect led to another spelling of the same key
@@ -43,6 +44,10 @@ class Frontier(abc.ABC):
     """What every backend does; one suite of tests runs over all of them."""
 
     @abc.abstractmethod
+    def limit_hosts(self, per_host: int | None) -> None:
+        """Give out so many URLs of one host at once; None, as at first, for no limit."""
+
+    @abc.abstractmethod
     def __contains__(self, url: str) -> bool:
         """Return whether a canonical URL was met, and nothing can change by adding it."""
 
@@ -62,7 +67,8 @@ class Frontier(abc.ABC):
 
         The host that has been free longest, then the one met first; of its URLs the
         least deep, then the one met first.  None if there is none *now*; `next_at`
-        tells when to ask again.
+        tells when to ask again.  A host with as many claims as `limit_hosts` lets it
+        have is not free.
 
         Args:
             lease_s: Seconds after which the URL goes back to the queue by itself.

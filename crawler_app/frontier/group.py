@@ -12,7 +12,7 @@ import math
 import sqlite3
 from collections.abc import Callable, Iterator
 
-from crawler_app.errors import FrontierError, LeaseLostError
+from crawler_app.errors import FrontierError, LeaseLostError, StorageError
 
 __all__ = ["MAX_AGE_S", "MAX_ENDS", "Group"]
 
@@ -29,11 +29,18 @@ class Group:
     Args:
         db: Its transactions are all ours.
         reload: Called when something was undone, to bring memory up to the file.
+        before_commit: Called before each commit; what it raises prevents that.
     """
 
-    def __init__(self, db: sqlite3.Connection, reload: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        db: sqlite3.Connection,
+        reload: Callable[[], None],
+        before_commit: Callable[[], None],
+    ) -> None:
         self._db = db
         self._reload = reload
+        self._before_commit = before_commit
         self._begin_anew()
 
     def _begin_anew(self) -> None:
@@ -82,8 +89,9 @@ class Group:
         """
         try:
             if self._db.in_transaction:
+                self._before_commit()
                 self._db.execute("COMMIT")
-        except sqlite3.Error as exc:
+        except (sqlite3.Error, StorageError) as exc:
             raise self._lost(exc) from exc
         self._begin_anew()
 

@@ -11,7 +11,14 @@ from collections.abc import Collection, Iterable, Iterator
 
 from crawler_app.errors import LeaseLostError
 from crawler_app.frontier import PATIENCE_S, Frontier
-from crawler_app.models import TOO_DEEP, Candidate, Claim, Outcome, State, UrlRecord
+from crawler_app.models import (
+    UNDOABLE_REFUSALS,
+    Candidate,
+    Claim,
+    Outcome,
+    State,
+    UrlRecord,
+)
 from crawler_app.urls import dedup_key
 
 __all__ = ["MemoryFrontier"]
@@ -47,10 +54,15 @@ class MemoryFrontier(Frontier):
         self._turn_by_host: dict[str, int] = {}
         # (time, id): retries that are not due yet, and leases; some are stale.
         self._alarms: list[tuple[float, int]] = []
+        self._claimed_by_host: collections.Counter[str] = collections.Counter()
+        self._per_host: int | None = None
+
+    def limit_hosts(self, per_host: int | None) -> None:
+        self._per_host = per_host
 
     def __contains__(self, url: str) -> bool:
         known = self._url_by_key.get(dedup_key(url))
-        return known is not None and not _is_too_deep(known.record)
+        return known is not None and not _is_undoable(known.record)
 
     def add(self, candidates: Iterable[Candidate], via: Claim | None = None) -> int:
         # A list first: an iterable that fails midway must leave nothing behind.
@@ -60,7 +72,7 @@ class MemoryFrontier(Frontier):
         key = dedup_key(candidate.url)
         known = self._url_by_key.get(key)
         if known is not None and (
-            candidate.refusal == TOO_DEEP or not _is_too_deep(known.record)
+            candidate.refusal in UNDOABLE_REFUSALS or not _is_undoable(known.record)
         ):
             return False
         if known is not None:
@@ -88,7 +100,8 @@ class MemoryFrontier(Frontier):
         free = [
             (self._host_free_at[host], self._turn_by_host[host], host)
             for host, ready in self._ready_by_host.items()
-            if self._host_free_at[host] <= now
+            if self._has_room(host)
+            and self._host_free_at[host] <= now
             and (max_depth is None or ready[0][0] <= max_depth)
         ]
         if not free:
@@ -149,7 +162,11 @@ class MemoryFrontier(Frontier):
         self._host_free_at[host] = max(free_at, self._host_free_at[host])
 
     def next_at(self, now: float) -> float | None:
-        hosts = (self._host_free_at[host] for host in self._ready_by_host)
+        hosts = (
+            self._host_free_at[host]
+            for host in self._ready_by_host
+            if self._has_room(host)
+        )
         alarms = (at for at, id_ in self._alarms if self._urls[id_].alarm_at == at)
         times = itertools.chain(hosts, alarms)
         return min((at for at in times if at > now), default=None)
@@ -208,8 +225,13 @@ class MemoryFrontier(Frontier):
     def _move(self, url: _Url, state: State) -> None:
         self._count_by_state[url.record.state] -= 1
         self._count_by_state[state] += 1
+        self._claimed_by_host[url.host] -= url.record.state is State.CLAIMED
+        self._claimed_by_host[url.host] += state is State.CLAIMED
         url.record.state = state
         url.claim = url.alarm_at = None
+
+    def _has_room(self, host: str) -> bool:
+        return self._per_host is None or self._claimed_by_host[host] < self._per_host
 
     def _meet_host(self, host: str) -> None:
         self._host_free_at.setdefault(host, 0.0)
@@ -237,6 +259,6 @@ class MemoryFrontier(Frontier):
             heapq.heappop(alarms)
 
 
-def _is_too_deep(record: UrlRecord) -> bool:
+def _is_undoable(record: UrlRecord) -> bool:
     outcome = record.outcome
-    return outcome is not None and outcome.reason == TOO_DEEP
+    return outcome is not None and outcome.reason in UNDOABLE_REFUSALS

@@ -22,14 +22,14 @@ __all__ = [
 ]
 
 # Written into the file; a file of another version is refused rather than misread.
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 
 SCHEMA = f"""
 CREATE TABLE host (
     id INTEGER PRIMARY KEY,
     name TEXT NOT NULL UNIQUE,
-    ready INTEGER NOT NULL DEFAULT 0,  -- whether a URL of it may be claimed at once
-    free_at REAL NOT NULL DEFAULT 0    -- not to be asked before
+    ready INTEGER NOT NULL DEFAULT 0,  -- whether a URL of it may be claimed, but for
+    free_at REAL NOT NULL DEFAULT 0    -- the time before which it is not to be asked
 );
 CREATE INDEX host_ready ON host (free_at) WHERE ready > 0;
 
@@ -51,6 +51,8 @@ CREATE TABLE url (
     title TEXT,
     error TEXT,
     redirect_to TEXT,
+    canonical TEXT,
+    digest TEXT,
     finished_at REAL
 );
 CREATE INDEX url_ready ON url (host_id, depth, id)
@@ -71,6 +73,8 @@ OUTCOME_COLUMNS = (
     "title",
     "error",
     "redirect_to",
+    "canonical",
+    "digest",
 )
 
 # Of an UPDATE; the values are those of `values_of`.
@@ -92,7 +96,7 @@ def values_of(outcome: Outcome) -> tuple[Any, ...]:
     """Return what goes into the columns of an outcome.
 
     >>> values_of(Outcome(State.DONE, "ok", 200, title="Home"))
-    ('ok', 200, '', 0, None, 'Home', '', '')
+    ('ok', 200, '', 0, None, 'Home', '', '', '', '')
     """
     values: tuple[Any, ...] = _outcome_fields(outcome)
     return values

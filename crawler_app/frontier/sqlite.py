@@ -7,13 +7,13 @@ are still queued, and will be fetched once more; that is just what a dead owner'
 become.  A host that was on hold may then be asked a little early.
 
 What grows with the crawl lives on disk, but for the keys already met (``_key``), the
-names of the hosts, and, where the depth is limited, the keys of what was too deep.
+names of the hosts, and the keys of what was refused for the way that led to it.
 """
 
 import collections
 import math
 import sqlite3
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +28,14 @@ from crawler_app.frontier.schema import (
     record_of,
     values_of,
 )
-from crawler_app.models import TOO_DEEP, Candidate, Claim, Outcome, State, UrlRecord
+from crawler_app.models import (
+    UNDOABLE_REFUSALS,
+    Candidate,
+    Claim,
+    Outcome,
+    State,
+    UrlRecord,
+)
 from crawler_app.urls import dedup_key
 
 __all__ = ["SqliteFrontier"]
@@ -49,6 +56,9 @@ COUNT_READY = """
 SELECT host_id, count(*) FROM url WHERE state = 'queued' AND alarm_at IS NULL
 GROUP BY host_id
 """
+COUNT_CLAIMED = """
+SELECT host_id, count(*) FROM url WHERE state = 'claimed' GROUP BY host_id
+"""
 
 
 class SqliteFrontier(Frontier):
@@ -58,6 +68,9 @@ class SqliteFrontier(Frontier):
         path: The file; made if it does not exist.
         read_only: Only look, also while another process writes: at one moment, so that
             counts and records agree.
+        before_commit: Called before anything is written; what it raises keeps it from
+            being.  So whoever keeps what belongs to a URL can have it on disk before
+            the frontier has forgotten that it is to be fetched.
 
     Raises:
         ConfigError: the file is no frontier, or one of another version.
@@ -70,9 +83,16 @@ class SqliteFrontier(Frontier):
     >>> frontier.close()
     """
 
-    def __init__(self, path: Path | str, *, read_only: bool = False) -> None:
+    def __init__(
+        self,
+        path: Path | str,
+        *,
+        read_only: bool = False,
+        before_commit: Callable[[], None] = lambda: None,
+    ) -> None:
         self._db = open_database(path, read_only=read_only)
-        self._group = Group(self._db, self._load)
+        self._group = Group(self._db, self._load, before_commit)
+        self._per_host: int | None = None
         try:
             if read_only:
                 self._db.execute("BEGIN")  # all that follows reads one snapshot
@@ -88,11 +108,14 @@ class SqliteFrontier(Frontier):
         """Fill the memory from the file; after an error too, so that they agree."""
         # 60 to 90 bytes each, so that a link that is known asks no disk.
         self._keys: set[int] = set()
-        # Rows that were refused as too deep, by key: a shorter way may turn up.
-        self._too_deep: dict[int, int] = {}
+        # Rows that were refused for the way to them, by key: another may turn up.
+        self._undoable: dict[int, int] = {}
         self._host_id_by_name: dict[str, int] = {}
-        # URLs that may be claimed at once; the file knows only whether there are any.
+        # URLs that may be claimed at once, and those that are claimed; the file knows
+        # only whether the host has one to give out.
         self._ready_by_host_id: collections.Counter[int] = collections.Counter()
+        self._claimed_by_host_id: collections.Counter[int] = collections.Counter()
+        self._giving_host_ids: set[int] = set()
         # No alarm rings before; most claims need not ask the file.
         self._next_alarm_at = -math.inf
         self._count_by_state: collections.Counter[State] = collections.Counter()
@@ -107,14 +130,24 @@ class SqliteFrontier(Frontier):
         if not with_keys:
             return
         self._ready_by_host_id.update(dict(self._db.execute(COUNT_READY).fetchall()))
+        self._claimed_by_host_id.update(dict(self._db.execute(COUNT_CLAIMED).fetchall()))
+        giving = self._db.execute("SELECT id FROM host WHERE ready > 0")
+        self._giving_host_ids.update(host_id for (host_id,) in giving)
         for url_id, url, reason in self._db.execute("SELECT id, url, reason FROM url"):
-            if reason == TOO_DEEP:
-                self._too_deep[_key(url)] = url_id
+            if reason in UNDOABLE_REFUSALS:
+                self._undoable[_key(url)] = url_id
             else:
                 self._keys.add(_key(url))
 
     def __contains__(self, url: str) -> bool:
         return _key(url) in self._keys
+
+    def limit_hosts(self, per_host: int | None) -> None:
+        self._per_host = per_host
+        with self._group.step():
+            for host_id in self._ready_by_host_id:
+                self._update_host(host_id)
+        self.flush()
 
     def add(self, candidates: Iterable[Candidate], via: Claim | None = None) -> int:
         with self._group.step():
@@ -149,7 +182,7 @@ class SqliteFrontier(Frontier):
             "UPDATE url SET state = 'claimed', alarm_at = ? WHERE id = ?",
             (claim.lease_ends_at, claim.id),
         )
-        self._change_ready(host_id, -1)
+        self._change_host(host_id, ready=-1, claimed=+1)
         self._count_move(State.QUEUED, State.CLAIMED)
         return claim
 
@@ -168,6 +201,7 @@ class SqliteFrontier(Frontier):
                 *values_of(outcome),
                 now,
             )
+            self._change_host(self._host_id(claim.host), claimed=-1)
             self._unfinished_by_depth[claim.depth] -= 1
             queued = self._add(outlinks, claim)
         self._group.note_end(now)
@@ -176,6 +210,7 @@ class SqliteFrontier(Frontier):
     def retry(self, claim: Claim, due_at: float) -> None:
         with self._group.step():
             self._leave(claim, State.QUEUED, "alarm_at = ?, tries = tries + 1", due_at)
+            self._change_host(self._host_id(claim.host), claimed=-1)
         self._next_alarm_at = min(self._next_alarm_at, due_at)
 
     def release(self, claim: Claim) -> None:
@@ -184,13 +219,13 @@ class SqliteFrontier(Frontier):
                 self._leave(claim, State.QUEUED, "alarm_at = NULL")
             except LeaseLostError:
                 return
-            self._change_ready(self._host_id(claim.host), +1)
+            self._change_host(self._host_id(claim.host), ready=+1, claimed=-1)
 
     def respell(self, claim: Claim, url: str) -> None:
         with self._group.step():
             changes = "alarm_at = NULL, url = ?, redirects_left = redirects_left - 1"
             self._leave(claim, State.QUEUED, changes, url)
-            self._change_ready(self._host_id(claim.host), +1)
+            self._change_host(self._host_id(claim.host), ready=+1, claimed=-1)
 
     def hold_host(self, host: str, free_at: float) -> None:
         with self._group.step():
@@ -238,7 +273,7 @@ class SqliteFrontier(Frontier):
                 tuple(reasons),
             )
             for host_id, depth, count in rows:
-                self._change_ready(host_id, count)
+                self._change_host(host_id, ready=count)
                 self._unfinished_by_depth[depth] += count
                 self._count_move(State.FAILED, State.QUEUED, count)
         self.flush()
@@ -266,15 +301,15 @@ class SqliteFrontier(Frontier):
             key = _key(candidate.url)
             if key in self._keys:
                 continue
-            too_deep_id = self._too_deep.get(key)
-            if too_deep_id is not None and candidate.refusal == TOO_DEEP:
+            old_id = self._undoable.get(key)
+            if old_id is not None and candidate.refusal in UNDOABLE_REFUSALS:
                 continue
             host_id = self._host_id(candidate.host)
-            self._insert(key, candidate, host_id, via, too_deep_id)
+            self._insert(key, candidate, host_id, via, old_id)
             if not candidate.refusal:
                 queued_by_host[host_id] += 1
         for host_id, queued in queued_by_host.items():
-            self._change_ready(host_id, queued)
+            self._change_host(host_id, ready=queued)
         return queued_by_host.total()
 
     def _insert(
@@ -285,7 +320,7 @@ class SqliteFrontier(Frontier):
         via: Claim | None,
         old_id: int | None,
     ) -> None:
-        """Write a row for a candidate, over its old row if it had been too deep."""
+        """Write a row for a candidate, over the row that says why it was refused."""
         state = State.EXCLUDED if candidate.refusal else State.QUEUED
         cursor = self._db.execute(
             "INSERT OR REPLACE INTO url"
@@ -305,10 +340,10 @@ class SqliteFrontier(Frontier):
         self._count_by_state[state] += 1
         if old_id is not None:
             self._count_by_state[State.EXCLUDED] -= 1
-            del self._too_deep[key]
-        if candidate.refusal == TOO_DEEP:
+            del self._undoable[key]
+        if candidate.refusal in UNDOABLE_REFUSALS:
             assert cursor.lastrowid is not None
-            self._too_deep[key] = cursor.lastrowid
+            self._undoable[key] = cursor.lastrowid
             return
         self._keys.add(key)
         if state is State.QUEUED:
@@ -344,7 +379,7 @@ class SqliteFrontier(Frontier):
                 "UPDATE url SET state = 'queued', alarm_at = NULL WHERE id = ?",
                 (url_id,),
             )
-            self._change_ready(host_id, +1)
+            self._change_host(host_id, ready=+1, claimed=-(state == State.CLAIMED))
             self._count_move(State(state), State.QUEUED)
         return len(rows)
 
@@ -352,12 +387,21 @@ class SqliteFrontier(Frontier):
         self._count_by_state[old] -= urls
         self._count_by_state[new] += urls
 
-    def _change_ready(self, host_id: int, change: int) -> None:
-        before = self._ready_by_host_id[host_id]
-        after = self._ready_by_host_id[host_id] = before + change
-        if not (before and after):
+    def _change_host(self, host_id: int, *, ready: int = 0, claimed: int = 0) -> None:
+        self._ready_by_host_id[host_id] += ready
+        self._claimed_by_host_id[host_id] += claimed
+        self._update_host(host_id)
+
+    def _update_host(self, host_id: int) -> None:
+        """Have the file say whether a host has a URL to give out."""
+        gives = self._ready_by_host_id[host_id] > 0 and (
+            self._per_host is None
+            or self._claimed_by_host_id[host_id] < self._per_host
+        )
+        if gives != (host_id in self._giving_host_ids):
+            self._giving_host_ids ^= {host_id}
             self._db.execute(
-                "UPDATE host SET ready = ? WHERE id = ?", (after > 0, host_id)
+                "UPDATE host SET ready = ? WHERE id = ?", (gives, host_id)
             )
 
     def _host_id(self, name: str) -> int:

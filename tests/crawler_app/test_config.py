@@ -29,6 +29,26 @@ FULL = CrawlConfig(
     tries=1,
     retry_pause_s=0.0,
     user_agent="test/1.0 (+http://a.test/)",
+    contact="me@a.test",
+    scope="domain",
+    max_bytes=10,
+    max_time_s=60.5,
+    max_url_chars=500,
+    max_path_repeats=None,
+    max_queries=7,
+    robots=False,
+    sitemaps=False,
+    per_host=4,
+    deny_private=True,
+    headers=("X-Test: a", "Accept-Language: de"),
+    auth="user:pass:word",
+    proxy="user:word@proxy.test:3128",
+    cookies=False,
+    cookie_file="cookies.txt",
+    archive=False,
+    max_archive_file_bytes=1_000,
+    index=False,
+    trigram=True,
 )
 
 
@@ -52,6 +72,28 @@ FULL = CrawlConfig(
         ("connect_timeout_s", NAN),
         ("request_timeout_s", -1.0),
         ("request_timeout_s", INFINITE),
+        ("max_bytes", 0),
+        ("max_time_s", 0.0),
+        ("max_time_s", NAN),
+        ("max_time_s", INFINITE),
+        ("per_host", 0),
+        ("max_url_chars", 0),
+        ("max_path_repeats", 0),
+        ("max_queries", -1),
+        ("max_archive_file_bytes", 0),
+        ("scope", "world"),
+        ("robots", None),
+        ("sitemaps", 1.0),
+        ("cookies", "no"),
+        ("archive", None),
+        ("index", None),
+        ("trigram", None),
+        ("deny_private", "yes"),
+        ("headers", ("X-Fine: 1", "no header")),
+        ("headers", ("X: a\r\nY: b",)),
+        ("headers", (": nameless",)),
+        ("contact", "me (at) a.test"),
+        ("contact", "a\nb"),
         ("client", "netscape"),
         ("client", ""),
         ("include", ("ok", "(")),
@@ -141,7 +183,6 @@ def test_any_configuration_is_read_back(config):
         "[]",
         "7",
         "{}",
-        '{"seeds": ["http://a.test/"]}',
         '{"seeds": null, "include": [], "exclude": []}',
         '{"seeds": ["http://a.test/"], "include": [], "exclude": [], "speed": 9}',
     ],
@@ -180,3 +221,45 @@ def test_string_in_the_place_of_a_tuple_is_refused(name):
 
     with pytest.raises(ConfigError, match=f"{name} is '/docs/'; it must be a tuple"):
         CrawlConfig(**options)
+
+
+def test_saved_configuration_that_is_older_than_an_option_takes_its_default():
+    assert CrawlConfig.from_json('{"seeds": ["http://a.test/"]}') == CrawlConfig(SEEDS)
+
+
+def test_password_is_not_in_the_error_about_it():
+    with pytest.raises(ConfigError) as caught:
+        CrawlConfig(SEEDS, auth="secret")
+    assert "secret" not in str(caught.value)
+
+    with pytest.raises(ConfigError) as caught:
+        CrawlConfig(SEEDS, proxy="user:secret@proxy.test")
+    assert "secret" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("contact", "agent"),
+    [
+        ("", "bot/1"),
+        ("me@a.test", "bot/1 (+mailto:me@a.test)"),
+        ("https://a.test/bot", "bot/1 (+https://a.test/bot)"),
+        ("mailto:me@a.test", "bot/1 (+mailto:me@a.test)"),
+    ],
+)
+def test_user_agent_tells_how_to_reach_us(contact, agent):
+    assert CrawlConfig(SEEDS, user_agent="bot/1", contact=contact).full_user_agent == agent
+
+
+@pytest.mark.parametrize(
+    ("options", "has_secrets"),
+    [
+        ({}, False),
+        ({"headers": ("X-Test: 1",), "proxy": "proxy.test:3128"}, False),
+        ({"headers": ("COOKIE: a=b",)}, True),
+        ({"headers": ("Authorization: Bearer x",)}, True),
+        ({"auth": "user:word"}, True),
+        ({"proxy": "user:word@proxy.test:3128"}, True),
+    ],
+)
+def test_configuration_with_secrets_is_known(options, has_secrets):
+    assert CrawlConfig(SEEDS, **options).has_secrets is has_secrets

@@ -22,7 +22,15 @@ from crawler_app.errors import LeaseLostError
 from crawler_app.frontier import PATIENCE_S
 from crawler_app.frontier.memory import MemoryFrontier
 from crawler_app.frontier.sqlite import SqliteFrontier
-from crawler_app.models import TOO_DEEP, Candidate, Outcome, State, UrlRecord
+from crawler_app.models import (
+    NOFOLLOW,
+    TOO_DEEP,
+    UNDOABLE_REFUSALS,
+    Candidate,
+    Outcome,
+    State,
+    UrlRecord,
+)
 from crawler_app.urls import dedup_key
 
 LEASE_S = 60.0
@@ -35,9 +43,12 @@ PAGE = Outcome(
     size_bytes=1_234,
     took_s=0.25,
     title="Ein schöner Titel",
+    canonical="http://a.test/title",
+    digest="0123456789abcdef",
 )
 ERROR = Outcome(State.FAILED, "timeout", error="nothing came for 60 s")
 REDIRECT = Outcome(State.DONE, "redirect", 301, redirect_to="http://a.test/new")
+FORBIDDEN = Outcome(State.EXCLUDED, "robots")
 
 
 @pytest.fixture(params=["memory", "sqlite"])
@@ -136,6 +147,17 @@ def test_url_that_was_too_deep_can_be_refused_for_another_reason(frontier):
     assert frontier.add([found("x", depth=1)]) == 0
 
 
+@pytest.mark.parametrize("refusal", UNDOABLE_REFUSALS)
+def test_url_whose_links_were_refused_is_queued_when_a_link_is_not(frontier, refusal):
+    frontier.add([found("x", depth=2, refusal=refusal)])
+    assert frontier.add([found("x", depth=1, refusal=NOFOLLOW)]) == 0
+    assert url("x") not in frontier
+
+    assert frontier.add([found("x", depth=3)]) == 1
+
+    assert claim(frontier).depth == 3
+
+
 def test_refusal_for_another_reason_is_for_good(frontier):
     frontier.add([found("x", refusal="out_of_scope")])
 
@@ -156,7 +178,53 @@ def test_claim_gives_a_url_to_one_worker(frontier):
     assert frontier.urls(State.CLAIMED) == [url("x")]
 
 
-@pytest.mark.parametrize("outcome", [PAGE, REDIRECT, ERROR])
+def test_host_has_no_more_claims_at_once_than_its_limit(frontier):
+    frontier.limit_hosts(2)
+    frontier.add([found(path) for path in "abcd"])
+    frontier.add([found("other", host="b.test")])
+
+    first = [claim(frontier).url for _ in range(3)]
+
+    assert first == [url("a"), url("b"), url("other", "b.test")]
+    assert frontier.claim(0.0, LEASE_S) is None
+
+
+@pytest.mark.parametrize("move", ["finish", "retry", "release", "expiry"])
+def test_host_at_its_limit_is_free_again_when_a_claim_ends(frontier, move):
+    frontier.limit_hosts(1)
+    frontier.add([found("a"), found("b")])
+    claimed = claim(frontier)
+    assert frontier.claim(0.0, LEASE_S) is None
+    assert frontier.next_at(0.0) == LEASE_S
+    now = 0.0
+
+    if move == "finish":
+        frontier.finish(claimed, PAGE, 0.0)
+    elif move == "retry":
+        frontier.retry(claimed, due_at=9.0)
+    elif move == "release":
+        frontier.release(claimed)
+    else:
+        now = LEASE_S
+
+    assert claim(frontier, now).url == url("a" if move in ("release", "expiry") else "b")
+
+
+def test_limit_of_hosts_can_be_changed_and_taken_away(frontier):
+    frontier.add([found(path) for path in "abcde"])
+    frontier.limit_hosts(1)
+    claim(frontier)
+    assert frontier.claim(0.0, LEASE_S) is None
+
+    frontier.limit_hosts(2)
+    claim(frontier)
+    assert frontier.claim(0.0, LEASE_S) is None
+    frontier.limit_hosts(None)
+
+    assert [claim(frontier).url for _ in "cde"] == list(map(url, "cde"))
+
+
+@pytest.mark.parametrize("outcome", [PAGE, REDIRECT, ERROR, FORBIDDEN])
 def test_finish_records_everything_that_is_known(frontier, outcome):
     frontier.add([found("x")])
 
@@ -716,6 +784,7 @@ class Model:
     def __init__(self):
         self.rows = []
         self.free_at = {}
+        self.per_host = None
 
     def known(self, url):
         rows = [r for r in self.rows if dedup_key(r.record.url) == dedup_key(url)]
@@ -724,14 +793,14 @@ class Model:
     def is_settled(self, url):
         row = self.known(url)
         return row is not None and not (
-            row.record.outcome and row.record.outcome.reason == TOO_DEEP
+            row.record.outcome and row.record.outcome.reason in UNDOABLE_REFUSALS
         )
 
     def add(self, candidates, via=""):
         queued = 0
         for new in candidates:
             known = self.known(new.url)
-            if self.is_settled(new.url) or (known and new.refusal == TOO_DEEP):
+            if self.is_settled(new.url) or (known and new.refusal in UNDOABLE_REFUSALS):
                 continue
             self.free_at.setdefault(new.host, 0.0)
             row = Row(
@@ -769,7 +838,8 @@ class Model:
                 self.rows.index(row),
             )
             for row in self.ready()
-            if self.free_at[row.host] <= now
+            if self.has_room(row.host)
+            and self.free_at[row.host] <= now
             and (max_depth is None or row.record.depth <= max_depth)
         ]
         if not turns:
@@ -778,11 +848,16 @@ class Model:
         row.record.state, row.alarm_at = State.CLAIMED, now + lease_s
         return row
 
+    def has_room(self, host):
+        states = [row.record.state for row in self.rows if row.host == host]
+        return self.per_host is None or states.count(State.CLAIMED) < self.per_host
+
     def owns(self, row, lease_ends_at):
         return row.record.state is State.CLAIMED and row.alarm_at == lease_ends_at
 
     def next_at(self, now):
-        times = [self.free_at[row.host] for row in self.ready()]
+        ready = [row.host for row in self.ready() if self.has_room(row.host)]
+        times = [self.free_at[host] for host in ready]
         times += [row.alarm_at for row in self.rows if row.alarm_at is not None]
         return min((at for at in times if at > now), default=None)
 
@@ -802,7 +877,7 @@ CANDIDATES = st.builds(
     found,
     st.sampled_from(["x", "y", "%28", "(", "//x", "z"]),
     depth=st.integers(0, 3),
-    refusal=st.sampled_from(["", "", "", TOO_DEEP, "out_of_scope"]),
+    refusal=st.sampled_from(["", "", "", "", TOO_DEEP, NOFOLLOW, "out_of_scope"]),
     host=st.sampled_from(HOSTS),
     redirects_left=st.integers(0, 2),
 )
@@ -881,7 +956,7 @@ class FrontierMachine(RuleBasedStateMachine):
 
     @rule(
         claim=claims,
-        outcome=st.sampled_from([PAGE, ERROR, REDIRECT]),
+        outcome=st.sampled_from([PAGE, ERROR, REDIRECT, FORBIDDEN]),
         outlinks=st.lists(CANDIDATES, max_size=4),
     )
     def finish(self, claim, outcome, outlinks):
@@ -928,6 +1003,11 @@ class FrontierMachine(RuleBasedStateMachine):
         self.each(lambda backend: backend.hold_host(host, until))
         self.model.free_at[host] = max(until, self.model.free_at.get(host, 0.0))
 
+    @rule(per_host=st.none() | st.integers(1, 3))
+    def limit_hosts(self, per_host):
+        self.each(lambda backend: backend.limit_hosts(per_host))
+        self.model.per_host = per_host
+
     @rule(reasons=st.sampled_from([[], ["timeout"], ["ok", "timeout", "redirect"]]))
     def requeue(self, reasons):
         failed = [
@@ -955,6 +1035,7 @@ class FrontierMachine(RuleBasedStateMachine):
     def reopen(self):
         self.backends[1].close()
         self.backends[1] = SqliteFrontier(self.path)
+        self.backends[1].limit_hosts(self.model.per_host)
 
     @invariant()
     def the_books_agree(self):

@@ -12,7 +12,12 @@ import tracemalloc
 
 import pytest
 
-from crawler_app.errors import ConfigError, FrontierError, LeaseLostError
+from crawler_app.errors import (
+    ArchiveError,
+    ConfigError,
+    FrontierError,
+    LeaseLostError,
+)
 from crawler_app.frontier.group import MAX_AGE_S, MAX_ENDS
 from crawler_app.frontier.schema import SCHEMA_VERSION
 from crawler_app.frontier.sqlite import SqliteFrontier
@@ -113,7 +118,7 @@ def agree(frontier):
     for record in records:
         is_too_deep = record.outcome and record.outcome.reason == TOO_DEEP
         assert (record.url in frontier) is not bool(is_too_deep)
-    assert len(frontier._keys) + len(frontier._too_deep) == len(records)
+    assert len(frontier._keys) + len(frontier._undoable) == len(records)
 
 
 # The file.
@@ -162,7 +167,7 @@ def test_claim_of_a_dead_owner_is_queued_or_recovered(open_frontier, path):
     assert frontier.count(State.QUEUED) == 2
 
 
-@pytest.mark.parametrize("version", [2, 99, -1])
+@pytest.mark.parametrize("version", [1, SCHEMA_VERSION + 1, 99, -1])
 def test_file_of_another_version_is_refused(open_frontier, path, version):
     open_frontier().close()
     with sqlite3.connect(path) as db:
@@ -374,6 +379,47 @@ def test_lost_lease_leaves_the_others_of_its_group(open_frontier):
     frontier.close()
 
     assert seen_from_outside(open_frontier) == [url("x")]
+
+
+def test_what_belongs_to_a_group_is_kept_before_the_group(path):
+    seen = []
+
+    def keep():
+        outside = SqliteFrontier(path, read_only=True)
+        seen.append(outside.count(State.DONE))
+        outside.close()
+
+    frontier = SqliteFrontier(path, before_commit=keep)
+    frontier.add([found("x"), found("y")])
+    finish(frontier)
+    seen.clear()
+    frontier.flush()
+    frontier.close()
+
+    assert seen == [0]
+    with contextlib.closing(SqliteFrontier(path, read_only=True)) as outside:
+        assert outside.count(State.DONE) == 1
+
+
+def test_group_whose_belongings_cannot_be_kept_is_queued_again(path):
+    faults = []
+
+    def keep():
+        for fault in faults:
+            raise fault
+
+    frontier = SqliteFrontier(path, before_commit=keep)
+    frontier.add([found("x"), found("y")])
+    finish(frontier, outlinks=[found("new", 1)])
+    faults.append(ArchiveError("no space left"))
+
+    with pytest.raises(FrontierError, match="no space left.*will be fetched again"):
+        frontier.flush()
+
+    faults.clear()
+    agree(frontier)
+    assert frontier.urls(State.QUEUED) == [url("x"), url("y")]
+    frontier.close()
 
 
 def test_group_that_cannot_be_written_is_queued_again_as_a_whole(open_frontier):
