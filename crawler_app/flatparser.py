@@ -1,16 +1,39 @@
-"""Links and title of a page that is too hard to make a tree of.
+"""A page read as a row of tags, where a tree of it is too hard or not worth while.
 
 Pure.  A tree parser takes time by the square of the depth, of the options of a select
 box, and of the attributes of a tag: a million open ``<div>`` keep lexbor busy for a
 quarter of an hour, and the crawl with it.  Browsers cut the tree at a depth of 512.  Here
-such a page is read as a row of tags, in one pass.
+such a page gives its links, title and text in one pass or a few.
+
+The head of every page is read in this way too, and not for speed alone.  To a parser that
+runs no scripts, ``<noscript><img></noscript>`` ends the head, so that in its tree half of
+the real heads are cut short; for a browser, and for the author, they go on.
 """
 
 import html
 import re
+from collections import defaultdict
 from collections.abc import Iterator
 
-__all__ = ["is_too_hard", "tags_of"]
+from crawler_app.elements import (
+    AROUND,
+    BLOCKS,
+    BOXES,
+    HEADINGS,
+    ROW_HOLDERS,
+    ROWS,
+    UNSEEN,
+)
+
+__all__ = [
+    "HEADING_END",
+    "HEADING_START",
+    "has_open_noscript",
+    "is_too_hard",
+    "tags_of",
+    "tags_of_head",
+    "text_of",
+]
 
 # Open elements, or options, at which the square begins to hurt: a third of a second.
 MAX_DEPTH = 20_000
@@ -44,6 +67,31 @@ _PIECE = re.compile(
 _HREF = re.compile(
     r"""(?:^|[\s"'/])href\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))""", re.IGNORECASE
 )
+_NOFOLLOW = re.compile(
+    r"""(?:^|[\s"'/])rel\s*=\s*(?:"[^"]*\bnofollow\b|'[^']*\bnofollow\b|nofollow\b)""",
+    re.IGNORECASE,
+)
+
+_NOSCRIPT = re.compile(r"<noscript\b(.*?)(?:</noscript|\Z)", re.IGNORECASE | re.DOTALL)
+
+# But of an element that holds no others.
+_START_TAG = re.compile(
+    r"<(?!(?:br|embed|hr|img|input|link|meta|wbr)[\s/>])[a-z]", re.IGNORECASE
+)
+
+_END_OF_HEAD = re.compile(r"</head\s*>|<body[\s>]", re.IGNORECASE)
+_HEAD_PIECE = re.compile(
+    r"<!--.*?(?:-->|\Z)"
+    r"|<(noscript|script|style|template|title)\b[^<]*(?:<(?!/\1)[^<]*)*"
+    r"|<(?:link|meta)\s(?P<attributes>[^>]*)",
+    re.IGNORECASE | re.DOTALL,
+)
+_ATTRIBUTE = re.compile(
+    r"""([^\s"'>/=]+)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+)))?"""
+)
+
+# Marks of a heading in a text.  Being white space to Python, they go with the rest of it.
+HEADING_START, HEADING_END = "\x1c", "\x1d"
 
 
 def is_too_hard(text: str) -> bool:
@@ -101,10 +149,25 @@ def _is_too_deep(text: str) -> bool:
     return False
 
 
+def has_open_noscript(text: str) -> bool:
+    """Return whether something is opened in a ``<noscript>`` and not closed there.
+
+    To a parser that runs no scripts the rest of the page may be part of it then.
+
+    >>> has_open_noscript("<noscript><p>No scripts!</noscript><p>Text")
+    True
+    """
+    return any(
+        len(_START_TAG.findall(piece)) > piece.count("</")
+        for piece in _NOSCRIPT.findall(text)
+    )
+
+
 def tags_of(text: str) -> Iterator[tuple[str, str]]:
     """Yield the tags that matter to a crawl, in the order of the page.
 
-    Each is its name with its ``href``, or ``title`` with the title's text.
+    Each is its name with its ``href``, or ``title`` with the title's text.  After an ``a``
+    or ``area`` with ``rel=nofollow`` comes ``nofollow``, with the same ``href``.
 
     >>> list(tags_of('<TITLE>T</TITLE><!-- <a href=x> --><a class=c href="y&amp;z">'))
     [('title', 'T'), ('a', 'y&z')]
@@ -115,5 +178,77 @@ def tags_of(text: str) -> Iterator[tuple[str, str]]:
         elif piece["tag"]:
             href = _HREF.search(piece["attributes"])
             if href:
-                value = next(filter(None, href.groups()), "")
-                yield piece["tag"].lower(), html.unescape(value)
+                value = html.unescape(next(filter(None, href.groups()), ""))
+                tag = piece["tag"].lower()
+                yield tag, value
+                if tag != "base" and _NOFOLLOW.search(piece["attributes"]):
+                    yield "nofollow", value
+
+
+def tags_of_head(text: str, agent: str) -> Iterator[tuple[str, str]]:
+    """Yield what the head of a page says to robots.
+
+    That is ``robots`` with what they, or the agent among them, are asked for, and
+    ``canonical`` with the ``href``.  What stands in the body does not count: it may have
+    been written by anybody.
+
+    >>> list(tags_of_head("<link rel=canonical href=/><meta name=x content=none>", "X"))
+    [('canonical', '/'), ('robots', 'none')]
+    """
+    agent = agent.lower()
+    end = _END_OF_HEAD.search(text)
+    for piece in _HEAD_PIECE.finditer(text, 0, end.start() if end else len(text)):
+        words = (piece["attributes"] or "").lower()
+        if "canonical" in words or "robots" in words or agent in words:
+            value = _attributes(piece["attributes"])
+            if value["name"].strip().lower() in ("robots", agent):
+                yield "robots", value["content"]
+            elif value["href"] and "canonical" in value["rel"].lower().split():
+                yield "canonical", value["href"]
+
+
+def _attributes(text: str) -> defaultdict[str, str]:
+    """Return the values of a tag's attributes; the first of a name counts."""
+    value_by_name: defaultdict[str, str] = defaultdict(str)
+    for name, *values in _ATTRIBUTE.findall(text):
+        value_by_name.setdefault(name.lower(), html.unescape("".join(values)))
+    return value_by_name
+
+
+def _elements(names: str) -> re.Pattern[str]:
+    # To the end of the text if it is never closed, so that no time is lost on another try.
+    pattern = rf"<({names})(?![^\s/>]).*?(?:</\1(?![^\s/>])[^>]*|\Z)>?"
+    return re.compile(rf"<!--.*?(?:-->|\Z)|{pattern}", re.IGNORECASE | re.DOTALL)
+
+
+def _tags(names: str) -> re.Pattern[str]:
+    pattern = rf"<(/?)(?:{names})(?![^\s/>])[^>]*>?"
+    return re.compile(pattern, re.IGNORECASE)
+
+
+_UNSEEN = _elements(UNSEEN)
+_UNREAD = _elements(f"{BOXES}|{AROUND}")
+_BOX = _elements(BOXES)
+_HEADING_TAG = _tags(HEADINGS)
+_BLOCK_TAG = _tags(f"{BLOCKS}|{ROWS}|{ROW_HOLDERS}|{AROUND}")
+_OTHER_TAG = re.compile(r"<[!?/a-z][^>]*>?", re.IGNORECASE)
+
+
+def text_of(text: str, is_bare: bool = False) -> str:
+    """Return what a person reads on a page, with marks around the headings.
+
+    White space is left as it is, and there is some where a block begins or ends.
+
+    Args:
+        is_bare: Whether to read what stands around the text too.
+
+    >>> text_of("<h2>A</h2>b<i>c</i> &amp;<nav>d</nav><script>e</script>").split()
+    ['A', 'bc', '&']
+    """
+    text = (_BOX if is_bare else _UNREAD).sub(" ", _UNSEEN.sub("", text))
+    text = _HEADING_TAG.sub(_heading_mark, text)
+    return html.unescape(_OTHER_TAG.sub("", _BLOCK_TAG.sub(" ", text)))
+
+
+def _heading_mark(tag: re.Match[str]) -> str:
+    return HEADING_END if tag[1] else HEADING_START

@@ -9,9 +9,9 @@ from enum import StrEnum
 
 __all__ = [
     "NOFOLLOW",
+    "PROVISIONAL_REFUSALS",
     "REACHES",
     "TOO_DEEP",
-    "UNDOABLE_REFUSALS",
     "Candidate",
     "Claim",
     "Fetched",
@@ -23,11 +23,11 @@ __all__ = [
 # How far a crawl may go from its seeds; what each means is in `crawler_app.scope`.
 REACHES = ("host", "domain", "prefix", "any")
 
-# The refusals that another way to the URL can undo: a shorter one, or one that is meant
-# to be followed.
+# The refusals that do not stand when another way leads to the URL: a shorter one, or one
+# that is meant to be followed.
 TOO_DEEP = "too_deep"
 NOFOLLOW = "nofollow"
-UNDOABLE_REFUSALS = (TOO_DEEP, NOFOLLOW)
+PROVISIONAL_REFUSALS = (TOO_DEEP, NOFOLLOW)
 
 
 class State(StrEnum):
@@ -50,6 +50,7 @@ class Candidate:
         depth: Links from a seed to here; a redirect is none.
         redirects_left: Redirects that may still follow.
         refusal: Why it must not be fetched; empty if it may.
+        is_sitemap: Whether a robots.txt or another sitemap names it as one.
     """
 
     url: str
@@ -57,6 +58,7 @@ class Candidate:
     depth: int = 0
     redirects_left: int = 0
     refusal: str = ""
+    is_sitemap: bool = False
 
 
 @dataclass(slots=True, frozen=True)
@@ -66,6 +68,7 @@ class Claim:
     Attributes:
         tries: Fetches of it that have failed so far.
         lease_ends_at: When it goes back to the queue by itself, in seconds of the epoch.
+        is_sitemap: As of its `Candidate`.
     """
 
     id: int
@@ -75,6 +78,7 @@ class Claim:
     redirects_left: int
     tries: int
     lease_ends_at: float
+    is_sitemap: bool = False
 
 
 @dataclass(slots=True)
@@ -82,7 +86,7 @@ class Fetched:
     """The response of one HTTP exchange.
 
     Attributes:
-        headers: Looked up in any case.
+        headers: Names are looked up without regard to case.
         body: After decompression.
         took_s: From the request to the end of the body.
         request_head: Request line and header block as sent, with the blank line.
@@ -138,7 +142,8 @@ class UrlRecord:
     """All that is known of one URL.
 
     Attributes:
-        via: The page (or redirect) that led here first; empty for a seed.
+        via: The page (or redirect, or sitemap) that led here first; empty for a seed, and
+            for a sitemap that a robots.txt names.
         tries: Fetches that failed and were followed by another.
         outcome: None while it is queued or claimed; of an excluded URL the refusal.
         finished_at: In seconds of the epoch.

@@ -5,14 +5,46 @@ epoch, since what is decided here outlives the process.
 """
 
 import datetime
+import math
+from collections.abc import Iterable
 from email.utils import parsedate_to_datetime
 
 from crawler_app.urls import is_loopback
 
-__all__ = ["host_gap_s", "outage_pause_s", "retry_after_s", "retry_at"]
+__all__ = [
+    "MAX_CRAWL_DELAY_S",
+    "crawl_delay_s",
+    "host_gap_s",
+    "http_date_at",
+    "next_gap_s",
+    "outage_pause_s",
+    "per_host_limit",
+    "retry_after_s",
+    "retry_at",
+    "smoothed_latency_s",
+]
 
 # Precedents: Scrapy 0 (DOWNLOAD_DELAY), wget 0, Heritrix "a few times the last fetch".
 OPEN_WEB_GAP_S = 1.0
+
+# The longest Crawl-delay that is kept to.  At a page a minute a crawl of any size does
+# not end: whoever asks for more has milliseconds in mind, or means "never", for which
+# there is Disallow.  Precedents: Bing heeds up to 30, Heritrix waits up to 300, and
+# Nutch leaves out a site that asks for more than 30.
+MAX_CRAWL_DELAY_S = 60.0
+
+# The longest wait for a host because it is slow.  Precedent: Scrapy's
+# AUTOTHROTTLE_MAX_DELAY 60.
+MAX_LATENCY_GAP_S = 60.0
+
+# Weight of the newest latency.  Precedents: Scrapy's AutoThrottle 1/2, TCP's round-trip
+# time 1/8 (RFC 6298).  TCP has many samples a second and we have one: a host in trouble
+# should be spared after the first.
+NEWEST_LATENCY_WEIGHT = 0.5
+
+# Fetches under way at once from one host.  Precedents: RFC 2616 (8.1.4) 2, Heritrix and
+# Nutch 1, browsers 6, Scrapy 8.
+OPEN_WEB_HOST_LIMIT = 2
 
 # The pause before each further try is so many times the one before; after so many tries
 # it is longer than anybody waits, and the power would leave the range of a float.
@@ -37,6 +69,88 @@ def host_gap_s(host: str, configured_s: float | None) -> float:
     if configured_s is not None:
         return configured_s
     return 0.0 if is_loopback(host) else OPEN_WEB_GAP_S
+
+
+def next_gap_s(
+    gap_s: float, latency_s: float | None, crawl_delay_s: float | None = None
+) -> float:
+    """Return the least time from the start of one fetch to that of the next, in seconds.
+
+    A host that takes three seconds to answer is asked every three seconds.  Where no
+    gap is wanted and none is asked for, as on one's own machine, there is none.
+
+    Args:
+        gap_s: The least, as of `host_gap_s`.
+        latency_s: As of `smoothed_latency_s`; None before the first answer.
+        crawl_delay_s: What robots.txt asks for, as of the function of that name.
+
+    >>> next_gap_s(1.0, 0.2), next_gap_s(1.0, 3.0), next_gap_s(0.0, 3.0)
+    (1.0, 3.0, 0.0)
+    >>> next_gap_s(1.0, 3.0, crawl_delay_s=5.0), next_gap_s(0.0, 0.2, crawl_delay_s=5.0)
+    (5.0, 5.0)
+    """
+    wanted_s = max(gap_s, crawl_delay_s or 0.0)
+    if wanted_s == 0.0:
+        return 0.0
+    return max(wanted_s, min(latency_s or 0.0, MAX_LATENCY_GAP_S))
+
+
+def crawl_delay_s(value: bytes) -> float | None:
+    """Return what a Crawl-delay asks for, as far as it is kept to, in seconds.
+
+    None for what is no time.
+
+    >>> crawl_delay_s(b"2.5"), crawl_delay_s(b"86400"), crawl_delay_s(b"nan")
+    (2.5, 60.0, None)
+    """
+    try:
+        delay_s = float(value)
+    except ValueError:
+        return None
+    if not math.isfinite(delay_s) or delay_s < 0:
+        return None
+    return min(delay_s, MAX_CRAWL_DELAY_S)
+
+
+def smoothed_latency_s(before_s: float | None, took_s: float) -> float:
+    """Return how long a host takes to answer, of late: an exponential average.
+
+    Args:
+        before_s: The same before its last answer; None if that was the first.
+        took_s: Duration of the last fetch.
+
+    >>> smoothed_latency_s(None, 3.0), smoothed_latency_s(1.0, 3.0)
+    (3.0, 2.0)
+    """
+    if before_s is None:
+        return took_s
+    return before_s + (took_s - before_s) * NEWEST_LATENCY_WEIGHT
+
+
+def per_host_limit(
+    configured: int | None, seed_hosts: Iterable[str], reach: str, concurrency: int
+) -> int | None:
+    """Return how many fetches from one host may be under way at once; None for any.
+
+    One slow host never takes all the workers, unless it is all there is to crawl.
+
+    Args:
+        configured: The user's own wish, which comes first.
+        seed_hosts: As of `host_of`.
+        reach: As in `crawler_app.scope`.
+        concurrency: Fetches under way at once, from all hosts.
+
+    >>> per_host_limit(None, ["a.test", "b.test"], "host", concurrency=10)
+    2
+    >>> per_host_limit(None, ["localhost:8000"], "host", concurrency=10) is None
+    True
+    """
+    if configured is not None:
+        return configured
+    hosts = set(seed_hosts)
+    if reach in ("host", "prefix") and len(hosts) == 1:
+        return None if is_loopback(hosts.pop()) else OPEN_WEB_HOST_LIMIT
+    return max(1, min(OPEN_WEB_HOST_LIMIT, concurrency - 1))
 
 
 def retry_at(
@@ -87,11 +201,25 @@ def retry_after_s(header: str | None, now: float) -> float | None:
     if header.isdecimal() and header.isascii():
         wait = float(header.lstrip("0")[:10] or 0)
     else:
-        try:
-            at = parsedate_to_datetime(header)
-            if at.tzinfo is None:  # the form of C's asctime() names no zone
-                at = at.replace(tzinfo=datetime.UTC)
-            wait = at.timestamp() - now
-        except (ValueError, OverflowError):
+        at = http_date_at(header)
+        if at is None:
             return None
+        wait = at - now
     return min(max(wait, 0.0), MAX_RETRY_AFTER_S)
+
+
+def http_date_at(text: str) -> float | None:
+    """Return the time that a date in a header names; None if it is none.
+
+    Source: RFC 9110, 5.6.7.
+
+    >>> http_date_at("Thu, 01 Jan 1970 00:01:00 GMT"), http_date_at("tomorrow")
+    (60.0, None)
+    """
+    try:
+        at = parsedate_to_datetime(text)
+    except (ValueError, OverflowError):
+        return None
+    if at.tzinfo is None:  # the form of C's asctime() names no zone
+        at = at.replace(tzinfo=datetime.UTC)
+    return at.timestamp()

@@ -24,6 +24,9 @@ __all__ = [
     "is_loopback",
     "is_of_directory",
     "join",
+    "name_of",
+    "origin_of",
+    "redirect_target",
     "reference_in_header",
     "without_fragment",
 ]
@@ -154,6 +157,28 @@ def host_of(url: str) -> str:
     return url.split("/", 3)[2]
 
 
+def name_of(host: str) -> str:
+    """Return a host, as of `host_of`, without its port: a name, or an address.
+
+    >>> name_of("a.test:8000"), name_of("a.test"), name_of("[::1]:80"), name_of("[::1]")
+    ('a.test', 'a.test', '[::1]', '[::1]')
+    """
+    name, colon, port = host.rpartition(":")
+    return name if colon and port.isdecimal() else host
+
+
+def origin_of(url: str) -> str:
+    """Return the scheme, the host and the port, unless it is the default, of a canonical URL.
+
+    What is not canonical never has the origin of another host.
+
+    >>> origin_of("https://a.test/x?y"), origin_of("http://a.test:8000/x")
+    ('https://a.test', 'http://a.test:8000')
+    """
+    end = url.find("/", len("https://"))
+    return url if end < 0 else url[:end]
+
+
 @functools.lru_cache(maxsize=1024)  # asked at every claim
 def is_loopback(host: str) -> bool:
     """Return whether a host, as of `host_of`, is this very machine.
@@ -161,7 +186,7 @@ def is_loopback(host: str) -> bool:
     >>> is_loopback("127.0.0.1:8000"), is_loopback("[::1]"), is_loopback("a.test")
     (True, True, False)
     """
-    name = re.sub(r":\d+$", "", host).strip("[].")
+    name = name_of(host).strip("[].")
     try:
         return ipaddress.ip_address(name).is_loopback
     except ValueError:
@@ -195,6 +220,24 @@ def join(base: str, reference: str) -> str:
         return canonicalize(urljoin(base, reference))
     except ValueError as exc:
         raise UrlError("malformed", f"{reference!r} is not a URL: {exc}") from None
+
+
+def redirect_target(url: str, location: str) -> str:
+    """Return where a redirect leads, as a canonical URL.
+
+    Args:
+        url: The canonical URL that was fetched.
+        location: The value of the Location header; empty if there is none.
+
+    Raises:
+        UrlError: there is none (``no_location``), or it is no URL that can be fetched.
+
+    >>> redirect_target("http://a.test/docs/x", "../y#top")
+    'http://a.test/y'
+    """
+    if not location:
+        raise UrlError("no_location", "the redirect has no Location")
+    return join(url, reference_in_header(location))
 
 
 def is_of_directory(reference: str) -> bool:
@@ -265,9 +308,9 @@ def _join_plain_path(base: str, reference: str) -> str:
 @functools.lru_cache(maxsize=64)  # a page has many links
 def _split(base: str) -> tuple[str, str]:
     """Return the beginning of a canonical URL up to its path, and the path's directory."""
-    path_at = base.find("/", base.find("//") + 2)
+    origin = origin_of(base)
     page = base.partition("?")[0]
-    return base[:path_at], page[path_at : page.rfind("/") + 1]
+    return origin, page[len(origin) : page.rfind("/") + 1]
 
 
 def _check_length(url: str) -> None:

@@ -7,6 +7,7 @@ The moves of a URL, and what makes each::
     (none)   queued    add         it was admitted for the first time
     (none)   excluded  add         it was refused; kept with the reason
     excluded queued    add         refused for the way to it, it was met again by another
+    excluded excluded  add         the same, and refused for what it is this time
     queued   claimed   claim       its turn has come, and its host's; one worker owns it
     claimed  done      finish      an answer came: a page, a file, a redirect
     claimed  failed    finish      an error came, for the last time

@@ -66,7 +66,7 @@ class Group:
             if not self._db.in_transaction:  # SQLite itself ends it after some errors
                 raise self._lost(exc) from exc
             self._db.execute("ROLLBACK TO step")
-            # The savepoint is still there; with it go the steps before, which stand.
+            # COMMIT ends the savepoint too, and keeps the steps before this one.
             self.commit()
             self._reload()
             raise

@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Iterator
 from crawler_app.errors import LeaseLostError
 from crawler_app.frontier import PATIENCE_S, Frontier
 from crawler_app.models import (
-    UNDOABLE_REFUSALS,
+    PROVISIONAL_REFUSALS,
     Candidate,
     Claim,
     Outcome,
@@ -36,6 +36,7 @@ class _Url:
     record: UrlRecord
     host: str
     redirects_left: int
+    is_sitemap: bool = False
     claim: Claim | None = None
     alarm_at: float | None = None
 
@@ -62,7 +63,7 @@ class MemoryFrontier(Frontier):
 
     def __contains__(self, url: str) -> bool:
         known = self._url_by_key.get(dedup_key(url))
-        return known is not None and not _is_undoable(known.record)
+        return known is not None and not _is_provisional(known.record)
 
     def add(self, candidates: Iterable[Candidate], via: Claim | None = None) -> int:
         # A list first: an iterable that fails midway must leave nothing behind.
@@ -72,7 +73,8 @@ class MemoryFrontier(Frontier):
         key = dedup_key(candidate.url)
         known = self._url_by_key.get(key)
         if known is not None and (
-            candidate.refusal in UNDOABLE_REFUSALS or not _is_undoable(known.record)
+            candidate.refusal in PROVISIONAL_REFUSALS
+            or not _is_provisional(known.record)
         ):
             return False
         if known is not None:
@@ -83,7 +85,13 @@ class MemoryFrontier(Frontier):
         record = UrlRecord(
             candidate.url, state, candidate.depth, via=via.url if via else ""
         )
-        url = _Url(url_id, record, candidate.host, candidate.redirects_left)
+        url = _Url(
+            url_id,
+            record,
+            candidate.host,
+            candidate.redirects_left,
+            candidate.is_sitemap,
+        )
         self._urls[url_id : url_id + 1] = [url]
         self._url_by_key[key] = url
         self._count_by_state[state] += 1
@@ -120,6 +128,7 @@ class MemoryFrontier(Frontier):
             url.redirects_left,
             url.record.tries,
             now + lease_s,
+            url.is_sitemap,
         )
         self._set_alarm(url, url.claim.lease_ends_at)
         return url.claim
@@ -259,6 +268,6 @@ class MemoryFrontier(Frontier):
             heapq.heappop(alarms)
 
 
-def _is_undoable(record: UrlRecord) -> bool:
+def _is_provisional(record: UrlRecord) -> bool:
     outcome = record.outcome
-    return outcome is not None and outcome.reason in UNDOABLE_REFUSALS
+    return outcome is not None and outcome.reason in PROVISIONAL_REFUSALS

@@ -8,7 +8,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
-from crawler_app.errors import ConfigError
+from crawler_app import database
 from crawler_app.models import Outcome, State, UrlRecord
 
 __all__ = [
@@ -21,10 +21,9 @@ __all__ = [
     "values_of",
 ]
 
-# Written into the file; a file of another version is refused rather than misread.
 SCHEMA_VERSION = 2
 
-SCHEMA = f"""
+TABLES = """
 CREATE TABLE host (
     id INTEGER PRIMARY KEY,
     name TEXT NOT NULL UNIQUE,
@@ -40,6 +39,7 @@ CREATE TABLE url (
     state TEXT NOT NULL,
     depth INTEGER NOT NULL,
     redirects_left INTEGER NOT NULL,
+    is_sitemap INTEGER NOT NULL DEFAULT 0,
     via INTEGER REFERENCES url,
     tries INTEGER NOT NULL DEFAULT 0,
     alarm_at REAL,                     -- a retry is due, or a lease expires
@@ -59,9 +59,11 @@ CREATE INDEX url_ready ON url (host_id, depth, id)
     WHERE state = 'queued' AND alarm_at IS NULL;
 CREATE INDEX url_alarm ON url (alarm_at) WHERE alarm_at IS NOT NULL;
 CREATE INDEX url_claimed ON url (id) WHERE state = 'claimed';
-
-PRAGMA user_version = {SCHEMA_VERSION};
 """
+
+SCHEMA = database.Schema(
+    "a frontier", SCHEMA_VERSION, frozenset({"host", "url"}), TABLES
+)
 
 # The fields of an Outcome that have columns of their names.
 OUTCOME_COLUMNS = (
@@ -120,38 +122,4 @@ def open_database(path: Path | str, *, read_only: bool) -> sqlite3.Connection:
     Raises:
         ConfigError: it is none, or one of another version, or cannot be opened.
     """
-    uri = f"{Path(path).absolute().as_uri()}?mode=ro" if read_only else str(path)
-    try:
-        db = sqlite3.connect(uri, uri=read_only, isolation_level=None)
-    except sqlite3.Error as exc:
-        raise ConfigError(f"{path}: {exc}") from None
-    try:
-        _prepare(db, path, read_only)
-    except sqlite3.Error as exc:
-        db.close()
-        raise ConfigError(f"{path} cannot be used as a frontier: {exc}") from None
-    except BaseException:
-        db.close()
-        raise
-    return db
-
-
-def _prepare(db: sqlite3.Connection, path: Path | str, read_only: bool) -> None:
-    db.execute("PRAGMA busy_timeout = 10000")
-    version = db.execute("PRAGMA user_version").fetchone()[0]
-    names = db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
-    tables = {name for (name,) in names}
-    if not tables and version == 0 and not read_only:
-        db.execute("PRAGMA journal_mode = WAL")
-        # All or nothing, or a crash in between leaves a file that is refused for ever.
-        db.executescript(f"BEGIN IMMEDIATE; {SCHEMA} COMMIT;")
-    elif not tables >= {"host", "url"}:
-        raise ConfigError(
-            f"{path} cannot be used as a frontier: it holds other tables, or none"
-        )
-    elif version != SCHEMA_VERSION:
-        raise ConfigError(
-            f"{path} holds a frontier of version {version}; this program writes "
-            f"version {SCHEMA_VERSION}"
-        )
-    db.execute("PRAGMA synchronous = NORMAL")
+    return database.open_database(path, SCHEMA, read_only=read_only)

@@ -29,7 +29,7 @@ from crawler_app.frontier.schema import (
     values_of,
 )
 from crawler_app.models import (
-    UNDOABLE_REFUSALS,
+    PROVISIONAL_REFUSALS,
     Candidate,
     Claim,
     Outcome,
@@ -43,7 +43,7 @@ __all__ = ["SqliteFrontier"]
 # The next URL to be claimed: the fields of its Claim, and the id of its host.
 SELECT_READY = """
 SELECT url.id, url.url, host.name, url.depth, url.redirects_left, url.tries,
-    :now + :lease_s, host.id
+    :now + :lease_s, url.is_sitemap, host.id
 FROM host JOIN url ON url.host_id = host.id
 WHERE host.ready > 0 AND host.free_at <= :now
     AND url.state = 'queued' AND url.alarm_at IS NULL AND url.depth <= :max_depth
@@ -109,7 +109,7 @@ class SqliteFrontier(Frontier):
         # 60 to 90 bytes each, so that a link that is known asks no disk.
         self._keys: set[int] = set()
         # Rows that were refused for the way to them, by key: another may turn up.
-        self._undoable: dict[int, int] = {}
+        self._provisional: dict[int, int] = {}
         self._host_id_by_name: dict[str, int] = {}
         # URLs that may be claimed at once, and those that are claimed; the file knows
         # only whether the host has one to give out.
@@ -130,12 +130,14 @@ class SqliteFrontier(Frontier):
         if not with_keys:
             return
         self._ready_by_host_id.update(dict(self._db.execute(COUNT_READY).fetchall()))
-        self._claimed_by_host_id.update(dict(self._db.execute(COUNT_CLAIMED).fetchall()))
+        self._claimed_by_host_id.update(
+            dict(self._db.execute(COUNT_CLAIMED).fetchall())
+        )
         giving = self._db.execute("SELECT id FROM host WHERE ready > 0")
         self._giving_host_ids.update(host_id for (host_id,) in giving)
         for url_id, url, reason in self._db.execute("SELECT id, url, reason FROM url"):
-            if reason in UNDOABLE_REFUSALS:
-                self._undoable[_key(url)] = url_id
+            if reason in PROVISIONAL_REFUSALS:
+                self._provisional[_key(url)] = url_id
             else:
                 self._keys.add(_key(url))
 
@@ -289,6 +291,15 @@ class SqliteFrontier(Frontier):
     def flush(self) -> None:
         self._group.commit()
 
+    def copy_to(self, path: Path) -> None:
+        """Write all of it into a new file."""
+        self.flush()
+        copy = sqlite3.connect(path)
+        try:
+            self._db.backup(copy)
+        finally:
+            copy.close()
+
     def close(self) -> None:
         try:
             self.flush()
@@ -301,8 +312,8 @@ class SqliteFrontier(Frontier):
             key = _key(candidate.url)
             if key in self._keys:
                 continue
-            old_id = self._undoable.get(key)
-            if old_id is not None and candidate.refusal in UNDOABLE_REFUSALS:
+            old_id = self._provisional.get(key)
+            if old_id is not None and candidate.refusal in PROVISIONAL_REFUSALS:
                 continue
             host_id = self._host_id(candidate.host)
             self._insert(key, candidate, host_id, via, old_id)
@@ -324,8 +335,8 @@ class SqliteFrontier(Frontier):
         state = State.EXCLUDED if candidate.refusal else State.QUEUED
         cursor = self._db.execute(
             "INSERT OR REPLACE INTO url"
-            " (id, url, host_id, state, depth, redirects_left, via, reason)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            " (id, url, host_id, state, depth, redirects_left, is_sitemap, via, reason)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
                 old_id,
                 candidate.url,
@@ -333,6 +344,7 @@ class SqliteFrontier(Frontier):
                 state,
                 candidate.depth,
                 candidate.redirects_left,
+                candidate.is_sitemap,
                 via and via.id,
                 candidate.refusal or None,
             ),
@@ -340,10 +352,10 @@ class SqliteFrontier(Frontier):
         self._count_by_state[state] += 1
         if old_id is not None:
             self._count_by_state[State.EXCLUDED] -= 1
-            del self._undoable[key]
-        if candidate.refusal in UNDOABLE_REFUSALS:
+            del self._provisional[key]
+        if candidate.refusal in PROVISIONAL_REFUSALS:
             assert cursor.lastrowid is not None
-            self._undoable[key] = cursor.lastrowid
+            self._provisional[key] = cursor.lastrowid
             return
         self._keys.add(key)
         if state is State.QUEUED:
@@ -395,14 +407,11 @@ class SqliteFrontier(Frontier):
     def _update_host(self, host_id: int) -> None:
         """Have the file say whether a host has a URL to give out."""
         gives = self._ready_by_host_id[host_id] > 0 and (
-            self._per_host is None
-            or self._claimed_by_host_id[host_id] < self._per_host
+            self._per_host is None or self._claimed_by_host_id[host_id] < self._per_host
         )
         if gives != (host_id in self._giving_host_ids):
             self._giving_host_ids ^= {host_id}
-            self._db.execute(
-                "UPDATE host SET ready = ? WHERE id = ?", (gives, host_id)
-            )
+            self._db.execute("UPDATE host SET ready = ? WHERE id = ?", (gives, host_id))
 
     def _host_id(self, name: str) -> int:
         host_id = self._host_id_by_name.get(name)

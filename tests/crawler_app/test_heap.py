@@ -17,7 +17,7 @@ def faults():
 
 if sys.argv[1] == "keep":
     keep_freed_memory()
-page = b"<p>Some <em>words</em>, and <a href=x>links</a>." * 600
+page = b"<p>Some <em>words</em>, and <a href=x>links</a>." * 2400
 parse_html(page)
 before = faults()
 for _ in range(100):

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from crawler_app import parser
 from crawler_app.parser import MAX_TITLE_CHARS, is_html, parse_html
 
 
@@ -250,3 +251,102 @@ def test_title_holds_no_control_characters():
     page = "<title>a\x1b]0;pwn\x07\x1b[2Jb \u202e \x9bc</title>".encode()
 
     assert parse_html(page).title == "a]0;pwn[2Jb  c"
+
+
+@pytest.mark.parametrize(
+    ("markup", "nofollow"),
+    [
+        ("<a href=x rel=nofollow>", {"x"}),
+        ("<a href=x rel='Noopener NOFOLLOW'>", {"x"}),
+        ("<map><area href=x rel=nofollow></map>", {"x"}),
+        ("<a href=x rel=nofollow><a href=y>", {"x"}),
+        ("<a href=x rel=nofollow><a href=x rel=nofollow>", {"x"}),
+        # On the page without the wish too.
+        ("<a href=x rel=nofollow><a href=x>", set()),
+        ("<a href=x><a href=x#top rel=nofollow>", set()),
+        ("<a href=x#top rel=nofollow>", {"x"}),
+        # No such wish.
+        ("<a href=x>nofollow</a>", set()),
+        ("<a href=x rel='ugc sponsored'>", set()),
+        ("<a href=x rel=nofollowers><a href=nofollow>", set()),
+        ("<link href=x rel=nofollow><a href=x>", set()),
+        ("<a rel=nofollow>", set()),
+    ],
+)
+@pytest.mark.parametrize("is_hard", [False, True])
+def test_links_not_to_be_followed_are_told(markup, nofollow, is_hard, monkeypatch):
+    if is_hard:
+        monkeypatch.setattr(parser, "is_too_hard", lambda text: True)
+
+    page = parse_html(markup.encode())
+
+    assert page.nofollow_links == nofollow
+    assert {link.partition("#")[0] for link in page.links} >= nofollow
+
+
+def test_link_not_to_be_followed_is_written_like_the_links():
+    body = "<a rel=nofollow href='?é#é'><link rel=canonical href='?é'>".encode(
+        "latin-1"
+    )
+
+    page = parse_html(body, "text/html; charset=latin1")
+
+    assert page.links == ["?%E9#é"]
+    assert page.nofollow_links == {"?%E9"}
+    assert page.canonical == "?%E9"
+
+
+@pytest.mark.parametrize(
+    ("head", "robots"),
+    [
+        ("<meta name=robots content=noindex>", {"noindex"}),
+        ("<META NAME='ROBOTS' CONTENT='NOINDEX,NOFOLLOW'>", {"noindex", "nofollow"}),
+        ("<meta content=none name=robots>", {"noindex", "nofollow"}),
+        ("<meta name=gencoro-crawler content=nofollow>", {"nofollow"}),
+        (
+            "<meta name=robots content=noindex><meta name=Gencoro-Crawler content=nofollow>",
+            {"noindex", "nofollow"},
+        ),
+        ("<meta name=googlebot content=noindex>", set()),
+        ("<meta name=robots content='index, follow'>", set()),
+        ("<meta name=description content='robots, noindex'>", set()),
+        ("<!-- <meta name=robots content=noindex> -->", set()),
+        ("</head><body><meta name=robots content=noindex>", set()),
+        ("", set()),
+    ],
+)
+def test_wishes_to_robots_are_those_of_the_head(head, robots):
+    page = parse_html(f"<title>T</title>{head}</head><p>x".encode())
+
+    assert page.robots == robots
+
+
+def test_wish_to_an_agent_is_for_that_agent():
+    page = b"<meta name=my-bot content=nofollow>"
+
+    assert parse_html(page, agent="My-Bot").robots == {"nofollow"}
+    assert parse_html(page).robots == set()
+
+
+@pytest.mark.parametrize("codec", ["utf-8", "utf-16"])
+def test_wishes_are_read_in_wide_characters(codec):
+    page = "<meta name=ROBOTS content=none><a REL=NOFOLLOW href=x>".encode(codec)
+
+    assert parse_html(page).robots == {"noindex", "nofollow"}
+    assert parse_html(page).nofollow_links == {"x"}
+
+
+@pytest.mark.parametrize(
+    ("markup", "canonical"),
+    [
+        ("<link rel=canonical href=' /x?a&amp;b '>", " /x?a&b "),
+        ("<link rel=canonical href=a><link rel=canonical href=b>", "a"),
+        ("<LINK HREF=a REL='x CANONICAL'>", "a"),
+        ("<noscript><img src=x></noscript><link rel=canonical href=a>", "a"),
+        ("</head><link rel=canonical href=a>", ""),
+        ("<body><link rel=canonical href=a>", ""),
+        ("<link rel=canonical>", ""),
+    ],
+)
+def test_canonical_is_the_first_of_the_head(markup, canonical):
+    assert parse_html(markup.encode()).canonical == canonical

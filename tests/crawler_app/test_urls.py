@@ -16,6 +16,9 @@ from crawler_app.urls import (
     is_loopback,
     is_of_directory,
     join,
+    name_of,
+    origin_of,
+    redirect_target,
 )
 
 # Any character, lone surrogates and NUL included, but often one that URLs are made of.
@@ -404,3 +407,78 @@ def test_host_of_a_url(url, host):
 )
 def test_loopback_is_this_machine_only(host, answer):
     assert is_loopback(host) is answer
+
+
+@pytest.mark.parametrize(
+    ("host", "name"),
+    [
+        ("a.test", "a.test"),
+        ("a.test:8000", "a.test"),
+        ("127.0.0.1", "127.0.0.1"),
+        ("127.0.0.1:80", "127.0.0.1"),
+        ("[::1]", "[::1]"),
+        ("[2606:4700::1111]:8443", "[2606:4700::1111]"),
+        ("8000", "8000"),
+        ("", ""),
+    ],
+)
+def test_name_of_a_host(host, name):
+    assert name_of(host) == name
+
+
+@pytest.mark.parametrize(
+    ("url", "origin"),
+    [
+        ("http://a.test/", "http://a.test"),
+        ("https://a.test:8443/x//y?http://b.test/", "https://a.test:8443"),
+        ("http://[::1]:8000/", "http://[::1]:8000"),
+    ],
+)
+def test_origin_of_a_url(url, origin):
+    assert origin_of(url) == origin
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "https://a.test:84431",
+        "https://a.test:8443@evil.test/",
+        "https://a.test:8443.evil.test/",
+        "https:/a.test:8443/",
+        "https://",
+        "",
+    ],
+)
+def test_what_is_no_canonical_url_has_the_origin_of_no_other(text):
+    assert origin_of(text) not in ("https://a.test:8443", "https://a.test")
+
+
+@pytest.mark.parametrize(
+    ("location", "target"),
+    [
+        ("/y", "http://a.test/y"),
+        ("y#top", "http://a.test/docs/y"),
+        ("https://b.test", "https://b.test/"),
+        ("/caf\u00c3\u00a9", "http://a.test/caf%C3%A9"),
+        ("?q", "http://a.test/docs/x?q"),
+    ],
+)
+def test_redirect_leads_where_its_location_says(location, target):
+    assert redirect_target("http://a.test/docs/x", location) == target
+
+
+@pytest.mark.parametrize(
+    ("location", "reason", "text"),
+    [
+        ("", "no_location", "the redirect has no Location"),
+        ("ftp://b.test/", "unsupported_scheme", "not an http"),
+        ("http://b!/", "bad_host", "is not a host name"),
+    ],
+)
+def test_redirect_without_a_target_is_told_from_one_with_a_bad_one(
+    location, reason, text
+):
+    with pytest.raises(UrlError, match=text) as caught:
+        redirect_target("http://a.test/", location)
+
+    assert caught.value.reason == reason

@@ -24,8 +24,8 @@ from crawler_app.frontier.memory import MemoryFrontier
 from crawler_app.frontier.sqlite import SqliteFrontier
 from crawler_app.models import (
     NOFOLLOW,
+    PROVISIONAL_REFUSALS,
     TOO_DEEP,
-    UNDOABLE_REFUSALS,
     Candidate,
     Outcome,
     State,
@@ -147,7 +147,7 @@ def test_url_that_was_too_deep_can_be_refused_for_another_reason(frontier):
     assert frontier.add([found("x", depth=1)]) == 0
 
 
-@pytest.mark.parametrize("refusal", UNDOABLE_REFUSALS)
+@pytest.mark.parametrize("refusal", PROVISIONAL_REFUSALS)
 def test_url_whose_links_were_refused_is_queued_when_a_link_is_not(frontier, refusal):
     frontier.add([found("x", depth=2, refusal=refusal)])
     assert frontier.add([found("x", depth=1, refusal=NOFOLLOW)]) == 0
@@ -207,7 +207,9 @@ def test_host_at_its_limit_is_free_again_when_a_claim_ends(frontier, move):
     else:
         now = LEASE_S
 
-    assert claim(frontier, now).url == url("a" if move in ("release", "expiry") else "b")
+    assert claim(frontier, now).url == url(
+        "a" if move in ("release", "expiry") else "b"
+    )
 
 
 def test_limit_of_hosts_can_be_changed_and_taken_away(frontier):
@@ -279,6 +281,12 @@ def test_retry_puts_back_not_to_be_claimed_before_a_time(frontier):
     again = claim(frontier, now=10.0)
     assert again.tries == 1
     assert record(frontier, "x").tries == 1
+
+
+def test_claim_tells_what_was_named_a_sitemap(frontier):
+    frontier.add([dataclasses.replace(found("x"), is_sitemap=True), found("y")])
+
+    assert [bool(claim(frontier).is_sitemap) for _ in "xy"] == [True, False]
 
 
 def test_release_puts_back_as_it_was(frontier):
@@ -793,14 +801,16 @@ class Model:
     def is_settled(self, url):
         row = self.known(url)
         return row is not None and not (
-            row.record.outcome and row.record.outcome.reason in UNDOABLE_REFUSALS
+            row.record.outcome and row.record.outcome.reason in PROVISIONAL_REFUSALS
         )
 
     def add(self, candidates, via=""):
         queued = 0
         for new in candidates:
             known = self.known(new.url)
-            if self.is_settled(new.url) or (known and new.refusal in UNDOABLE_REFUSALS):
+            if self.is_settled(new.url) or (
+                known and new.refusal in PROVISIONAL_REFUSALS
+            ):
                 continue
             self.free_at.setdefault(new.host, 0.0)
             row = Row(

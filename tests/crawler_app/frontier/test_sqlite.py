@@ -118,7 +118,7 @@ def agree(frontier):
     for record in records:
         is_too_deep = record.outcome and record.outcome.reason == TOO_DEEP
         assert (record.url in frontier) is not bool(is_too_deep)
-    assert len(frontier._keys) + len(frontier._undoable) == len(records)
+    assert len(frontier._keys) + len(frontier._provisional) == len(records)
 
 
 # The file.

@@ -1,0 +1,207 @@
+"""Which addresses are on the public Internet, and a refusal for all others.
+
+Rule: whatever is not known to be public is private.  A page can link to anything, such
+as ``http://169.254.169.254/``, where a machine in a cloud is told its credentials, and
+the DNS can give any name any address.  So addresses are looked at, after they have been
+resolved and before they are connected to.
+
+The tables are our own: what `ipaddress` calls global has changed between 3.11 and 3.13,
+and says nothing of an IPv4 address that is wrapped in an IPv6 one.
+"""
+
+import ipaddress
+import re
+import socket
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
+from typing import Any
+
+from crawler_app.errors import FetchError
+from crawler_app.urls import is_loopback, name_of
+
+__all__ = [
+    "is_literal",
+    "is_private_host",
+    "is_public",
+    "require_public",
+    "require_public_host",
+]
+
+# Source: IANA's IPv4 special-purpose registry, but for the last.
+PRIVATE_IPV4 = tuple(
+    map(
+        IPv4Network,
+        (
+            "0.0.0.0/8",  # this network
+            "10.0.0.0/8",  # private
+            "100.64.0.0/10",  # behind a provider's NAT
+            "127.0.0.0/8",  # loopback
+            "169.254.0.0/16",  # link-local, and the metadata of clouds
+            "172.16.0.0/12",  # private
+            "192.0.0.0/24",  # protocol assignments
+            "192.0.2.0/24",  # documentation
+            "192.88.99.0/24",  # relays of 6to4
+            "192.168.0.0/16",  # private
+            "198.18.0.0/15",  # benchmarks
+            "198.51.100.0/24",  # documentation
+            "203.0.113.0/24",  # documentation
+            "224.0.0.0/4",  # multicast
+            "240.0.0.0/4",  # reserved, and broadcast
+            "168.63.129.16/32",  # Azure's own host as its machines see it
+        ),
+    )
+)
+
+# All that IANA has given out for single hosts; "IPv6 Address Space", RFC 3513.
+GLOBAL_UNICAST = IPv6Network("2000::/3")
+
+# Source: IANA's IPv6 special-purpose registry, as far as it is within the above.
+PRIVATE_IPV6 = tuple(
+    map(
+        IPv6Network,
+        (
+            "2001::/23",  # protocol assignments; Teredo, which has no servers, too
+            "2001:db8::/32",  # documentation
+            "3fff::/20",  # documentation
+        ),
+    )
+)
+
+# Prefixes in which an IPv4 address is wrapped, and how many bits follow it.
+MAPPED = IPv6Network("::ffff:0:0/96")
+NAT64 = IPv6Network("64:ff9b::/96")  # how a network without IPv4 reaches the public one
+SIX_TO_FOUR = IPv6Network("2002::/16")
+BITS_AFTER_IPV4 = ((MAPPED, 0), (NAT64, 0), (SIX_TO_FOUR, 80))
+
+# ISATAP (RFC 5214, 6.1): before the IPv4 address, whatever the network.
+ISATAP_MARKS = (0x0000_5EFE, 0x0200_5EFE)
+
+# WHATWG URL, 3.5: a host that ends in a number is an IPv4 address, or nothing.
+_NUMBER_AT_END = re.compile(r"(?:.*\.)?(?:[0-9]+|0x[0-9a-f]*)\.?", re.IGNORECASE)
+
+
+def is_public(address: str) -> bool:
+    """Return whether an address, as a socket names it, is on the public Internet.
+
+    One that has a zone, or is none, is not.
+
+    >>> is_public("93.184.216.34"), is_public("2606:4700::1111")
+    (True, True)
+    >>> is_public("10.0.0.1"), is_public("::ffff:127.0.0.1"), is_public("localhost")
+    (False, False, False)
+    """
+    try:
+        ip = ipaddress.ip_address(address)
+    except ValueError:
+        return False
+    if isinstance(ip, IPv4Address):
+        return _is_public_ipv4(ip)
+    return _is_public_ipv6(ip)
+
+
+def require_public(host: str, sockaddr: Any) -> None:
+    """Refuse to connect to what is not on the public Internet.
+
+    Made for ``check_address`` of `crawler_app.httpclient.PooledAsyncHTTPClient`.
+
+    Args:
+        sockaddr: As in `socket.connect`; that of a Unix socket is refused.
+
+    Raises:
+        FetchError: ``private_address``.
+
+    >>> require_public("a.test", ("93.184.216.34", 80))
+    >>> try:
+    ...     require_public("a.test", ("10.0.0.1", 80))
+    ... except FetchError as exc:
+    ...     print(exc)
+    a.test is at 10.0.0.1, which is not on the public Internet; --allow-private crawls it
+    """
+    address = sockaddr[0] if isinstance(sockaddr, tuple) and sockaddr else sockaddr
+    if isinstance(address, str) and address is not sockaddr and is_public(address):
+        return
+    raise _refusal(f"{host} is at {address}, which")
+
+
+def require_public_host(host: str) -> None:
+    """Refuse a host that is private by what it says, without resolving it.
+
+    Enough where somebody else resolves the names, as a proxy does: that one has to mind
+    what they lead to.
+
+    Args:
+        host: As of `crawler_app.urls.host_of`.
+
+    Raises:
+        FetchError: ``private_address``.
+
+    >>> require_public_host("a.test")
+    """
+    if is_private_host(host):
+        raise _refusal(host)
+
+
+def _refusal(whatever: str) -> FetchError:
+    return FetchError(
+        "private_address",
+        f"{whatever} is not on the public Internet; --allow-private crawls it",
+        is_passing=False,
+    )
+
+
+def is_private_host(host: str) -> bool:
+    """Return whether a host, as of `crawler_app.urls.host_of`, is private for sure.
+
+    It is an address that is not public, or this machine by name.  Any other name has to
+    be resolved first.
+
+    >>> is_private_host("192.168.1.1:8000"), is_private_host("localhost:8000")
+    (True, True)
+    >>> is_private_host("a.test"), is_private_host("[2606:4700::1111]")
+    (False, False)
+    """
+    name = name_of(host)
+    if not is_literal(name):
+        return is_loopback(host)
+    return not is_public(_plain(name))
+
+
+def is_literal(name: str) -> bool:
+    """Return whether a host without its port is an address, however it is written.
+
+    >>> is_literal("[::1]"), is_literal("127.1"), is_literal("0x7f000001")
+    (True, True, True)
+    >>> is_literal("1.a.test")
+    False
+    """
+    return name.startswith("[") or _NUMBER_AT_END.fullmatch(name) is not None
+
+
+def _plain(literal: str) -> str:
+    """Return an address in the one way that `ipaddress` reads."""
+    if literal.startswith("["):
+        return literal.strip("[]")
+    try:
+        # As resolvers do: 127.1, 0x7f.1, 0177.0.0.1 and 2130706433 are all 127.0.0.1.
+        return socket.inet_ntoa(socket.inet_aton(literal.removesuffix(".")))
+    except (OSError, ValueError):
+        return literal
+
+
+def _is_public_ipv4(ip: IPv4Address) -> bool:
+    return not any(ip in network for network in PRIVATE_IPV4)
+
+
+def _is_public_ipv6(ip: IPv6Address) -> bool:
+    if ip.scope_id is not None:
+        return False
+    for prefix, bits_after in BITS_AFTER_IPV4:
+        if ip in prefix:
+            return _is_public_ipv4(_ipv4_within(ip, bits_after))
+    if ip not in GLOBAL_UNICAST or any(ip in network for network in PRIVATE_IPV6):
+        return False
+    is_isatap = int(ip) >> 32 & 0xFFFF_FFFF in ISATAP_MARKS
+    return not is_isatap or _is_public_ipv4(_ipv4_within(ip, 0))
+
+
+def _ipv4_within(ip: IPv6Address, bits_after: int) -> IPv4Address:
+    return IPv4Address(int(ip) >> bits_after & 0xFFFF_FFFF)

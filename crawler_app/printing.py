@@ -1,0 +1,27 @@
+"""Text that a server chose, made safe to print: a terminal obeys control characters.
+
+Pure.  `printable` where the reader should see that something was there, as in a URL or an
+error; `without_controls` where only the words count, as in a title.
+"""
+
+__all__ = ["printable", "without_controls"]
+
+
+def printable(text: str) -> str:
+    """Return a text with control characters escaped, as Python would write them.
+
+    >>> printable("a\\x1b[2Jb")
+    'a\\\\x1b[2Jb'
+    """
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+
+
+def without_controls(text: str) -> str:
+    """Return a text without its control characters.
+
+    >>> without_controls("a\\x1b[2Jb")
+    'a[2Jb'
+    """
+    return text if text.isprintable() else "".join(filter(str.isprintable, text))

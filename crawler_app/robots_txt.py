@@ -1,0 +1,212 @@
+"""What a robots.txt says, by RFC 9309.  Pure.
+
+Protego compares paths.  Whose rules count is found here, since there it differs: it takes
+the rules of "gen" for those of "gencoro", and a line it does not know for a group's end.
+"""
+
+import codecs
+import contextlib
+import re
+import string
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from urllib.parse import quote
+
+from protego import Protego
+
+from crawler_app import politeness
+from crawler_app.errors import FetchError, UrlError
+from crawler_app.urls import join, origin_of, reference_in_header
+
+__all__ = ["Rules", "parse_rules", "product_token"]
+
+# What is beyond need not be read (RFC 9309, 2.5).  Precedent: Google.
+MAX_BYTES = 500 * 1024
+
+# Sites name a handful; those that have more name an index of them.
+MAX_SITEMAPS = 500
+
+# RFC 9309, 2.2, and what authors write for it.  Precedents: Google's parser, protego.
+_FIELD = re.compile(
+    rb"\s*(?:(?P<agent>user[ -]?agent)|(?P<allow>allow)"
+    rb"|(?P<disallow>diss?all?ow|diasllow|disallaw)"
+    rb"|(?P<delay>crawl[ -]delay)|(?P<sitemap>site-?maps?))(?:\s*:|\s)",
+    re.IGNORECASE,
+)
+_AGENT = re.compile(rb"\*(?!\S)|[A-Za-z_-]+")
+_COMPATIBLE = re.compile(r"[^(]*\(compatible;\s*([A-Za-z_-]+)", re.IGNORECASE)
+_NOT_ASCII = re.compile("%([89A-Fa-f][0-9A-Fa-f])")
+_SLASH = re.compile("%2f", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What one origin asks of us.
+
+    Attributes:
+        crawl_delay_s: Time between two fetches, no longer than is kept to; None if it
+            asks for none.
+        sitemaps: Canonical URLs, in order.
+        is_unreachable: Nobody knows, so that nothing is allowed.
+        retry_at: When to ask again in that case, in seconds of the epoch; None if it has
+            been asked often enough.
+        error: Why nobody knows, if there was no answer at all.
+        size: Rules and sitemaps, and one for the origin, by which a cache is bounded.
+    """
+
+    crawl_delay_s: float | None = None
+    sitemaps: tuple[str, ...] = ()
+    is_unreachable: bool = False
+    retry_at: float | None = None
+    error: FetchError | None = None
+    size: int = field(default=1, repr=False)
+    _paths: Protego | None = field(default=None, repr=False)
+
+    def allows(self, url: str) -> bool:
+        """Return whether a canonical URL of the origin may be fetched.
+
+        The longest rule that matches decides, and Allow if two are as long.
+
+        Source: RFC 9309, 2.2.2 and 2.2.3.  Beyond it, protego has the length of
+        ``?``, ``&``, ``:`` and the like as that of their escapes, and takes
+        ``Allow: /index.html`` to allow ``/`` too, as Google does.
+
+        >>> rules = parse_rules(b"User-agent: *\\nDisallow: /*.pdf$", "bot", "")
+        >>> rules.allows("http://a.test/a.pdf"), rules.allows("http://a.test/a.pdf?b")
+        (False, True)
+        """
+        if self._paths is None:
+            return not self.is_unreachable or _is_robots_txt(url)
+        if "%" in url:
+            url = _comparable(url)
+        return self._paths.can_fetch(url, "*")
+
+
+def parse_rules(body: bytes, user_agent: str, origin: str) -> Rules:
+    """Return what a robots.txt asks of us.  Anything is one: HTML has no rules.
+
+    Our rules are those of all groups that name our product token, else those of ``*``.
+
+    Args:
+        user_agent: Ours, as it is sent.
+        origin: What sitemaps are relative to, though they should not be.
+
+    Source: RFC 9309, 2.2.1.  Crawl-delay is not in it.  It is a rule here, after which
+    another user agent begins a group: so its authors mean it, and so those read it who
+    heed it.  To Google, which does not, it is no rule (google/robotstxt #51).
+
+    >>> robots = b"User-agent: bot\\nDisallow: /a\\nCrawl-delay: 2"
+    >>> rules = parse_rules(robots, "Bot/1.0", "http://a.test")
+    >>> rules.allows("http://a.test/ab"), rules.crawl_delay_s
+    (False, 2.0)
+    """
+    token = product_token(user_agent) or "*"
+    group_by_agent: dict[str, _Group] = {}
+    current: list[_Group] = []
+    sitemaps: list[bytes] = []
+    has_rules = False
+    for name, value in _records(body):
+        if name == "sitemap":
+            sitemaps.append(value)
+        elif name == "agent":
+            if has_rules:
+                current, has_rules = [], False
+            agent = _agent(value)
+            if agent in (token, "*"):
+                current.append(group_by_agent.setdefault(agent, _Group()))
+        else:
+            has_rules = True
+            for group in current:
+                group.add(name, value)
+    ours = group_by_agent.get(token) or group_by_agent.get("*") or _Group()
+    return ours.rules(_sitemaps(sitemaps, origin))
+
+
+def product_token(user_agent: str) -> str:
+    """Return by what name robots.txt may call us; empty if the user agent has none.
+
+    Source: RFC 9309, 2.2.1: letters, underscores and hyphens.
+
+    >>> product_token("gencoro-crawler/0.1 (+mailto:me@a.test)")
+    'gencoro-crawler'
+    >>> product_token("Mozilla/5.0 (compatible; Bot/1.0; +http://a.test)")
+    'bot'
+    """
+    compatible = _COMPATIBLE.match(user_agent)
+    if compatible:
+        return compatible[1].lower()
+    return _agent(user_agent.encode()).strip("*")
+
+
+@dataclass(slots=True)
+class _Group:
+    """The rules for one user agent, from wherever they stand in the file."""
+
+    lines: list[str] = field(default_factory=list)
+    crawl_delay_s: float | None = None
+
+    def add(self, name: str, value: bytes) -> None:
+        """Add a rule; an empty one matches nothing (RFC 9309, 2.2: ``empty-pattern``)."""
+        if name == "delay":
+            delay_s = politeness.crawl_delay_s(value)
+            # What is no number leaves what was asked for before.
+            self.crawl_delay_s = self.crawl_delay_s if delay_s is None else delay_s
+        elif value:
+            # Spelled as a URL would be, whatever charset the file is in.
+            path = quote(value, safe=string.punctuation)
+            self.lines.append(f"{name}: {_comparable(path)}")
+
+    def rules(self, sitemaps: tuple[str, ...]) -> Rules:
+        paths = None
+        if self.lines:
+            paths = Protego.parse("\n".join(["User-agent: *", *self.lines]))
+        size = 1 + len(self.lines) + len(sitemaps)
+        return Rules(self.crawl_delay_s, sitemaps, size=size, _paths=paths)
+
+
+def _records(body: bytes) -> Iterator[tuple[str, bytes]]:
+    """Yield the lines that mean something, as the name of a `_FIELD` and a value."""
+    body = body.removeprefix(codecs.BOM_UTF8)
+    if len(body) > MAX_BYTES:
+        body = body[:MAX_BYTES]
+        body = body[: max(body.rfind(b"\n"), body.rfind(b"\r")) + 1]
+    for line in body.splitlines():
+        match = _FIELD.match(line)
+        if match and match.lastgroup:
+            yield match.lastgroup, line[match.end() :].partition(b"#")[0].strip()
+
+
+def _agent(value: bytes) -> str:
+    match = _AGENT.match(value)
+    return match[0].decode().lower() if match else ""
+
+
+def _sitemaps(values: list[bytes], origin: str) -> tuple[str, ...]:
+    urls: dict[str, None] = {}
+    for value in values:
+        if len(urls) == MAX_SITEMAPS:
+            break
+        reference = reference_in_header(value.decode("latin-1"))
+        with contextlib.suppress(UrlError):
+            urls.setdefault(join(f"{origin}/", reference))
+    return tuple(urls)
+
+
+def _comparable(url: str) -> str:
+    """Spell the escapes of a URL, or of a rule's path, so that protego compares rightly.
+
+    It takes all bytes that are no UTF-8 for one and the same, so they must not look like
+    escapes to it.  A slash in a query is one in either spelling, as in the table of
+    RFC 9309, 2.2.2; in a path the two are different.
+    """
+    path, mark, query = url.partition("?")
+    return _NOT_ASCII.sub(_as_text, path + mark + _SLASH.sub("/", query))
+
+
+def _as_text(escape: re.Match[str]) -> str:
+    return f"%25{escape[1].upper()}"
+
+
+def _is_robots_txt(url: str) -> bool:
+    """Return whether it is what says what is allowed, which always is (2.2.2)."""
+    return url.partition("?")[0] == f"{origin_of(url)}/robots.txt"
