@@ -1,0 +1,149 @@
+"""The files of an archive: ``archive-00001.warc.gz`` and on, written one after the other.
+
+Rule: a file holds whole members only.  What could not be written whole is cut off again.
+"""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from crawler_app.archive.members import compress
+from crawler_app.archive.record import new_record_id, warcinfo_record
+
+__all__ = ["Files", "file_name", "file_number", "file_path", "paths_of"]
+
+# So much is gathered before it is written: a write costs some 10 us, whatever its size.
+GATHERED_BYTES = 256 * 1024
+
+
+def file_name(number: int) -> str:
+    """Return the name of a file.
+
+    >>> file_name(1)
+    'archive-00001.warc.gz'
+    """
+    return f"archive-{number:05}.warc.gz"
+
+
+def file_path(directory: Path, number: int) -> Path:
+    """Return where a file is."""
+    return directory / file_name(number)
+
+
+def file_number(path: Path) -> int | None:
+    """Undo `file_name`; None if the archive gives no such name.
+
+    >>> file_number(Path("archive-00012.warc.gz")), file_number(Path("other.warc.gz"))
+    (12, None)
+    """
+    digits = path.name.removeprefix("archive-").removesuffix(".warc.gz")
+    if digits.isdecimal() and path.name == file_name(int(digits)):
+        return int(digits)
+    return None
+
+
+def paths_of(directory: Path) -> list[Path]:
+    """Return the files of an archive, in order."""
+    found = directory.glob("archive-*.warc.gz")
+    return sorted(
+        (path for path in found if file_number(path) is not None),
+        key=lambda path: file_number(path) or 0,
+    )
+
+
+class Files:
+    """Appends members to the last file, and begins another when that is full.
+
+    Errors are OSError; `undo` is to follow.
+
+    Args:
+        info: What each file tells of how it came about.
+        max_bytes: A file that has reached it is full.
+
+    Attributes:
+        number: Of the file that is written; 0 if there is none.
+        warcinfo_id: Record id of its description.
+    """
+
+    def __init__(
+        self, directory: Path, info: Mapping[str, str], max_bytes: int
+    ) -> None:
+        self._directory = directory
+        self._info = info
+        self._max_bytes = max_bytes
+        paths = paths_of(directory)
+        self.number = (file_number(paths[-1]) or 0) if paths else 0
+        self.warcinfo_id = b""
+        self._fd: int | None = None
+        self._written_bytes = 0
+        self._gathered: list[bytes] = []
+        self._gathered_bytes = 0
+
+    @property
+    def _end(self) -> int:
+        return self._written_bytes + self._gathered_bytes
+
+    def begin(self, at: int) -> None:
+        """Make sure that there is room for the records of one exchange, in one file."""
+        if self._fd is not None and self._end < self._max_bytes:
+            return
+        if self._fd is None:
+            self._open(max(self.number, 1))
+        if self._end >= self._max_bytes:
+            self.write_out()
+            self._close_file()
+            self._open(self.number + 1)
+        self._describe(at)
+
+    def _open(self, number: int) -> None:
+        path = file_path(self._directory, number)
+        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
+        self._fd = os.open(path, flags, 0o644)
+        self._written_bytes = os.fstat(self._fd).st_size
+        self.number = number
+
+    def _describe(self, at: int) -> None:
+        """Tell by what the records to come are made; in each file, and in each run."""
+        self.warcinfo_id = new_record_id()
+        name = file_name(self.number)
+        record = warcinfo_record(self.warcinfo_id, at, name, self._info)
+        self.append(compress(record))
+
+    def append(self, member: bytes) -> int:
+        """Add a member; return its offset."""
+        offset = self._end
+        self._gathered.append(member)
+        self._gathered_bytes += len(member)
+        if self._gathered_bytes >= GATHERED_BYTES:
+            self.write_out()
+        return offset
+
+    def write_out(self) -> None:
+        """Hand all that was added to the operating system."""
+        if self._fd is None or not self._gathered:
+            return
+        data = memoryview(b"".join(self._gathered))
+        while data:
+            data = data[os.write(self._fd, data) :]
+        self._written_bytes += self._gathered_bytes
+        self._forget_gathered()
+
+    def undo(self) -> None:
+        """Cut off what was not written whole, and forget what was gathered."""
+        self._forget_gathered()
+        if self._fd is not None:
+            os.ftruncate(self._fd, self._written_bytes)
+
+    def _forget_gathered(self) -> None:
+        self._gathered = []
+        self._gathered_bytes = 0
+
+    def close(self) -> None:
+        """Let go of the file; what was not written out is forgotten."""
+        self._forget_gathered()
+        self._close_file()
+
+    def _close_file(self) -> None:
+        fd, self._fd = self._fd, None
+        if fd is not None:
+            os.close(fd)

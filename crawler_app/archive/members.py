@@ -1,0 +1,124 @@
+"""The members of a file: each record is compressed by itself, so it can be read alone.
+
+Rule: nobody trusts the file.  The process may have died in the middle of a member, and a
+disk may have lost what lies before another.
+
+Source: RFC 1952 (gzip).
+"""
+
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO, NamedTuple
+
+from crawler_app.archive.block import HeadFacts
+from crawler_app.archive.record import Record, parse_record
+from crawler_app.errors import ArchiveError
+
+__all__ = ["Member", "compress", "is_compressed", "members", "read_member"]
+
+# Of a page of 95 KB, level 6 saves 3 % more for 32 % more time, and level 4 a fifth of
+# the time for 6 % more bytes; of one of 2.4 KB they are all alike.
+LEVEL = 5
+
+# What does not get smaller is stored: 13 KB of gzip in 4 us in place of 140.  The WARC
+# fields are stored with it, some 400 bytes more: worth it from a tenth of that on.
+MIN_STORED_BYTES = 4096
+_COMPRESSED_TYPES = ("image/", "audio/", "video/", "font/")
+_COMPRESSED_MIMES = frozenset(
+    f"application/{name}"
+    for name in ("gzip", "x-gzip", "zip", "zstd", "x-7z-compressed", "x-xz", "x-bzip2")
+)
+_UNCOMPRESSED_MIMES = frozenset(("image/svg+xml", "image/bmp", "image/x-icon"))
+
+# How each of our members begins: zlib writes neither a name nor a time.
+_MAGIC = b"\x1f\x8b\x08\x00\x00\x00\x00\x00"
+_GZIP = 16 + zlib.MAX_WBITS
+
+PIECE_BYTES = 64 * 1024
+SEARCHED_BYTES = 1024 * 1024
+
+
+class Member(NamedTuple):
+    """A record in a file, and where it lies."""
+
+    offset: int
+    length: int
+    record: Record
+
+
+def is_compressed(facts: HeadFacts, payload_bytes: int) -> bool:
+    """Return whether to compress a payload again would be in vain."""
+    if payload_bytes < MIN_STORED_BYTES:
+        return False
+    mime = facts.mime
+    if mime.startswith(_COMPRESSED_TYPES):
+        return mime not in _UNCOMPRESSED_MIMES
+    return bool(facts.content_encoding) or mime in _COMPRESSED_MIMES
+
+
+def compress(record: bytes, *, is_stored: bool = False) -> bytes:
+    """Return a record as a gzip member.
+
+    Args:
+        is_stored: Not to be made smaller.
+    """
+    # A compressor clears its tables first, which for a request takes twice as long as
+    # the rest: so they are no larger than the record needs.
+    wbits = min(max((len(record) + 262).bit_length(), 10), zlib.MAX_WBITS)
+    mem_level = min(wbits - 5, 8)
+    compressor = zlib.compressobj(
+        0 if is_stored else LEVEL, zlib.DEFLATED, 16 + wbits, mem_level
+    )
+    return compressor.compress(record) + compressor.flush()
+
+
+def read_member(file: BinaryIO, offset: int) -> Member:
+    """Read the member that begins at an offset; the whole record is held in memory.
+
+    Raises:
+        ArchiveError: none begins there, or it is damaged, or cut off.
+    """
+    file.seek(offset)
+    decompressor = zlib.decompressobj(_GZIP)
+    pieces: list[bytes] = []
+    length = 0
+    try:
+        while not decompressor.eof:
+            data = file.read(PIECE_BYTES)
+            if not data:
+                raise ArchiveError("it is cut off")
+            pieces.append(decompressor.decompress(data))
+            length += len(data)
+        length -= len(decompressor.unused_data)
+        return Member(offset, length, parse_record(b"".join(pieces)))
+    except (zlib.error, ArchiveError) as exc:
+        raise ArchiveError(f"no whole record at byte {offset}: {exc}") from None
+
+
+def members(path: Path, offset: int) -> Iterator[Member]:
+    """Return the members of a file from an offset on; what is damaged is left out."""
+    with path.open("rb") as file:
+        next_offset: int | None = offset
+        while next_offset is not None:
+            try:
+                member = read_member(file, next_offset)
+            except ArchiveError:
+                # Hardly ever more than the end of the file, where a process has died.
+                next_offset = _find_magic(file, next_offset + 1)
+                continue
+            yield member
+            next_offset = member.offset + member.length
+
+
+def _find_magic(file: BinaryIO, offset: int) -> int | None:
+    """Return where a member may begin, from an offset on."""
+    kept = b""
+    file.seek(offset)
+    while data := file.read(SEARCHED_BYTES):
+        found = (kept + data).find(_MAGIC)
+        if found >= 0:
+            return offset - len(kept) + found
+        offset += len(data)
+        kept = (kept + data)[-len(_MAGIC) + 1 :]
+    return None

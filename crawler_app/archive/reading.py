@@ -1,0 +1,118 @@
+"""An archived response, read again."""
+
+import re
+from pathlib import Path
+from typing import BinaryIO
+
+from tornado.httputil import HTTPHeaders, HTTPInputError
+
+from crawler_app.archive.block import facts_of, split_block, unframed
+from crawler_app.archive.captures import NOT_MODIFIED, Capture, Captures
+from crawler_app.archive.files import file_path
+from crawler_app.archive.members import Member, read_member
+from crawler_app.archive.record import Record, urn_of
+from crawler_app.errors import ArchiveError
+from crawler_app.httpclient import BadResponseError, ResponseTooLargeError
+from crawler_app.httpclient.codings import decoder_of
+from crawler_app.models import Fetched
+
+__all__ = ["read_capture"]
+
+_LINE_END = re.compile(r"\r?\n")
+_FOLD = re.compile(r"\r?\n[ \t]+")
+
+
+def read_capture(
+    directory: Path, captures: Captures, capture: Capture, max_body_bytes: int
+) -> Fetched:
+    """Return what was captured; see `crawler_app.archive.Archive.read`."""
+    member, request_head = _read_exchange(directory, capture)
+    head, payload = split_block(member.record.block)
+    payload_head = head
+    if member.record.refers_to is not None:
+        original = _read_record(directory, _original_of(captures, capture))
+        original_head, payload = split_block(original.block)
+        if capture.kind == NOT_MODIFIED:
+            payload_head = original_head  # its own is not about the payload
+    facts = facts_of(payload_head)
+    encoded_body = unframed(payload) if facts.is_chunked else payload
+    body = _decoded(encoded_body, facts.content_encoding, max_body_bytes)
+    headers = _headers_of(head)
+    if body is not None and (coding := headers.pop("Content-Encoding", None)):
+        headers["X-Consumed-Content-Encoding"] = coding  # as our clients mark it
+    return Fetched(
+        capture.url,
+        capture.status,
+        headers,
+        encoded_body if body is None else body,
+        took_s=0.0,
+        request_head=request_head,
+        raw_head=head,
+        encoded_body=encoded_body,
+        peer=member.record.fields.get("warc-ip-address", ""),
+    )
+
+
+def _original_of(captures: Captures, capture: Capture) -> Capture:
+    original = None
+    if capture.refers_to is not None:
+        original = captures.get(capture.refers_to)
+    if original is None:
+        raise ArchiveError(
+            f"the body of {capture.url} is that of an earlier capture, which is not in "
+            "the archive any more"
+        )
+    return original
+
+
+def _read_exchange(directory: Path, capture: Capture) -> tuple[Member, bytes]:
+    """Return the record of a capture, and the request that it answers or nothing."""
+    path = file_path(directory, capture.file)
+    try:
+        with path.open("rb") as file:
+            member = read_member(file, capture.offset)
+            if member.record.record_id != capture.record_id:
+                raise ArchiveError(f"the record at byte {capture.offset} is another")
+            return member, _request_head(file, member)
+    except (OSError, ArchiveError) as exc:
+        raise ArchiveError(f"{path}: {exc}") from None
+
+
+def _read_record(directory: Path, capture: Capture) -> Record:
+    return _read_exchange(directory, capture)[0].record
+
+
+def _request_head(file: BinaryIO, response: Member) -> bytes:
+    try:
+        record = read_member(file, response.offset + response.length).record
+    except ArchiveError:
+        return b""  # it was the last one, and its request was not kept
+    answered_by = record.fields.get("warc-concurrent-to")
+    return record.block if answered_by == urn_of(response.record.record_id) else b""
+
+
+def _headers_of(head: bytes) -> HTTPHeaders:
+    headers = HTTPHeaders()
+    text = _FOLD.sub(" ", head.decode("latin-1"))
+    for line in _LINE_END.split(text)[1:]:
+        name, _, value = line.partition(":")
+        try:
+            headers.add(name, value.strip(" \t"))
+        except HTTPInputError:
+            continue  # no header; the blank line is none either
+    return headers
+
+
+def _decoded(body: bytes, content_encoding: str, max_bytes: int) -> bytes | None:
+    """Return a body without its coding; None if it has none that we could undo."""
+    try:
+        decoder = decoder_of(content_encoding, max_bytes)
+        if decoder is None:
+            if len(body) > max_bytes:
+                raise ArchiveError(f"the body has more than {max_bytes} bytes")
+            return None
+        decoded = b"".join(decoder.pieces(body))
+        decoder.end()
+    except (BadResponseError, ResponseTooLargeError) as exc:
+        raise ArchiveError(f"the body cannot be decoded: {exc}") from None
+    return decoded

@@ -1,0 +1,138 @@
+"""What is done when an archive is opened: the table and the files are made to agree.
+
+The process may have died at any moment, and after a power loss anything may be missing
+that was written in the last half minute.  So, file by file:
+
+- a row that points behind the end of the file is dropped, and so are the last rows as
+  long as the record they point to is not whole;
+- whole records behind the last row are entered, so that nothing is lost;
+- what is behind the last whole record is cut off; damage before one is left alone.
+
+Only what is behind the last row is read: a moment, unless the table was deleted.
+"""
+
+import contextlib
+import logging
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from crawler_app.archive.block import facts_of, split_block
+from crawler_app.archive.captures import (
+    NOT_MODIFIED,
+    RESPONSE,
+    REVISIT,
+    Capture,
+    Captures,
+)
+from crawler_app.archive.files import file_number, paths_of
+from crawler_app.archive.members import Member, members, read_member
+from crawler_app.archive.record import parse_date
+from crawler_app.archive.recorder import payload_key
+from crawler_app.errors import ArchiveError
+
+__all__ = ["recover", "whole_bytes"]
+
+logger = logging.getLogger(__name__)
+
+# A table that is made anew is kept in between.
+COMMITTED_CAPTURES = 1000
+
+
+def recover(directory: Path, captures: Captures) -> int:
+    """Make the table of captures agree with the files; return how many have changed.
+
+    Raises:
+        OSError, sqlite3.Error: the disk has failed.
+    """
+    paths = paths_of(directory)
+    changes = captures.drop_files_except(file_number(path) or 0 for path in paths)
+    for path in paths:
+        changes += _recover_file(path, captures)
+        captures.commit()
+    captures.commit()
+    return changes
+
+
+def _recover_file(path: Path, captures: Captures) -> int:
+    number = file_number(path) or 0
+    size_bytes = path.stat().st_size
+    changes = captures.drop_from(number, size_bytes)
+    last = _last_whole(path, captures.from_end_of(number))
+    changes += captures.drop_from(number, last.offset + 1 if last else 0)
+    if changes:
+        logger.warning("%s: %d captures are not in it any more", path, changes)
+    end = last.offset + last.length if last else 0
+    for member in members(path, end):
+        end = member.offset + member.length
+        changes += _enter(member, number, captures)
+        if changes % COMMITTED_CAPTURES == 0:
+            captures.commit()
+    if not end:
+        path.unlink()
+    elif end < size_bytes:
+        logger.warning("%s: the last %d bytes are no record", path, size_bytes - end)
+        os.truncate(path, end)
+    return changes
+
+
+def _last_whole(path: Path, from_end: Iterator[Capture]) -> Capture | None:
+    """Return the last capture whose record is there."""
+    with path.open("rb") as file:
+        for capture in from_end:
+            # Anything may be there, even the record of a file that was put in its place.
+            with contextlib.suppress(ArchiveError):
+                record = read_member(file, capture.offset).record
+                if record.record_id == capture.record_id:
+                    return capture
+    return None
+
+
+def _enter(member: Member, number: int, captures: Captures) -> bool:
+    """Enter a record that the table does not know; return whether it is a capture."""
+    record = member.record
+    if record.kind not in ("response", "revisit"):
+        return False
+    try:
+        capture, key = _capture_of(member, number, captures)
+    except (ArchiveError, KeyError) as exc:
+        logger.warning("the record at byte %d is not ours: %s", member.offset, exc)
+        return False
+    captures.add(capture, key)
+    return True
+
+
+def _capture_of(
+    member: Member, number: int, captures: Captures
+) -> tuple[Capture, bytes | None]:
+    record = member.record
+    head, payload = split_block(record.block)
+    facts = facts_of(head)
+    kind, original = RESPONSE, None
+    if refers_to := record.refers_to:
+        kind = REVISIT if refers_to.is_identical else NOT_MODIFIED
+        original = captures.with_record(refers_to.url, refers_to.record_id)
+    capture = Capture(
+        record.fields["warc-target-uri"],
+        parse_date(record.fields.get("warc-date", "")),
+        kind,
+        facts.status,
+        facts.mime,
+        record.fields.get("warc-payload-digest", "").removeprefix("sha1:"),
+        facts.etag,
+        facts.last_modified,
+        number,
+        member.offset,
+        member.length,
+        record.record_id,
+        original.id if original else None,
+    )
+    return capture, payload_key(payload) if kind == RESPONSE else None
+
+
+def whole_bytes(path: Path, known_bytes: int) -> int:
+    """Return where the last whole record of a file ends, from a known end on."""
+    end = known_bytes
+    for member in members(path, known_bytes):
+        end = member.offset + member.length
+    return end

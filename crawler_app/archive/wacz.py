@@ -1,0 +1,197 @@
+"""WACZ: an archive, its index and its list of pages as one file that can be shared.
+
+The index is the compressed kind, ``index.cdx.gz`` with ``index.idx``: replayweb.page
+reads a plain one whole before it shows anything, but of this one the few blocks that it
+needs, over the network too; and py-wacz finds only this kind valid.
+
+Source: https://specs.webrecorder.net/wacz/1.1.1/
+"""
+
+import contextlib
+import gzip
+import hashlib
+import itertools
+import json
+import time
+import zipfile
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import IO, Any
+
+from crawler_app.archive.captures import NOT_MODIFIED, Captures, table_errors
+from crawler_app.archive.cdxj import index_lines
+from crawler_app.archive.files import file_number, paths_of
+from crawler_app.archive.record import format_date
+from crawler_app.archive.recovery import whole_bytes
+from crawler_app.parser import is_html
+
+__all__ = ["write_wacz"]
+
+WACZ_VERSION = "1.1.1"
+
+# Lines of the index that are compressed together, as cdxj-indexer does.
+BLOCK_LINES = 300
+PIECE_BYTES = 1024 * 1024
+
+
+def write_wacz(
+    directory: Path | str,
+    file: IO[bytes],
+    *,
+    software: str,
+    title_of: Callable[[str], str | None] = lambda url: None,
+    now: float | None = None,
+) -> None:
+    """Write all that an archive holds as one WACZ file, also while it is written to.
+
+    Args:
+        file: Binary; a pipe will do.
+        software: What has made it, by name and version.
+        title_of: What to call the page of a URL; None if it has no title.
+        now: When; in seconds of the epoch.
+
+    Raises:
+        ArchiveError: there is no archive, or its table cannot be read.
+        ConfigError: its table is of another version, or of another program.
+        OSError: one of its files cannot be read, or the new one not be written.
+    """
+    directory = Path(directory)
+    at = int(time.time() if now is None else now)
+    with (
+        table_errors(directory),
+        contextlib.closing(Captures(directory, read_only=True)) as captures,
+        zipfile.ZipFile(file, "w") as package,
+    ):
+        captures.hold()
+        writer = _Package(package, at)
+        _add_archive(writer, directory, captures)
+        _add_index(writer, captures)
+        writer.add("pages/pages.jsonl", _page_lines(captures, title_of))
+        writer.describe(software)
+
+
+class _Package:
+    """A zip file that knows what it holds, with the digest of each part."""
+
+    def __init__(self, package: zipfile.ZipFile, at: int) -> None:
+        self._package = package
+        self._at = at
+        self._resources: list[dict[str, Any]] = []
+
+    def add(
+        self,
+        path: str,
+        pieces: Iterable[bytes],
+        *,
+        size_bytes: int = 0,
+        is_stored: bool = False,
+    ) -> None:
+        """Add a part.
+
+        Args:
+            size_bytes: Roughly, of what may be large.
+            is_stored: Not compressed, so that a reader can go to any place in it.
+        """
+        part = zipfile.ZipInfo(path, time.gmtime(self._at)[:6])
+        part.file_size = size_bytes
+        part.compress_type = zipfile.ZIP_STORED if is_stored else zipfile.ZIP_DEFLATED
+        part.external_attr = 0o644 << 16
+        digest = hashlib.sha256()
+        size_bytes = 0
+        with self._package.open(part, "w") as file:
+            for piece in pieces:
+                file.write(piece)
+                digest.update(piece)
+                size_bytes += len(piece)
+        self._resources.append(
+            {
+                "name": path.rpartition("/")[2],
+                "path": path,
+                "hash": f"sha256:{digest.hexdigest()}",
+                "bytes": size_bytes,
+            }
+        )
+
+    def describe(self, software: str) -> None:
+        """Add what tells of the other parts, and its digest."""
+        about = {
+            "profile": "data-package",
+            "wacz_version": WACZ_VERSION,
+            "created": format_date(self._at),
+            "software": software,
+            "resources": self._resources[:],
+        }
+        data = json.dumps(about, indent=2).encode()
+        digest = f"sha256:{hashlib.sha256(data).hexdigest()}"
+        about_it = {"path": "datapackage.json", "hash": digest}
+        self.add("datapackage.json", [data])
+        self.add("datapackage-digest.json", [json.dumps(about_it, indent=2).encode()])
+
+
+def _add_archive(writer: _Package, directory: Path, captures: Captures) -> None:
+    known_bytes_by_file = captures.end_by_file()
+    for path in paths_of(directory):
+        # Another process may be writing the last one: nothing of what is torn.
+        known_bytes = known_bytes_by_file.get(file_number(path) or 0, 0)
+        size_bytes = whole_bytes(path, known_bytes)
+        writer.add(
+            f"archive/{path.name}",
+            _pieces(path, size_bytes),
+            size_bytes=size_bytes,
+            is_stored=True,
+        )
+
+
+def _pieces(path: Path, size_bytes: int) -> Iterator[bytes]:
+    with path.open("rb") as file:
+        while size_bytes and (piece := file.read(min(size_bytes, PIECE_BYTES))):
+            size_bytes -= len(piece)
+            yield piece
+
+
+def _add_index(writer: _Package, captures: Captures) -> None:
+    name = "index.cdx.gz"
+    about = json.dumps({"format": "cdxj-gzip-1.0", "filename": name})
+    lines = index_lines(captures)
+    blocks = [f"!meta 0 {about}\n".encode()]
+
+    def compressed() -> Iterator[bytes]:
+        offset = 0
+        while block_lines := list(itertools.islice(lines, BLOCK_LINES)):
+            block = gzip.compress("".join(block_lines).encode(), mtime=0)
+            blocks.append(_block_line(block_lines[0], offset, block))
+            offset += len(block)
+            yield block
+
+    writer.add(f"indexes/{name}", compressed(), is_stored=True)
+    writer.add("indexes/index.idx", blocks)
+
+
+def _block_line(first_line: str, offset: int, block: bytes) -> bytes:
+    """Return what tells where a block is and with which line it begins."""
+    key, digits, _ = first_line.split(" ", 2)
+    digest = f"sha256:{hashlib.sha256(block).hexdigest()}"
+    place = json.dumps({"offset": offset, "length": len(block), "digest": digest})
+    return f"{key} {digits} {place}\n".encode()
+
+
+def _page_lines(
+    captures: Captures, title_of: Callable[[str], str | None]
+) -> Iterator[bytes]:
+    yield _json_line({"format": "json-pages-1.0", "id": "pages", "title": "Pages"})
+    for capture in captures.in_order():
+        is_page = capture.status == 200 and is_html(capture.mime)
+        if not is_page or capture.kind == NOT_MODIFIED:
+            continue
+        page = {
+            "id": capture.record_id.hex(),
+            "url": capture.url,
+            "ts": format_date(capture.at),
+        }
+        if title := title_of(capture.url):
+            page["title"] = title
+        yield _json_line(page)
+
+
+def _json_line(value: dict[str, str]) -> bytes:
+    return f"{json.dumps(value)}\n".encode()

@@ -1,0 +1,328 @@
+"""The full-text index of a crawl: which pages have these words, the best first.
+
+Rule: a page is in the index as it was added last, or not at all; what was flushed
+survives ``kill -9``, and what was not has not happened.
+
+The crawl writes, in one process; others may search meanwhile (WAL).
+"""
+
+import contextlib
+import sqlite3
+from collections.abc import Container, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from crawler_app.errors import ConfigError, SearchIndexError
+from crawler_app.index.hits import Hit, SearchResult, Snippet, read_snippet
+from crawler_app.index.letters import CLOSE, END, OPEN, shown, stored
+from crawler_app.index.query import Query, parse_query
+from crawler_app.index.schema import open_database
+
+__all__ = ["MAX_TEXT_CHARS", "Hit", "PageIndex", "SearchResult", "Snippet"]
+
+# Of one page.  The longest articles of Wikipedia have half of it; what is longer is a log
+# or a dump, and as many take 50 ms to index (Chinese and Thai 200), in which the whole
+# crawl stands still.
+MAX_TEXT_CHARS = 500_000
+
+# Pages that are one heading from top to bottom would be kept twice.
+MAX_HEADINGS_CHARS = 20_000
+
+# What an occurrence in the title and in a heading weighs against one in the text.
+WEIGHTS = "10.0, 4.0, 1.0"
+
+# Words around the hit, 64 at most; a character of Chinese is one.
+SNIPPET_WORDS = 40
+
+# A page whose title is the query comes first, whatever the others repeat; next, one
+# occurrence of all words in the title beats any number in the text, unless the page is
+# very much longer.
+SELECT_BEST = f"""
+SELECT rowid, bm25(words, {WEIGHTS})
+    * CASE WHEN rowid IN (SELECT rowid FROM words WHERE words MATCH :in_title)
+      THEN 2 ELSE 1 END AS score
+FROM words WHERE words MATCH :expression
+ORDER BY rowid IN (SELECT rowid FROM words WHERE words MATCH :whole_title) DESC,
+    score, rowid
+LIMIT :limit OFFSET :offset
+"""
+
+# One page at a time: a snippet reads the whole text, so only those shown get one.
+SELECT_HIT = """
+SELECT page.url, page.title, snippet(words, 2, :open, :close, '…', :words),
+    snippet(words, 1, :open, :close, '…', :words)
+FROM words JOIN page ON page.id = words.rowid
+WHERE words MATCH :expression AND words.rowid = :id
+"""
+
+
+class PageIndex:
+    """Keeps pages in one SQLite file, and finds them by their words.
+
+    Args:
+        path: The file; made if it does not exist.
+        read_only: Only search, also while another process writes.
+
+    Raises:
+        ConfigError: there is no index, or one of another version, or SQLite has no FTS5.
+
+    >>> index = PageIndex(":memory:")
+    >>> index.add("http://a.test/", "Home", "", "Water makes the mill go round.", 0.0)
+    >>> index.add("http://a.test/mill", "The mill", "", "Not much is known.", 0.0)
+    >>> [hit.url for hit in index.search("mill").hits]
+    ['http://a.test/mill', 'http://a.test/']
+    >>> index.search("water").hits[0].snippet.highlights
+    [(0, 5)]
+    >>> index.close()
+    """
+
+    def __init__(self, path: Path | str, *, read_only: bool = False) -> None:
+        self._db = open_database(path, read_only=read_only)
+        self._is_closed = False
+        # Why pages are lost that the next flush must not be taken to have written.
+        self._lost: SearchIndexError | None = None
+
+    def __len__(self) -> int:
+        """Return how many pages there are.
+
+        Raises:
+            SearchIndexError: the file is damaged, or the disk has failed.
+        """
+        with self._reading():
+            return self._count("SELECT count(*) FROM page")
+
+    def add(self, url: str, title: str, headings: str, text: str, now: float) -> None:
+        """Take in a page, in the place of what was known of its URL.
+
+        Raises:
+            SearchIndexError: it cannot be written; all since the last flush is lost.
+        """
+        columns = (
+            f"{stored(title)} {END}",
+            stored(headings[:MAX_HEADINGS_CHARS]),
+            stored(text[:MAX_TEXT_CHARS]),
+        )
+        with self._writing():
+            self._begin()
+            old = self._page(url)
+            if old is None:
+                page_id = self._db.execute(
+                    "INSERT INTO page (url, indexed_at, title, headings, text)"
+                    " VALUES (?, ?, ?, ?, ?)",
+                    (url, now, *columns),
+                ).lastrowid
+            else:
+                page_id = old[0]
+                self._db.execute(
+                    "UPDATE page SET indexed_at = ? WHERE id = ?", (now, page_id)
+                )
+                if old[1:] == columns:
+                    return
+                self._forget_words(old)
+                self._db.execute(
+                    "UPDATE page SET title = ?, headings = ?, text = ? WHERE id = ?",
+                    (*columns, page_id),
+                )
+            self._db.execute(
+                "INSERT INTO words (rowid, title, headings, text) VALUES (?, ?, ?, ?)",
+                (page_id, *columns),
+            )
+
+    def remove(self, url: str) -> None:
+        """Forget a page; one that is not known is forgotten already.
+
+        Raises:
+            SearchIndexError: that cannot be written; all since the last flush is lost.
+        """
+        with self._writing():
+            self._begin()
+            old = self._page(url)
+            if old is not None:
+                self._forget_words(old)
+                self._db.execute("DELETE FROM page WHERE id = ?", old[:1])
+
+    def retain(self, urls: Container[str]) -> None:
+        """Forget all pages but those of these URLs.
+
+        Raises:
+            SearchIndexError: that cannot be written; all since the last flush is lost.
+        """
+        known = [url for (url,) in self._db.execute("SELECT url FROM page").fetchall()]
+        for url in known:
+            if url not in urls:
+                self.remove(url)
+
+    def _page(self, url: str) -> tuple[int, str, str, str] | None:
+        row: tuple[int, str, str, str] | None = self._db.execute(
+            "SELECT id, title, headings, text FROM page WHERE url = ?", (url,)
+        ).fetchone()
+        return row
+
+    def _forget_words(self, page: tuple[int, str, str, str]) -> None:
+        # FTS5 keeps no text, and has to be told what it indexed, to the letter.
+        self._db.execute(
+            "INSERT INTO words (words, rowid, title, headings, text)"
+            " VALUES ('delete', ?, ?, ?, ?)",
+            page,
+        )
+
+    @contextlib.contextmanager
+    def _writing(self) -> Iterator[None]:
+        """Do all of it, or lose all since the last flush.
+
+        A page and its words are in two tables; half of the two would be found for ever.
+        """
+        try:
+            yield
+        except BaseException as exc:
+            self._roll_back()
+            # Also for a fault of ours: other pages are lost with this one.
+            text = exc if isinstance(exc, sqlite3.Error) else repr(exc)
+            self._lost = SearchIndexError(
+                f"{text}; the pages since the last commit are not in the index"
+            )
+            if not isinstance(exc, Exception):  # whoever interrupts us wants no other
+                raise
+            raise self._lost from exc
+
+    def _begin(self) -> None:
+        if not self._db.in_transaction:
+            self._db.execute("BEGIN IMMEDIATE")
+
+    def _roll_back(self) -> None:
+        # SQLite itself ends the transaction after some errors, or cannot after others;
+        # then it does when the file is opened again.
+        with contextlib.suppress(sqlite3.Error):
+            if self._db.in_transaction:
+                self._db.execute("ROLLBACK")
+
+    def flush(self) -> None:
+        """Commit what was added and removed.
+
+        Raises:
+            SearchIndexError: it cannot be written, or a part of it could not be, and
+                all since the last flush is lost.
+        """
+        lost, self._lost = self._lost, None
+        if lost is not None:
+            self._roll_back()
+            raise lost
+        try:
+            if self._db.in_transaction:
+                with self._writing():
+                    self._db.execute("COMMIT")
+        finally:
+            self._lost = None  # it is told by this very error
+
+    def close(self) -> None:
+        """Flush and close; a second time does nothing.
+
+        Raises:
+            SearchIndexError: what was added cannot be written, and is lost.
+        """
+        if self._is_closed:
+            return
+        self._is_closed = True
+        self._lost = None  # it has been told
+        try:
+            self.flush()
+        finally:
+            self._db.close()
+
+    def search(self, query: str, limit: int = 10, offset: int = 0) -> SearchResult:
+        """Return the best pages, and how many there are.
+
+        Args:
+            query: As `crawler_app.index.query` describes.
+            offset: How many of the best to pass over.
+
+        Raises:
+            ConfigError: limit or offset means nothing.
+            SearchError: the query means nothing; the text says how to put it right.
+            SearchIndexError: the file is damaged, or the disk has failed.
+        """
+        if limit < 1 or offset < 0:
+            raise ConfigError(
+                f"limit {limit} and offset {offset}: show one hit or more, and pass "
+                "over none or more"
+            )
+        parsed = parse_query(query)
+        with self._reading():
+            total = self._matches(parsed.expression())
+            hits = list(self._hits(parsed, limit, offset)) if total else []
+            hint = "" if total else self._hint(parsed)
+        return SearchResult(query, total, offset, hits, hint)
+
+    def _hits(self, query: Query, limit: int, offset: int) -> Iterator[Hit]:
+        expression = query.expression()
+        best = self._db.execute(
+            SELECT_BEST,
+            {
+                "expression": expression,
+                "in_title": query.in_title(),
+                "whole_title": query.whole_title(),
+                "limit": limit,
+                "offset": offset,
+            },
+        ).fetchall()
+        for page_id, score in best:
+            hit = self._db.execute(
+                SELECT_HIT,
+                {
+                    "expression": expression,
+                    "id": page_id,
+                    "open": OPEN,
+                    "close": CLOSE,
+                    "words": SNIPPET_WORDS,
+                },
+            ).fetchone()
+            if hit is None:
+                raise SearchIndexError(
+                    f"the index cannot be read: it has words of a page {page_id}, which "
+                    "is not there; delete it, and crawl again"
+                )
+            url, title, *texts = hit
+            # The beginning of the text, if the words are in neither.
+            snippets = [read_snippet(text) for text in texts]
+            snippet = next((s for s in snippets if s.highlights), snippets[0])
+            yield Hit(url, " ".join(shown(title).split()), snippet, -score)
+
+    def _hint(self, query: Query) -> str:
+        """Return why nothing was found, and what to try."""
+        missing = [
+            term
+            for group in query.wanted
+            if not any(self._matches(term.expression()) for term in group)
+            for term in group
+        ]
+        beginnings = [replace(term, is_prefix=True) for term in missing]
+        longer = [f"{t.text}*" for t in beginnings if self._matches(t.expression())]
+        if longer:
+            return f"some pages have words that begin so; try {' '.join(longer)}"
+        if missing and len(query.wanted) > 1:
+            return f"no page has {' or '.join(term.text for term in missing)}; leave it out"
+        if missing:
+            return ""
+        if query.excluded:
+            return "there are pages, but all are left out; leave out fewer words"
+        return "each word is in some page, but none has all; put OR between them"
+
+    def _matches(self, expression: str) -> int:
+        return self._count("SELECT count(*) FROM words WHERE words MATCH ?", expression)
+
+    def _count(self, select: str, *values: str) -> int:
+        return int(self._db.execute(select, values).fetchone()[0])
+
+    @contextlib.contextmanager
+    def _reading(self) -> Iterator[None]:
+        """See the file at one moment, so that the hits agree with their number."""
+        is_ours = not self._db.in_transaction
+        try:
+            if is_ours:
+                self._db.execute("BEGIN")
+            yield
+        except sqlite3.Error as exc:
+            raise SearchIndexError(f"the index cannot be read: {exc}") from exc
+        finally:
+            if is_ours and self._db.in_transaction:
+                self._db.execute("ROLLBACK")
