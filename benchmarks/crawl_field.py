@@ -74,6 +74,9 @@ CANDIDATES = (
         "import aiohttp",
     ),
     our_crawl("gencoro", "crawler_app"),
+    our_crawl("archive", "  with archive", "--archive"),
+    our_crawl("index", "  with index", "--index"),
+    our_crawl("both", "  with both", "--archive", "--index"),
     our_crawl(
         "curl", "  by curl", "--client=curl", package="pycurl", needs="import pycurl"
     ),

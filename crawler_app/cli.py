@@ -1,54 +1,27 @@
 """The command line: ``python -m crawler_app``, installed as ``gencrawl``.
 
-Exit status: 0 when the crawl came to its end, 1 when the start URL could not be fetched
-or the disk failed, 2 for a usage error, 130 when stopped by Ctrl-C or SIGTERM.
+Exit status: 0 when the crawl came to its end, 1 when the start URL could not be fetched,
+nothing was found or the disk failed, 2 for a usage error, 130 when stopped by Ctrl-C or
+SIGTERM.
 """
 
 import argparse
-import asyncio
-import contextlib
-import dataclasses
 import io
-import json
 import os
-import shlex
-import signal
 import sqlite3
 import sys
-import tempfile
-from collections.abc import Callable, Collection, Generator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import cast
 
-from crawler_app import __version__
+from crawler_app import __version__, commands
+from crawler_app.commands import FAILED, INTERRUPTED, OK, USAGE
 from crawler_app.config import CLIENTS, CrawlConfig
-from crawler_app.crawler import PASSING_REASONS, Crawler
-from crawler_app.demo_site import DemoSite
-from crawler_app.directory import CrawlDirectory
-from crawler_app.errors import ConfigError, StorageError
-from crawler_app.fetcher import HttpFetcher, client_class
-from crawler_app.frontier import Frontier
-from crawler_app.models import UrlRecord
-from crawler_app.progress import Progress
-from crawler_app.report import (
-    EXPORT_FORMATS,
-    export,
-    final_record,
-    printable,
-    render_text,
-    summarize,
-)
-from gencoro import gen
-from gencoro.ioloop import IOLoop
+from crawler_app.errors import ConfigError, SearchError, StorageError
+from crawler_app.models import REACHES
+from crawler_app.report import EXPORT_FORMATS
 
 __all__ = ["main"]
-
-T = TypeVar("T")
-
-OK, FAILED, USAGE, INTERRUPTED = 0, 1, 2, 130
-
-# Options of `crawl` that `resume` may change, for the rest of the crawl.
-RESUMABLE = ("concurrency", "max_pages", "host_gap_s", "user_agent")
 
 EXAMPLES = """
 examples:
@@ -56,12 +29,18 @@ examples:
   gencrawl crawl https://docs.example.org/ --into docs-crawl --max-pages 500
   gencrawl resume docs-crawl
   gencrawl status docs-crawl
+  gencrawl search docs-crawl 'event loop -windows'
   gencrawl export docs-crawl --format csv > urls.csv
+  gencrawl export docs-crawl --format wacz > docs.wacz
 """
+
+DEFAULT = CrawlConfig(seeds=("http://localhost/",))
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; return its exit status."""
+    if sys.stdout is None:  # closed by our parent; ours until we end
+        sys.stdout = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
     arguments = _parser().parse_args(argv)
     for stream in (sys.stdout, sys.stderr):
         # A title in a script that the terminal does not have must not end a crawl.
@@ -69,14 +48,13 @@ def main(argv: Sequence[str] | None = None) -> int:
             cast(io.TextIOWrapper, stream).reconfigure(errors="backslashreplace")
     try:
         status: int = arguments.command(arguments)
-        if sys.stdout is not None:
-            sys.stdout.flush()
+        sys.stdout.flush()
         return status
-    except ConfigError as exc:
+    except (ConfigError, SearchError) as exc:
         print(f"gencrawl: {exc}", file=sys.stderr)
         return USAGE
     except (StorageError, sqlite3.Error) as exc:
-        print(f"gencrawl: cannot keep the crawl on disk: {exc}", file=sys.stderr)
+        print(f"gencrawl: the disk fails: {exc}", file=sys.stderr)
         return FAILED
     except KeyboardInterrupt:
         return INTERRUPTED
@@ -97,52 +75,65 @@ def _parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action="version", version=__version__)
-    commands = parser.add_subparsers(metavar="COMMAND", required=True)
+    subparsers = parser.add_subparsers(metavar="COMMAND", required=True)
 
-    crawl = commands.add_parser("crawl", help="crawl a site into a new directory")
-    crawl.add_argument(
-        "url", metavar="URL", help="where to begin; its host is the scope"
-    )
-    crawl.add_argument(
-        "--into",
-        metavar="DIR",
-        required=True,
-        type=Path,
-        help="where the crawl is kept",
-    )
+    crawl = subparsers.add_parser("crawl", help="crawl a site into a directory")
     _add_crawl_options(crawl)
-    crawl.set_defaults(command=_crawl)
+    crawl.set_defaults(command=commands.crawl)
 
-    resume = commands.add_parser("resume", help="go on with a crawl that was stopped")
+    resume = subparsers.add_parser("resume", help="go on with a crawl that was stopped")
     _add_directory(resume)
-    _add_common_options(resume, "as before", "as before")
+    _add_common_options(resume, is_new=False)
     resume.add_argument(
         "--retry-failed",
         action="store_true",
         help="fetch again what failed for a reason that may have passed",
     )
-    resume.set_defaults(command=_resume)
+    resume.set_defaults(command=commands.resume)
 
-    status = commands.add_parser("status", help="tell how a crawl stands")
+    status = subparsers.add_parser("status", help="tell how a crawl stands")
     _add_directory(status)
     status.add_argument("--json", action="store_true", help="for programs")
-    status.set_defaults(command=_status)
+    status.set_defaults(command=commands.status)
 
-    exporter = commands.add_parser("export", help="write every URL to standard output")
-    _add_directory(exporter)
-    exporter.add_argument(
+    search = subparsers.add_parser("search", help="find pages by their words")
+    _add_directory(search)
+    search.add_argument(
+        "words",
+        metavar="WORDS",
+        nargs="+",
+        help='what to find; quote it: \'all words "a phrase" prefix* -without '
+        "this OR that title:word'",
+    )
+    search.add_argument(
+        "--limit", type=count, default=10, metavar="N", help="hits shown (default 10)"
+    )
+    search.add_argument("--json", action="store_true", help="for programs")
+    search.set_defaults(command=commands.search)
+
+    export = subparsers.add_parser("export", help="write a crawl to standard output")
+    _add_directory(export)
+    export.add_argument(
         "--format",
         choices=EXPORT_FORMATS,
         default=EXPORT_FORMATS[0],
-        help=f"one URL a line (default {EXPORT_FORMATS[0]})",
+        help=f"one URL a line (default {EXPORT_FORMATS[0]}), or the archive as WACZ",
     )
-    exporter.set_defaults(command=_export)
+    export.set_defaults(command=commands.export_crawl)
 
-    demo = commands.add_parser("demo", help="crawl a small site on this machine")
+    demo = subparsers.add_parser("demo", help="crawl a small site on this machine")
     demo.add_argument("--into", metavar="DIR", type=Path, help="keep the crawl there")
     demo.add_argument("--quiet", action="store_true", help="no progress lines")
-    demo.set_defaults(command=_demo)
+    demo.set_defaults(command=commands.demo)
     return parser
+
+
+def count(text: str) -> int:
+    """Read a number of at least 1."""
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError("must be at least 1")
+    return number
 
 
 def _add_directory(parser: argparse.ArgumentParser) -> None:
@@ -152,239 +143,187 @@ def _add_directory(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_crawl_options(parser: argparse.ArgumentParser) -> None:
-    default = CrawlConfig(seeds=("http://localhost/",))
-    _add_common_options(parser, f"{default.concurrency}", "1, on loopback 0")
+    parser.add_argument("seeds", metavar="URL", nargs="+", help="where to begin")
     parser.add_argument(
-        "--max-depth", type=int, metavar="N", help="most links from the start URL"
+        "--into",
+        metavar="DIR",
+        required=True,
+        type=Path,
+        help="directory of the crawl; if it holds one of these URLs already, they are "
+        "crawled again and compared",
     )
-    parser.add_argument(
-        "--max-redirects",
-        type=int,
-        metavar="N",
-        help=f"most redirects in a row (default {default.max_redirects})",
-    )
-    parser.add_argument(
-        "--include",
-        action="append",
-        metavar="RE",
-        help="crawl only URLs in which this regular expression is found; repeatable",
-    )
-    parser.add_argument(
-        "--exclude",
-        action="append",
-        metavar="RE",
-        help="crawl no URLs in which this regular expression is found; repeatable",
-    )
-    parser.add_argument(
-        "--client",
-        choices=CLIENTS,
-        help=f"HTTP client to use (default {default.client})",
-    )
-    for part in ("archive", "index"):
-        parser.add_argument(
-            f"--no-{part}",
-            action="store_true",
-            help=f"keep no {part} (this version keeps none yet)",
-        )
+    _add_common_options(parser, is_new=True)
+    _add_reach(parser.add_argument_group("what is crawled"))
+    _add_manners(parser.add_argument_group("manners"))
+    _add_access(parser.add_argument_group("how it is fetched"))
+    _add_storage(parser.add_argument_group("what is kept"))
 
 
-def _add_common_options(
-    parser: argparse.ArgumentParser, concurrency: str, host_gap: str
-) -> None:
+def _add_common_options(parser: argparse.ArgumentParser, *, is_new: bool) -> None:
+    def default(value: object) -> str:
+        return f"default {value}" if is_new else "default as before"
+
+    parser.add_argument("--quiet", action="store_true", help="no progress lines")
     parser.add_argument(
         "--concurrency",
         type=int,
         metavar="N",
-        help=f"fetches under way at once (default {concurrency})",
+        help=f"fetches under way at once ({default(DEFAULT.concurrency)})",
     )
     parser.add_argument(
-        "--max-pages", type=int, metavar="N", help="stop after so many fetched URLs"
+        "--per-host",
+        type=int,
+        metavar="N",
+        help=f"of those, to one host ({default('2, or any on loopback alone')})",
     )
     parser.add_argument(
         "--host-gap",
         type=float,
         metavar="SECONDS",
         dest="host_gap_s",
-        help=f"least time between two fetches from a host (default {host_gap})",
+        help="least time between two fetches from a host, longer if it is slow "
+        f"({default('1, on loopback 0')})",
     )
     parser.add_argument(
-        "--user-agent", metavar="TEXT", help="what we say we are, and how to reach you"
+        "--max-pages", type=int, metavar="N", help="stop after so many fetched URLs"
     )
-    parser.add_argument("--quiet", action="store_true", help="no progress lines")
-
-
-def _crawl(arguments: argparse.Namespace) -> int:
-    names = {field.name for field in dataclasses.fields(CrawlConfig)}
-    options: dict[str, Any] = {
-        name: tuple(value) if isinstance(value, list) else value
-        for name, value in vars(arguments).items()
-        if name in names and value is not None
-    }
-    if "://" not in arguments.url:
-        raise ConfigError(
-            f"{arguments.url!r} is not an http(s) URL; did you mean "
-            f"http://{arguments.url} ?"
-        )
-    config = CrawlConfig(seeds=(arguments.url,), **options)
-    client_class(config.client)  # to find out before DIR is made
-    directory = CrawlDirectory.create(arguments.into, config)
-    return _run(directory, config, quiet=arguments.quiet)
-
-
-def _resume(arguments: argparse.Namespace) -> int:
-    directory = CrawlDirectory.open(arguments.directory)
-    changes = {
-        name: getattr(arguments, name)
-        for name in RESUMABLE
-        if getattr(arguments, name) is not None
-    }
-    config = dataclasses.replace(directory.config(), **changes)
-    again = PASSING_REASONS if arguments.retry_failed else ()
-    return _run(directory, config, quiet=arguments.quiet, again=again)
-
-
-def _with_frontier(path: Path, use: Callable[[Frontier], T]) -> T:
-    frontier = CrawlDirectory.open(path).frontier(read_only=True)
-    try:
-        return use(frontier)
-    finally:
-        frontier.close()
-
-
-def _status(arguments: argparse.Namespace) -> int:
-    summary = _with_frontier(arguments.directory, summarize)
-    if arguments.json:
-        print(json.dumps(summary.to_json(), indent=2))
-    else:
-        print(render_text(summary))
-    return OK
-
-
-def _export(arguments: argparse.Namespace) -> int:
-    def write(frontier: Frontier) -> None:
-        # JSON and URLs are UTF-8, whatever the terminal is.
-        cast(io.TextIOWrapper, sys.stdout).reconfigure(encoding="utf-8")
-        export(frontier.records(), sys.stdout, arguments.format)
-
-    _with_frontier(arguments.directory, write)
-    return OK
-
-
-def _demo(arguments: argparse.Namespace) -> int:
-    with tempfile.TemporaryDirectory(prefix="gencrawl-demo-") as temporary:
-        into = arguments.into or Path(temporary)
-        site = DemoSite()
-
-        @gen.coroutine
-        def demo() -> Generator[Any, Any, int]:
-            site.start()
-            try:
-                print(f"The demo site is at {site.url}; crawling it.", file=sys.stderr)
-                config = CrawlConfig(seeds=(site.url,))
-                directory = CrawlDirectory.create(into, config)
-                status: int = yield _crawl_into(
-                    directory, config, quiet=arguments.quiet
-                )
-                return status
-            finally:
-                yield site.stop()
-
-        # Nothing to resume: the site goes when we go.
-        return _interruptible(demo, None)
-
-
-def _run(
-    directory: CrawlDirectory,
-    config: CrawlConfig,
-    *,
-    quiet: bool,
-    again: Collection[str] = (),
-) -> int:
-    return _interruptible(
-        lambda: _crawl_into(directory, config, quiet=quiet, again=again),
-        directory.path,
+    parser.add_argument(
+        "--max-bytes", type=int, metavar="N", help="stop a run after so many bytes"
+    )
+    parser.add_argument(
+        "--max-time",
+        type=float,
+        metavar="SECONDS",
+        dest="max_time_s",
+        help="stop a run after so long",
+    )
+    parser.add_argument(
+        "--user-agent",
+        metavar="TEXT",
+        help=f"what we say we are ({default(DEFAULT.user_agent)})",
+    )
+    private = parser.add_mutually_exclusive_group()
+    private.add_argument(
+        "--deny-private",
+        action="store_const",
+        const=True,
+        default=None,
+        help="connect to public addresses only "
+        f"({default('if the start URLs are public')})",
+    )
+    private.add_argument(
+        "--allow-private",
+        action="store_const",
+        const=False,
+        dest="deny_private",
+        default=None,
+        help="connect to any address",
+    )
+    parser.add_argument(
+        "--contact", metavar="TEXT", help="how to reach you: an e-mail address or a URL"
     )
 
 
-def _interruptible(
-    main: Callable[[], "gen.Future[int]"], directory: Path | None
-) -> int:
-    """Run a command's coroutine; Ctrl-C and a polite kill let it save its state."""
-
-    @gen.coroutine
-    def until_terminated() -> Generator[Any, Any, int]:
-        running = main()
-        loop = asyncio.get_running_loop()
-        loop.add_signal_handler(signal.SIGTERM, running.cancel)
-        try:
-            status: int = yield running
-            return status
-        finally:
-            loop.remove_signal_handler(signal.SIGTERM)
-
-    try:
-        ended: int = IOLoop.current().run_sync(until_terminated)
-        return ended
-    except (KeyboardInterrupt, asyncio.CancelledError):
-        print("Stopped.", file=sys.stderr)
-        if directory is not None:
-            print(
-                f"Everything found so far is kept; go on with:\n"
-                f"  gencrawl resume {shlex.quote(str(directory))}",
-                file=sys.stderr,
-            )
-        return INTERRUPTED
-
-
-@gen.coroutine
-def _crawl_into(
-    directory: CrawlDirectory,
-    config: CrawlConfig,
-    *,
-    quiet: bool,
-    again: Collection[str] = (),
-) -> Generator[Any, Any, int]:
-    """Crawl into a directory, showing progress, and print the summary.
-
-    Args:
-        again: Reasons of failures that are to be tried again.
-    """
-    with directory, contextlib.ExitStack() as cleanup:
-        if config != directory.config():
-            directory.save(config)
-        frontier = directory.frontier()
-        cleanup.callback(frontier.close)
-        frontier.requeue(again)
-        fetcher = HttpFetcher(config)
-        cleanup.callback(fetcher.close)
-        crawler = Crawler(config, frontier, fetcher)
-        if not quiet:
-            cleanup.enter_context(Progress(crawler, sys.stderr))
-        yield crawler.run()
-        summary = summarize(frontier)
-        ends = [final_record(seed, frontier, summary) for seed in config.seeds]
-    print(render_text(summary))
-    if summary.left:
-        print(
-            f"The page limit is reached; go on with a larger one:\n"
-            f"  gencrawl resume {shlex.quote(str(directory.path))} --max-pages N",
-            file=sys.stderr,
+def _add_reach(group: argparse._ArgumentGroup) -> None:
+    group.add_argument(
+        "--scope",
+        choices=REACHES,
+        help="the hosts of the URLs (default), their domains, what lies below the URLs, "
+        "or anything",
+    )
+    group.add_argument(
+        "--include",
+        action="append",
+        metavar="RE",
+        help="crawl only URLs in which this regular expression is found; repeatable",
+    )
+    group.add_argument(
+        "--exclude",
+        action="append",
+        metavar="RE",
+        help="crawl no URLs in which this regular expression is found; repeatable",
+    )
+    group.add_argument(
+        "--max-depth", type=int, metavar="N", help="most links from the start URL"
+    )
+    group.add_argument(
+        "--max-redirects",
+        type=int,
+        metavar="N",
+        help=f"most redirects in a row (default {DEFAULT.max_redirects})",
+    )
+    for name, what in (
+        ("max_url_chars", "refuse URLs of more characters than N"),
+        ("max_path_segments", "refuse paths of more segments than N"),
+        ("max_segment_repeats", "refuse paths with one segment more than N times"),
+        ("max_queries_per_path", "refuse more queries of one path than N"),
+    ):
+        group.add_argument(
+            f"--{name.replace('_', '-')}",
+            type=int,
+            metavar="N",
+            help=f"{what} (default {getattr(DEFAULT, name)})",
         )
-    complaints = [complaint for end in ends if (complaint := _complaint(end))]
-    for complaint in complaints:
-        print(f"The start URL could not be fetched: {complaint}.", file=sys.stderr)
-    return FAILED if complaints else OK
 
 
-def _complaint(end: UrlRecord | None) -> str:
-    """Say why a start URL gave no page, from what it led to; nothing if it gave one."""
-    if end is None:
-        return "its redirects lead nowhere"
-    if end.outcome is None:  # stopped before it was its turn
-        return ""
-    reason = end.outcome.reason
-    if reason == "ok":
-        return ""
-    if reason == "redirect":
-        return f"{printable(end.url)} redirects in a circle"
-    return f"{printable(end.url)}: {reason} {printable(end.outcome.error)}".rstrip()
+def _add_manners(group: argparse._ArgumentGroup) -> None:
+    group.add_argument(
+        "--no-robots",
+        action="store_const",
+        const=False,
+        dest="robots",
+        help="ignore robots.txt, robots meta tags and nofollow, on a site of your own",
+    )
+    group.add_argument(
+        "--no-sitemaps",
+        action="store_const",
+        const=False,
+        dest="sitemaps",
+        help="do not read the sitemaps that robots.txt names",
+    )
+
+
+def _add_access(group: argparse._ArgumentGroup) -> None:
+    group.add_argument(
+        "--client", choices=CLIENTS, help=f"HTTP client (default {DEFAULT.client})"
+    )
+    group.add_argument(
+        "--header",
+        action="append",
+        metavar="'NAME: VALUE'",
+        dest="headers",
+        help="send this header too; secrets to the hosts of the URLs only; repeatable",
+    )
+    group.add_argument(
+        "--auth",
+        metavar="USER[:PASSWORD]",
+        help="basic authentication at the hosts of the URLs; asks for the password "
+        "if it is not given",
+    )
+    group.add_argument(
+        "--proxy", metavar="[USER:PASSWORD@]HOST:PORT", help="fetch through this proxy"
+    )
+    group.add_argument(
+        "--cookies",
+        metavar="FILE",
+        dest="cookie_file",
+        help="begin with these cookies (cookies.txt, as of a browser or wget)",
+    )
+    group.add_argument(
+        "--no-cookies",
+        action="store_const",
+        const=False,
+        dest="cookies",
+        help="keep no cookies",
+    )
+
+
+def _add_storage(group: argparse._ArgumentGroup) -> None:
+    for part, what in (("archive", "WARC files"), ("index", "full-text index")):
+        group.add_argument(
+            f"--no-{part}",
+            action="store_const",
+            const=False,
+            dest=part,
+            help=f"keep no {what}",
+        )

@@ -2,32 +2,26 @@
 
 import dataclasses
 import json
-import re
 from dataclasses import dataclass
 from typing import Any, Self
 from urllib.parse import urlsplit
 
-from crawler_app import __version__
+from crawler_app import __version__, config_checks
 from crawler_app.errors import ConfigError, UrlError
 from crawler_app.models import REACHES
 from crawler_app.urls import canonicalize
 
-__all__ = ["PRODUCT", "CrawlConfig"]
+__all__ = ["CLIENTS", "PRODUCT", "PUBLIC_HEADERS", "REQUESTS", "CrawlConfig"]
 
 # Our name, by which robots.txt and pages may address us.
 PRODUCT = "gencoro-crawler"
 
 USER_AGENT = f"{PRODUCT}/{__version__}"
 
-# Implementations of Tornado's AsyncHTTPClient, by the names that people give.
-CLASS_BY_CLIENT = {
-    "pooled": "crawler_app.httpclient.PooledAsyncHTTPClient",
-    "simple": "tornado.simple_httpclient.SimpleAsyncHTTPClient",
-    "curl": "tornado.curl_httpclient.CurlAsyncHTTPClient",
-}
-# And one that is none of those, but a library of its own.
+# Implementations of Tornado's AsyncHTTPClient, and one that is none, but a library of
+# its own.
 REQUESTS = "requests"
-CLIENTS = (*CLASS_BY_CLIENT, REQUESTS)
+CLIENTS = ("pooled", "simple", "curl", REQUESTS)
 
 # What a count may be.  Each worker costs memory and each waits to be woken, so that a
 # thousand are the most that help; the others end where SQLite's integers do, or before.
@@ -42,29 +36,36 @@ RANGE_BY_COUNT = {
     "max_bytes": range(1, BILLION * BILLION),
     "per_host": range(1, 1001),
     "max_url_chars": range(1, 8001),
-    "max_path_repeats": range(1, BILLION),
-    "max_queries": range(BILLION),
+    "max_path_segments": range(1, 8001),
+    "max_segment_repeats": range(1, 8001),
+    "max_queries_per_path": range(1, BILLION),
     "max_archive_file_bytes": range(1, BILLION * BILLION),
 }
 A_DAY_S = 24 * 3600.0
 A_YEAR_S = 365 * A_DAY_S
-UNLIMITED = (
-    "max_pages",
-    "max_depth",
-    "max_bytes",
-    "per_host",
-    "max_url_chars",
-    "max_path_repeats",
-    "max_queries",
+
+# Headers that every host may get, as it does from any browser: what is wanted, in which
+# language, how fresh, and who asks.  Whatever else a user sets may be a key, and only
+# the sites that the crawl begins with are known to be meant.  Referer is not here: what
+# it names may be nobody else's business.
+PUBLIC_HEADERS = frozenset(
+    (
+        "accept",
+        "accept-charset",
+        "accept-encoding",
+        "accept-language",
+        "cache-control",
+        "dnt",
+        "from",
+        "pragma",
+        "sec-gpc",
+        "upgrade-insecure-requests",
+        "user-agent",
+    )
 )
-LISTS = ("seeds", "include", "exclude", "headers")
 
-# RFC 9110, 5.1 and 5.5: a token, and text without control characters.
-_HEADER = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+:[ \t]*[\x20-\x7e\x80-\xff]*")
-_PROXY = re.compile(r"(?:http://)?(?:[^/@\s]*@)?(?:[^/@:\s]+|\[[^/@\s]+\]):\d+/?")
-
-# Headers that only a site's owner should get.
-SECRET_HEADERS = ("authorization", "cookie", "proxy-authorization")
+# Options that no error shows.
+SECRETS = ("auth", "headers", "proxy")
 
 
 @dataclass(frozen=True)
@@ -92,27 +93,40 @@ class CrawlConfig:
     # Links from a seed; a redirect is none.  None for no limit.
     max_depth: int | None = None
 
-    # Where the crawl ends early: fetches in all, whatever they end with; bytes of bodies
-    # after decompression; seconds of one run.  None for no limit.
+    # Where the crawl ends early.  In all: URLs fetched, whatever they end with (tries of
+    # one URL and robots.txt are not counted).  In one run: bytes of bodies after
+    # decompression; seconds.  None for no limit.
     max_pages: int | None = None
     max_bytes: int | None = None
     max_time_s: float | None = None
 
-    # URLs without end: longer ones, the same segment more often in a path, and more
-    # different queries of one path are refused.  None for no limit.
+    # URLs without end: what goes beyond this is refused.  None for no limit.  Real trees
+    # stay far below: in the 44,000 pages of the documentation of Python, OpenJDK and
+    # Rust no path is deeper than 11 or has a segment more than twice.
+
+    # Characters.  Precedents: Internet Explorer 2083, sitemaps.org 2048.
     max_url_chars: int | None = 2000
-    max_path_repeats: int | None = 4
-    max_queries: int | None = 1000
+
+    # Segments of a path.  Precedent: Heritrix's TooManyPathSegmentsDecideRule 20.
+    max_path_segments: int | None = 40
+
+    # Times that one segment is in a path, side by side or not.  Precedents: Heritrix's
+    # PathologicalPathDecideRule 2 (side by side), Nutch 2, grab-site 2.
+    max_segment_repeats: int | None = 4
+
+    # Different queries of one path.
+    max_queries_per_path: int | None = 1000
 
     # Whether robots.txt, robots meta tags and rel=nofollow are obeyed, and whether the
     # sitemaps that robots.txt names are read.
     robots: bool = True
     sitemaps: bool = True
 
-    # Fetches under way at once.  Ten is what browsers and Scrapy (16) are near to.
+    # Fetches under way at once.  Precedent: Scrapy 16.
     concurrency: int = 10
 
-    # Of those, to one host; None for 2, or as many as there are on loopback alone.
+    # Of those, to one host; None for 2 (1 if concurrency is 1 or 2 and several hosts are
+    # in reach), or for no limit if the only host is this machine.
     per_host: int | None = None
 
     # Seconds between the starts of two fetches from one host; None for 1, or 0 on
@@ -134,7 +148,7 @@ class CrawlConfig:
     # public.
     deny_private: bool | None = None
 
-    # Headers of every request, as "Name: value".  Those that are secrets, and the user
+    # Headers of every request, as "Name: value".  All but PUBLIC_HEADERS, and the user
     # and password ("user:password"), go to the origins of the seeds only.
     headers: tuple[str, ...] = ()
     auth: str = ""
@@ -148,11 +162,10 @@ class CrawlConfig:
     cookie_file: str = ""
 
     # What is kept besides the frontier: every exchange, in files of about so many bytes;
-    # and the words of every page, on request those of scripts without spaces too.
+    # and the words of every page.
     archive: bool = True
     max_archive_file_bytes: int = BILLION
     index: bool = True
-    trigram: bool = False
 
     # Seconds until a connection stands, and until the last byte is here.
     connect_timeout_s: float = 20.0
@@ -167,6 +180,7 @@ class CrawlConfig:
     retry_pause_s: float = 1.0
 
     def __post_init__(self) -> None:
+        config_checks.require_types(self, secret=SECRETS)
         self._check_texts()
         self._check_access()
         self._check_numbers()
@@ -179,46 +193,29 @@ class CrawlConfig:
         object.__setattr__(self, "seeds", tuple(seeds))
 
     def _check_texts(self) -> None:
-        for name in LISTS:
-            value = getattr(self, name)
-            is_tuple = isinstance(value, tuple) and all(
-                isinstance(text, str) for text in value
-            )
-            self._require(name, is_tuple, "a tuple of strings")
         for name in ("include", "exclude"):
             for pattern in getattr(self, name):
-                _require_pattern(name, pattern)
+                config_checks.require_pattern(name, pattern)
         self._require("client", self.client in CLIENTS, " or ".join(CLIENTS))
         self._require("scope", self.scope in REACHES, " or ".join(REACHES))
-        self._require("user_agent", _is_line(self.user_agent), "one line of ASCII")
+        is_agent = config_checks.is_line(self.user_agent)
+        self._require("user_agent", is_agent, "one line of ASCII")
         is_contact = not self.contact or (
-            _is_line(self.contact) and not set("()\\") & set(self.contact)
+            config_checks.is_line(self.contact) and not set("()\\") & set(self.contact)
         )
         self._require("contact", is_contact, "an e-mail address or a URL")
-        for header in self.headers:
-            if not _HEADER.fullmatch(header):
-                raise ConfigError(f"headers has {header!r}; it must be 'Name: value'")
 
     def _check_access(self) -> None:
-        is_auth = not self.auth or (":" in self.auth and self.auth.isprintable())
-        # Not the value: it is a secret.
-        if not is_auth:
-            raise ConfigError("auth must be user:password, in one line")
-        if self.proxy and not _PROXY.fullmatch(self.proxy):
-            raise ConfigError("proxy must be host:port, or user:password@host:port")
-        for name in ("robots", "sitemaps", "cookies", "archive", "index", "trigram"):
-            value = getattr(self, name)
-            self._require(name, isinstance(value, bool), "True or False")
-        is_choice = self.deny_private in (None, True, False)
-        self._require("deny_private", is_choice, "True, False or None")
+        for number, header in enumerate(self.headers, 1):
+            config_checks.require_header(number, header)
+        config_checks.require_login(self.auth, self.headers)
+        config_checks.require_proxy(self.proxy)
 
     def _check_numbers(self) -> None:
         for name, counts in RANGE_BY_COUNT.items():
             value = getattr(self, name)
-            is_count = isinstance(value, int) and value in counts
-            is_count = is_count or (value is None and name in UNLIMITED)
             wanted = f"a whole number, at least {counts[0]} and at most {counts[-1]}"
-            self._require(name, is_count, wanted)
+            self._require(name, value is None or value in counts, wanted)
         for name in ("host_gap_s", "retry_pause_s"):
             value = getattr(self, name)
             is_wait = value is None or 0 <= value <= A_DAY_S
@@ -247,14 +244,18 @@ class CrawlConfig:
 
     @property
     def has_secrets(self) -> bool:
-        """Whether only the owner should be able to read it."""
-        names = (header.partition(":")[0].lower() for header in self.headers)
-        has_password = "@" in self.proxy or bool(self.auth)
-        return has_password or any(name in SECRET_HEADERS for name in names)
+        """Whether only the owner should be able to read it, and what was sent by it."""
+        names = {name.lower() for name, _ in self.header_fields}
+        has_password = bool(self.auth) or "@" in self.proxy
+        return has_password or bool(self.cookie_file) or not names <= PUBLIC_HEADERS
+
+    @property
+    def header_fields(self) -> list[tuple[str, str]]:
+        """Names and values of the headers, in order."""
+        return [config_checks.header_field(header) for header in self.headers]
 
     def _require(self, name: str, is_right: bool, wanted: str) -> None:
-        if not is_right:
-            raise ConfigError(f"{name} is {getattr(self, name)!r}; it must be {wanted}")
+        config_checks.require(name, getattr(self, name), is_right, wanted)
 
     def to_json(self) -> str:
         """Return the text from which `from_json` makes an equal configuration."""
@@ -269,10 +270,12 @@ class CrawlConfig:
         """
         try:
             values: dict[str, Any] = json.loads(text)
-            for name in LISTS:
-                # An option that is younger than the file has its default.
-                if name in values or name == "seeds":
-                    values[name] = tuple(values[name])
+            if not isinstance(values["seeds"], list):
+                raise TypeError("its seeds are no list")
+            # An option that is younger than the file has its default.
+            for name, value in values.items():
+                if isinstance(value, list):
+                    values[name] = tuple(value)
             return cls(**values)
         except (
             ValueError,
@@ -282,19 +285,6 @@ class CrawlConfig:
             RecursionError,
         ) as exc:
             raise ConfigError(f"not a saved crawl configuration: {exc!r}") from None
-
-
-def _require_pattern(name: str, pattern: str) -> None:
-    try:
-        re.compile(pattern)
-    except re.error as exc:
-        raise ConfigError(
-            f"{name} has {pattern!r}, which is no regular expression: {exc}"
-        ) from None
-
-
-def _is_line(text: str) -> bool:
-    return text.isascii() and text.isprintable() and bool(text.strip())
 
 
 def _is_mail_address(contact: str) -> bool:

@@ -1,69 +1,73 @@
 """The path of a URL, from the frontier to the frontier; readable top to bottom::
 
-    admit        canonicalize, check the scope          pure
-    claim        the next URL whose host may be asked   disk
-    fetch        one exchange                           network
-    parse        title and links                        pure
-    finish       the outcome and what was found         disk, all or nothing
+    admit        canonicalize, check the scope, avoid traps     in memory
+    claim        the next URL whose host may be asked           disk
+    robots       whether its host wants it to be asked for      remembered
+    fetch        one exchange                                   network
+    archive      what went over the wire                        disk, by another thread
+    parse        title, links, text                             pure
+    index        its words                                      disk
+    finish       the outcome and what was found                 disk, all or nothing
 
-Rule 1: every URL enters through `Crawler.admit`: seeds, links and redirect targets.
+Rule 1: every URL enters through `Admission.admit`: seeds, links, redirect targets and the
+entries of sitemaps.
 
 Rule 2: a claim ends in exactly one of `finish`, `retry`, `respell` and `release`, unless
-the frontier itself fails, which ends the crawl.
+a disk fails, which ends the crawl.
+
+Rule 3: what the frontier has written as finished is in the archive and in the index:
+they are flushed before each of its commits, see `crawler_app.directory`.
 """
 
 import asyncio
+import contextlib
 import datetime
 import logging
 import time
-from collections.abc import Callable, Generator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Generator, Iterator, Mapping
 from typing import Any
 
 from tornado.locks import Condition
 
-from crawler_app import parser, politeness
+from crawler_app import ending, politeness
+from crawler_app.admission import Admission
+from crawler_app.archive import Archive, Capture
 from crawler_app.config import CrawlConfig
-from crawler_app.errors import FetchError, FrontierError, LeaseLostError, UrlError
+from crawler_app.ending import Ending
+from crawler_app.errors import (
+    ArchiveError,
+    FetchError,
+    LeaseLostError,
+    StorageError,
+)
 from crawler_app.fetcher import Fetcher
 from crawler_app.frontier import Frontier
 from crawler_app.heap import keep_freed_memory
-from crawler_app.links import SettledLinks
-from crawler_app.models import Candidate, Claim, Fetched, Outcome, State
-from crawler_app.scope import Scope
+from crawler_app.hosts import Hosts
+from crawler_app.index import PageIndex
+from crawler_app.models import Candidate, Claim, Fetched, State
+from crawler_app.reading import Reader
+from crawler_app.robots import RobotsCache
+from crawler_app.robots_txt import Rules
 from crawler_app.stats import Stats
-from crawler_app.urls import dedup_key, host_of, join, reference_in_header
+from crawler_app.urls import host_of
 from gencoro import gen
 
-__all__ = ["PASSING_REASONS", "Crawler"]
+__all__ = ["Crawler"]
 
 logger = logging.getLogger(__name__)
 
-REDIRECTS = (301, 302, 303, 307, 308)
+# A timer of asyncio's may go off a moment early; this is longer than that moment.
+LEAST_WAIT_S = 0.001
 
-# The server may be well again a little later.
-PASSING_STATUSES = (429, 500, 502, 503, 504)
-
-# Faults of a host rather than of a URL.
-HOST_FAULTS = ("refused", "dns", "network")
-
-# Of a host that is not known to be there no outage is waited out.
-NEVER_ANSWERED = (politeness.MAX_OUTAGE_PAUSES, 0.0)
-
-# Reasons for which a URL that failed may be worth another crawl.
-PASSING_REASONS = (
-    *HOST_FAULTS,
-    "timeout",
-    "connection_closed",
-    *(f"http_{status}" for status in PASSING_STATUSES),
-)
-
-# A fetch is bounded by its time limit; a claim that is older has lost its worker.
+# Exchanges that a claim may have to wait for, each within its time limit: robots.txt and
+# where it leads, a page that may be unchanged, and the whole page after all.
+MAX_EXCHANGES = 8
 LEASE_MARGIN_S = 60.0
 
 
 class Crawler:
-    """Crawls until the frontier is drained, the page limit is reached, or it is stopped.
+    """Crawls until the frontier is drained, a limit is reached, or it is stopped.
 
     Args:
         config: What to crawl.
@@ -71,6 +75,12 @@ class Crawler:
         fetcher: Likewise.
         stats: Counts what this run does.
         clock: The current time, in seconds of the epoch.
+        archive: Where every exchange is kept; likewise.
+        index: Where the words of every page are kept; likewise.
+        is_recrawl: Whether to ask only for what has changed since it was archived.
+
+    Attributes:
+        limit_reached: The limit that has ended the crawl, as its option is called.
 
     >>> from crawler_app.frontier.memory import MemoryFrontier
     >>> crawler = Crawler(CrawlConfig(("http://a.test/",)), MemoryFrontier(), None)
@@ -85,30 +95,46 @@ class Crawler:
         fetcher: Fetcher,
         stats: Stats | None = None,
         clock: Callable[[], float] = time.time,
+        *,
+        archive: Archive | None = None,
+        index: PageIndex | None = None,
+        is_recrawl: bool = False,
     ) -> None:
         self.config = config
         self.frontier = frontier
         self.fetcher = fetcher
         self.stats = Stats() if stats is None else stats
+        self.limit_reached = ""
+        self._archive = archive
+        self._is_recrawl = is_recrawl and archive is not None
         self._clock = clock
-        self._scope = Scope(
-            config.seeds, config.include, config.exclude, config.max_depth
-        )
-        self._settled = SettledLinks()
-        self._lease_s = config.request_timeout_s + LEASE_MARGIN_S
+        self._admission = Admission(config, frontier, self.stats)
+        self._reader = Reader(config, self._admission, index, clock)
+        self._hosts = Hosts(config, self.stats)
+        self._robots: RobotsCache | None = None
+        if config.robots:
+            self._robots = RobotsCache(
+                self._fetch_robots, config.user_agent, config.retry_pause_s, clock
+            )
+        # Those whose robots.txt was asked for in this run.
+        self._asked_hosts: set[str] = set()
+        self._lease_s = MAX_EXCHANGES * config.request_timeout_s + LEASE_MARGIN_S
         self._changed = Condition()
         self._is_stopping = False
-        # Hosts that have answered: the pauses made since, and the end of the last one.
-        self._outage_by_host: dict[str, tuple[int, float]] = {}
 
     @gen.coroutine
     def run(self) -> Generator[Any, Any, None]:
         """Crawl to the end.  When cancelled, give every claimed URL back first."""
         keep_freed_memory()
         self.frontier.recover()
+        self.frontier.limit_hosts(self._hosts.limit(map(host_of, self.config.seeds)))
+        self._admission.remember()
         seeds = [self.admit(seed) for seed in self.config.seeds]
         self.frontier.add(seed for seed in seeds if seed is not None)
-        yield [self._work() for _ in range(self.config.concurrency)]
+        with self._time_limit():
+            yield [self._work() for _ in range(self.config.concurrency)]
+        is_whole = self.frontier.is_drained()
+        self.limit_reached = "" if is_whole else self.limit_reached or self._limit()
         self.frontier.flush()
 
     def stop(self) -> None:
@@ -116,36 +142,26 @@ class Crawler:
         self._is_stopping = True
         self._changed.notify_all()
 
-    def admit(
-        self,
-        reference: str,
-        base: str = "",
-        depth: int = 0,
-        redirects_left: int | None = None,
-    ) -> Candidate | None:
-        """Return what a reference means for this crawl; None if it needs nothing more.
+    def admit(self, reference: str, base: str = "", depth: int = 0) -> Candidate | None:
+        """Return what a reference means for this crawl; see `Admission.admit`."""
+        return self._admission.admit(reference, base, depth)
 
-        A refused URL is a candidate too, so that it is kept with its reason; what is no
-        http(s) URL, and what the frontier knows already, is not.
+    @contextlib.contextmanager
+    def _time_limit(self) -> Iterator[None]:
+        """Stop when the run has taken as long as it may."""
 
-        Args:
-            reference: As written in a page or a header, or an absolute URL.
-            base: The URL that it is relative to.
-            redirects_left: None for as many as the configuration allows.
-        """
+        def end() -> None:
+            self.limit_reached = "max_time"
+            self.stop()
+
+        if self.config.max_time_s is None:
+            yield
+            return
+        timer = asyncio.get_running_loop().call_later(self.config.max_time_s, end)
         try:
-            url = join(base, reference)
-        except UrlError as exc:
-            self.stats.add(f"refused/{exc.reason}")
-            return None
-        if url in self.frontier:
-            return None
-        verdict = self._scope.check(url, depth)
-        if not verdict.is_in_scope:
-            self.stats.add(f"excluded/{verdict.refusal}")
-        if redirects_left is None:
-            redirects_left = self.config.max_redirects
-        return Candidate(url, host_of(url), depth, redirects_left, verdict.refusal)
+            yield
+        finally:
+            timer.cancel()
 
     @gen.coroutine
     def _work(self) -> Generator[Any, Any, None]:
@@ -159,7 +175,7 @@ class Crawler:
                 else:
                     yield self._wait_for_change(now)
         except Exception:
-            # Only a frontier that fails gets here, and it fails the others too.
+            # Only a disk that fails gets here, and it fails the others too.
             self.stop()
             raise
 
@@ -169,7 +185,7 @@ class Crawler:
         next_at = self.frontier.next_at(now)
         timeout = None
         if next_at is not None:
-            timeout = datetime.timedelta(seconds=next_at - now)
+            timeout = datetime.timedelta(seconds=max(next_at - now, LEAST_WAIT_S))
         yield self._changed.wait(timeout)
 
     def _claim(self, now: float) -> Claim | None:
@@ -178,30 +194,33 @@ class Crawler:
         level = None
         if self.config.max_depth is not None:
             level = self.frontier.depth_in_work(now)
-        claim = self.frontier.claim(now, self._lease_s, level)
-        if claim is not None:
-            gap_s = politeness.host_gap_s(claim.host, self.config.host_gap_s)
-            if gap_s:
-                self.frontier.hold_host(claim.host, now + gap_s)
-        return claim
-
-    def _is_limit_reached(self) -> bool:
-        if self.config.max_pages is None:
-            return False
-        begun = (State.DONE, State.FAILED, State.CLAIMED)
-        return sum(map(self.frontier.count, begun)) >= self.config.max_pages
+        return self.frontier.claim(now, self._lease_s, level)
 
     def _is_over(self) -> bool:
-        return (
-            self._is_stopping or self._is_limit_reached() or self.frontier.is_drained()
-        )
+        return self._is_stopping or self.frontier.is_drained() or bool(self._limit())
+
+    def _limit(self) -> str:
+        """Return which limit the crawl has reached; nothing if none.
+
+        Not for good: a URL that is claimed may be put back.
+        """
+        config = self.config
+        if config.max_bytes is not None and self.stats["bytes"] >= config.max_bytes:
+            return "max_bytes"
+        begun = (State.DONE, State.FAILED, State.CLAIMED)
+        if (
+            config.max_pages is not None
+            and sum(map(self.frontier.count, begun)) >= config.max_pages
+        ):
+            return "max_pages"
+        return ""
 
     @gen.coroutine
     def crawl_one(self, claim: Claim) -> Generator[Any, Any, None]:
         """Take one claimed URL down its path; an error ends on the URL, not on us."""
         try:
-            ending = yield self._explore(claim)
-            self._record(claim, ending)
+            end = yield self._explore(claim)
+            self._record(claim, end)
         except asyncio.CancelledError:
             self.frontier.release(claim)
             raise
@@ -211,84 +230,135 @@ class Crawler:
             self._changed.notify_all()
 
     @gen.coroutine
-    def _explore(self, claim: Claim) -> Generator[Any, Any, "_Ending"]:
+    def _explore(self, claim: Claim) -> Generator[Any, Any, Ending]:
         """Fetch a URL and read what came; nothing is recorded yet."""
         try:
-            fetched = yield self.fetcher.fetch(claim.url)
-            self.stats.add("fetched")
-            self.stats.add("bytes", len(fetched.body))
-            if fetched.status in REDIRECTS:
-                return self._redirect(claim, fetched)
-            if not 200 <= fetched.status < 400:
-                return self._refusal(fetched)
-            return self._content(claim, fetched)
+            obstacle = yield from self._obstacle(claim)
+            if obstacle is not None:
+                return obstacle
+            fetched, reason = yield from self._fetch_page(claim.url)
+            return self._reader.read(claim, fetched, reason)
         except FetchError as exc:
-            outcome = Outcome(State.FAILED, exc.reason, error=str(exc))
-            return _Ending(outcome, is_passing=exc.is_passing)
+            return ending.of_error(exc)
+        except StorageError:
+            raise
         except Exception as exc:  # a fault of ours: it must not stop the other workers
             logger.exception("cannot process %s", claim.url)
-            return _Ending(_internal_error(exc))
+            return ending.internal_error(exc)
 
-    def _content(self, claim: Claim, fetched: Fetched) -> "_Ending":
-        """A page, whose links are admitted, or a file."""
-        ending = _Ending(_outcome(State.DONE, "ok", fetched))
-        if parser.is_html(ending.outcome.content_type):
-            page = parser.parse_html(fetched.body, ending.outcome.content_type)
-            ending.outcome.title = page.title
-            base = _base(claim.url, page.base)
-            for link in self._settled.news(base, page.links):
-                candidate = self.admit(link, base, claim.depth + 1)
-                if candidate is not None:
-                    ending.outlinks.append(candidate)
-                else:
-                    self._settled.add(base, link)
-        return ending
+    def _obstacle(self, claim: Claim) -> Generator[Any, Any, Ending | None]:
+        """Return why a URL must not be fetched now, by the rules of its host."""
+        if self._robots is None:
+            return None
+        rules = self._robots.known(claim.url)
+        if rules is None:
+            rules = yield self._robots.ask(claim.url)
+            self._heed(rules, claim)
+            if claim.host not in self._asked_hosts:
+                # Now that they are known: in its turn, which is after the host's gap.
+                self._asked_hosts.add(claim.host)
+                return ending.put_back()
+            # They were known, and are forgotten or too old: now, or it would go on so.
+        if rules.is_unreachable:
+            return self._unreachable(rules)
+        if rules.allows(claim.url):
+            return None
+        yield gen.moment  # many in a row must not keep the loop from the others
+        self.stats.add("excluded/robots")
+        return ending.excluded("robots")
 
-    def _redirect(self, claim: Claim, fetched: Fetched) -> "_Ending":
-        """A redirect, whose target is admitted with one redirect fewer to go."""
-        outcome = _outcome(State.DONE, "redirect", fetched)
-        location = reference_in_header(fetched.headers.get("Location", ""))
-        if not location:
-            return _failed(outcome, "bad_redirect", "the redirect has no Location")
+    def _heed(self, rules: Rules, claim: Claim) -> None:
+        """Take in what a robots.txt says besides what it forbids."""
+        self._hosts.note_crawl_delay(claim.host, rules.crawl_delay_s)
+        if not self.config.sitemaps:
+            return
+        found = [
+            self._admission.admit(url, claim.url, is_sitemap=True)
+            for url in rules.sitemaps
+        ]
+        news = [candidate for candidate in found if candidate is not None]
+        if news:  # not again by each worker that has waited for the rules
+            self.frontier.add(news)
+
+    def _unreachable(self, rules: Rules) -> Ending:
+        """Return how a URL ends while nobody knows its host's rules.
+
+        Raises:
+            FetchError: the host has given no answer at all.
+        """
+        error = rules.error
+        if error is not None:  # as if the URL itself had given no answer
+            raise FetchError(
+                error.reason, f"robots.txt: {error}", is_passing=error.is_passing
+            )
+        if rules.retry_at is not None:
+            return ending.put_back(rules.retry_at)
+        text = "robots.txt has answered with errors only, so nothing may be fetched"
+        return ending.of_error(FetchError("robots_unreachable", text, is_passing=False))
+
+    @gen.coroutine
+    def _fetch_robots(self, url: str) -> Generator[Any, Any, Fetched]:
+        fetched = yield from self._fetch(url)
+        return fetched
+
+    def _fetch_page(self, url: str) -> Generator[Any, Any, tuple[Fetched, str]]:
+        """Fetch a URL, or find that it is as it was archived; and say which."""
+        capture = None
+        if self._archive is not None and self._is_recrawl:
+            capture = self._archive.latest(url)
+        if self._archive is None or capture is None:
+            return (yield from self._fetch(url)), "ok"
+        fetched = yield from self._fetch(url, _conditions(capture))
+        if fetched.status != 304:
+            return fetched, "ok"
         try:
-            outcome.redirect_to = join(claim.url, location)
-        except UrlError as exc:
-            return _failed(outcome, "bad_redirect", str(exc))
-        if not claim.redirects_left:
-            text = f"more than {self.config.max_redirects} redirects in a row"
-            return _failed(outcome, "too_many_redirects", text)
-        if _is_respelling(claim.url, outcome.redirect_to):
-            return _Ending(outcome, respelled=outcome.redirect_to)
-        target = self.admit(location, claim.url, claim.depth, claim.redirects_left - 1)
-        return _Ending(outcome, outlinks=[] if target is None else [target])
+            archived = self._archive.read(capture, self.config.max_body_bytes)
+        except ArchiveError as exc:
+            logger.warning("%s is fetched whole: %s", url, exc)
+            return (yield from self._fetch(url)), "ok"
+        archived.took_s = fetched.took_s
+        return archived, "unchanged"
 
-    def _refusal(self, fetched: Fetched) -> "_Ending":
-        """An error status, which may pass."""
-        retry_after = fetched.headers.get("Retry-After")
-        return _Ending(
-            _outcome(State.FAILED, f"http_{fetched.status}", fetched),
-            is_passing=fetched.status in PASSING_STATUSES,
-            asked_for_s=politeness.retry_after_s(retry_after, self._clock()),
-        )
+    def _fetch(
+        self, url: str, headers: Mapping[str, str] | None = None
+    ) -> Generator[Any, Any, Fetched]:
+        """Make one exchange, and archive it."""
+        host = host_of(url)
+        gap_s = self._hosts.gap_s(host)
+        if gap_s:
+            self.frontier.hold_host(host, self._clock() + gap_s)
+        began_at = self._clock()
+        fetched: Fetched = yield self.fetcher.fetch(url, headers)
+        self._hosts.note_answer(host, fetched.took_s)
+        self.stats.add("fetched")
+        self.stats.add("bytes", len(fetched.body))
+        if self._archive is not None:
+            yield self._archive.write(fetched, began_at)
+        return fetched
 
-    def _record(self, claim: Claim, ending: "_Ending") -> None:
+    def _record(self, claim: Claim, end: Ending) -> None:
         """Put a URL back, for another try or under another spelling, or finish it."""
         now = self._clock()
-        if self._is_outage(claim.host, ending.outcome, now):
+        held_until: float | None = end.held_until
+        if end.outcome is not None:
+            held_until = self._hosts.outage_ends_at(claim.host, end.outcome, now)
+        if held_until:
+            self.frontier.hold_host(claim.host, held_until)
+        if end.outcome is None or held_until:
             # Not the URL's fault: it costs it no try.
             self.frontier.release(claim)
-        elif ending.respelled:
-            self.frontier.respell(claim, ending.respelled)
-        elif not ending.is_passing or not self._retry(claim, ending, now):
-            self._finish(claim, ending, now)
+        elif end.respelled:
+            self.frontier.respell(claim, end.respelled)
+        elif not end.is_passing or not self._retry(claim, end, now):
+            self._finish(claim, end, now)
 
-    def _retry(self, claim: Claim, ending: "_Ending", now: float) -> bool:
+    def _retry(self, claim: Claim, end: Ending, now: float) -> bool:
         """Put a URL back for another try, if it has one left."""
         tries = claim.tries + 1
         due_at = politeness.retry_at(
-            now, tries, self.config.retry_pause_s, ending.asked_for_s
+            now, tries, self.config.retry_pause_s, end.asked_for_s
         )
-        if ending.outcome.status == 429:
+        if end.outcome is not None and end.outcome.status == 429:
             # "Too many requests" is about us; 503 may be about this URL alone.
             self.frontier.hold_host(claim.host, due_at)
         if tries >= self.config.tries:
@@ -297,84 +367,27 @@ class Crawler:
         self.frontier.retry(claim, due_at)
         return True
 
-    def _is_outage(self, host: str, outcome: Outcome, now: float) -> bool:
-        """Return whether a host that has answered is gone; if so, leave it alone a while.
-
-        Without that, an outage of seconds would use up the tries of all its URLs.
-        """
-        if outcome.status is not None:
-            self._outage_by_host[host] = (0, 0.0)
-        if outcome.reason not in HOST_FAULTS:
-            return False
-        pauses, held_until = self._outage_by_host.get(host, NEVER_ANSWERED)
-        if now < held_until:
-            return True  # fetched before we knew
-        pause_s = politeness.outage_pause_s(pauses, self.config.retry_pause_s)
-        if pause_s is None:
-            return False
-        self.stats.add("outages")
-        self._outage_by_host[host] = (pauses + 1, now + pause_s)
-        self.frontier.hold_host(host, now + pause_s)
-        return True
-
-    def _finish(self, claim: Claim, ending: "_Ending", now: float) -> None:
+    def _finish(self, claim: Claim, end: Ending, now: float) -> None:
         try:
-            self.frontier.finish(claim, ending.outcome, now, ending.outlinks)
-        except (LeaseLostError, FrontierError):
+            self._end(claim, end, now)
+        except (LeaseLostError, StorageError):
             raise
         except Exception as exc:
             # What we found cannot be kept; that we failed can, or the frontier is broken.
             logger.error("cannot record %s: %r", claim.url, exc)
-            ending = _Ending(_internal_error(exc))
-            self.frontier.finish(claim, ending.outcome, now)
-        if ending.outcome.state is State.FAILED:
-            self.stats.add(f"failed/{ending.outcome.reason}")
+            self._end(claim, ending.internal_error(exc), now)
+
+    def _end(self, claim: Claim, end: Ending, now: float) -> None:
+        assert end.outcome is not None
+        self.frontier.finish(claim, end.outcome, now, end.outlinks)
+        if end.outcome.state is State.FAILED:
+            self.stats.add(f"failed/{end.outcome.reason}")
 
 
-@dataclass(slots=True)
-class _Ending:
-    """What came of one fetch.
-
-    Attributes:
-        is_passing: Whether another try may end better.
-        asked_for_s: How long the server asked us to wait before it.
-        respelled: The URL as its server spells it; empty if that is how we did.
-    """
-
-    outcome: Outcome
-    outlinks: list[Candidate] = field(default_factory=list)
-    is_passing: bool = False
-    asked_for_s: float | None = None
-    respelled: str = ""
-
-
-def _base(url: str, base: str) -> str:
-    try:
-        return join(url, base) if base else url
-    except UrlError:
-        return url  # as browsers do
-
-
-def _outcome(state: State, reason: str, fetched: Fetched) -> Outcome:
-    return Outcome(
-        state,
-        reason,
-        fetched.status,
-        content_type=parser.without_controls(fetched.headers.get("Content-Type", "")),
-        size_bytes=len(fetched.body),
-        took_s=fetched.took_s,
-    )
-
-
-def _failed(outcome: Outcome, reason: str, error: str) -> _Ending:
-    outcome.state, outcome.reason, outcome.error = State.FAILED, reason, error
-    return _Ending(outcome)
-
-
-def _is_respelling(url: str, target: str) -> bool:
-    """Return whether a redirect leads to what the frontier takes for the same URL."""
-    return target != url and dedup_key(target) == dedup_key(url)
-
-
-def _internal_error(exc: Exception) -> Outcome:
-    return Outcome(State.FAILED, "internal_error", error=repr(exc))
+def _conditions(capture: Capture) -> dict[str, str]:
+    """Return the headers that ask for a page only if it is not what was archived."""
+    fields = {
+        "If-None-Match": capture.etag,
+        "If-Modified-Since": capture.last_modified,
+    }
+    return {name: value for name, value in fields.items() if value}

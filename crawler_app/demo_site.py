@@ -7,6 +7,7 @@ crawls see the same site.  It knows nothing of the crawler that reads it.
 The sights, to recognize them in the summary of a crawl::
 
     /robots.txt                 disallows /staff/, but for /staff/contact.html
+    /sitemap.xml                the only way to /visit/opening-hours.html
     /staff/, /staff/rota.html   linked, and not for robots
     /guide                      301 to /guide/, as each directory without its slash
     /handbook.html              301 to /guide/
@@ -27,6 +28,12 @@ The sights, to recognize them in the summary of a crawl::
     /news/...                   <base href="/news/"> on every page
     /draft/...                  in comments, scripts and text only: not to be asked for
     /dome/night-log.html        200, but no page links to it: not to be found
+
+After `DemoSite.change`, a second crawl finds::
+
+    /sky/weather.html           another text
+    /news/2023/11/power-cut     404, and no longer linked
+    /news/2024/12/...           new
 """
 
 import asyncio
@@ -107,6 +114,11 @@ OUTLINE = """\
 /staff/contact Ring the bell at the gate, twice.
 """
 
+# What is different at a second visit.
+CHANGED_LATER = {"/sky/weather": "Fog since noon."}
+NEW_LATER = {"/news/2024/12/open-day": "Two hundred visitors, and one cloud."}
+GONE_LATER = ("/news/2023/11/power-cut",)
+
 # Links beyond those from a directory to what is in it; /* is each article of a section.
 LINKS: Mapping[str, Sequence[Link]] = {
     "/": (
@@ -145,8 +157,22 @@ STATUSES = {
     "/sky/weather.html": (503, 200),
 }
 
+ROBOTS = """\
+User-agent: *
+Disallow: /staff/
+Allow: /staff/contact.html
+Sitemap: {site}sitemap.xml
+"""
+SITEMAP = """\
+<?xml version="1.0" encoding="UTF-8"?>
+<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">
+<url><loc>{site}</loc></url>
+<url><loc>{site}visit/opening-hours.html</loc></url>
+</urlset>
+"""
 TEXTS = {
-    "/robots.txt": "User-agent: *\nDisallow: /staff/\nAllow: /staff/contact.html\n",
+    "/robots.txt": ROBOTS,
+    "/sitemap.xml": SITEMAP,
     "/data/readme.txt": "16 bits a pixel. See <a href='/draft/index.html'>there</a>.\n",
 }
 
@@ -189,26 +215,52 @@ SINGLE_PAGES = {
     "/friends/ja.html": Page("松原", "星がよく見えます。", meta="", header="Shift_JIS"),
     "/sky/almanac.html": Page("Almanac", "Full Moon on the 17th.", gzipped=True),
     "/dome/night-log.html": Page("Night log", "03:10, cloud. Nobody reads this."),
+    "/visit/opening-hours.html": Page("Opening hours", "From dusk, if it is clear."),
 }
 
 
-def _answers(url: str) -> Mapping[str, Answer]:
+def _answers(url: str, outline: Mapping[str, str]) -> Mapping[str, Answer]:
     """Return what the site with this URL answers, by path, or by path and query."""
-    text_by_path = _text_by_path()
+    text_by_path = _text_by_path(outline)
     pages = {path: _outlined(path, text_by_path, url) for path in text_by_path}
     pages |= SINGLE_PAGES
     pages |= _catalogue()
     pages["/catalogue/"] = pages["/catalogue/?page=1"]
-    plain = {"Content-Type": "text/plain; charset=utf-8"}
-    texts = {path: (plain, text.encode()) for path, text in TEXTS.items()}
+    texts = {path: _text_answer(path, text, url) for path, text in TEXTS.items()}
     return {**texts, **{path: page.answer() for path, page in pages.items()}}
 
 
-def _text_by_path() -> Mapping[str, str]:
-    """Read the outline, and fill in the directories that have no line in it."""
+def _text_answer(path: str, text: str, url: str) -> Answer:
+    kind = "application/xml" if path.endswith(".xml") else "text/plain; charset=utf-8"
+    return {"Content-Type": kind}, text.format(site=url).encode()
+
+
+def _outline() -> dict[str, str]:
+    """Return the texts of OUTLINE by path."""
+    lines = (line.split(" ", 1) for line in OUTLINE.splitlines())
+    return {path: text for path, text in lines}
+
+
+def _later(outline: Mapping[str, str]) -> dict[str, str]:
+    """Return an outline as it is at a second visit.
+
+    Raises:
+        ValueError: it does not have what is to change, or has what is to be new.
+    """
+    missing = (CHANGED_LATER.keys() | set(GONE_LATER)) - outline.keys()
+    if missing or NEW_LATER.keys() & outline.keys():
+        raise ValueError(
+            f"the outline must have {sorted(CHANGED_LATER)} and {sorted(GONE_LATER)}, "
+            f"and not {sorted(NEW_LATER)}"
+        )
+    later = {**outline, **CHANGED_LATER, **NEW_LATER}
+    return {path: text for path, text in later.items() if path not in GONE_LATER}
+
+
+def _text_by_path(outline: Mapping[str, str]) -> Mapping[str, str]:
+    """Return the texts of all pages: an outline's, and of directories not in it."""
     text_by_path = {}
-    for line in OUTLINE.splitlines():
-        path, text = line.split(" ", 1)
+    for path, text in outline.items():
         text_by_path[path if path.endswith("/") else f"{path}.html"] = text
         while (path := _directory_of(path)) != "/":
             text_by_path.setdefault(path, "Under this heading:")
@@ -360,6 +412,7 @@ class DemoSite:
         self._slow_s = slow_s
         self._large_bytes = large_bytes
         self._server: HTTPServer | None = None
+        self._application: Application | None = None
 
     def start(self) -> None:
         """Serve from now on, on the current loop.
@@ -372,8 +425,20 @@ class DemoSite:
             raise RuntimeError(f"{self.url} is being served already; stop() it first")
         sockets = bind_sockets(self._port, "127.0.0.1")
         self.url = f"http://127.0.0.1:{sockets[0].getsockname()[1]}/"
-        self._server = HTTPServer(self._application())
+        self._application = self._make_application()
+        self._server = HTTPServer(self._application)
         self._server.add_sockets(sockets)
+
+    def change(self) -> None:
+        """Let some time go by: one page is new, one is another, one is gone.
+
+        Raises:
+            RuntimeError: the site is not being served.
+        """
+        if self._server is None or self._application is None:
+            raise RuntimeError("the site is not being served; start() it first")
+        answers = _answers(self.url, _later(_outline()))
+        self._application.settings["answers"] = answers
 
     @gen.coroutine
     def stop(self) -> Generator[Any, Any, None]:
@@ -383,7 +448,7 @@ class DemoSite:
             server.stop()
             yield server.close_all_connections()
 
-    def _application(self) -> Application:
+    def _make_application(self) -> Application:
         routes: list[Any] = [
             ("/data/all-sky.raw", LargeHandler, {"large_bytes": self._large_bytes}),
             ("/sky/seeing.html", SlowHandler, {"slow_s": self._slow_s}),
@@ -396,7 +461,7 @@ class DemoSite:
             routes.append((path, RedirectHandler, options))
         return Application(
             [*routes, (".*", PageHandler)],
-            answers=_answers(self.url),
+            answers=_answers(self.url, _outline()),
             # Tornado's prints each 404; whoever crawls this site reports them anyway.
             log_function=lambda _handler: None,
         )

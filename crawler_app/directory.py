@@ -1,23 +1,64 @@
 """The directory of one crawl: what is where, and who may write there::
 
-    DIR/crawl.json          the configuration, so that ``resume DIR`` needs no options
-    DIR/frontier.sqlite3    every URL and what became of it
-    DIR/lock                held by the process that crawls
+    DIR/crawl.json               the configuration: ``resume DIR`` needs no options
+    DIR/frontier.sqlite3         every URL and what became of it
+    DIR/previous.sqlite3         the same of the crawl before, if there was one
+    DIR/archive-00001.warc.gz    what went over the wire; more are 00002, ...
+    DIR/archive.sqlite3          where in them each capture is
+    DIR/archive.cdxj             the same as other programs read it, once a run has ended
+    DIR/crawl.sqlite             the words of every page
+    DIR/lock                     held by the process that crawls
 
-While the frontier is open, SQLite's own ``-wal`` and ``-shm`` lie beside it.
+Beside a database SQLite's own ``-wal`` and ``-shm`` may lie.
+
+Rule: the frontier is written last.  What it knows to be finished is in the archive and in
+the index; what it does not know yet is fetched again.
 """
 
 import contextlib
 import fcntl
 import os
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
+from crawler_app import archive as archives
+from crawler_app.archive import Archive
 from crawler_app.config import CrawlConfig
 from crawler_app.errors import ConfigError
+from crawler_app.frontier import Frontier
 from crawler_app.frontier.sqlite import SqliteFrontier
+from crawler_app.index import PageIndex
+from crawler_app.models import State
+from crawler_app.printing import printable
 
-__all__ = ["CrawlDirectory"]
+__all__ = ["CrawlDirectory", "Kept", "Stores"]
+
+# For the owner alone.
+SECRET_DIRECTORY_MODE = 0o700
+SECRET_FILE_MODE = 0o600
+
+
+@dataclass(slots=True)
+class Stores:
+    """All that a crawl writes to; None for what the configuration does not want."""
+
+    frontier: Frontier
+    archive: Archive | None
+    index: PageIndex | None
+
+
+@dataclass(slots=True, frozen=True)
+class Kept:
+    """How much is kept besides the frontier.
+
+    Attributes:
+        pages: In the index; None if there is none.
+    """
+
+    archive: archives.ArchiveSummary
+    pages: int | None
 
 
 class CrawlDirectory:
@@ -44,6 +85,7 @@ class CrawlDirectory:
             raise ConfigError(f"{path} is no directory")
         try:
             directory.path.mkdir(parents=True, exist_ok=True)
+            directory._keep_secrets(config)
             # Whole or not at all, and never over another's.
             new = directory._write_new(config)
             try:
@@ -52,12 +94,16 @@ class CrawlDirectory:
                 new.unlink()
         except FileExistsError:
             raise ConfigError(
-                f"{path} holds something already; continue a crawl with "
-                f"`resume {path}`, or choose another directory"
+                f"{path} holds a crawl already; choose another directory"
             ) from None
         except OSError as exc:
             raise ConfigError(f"cannot write into {path}: {exc}") from None
         return directory
+
+    @staticmethod
+    def holds_crawl(path: Path | str) -> bool:
+        """Return whether a crawl was begun there."""
+        return (Path(path) / "crawl.json").exists()
 
     @classmethod
     def open(cls, path: Path | str) -> Self:
@@ -96,25 +142,133 @@ class CrawlDirectory:
             ConfigError: it cannot be written.
         """
         try:
+            self._keep_secrets(config)
             self._write_new(config).replace(self._config_path)
         except OSError as exc:
             raise ConfigError(f"cannot write into {self.path}: {exc}") from None
 
+    def _keep_secrets(self, config: CrawlConfig) -> None:
+        """Let nobody else in, if there are secrets: the requests in the archive hold them."""
+        if config.has_secrets:
+            self.path.chmod(SECRET_DIRECTORY_MODE)
+
     def _write_new(self, config: CrawlConfig) -> Path:
         new = self._config_path.with_suffix(".new")
         try:
+            new.unlink(missing_ok=True)
+            if config.has_secrets:
+                new.touch(SECRET_FILE_MODE)
             new.write_text(config.to_json() + "\n", encoding="utf-8")
         except OSError:
             new.unlink(missing_ok=True)
             raise
         return new
 
-    def frontier(self, *, read_only: bool = False) -> SqliteFrontier:
-        """Open the frontier; it must be read-only unless the directory is locked."""
-        path = self.path / "frontier.sqlite3"
-        if read_only and not path.exists():
+    @property
+    def _frontier_path(self) -> Path:
+        return self.path / "frontier.sqlite3"
+
+    @property
+    def _previous_path(self) -> Path:
+        return self.path / "previous.sqlite3"
+
+    @property
+    def _index_path(self) -> Path:
+        return self.path / "crawl.sqlite"
+
+    @property
+    def is_recrawl(self) -> bool:
+        """Whether another crawl into the directory came before this one."""
+        return self._previous_path.exists()
+
+    @contextlib.contextmanager
+    def stores(self, config: CrawlConfig) -> Iterator[Stores]:
+        """Open what a crawl writes to, and close it in the right order.
+
+        The directory must be locked.
+
+        Raises:
+            ConfigError: something in it is of another version, or of another program.
+        """
+        with contextlib.ExitStack() as cleanup:
+            archive: Archive | None = None
+            index: PageIndex | None = None
+            if config.archive:
+                archive = self._open_archive(config)
+                cleanup.callback(archive.close)
+            if config.index:
+                index = PageIndex(self._index_path)
+                cleanup.callback(index.close)
+
+            def flush() -> None:
+                if archive is not None:
+                    archive.flush()
+                if index is not None:
+                    index.flush()
+
+            frontier = SqliteFrontier(self._frontier_path, before_commit=flush)
+            cleanup.callback(frontier.close)
+            yield Stores(frontier, archive, index)
+
+    def _open_archive(self, config: CrawlConfig) -> Archive:
+        info = {
+            "software": config.user_agent,
+            "isPartOf": printable(self.path.resolve().name),
+            "operator": config.contact,
+            "robots": "obey" if config.robots else "ignore",
+        }
+        return Archive(
+            self.path,
+            info={name: value for name, value in info.items() if value},
+            max_file_bytes=config.max_archive_file_bytes,
+        )
+
+    def frontier(self) -> SqliteFrontier:
+        """Open the frontier, to look at."""
+        if not self._frontier_path.exists():
             raise ConfigError(f"{self.path} holds a crawl that has not begun")
-        return SqliteFrontier(path, read_only=read_only)
+        return SqliteFrontier(self._frontier_path, read_only=True)
+
+    def previous(self) -> SqliteFrontier | None:
+        """Open the frontier of the crawl before, to look at; None if there was none."""
+        if not self.is_recrawl:
+            return None
+        return SqliteFrontier(self._previous_path, read_only=True)
+
+    def index(self) -> PageIndex:
+        """Open the full-text index, to search in."""
+        return PageIndex(self._index_path, read_only=True)
+
+    def kept(self) -> Kept:
+        """Return how much is kept besides the frontier, also while it is written to."""
+        pages = None
+        if self._index_path.exists():
+            with contextlib.closing(self.index()) as index:
+                pages = len(index)
+        return Kept(archives.summary(self.path), pages)
+
+    def begin_recrawl(self) -> bool:
+        """Make what was crawled the previous crawl, and begin with an empty frontier.
+
+        Returns whether that crawl had come to its end.  If it had not and there is a
+        previous one, it is dropped: the whole one is better to compare with.  The
+        directory must be locked.
+        """
+        if not self._frontier_path.exists():
+            return True
+        with contextlib.closing(SqliteFrontier(self._frontier_path)) as frontier:
+            is_whole = frontier.is_drained() and frontier.count(State.DONE) > 0
+            if is_whole or not self.is_recrawl:
+                # Not the file itself: while somebody looks at it, a part of it may still
+                # be in its log.
+                new = self._previous_path.with_suffix(".new")
+                new.unlink(missing_ok=True)
+                frontier.copy_to(new)
+                new.replace(self._previous_path)
+        for suffix in ("", "-wal", "-shm"):
+            path = self._frontier_path.with_name(self._frontier_path.name + suffix)
+            path.unlink(missing_ok=True)
+        return is_whole
 
     def __enter__(self) -> Self:
         try:

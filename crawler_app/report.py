@@ -3,26 +3,34 @@
 import collections
 import csv
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TextIO
 
+from crawler_app.comparison import THERE, Comparison
+from crawler_app.directory import Kept
 from crawler_app.frontier import Frontier
 from crawler_app.models import State, UrlRecord
 from crawler_app.parser import is_html
+from crawler_app.printing import printable
 from crawler_app.urls import dedup_key
 
 __all__ = [
     "EXPORT_FORMATS",
+    "WACZ",
     "Summary",
     "export",
-    "final_record",
-    "printable",
+    "final_records",
+    "kept_to_json",
+    "pages_of",
+    "render_comparison",
+    "render_kept",
     "render_text",
     "summarize",
 ]
 
-EXPORT_FORMATS = ("jsonl", "csv")
+WACZ = "wacz"
+EXPORT_FORMATS = ("jsonl", "csv", WACZ)
 
 # A record of which nothing is known: its row has the names of all columns.
 NOTHING = UrlRecord("", State.QUEUED, depth=0)
@@ -99,7 +107,7 @@ def summarize(frontier: Frontier) -> Summary:
         if outcome.status is not None:
             summary.count_by_status[outcome.status] += 1
         summary.size_bytes += outcome.size_bytes
-        summary.pages += outcome.reason == "ok" and is_html(outcome.content_type)
+        summary.pages += outcome.reason in THERE and is_html(outcome.content_type)
         if outcome.redirect_to and record.state is State.DONE:
             summary.target_by_url[record.url] = outcome.redirect_to
         if record.state is State.FAILED:
@@ -139,18 +147,40 @@ def _loops(target_by_url: dict[str, str]) -> Iterator[list[str]]:
             yield list(url_by_key.values())[list(url_by_key).index(key) :]
 
 
-def final_record(url: str, frontier: Frontier, summary: Summary) -> UrlRecord | None:
-    """Return what became of a URL in the end, where its redirects led; None if unknown.
+def final_records(
+    urls: Sequence[str], frontier: Frontier, summary: Summary
+) -> list[UrlRecord | None]:
+    """Return what became of URLs in the end, where their redirects led; None if unknown.
 
     In a redirect loop that is a URL of the loop.
     """
     target_by_key = _by_key(summary.target_by_url)
+    final_keys = [_final_key(dedup_key(url), target_by_key) for url in urls]
+    record_by_key: dict[str, UrlRecord | None] = dict.fromkeys(final_keys)
+    for record in frontier.records():
+        key = dedup_key(record.url)
+        if key in record_by_key:
+            record_by_key[key] = record
+    return [record_by_key[key] for key in final_keys]
+
+
+def pages_of(frontier: Frontier) -> set[str]:
+    """Return the URLs that gave an HTML page."""
+    return {
+        record.url
+        for record in frontier.records()
+        if record.outcome is not None
+        and record.outcome.reason in THERE
+        and is_html(record.outcome.content_type)
+    }
+
+
+def _final_key(key: str, target_by_key: dict[str, str]) -> str:
     path: set[str] = set()
-    key = dedup_key(url)
     while key in target_by_key and key not in path:
         path.add(key)
         key = dedup_key(target_by_key[key])
-    return next((r for r in frontier.records() if dedup_key(r.url) == key), None)
+    return key
 
 
 def render_text(summary: Summary) -> str:
@@ -178,12 +208,67 @@ def render_text(summary: Summary) -> str:
     return "\n".join(lines)
 
 
+def render_kept(kept: Kept) -> str:
+    """Return what is kept of a crawl besides its URLs, as a person reads it.
+
+    >>> from crawler_app.archive import ArchiveSummary
+    >>> print(render_kept(Kept(ArchiveSummary(1200, 30, 1, 4_500_000), pages=900)))
+    archive          1,200   captures, 30 of them revisits, 4.5 MB in 1 file
+    index              900   pages
+    """
+    lines = []
+    archive = kept.archive
+    if archive.captures:
+        lines.append(
+            f"archive      {archive.captures:>9,}   captures, {archive.revisits:,} of "
+            f"them revisits, {_size(archive.size_bytes)} in {_files(archive.files)}"
+        )
+    if kept.pages is not None:
+        lines.append(f"index        {kept.pages:>9,}   pages")
+    return "\n".join(lines)
+
+
+def kept_to_json(kept: Kept) -> dict[str, Any]:
+    """Return the same as plain values, for ``status --json``."""
+    archive = kept.archive
+    return {
+        "archive": {
+            "captures": archive.captures,
+            "revisits": archive.revisits,
+            "files": archive.files,
+            "bytes": archive.size_bytes,
+        },
+        "indexed_pages": kept.pages,
+    }
+
+
+def render_comparison(comparison: Comparison) -> str:
+    """Return what a person should know of a crawl beside the one before it.
+
+    >>> print(render_comparison(Comparison(new=["http://a.test/b"], unchanged=7)))
+    compared             1 new, 0 changed, 7 unchanged, 0 vanished
+    """
+    found = (
+        f"{len(comparison.new):,} new, {len(comparison.changed):,} changed, "
+        f"{comparison.unchanged:,} unchanged, {len(comparison.vanished):,} vanished"
+    )
+    if comparison.unreachable:
+        found += f", {len(comparison.unreachable):,} unreachable"
+    lines = [f"compared             {found}"]
+    for vanished in comparison.vanished[:LISTED]:
+        lines.append(f"    {vanished.reason:<18} {printable(vanished.url)}")
+    if len(comparison.vanished) > LISTED:
+        more = len(comparison.vanished) - LISTED
+        lines.append(f"    ... and {more:,} more; `status --json` lists all")
+    return "\n".join(lines)
+
+
 def _redirect_lines(summary: Summary) -> list[str]:
     if not summary.target_by_url:
         return []
     targets = collections.Counter(map(dedup_key, summary.target_by_url.values()))
     meeting = sum(n for n in targets.values() if n > 1)
-    found = _counts([("meeting in one page", meeting), ("loops", len(summary.loops))])
+    found = _counts([("to a shared target", meeting), ("loops", len(summary.loops))])
     lines = [f"redirects    {len(summary.target_by_url):>9,}   {found}"]
     for loop in summary.loops[:LISTED]:
         lines.append("    loop     " + " -> ".join(map(printable, [*loop, loop[0]])))
@@ -220,28 +305,21 @@ def _size(size_bytes: int) -> str:
     return f"{size:.0f} {unit}" if unit == "B" else f"{size:.1f} {unit}"
 
 
-def printable(text: str) -> str:
-    """Return a text that a server chose, safe to print: no control character is left.
-
-    >>> printable("a\\x1b[2Jb")
-    'a\\\\x1b[2Jb'
-    """
-    if text.isprintable():
-        return text
-    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+def _files(count: int) -> str:
+    return "1 file" if count == 1 else f"{count:,} files"
 
 
 def export(records: Iterable[UrlRecord], file: TextIO, style: str) -> None:
     """Write every URL, one a line, as JSON or as CSV with a line of names.
 
     Args:
-        style: One of EXPORT_FORMATS.
+        style: ``jsonl`` or ``csv``.
 
     >>> import sys
     >>> export([UrlRecord("http://a.test/", State.QUEUED, depth=0)], sys.stdout, "csv")
     ... # doctest: +ELLIPSIS
-    url,state,reason,status,depth,via,redirect_to,content_type,bytes,took_s,tries,...
-    http://a.test/,queued,,,0,,,,,,0,,,
+    url,state,reason,status,depth,via,redirect_to,canonical,content_type,bytes,...
+    http://a.test/,queued,,,0,,,,,,,0,,,,
     """
     table = csv.DictWriter(file, list(_row(NOTHING)), lineterminator="\n")
     if style == "csv":
@@ -267,10 +345,12 @@ def _row(record: UrlRecord) -> dict[str, Any]:
         "depth": record.depth,
         "via": record.via or None,
         "redirect_to": of_outcome("redirect_to"),
+        "canonical": of_outcome("canonical"),
         "content_type": of_outcome("content_type"),
         "bytes": of_outcome("size_bytes"),
         "took_s": of_outcome("took_s"),
         "tries": record.tries,
+        "digest": of_outcome("digest"),
         "title": of_outcome("title"),
         "error": of_outcome("error"),
         "finished_at": record.finished_at,

@@ -36,10 +36,12 @@ napoleon_numpy_docstring = False
 napoleon_use_ivar = True
 napoleon_attr_annotations = False
 
-# Names of the standard library and of Tornado: a link to them would need the network.
+# Names of the standard library, of Tornado and of other libraries: a link to them would
+# need the network.
 ELSEWHERE = (
-    r"(_?asyncio|collections|concurrent|contextlib|contextvars|datetime|io|pathlib|re"
-    r"|signal|socket|sqlite3|ssl|time|tornado|types|typing|AsyncHTTPClient|CoroutineType"
+    r"(argparse|_?asyncio|collections|concurrent|contextlib|contextvars|datetime|http|io"
+    r"|ipaddress|os|pathlib|protego|re|requests|selectolax|signal|socket|sqlite3|ssl|time"
+    r"|tornado|types|typing|xml|AsyncHTTPClient|CoroutineType"
     r"|HTTP(Headers|Request|Response))(\..*)?"
 )
 
@@ -48,6 +50,8 @@ nitpicky = True
 nitpick_ignore_regex = [
     ("py:.*", ELSEWHERE),
     ("py:class", r"([\w.]+\.)?([TKP]|Ts)"),  # type variables
+    ("py:obj", r"([\w.]+\.)?[A-Z][A-Z_]+"),  # constants, which have no entry
+    ("py:obj", r"flush|release"),  # of several classes
 ]
 
 # One signature says it all; Sphinx would show one for each registered type.

@@ -1,6 +1,7 @@
 """Crawl a site with crawler_app, the frontier on disk; print what became of memory.
 
-    python gencoro_crawl.py URL CONCURRENCY [--client NAME] [--sample PAGES]
+    python gencoro_crawl.py URL CONCURRENCY
+        [--client NAME] [--archive] [--index] [--sample PAGES]
 
 With --sample it looks at its memory as it goes on, which the bare crawl does not.
 """
@@ -15,7 +16,7 @@ from pathlib import Path
 from crawler_app.config import CrawlConfig
 from crawler_app.crawler import Crawler
 from crawler_app.directory import CrawlDirectory
-from crawler_app.fetcher import HttpFetcher
+from crawler_app.fetcher import make_fetcher
 from gencoro.ioloop import IOLoop, PeriodicCallback
 
 SAMPLE_EVERY_MS = 20
@@ -43,22 +44,34 @@ def key_bytes(keys):
 
 def main(arguments):
     client = {"client": arguments.client} if arguments.client else {}
-    config = CrawlConfig((arguments.url,), concurrency=arguments.concurrency, **client)
+    config = CrawlConfig(
+        (arguments.url,),
+        concurrency=arguments.concurrency,
+        archive=arguments.archive,
+        index=arguments.index,
+        robots=False,
+        **client,
+    )
     with (
         tempfile.TemporaryDirectory() as into,
         CrawlDirectory.create(into, config) as directory,
+        directory.stores(config) as stores,
     ):
-        frontier = directory.frontier()
-        crawler = Crawler(config, frontier, HttpFetcher(config))
+        crawler = Crawler(
+            config,
+            stores.frontier,
+            make_fetcher(config),
+            archive=stores.archive,
+            index=stores.index,
+        )
         report = {"client": config.client}
         if arguments.sample:
             report["rss_mb_by_tenth"] = sample_memory(crawler, arguments.sample)
         IOLoop.current().run_sync(crawler.run)
         if arguments.sample:
             report["final_rss_mb"] = rss_mb()
-            report["key_bytes"] = key_bytes(frontier._keys)
+            report["key_bytes"] = key_bytes(stores.frontier._keys)
         crawler.fetcher.close()
-        frontier.close()
     print(json.dumps(report))
 
 
@@ -67,5 +80,7 @@ if __name__ == "__main__":
     parser.add_argument("url")
     parser.add_argument("concurrency", type=int)
     parser.add_argument("--client")
+    parser.add_argument("--archive", action="store_true")
+    parser.add_argument("--index", action="store_true")
     parser.add_argument("--sample", type=int, metavar="PAGES")
     main(parser.parse_args())

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler_app.config import CrawlConfig
+from crawler_app.config import PUBLIC_HEADERS, CrawlConfig
 from crawler_app.errors import ConfigError
 
 NAN, INFINITE = float("nan"), float("inf")
@@ -34,8 +34,9 @@ FULL = CrawlConfig(
     max_bytes=10,
     max_time_s=60.5,
     max_url_chars=500,
-    max_path_repeats=None,
-    max_queries=7,
+    max_path_segments=10,
+    max_segment_repeats=None,
+    max_queries_per_path=7,
     robots=False,
     sitemaps=False,
     per_host=4,
@@ -48,7 +49,6 @@ FULL = CrawlConfig(
     archive=False,
     max_archive_file_bytes=1_000,
     index=False,
-    trigram=True,
 )
 
 
@@ -78,8 +78,9 @@ FULL = CrawlConfig(
         ("max_time_s", INFINITE),
         ("per_host", 0),
         ("max_url_chars", 0),
-        ("max_path_repeats", 0),
-        ("max_queries", -1),
+        ("max_segment_repeats", 0),
+        ("max_queries_per_path", 0),
+        ("max_path_segments", 0),
         ("max_archive_file_bytes", 0),
         ("scope", "world"),
         ("robots", None),
@@ -87,11 +88,24 @@ FULL = CrawlConfig(
         ("cookies", "no"),
         ("archive", None),
         ("index", None),
-        ("trigram", None),
         ("deny_private", "yes"),
-        ("headers", ("X-Fine: 1", "no header")),
-        ("headers", ("X: a\r\nY: b",)),
-        ("headers", (": nameless",)),
+        ("retry_pause_s", None),
+        ("concurrency", True),
+        ("tries", 3.0),
+        ("max_depth", False),
+        ("max_redirects", None),
+        ("host_gap_s", "1"),
+        ("host_gap_s", True),
+        ("max_time_s", "60"),
+        ("connect_timeout_s", None),
+        ("request_timeout_s", (1, 2)),
+        ("cookie_file", 3),
+        ("cookie_file", None),
+        ("user_agent", None),
+        ("contact", b"me@a.test"),
+        ("client", ["pooled"]),
+        ("scope", None),
+        ("deny_private", 1),
         ("contact", "me (at) a.test"),
         ("contact", "a\nb"),
         ("client", "netscape"),
@@ -184,6 +198,7 @@ def test_any_configuration_is_read_back(config):
         "7",
         "{}",
         '{"seeds": null, "include": [], "exclude": []}',
+        '{"seeds": "http://a.test/"}',
         '{"seeds": ["http://a.test/"], "include": [], "exclude": [], "speed": 9}',
     ],
 )
@@ -201,6 +216,9 @@ def test_text_that_is_no_saved_configuration(text):
         ("max_pages", 0.5, "max_pages is 0.5"),
         ("seeds", [7], r"seeds is \(7,\); it must be a tuple of strings"),
         ("include", [7], r"include is \(7,\)"),
+        ("include", "abc", "include is 'abc'; it must be a tuple of strings"),
+        ("include", None, "include is None; it must be a tuple of strings"),
+        ("retry_pause_s", None, "retry_pause_s is None; it must be a number"),
     ],
 )
 def test_saved_value_that_cannot_be_used_is_named(name, value, wanted):
@@ -238,6 +256,94 @@ def test_password_is_not_in_the_error_about_it():
 
 
 @pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("auth", 5),
+        ("auth", ("user", "hunter2")),
+        ("auth", None),
+        ("auth", "userhunter2"),
+        ("auth", "user:hunter2\n"),
+        ("proxy", 5),
+        ("proxy", {"http": "user:hunter2@proxy.test:3128"}),
+        ("proxy", "user:hunter2@proxy.test"),
+        ("proxy", "user:hunter2@proxy\0.test:3128"),
+        ("headers", {"X-Key": "hunter2"}),
+        ("headers", [("X-Key", "hunter2")]),
+        ("headers", ("X-Fine: 1", "Authorization hunter2")),
+        ("headers", ("X-Key: hunter2\r\nY: b",)),
+        ("headers", (": hunter2",)),
+        ("headers", "X-Key: hunter2"),
+    ],
+)
+def test_value_that_may_be_a_secret_is_refused_and_not_shown(name, value):
+    with pytest.raises(ConfigError, match=f"^{name}\\b.* must be ") as caught:
+        CrawlConfig(SEEDS, **{name: value})
+
+    assert "hunter2" not in str(caught.value)
+
+
+def test_error_tells_which_header_it_is_about():
+    with pytest.raises(ConfigError, match="headers, number 2: .*'Name: value'"):
+        CrawlConfig(SEEDS, headers=("X-Fine: 1", "no header"))
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["Host", "content-length", "Transfer-Encoding", "CONNECTION", "TE", "Upgrade"],
+)
+def test_header_of_the_connection_is_refused_with_the_reason(name):
+    with pytest.raises(ConfigError, match=f"{name} cannot be set: .{{20}}"):
+        CrawlConfig(SEEDS, headers=(f"{name}: x",))
+
+
+def test_header_without_a_value_is_refused():
+    with pytest.raises(ConfigError, match="X-A has no value"):
+        CrawlConfig(SEEDS, headers=("X-A: \t",))
+
+
+def test_two_authorizations_are_refused():
+    with pytest.raises(ConfigError, match="only one of them") as caught:
+        CrawlConfig(SEEDS, auth="a:hunter2", headers=("authorization: Bearer hunter2",))
+
+    assert "hunter2" not in str(caught.value)
+
+
+@pytest.mark.parametrize("port", ["0", "65536", "99999999999"])
+def test_proxy_with_an_odd_port_is_refused(port):
+    with pytest.raises(ConfigError, match=f"port is {port}"):
+        CrawlConfig(SEEDS, proxy=f"me:secret@a.test:{port}")
+
+
+def test_proxy_with_a_port_of_many_digits_is_refused():
+    # Python makes no number of more than 4300 digits.
+    with pytest.raises(ConfigError, match="port is 9{20};"):
+        CrawlConfig(SEEDS, proxy="a.test:" + "9" * 5000)
+
+
+ANYTHING = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(),
+    st.floats(),
+    st.text(max_size=20),
+    st.binary(max_size=5),
+    st.lists(st.text(max_size=5) | st.integers(), max_size=3).map(tuple),
+    st.dictionaries(st.text(max_size=3), st.integers(), max_size=2),
+)
+
+
+@given(
+    st.sampled_from([field.name for field in dataclasses.fields(CrawlConfig)]), ANYTHING
+)
+def test_any_value_of_any_option_is_taken_or_refused(name, value):
+    try:
+        config = CrawlConfig(**{"seeds": SEEDS, name: value})
+    except ConfigError:
+        return
+    assert CrawlConfig.from_json(config.to_json()) == config
+
+
+@pytest.mark.parametrize(
     ("contact", "agent"),
     [
         ("", "bot/1"),
@@ -247,14 +353,20 @@ def test_password_is_not_in_the_error_about_it():
     ],
 )
 def test_user_agent_tells_how_to_reach_us(contact, agent):
-    assert CrawlConfig(SEEDS, user_agent="bot/1", contact=contact).full_user_agent == agent
+    assert (
+        CrawlConfig(SEEDS, user_agent="bot/1", contact=contact).full_user_agent == agent
+    )
 
 
 @pytest.mark.parametrize(
     ("options", "has_secrets"),
     [
         ({}, False),
-        ({"headers": ("X-Test: 1",), "proxy": "proxy.test:3128"}, False),
+        ({"proxy": "proxy.test:3128"}, False),
+        ({"headers": ("ACCEPT-Language: de", "User-Agent: me", "DNT:1")}, False),
+        ({"headers": ("Accept-Language: de", "X-Api-Key: 1")}, True),
+        ({"headers": ("Referer: http://a.test/?key=1",)}, True),
+        ({"cookie_file": "cookies.txt"}, True),
         ({"headers": ("COOKIE: a=b",)}, True),
         ({"headers": ("Authorization: Bearer x",)}, True),
         ({"auth": "user:word"}, True),
@@ -263,3 +375,8 @@ def test_user_agent_tells_how_to_reach_us(contact, agent):
 )
 def test_configuration_with_secrets_is_known(options, has_secrets):
     assert CrawlConfig(SEEDS, **options).has_secrets is has_secrets
+
+
+def test_public_headers_are_compared_in_small_letters():
+    assert all(name == name.lower() for name in PUBLIC_HEADERS)
+    assert not PUBLIC_HEADERS & {"authorization", "cookie", "proxy-authorization"}

@@ -11,6 +11,7 @@ from tornado.httpclient import AsyncHTTPClient
 from tornado.iostream import StreamClosedError
 from tornado.tcpclient import TCPClient
 
+from crawler_app import demo_site
 from crawler_app.demo_site import DemoSite
 from gencoro import gen
 from gencoro.ioloop import IOLoop
@@ -179,6 +180,74 @@ def test_robots_disallows_the_staff():
 
     assert robots.headers["Content-Type"] == "text/plain; charset=utf-8"
     assert b"\nDisallow: /staff/\n" in robots.body
+
+
+def test_robots_names_a_sitemap_with_a_page_that_nothing_links_to(walk):
+    robots, sitemap, page = fetch(
+        "robots.txt", "sitemap.xml", "visit/opening-hours.html"
+    )
+
+    assert b"Sitemap: http://127.0.0.1:" in robots.body
+    assert b"/visit/opening-hours.html</loc>" in sitemap.body
+    assert page.code == 200
+    assert "/visit/opening-hours.html" not in walk.response_by_path
+
+
+def test_page_that_is_unchanged_need_not_be_sent_again():
+    @gen.coroutine
+    def visit(site):
+        first = yield get(site.url + "guide/")
+        conditions = {"If-None-Match": first.headers["Etag"]}
+        return (yield get(site.url + "guide/", headers=conditions))
+
+    assert run_with_site(visit).code == 304
+
+
+def test_change_brings_a_page_takes_a_page_and_alters_a_page(walk):
+    later = Walk()
+
+    @gen.coroutine
+    def visit(site):
+        site.change()
+        yield later(site)
+
+    run_with_site(visit)
+
+    before, after = walk.paths(200), later.paths(200)
+    assert after - before == {"/news/2024/12/", "/news/2024/12/open-day.html"}
+    assert before - after == {"/news/2023/11/power-cut.html"}
+    weather = [w.response_by_path["/sky/weather.html"].body for w in (walk, later)]
+    assert b"Fog" not in weather[0]
+    assert b"Fog" in weather[1]
+
+
+def test_change_of_a_site_that_is_not_served_is_refused():
+    with pytest.raises(RuntimeError, match="start"):
+        DemoSite().change()
+
+
+def test_change_after_the_end_is_refused():
+    @gen.coroutine
+    def visit(site):
+        yield site.stop()
+        with pytest.raises(RuntimeError, match="start"):
+            site.change()
+
+    run_with_site(visit)
+
+
+@pytest.mark.parametrize("table", ["CHANGED_LATER", "GONE_LATER", "NEW_LATER"])
+def test_change_of_a_page_that_is_not_there_is_an_error(monkeypatch, table):
+    odd = {"CHANGED_LATER": {"/sky/none": "x"}, "GONE_LATER": ("/sky/none",)}
+    monkeypatch.setattr(demo_site, table, odd.get(table, {"/sky/seeing": "x"}))
+
+    @gen.coroutine
+    def visit(site):
+        with pytest.raises(ValueError, match="the outline must have"):
+            site.change()
+        yield gen.moment
+
+    run_with_site(visit)
 
 
 def test_text_file_is_not_html():

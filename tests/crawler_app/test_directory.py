@@ -1,17 +1,21 @@
 """The directory of a crawl: one crawl in it, one process at it."""
 
+import contextlib
+import dataclasses
 import os
 import signal
 import sqlite3
+import stat
 import subprocess
 import sys
 
 import pytest
 
+from crawler_app.archive import ArchiveSummary
 from crawler_app.config import CrawlConfig
-from crawler_app.directory import CrawlDirectory
-from crawler_app.errors import ConfigError
-from crawler_app.models import Candidate, State
+from crawler_app.directory import CrawlDirectory, Kept
+from crawler_app.errors import ArchiveError, ConfigError, FrontierError
+from crawler_app.models import Candidate, Outcome, State
 
 CONFIG = CrawlConfig(("http://a.test/",), concurrency=3, exclude=("/ü/",))
 
@@ -23,6 +27,15 @@ with CrawlDirectory(sys.argv[1]):
     print("locked", flush=True)
     sys.stdin.read()
 """
+
+
+def look_at_frontier(directory):
+    directory.frontier().close()
+
+
+def open_stores(directory):
+    with directory.stores(CONFIG):
+        pass
 
 
 @pytest.fixture
@@ -68,7 +81,7 @@ def test_directory_that_holds_a_crawl_is_refused(path):
     CrawlDirectory.create(path, CONFIG)
     other = CrawlConfig(("http://b.test/",))
 
-    with pytest.raises(ConfigError, match=f"resume {path}"):
+    with pytest.raises(ConfigError, match="choose another directory"):
         CrawlDirectory.create(path, other)
 
     assert CrawlDirectory.open(path).config() == CONFIG
@@ -104,12 +117,10 @@ def test_configuration_that_cannot_be_read_is_refused(path, content):
 
 
 def test_frontier_is_made_once_and_kept(path, directory):
-    with directory:
-        frontier = directory.frontier()
-        frontier.add([Candidate("http://a.test/", "a.test")])
-        frontier.close()
+    with directory, directory.stores(CONFIG) as stores:
+        stores.frontier.add([Candidate("http://a.test/", "a.test")])
 
-    frontier = CrawlDirectory.open(path).frontier(read_only=True)
+    frontier = CrawlDirectory.open(path).frontier()
 
     assert frontier.urls(State.QUEUED) == ["http://a.test/"]
     frontier.close()
@@ -118,38 +129,38 @@ def test_frontier_is_made_once_and_kept(path, directory):
 def test_looking_at_a_crawl_that_has_not_begun(path, directory):
 
     with pytest.raises(ConfigError, match="not begun"):
-        directory.frontier(read_only=True)
+        directory.frontier()
 
     assert sorted(os.listdir(path)) == ["crawl.json"]
 
 
-@pytest.mark.parametrize("read_only", [True, False])
-def test_frontier_of_another_program_is_refused(path, directory, read_only):
+@pytest.mark.parametrize("look", [look_at_frontier, open_stores])
+def test_frontier_of_another_program_is_refused(path, directory, look):
     db = sqlite3.connect(path / "frontier.sqlite3")
     db.execute("CREATE TABLE recipe (name)")
     db.close()
 
     with pytest.raises(ConfigError, match="frontier.sqlite3"):
-        directory.frontier(read_only=read_only)
+        look(directory)
 
 
-@pytest.mark.parametrize("read_only", [True, False])
-def test_frontier_of_a_newer_version_is_refused(path, directory, read_only):
-    directory.frontier().close()
+@pytest.mark.parametrize("look", [look_at_frontier, open_stores])
+def test_frontier_of_a_newer_version_is_refused(path, directory, look):
+    open_stores(directory)
     db = sqlite3.connect(path / "frontier.sqlite3")
     db.execute("PRAGMA user_version = 99")
     db.close()
 
     with pytest.raises(ConfigError, match="version 99"):
-        directory.frontier(read_only=read_only)
+        look(directory)
 
 
-@pytest.mark.parametrize("read_only", [True, False])
-def test_frontier_that_is_no_database_is_refused(path, directory, read_only):
+@pytest.mark.parametrize("look", [look_at_frontier, open_stores])
+def test_frontier_that_is_no_database_is_refused(path, directory, look):
     path.joinpath("frontier.sqlite3").write_bytes(b"\0garbage" * 1_000)
 
     with pytest.raises(ConfigError, match="frontier.sqlite3"):
-        directory.frontier(read_only=read_only)
+        look(directory)
 
 
 def test_directory_is_locked_against_another_process(path, directory, locker):
@@ -216,9 +227,145 @@ def test_lock_that_cannot_be_made_is_a_clear_error(path, directory):
 
 def test_others_may_look_while_the_directory_is_locked(path, directory, locker):
     assert locker.stdout.readline() == "locked\n"
-    directory.frontier().close()
+    open_stores(directory)
 
-    frontier = directory.frontier(read_only=True)
+    frontier = directory.frontier()
 
     assert frontier.is_drained()
     frontier.close()
+
+
+# What else is kept, and another crawl.
+
+
+def listing(path):
+    return sorted(os.listdir(path))
+
+
+def crawled(directory, *urls):
+    """Crawl some URLs, as far as the frontier is concerned."""
+    with directory.stores(CONFIG) as stores:
+        stores.frontier.add(Candidate(url, "a.test") for url in urls)
+        for _ in urls:
+            claim = stores.frontier.claim(0.0, 60.0)
+            outcome = Outcome(State.DONE, "ok", 200)
+            stores.frontier.finish(claim, outcome, 1.0)
+
+
+def test_only_what_is_wanted_is_kept(path, directory):
+    config = dataclasses.replace(CONFIG, archive=False, index=False)
+
+    with directory.stores(config) as stores:
+        assert stores.archive is None
+        assert stores.index is None
+
+    assert listing(path) == ["crawl.json", "frontier.sqlite3"]
+    assert directory.kept() == Kept(ArchiveSummary(0, 0, 0, 0), None)
+
+
+def test_what_a_url_left_is_on_disk_before_the_frontier_is(path, directory):
+    with directory.stores(CONFIG) as stores:
+        stores.frontier.add([Candidate("http://a.test/", "a.test")])
+        claim = stores.frontier.claim(0.0, 60.0)
+        stores.index.add(claim.url, "Home", "", "words", 0.0)
+        stores.frontier.finish(claim, Outcome(State.DONE, "ok", 200), 1.0)
+        assert directory.kept().pages == 0
+
+        stores.frontier.flush()
+
+        assert directory.kept().pages == 1
+
+
+def test_frontier_is_not_written_if_the_archive_cannot_be(directory, monkeypatch):
+    def fail():
+        raise ArchiveError("the disk is full")
+
+    with directory.stores(CONFIG) as stores:
+        stores.frontier.add([Candidate("http://a.test/", "a.test")])
+        claim = stores.frontier.claim(0.0, 60.0)
+        stores.frontier.finish(claim, Outcome(State.DONE, "ok", 200), 1.0)
+        monkeypatch.setattr(stores.archive, "flush", fail)
+        with pytest.raises(FrontierError, match="the disk is full"):
+            stores.frontier.flush()
+        assert stores.frontier.urls(State.QUEUED) == ["http://a.test/"]
+        monkeypatch.undo()
+
+
+def test_crawl_that_begins_again_keeps_the_one_before(path, directory):
+    crawled(directory, "http://a.test/", "http://a.test/x")
+
+    with directory:
+        directory.begin_recrawl()
+        assert directory.is_recrawl
+        with directory.stores(CONFIG) as stores:
+            assert stores.frontier.urls() == []
+
+    with contextlib.closing(directory.previous()) as previous:
+        assert previous.count(State.DONE) == 2
+
+
+def test_crawl_that_somebody_looks_at_is_kept_whole(directory):
+    urls = [f"http://a.test/{n}" for n in range(50)]
+    with directory.stores(CONFIG):
+        pass
+    with contextlib.closing(directory.frontier()) as onlooker:
+        crawled(directory, *urls)
+
+        directory.begin_recrawl()
+
+        with contextlib.closing(directory.previous()) as previous:
+            assert previous.urls(State.DONE) == urls
+        assert onlooker.count(State.DONE) == 0
+    with directory.stores(CONFIG) as stores:
+        assert stores.frontier.urls() == []
+
+
+def test_first_crawl_has_none_before_it(directory):
+    crawled(directory, "http://a.test/")
+
+    assert not directory.is_recrawl
+    assert directory.previous() is None
+
+
+def test_crawl_that_was_not_begun_need_not_begin_recrawl(path, directory):
+    directory.begin_recrawl()
+
+    assert listing(path) == ["crawl.json"]
+
+
+def test_crawl_that_was_broken_off_does_not_replace_a_whole_one(directory):
+    crawled(directory, "http://a.test/", "http://a.test/x")
+    directory.begin_recrawl()
+    with directory.stores(CONFIG) as stores:
+        stores.frontier.add([Candidate("http://a.test/", "a.test")])
+
+    directory.begin_recrawl()
+
+    with contextlib.closing(directory.previous()) as previous:
+        assert previous.count(State.DONE) == 2
+    with pytest.raises(ConfigError, match="not begun"):
+        directory.frontier()
+
+
+def test_first_crawl_is_kept_though_it_was_broken_off(directory):
+    with directory.stores(CONFIG) as stores:
+        stores.frontier.add([Candidate("http://a.test/", "a.test")])
+
+    directory.begin_recrawl()
+
+    with contextlib.closing(directory.previous()) as previous:
+        assert previous.urls() == ["http://a.test/"]
+
+
+@pytest.mark.parametrize(("auth", "mode"), [("", 0o644), ("me:secret", 0o600)])
+def test_configuration_with_a_password_is_for_its_owner_alone(path, auth, mode):
+    umask = os.umask(0o022)
+    try:
+        directory = CrawlDirectory.create(path, dataclasses.replace(CONFIG, auth=auth))
+        directory.save(dataclasses.replace(CONFIG, auth=auth, concurrency=4))
+    finally:
+        os.umask(umask)
+
+    assert stat.S_IMODE(path.joinpath("crawl.json").stat().st_mode) == mode
+    assert directory.config().concurrency == 4
+    assert stat.S_IMODE(path.stat().st_mode) == (0o700 if auth else 0o755)

@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 
 from crawler_app.frontier.memory import MemoryFrontier
 from crawler_app.models import Candidate, Outcome, State, UrlRecord
+from crawler_app.printing import printable
 from crawler_app.report import (
     LISTED,
     export,
-    final_record,
-    printable,
+    final_records,
     render_text,
     summarize,
 )
@@ -150,7 +150,7 @@ def test_redirects_that_meet_are_counted(frontier):
 
     text = render_text(summarize(frontier))
 
-    assert "redirects            6   meeting in one page: 5, loops: 0" in text
+    assert "redirects            6   to a shared target: 5, loops: 0" in text
 
 
 def test_failure_is_shown_with_the_page_that_links_there(frontier):
@@ -207,7 +207,7 @@ def test_final_record_is_where_the_redirects_lead(frontier, start, reached):
     ends = {"a": redirect("b"), "b": redirect("c"), "c": page(), "f": failure()}
     end(frontier, ends | {"out": redirect("elsewhere")})
 
-    record = final_record(url(start), frontier, summarize(frontier))
+    (record,) = final_records([url(start)], frontier, summarize(frontier))
 
     assert (record and record.url) == (reached and url(reached))
 
@@ -215,7 +215,7 @@ def test_final_record_is_where_the_redirects_lead(frontier, start, reached):
 def test_final_record_of_a_loop_is_in_the_loop(frontier):
     end(frontier, {"a": redirect("b"), "b": redirect("c"), "c": redirect("b")})
 
-    record = final_record(url("a"), frontier, summarize(frontier))
+    (record,) = final_records([url("a")], frontier, summarize(frontier))
 
     assert record.url in (url("b"), url("c"))
 
@@ -293,10 +293,12 @@ COLUMNS = [
     "depth",
     "via",
     "redirect_to",
+    "canonical",
     "content_type",
     "bytes",
     "took_s",
     "tries",
+    "digest",
     "title",
     "error",
     "finished_at",

@@ -7,6 +7,7 @@ the same server.
 import asyncio
 import contextlib
 import threading
+import time
 
 import pytest
 from tornado.httpserver import HTTPServer
@@ -34,6 +35,7 @@ class Answer:
 class Site:
     def __init__(self):
         self.requests = []
+        self.times = []
         self._answers = {}
         self._gates = {}
         self._most_at_once = self._at_once = 0
@@ -58,6 +60,8 @@ class Site:
         await server.close_all_connections()
 
     def stop(self):
+        if self._loop.is_closed():
+            return
         for gate in self._gates.values():
             self._loop.call_soon_threadsafe(gate.set)
         self._loop.call_soon_threadsafe(self._stopped.set)
@@ -96,6 +100,7 @@ class Site:
     async def respond(self, handler):
         path = handler.request.uri
         self.requests.append((path, dict(handler.request.headers)))
+        self.times.append(time.monotonic())
         self._at_once += 1
         self._most_at_once = max(self._most_at_once, self._at_once)
         try:
@@ -115,10 +120,13 @@ class Site:
             answer.times -= 1
             if not answer.times:
                 answers.pop(0)
-        handler.set_status(answer.status)
+        is_known = handler.request.headers.get("If-None-Match") == answer.headers.get(
+            "Etag", ""
+        )
+        handler.set_status(304 if is_known else answer.status)
         for name, value in HTTPHeaders(answer.headers).get_all():
             handler.set_header(name, value)
-        if answer.status != 304:
+        if handler.get_status() != 304:
             handler.write(answer.body)
 
 
@@ -128,6 +136,9 @@ class _Handler(RequestHandler):
 
     async def get(self):
         await self.site.respond(self)
+
+    def compute_etag(self):
+        return None  # only what the test gives
 
 
 @pytest.fixture
@@ -144,11 +155,14 @@ class _Stopping:
 
 @pytest.fixture
 def crawl(site):
-    """Crawl the site in this process, to the end; return the crawler."""
+    """Crawl the site in this process, to the end; return the crawler.
+
+    Without asking for robots.txt, unless the test is about that.
+    """
     frontiers = []
 
-    def run(path="/", *, frontier=None, fetcher=HttpFetcher, **options):
-        options.setdefault("retry_pause_s", 0.01)
+    def run(path="/", *, frontier=None, fetcher=HttpFetcher, stores=None, **options):
+        options = {"retry_pause_s": 0.01, "robots": False} | options
         config = CrawlConfig(seeds=(site.url.rstrip("/") + path,), **options)
         frontier = MemoryFrontier() if frontier is None else frontier
         frontiers.append(frontier)
@@ -156,7 +170,7 @@ def crawl(site):
         made = []
 
         def main():
-            made.append(Crawler(config, frontier, fetcher(config)))
+            made.append(Crawler(config, frontier, fetcher(config), **(stores or {})))
             return made[0].run()
 
         try:

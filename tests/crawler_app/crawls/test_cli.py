@@ -1,6 +1,7 @@
 """The command line, as people run it: in processes of its own."""
 
 import collections
+import contextlib
 import csv
 import io
 import json
@@ -12,9 +13,11 @@ import sys
 import time
 
 import pytest
+from warcio.archiveiterator import ArchiveIterator
 
 from crawler_app.cli import main
 from crawler_app.frontier.group import MAX_ENDS
+from crawler_app.index import PageIndex
 
 COMMAND = [sys.executable, "-m", "crawler_app"]
 
@@ -38,6 +41,19 @@ def wait_until(condition, seconds=10.0):
     while not condition():
         assert time.monotonic() < deadline, "it never came to that"
         time.sleep(0.01)
+
+
+def archived(directory):
+    """Return URL and type of every capture, in order, each digest having been checked."""
+    captures = []
+    for path in sorted(directory.glob("archive-*.warc.gz")):
+        with path.open("rb") as file:
+            for record in ArchiveIterator(file, check_digests="raise"):
+                record.content_stream().read()
+                if record.rec_type in ("response", "revisit"):
+                    uri = record.rec_headers.get_header("WARC-Target-URI")
+                    captures.append((uri, record.rec_type))
+    return captures
 
 
 def status_of(directory):
@@ -139,7 +155,7 @@ def test_directory_in_use_is_refused(site, tmp_path):
 
     assert (second.returncode, again.returncode) == (2, 2)
     assert f"being crawled by process {first.pid}" in second.stderr
-    assert "resume" in again.stderr
+    assert "being crawled" in again.stderr
     site.let_go("/")
     assert first.wait(10) == 0
     first.communicate()
@@ -165,7 +181,8 @@ def test_page_limit_tells_how_to_go_on(site, tmp_path):
     site.page("/b")
     directory = tmp_path / "crawl"
 
-    first = run("crawl", site.url, "--into", directory, "--max-pages", 2, "--quiet")
+    arguments = ["--into", directory, "--max-pages", 2, "--quiet", "--no-robots"]
+    first = run("crawl", site.url, *arguments)
     second = run("resume", directory, "--max-pages", 9, "--quiet")
 
     assert (first.returncode, second.returncode) == (0, 0)
@@ -179,7 +196,7 @@ def test_what_failed_for_a_passing_reason_can_be_tried_again(site, tmp_path):
     site.page("/flaky", "/found")
     site.page("/found")
     directory = tmp_path / "crawl"
-    run("crawl", site.url, "--into", directory, "--quiet")
+    run("crawl", site.url, "--into", directory, "--quiet", "--no-robots")
     assert status_of(directory)["reasons"]["failed"] == {"http_503": 1, "http_404": 1}
 
     plain = run("resume", directory, "--quiet")
@@ -241,11 +258,16 @@ def test_killed_ten_times_and_resumed_misses_nothing(site, tmp_path):
     last = run("resume", directory, "--quiet")
 
     counts = collections.Counter(site.paths)
+    assert counts.pop("/robots.txt") <= 11
     assert last.returncode == 0
     assert set(counts) == set(wanted)
     repeats = sum(counts.values()) - len(counts)
     assert repeats <= 10 * (concurrency + MAX_ENDS)
     assert status_of(directory)["left"] == 0
+    pages = {f"{site.url}{path[1:]}" for path in wanted}
+    assert {uri for uri, _ in archived(directory)} - {site.url + "robots.txt"} == pages
+    with contextlib.closing(PageIndex(directory / "crawl.sqlite")) as index:
+        assert len(index) == 400
 
 
 def test_export_gives_every_url_in_both_formats(site, tmp_path):
@@ -326,7 +348,7 @@ def test_curl_client_crawls_too_where_pycurl_is_installed(site, tmp_path):
     done = run("crawl", site.url, *arguments)
 
     assert done.returncode == 0
-    assert site.paths == ["/", "/a"]
+    assert site.paths == ["/robots.txt", "/", "/a"]
 
 
 def test_help_shows_every_command_and_examples(capsys):

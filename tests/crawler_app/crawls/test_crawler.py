@@ -106,6 +106,17 @@ def test_redirect_to_another_spelling_is_followed(
     assert record_of(crawler, served).state is State.DONE
 
 
+def test_other_spelling_that_is_out_of_scope_is_not_followed(site, crawl, record_of):
+    site.redirect("/%28draft%29", to="/(draft)")
+    site.page("/(draft)")
+    site.page("/", "/%28draft%29")
+
+    crawler = crawl(exclude=(r"\(draft\)",))
+
+    assert "/(draft)" not in site.paths
+    assert record_of(crawler, "/%28draft%29").outcome.redirect_to.endswith("/(draft)")
+
+
 def test_two_spellings_that_redirect_to_each_other_end(site, crawl, record_of):
     site.redirect("/a//b", to="/a/b")
     site.redirect("/a/b", to="/a//b")
@@ -180,7 +191,7 @@ def test_location_in_invalid_utf8_is_escaped_byte_by_byte(site, crawl, record_of
 def test_status_that_means_nothing_is_a_failure(crawl, status):
     class OddFetcher(HttpFetcher):
         @gen.coroutine
-        def fetch(self, url):
+        def fetch(self, url, headers=None):
             yield gen.moment
             return Fetched(url, status, {}, b"", 0.1)
 
@@ -360,7 +371,7 @@ class OutageFetcher(HttpFetcher):
     good, bad = 3, 6
 
     @gen.coroutine
-    def fetch(self, url):
+    def fetch(self, url, headers=None):
         self.good -= 1
         if self.good < 0 < self.bad:
             self.bad -= 1
@@ -410,7 +421,7 @@ def test_host_that_never_answered_is_not_waited_for(crawl, record_of):
 def test_time_out_is_no_sign_that_a_host_is_there(crawl):
     class SilentFetcher(OutageFetcher):
         @gen.coroutine
-        def fetch(self, url):
+        def fetch(self, url, headers=None):
             yield gen.moment
             self.good -= 1
             reason = "timeout" if self.good > 0 else "refused"
@@ -439,7 +450,7 @@ class BrokenFetcher(HttpFetcher):
     """Fails on one path as no fetcher should."""
 
     @gen.coroutine
-    def fetch(self, url):
+    def fetch(self, url, headers=None):
         if url.endswith("/broken"):
             raise ZeroDivisionError("a fault of ours")
         return (yield super().fetch(url))
@@ -477,7 +488,7 @@ class UnbindableFetcher(HttpFetcher):
     """Gives one response a duration that SQLite cannot keep."""
 
     @gen.coroutine
-    def fetch(self, url):
+    def fetch(self, url, headers=None):
         fetched = yield super().fetch(url)
         if url.endswith("/bad"):
             fetched.took_s = object()
@@ -660,14 +671,14 @@ def test_stopped_crawl_ends_what_is_under_way_and_begins_nothing(site):
     loop.run_sync(main, timeout=10)
     loop.close()
 
-    assert site.paths == ["/", "/slow"]
+    assert site.paths == ["/robots.txt", "/", "/slow"]
     assert frontier.urls(State.QUEUED) == [site.url + "other", site.url + "never"]
 
 
 def test_fetcher_fault_keeps_its_reason(site, crawl):
     class Refusing(HttpFetcher):
         @gen.coroutine
-        def fetch(self, url):
+        def fetch(self, url, headers=None):
             raise FetchError("tls", "bad certificate", is_passing=False)
 
     crawler = crawl(fetcher=Refusing)

@@ -1,13 +1,10 @@
-"""Fetching: every way in which a server can go wrong, over every client.
-
-The servers run on the loop of the client and speak raw bytes, since no HTTP server can
-be told to break the rules.
-"""
+"""Fetching: every way in which a server can go wrong, over every client."""
 
 import asyncio
 import contextlib
 import gzip
 import os
+import pathlib
 import socket
 import ssl
 import struct
@@ -15,33 +12,34 @@ import sys
 import time
 import tracemalloc
 import zlib
-from pathlib import Path
 
 import pytest
 import tornado
+from raw_servers import LIMIT, RawServer, answer, fetch, fetch_from, run, sends
 from tornado.httpserver import HTTPServer
 from tornado.netutil import bind_sockets
 from tornado.web import Application, RequestHandler
 
 from crawler_app.config import CrawlConfig
 from crawler_app.errors import ConfigError, FetchError
-from crawler_app.fetcher import BODY_MARGIN_BYTES, HttpFetcher, client_class
+from crawler_app.fetcher import make_fetcher
+from crawler_app.fetcher.http import BODY_MARGIN_BYTES, client_class
 from crawler_app.models import Fetched
 from crawler_app.urls import reference_in_header
 from gencoro import gen
-from gencoro.ioloop import IOLoop
 
 try:
     import pycurl
 except ImportError:
     pycurl = None
 
-LIMIT = 100_000
-
 needs_curl = pytest.mark.skipif(pycurl is None, reason="pycurl is not installed")
 
 
-@pytest.fixture(params=["pooled", "simple", pytest.param("curl", marks=needs_curl)])
+CLIENTS = ["pooled", "simple", pytest.param("curl", marks=needs_curl), "requests"]
+
+
+@pytest.fixture(params=CLIENTS)
 def client(request):
     return request.param
 
@@ -49,87 +47,13 @@ def client(request):
 pytestmark = pytest.mark.usefixtures("no_socket_is_left")
 
 
-class RawServer:
-    """Answers every connection with what a script writes.
-
-    Attributes:
-        requests: The head of every request, as it came.
-        sent_bytes: What was handed to the connections.
-    """
-
-    def __init__(self, script, *, reads_requests=True, **options):
-        self._script = script
-        self._reads_requests = reads_requests
-        self._options = options
-        self._tasks = set()
-        self._is_stopped = asyncio.Event()
-        self.requests = []
-        self.sent_bytes = 0
-
-    async def start(self):
-        self._server = await asyncio.start_server(
-            self._serve, "127.0.0.1", 0, **self._options
-        )
-        self.port = self._server.sockets[0].getsockname()[1]
-
-    async def stop(self):
-        self._server.close()
-        self._is_stopped.set()
-        await asyncio.gather(*self._tasks)
-        await self._server.wait_closed()
-
-    async def send(self, writer, content):
-        writer.write(content)
-        self.sent_bytes += len(content)
-        await writer.drain()
-
-    async def _serve(self, reader, writer):
-        self._tasks.add(asyncio.current_task())
-        answer = asyncio.ensure_future(self._answer(reader, writer))
-        stop = asyncio.ensure_future(self._is_stopped.wait())
-        await asyncio.wait([answer, stop], return_when=asyncio.FIRST_COMPLETED)
-        answer.cancel()
-        stop.cancel()
-        await asyncio.wait([answer, stop])
-        writer.transport.abort()
-        with contextlib.suppress(
-            asyncio.CancelledError, asyncio.IncompleteReadError, OSError
-        ):
-            answer.result()  # the client may have gone, or the test is over
-
-    async def _answer(self, reader, writer):
-        if self._reads_requests:
-            head = await reader.readuntil(b"\r\n\r\n")
-            self.requests.append(head.decode("latin-1"))
-        await self._script(self, writer)
-        writer.close()
-        await writer.wait_closed()
-
-
-def sends(*parts):
-    """Return a script that sends some bytes and closes the connection."""
-
-    async def script(server, writer):
-        for part in parts:
-            await server.send(writer, part)
-
-    return script
-
-
-def answer(body=b"", status="200 OK", **headers):
-    """Return a script that sends a response; ``_`` in a header's name is a hyphen."""
-    headers = {"Content_Length": len(body), **headers}
-    lines = [f"{name.replace('_', '-')}: {value}" for name, value in headers.items()]
-    head = "\r\n".join([f"HTTP/1.1 {status}", *lines, "", ""]).encode("latin-1")
-    return sends(head + body)
-
-
-def forever(head, part):
+def forever(head, part, pause_s=0):
     """Return a script that sends a head, and then a part again and again."""
 
     async def script(server, writer):
         await server.send(writer, head)
         while True:
+            await asyncio.sleep(pause_s)
             await server.send(writer, part)
 
     return script
@@ -146,54 +70,7 @@ async def resets(server, writer):
     writer.transport.abort()
 
 
-async def drips(server, writer):
-    await server.send(writer, b"HTTP/1.1 200 OK\r\nContent-Length: 50000\r\n\r\n")
-    while True:
-        await asyncio.sleep(0.01)
-        await server.send(writer, b"x")
-
-
-def run(main):
-    """Run a coroutine on a loop of its own, and return its result."""
-    loop = IOLoop(make_current=False)
-    try:
-        return loop.run_sync(main, timeout=60)
-    finally:
-        loop.close()
-
-
-def fetch(client, url, **options):
-    """Return a fetcher's answer: Fetched or FetchError; to be yielded."""
-
-    @gen.coroutine
-    def fetch():
-        config = CrawlConfig(("http://a.test/",), client=client, **options)
-        fetcher = HttpFetcher(config)
-        try:
-            return (yield fetcher.fetch(url))
-        except FetchError as exc:
-            return exc
-        finally:
-            fetcher.close()
-
-    return fetch()
-
-
-def fetch_from(client, script, path="/", scheme="http", server_options=None, **options):
-    """Fetch from a server that follows a script; return the answer and the server."""
-    options = {"max_body_bytes": LIMIT, "request_timeout_s": 20.0} | options
-    server = RawServer(script, **(server_options or {}))
-
-    @gen.coroutine
-    def main():
-        yield server.start()
-        try:
-            url = f"{scheme}://127.0.0.1:{server.port}{path}"
-            return (yield fetch(client, url, **options))
-        finally:
-            yield server.stop()
-
-    return run(main), server
+drips = forever(b"HTTP/1.1 200 OK\r\nContent-Length: 50000\r\n\r\n", b"x", pause_s=0.01)
 
 
 # What goes well.
@@ -322,10 +199,10 @@ def test_real_server_is_fetched_from_many_times_at_once(client):
         sockets = bind_sockets(0, "127.0.0.1")
         server.add_sockets(sockets)
         port = sockets[0].getsockname()[1]
-        config = CrawlConfig(("http://a.test/",), client=client, concurrency=10)
-        fetcher = HttpFetcher(config)
+        urls = [f"http://127.0.0.1:{port}/{n}" for n in range(40)]
+        config = CrawlConfig((urls[0],), client=client, concurrency=10)
+        fetcher = make_fetcher(config)
         try:
-            urls = [f"http://127.0.0.1:{port}/{n}" for n in range(40)]
             return (yield [fetcher.fetch(url) for url in urls])
         finally:
             fetcher.close()
@@ -442,7 +319,7 @@ def test_announced_length_beyond_the_limit_is_refused_unread():
 CLOSED = ("connection_closed", True)
 # Tornado's clients do not tell it from a connection that broke.
 BAD = ("bad_response", False)
-BROKEN = {"pooled": BAD, "simple": CLOSED, "curl": CLOSED}
+BROKEN = {"others": BAD, "simple": CLOSED, "curl": CLOSED}
 TOO_LARGE = ("too_large", False)
 TIMEOUT = ("timeout", True)
 RESET = ("network", True)
@@ -453,7 +330,7 @@ FAULTS = {
     "closes within the head": (
         sends(b"HTTP/1.1 200 OK\r\nContent-Le"),
         # libcurl takes what came of the head for an answer without a body.
-        {"pooled": CLOSED, "simple": CLOSED, "curl": ANSWER},
+        {"others": CLOSED, "curl": ANSWER},
     ),
     "closes within the body": (
         sends(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf"),
@@ -477,7 +354,7 @@ FAULTS = {
             b"1;a=b\r\nx\r\n0\r\n\r\n",
         ),
         # RFC 9112, 7.1.1: to be ignored; Tornado's own client refuses them.
-        {"pooled": ANSWER, "simple": CLOSED, "curl": ANSWER},
+        {"others": ANSWER, "simple": CLOSED},
     ),
     "one chunk beyond every limit": (
         sends(
@@ -486,7 +363,7 @@ FAULTS = {
             b"\r\n0\r\n\r\n",
         ),
         # Tornado's own client gives up by itself before it hands over a byte.
-        {"pooled": TOO_LARGE, "simple": CLOSED, "curl": TOO_LARGE},
+        {"others": TOO_LARGE, "simple": CLOSED},
     ),
     "garbage": (sends(b"\x00\xff garbage\r\n\r\n"), BROKEN),
     "another protocol": (sends(b"220 mail.test ESMTP\r\n"), BROKEN),
@@ -500,11 +377,19 @@ FAULTS = {
     ),
     "gzip that is none": (
         answer(b"not gzip at all", Content_Encoding="gzip"),
-        BROKEN,
+        BAD,
     ),
-    "resets": (resets, {"pooled": RESET, "simple": RESET, "curl": CLOSED}),
+    "gzip that is cut off": (
+        answer(gzip.compress(b"a page")[:-10], Content_Encoding="gzip"),
+        BAD,
+    ),
+    "resets": (resets, {"others": RESET, "curl": CLOSED}),
     "says nothing": (says_nothing, TIMEOUT),
     "drips": (drips, TIMEOUT),
+    "drips within the head": (
+        forever(b"HTTP/1.1 200 OK\r\nX: ", b"y", pause_s=0.01),
+        TIMEOUT,
+    ),
 }
 
 
@@ -512,7 +397,7 @@ FAULTS = {
 def test_fault_of_a_server_is_a_fetch_error_with_a_reason(client, fault, caplog):
     script, wanted = FAULTS[fault]
     if isinstance(wanted, dict):
-        wanted = wanted[client]
+        wanted = wanted.get(client, wanted["others"])
     timeout_s = 0.3 if wanted == TIMEOUT else 20.0
 
     error, server = fetch_from(client, script, request_timeout_s=timeout_s)
@@ -589,7 +474,7 @@ def test_plain_server_that_is_addressed_with_tls(client):
 
 
 def test_certificate_that_nobody_vouches_for(client):
-    folder = Path(tornado.__file__).with_name("test")
+    folder = pathlib.Path(tornado.__file__).with_name("test")
     if not folder.joinpath("test.crt").exists():
         pytest.skip("this Tornado comes without its tests")
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
@@ -616,9 +501,9 @@ def test_fetch_that_is_cancelled_ends_and_leaves_nothing(client, caplog):
     def main():
         yield server.start()
         asked.append(gen.Future())
-        config = CrawlConfig(("http://a.test/",), client=client)
-        fetcher = HttpFetcher(config)
-        fetched = fetcher.fetch(f"http://127.0.0.1:{server.port}/")
+        url = f"http://127.0.0.1:{server.port}/"
+        fetcher = make_fetcher(CrawlConfig((url,), client=client))
+        fetched = fetcher.fetch(url)
         yield asked[0]
         fetched.cancel()
         try:
@@ -646,7 +531,7 @@ def test_client_that_is_not_installed_is_a_clear_error(monkeypatch):
     monkeypatch.delitem(sys.modules, "tornado.curl_httpclient", raising=False)
 
     with pytest.raises(ConfigError, match="pip install pycurl"):
-        HttpFetcher(CrawlConfig(("http://a.test/",), client="curl"))
+        make_fetcher(CrawlConfig(("http://a.test/",), client="curl"))
 
 
 @pytest.mark.parametrize(

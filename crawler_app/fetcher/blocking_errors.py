@@ -1,0 +1,112 @@
+"""What `requests` fails with, in the same words as the other clients.
+
+It wraps what urllib3 wraps what http.client raises, so the reason is looked for all the
+way down.
+"""
+
+import http.client
+import socket
+import ssl
+from collections.abc import Iterator
+
+import requests
+import urllib3.exceptions
+from tornado.httputil import HTTPInputError
+
+from crawler_app.errors import FetchError
+from crawler_app.httpclient import BadResponseError, ResponseTooLargeError
+
+__all__ = ["requests_error"]
+
+# The first line that any error of the chain is in counts: an InvalidChunkLength is an
+# IncompleteRead, and RemoteDisconnected a BadStatusLine.
+REASONS: tuple[tuple[str, bool, tuple[type[BaseException], ...]], ...] = (
+    ("tls", False, (ssl.SSLError, requests.exceptions.SSLError)),
+    ("dns", True, (socket.gaierror,)),
+    ("refused", True, (ConnectionRefusedError,)),
+    (
+        "timeout",
+        True,
+        (TimeoutError, requests.Timeout, urllib3.exceptions.TimeoutError),
+    ),
+    ("too_large", False, (ResponseTooLargeError, http.client.LineTooLong)),
+    ("bad_response", False, (urllib3.exceptions.InvalidChunkLength,)),
+    (
+        "connection_closed",
+        True,
+        (
+            http.client.RemoteDisconnected,
+            http.client.IncompleteRead,
+            requests.exceptions.ProxyError,
+        ),
+    ),
+    (
+        "bad_response",
+        False,
+        (
+            BadResponseError,
+            HTTPInputError,
+            http.client.BadStatusLine,
+            http.client.UnknownProtocol,
+            urllib3.exceptions.InvalidHeader,
+            requests.exceptions.ContentDecodingError,
+        ),
+    ),
+    (
+        "bad_request",
+        False,
+        (
+            UnicodeError,
+            http.client.InvalidURL,
+            urllib3.exceptions.LocationValueError,
+            requests.exceptions.InvalidURL,
+            requests.exceptions.InvalidSchema,
+            requests.exceptions.InvalidHeader,
+        ),
+    ),
+)
+
+
+def requests_error(exc: Exception) -> FetchError:
+    """Say what went wrong, and whether it passes.
+
+    >>> error = requests_error(requests.ConnectTimeout("too late"))
+    >>> error.reason, error.is_passing
+    ('timeout', True)
+    """
+    chain = list(_chain(exc))
+    text = str(exc) or type(exc).__name__
+    for reason, is_passing, types in REASONS:
+        if any(isinstance(each, types) for each in chain):
+            return FetchError(reason, text, is_passing=is_passing)
+    if any(_is_too_many_headers(each) for each in chain):
+        return FetchError("too_large", f"the head: {text}", is_passing=False)
+    if any(type(each).__module__ == "builtins" and _is_os(each) for each in chain):
+        return FetchError("network", text, is_passing=True)
+    if any(isinstance(each, urllib3.exceptions.ProtocolError) for each in chain):
+        return FetchError("connection_closed", text, is_passing=True)
+    if isinstance(exc, requests.RequestException | OSError):
+        return FetchError("network", text, is_passing=True)
+    return FetchError("bad_request", f"{type(exc).__name__}: {text}", is_passing=False)
+
+
+def _chain(exc: BaseException) -> Iterator[BaseException]:
+    """Yield an error and all that it was made of."""
+    seen: dict[int, BaseException] = {}
+    waiting: list[object] = [exc]
+    while waiting:
+        each = waiting.pop(0)
+        if isinstance(each, BaseException) and id(each) not in seen:
+            seen[id(each)] = each
+            yield each
+            reason = getattr(each, "reason", None)
+            waiting += [reason, *each.args, each.__cause__, each.__context__]
+
+
+def _is_os(exc: BaseException) -> bool:
+    return isinstance(exc, OSError)
+
+
+def _is_too_many_headers(exc: BaseException) -> bool:
+    """http.client has no class for that."""
+    return type(exc) is http.client.HTTPException

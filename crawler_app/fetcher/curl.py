@@ -1,0 +1,103 @@
+"""One exchange of libcurl: what it is told beyond an HTTPRequest, and what it tells.
+
+It needs no import of pycurl, which may not be there: a handle has all the constants.
+"""
+
+import asyncio
+import socket
+from typing import Any
+
+from crawler_app.errors import FetchError
+from crawler_app.fetcher.incoming import Incoming
+from crawler_app.httpclient.dialing import AddressCheck
+
+__all__ = ["CurlExchange"]
+
+
+class CurlExchange:
+    """What goes on in libcurl while one URL is fetched.
+
+    Args:
+        incoming: Gets the head as it comes: Tornado hands it over after the body.
+        host: As the URL has it.
+        check_address: Called with the host and each address before libcurl connects to
+            it; raises FetchError to refuse.  None where a proxy resolves.
+        has_proxy: Whether the request names one.
+
+    Attributes:
+        request_head: As it was sent; that of a tunnel is none.
+        peer: Who is at the other end of the connection; empty before libcurl 7.80.
+        refusal: Why there was no address to connect to; None if there was.
+    """
+
+    def __init__(
+        self,
+        incoming: Incoming,
+        host: str,
+        check_address: AddressCheck | None,
+        *,
+        has_proxy: bool,
+    ) -> None:
+        self.request_head = b""
+        self.peer = ""
+        self.refusal: FetchError | None = None
+        self._incoming = incoming
+        self._host = host
+        self._check_address = check_address
+        self._has_proxy = has_proxy
+        self._is_any_allowed = False
+
+    def prepare(self, curl: Any) -> None:
+        """Set the options of a pycurl handle; for ``prepare_curl_callback``."""
+        # An archive has what HTTP/1.1 sends.
+        curl.setopt(curl.HTTP_VERSION, curl.CURL_HTTP_VERSION_1_1)
+        # A URL has no dots to resolve by now, but for escaped ones.
+        curl.setopt(curl.PATH_AS_IS, 1)
+        # Not those of the environment.
+        curl.setopt(curl.NOPROXY, "")
+        if not self._has_proxy:
+            curl.setopt(curl.PROXY, "")
+        curl.setopt(curl.VERBOSE, 1)
+        curl.setopt(curl.DEBUGFUNCTION, self._take_note)
+        if hasattr(curl, "PREREQFUNCTION"):
+            curl.setopt(curl.PREREQFUNCTION, self._take_peer)
+        if self._check_address is not None:
+            curl.setopt(curl.OPENSOCKETFUNCTION, self._open_socket)
+        self._sent, self._received = curl.INFOTYPE_HEADER_OUT, curl.INFOTYPE_HEADER_IN
+        self._ok = getattr(curl, "PREREQFUNC_OK", 0)
+        self._refused = curl.SOCKET_BAD
+
+    def _take_note(self, kind: int, data: bytes) -> None:
+        if kind == self._sent:
+            # The last one: what comes before it is for a proxy.
+            self.request_head = data
+        elif kind == self._received:
+            for line in data.splitlines(keepends=True):
+                self._incoming.take_line(line.decode("latin-1"))
+
+    def _take_peer(self, peer: str, *_others: Any) -> int:
+        self.peer = peer
+        return int(self._ok)
+
+    def _open_socket(self, _purpose: int, address: Any) -> Any:
+        """Return a socket for an address, before libcurl connects it."""
+        family, kind, protocol, sockaddr = address
+        assert self._check_address is not None
+        try:
+            self._check_address(self._host, _without_bytes(sockaddr))
+        except FetchError as exc:
+            if not self._is_any_allowed:
+                self.refusal = exc.with_traceback(None)
+            return self._refused
+        self._is_any_allowed, self.refusal = True, None
+        opened = socket.socket(family, kind, protocol)
+        # libcurl takes a copy of it.
+        asyncio.get_running_loop().call_soon(opened.close)
+        return opened
+
+
+def _without_bytes(sockaddr: Any) -> Any:
+    """Return an address with its host as text, which some versions give as bytes."""
+    if isinstance(sockaddr, tuple) and sockaddr and isinstance(sockaddr[0], bytes):
+        return (sockaddr[0].decode("ascii"), *sockaddr[1:])
+    return sockaddr

@@ -1,0 +1,293 @@
+"""The fetcher over Tornado's `AsyncHTTPClient`, whichever implementation of it.
+
+Rule: the caller asks for no more fetches at once than the client has connections, so
+that waiting in the client's queue is never taken for a slow server.
+"""
+
+import asyncio
+import socket
+import time
+from collections.abc import Generator, Mapping
+from typing import Any, cast
+from urllib.parse import urlsplit
+
+import tornado
+from tornado.httpclient import AsyncHTTPClient, HTTPRequest, HTTPResponse
+from tornado.httputil import HTTPHeaders
+from tornado.netutil import Resolver
+from tornado.util import import_object
+
+from crawler_app.config import CrawlConfig
+from crawler_app.errors import ConfigError, FetchError
+from crawler_app.fetcher.curl import CurlExchange
+from crawler_app.fetcher.errors import fetch_error
+from crawler_app.fetcher.incoming import Incoming, decoded
+from crawler_app.fetcher.outgoing import Outgoing, Proxy
+from crawler_app.httpclient import PooledAsyncHTTPClient, PooledHTTPResponse
+from crawler_app.httpclient.codings import ACCEPTED
+from crawler_app.httpclient.dialing import AddressCheck
+from crawler_app.models import Fetched
+from crawler_app.resolver import CachingResolver
+from gencoro import gen
+
+__all__ = ["HttpFetcher", "client_class", "imported", "request_options"]
+
+# Implementations of AsyncHTTPClient, by name, since one may not be installed.
+CLASS_BY_CLIENT = {
+    "pooled": "crawler_app.httpclient.PooledAsyncHTTPClient",
+    "simple": "tornado.simple_httpclient.SimpleAsyncHTTPClient",
+    "curl": "tornado.curl_httpclient.CurlAsyncHTTPClient",
+}
+
+# How far beyond the limit a client may read before it gives up by itself.  Its own
+# limit closes the connection, which looks like any other fault; ours is reached first.
+BODY_MARGIN_BYTES = 256 * 1024
+
+
+def client_class(name: str) -> type[AsyncHTTPClient]:
+    """Return the class of a client.
+
+    Raises:
+        ConfigError: it is not installed.
+
+    >>> client_class("simple").__name__
+    'SimpleAsyncHTTPClient'
+    """
+    found: type[AsyncHTTPClient] = imported(name, CLASS_BY_CLIENT[name], "pycurl")
+    return found
+
+
+def imported(client: str, path: str, package: str) -> Any:
+    """Return what a client is made of.
+
+    Args:
+        client: Its name in the configuration.
+        path: Where to import it from, with dots.
+        package: What to install if that fails.
+
+    Raises:
+        ConfigError: the client's package is not installed.
+
+    >>> imported("simple", "tornado.httpclient.HTTPClient", "tornado").__name__
+    'HTTPClient'
+    """
+    try:
+        return import_object(path)
+    except ImportError as exc:
+        raise ConfigError(
+            f"the client {client!r} is not installed ({exc}); "
+            f"pip install {package}, or use the client 'pooled'"
+        ) from None
+
+
+class HttpFetcher:
+    """Fetches with a Tornado client of its own.
+
+    Raises:
+        ConfigError: the client is not installed, or cannot do what is asked of it.
+    """
+
+    def __init__(self, config: CrawlConfig) -> None:
+        self._config = config
+        self._outgoing = Outgoing(config, ACCEPTED)
+        self._options = request_options(config, self._outgoing.proxy)
+        self._resolver = CachingResolver()
+        check_address = self._outgoing.check_address
+        self._client = _make_client(config, self._resolver, check_address)
+
+    @gen.coroutine
+    def fetch(
+        self, url: str, headers: Mapping[str, str] | None = None
+    ) -> Generator[Any, Any, Fetched]:
+        """Fetch a URL once; see `Fetcher`."""
+        started_at = time.monotonic()
+        self._outgoing.require_public_host(url)
+        carried = self._outgoing.headers_for(url, headers)
+        if isinstance(self._client, PooledAsyncHTTPClient):
+            fetched = yield from self._fetch(url, carried)
+        else:
+            fetched = yield from self._fetch_bounded(url, carried)
+        fetched.took_s = time.monotonic() - started_at
+        return fetched
+
+    def close(self) -> None:
+        """Close the client; see `Fetcher`."""
+        self._client.close()
+        self._resolver.close()
+
+    def _fetch(self, url: str, headers: HTTPHeaders) -> Generator[Any, Any, Fetched]:
+        request = HTTPRequest(
+            url, headers=headers, decompress_response=True, **self._options
+        )
+        try:
+            response = yield self._client.fetch(request, raise_error=False)
+        except FetchError:
+            raise
+        except Exception as exc:  # sockets, TLS, time limits, broken HTTP: all of them
+            raise fetch_error(exc) from exc
+        self._outgoing.take_cookies(url, response.headers)
+        return _fetched(url, response)
+
+    def _fetch_bounded(
+        self, url: str, headers: HTTPHeaders
+    ) -> Generator[Any, Any, Fetched]:
+        """Fetch with a client that does not tell a body over the limit from a fault."""
+        incoming = Incoming(self._config.max_body_bytes)
+        curl = CurlExchange(
+            incoming,
+            urlsplit(url).hostname or "",
+            self._outgoing.check_address,
+            has_proxy=self._outgoing.proxy is not None,
+        )
+        request = self._bounded_request(url, headers, incoming, curl)
+        try:
+            response = yield from self._exchange(request)
+            incoming.refuse_too_large()
+            body = decoded(incoming.body, response.headers, self._config.max_body_bytes)
+        except FetchError:
+            raise
+        except Exception as exc:  # as above
+            incoming.refuse_too_large()
+            raise curl.refusal or fetch_error(exc) from exc
+        self._outgoing.take_cookies(url, response.headers)
+        return Fetched(
+            url,
+            response.code,
+            response.headers,
+            body,
+            0.0,
+            request_head=curl.request_head or _sent_head(request),
+            raw_head=incoming.raw_head,
+            encoded_body=incoming.body,
+            peer=curl.peer,
+        )
+
+    def _bounded_request(
+        self, url: str, headers: HTTPHeaders, incoming: Incoming, curl: CurlExchange
+    ) -> HTTPRequest:
+        is_curl = self._config.client == "curl"
+        return HTTPRequest(
+            url,
+            headers=headers,
+            user_agent=headers["User-Agent"],  # for a proxy, too
+            # By us, to have the body as it came, too.
+            decompress_response=False,
+            header_callback=None if is_curl else incoming.take_line,
+            streaming_callback=incoming.take_chunk,
+            prepare_curl_callback=curl.prepare if is_curl else None,
+            **self._options,
+        )
+
+    def _exchange(self, request: HTTPRequest) -> Generator[Any, Any, HTTPResponse]:
+        exchange = self._client.fetch(request, raise_error=False)
+        # Should we be cancelled, nobody else looks at how it ends.
+        exchange.add_done_callback(_retrieve)
+        # Shielded: a client whose Future was cancelled under it logs how its connection
+        # ends all the same.
+        response: HTTPResponse = yield asyncio.shield(exchange)
+        return response
+
+
+def _fetched(url: str, response: HTTPResponse) -> Fetched:
+    """Return what our own client says of a response."""
+    response = cast(PooledHTTPResponse, response)
+    address = response.peer_address
+    return Fetched(
+        url,
+        response.code,
+        response.headers,
+        response.body,
+        0.0,
+        response.request_head,
+        response.raw_head,
+        response.encoded_body or b"",
+        address[0] if isinstance(address, tuple) else "",
+    )
+
+
+def _sent_head(request: HTTPRequest) -> bytes:
+    """Return what simple_httpclient has sent for a request, whose headers it completes."""
+    parts = urlsplit(request.url)
+    target = f"{parts.path or '/'}?{parts.query}" if parts.query else parts.path or "/"
+    fields = [f"{name}: {value}\r\n" for name, value in request.headers.get_all()]
+    lines = [f"{request.method} {target} HTTP/1.1\r\n", *fields, "\r\n"]
+    return "".join(lines).encode("latin-1", "replace")
+
+
+def _retrieve(exchange: "asyncio.Future[Any]") -> None:
+    if not exchange.cancelled():
+        exchange.exception()
+
+
+class _CheckingResolver(Resolver):
+    """Leaves out the addresses that may not be connected to.
+
+    An address that a URL names is resolved too, to itself.
+    """
+
+    def initialize(self, resolver: Resolver, check_address: AddressCheck) -> None:
+        self._resolver = resolver
+        self._check_address = check_address
+
+    @gen.coroutine
+    def resolve(
+        self, host: str, port: int, family: socket.AddressFamily = socket.AF_UNSPEC
+    ) -> Generator[Any, Any, list[tuple[int, Any]]]:
+        """Return a Future for those that may, as `tornado.netutil.Resolver` gives them.
+
+        Raises:
+            FetchError: none of them may.
+        """
+        addresses = yield self._resolver.resolve(host, port, family)
+        allowed = [each for each in addresses if self._allows(host, each[1])]
+        if not allowed:
+            for _, address in addresses:
+                self._check_address(host, address)
+        return allowed
+
+    def _allows(self, host: str, address: Any) -> bool:
+        try:
+            self._check_address(host, address)
+        except FetchError:
+            return False
+        return True
+
+
+def request_options(config: CrawlConfig, proxy: Proxy | None) -> dict[str, Any]:
+    """Return the options that all requests have.
+
+    Raises:
+        ConfigError: the client knows no proxies, and one is wanted.
+    """
+    options: dict[str, Any] = {
+        "connect_timeout": config.connect_timeout_s,
+        "request_timeout": config.request_timeout_s,
+        "follow_redirects": False,
+    }
+    if proxy is not None:
+        if config.client == "simple":
+            raise ConfigError("the client 'simple' knows no proxies; 'pooled' does")
+        options |= {"proxy_host": proxy.host, "proxy_port": proxy.port}
+        if proxy.username:
+            options["proxy_username"] = proxy.username
+            options["proxy_password"] = proxy.password
+    return options
+
+
+def _make_client(
+    config: CrawlConfig, resolver: Resolver, check_address: AddressCheck | None
+) -> AsyncHTTPClient:
+    options: dict[str, Any] = {"max_clients": config.concurrency}
+    if config.client == "pooled":
+        options["resolver"] = resolver
+        options["check_address"] = check_address
+        options["max_body_size"] = config.max_body_bytes
+    elif config.client == "simple" or tornado.version_info >= (6, 6):
+        # Before 6.6 curl_httpclient has no limit: it reads on until the request's time
+        # is over, and what comes beyond ours is dropped as it comes.
+        options["max_body_size"] = config.max_body_bytes + BODY_MARGIN_BYTES
+    if config.client == "simple":
+        if check_address is not None:
+            resolver = _CheckingResolver(resolver, check_address)
+        options["resolver"] = resolver
+    return client_class(config.client)(force_instance=True, **options)

@@ -1,0 +1,116 @@
+"""A response as a client hands it over, bit by bit, that leaves decoding to us.
+
+Pure.  Rule: it is bounded before its content coding is undone and after, and what went
+beyond the bound is known for that, not for a fault of the server.
+"""
+
+from tornado.httputil import HTTPHeaders
+
+from crawler_app.errors import FetchError
+from crawler_app.httpclient.codings import decoder_of
+
+__all__ = ["Incoming", "decoded", "too_large"]
+
+# RFC 9110, 15.3.5 and 15.4.5: whatever Content-Length says, there is no body.
+WITHOUT_BODY = ("204", "304")
+
+
+class Incoming:
+    r"""Collects the head and the body of one response.
+
+    Attributes:
+        is_too_large: Whether its body goes beyond the limit.
+
+    >>> response = Incoming(max_bytes=100)
+    >>> for line in ["HTTP/1.1 200 OK\r\n", "Content-Length: 101\r\n", "\r\n"]:
+    ...     response.take_line(line)
+    >>> response.is_too_large
+    True
+    """
+
+    def __init__(self, max_bytes: int) -> None:
+        self.is_too_large = False
+        self._max_bytes = max_bytes
+        self._seen_bytes = 0
+        self._lines: list[str] = []
+        self._chunks: list[bytes] = []
+
+    @property
+    def raw_head(self) -> bytes:
+        """Status line and header block, with the blank line."""
+        return "".join(self._lines).encode("latin-1", "replace")
+
+    @property
+    def body(self) -> bytes:
+        """As far as it has come."""
+        return b"".join(self._chunks)
+
+    def take_line(self, line: str) -> None:
+        """Take a line of the head, with its end.
+
+        A status line drops what came before: interim responses, and that of a proxy.
+        """
+        if self._seen_bytes:
+            return  # the trailers of the body
+        if line.startswith("HTTP/"):
+            self._lines.clear()
+            self.is_too_large = False
+        elif self._lines and not self._lines[-1].strip():
+            return  # trailers of an empty body
+        self._lines.append(line)
+        name, _, value = line.partition(":")
+        if name.lower() == "content-length":
+            self._take_length(value)
+
+    def take_chunk(self, chunk: bytes) -> None:
+        """Take a part of the body, before its content coding is undone."""
+        self._seen_bytes += len(chunk)
+        self.is_too_large |= self._seen_bytes > self._max_bytes
+        if self.is_too_large:
+            self._chunks.clear()
+        else:
+            self._chunks.append(chunk)
+
+    def refuse_too_large(self) -> None:
+        """Raise FetchError if it is too large."""
+        if self.is_too_large:
+            raise too_large(self._max_bytes) from None
+
+    def _take_length(self, value: str) -> None:
+        status = self._lines[0].split(" ")[1:2]
+        digits = value.strip()[:20]
+        is_number = digits.isascii() and digits.isdecimal()
+        if is_number and not set(status) & set(WITHOUT_BODY):
+            self.is_too_large |= int(digits) > self._max_bytes
+
+
+def decoded(encoded: bytes, headers: HTTPHeaders, max_bytes: int) -> bytes:
+    """Return a body without its content coding, if we can undo that.
+
+    The headers then say that it was undone, in the way of Tornado's clients.
+
+    Raises:
+        BadResponseError: it is broken.
+        ResponseTooLargeError: it is longer than that.
+
+    >>> import gzip
+    >>> headers = HTTPHeaders({"Content-Encoding": "gzip"})
+    >>> decoded(gzip.compress(b"a page"), headers, 100), dict(headers)
+    (b'a page', {'X-Consumed-Content-Encoding': 'gzip'})
+    """
+    encoding = headers.get("Content-Encoding", "")
+    decoder = decoder_of(encoding, max_bytes) if encoding else None
+    if decoder is None:
+        return encoded
+    headers.add("X-Consumed-Content-Encoding", encoding)
+    del headers["Content-Encoding"]
+    body = b"".join(decoder.pieces(encoded))
+    decoder.end()
+    return body
+
+
+def too_large(max_bytes: int) -> FetchError:
+    """Return the error for a body beyond the limit."""
+    return FetchError(
+        "too_large", f"the body has more than {max_bytes} bytes", is_passing=False
+    )

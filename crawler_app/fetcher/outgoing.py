@@ -1,0 +1,207 @@
+"""What a request carries, and who may have it.
+
+No socket and no clock.  Rule: what may be a secret (a user with a password, and every
+header that is not one of `crawler_app.config.PUBLIC_HEADERS`) goes to the origins of the
+seeds, and to no other: not to another port of theirs, nor over http where the seed was
+https.  The user and password of a proxy go to the proxy.
+"""
+
+import base64
+from collections.abc import Mapping
+from typing import NamedTuple
+from urllib.parse import unquote
+
+from tornado.httputil import HTTPHeaders, encode_username_password
+
+from crawler_app.addresses import (
+    is_private_host,
+    require_public,
+    require_public_host,
+)
+from crawler_app.config import PUBLIC_HEADERS, CrawlConfig
+from crawler_app.cookies import CookieStore
+from crawler_app.httpclient.dialing import AddressCheck
+from crawler_app.urls import host_of, origin_of
+
+__all__ = ["Outgoing", "Proxy", "basic_authorization", "denies_private", "proxy_of"]
+
+ACCEPT = "text/html,application/xhtml+xml,*/*;q=0.8"
+
+
+class Proxy(NamedTuple):
+    """Where requests go instead.
+
+    Attributes:
+        host: With brackets if it is an IPv6 address.
+        username: Empty if it wants none.
+    """
+
+    host: str
+    port: int
+    username: str = ""
+    password: str = ""
+
+
+class Outgoing:
+    """Says what the requests of a crawl carry and where they may go; keeps its cookies.
+
+    Args:
+        accept_encoding: The content codings that the client can undo.
+
+    Raises:
+        ConfigError: the file of cookies cannot be read.
+
+    Attributes:
+        proxy: None if there is none.
+        check_address: To be called with a host and each of its addresses, before they
+            are connected to; raises FetchError.  None where every address is allowed.
+
+    >>> config = CrawlConfig(("http://a.test/",), headers=("X-Key: 7", "Accept: a/b"))
+    >>> outgoing = Outgoing(config, "gzip")
+    >>> outgoing.headers_for("http://a.test/page").get("X-Key")
+    '7'
+    >>> sorted(outgoing.headers_for("http://b.test/"))
+    ['Accept', 'Accept-Encoding', 'User-Agent']
+    """
+
+    def __init__(self, config: CrawlConfig, accept_encoding: str) -> None:
+        self.proxy = proxy_of(config.proxy)
+        self._denies_private = denies_private(config)
+        # Where a proxy resolves, the addresses are none of ours.
+        is_checked = self._denies_private and self.proxy is None
+        self.check_address: AddressCheck | None = require_public if is_checked else None
+        defaults = {
+            "User-Agent": config.full_user_agent,
+            "Accept": ACCEPT,
+            "Accept-Encoding": accept_encoding,
+        }
+        public = [field for field in config.header_fields if _is_public(field)]
+        secret = [field for field in config.header_fields if not _is_public(field)]
+        if config.auth:
+            username, _, password = config.auth.partition(":")
+            secret.append(("Authorization", basic_authorization(username, password)))
+        self._public = _headers(defaults, public)
+        self._own = _headers(defaults, public + secret)
+        # None if all get the same, so that nobody has to look.
+        origins = map(origin_of, config.seeds) if secret else ()
+        self._own_origins = frozenset(origins)
+        self._cookies: CookieStore | None = None
+        if config.cookies:
+            self._cookies = CookieStore()
+            if config.cookie_file:
+                self._cookies.load(config.cookie_file)
+
+    def headers_for(
+        self, url: str, extra: Mapping[str, str] | None = None
+    ) -> HTTPHeaders:
+        """Return the headers of one request.
+
+        The object is shared between requests: do not change it.
+
+        Args:
+            url: A canonical one.
+            extra: For this request only; they replace others of their names.
+        """
+        headers = self._public
+        if self._own_origins and origin_of(url) in self._own_origins:
+            headers = self._own
+        cookie = "" if self._cookies is None else self._cookies.header_for(url)
+        if not cookie and not extra:
+            return headers
+        headers = headers.copy()
+        if cookie:
+            headers["Cookie"] = _joined_cookies(headers.get("Cookie", ""), cookie)
+        for name, value in (extra or {}).items():
+            headers[name] = value
+        return headers
+
+    def take_cookies(self, url: str, headers: HTTPHeaders) -> None:
+        """Keep the cookies that a response has set, if cookies are kept."""
+        if self._cookies is not None and "Set-Cookie" in headers:
+            self._cookies.take(url, headers.get_list("Set-Cookie"))
+
+    def require_public_host(self, url: str) -> None:
+        """Refuse a URL whose host is private by what it says, if such are refused.
+
+        See `crawler_app.addresses.require_public_host`; what a name leads to is for
+        ``check_address``.
+
+        Raises:
+            FetchError: ``private_address``.
+        """
+        if self._denies_private:
+            require_public_host(host_of(url))
+
+
+def denies_private(config: CrawlConfig) -> bool:
+    """Return whether addresses that are not public are refused.
+
+    Who names a private host as a seed means it; otherwise nobody should get there by a
+    link.
+
+    >>> denies_private(CrawlConfig(("http://a.test/",)))
+    True
+    >>> denies_private(CrawlConfig(("http://a.test/", "http://localhost:8000/")))
+    False
+    """
+    if config.deny_private is not None:
+        return config.deny_private
+    return not any(is_private_host(host_of(seed)) for seed in config.seeds)
+
+
+def proxy_of(text: str) -> Proxy | None:
+    """Read a proxy as `CrawlConfig` has it; escapes stand for what cannot be there.
+
+    >>> proxy_of("http://me:p%40ss@proxy.test:3128")
+    Proxy(host='proxy.test', port=3128, username='me', password='p@ss')
+    >>> proxy_of("[::1]:8080").host
+    '[::1]'
+    """
+    if not text:
+        return None
+    text = text.removeprefix("http://").rstrip("/")
+    userinfo, _, address = text.rpartition("@")
+    host, _, port = address.rpartition(":")
+    username, _, password = userinfo.partition(":")
+    return Proxy(host, int(port), unquote(username), unquote(password))
+
+
+def basic_authorization(username: str, password: str) -> str:
+    """Return the value of a header that says who asks.
+
+    Source: RFC 7617, 2.1: UTF-8 is what servers of today take.
+
+    >>> basic_authorization("me", "secret")
+    'Basic bWU6c2VjcmV0'
+    """
+    encoded = base64.b64encode(encode_username_password(username, password))
+    return f"Basic {encoded.decode('ascii')}"
+
+
+def _is_public(field: tuple[str, str]) -> bool:
+    return field[0].lower() in PUBLIC_HEADERS
+
+
+def _headers(defaults: Mapping[str, str], given: list[tuple[str, str]]) -> HTTPHeaders:
+    """Return what is given, and the defaults that it does not replace."""
+    names = {name.lower() for name, _ in given}
+    headers = HTTPHeaders()
+    for name, value in defaults.items():
+        if name.lower() not in names:
+            headers.add(name, value)
+    for name, value in given:
+        headers.add(name, value)
+    return headers
+
+
+def _joined_cookies(given: str, stored: str) -> str:
+    """Return one Cookie header; what the site has set since replaces what was given."""
+    if not given:
+        return stored
+    names = {pair.partition("=")[0].strip() for pair in stored.split(";")}
+    kept = [
+        pair.strip()
+        for pair in given.split(";")
+        if pair.partition("=")[0].strip() not in names
+    ]
+    return "; ".join([*kept, stored])

@@ -1,0 +1,158 @@
+"""URLs without end: sites that make up new ones for as long as somebody asks.
+
+A relative link on a page that is served at any path grows the path, a calendar has a
+next month for ever, and a list with ten filters has a thousand views.  What is refused
+here is kept with its reason, so that a report shows it.
+
+Pure, but for what `QueryCounter` has counted.  Cheap: it is asked for each new link.
+"""
+
+from array import array
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+__all__ = ["QueryCounter", "TrapLimits", "trap_in"]
+
+# Parameters of a query, and times that one of their names is in it.  Forms with check
+# boxes repeat a name; what has ten is a link that adds itself to the last.
+MAX_PARAMETERS = 40
+MAX_PARAMETER_REPEATS = 10
+
+# What a path costs beside its queries: a dict's entry, a key, and an array's head.
+PATH_BYTES = 250
+
+
+@dataclass(frozen=True, slots=True)
+class TrapLimits:
+    """How much of anything a URL may have; None for any amount.
+
+    The first three are options of a crawl, see `crawler_app.config`.
+
+    Attributes:
+        max_url_chars: Characters.
+        max_path_segments: Segments of a path.
+        max_segment_repeats: Times that one segment is in a path, side by side or not.
+        max_parameters: Parameters of a query.
+        max_parameter_repeats: Times that one of their names is in it.
+    """
+
+    max_url_chars: int | None
+    max_path_segments: int | None
+    max_segment_repeats: int | None
+    max_parameters: int | None = MAX_PARAMETERS
+    max_parameter_repeats: int | None = MAX_PARAMETER_REPEATS
+
+
+def trap_in(url: str, limits: TrapLimits) -> str:
+    """Return in one word what is endless about a canonical URL; nothing if all is well.
+
+    >>> limits = TrapLimits(2000, max_path_segments=40, max_segment_repeats=2)
+    >>> trap_in("http://a.test/a/a/a/", limits), trap_in("http://a.test/a/a/", limits)
+    ('path_repeats', '')
+    """
+    max_chars = limits.max_url_chars
+    if max_chars is not None and len(url) > max_chars:
+        return "url_too_long"
+    # There is nothing to count in most: a path cannot repeat a segment five times that
+    # has not got five.
+    segments = url.count("/") - 2
+    repeats = limits.max_segment_repeats
+    if repeats is not None and segments > repeats and _path_repeats(url, repeats):
+        return "path_repeats"
+    depth = limits.max_path_segments
+    if depth is not None and segments > depth and _depth_of_path(url) > depth:
+        return "path_too_deep"
+    if "&" in url:
+        return _trap_in_query(url.partition("?")[2], limits)
+    return ""
+
+
+def _path_repeats(url: str, most: int) -> bool:
+    parts = url.partition("?")[0].split("/")
+    # Cheap, and enough for most: with fewer doublets than this no segment can be there
+    # too often.  Scheme and host only add to the count.
+    if len(parts) - len(set(parts)) < most:
+        return False
+    counts = Counter(parts[3:])
+    del counts[""]  # a doubled slash is one slash to the frontier
+    return max(counts.values(), default=0) > most
+
+
+def _depth_of_path(url: str) -> int:
+    return url.partition("?")[0].count("/") - 2
+
+
+def _trap_in_query(query: str, limits: TrapLimits) -> str:
+    parameters = query.count("&") + 1
+    if limits.max_parameters is not None and parameters > limits.max_parameters:
+        return "too_many_parameters"
+    most = limits.max_parameter_repeats
+    if most is None or parameters <= most:
+        return ""
+    names = Counter(pair.partition("=")[0] for pair in query.split("&"))
+    return "parameter_repeats" if max(names.values()) > most else ""
+
+
+class QueryCounter:
+    """Lets so many queries of one path pass, and no others.
+
+    A URL is a key of 8 bytes here.  When there are too many, the paths that have not
+    been asked about for longest are forgotten; a trap is asked about all the time.
+
+    Args:
+        max_queries: Of one path; None for any number, which costs nothing.
+        max_bytes: About how much memory to use; 32 MiB hold 100,000 paths.
+
+    >>> counter = QueryCounter(max_queries=2)
+    >>> urls = [f"http://a.test/calendar?month={month}" for month in (1, 2, 3, 1)]
+    >>> [counter.admit(url) for url in urls]
+    [True, True, False, True]
+    """
+
+    def __init__(
+        self, max_queries: int | None, max_bytes: int = 32 * 1024 * 1024
+    ) -> None:
+        self._max_queries = max_queries
+        self._max_bytes = max_bytes
+        self._bytes = 0
+        # In order, the path asked about last at the end.  The keys are Python's own
+        # hashes, which nobody outside can foresee; should two queries share one, both
+        # pass.
+        self._queries_by_path: dict[int, array[int]] = {}
+
+    def admit(self, url: str) -> bool:
+        """Return whether a canonical URL may pass; one that has passed always may.
+
+        What has been forgotten begins anew.
+        """
+        if "?" not in url or self._max_queries is None:
+            return True
+        path, _, query = url.partition("?")
+        path_key, query_key = hash(path), hash(query)
+        queries = self._queries_by_path.pop(path_key, None)
+        if queries is None:
+            queries = array("q")
+            self._bytes += PATH_BYTES
+        self._queries_by_path[path_key] = queries
+        at = bisect_left(queries, query_key)
+        if at < len(queries) and queries[at] == query_key:
+            return True
+        if len(queries) >= self._max_queries:
+            return False
+        queries.insert(at, query_key)
+        self._bytes += queries.itemsize
+        self._forget_the_oldest()
+        return True
+
+    def learn(self, urls: Iterable[str]) -> None:
+        """Count URLs that have passed in an earlier run; all in the order of then."""
+        for url in urls:
+            self.admit(url)
+
+    def _forget_the_oldest(self) -> None:
+        while self._bytes > self._max_bytes and len(self._queries_by_path) > 1:
+            oldest = next(iter(self._queries_by_path))
+            queries = self._queries_by_path.pop(oldest)
+            self._bytes -= PATH_BYTES + len(queries) * queries.itemsize

@@ -1,0 +1,355 @@
+"""Crawls that ask for robots.txt first: what is fetched, and what is left alone."""
+
+import itertools
+
+import pytest
+
+from crawler_app.frontier.memory import MemoryFrontier
+from crawler_app.models import State
+from crawler_app.robots import RobotsCache
+
+ROBOTS = {"robots": True}
+TEXT = {"Content-Type": "text/plain"}
+XML = {"Content-Type": "application/xml"}
+
+
+def robots_txt(site, *lines, **answer):
+    site.answer("/robots.txt", "\n".join(lines).encode(), headers=TEXT, **answer)
+
+
+def reason_of(record):
+    return record.outcome.reason
+
+
+def test_disallowed_url_is_kept_with_the_reason_and_not_asked_for(
+    site, crawl, record_of
+):
+    robots_txt(site, "User-agent: *", "Disallow: /private/")
+    site.page("/", "/private/a", "/b")
+    site.page("/b")
+
+    crawler = crawl(**ROBOTS)
+
+    assert site.paths == ["/robots.txt", "/", "/b"]
+    assert record_of(crawler, "/private/a").state is State.EXCLUDED
+    assert reason_of(record_of(crawler, "/private/a")) == "robots"
+    assert crawler.stats["excluded/robots"] == 1
+
+
+def test_rules_for_us_come_before_those_for_all(site, crawl):
+    robots_txt(
+        site,
+        "User-agent: *",
+        "Disallow: /",
+        "User-agent: Gencoro-Crawler",
+        "Disallow: /a",
+    )
+    site.page("/", "/a", "/b")
+    site.page("/b")
+
+    crawl(**ROBOTS)
+
+    assert site.paths == ["/robots.txt", "/", "/b"]
+
+
+def test_robots_txt_is_asked_for_once_however_many_workers_wait(site, crawl):
+    site.page("/", *(f"/{n}" for n in range(30)))
+    for n in range(30):
+        site.page(f"/{n}")
+
+    crawl(concurrency=10, **ROBOTS)
+
+    assert site.paths.count("/robots.txt") == 1
+    assert len(site.paths) == 32
+
+
+@pytest.mark.parametrize("status", [401, 403, 404, 410])
+def test_robots_txt_that_is_not_there_allows_everything(site, crawl, status):
+    robots_txt(site, "User-agent: *", "Disallow: /", status=status)
+    site.page("/")
+
+    crawl(**ROBOTS)
+
+    assert site.paths == ["/robots.txt", "/"]
+
+
+def test_robots_txt_that_is_broken_for_a_while_is_waited_for(site, crawl):
+    robots_txt(site, status=503, times=2)
+    robots_txt(site, "User-agent: *", "Disallow: /a")
+    site.page("/", "/a")
+
+    crawler = crawl(**ROBOTS)
+
+    assert site.paths == ["/robots.txt"] * 3 + ["/"]
+    assert crawler.frontier.count(State.DONE) == 1
+
+
+def test_robots_txt_that_stays_broken_disallows_everything(site, crawl, record_of):
+    robots_txt(site, status=500)
+    site.page("/")
+
+    crawler = crawl(retry_pause_s=0.001, **ROBOTS)
+
+    assert set(site.paths) == {"/robots.txt"}
+    assert len(site.paths) == 8
+    assert reason_of(record_of(crawler, "/")) == "robots_unreachable"
+    assert record_of(crawler, "/").state is State.FAILED
+
+
+def test_host_that_gives_no_answer_fails_as_it_would_without_robots(crawl, site):
+    site.stop()
+
+    crawler = crawl(**ROBOTS)
+
+    (record,) = crawler.frontier.records()
+    assert reason_of(record) == "refused"
+    assert record.outcome.error.startswith("robots.txt: ")
+    assert record.tries == 2
+
+
+def test_crawl_delay_is_kept_where_there_is_no_other_gap(site, crawl):
+    robots_txt(site, "User-agent: *", "Crawl-delay: 0.15")
+    site.page("/", "/a", "/b")
+    site.page("/a")
+    site.page("/b")
+
+    crawl(**ROBOTS)
+
+    pages = site.times[1:]
+    gaps = [after - before for before, after in itertools.pairwise(pages)]
+    assert len(gaps) == 2
+    assert min(gaps) > 0.14
+
+
+def test_gap_is_kept_between_robots_txt_and_the_first_page(site, crawl):
+    site.page("/")
+
+    crawl(host_gap_s=0.15, **ROBOTS)
+
+    assert site.times[1] - site.times[0] > 0.14
+
+
+def test_without_robots_nothing_is_asked_and_nothing_obeyed(site, crawl):
+    robots_txt(site, "User-agent: *", "Disallow: /")
+    site.answer(
+        "/",
+        b'<meta name=robots content="noindex,nofollow"><a href=/a rel=nofollow>x</a>',
+        headers={"X-Robots-Tag": "none"},
+    )
+    site.page("/a")
+
+    crawl(robots=False)
+
+    assert site.paths == ["/", "/a"]
+
+
+def test_rules_that_cannot_be_kept_are_obeyed_all_the_same(site, crawl, monkeypatch):
+    monkeypatch.setattr(RobotsCache, "known", lambda self, url: None)
+    robots_txt(site, "User-agent: *", "Disallow: /a")
+    site.page("/", "/a", "/b")
+    site.page("/b")
+
+    crawler = crawl(**ROBOTS)
+
+    assert [path for path in site.paths if path != "/robots.txt"] == ["/", "/b"]
+    assert crawler.stats["excluded/robots"] == 1
+
+
+# What a page asks for.
+
+
+def test_nofollow_link_is_not_followed(site, crawl, record_of):
+    site.answer("/", b"<a href=/a rel=nofollow>x</a><a href=/b>x</a>")
+    site.page("/b")
+
+    crawler = crawl(**ROBOTS)
+
+    assert site.paths == ["/robots.txt", "/", "/b"]
+    assert reason_of(record_of(crawler, "/a")) == "nofollow"
+
+
+def test_nofollow_link_is_followed_if_another_page_links_there_too(site, crawl):
+    site.answer("/", b"<a href=/a rel=nofollow>x</a><a href=/b>x</a>")
+    site.page("/b", "/a")
+    site.page("/a")
+
+    crawler = crawl(**ROBOTS)
+
+    assert "/a" in site.paths
+    assert crawler.frontier.count(State.EXCLUDED) == 0
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        {"body": b"<meta name=robots content=nofollow><a href=/a>x</a>"},
+        {"body": b"<meta name=Gencoro-Crawler content=none><a href=/a>x</a>"},
+        {"body": b"<a href=/a>x</a>", "headers": {"X-Robots-Tag": "nofollow"}},
+    ],
+)
+def test_page_may_ask_for_none_of_its_links_to_be_followed(
+    site, crawl, record_of, answer
+):
+    site.answer("/", **answer)
+
+    crawler = crawl(**ROBOTS)
+
+    assert site.paths == ["/robots.txt", "/"]
+    assert reason_of(record_of(crawler, "/a")) == "nofollow"
+
+
+def test_wish_to_the_name_that_we_were_given_is_ours(site, crawl):
+    site.answer("/", b"<meta name=mybot content=nofollow><a href=/a>x</a>")
+
+    crawl(user_agent="MyBot/2.0", **ROBOTS)
+
+    assert site.paths == ["/robots.txt", "/"]
+
+
+def test_wish_of_another_robot_is_not_ours(site, crawl):
+    site.answer(
+        "/",
+        b"<meta name=otherbot content=nofollow><a href=/a>x</a>",
+        headers={"X-Robots-Tag": "otherbot: nofollow"},
+    )
+    site.page("/a")
+
+    crawl(**ROBOTS)
+
+    assert site.paths == ["/robots.txt", "/", "/a"]
+
+
+def test_canonical_url_is_an_edge(site, crawl, record_of):
+    site.answer("/", b'<head><link rel=canonical href="home?x#y"></head>')
+
+    crawler = crawl(**ROBOTS)
+
+    assert record_of(crawler, "/").outcome.canonical == f"{site.url}home?x"
+    assert site.paths == ["/robots.txt", "/"]
+
+
+# Sitemaps.
+
+
+def urlset(site, *paths):
+    urls = "".join(f"<url><loc>{site.url}{path}</loc></url>" for path in paths)
+    return f"<urlset>{urls}</urlset>".encode()
+
+
+def test_sitemap_brings_pages_that_nothing_links_to(site, crawl, record_of):
+    robots_txt(site, f"Sitemap: {site.url}sitemap.xml")
+    site.page("/")
+    site.answer("/sitemap.xml", urlset(site, "a", "b?c&amp;d"), headers=XML)
+    site.page("/a")
+    site.page("/b?c&d")
+
+    crawler = crawl(**ROBOTS)
+
+    assert sorted(site.paths) == ["/", "/a", "/b?c&d", "/robots.txt", "/sitemap.xml"]
+    assert record_of(crawler, "/a").via == f"{site.url}sitemap.xml"
+    assert record_of(crawler, "/a").depth == 1
+
+
+def test_index_of_sitemaps_leads_to_sitemaps(site, crawl):
+    robots_txt(site, f"Sitemap: {site.url}index.xml")
+    site.page("/")
+    index = (
+        f"<sitemapindex><sitemap><loc>{site.url}s.txt</loc></sitemap></sitemapindex>"
+    )
+    site.answer("/index.xml", index.encode(), headers=XML)
+    site.answer("/s.txt", f"{site.url}a\n{site.url}b\n".encode(), headers=TEXT)
+    site.page("/a")
+    site.page("/b")
+
+    crawl(**ROBOTS)
+
+    assert {"/a", "/b"} <= set(site.paths)
+
+
+def test_sitemap_that_is_called_html_is_read_all_the_same(site, crawl):
+    robots_txt(site, f"Sitemap: {site.url}sitemap.xml")
+    site.page("/")
+    site.answer("/sitemap.xml", b"<?xml version='1.0'?>" + urlset(site, "a"))
+    site.page("/a")
+
+    crawl(**ROBOTS)
+
+    assert "/a" in site.paths
+
+
+def test_page_in_the_place_of_a_sitemap_is_a_page(site, crawl):
+    robots_txt(site, f"Sitemap: {site.url}sitemap.xml")
+    site.page("/")
+    site.page("/sitemap.xml", "/a")
+    site.page("/a")
+
+    crawl(**ROBOTS)
+
+    assert "/a" in site.paths
+
+
+def test_text_of_an_index_of_sitemaps_is_one_after_a_stop_too(site, crawl):
+    robots_txt(site, f"Sitemap: {site.url}index.xml")
+    site.page("/")
+    index = (
+        f"<sitemapindex><sitemap><loc>{site.url}s.txt</loc></sitemap></sitemapindex>"
+    )
+    site.answer("/index.xml", index.encode(), headers=XML)
+    site.answer("/s.txt", f"{site.url}a".encode(), headers=TEXT)
+    site.page("/a")
+    frontier = MemoryFrontier()
+
+    crawl(frontier=frontier, max_pages=2, **ROBOTS)
+    assert "/s.txt" not in site.paths
+    crawl(frontier=frontier, **ROBOTS)
+
+    assert "/a" in site.paths
+
+
+def test_entry_of_a_sitemap_is_checked_like_any_link(site, crawl, record_of):
+    robots_txt(
+        site, f"Sitemap: {site.url}sitemap.xml", "User-agent: *", "Disallow: /no"
+    )
+    site.page("/")
+    site.answer(
+        "/sitemap.xml",
+        urlset(site, "no", "old")
+        + b"<urlset><url><loc>http://elsewhere.test/</loc></url></urlset>",
+        headers=XML,
+    )
+
+    crawler = crawl(exclude=("/old",), **ROBOTS)
+
+    assert "/no" not in site.paths
+    assert reason_of(record_of(crawler, "/no")) == "robots"
+    assert reason_of(record_of(crawler, "/old")) == "excluded_by_pattern"
+
+
+def test_sitemaps_need_not_be_read(site, crawl):
+    robots_txt(site, f"Sitemap: {site.url}sitemap.xml")
+    site.page("/")
+
+    crawl(sitemaps=False, **ROBOTS)
+
+    assert site.paths == ["/robots.txt", "/"]
+
+
+def test_text_file_that_nobody_named_a_sitemap_is_none(site, crawl):
+    site.page("/", "/list.txt")
+    site.answer("/list.txt", f"{site.url}a\n".encode(), headers=TEXT)
+
+    crawl(**ROBOTS)
+
+    assert site.paths == ["/robots.txt", "/", "/list.txt"]
+
+
+def test_next_run_asks_for_robots_txt_again(site, crawl):
+    robots_txt(site, "User-agent: *", "Disallow: /a")
+    site.page("/", "/a", "/b")
+    site.page("/b")
+    frontier = MemoryFrontier()
+
+    crawl(frontier=frontier, max_pages=1, **ROBOTS)
+    crawl(frontier=frontier, **ROBOTS)
+
+    assert site.paths == ["/robots.txt", "/", "/robots.txt", "/b"]

@@ -1,0 +1,539 @@
+"""What requests carry and where they may go, and what is kept, over every client."""
+
+import base64
+import gzip
+import socket
+
+import pytest
+from raw_servers import RawServer, answer, fetch, fetch_from, run, sends
+
+from crawler_app.config import CLIENTS, REQUESTS, CrawlConfig
+from crawler_app.errors import ConfigError, FetchError
+from crawler_app.fetcher import check_fetcher, make_fetcher
+from crawler_app.fetcher.http import CLASS_BY_CLIENT
+from crawler_app.models import Fetched
+from gencoro import gen
+
+try:
+    import pycurl
+except ImportError:
+    pycurl = None
+
+needs_curl = pytest.mark.skipif(pycurl is None, reason="pycurl is not installed")
+CURL = pytest.param("curl", marks=needs_curl)
+
+
+@pytest.fixture(params=["pooled", "simple", CURL, "requests"])
+def client(request):
+    return request.param
+
+
+@pytest.fixture(params=["pooled", CURL, "requests"])
+def proxied_client(request):
+    return request.param
+
+
+pytestmark = pytest.mark.usefixtures("no_socket_is_left")
+
+
+def fields(request):
+    """Return the lines of a request's headers, with their names in small letters."""
+    lines = request.partition("\r\n")[2].removesuffix("\r\n\r\n").split("\r\n")
+    pairs = [line.partition(":") for line in lines]
+    return [f"{name.lower()}:{value}" for name, _, value in pairs]
+
+
+def values(request, name):
+    return [
+        line.partition(": ")[2]
+        for line in fields(request)
+        if line.startswith(f"{name.lower()}:")
+    ]
+
+
+def basic(text):
+    return "Basic " + base64.b64encode(text.encode()).decode()
+
+
+# What is kept of an exchange.
+
+
+def test_exchange_is_kept_as_it_went_over_the_wire(client):
+    encoded = gzip.compress(b"<p>hello")
+    head = (
+        b"HTTP/1.1 404 Not \xe9 Found\r\n"
+        b"Server: x\r\nSet-Cookie: a=1\r\nX-Two: \xe9\x85\r\nSet-Cookie: b=2\r\n"
+        b"Content-Encoding: gzip\r\nContent-Length: %d\r\n\r\n" % len(encoded)
+    )
+
+    fetched, server = fetch_from(client, sends(head + encoded), "/a?b")
+
+    assert fetched.body == b"<p>hello"
+    assert fetched.encoded_body == encoded
+    assert fetched.request_head.decode() == server.requests[0]
+    if client == "simple":  # it has them in an order of its own
+        assert sorted(fetched.raw_head.split(b"\r\n")) == sorted(head.split(b"\r\n"))
+    else:
+        assert fetched.raw_head == head
+    assert fetched.peer == ("" if client == "simple" else "127.0.0.1")
+
+
+def test_headers_say_that_the_coding_was_undone(client):
+    script = answer(gzip.compress(b"x"), Content_Encoding="gzip")
+
+    fetched, _ = fetch_from(client, script)
+
+    assert "Content-Encoding" not in fetched.headers
+    assert fetched.headers["X-Consumed-Content-Encoding"] == "gzip"
+
+
+def test_coding_that_nobody_knows_is_left(client):
+    fetched, _ = fetch_from(client, answer(b"x", Content_Encoding="weird"))
+
+    assert (fetched.body, fetched.encoded_body) == (b"x", b"x")
+    assert fetched.headers["Content-Encoding"] == "weird"
+
+
+@pytest.mark.parametrize("interim", ["100 Continue", "103 Early Hints"])
+def test_head_of_an_interim_answer_is_not_kept(client, interim):
+    head = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n"
+    script = sends(f"HTTP/1.1 {interim}\r\nLink: </x>\r\n\r\n".encode(), head + b"ok")
+
+    fetched, _ = fetch_from(client, script)
+
+    assert (fetched.raw_head, fetched.body) == (head, b"ok")
+    assert "Link" not in fetched.headers
+
+
+@pytest.mark.parametrize("client", ["pooled", CURL, "requests"])  # simple has none
+def test_trailers_are_no_part_of_the_head(client):
+    head = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTrailer: X-End\r\n\r\n"
+    script = sends(head, b"1\r\nx\r\n0\r\nX-End: 1\r\n\r\n")
+
+    fetched, _ = fetch_from(client, script)
+
+    assert (fetched.raw_head, fetched.encoded_body) == (head, b"x")
+
+
+def test_exchange_on_a_connection_that_was_kept_is_kept_too(client):
+    async def script(server, writer):
+        await server.send(writer, b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n1")
+        if client != "simple":
+            request = await writer._protocol._stream_reader.readuntil(b"\r\n\r\n")
+            server.requests.append(request.decode())
+            await server.send(writer, b"HTTP/1.1 201 OK\r\nContent-Length: 1\r\n\r\n2")
+
+    (_, fetched), server = fetch_from(client, script, "/1", "/2")
+
+    assert isinstance(fetched, Fetched), str(fetched)
+    assert server.connections == (2 if client == "simple" else 1)
+    assert fetched.request_head.decode() == server.requests[1]
+    assert fetched.body == (b"1" if client == "simple" else b"2")
+    if client != "simple":
+        assert fetched.raw_head.startswith(b"HTTP/1.1 201 OK")
+        assert fetched.peer == "127.0.0.1"
+
+
+def test_length_of_what_is_not_sent_is_not_too_large(client):
+    script = answer(b"", "304 Not Modified", Content_Length=9_999_999_999)
+
+    fetched, _ = fetch_from(client, script)
+
+    assert isinstance(fetched, Fetched), str(fetched)
+    assert (fetched.status, fetched.body) == (304, b"")
+
+
+# What a request carries.
+
+
+def test_headers_of_one_request_go_with_it(client):
+    fetched, server = fetch_from(
+        client, answer(), extra={"If-None-Match": '"x"', "accept": "text/plain"}
+    )
+
+    assert isinstance(fetched, Fetched)
+    (request,) = server.requests
+    assert values(request, "If-None-Match") == ['"x"']
+    assert values(request, "Accept") == ["text/plain"]
+
+
+def test_headers_of_one_request_do_not_go_with_the_next():
+    server = RawServer(answer())
+
+    @gen.coroutine
+    def main():
+        yield server.start()
+        url = f"http://127.0.0.1:{server.port}/"
+        fetcher = make_fetcher(CrawlConfig((url,)))
+        yield fetcher.fetch(url, {"If-None-Match": '"x"'})
+        yield fetcher.fetch(url)
+        fetcher.close()
+        yield server.stop()
+
+    run(main)
+
+    assert [values(request, "If-None-Match") for request in server.requests] == [
+        ['"x"'],
+        [],
+    ]
+
+
+def test_headers_of_the_configuration_replace_ours(client):
+    _, server = fetch_from(
+        client,
+        answer(),
+        headers=("ACCEPT: x/y", "user-agent: me", "Accept-Language: de", "X-N: \xe9"),
+    )
+
+    (request,) = server.requests
+    assert values(request, "Accept") == ["x/y"]
+    assert values(request, "User-Agent") == ["me"]
+    assert values(request, "Accept-Language") == ["de"]
+    assert values(request, "X-N") == ["\xe9"]
+
+
+SECRETS = {
+    "headers": (
+        "Authorization: Bearer t",
+        "Cookie: id=7",
+        "Proxy-Authorization: p",
+        "X-Api-Key: k",
+        "Accept-Language: de",
+    ),
+}
+
+
+@pytest.mark.parametrize("options", [SECRETS, {"auth": "user:p\xe4ss:word"}])
+def test_secrets_go_to_the_origin_of_a_seed(client, options):
+    _, server = fetch_from(client, answer(), **options)
+
+    (request,) = server.requests
+    if "auth" in options:
+        assert values(request, "Authorization") == [basic("user:p\xe4ss:word")]
+    else:
+        assert values(request, "Authorization") == ["Bearer t"]
+        assert values(request, "Cookie") == ["id=7"]
+        assert values(request, "Proxy-Authorization") == ["p"]
+        assert values(request, "X-Api-Key") == ["k"]
+
+
+@pytest.mark.parametrize("options", [SECRETS, {"auth": "user:password"}])
+@pytest.mark.parametrize(
+    "seed", ["http://127.0.0.1:1/", "https://127.0.0.1:{port}/", "http://localhost/"]
+)
+def test_secrets_go_to_no_other_origin(client, seed, options):
+    server = RawServer(answer())
+
+    @gen.coroutine
+    def main():
+        yield server.start()
+        try:
+            seeds = (seed.format(port=server.port),)
+            url = f"http://127.0.0.1:{server.port}/"
+            return (yield fetch(client, url, seeds=seeds, **options))
+        finally:
+            yield server.stop()
+
+    fetched = run(main)
+
+    assert isinstance(fetched, Fetched)
+    (request,) = server.requests
+    for name in ("Authorization", "Cookie", "Proxy-Authorization", "X-Api-Key"):
+        assert values(request, name) == []
+
+
+def test_header_that_is_not_known_to_be_harmless_stays_with_the_seed(client):
+    servers = [RawServer(answer()) for _ in range(2)]
+
+    @gen.coroutine
+    def main():
+        yield [server.start() for server in servers]
+        try:
+            urls = [f"http://127.0.0.1:{server.port}/" for server in servers]
+            headers = ("X-Api-Key: k", "Referer: http://a.test/", "DNT: 1", "FROM: me")
+            return (yield fetch(client, *urls, headers=headers))
+        finally:
+            yield [server.stop() for server in servers]
+
+    fetched = run(main)
+
+    assert all(isinstance(each, Fetched) for each in fetched), fetched
+    seed, other = (server.requests[0] for server in servers)
+    assert values(seed, "X-Api-Key") == ["k"]
+    assert values(seed, "Referer") == ["http://a.test/"]
+    assert values(other, "X-Api-Key") == values(other, "Referer") == []
+    for request in (seed, other):
+        assert values(request, "DNT") == ["1"]
+        assert values(request, "From") == ["me"]
+
+
+def test_cookie_goes_back_to_where_it_came_from(client):
+    script = answer(Set_Cookie="a=1\r\nSet-Cookie: b=2; Path=/x")
+
+    (_, second), server = fetch_from(client, script, "/", "/x")
+
+    assert isinstance(second, Fetched)
+    assert values(server.requests[0], "Cookie") == []
+    assert values(server.requests[1], "Cookie") == ["b=2; a=1"]
+
+
+def test_cookie_of_another_origin_is_not_sent(client):
+    servers = [RawServer(answer(Set_Cookie="a=1; Domain=127.0.0.1")) for _ in range(2)]
+
+    @gen.coroutine
+    def main():
+        yield [server.start() for server in servers]
+        try:
+            urls = [f"http://127.0.0.1:{server.port}/" for server in servers]
+            return (yield fetch(client, *urls))
+        finally:
+            yield [server.stop() for server in servers]
+
+    run(main)
+
+    assert values(servers[1].requests[0], "Cookie") == []
+
+
+def test_cookies_are_not_kept_if_they_are_not_wanted(client):
+    script = answer(Set_Cookie="a=1")
+
+    _, server = fetch_from(client, script, "/", "/", cookies=False)
+
+    assert values(server.requests[1], "Cookie") == []
+
+
+def test_cookies_of_a_file_are_sent(client, tmp_path):
+    file = tmp_path / "cookies.txt"
+    file.write_text("127.0.0.1\tFALSE\t/\tFALSE\t0\tsid\txyz\n")
+
+    _, server = fetch_from(client, answer(), cookie_file=str(file))
+
+    assert values(server.requests[0], "Cookie") == ["sid=xyz"]
+
+
+# Proxies.
+
+
+def through_proxy(client, script, *urls, userinfo="", **options):
+    """Fetch by way of a proxy that answers by itself; return its answers, and itself."""
+    proxy = RawServer(script)
+
+    @gen.coroutine
+    def main():
+        yield proxy.start()
+        try:
+            option = f"{userinfo}127.0.0.1:{proxy.port}"
+            return (yield fetch(client, *urls, proxy=option, **options))
+        finally:
+            yield proxy.stop()
+
+    return run(main), proxy
+
+
+def test_proxy_gets_the_whole_url_and_its_password(proxied_client):
+    fetched, proxy = through_proxy(
+        proxied_client,
+        answer(b"x"),
+        "http://seed.test/a?b",
+        userinfo="http://me:p%40s\xe9@",
+        auth="user:password",
+    )
+
+    assert isinstance(fetched, Fetched), str(fetched)
+    (request,) = proxy.requests
+    assert request.startswith("GET http://seed.test/a?b HTTP/1.1\r\n")
+    assert values(request, "Host") == ["seed.test"]
+    assert values(request, "Proxy-Authorization") == [basic("me:p@s\xe9")]
+    assert values(request, "Authorization") == [basic("user:password")]
+    assert fetched.peer == "127.0.0.1"
+    assert fetched.request_head.decode() == request
+
+
+def test_proxy_without_a_password_gets_none(proxied_client):
+    fetched, proxy = through_proxy(proxied_client, answer(b"x"), "http://seed.test/")
+
+    assert isinstance(fetched, Fetched), str(fetched)
+    assert values(proxy.requests[0], "Proxy-Authorization") == []
+
+
+def test_proxy_that_refuses_a_tunnel(proxied_client):
+    error, proxy = through_proxy(
+        proxied_client,
+        answer(b"no", "403 Forbidden"),
+        "https://seed.test/",
+        userinfo="me:secret@",
+        auth="user:password",
+    )
+
+    assert (error.reason, error.is_passing) == ("connection_closed", True), str(error)
+    (request,) = proxy.requests
+    assert request.startswith("CONNECT seed.test:443 HTTP/1.")
+    assert values(request, "Proxy-Authorization") == [basic("me:secret")]
+    assert values(request, "Authorization") == []
+
+
+def test_proxy_that_is_not_there(proxied_client):
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        proxy = f"127.0.0.1:{unused.getsockname()[1]}"
+
+        error = run(lambda: fetch(proxied_client, "http://seed.test/", proxy=proxy))
+
+    assert (error.reason, error.is_passing) == ("refused", True), str(error)
+
+
+@pytest.mark.parametrize("host", ["10.1.2.3", "[::1]", "localhost", "169.254.169.254"])
+def test_proxy_is_not_asked_for_a_private_host(proxied_client, host):
+    error, proxy = through_proxy(
+        proxied_client,
+        answer(b"x"),
+        f"http://{host}/",
+        seeds=("http://seed.test/",),
+    )
+
+    assert (error.reason, error.is_passing) == ("private_address", False)
+    assert proxy.connections == 0
+
+
+def test_proxy_of_the_environment_is_not_used(client, monkeypatch):
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        for name in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
+            monkeypatch.setenv(name, f"http://127.0.0.1:{unused.getsockname()[1]}")
+
+        fetched, _ = fetch_from(client, answer(b"x"))
+
+    assert isinstance(fetched, Fetched), str(fetched)
+
+
+def test_environment_takes_no_host_out_of_the_proxy(proxied_client, monkeypatch):
+    monkeypatch.setenv("no_proxy", "*")
+
+    fetched, proxy = through_proxy(proxied_client, answer(b"x"), "http://seed.test/")
+
+    assert isinstance(fetched, Fetched), str(fetched)
+    assert proxy.connections == 1
+
+
+def test_client_that_knows_no_proxies_says_so():
+    config = CrawlConfig(("http://a.test/",), client="simple", proxy="a.test:80")
+
+    for refuse in (make_fetcher, check_fetcher):
+        with pytest.raises(ConfigError, match="'pooled' does"):
+            refuse(config)
+
+
+def test_file_of_cookies_that_cannot_be_read_is_found_before_the_crawl(client):
+    config = CrawlConfig(("http://a.test/",), client=client, cookie_file="no\0file")
+
+    for refuse in (make_fetcher, check_fetcher):
+        with pytest.raises(ConfigError, match="cannot read the cookies"):
+            refuse(config)
+
+
+def test_every_client_of_the_configuration_has_a_fetcher():
+    assert set(CLIENTS) == {*CLASS_BY_CLIENT, REQUESTS}
+
+
+def test_check_makes_nothing(client):
+    check_fetcher(CrawlConfig(("http://a.test/",), client=client))
+
+
+# Addresses that are not public.
+
+PUBLIC_SEED = {"seeds": ("http://seed.test/",)}
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "[::ffff:127.0.0.1]", "localhost"])
+def test_private_address_is_not_connected_to(client, host):
+    error, server = fetch_from(client, answer(b"secret"), host=host, **PUBLIC_SEED)
+
+    assert isinstance(error, FetchError)
+    assert (error.reason, error.is_passing) == ("private_address", False), str(error)
+    assert "--allow-private" in str(error)
+    assert server.connections == 0
+
+
+@pytest.fixture
+def names(monkeypatch):
+    """Have names resolve to what a test says; all others are unknown.
+
+    Not libcurl's, which asks the system by itself.
+    """
+    addresses_by_name = {}
+    ask = socket.getaddrinfo
+
+    def getaddrinfo(host, *args, **kwargs):
+        found = []
+        for address in addresses_by_name.get(host, [host]):
+            found += ask(address, *args, **kwargs)
+        return found
+
+    monkeypatch.setattr(socket, "getaddrinfo", getaddrinfo)
+    return addresses_by_name
+
+
+@pytest.mark.parametrize("asking", ["pooled", "simple", "requests"])
+@pytest.mark.parametrize("addresses", [["127.0.0.1"], ["::ffff:127.0.0.1", "10.0.0.1"]])
+def test_name_that_leads_to_a_private_address(asking, names, addresses):
+    names["rebinding.test"] = addresses
+
+    error, server = fetch_from(
+        asking, answer(b"secret"), host="rebinding.test", **PUBLIC_SEED
+    )
+
+    assert (error.reason, error.is_passing) == ("private_address", False), str(error)
+    assert "rebinding.test" in str(error)
+    assert server.connections == 0
+
+
+@pytest.mark.parametrize("asking", ["pooled", "simple", "requests"])
+def test_private_address_beside_a_public_one_is_passed_over(asking, names, monkeypatch):
+    names["both.test"] = ["127.0.0.2", "127.0.0.1"]
+    monkeypatch.setattr(
+        "crawler_app.addresses.is_public", lambda address: address == "127.0.0.1"
+    )
+
+    fetched, server = fetch_from(asking, answer(b"x"), host="both.test", **PUBLIC_SEED)
+
+    assert isinstance(fetched, Fetched), str(fetched)
+    assert server.connections == 1
+
+
+def test_public_address_is_connected_to(client, monkeypatch):
+    monkeypatch.setattr("crawler_app.addresses.is_public", lambda address: True)
+
+    fetched, server = fetch_from(client, answer(b"x"), **PUBLIC_SEED)
+
+    assert isinstance(fetched, Fetched), str(fetched)
+    assert server.connections == 1
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},  # the seed is private itself
+        {**PUBLIC_SEED, "deny_private": False},
+        {"seeds": ("http://seed.test/", "http://10.0.0.1/")},
+    ],
+)
+def test_private_address_may_be_allowed(client, options):
+    fetched, server = fetch_from(client, answer(b"x"), **options)
+
+    assert isinstance(fetched, Fetched), str(fetched)
+    assert server.connections == 1
+
+
+def test_private_address_may_be_denied_although_it_is_a_seed(client):
+    error, server = fetch_from(client, answer(b"x"), deny_private=True)
+
+    assert error.reason == "private_address"
+    assert server.connections == 0
+
+
+def test_redirect_to_a_private_address_is_not_followed(client):
+    script = answer(b"", "302 Found", Location="http://127.0.0.1:1/")
+
+    fetched, server = fetch_from(client, script)
+
+    assert (fetched.status, server.connections) == (302, 1)
