@@ -67,6 +67,9 @@ OK, FAILED, USAGE, INTERRUPTED = 0, 1, 2, 130
 DEMO_RETRY_PAUSE_S = 0.2
 DEMO_QUERY = "galaxy OR telescope*"
 
+# What fails so is worth another try once it is allowed.
+PRIVATE_ADDRESS = "private_address"
+
 # Options of `crawl` that `resume` may change, for the rest of the crawl.
 RESUMABLE = (
     "concurrency",
@@ -122,6 +125,8 @@ def resume(arguments: argparse.Namespace) -> int:
     }
     config = dataclasses.replace(directory.config(), **changes)
     retried_reasons = PASSING_REASONS if arguments.retry_failed else ()
+    if arguments.deny_private is False:
+        retried_reasons += (PRIVATE_ADDRESS,)
     return _run(directory, config, arguments, retried_reasons=retried_reasons)
 
 

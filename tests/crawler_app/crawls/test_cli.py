@@ -208,6 +208,20 @@ def test_what_failed_for_a_passing_reason_can_be_tried_again(site, tmp_path):
     assert status_of(directory)["reasons"]["failed"] == {"http_404": 1}
 
 
+def test_what_was_refused_as_private_is_fetched_once_it_is_allowed(site, tmp_path):
+    site.page("/", "/a")
+    site.page("/a")
+    directory = tmp_path / "crawl"
+    arguments = ["--into", directory, "--quiet", "--deny-private"]
+
+    refused = run("crawl", site.url, *arguments)
+    allowed = run("resume", directory, "--allow-private", "--quiet")
+
+    assert (refused.returncode, allowed.returncode) == (1, 0)
+    assert "--allow-private" in refused.stderr
+    assert site.paths == ["/robots.txt", "/", "/a"]
+
+
 @pytest.mark.parametrize("signal_number", [signal.SIGINT, signal.SIGTERM])
 def test_ctrl_c_saves_everything_and_ends_with_130(site, tmp_path, signal_number):
     site.page("/", "/slow", "/a")
