@@ -41,7 +41,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; return its exit status."""
     if sys.stdout is None:  # closed by our parent; ours until we end
         sys.stdout = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
-    arguments = _parser().parse_args(argv)
+    parser = _parser()
+    arguments, rest = parser.parse_known_args(argv)
+    if arguments.command is commands.search:
+        arguments.words += rest  # such as -without
+    elif rest:
+        parser.error(f"unrecognized arguments: {' '.join(rest)}")
     for stream in (sys.stdout, sys.stderr):
         # A title in a script that the terminal does not have must not end a crawl.
         if stream is not None:  # closed by our parent
@@ -101,7 +106,7 @@ def _parser() -> argparse.ArgumentParser:
     search.add_argument(
         "words",
         metavar="WORDS",
-        nargs="+",
+        nargs="*",
         help='what to find; quote it: \'all words "a phrase" prefix* -without '
         "this OR that title:word'",
     )
@@ -149,8 +154,8 @@ def _add_crawl_options(parser: argparse.ArgumentParser) -> None:
         metavar="DIR",
         required=True,
         type=Path,
-        help="directory of the crawl; if it holds one of these URLs already, they are "
-        "crawled again and compared",
+        help="directory of the crawl; if it holds a crawl of the same URLs already, they "
+        "are crawled again and compared",
     )
     _add_common_options(parser, is_new=True)
     _add_reach(parser.add_argument_group("what is crawled"))

@@ -10,6 +10,7 @@ import dataclasses
 import getpass
 import io
 import json
+import re
 import shlex
 import signal
 import sys
@@ -94,8 +95,9 @@ def crawl(arguments: argparse.Namespace) -> int:
     }
     for url in arguments.seeds:
         if "://" not in url:
+            meant = re.sub("^https?:/*", "", url)
             raise ConfigError(
-                f"{url!r} is not an http(s) URL; did you mean http://{url} ?"
+                f"{url!r} is not an http(s) URL; did you mean http://{meant} ?"
             )
     if arguments.cookie_file:  # to be found from wherever the crawl is resumed
         options["cookie_file"] = str(Path(arguments.cookie_file).absolute())

@@ -39,6 +39,7 @@ class Comparison:
         vanished: Those that are not there any more.
         unreachable: Those of which nobody knows: the fault may pass.
         is_whole: Whether all was met that is there.
+        was_whole: Whether the crawl before had come to its end.
     """
 
     new: list[str] = field(default_factory=list)
@@ -47,6 +48,7 @@ class Comparison:
     vanished: list[Vanished] = field(default_factory=list)
     unreachable: list[str] = field(default_factory=list)
     is_whole: bool = False
+    was_whole: bool = True
 
     def to_json(self) -> dict[str, Any]:
         """Return it as plain values, for ``status --json``."""
@@ -70,7 +72,7 @@ def compare(before: Frontier, now: Frontier) -> Comparison:
         for record in before.records()
         if record.outcome is not None and record.outcome.reason in THERE
     }
-    comparison = Comparison()
+    comparison = Comparison(was_whole=before.is_drained())
     for record in now.records():
         known = digest_by_key.pop(dedup_key(record.url), None)
         if record.outcome is None:

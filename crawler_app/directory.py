@@ -35,6 +35,16 @@ from crawler_app.printing import printable
 
 __all__ = ["CrawlDirectory", "Kept", "Stores"]
 
+# What a crawl writes, but for the numbered files of the archive.
+OWN_NAMES = (
+    "archive.cdxj",
+    "archive.sqlite3",
+    "crawl.sqlite",
+    "frontier.sqlite3",
+    "lock",
+    "previous.sqlite3",
+)
+
 # For the owner alone.
 SECRET_DIRECTORY_MODE = 0o700
 SECRET_FILE_MODE = 0o600
@@ -83,6 +93,7 @@ class CrawlDirectory:
         directory = cls(path)
         if directory.path.exists() and not directory.path.is_dir():
             raise ConfigError(f"{path} is no directory")
+        directory._refuse_files_of_others()
         try:
             directory.path.mkdir(parents=True, exist_ok=True)
             directory._keep_secrets(config)
@@ -133,7 +144,10 @@ class CrawlDirectory:
             text = self._config_path.read_text(encoding="utf-8", errors="replace")
         except OSError as exc:
             raise ConfigError(f"cannot read {self._config_path}: {exc}") from None
-        return CrawlConfig.from_json(text)
+        try:
+            return CrawlConfig.from_json(text)
+        except ConfigError as exc:
+            raise ConfigError(f"{self._config_path}: {exc}") from None
 
     def save(self, config: CrawlConfig) -> None:
         """Keep a changed configuration, for this run and the later ones.
@@ -146,6 +160,17 @@ class CrawlDirectory:
             self._write_new(config).replace(self._config_path)
         except OSError as exc:
             raise ConfigError(f"cannot write into {self.path}: {exc}") from None
+
+    def _refuse_files_of_others(self) -> None:
+        """Refuse a directory in which we would write over what is not of a crawl."""
+        if self._config_path.exists() or not self.path.is_dir():
+            return
+        for name in sorted(path.name for path in self.path.iterdir()):
+            if name in OWN_NAMES or (name.startswith("archive") and ".warc" in name):
+                raise ConfigError(
+                    f"{self.path} holds {name}, but no crawl that it is of; choose "
+                    "another directory"
+                )
 
     def _keep_secrets(self, config: CrawlConfig) -> None:
         """Let nobody else in, if there are secrets: the requests in the archive hold them."""

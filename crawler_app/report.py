@@ -37,6 +37,7 @@ NOTHING = UrlRecord("", State.QUEUED, depth=0)
 
 # Lines of a list in the text; the rest are counted, and exported.
 LISTED = 20
+COMPARED = 10
 
 
 @dataclass
@@ -247,6 +248,7 @@ def render_comparison(comparison: Comparison) -> str:
 
     >>> print(render_comparison(Comparison(new=["http://a.test/b"], unchanged=7)))
     compared             1 new, 0 changed, 7 unchanged, 0 vanished
+        new                http://a.test/b
     """
     found = (
         f"{len(comparison.new):,} new, {len(comparison.changed):,} changed, "
@@ -255,11 +257,20 @@ def render_comparison(comparison: Comparison) -> str:
     if comparison.unreachable:
         found += f", {len(comparison.unreachable):,} unreachable"
     lines = [f"compared             {found}"]
-    for vanished in comparison.vanished[:LISTED]:
-        lines.append(f"    {vanished.reason:<18} {printable(vanished.url)}")
-    if len(comparison.vanished) > LISTED:
-        more = len(comparison.vanished) - LISTED
-        lines.append(f"    ... and {more:,} more; `status --json` lists all")
+    if not comparison.was_whole:
+        lines.append("    with a crawl that had not come to its end")
+    vanished = [(page.url, f" ({page.reason})") for page in comparison.vanished]
+    for what, pages in (
+        ("new", [(url, "") for url in comparison.new]),
+        ("changed", [(url, "") for url in comparison.changed]),
+        ("vanished", vanished),
+    ):
+        lines += [
+            f"    {what:<18} {printable(url)}{why}" for url, why in pages[:COMPARED]
+        ]
+        if len(pages) > COMPARED:
+            more = len(pages) - COMPARED
+            lines.append(f"    {'':<18} and {more:,} more; `status --json` lists all")
     return "\n".join(lines)
 
 

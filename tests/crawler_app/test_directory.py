@@ -87,6 +87,20 @@ def test_directory_that_holds_a_crawl_is_refused(path):
     assert CrawlDirectory.open(path).config() == CONFIG
 
 
+@pytest.mark.parametrize(
+    "name", ["lock", "archive-00001.warc.gz", "crawl.sqlite", "frontier.sqlite3"]
+)
+def test_file_of_somebody_else_is_not_written_over(path, name):
+    path.mkdir(parents=True)
+    path.joinpath(name).write_text("precious")
+
+    with pytest.raises(ConfigError, match=f"holds {name}"):
+        CrawlDirectory.create(path, CONFIG)
+
+    assert os.listdir(path) == [name]
+    assert path.joinpath(name).read_text() == "precious"
+
+
 def test_path_that_is_a_file_is_refused(path):
     path.parent.mkdir()
     path.write_text("mine")

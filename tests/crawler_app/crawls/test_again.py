@@ -130,6 +130,9 @@ def test_what_is_new_and_what_has_vanished_is_told(site, cli):
     _, text = cli("crawl")
 
     assert "1 new, 1 changed, 0 unchanged, 2 vanished" in text
+    assert f"new                {site.url}new" in text
+    assert f"changed            {site.url}\n" in text
+    assert f"vanished           {site.url}gone (http_404)" in text
     assert compared(cli) == {
         "new": [f"{site.url}new"],
         "changed": [site.url],
@@ -310,7 +313,9 @@ def test_crawl_over_an_unfinished_one_says_so(site, cli, tmp_path, capsys):
     status = main(arguments)
 
     assert status == 0
-    assert "had not come to its end" in capsys.readouterr().err
+    printed = capsys.readouterr()
+    assert "had not come to its end" in printed.err
+    assert "with a crawl that had not come to its end" in printed.out
 
 
 def test_options_of_the_second_crawl_are_its_own(site, cli):

@@ -196,12 +196,22 @@ def test_search_prints_json(site, cli):
     assert [hit["snippet"][a:b] for a, b in hit["highlights"]] == ["river"]
 
 
-@pytest.mark.parametrize("query", ['"unclosed', "-only", "*", "?!"])
+def test_query_need_not_be_quoted_where_the_shell_leaves_it_alone(site, cli):
+    site.page("/", "/a", title="event loop")
+    site.page("/a", title="event loop windows")
+    cli("crawl")
+
+    _, text, _ = cli("search", "event", "loop", "-windows")
+
+    assert "1 page found for: event loop -windows" in text
+
+
+@pytest.mark.parametrize("query", ['"unclosed', "-only", "*", "?!", ""])
 def test_query_that_means_nothing_is_explained(site, cli, query):
     site.page("/")
     cli("crawl")
 
-    status, text, complaint = cli("search", "--", query)
+    status, text, complaint = cli("search", query)
 
     assert (status, text) == (2, "")
     assert complaint.startswith("gencrawl: ")
