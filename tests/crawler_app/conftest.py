@@ -1,9 +1,11 @@
-"""What tests of the crawler share: no socket is left behind."""
+"""What tests of the crawler share: no socket is left behind, and no process."""
 
 import contextlib
 import gc
 import os
 import pathlib
+import subprocess
+import sys
 
 import pytest
 
@@ -33,3 +35,25 @@ def no_socket_is_left(sockets):
     if sockets() != before:
         gc.collect()  # only what refers to itself may need it
     assert sockets() == before
+
+
+@pytest.fixture
+def start_script():
+    """Start scripts in processes of their own, which are killed at the end."""
+    started = []
+
+    def start(source, *arguments):
+        started.append(
+            subprocess.Popen(
+                [sys.executable, "-c", source, *arguments],
+                env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
+                stdout=subprocess.PIPE,
+                text=True,
+            )
+        )
+        return started[-1]
+
+    yield start
+    for process in started:
+        with process:
+            process.kill()

@@ -5,8 +5,6 @@ import os
 import pathlib
 import shutil
 import sqlite3
-import subprocess
-import sys
 import tempfile
 
 import pytest
@@ -261,26 +259,9 @@ def test_the_index_is_written_again_if_the_files_have_changed(
 
 
 @pytest.fixture
-def crawl(tmp_path):
+def crawl(start_script, tmp_path):
     """Start synthetic crawls in processes of their own, which are killed at the end."""
-    started = []
-
-    def crawl():
-        started.append(
-            subprocess.Popen(
-                [sys.executable, "-c", SYNTHETIC_CRAWL, tmp_path],
-                env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
-                stdout=subprocess.PIPE,
-                text=True,
-            )
-        )
-        return started[-1]
-
-    yield crawl
-    for process in started:
-        process.kill()
-        process.wait()
-        process.stdout.close()
+    return lambda: start_script(SYNTHETIC_CRAWL, tmp_path)
 
 
 def test_what_was_flushed_survives_kill_9(crawl, tmp_path, read_records):

@@ -2,12 +2,9 @@
 
 import contextlib
 import itertools
-import os
 import random
 import resource
 import sqlite3
-import subprocess
-import sys
 import tracemalloc
 
 import pytest
@@ -79,25 +76,9 @@ def open_frontier(path):
 
 
 @pytest.fixture
-def crawl(path):
+def crawl(start_script, path):
     """Start synthetic crawls in processes of their own, which are killed at the end."""
-    started = []
-
-    def crawl():
-        started.append(
-            subprocess.Popen(
-                [sys.executable, "-c", SYNTHETIC_CRAWL, path],
-                env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
-                stdout=subprocess.PIPE,
-                text=True,
-            )
-        )
-        return started[-1]
-
-    yield crawl
-    for process in started:
-        with process:
-            process.kill()
+    return lambda: start_script(SYNTHETIC_CRAWL, path)
 
 
 def found(path, depth=0, refusal="", host="a.test"):
