@@ -272,20 +272,12 @@ def _add_reach(group: argparse._ArgumentGroup) -> None:
 
 
 def _add_manners(group: argparse._ArgumentGroup) -> None:
-    group.add_argument(
-        "--no-robots",
-        action="store_const",
-        const=False,
-        dest="robots",
-        help="ignore robots.txt, robots meta tags and nofollow, on a site of your own",
+    _add_switch(
+        group,
+        "robots",
+        "ignore robots.txt, robots meta tags and nofollow, on a site of your own",
     )
-    group.add_argument(
-        "--no-sitemaps",
-        action="store_const",
-        const=False,
-        dest="sitemaps",
-        help="do not read the sitemaps that robots.txt names",
-    )
+    _add_switch(group, "sitemaps", "do not read the sitemaps that robots.txt names")
 
 
 def _add_access(group: argparse._ArgumentGroup) -> None:
@@ -314,21 +306,16 @@ def _add_access(group: argparse._ArgumentGroup) -> None:
         dest="cookie_file",
         help="begin with these cookies (cookies.txt, as of a browser or wget)",
     )
-    group.add_argument(
-        "--no-cookies",
-        action="store_const",
-        const=False,
-        dest="cookies",
-        help="keep no cookies",
-    )
+    _add_switch(group, "cookies", "keep no cookies")
 
 
 def _add_storage(group: argparse._ArgumentGroup) -> None:
-    for part, what in (("archive", "WARC files"), ("index", "full-text index")):
-        group.add_argument(
-            f"--no-{part}",
-            action="store_const",
-            const=False,
-            dest=part,
-            help=f"keep no {what}",
-        )
+    _add_switch(group, "archive", "keep no WARC files")
+    _add_switch(group, "index", "keep no full-text index")
+
+
+def _add_switch(group: argparse._ArgumentGroup, name: str, text: str) -> None:
+    """Add the option that turns off what is on unless it is given."""
+    group.add_argument(
+        f"--no-{name}", action="store_const", const=False, dest=name, help=text
+    )

@@ -291,10 +291,7 @@ def _crawl_into(
         retried_reasons: Of failures that are to be tried again.
     """
     with directory:
-        if is_recrawl:
-            with directory.stores(config):
-                pass  # whatever is wrong with them is told before anything is changed
-        if is_recrawl and not directory.begin_recrawl():
+        if is_recrawl and not directory.begin_recrawl(config):
             print(
                 "The crawl there had not come to its end.  This is another one; "
                 "`resume` would have gone on with it.",

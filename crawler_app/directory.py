@@ -27,7 +27,6 @@ from crawler_app import archive as archives
 from crawler_app.archive import Archive
 from crawler_app.config import CrawlConfig
 from crawler_app.errors import ConfigError
-from crawler_app.frontier import Frontier
 from crawler_app.frontier.sqlite import SqliteFrontier
 from crawler_app.index import PageIndex
 from crawler_app.models import State
@@ -35,14 +34,20 @@ from crawler_app.printing import printable
 
 __all__ = ["CrawlDirectory", "Kept", "Stores"]
 
-# What a crawl writes, but for the numbered files of the archive.
+CONFIG_NAME = "crawl.json"
+FRONTIER_NAME = "frontier.sqlite3"
+PREVIOUS_NAME = "previous.sqlite3"
+INDEX_NAME = "crawl.sqlite"
+LOCK_NAME = "lock"
+
+# What a crawl writes besides its configuration and the numbered files of the archive.
 OWN_NAMES = (
     "archive.cdxj",
     "archive.sqlite3",
-    "crawl.sqlite",
-    "frontier.sqlite3",
-    "lock",
-    "previous.sqlite3",
+    FRONTIER_NAME,
+    INDEX_NAME,
+    LOCK_NAME,
+    PREVIOUS_NAME,
 )
 
 # For the owner alone.
@@ -54,7 +59,7 @@ SECRET_FILE_MODE = 0o600
 class Stores:
     """All that a crawl writes to; None for what the configuration does not want."""
 
-    frontier: Frontier
+    frontier: SqliteFrontier
     archive: Archive | None
     index: PageIndex | None
 
@@ -111,10 +116,10 @@ class CrawlDirectory:
             raise ConfigError(f"cannot write into {path}: {exc}") from None
         return directory
 
-    @staticmethod
-    def holds_crawl(path: Path | str) -> bool:
+    @classmethod
+    def holds_crawl(cls, path: Path | str) -> bool:
         """Return whether a crawl was begun there."""
-        return (Path(path) / "crawl.json").exists()
+        return cls(path)._config_path.exists()
 
     @classmethod
     def open(cls, path: Path | str) -> Self:
@@ -132,7 +137,7 @@ class CrawlDirectory:
 
     @property
     def _config_path(self) -> Path:
-        return self.path / "crawl.json"
+        return self.path / CONFIG_NAME
 
     def config(self) -> CrawlConfig:
         """Return the configuration that the crawl was begun with.
@@ -191,15 +196,15 @@ class CrawlDirectory:
 
     @property
     def _frontier_path(self) -> Path:
-        return self.path / "frontier.sqlite3"
+        return self.path / FRONTIER_NAME
 
     @property
     def _previous_path(self) -> Path:
-        return self.path / "previous.sqlite3"
+        return self.path / PREVIOUS_NAME
 
     @property
     def _index_path(self) -> Path:
-        return self.path / "crawl.sqlite"
+        return self.path / INDEX_NAME
 
     @property
     def is_recrawl(self) -> bool:
@@ -272,16 +277,24 @@ class CrawlDirectory:
                 pages = len(index)
         return Kept(archives.summary(self.path), pages)
 
-    def begin_recrawl(self) -> bool:
+    def begin_recrawl(self, config: CrawlConfig) -> bool:
         """Make what was crawled the previous crawl, and begin with an empty frontier.
 
         Returns whether that crawl had come to its end.  If it had not and there is a
         previous one, it is dropped: the whole one is better to compare with.  The
         directory must be locked.
+
+        Args:
+            config: Of the crawl to come, whose stores are opened before anything is
+                changed.
+
+        Raises:
+            ConfigError: as of `stores`.
         """
         if not self._frontier_path.exists():
             return True
-        with contextlib.closing(SqliteFrontier(self._frontier_path)) as frontier:
+        with self.stores(config) as stores:
+            frontier = stores.frontier
             is_whole = frontier.is_drained() and frontier.count(State.DONE) > 0
             if is_whole or not self.is_recrawl:
                 # Not the file itself: while somebody looks at it, a part of it may still
@@ -297,7 +310,7 @@ class CrawlDirectory:
 
     def __enter__(self) -> Self:
         try:
-            lock_fd = os.open(self.path / "lock", os.O_RDWR | os.O_CREAT, 0o644)
+            lock_fd = os.open(self.path / LOCK_NAME, os.O_RDWR | os.O_CREAT, 0o644)
         except OSError as exc:
             raise ConfigError(f"cannot write into {self.path}: {exc}") from None
         try:

@@ -309,7 +309,7 @@ def test_crawl_that_begins_again_keeps_the_one_before(path, directory):
     crawled(directory, "http://a.test/", "http://a.test/x")
 
     with directory:
-        directory.begin_recrawl()
+        directory.begin_recrawl(CONFIG)
         assert directory.is_recrawl
         with directory.stores(CONFIG) as stores:
             assert stores.frontier.urls() == []
@@ -325,7 +325,7 @@ def test_crawl_that_somebody_looks_at_is_kept_whole(directory):
     with contextlib.closing(directory.frontier()) as onlooker:
         crawled(directory, *urls)
 
-        directory.begin_recrawl()
+        directory.begin_recrawl(CONFIG)
 
         with contextlib.closing(directory.previous()) as previous:
             assert previous.urls(State.DONE) == urls
@@ -342,18 +342,18 @@ def test_first_crawl_has_none_before_it(directory):
 
 
 def test_crawl_that_was_not_begun_need_not_begin_recrawl(path, directory):
-    directory.begin_recrawl()
+    directory.begin_recrawl(CONFIG)
 
     assert listing(path) == ["crawl.json"]
 
 
 def test_crawl_that_was_broken_off_does_not_replace_a_whole_one(directory):
     crawled(directory, "http://a.test/", "http://a.test/x")
-    directory.begin_recrawl()
+    directory.begin_recrawl(CONFIG)
     with directory.stores(CONFIG) as stores:
         stores.frontier.add([Candidate("http://a.test/", "a.test")])
 
-    directory.begin_recrawl()
+    directory.begin_recrawl(CONFIG)
 
     with contextlib.closing(directory.previous()) as previous:
         assert previous.count(State.DONE) == 2
@@ -365,7 +365,7 @@ def test_first_crawl_is_kept_though_it_was_broken_off(directory):
     with directory.stores(CONFIG) as stores:
         stores.frontier.add([Candidate("http://a.test/", "a.test")])
 
-    directory.begin_recrawl()
+    directory.begin_recrawl(CONFIG)
 
     with contextlib.closing(directory.previous()) as previous:
         assert previous.urls() == ["http://a.test/"]
