@@ -49,7 +49,7 @@ ELSEWHERE = (
 nitpicky = True
 nitpick_ignore_regex = [
     ("py:.*", ELSEWHERE),
-    ("py:class", r"([\w.]+\.)?([TKP]|Ts)"),  # type variables
+    ("py:class", r"([\w.]+\.)?([TFKP]|Ts)"),  # type variables
     ("py:obj", r"([\w.]+\.)?[A-Z][A-Z_]+"),  # constants, which have no entry
     ("py:obj", r"flush|release"),  # of several classes
 ]

@@ -23,6 +23,7 @@ __all__ = ["coroutine", "is_coroutine_function", "returning"]
 
 P = ParamSpec("P")
 T = TypeVar("T")
+F = TypeVar("F", bound=CoroutineFuture[Any])
 
 
 @overload
@@ -73,31 +74,34 @@ def coroutine(
     42
     """
     del replace_callback
-    if inspect.iscoroutinefunction(func) or inspect.isasyncgenfunction(func):
-        raise TypeError(
-            f"{name_of(func)} is an `async def` already; drop @gen.coroutine, and "
-            "yield or await its result as it is"
-        )
     return returning(CoroutineFuture, func)
 
 
 def returning(
-    future_class: type[CoroutineFuture[Any]],
+    future_class: type[F],
     func: Callable[..., Any],
     takes_callback: bool = True,
-) -> "Callable[..., CoroutineFuture[Any]]":
+) -> Callable[..., F]:
     """Make a coroutine of a function, whose calls return Futures of this class.
 
     Args:
         takes_callback: Whether a ``callback=`` of the caller that the function does not
             declare is taken from him and gets the result.
+
+    Raises:
+        TypeError: the function is an ``async def``.
     """
+    if inspect.iscoroutinefunction(func) or inspect.isasyncgenfunction(func):
+        raise TypeError(
+            f"{name_of(func)} is an `async def` already; drop @gen.coroutine, and "
+            "yield or await its result as it is"
+        )
     is_generator_function = inspect.isgeneratorfunction(func)
     if is_generator_function:
         _let_enter_native_coroutines(func)
 
     @functools.wraps(func)
-    def wrapper(*args: Any, **kwargs: Any) -> CoroutineFuture[Any]:
+    def wrapper(*args: Any, **kwargs: Any) -> F:
         future = future_class()
         is_watched = DEBUGS_ALL or future._source_traceback is not None  # type: ignore[attr-defined]
         if is_watched:

@@ -10,6 +10,9 @@ from gencoro.frames import is_ours
 
 __all__ = ["warn_legacy"]
 
+# `gencoro.compat` sets this while it lets legacy code run: that is what was asked for.
+is_quiet = False
+
 
 def warn_legacy(used: str, instead: str) -> None:
     """Warn that something is legacy, once for each line that uses it.
@@ -21,6 +24,8 @@ def warn_legacy(used: str, instead: str) -> None:
         used: What was used, such as ``gen.Task``.
         instead: What to write in its place.
     """
+    if is_quiet:
+        return
     text = f"{used} is legacy: {instead}"
     frame = sys._getframe(1)
     while frame.f_back and is_ours(frame):

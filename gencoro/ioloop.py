@@ -35,7 +35,7 @@ from gencoro.periodic import PeriodicCallback
 from gencoro.waiting import wall_time
 from gencoro.yieldables import held_tasks
 
-__all__ = ["IOLoop", "PeriodicCallback"]
+__all__ = ["IOLoop", "PeriodicCallback", "adopt"]
 
 # Names that code written for tornado.ioloop finds there.
 TimeoutError = builtins.TimeoutError
@@ -90,10 +90,8 @@ class IOLoop(CallbackLoop):
                 # Python 3.12 and 3.13 warn that a loop is made, which is the point.
                 warnings.filterwarnings("ignore", "There is no current event loop")
                 loop = _tornado_current(instance)
-        if type(loop) in (AsyncIOLoop, AsyncIOMainLoop):
-            # Tornado made it before us and has handed it out already: the object has to
-            # stay the same, so its class changes.  Subclasses by others are left alone.
-            loop.__class__ = IOLoop if type(loop) is AsyncIOLoop else _MainLoop
+        if loop is not None:
+            adopt(loop)
         return cast("IOLoop | None", loop)
 
     @classmethod
@@ -286,6 +284,18 @@ class _MainLoop(IOLoop, AsyncIOMainLoop):
     """
 
 
+def adopt(loop: tornado.ioloop.IOLoop) -> None:
+    """Make a loop of Tornado's own one of ours.
+
+    Others may have it in hand already: the object has to stay the same, so its class
+    changes.  Subclasses by others are left alone.
+    """
+    if type(loop) is AsyncIOLoop:
+        loop.__class__ = IOLoop
+    elif type(loop) is AsyncIOMainLoop:
+        loop.__class__ = _MainLoop
+
+
 class _Program:
     """The loops that threads without a loop of their own may get.
 
@@ -339,8 +349,14 @@ def _finish_at_exit() -> None:
 # above, has its turn after us.  It is no public name; without it atexit has to do.
 getattr(threading, "_register_atexit", atexit.register)(_finish_at_exit)
 
-# What a fork has inherited is its parent's to end.
-os.register_at_fork(after_in_child=_used.clear)
+
+def _leave_to_parent() -> None:
+    """Forget the loops that a fork has inherited."""
+    _used.clear()
+    _program.installed = _program.started = None
+
+
+os.register_at_fork(after_in_child=_leave_to_parent)
 
 
 def _is_a_loop_running() -> bool:

@@ -155,8 +155,6 @@ class MainCall:
         future, self.future = self.future, None
         stuck_at, self.stuck_at = self.stuck_at, None
         if future is None or not future.done():
-            if future is not None and stuck_at is None:
-                stuck_at = traceback_of(future)
             raise self._unfinished(future, timeout).with_traceback(stuck_at)
         if future.cancelled() and self.timed_out:
             raise TimeoutError(

@@ -16,7 +16,7 @@ from typing import Any, TypeAlias, TypeVar
 from gencoro.futures import OUR_FUTURES, CoroutineFuture, app_log, storable
 from gencoro.runner import INTERRUPTS
 
-__all__ = ["LegacyFuture"]
+__all__ = ["FormerMethods", "LegacyFuture"]
 
 T = TypeVar("T")
 
@@ -51,7 +51,45 @@ class _NoLoop:
 _NO_LOOP: Any = _NoLoop()
 
 
-class LegacyFuture(CoroutineFuture[T]):
+class FormerMethods:
+    """What every Future had until Tornado 4, for classes of asyncio's Futures."""
+
+    __slots__ = ()
+
+    def running(self: Any) -> bool:
+        """Return whether it is not done."""
+        return not self.done()
+
+    def result(self, timeout: float | None = None) -> Any:
+        """Return the result or raise the error; never waits, whatever the time-out."""
+        del timeout
+        try:
+            return super().result()  # type: ignore[misc]
+        finally:
+            del self  # The error's traceback holds this frame.
+
+    def exception(self, timeout: float | None = None) -> Any:
+        """Return the error, or None; never waits, whatever the time-out."""
+        del timeout
+        return super().exception()  # type: ignore[misc]
+
+    def exc_info(self: Any) -> ExcInfo | None:
+        """Return the error as `sys.exc_info` does; None if there is none (yet)."""
+        error = None if not self.done() or self.cancelled() else self.exception()
+        return None if error is None else (type(error), error, error.__traceback__)
+
+    def set_exc_info(self: Any, exc_info: ExcInfo) -> None:
+        """Set the error that `sys.exc_info` has given.
+
+        Raises:
+            ValueError: it holds none.
+        """
+        if exc_info[1] is None:
+            raise ValueError("set_exc_info needs an exception; exc_info holds none")
+        self.set_exception(exc_info[1].with_traceback(exc_info[2]))
+
+
+class LegacyFuture(FormerMethods, CoroutineFuture[T]):
     """A Future that calls back within `set_result`, in order, and is bound to no loop.
 
     It may be made where no loop is, such as in a module that is being imported.  It
@@ -93,38 +131,6 @@ class LegacyFuture(CoroutineFuture[T]):
         # As asyncio's repr wants them.
         nothing = contextvars.Context()
         return [(fn, context or nothing) for fn, context in self._waiting] or None
-
-    def running(self) -> bool:
-        """Return whether it is not done."""
-        return not self.done()
-
-    def result(self, timeout: float | None = None) -> T:
-        """Return the result or raise the error; never waits, whatever the time-out."""
-        del timeout
-        try:
-            return super().result()
-        finally:
-            del self  # The error's traceback holds this frame.
-
-    def exception(self, timeout: float | None = None) -> BaseException | None:
-        """Return the error, or None; never waits, whatever the time-out."""
-        del timeout
-        return super().exception()
-
-    def exc_info(self) -> ExcInfo | None:
-        """Return the error as `sys.exc_info` does; None if there is none (yet)."""
-        error = None if not self.done() or self.cancelled() else self.exception()
-        return None if error is None else (type(error), error, error.__traceback__)
-
-    def set_exc_info(self, exc_info: ExcInfo) -> None:
-        """Set the error that `sys.exc_info` has given.
-
-        Raises:
-            ValueError: it holds none.
-        """
-        if exc_info[1] is None:
-            raise ValueError("set_exc_info needs an exception; exc_info holds none")
-        self.set_exception(exc_info[1].with_traceback(exc_info[2]))
 
     def set_result(self, result: T) -> None:
         """Set the result, and call back."""

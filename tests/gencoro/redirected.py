@@ -1,9 +1,11 @@
-"""Runs one of Tornado's own test modules on gencoro's gen, concurrent and ioloop.
+"""Runs one of Tornado's own test modules on gencoro, or with `gencoro.compat` installed.
 
-    python redirected.py gen_test
+    python redirected.py gencoro gen_test
+    python redirected.py compat web_test
 
-Whatever imports `tornado.gen`, the test module and all of Tornado, gets `gencoro.gen`.
-The last line of the output is a report in JSON.
+On gencoro, whatever imports `tornado.gen`, the test module and all of Tornado, gets
+`gencoro.gen`; so with concurrent and ioloop.  The last line of the output is a report in
+JSON.
 """
 
 import importlib
@@ -49,11 +51,14 @@ def run(module_name: str) -> dict[str, object]:
 
 
 def main() -> None:
-    [module_name] = sys.argv[1:]
+    [way, module_name] = sys.argv[1:]
     # Tornado's own runner does the same: its tests provoke these log records.
     logging.getLogger("tornado.access").setLevel(logging.CRITICAL)
-    redirect()
-    check_redirected(module_name)
+    if way == "compat":
+        importlib.import_module("gencoro.compat").install()
+    else:
+        redirect()
+        check_redirected(module_name)
     print(json.dumps(run(module_name)))
 
 

@@ -57,6 +57,7 @@ LEVELS = {
         "legacy": 7,
         "legacy_names": 4,
         "compat": 8,
+        "__main__": 9,
         # The package in one screen: it hands out all the rest.
         "__init__": 9,
     },

@@ -1,0 +1,86 @@
+"""The command line: legacy Tornado programs, run and examined.
+
+``python -m gencoro run app.py ARGS`` runs one on today's Tornado; ``python -m gencoro
+doctor PATH`` tells what of Tornado's past a code base uses.
+"""
+
+import argparse
+import os
+import sys
+
+from gencoro.compat.doctor import doctor
+from gencoro.compat.running import run_module, run_script
+
+__all__ = ["main"]
+
+RUN_USAGE = "python -m gencoro run [-h] (FILE | -m MODULE) [ARGS ...]"
+
+EXAMPLES = """\
+examples:
+  python -m gencoro run app.py --port=8888
+  python -m gencoro run -m package
+  python -m gencoro doctor app.py
+  python -m gencoro doctor --all tornado-redis
+"""
+
+
+def main(argv: list[str]) -> int:
+    """Do what the command line says; return the exit status."""
+    own, of_program = _split(argv)
+    args = _parser().parse_args(own)
+    if args.command == "doctor":
+        return doctor(args.target, show_all=args.all, as_json=args.format == "json")
+    if args.module is not None:
+        run_module(args.module, of_program)
+    elif os.path.exists(args.file):
+        run_script(args.file, of_program)
+    else:
+        print(f"gencoro run: there is no file {args.file!r}", file=sys.stderr)
+        return 2
+    return 0
+
+
+def _split(argv: list[str]) -> tuple[list[str], list[str]]:
+    """Divide our arguments from those of the program that is to be run."""
+    if argv[:1] != ["run"]:
+        return argv, []
+    ours = 3 if argv[1:2] == ["-m"] else 2
+    return argv[:ours], argv[ours:]
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m gencoro",
+        description="Programs written for Tornado 2 to 5, on today's Tornado.",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    run = commands.add_parser(
+        "run",
+        usage=RUN_USAGE,
+        help="run a program written for Tornado 2 to 5, unmodified",
+    )
+    which = run.add_mutually_exclusive_group(required=True)
+    which.add_argument("file", nargs="?", metavar="FILE", help="the script")
+    which.add_argument("-m", dest="module", metavar="MODULE", help="a module instead")
+    examine = commands.add_parser(
+        "doctor",
+        help="tell which legacy names of Tornado a code base uses, without running it",
+    )
+    examine.add_argument(
+        "target",
+        metavar="PATH|PACKAGE",
+        help="a file, a folder, or the name of a module or distribution",
+    )
+    examine.add_argument(
+        "--all", action="store_true", help="list every place, not the first few"
+    )
+    examine.add_argument(
+        "--format", choices=["text", "json"], default="text", help="(default: text)"
+    )
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

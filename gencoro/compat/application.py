@@ -1,0 +1,156 @@
+"""What `tornado.web` had for applications: their handlers, and what alters the output."""
+
+import functools
+import inspect
+import re
+from collections.abc import Callable
+from typing import Any
+
+from tornado.routing import HostMatches, PathMatches, Rule
+from tornado.web import Application, OutputTransform, URLSpec
+
+__all__ = [
+    "ChunkedTransferEncoding",
+    "add_transform",
+    "application",
+    "find_groups",
+    "group_count",
+    "handlers",
+    "named_handlers",
+    "path",
+    "transform_first_chunk",
+]
+
+ANY_HOST = re.compile(".*$")
+
+
+class ChunkedTransferEncoding(OutputTransform):
+    """Leaves the output as it is: a connection chooses its encoding by itself."""
+
+
+def application(original: Callable[..., None]) -> Callable[..., None]:
+    """Take ``wsgi``, and transforms that do not know of the status."""
+
+    @functools.wraps(original)
+    def wrapper(self: Application, *args: Any, **kwargs: Any) -> None:
+        if len(args) > 3:
+            kwargs["wsgi"] = args[3]
+            args = args[:3] + args[4:]
+        is_wsgi = bool(kwargs.get("wsgi"))
+        if is_wsgi:
+            # It has no loop that could tell when its modules change.
+            kwargs.setdefault("autoreload", False)
+        original(self, *args, **kwargs)
+        self._wsgi = is_wsgi  # type: ignore[attr-defined]
+        if any(map(_knows_no_status, self.transforms)):
+            self.transforms = [_with_status(each) for each in self.transforms]
+
+    return wrapper
+
+
+def add_transform(original: Callable[..., None]) -> Callable[..., None]:
+    """Take transforms that do not know of the status."""
+
+    @functools.wraps(original)
+    def wrapper(self: Application, transform_class: Any) -> None:
+        original(self, _with_status(transform_class))
+
+    return wrapper
+
+
+def transform_first_chunk(original: Callable[..., Any]) -> Callable[..., Any]:
+    """Do without the status where a subclass knows of none: give it as it is taken."""
+
+    @functools.wraps(original)
+    def wrapper(self: OutputTransform, *args: Any) -> Any:
+        if len(args) == 4:
+            return original(self, *args)
+        _status, *altered = original(self, 200, *args)
+        return tuple(altered)
+
+    return wrapper
+
+
+def _knows_no_status(transform_class: Any) -> bool:
+    method = getattr(transform_class, "transform_first_chunk", None)
+    try:
+        parameters = inspect.signature(method).parameters  # type: ignore[arg-type]
+    except (TypeError, ValueError):  # of some callables nothing is known
+        return False
+    return list(parameters)[1:] == ["headers", "chunk", "finishing"]
+
+
+def _with_status(transform_class: Any) -> Any:
+    if _knows_no_status(transform_class):
+        return functools.partial(_StatusKeeper, transform_class)
+    return transform_class
+
+
+class _StatusKeeper(OutputTransform):
+    """Takes the status from the handler and gives it back, which a transform does not."""
+
+    def __init__(self, transform_class: Callable[[Any], Any], request: Any) -> None:
+        self._transform = transform_class(request)
+
+    def transform_first_chunk(
+        self, status_code: int, headers: Any, chunk: bytes, finishing: bool
+    ) -> Any:
+        altered = self._transform.transform_first_chunk(headers, chunk, finishing)
+        return status_code, *altered
+
+    def transform_chunk(self, chunk: bytes, finishing: bool) -> bytes:
+        altered: bytes = self._transform.transform_chunk(chunk, finishing)
+        return altered
+
+
+class _Computed:
+    """An attribute that is computed, unless an instance has one of its own."""
+
+    def __init__(self, compute: Callable[[Any], Any]) -> None:
+        self._compute = compute
+
+    def __get__(self, instance: Any, owner: type) -> Any:
+        return self if instance is None else self._compute(instance)
+
+
+@_Computed
+def handlers(self: Application) -> list[tuple[Any, list[Any]]]:
+    """Return an application's handlers: (pattern of hosts, URLSpecs), in their order."""
+    return [
+        (
+            _pattern_of_hosts(rule.matcher),
+            [_as_spec(each) for each in rule.target.rules],
+        )
+        for rule in self.default_router.rules
+    ]
+
+
+def _as_spec(rule: Rule) -> Any:
+    if isinstance(rule, URLSpec) or not isinstance(rule.matcher, PathMatches):
+        return rule
+    pattern = rule.matcher.regex.pattern
+    return URLSpec(pattern, rule.target, rule.target_kwargs, rule.name)
+
+
+def _pattern_of_hosts(matcher: Any) -> Any:
+    return matcher.host_pattern if isinstance(matcher, HostMatches) else ANY_HOST
+
+
+@_Computed
+def named_handlers(self: Any) -> dict[str, Any]:
+    """Return an application's handlers that have a name, by their name."""
+    return {
+        spec.name: spec
+        for _pattern, specs in self.handlers
+        for spec in specs
+        if spec.name
+    }
+
+
+def find_groups(self: URLSpec) -> Any:
+    """Return a format for the paths that it matches, and how many groups it has."""
+    return self.matcher._find_groups()  # type: ignore[attr-defined]
+
+
+path = property(lambda spec: spec.matcher._path)
+group_count = property(lambda spec: spec.matcher._group_count)

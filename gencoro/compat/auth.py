@@ -1,0 +1,490 @@
+"""What `tornado.auth` had for handlers of the callback style.
+
+Rule: with a callback, the one who could not be signed in is None, and the log says why; a
+redirect's callback is called with nothing.  Without one it is an ``AuthError``.
+"""
+
+import functools
+import inspect
+import urllib.parse
+from collections.abc import Awaitable, Callable
+from typing import Any, cast
+
+from tornado.auth import (
+    AuthError,
+    OAuthMixin,
+    OpenIdMixin,
+    _oauth_parse_response,
+)
+from tornado.escape import json_decode
+from tornado.httpclient import HTTPError, HTTPResponse
+from tornado.ioloop import IOLoop
+from tornado.log import gen_log
+from tornado.util import ArgReplacer
+from tornado.web import RequestHandler
+
+from gencoro.compat.futures import Future
+from gencoro.compat.started import Started, is_for_await, raise_within_contexts
+from gencoro.futures import AnyFuture, is_future
+from gencoro.legacy.adaptors import return_future
+from gencoro.legacy.contexts import ExceptionStackContext
+from gencoro.legacy.stack_context import wrap
+from gencoro.yieldables import as_future
+
+__all__ = [
+    "FacebookMixin",
+    "FriendFeedMixin",
+    "GoogleMixin",
+    "auth_future_to_callback",
+    "auth_return_future",
+    "callback_at_1",
+    "callback_at_2",
+    "callback_at_3",
+    "callback_at_5",
+    "mixin_init",
+    "oauth_get_user",
+    "oauth_get_user_future",
+    "on_access_token",
+    "on_authentication_verified",
+    "on_json",
+    "on_oauth_get_user",
+    "on_request_token",
+    "redirect_at_2",
+    "redirect_at_4",
+    "redirected_at_3",
+    "redirected_at_5",
+    "twitter_oauth_get_user",
+    "twitter_parse_user_response",
+]
+
+Callback = Callable[..., object] | None
+Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+
+def auth_future_to_callback(
+    callback: Callable[[Any], object], future: "AnyFuture[Any]"
+) -> None:
+    """Call back with a Future's result, or with None if it holds an `AuthError`."""
+    try:
+        result = future.result()
+    except AuthError as exc:
+        gen_log.warning("%s", exc)
+        result = None
+    callback(result)
+
+
+def _redirected_to_callback(
+    callback: Callable[[], object], future: "AnyFuture[Any]"
+) -> None:
+    future.result()
+    callback()
+
+
+def _starting(place: int, tell: Callable[[Any, "AnyFuture[Any]"], None]) -> Decorator:
+    """Make a decorator for native coroutines that took a callback, and ran when called.
+
+    Args:
+        place: Where the callback stood.
+        tell: Called with the callback and the done Future.
+    """
+
+    def decorate(original: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(original)
+        def wrapper(*args: Any, **kwargs: Any) -> Any:
+            callback, args = _take_callback(args, kwargs, place)
+            call = original(*args, **kwargs)
+            if callback is None and is_for_await():
+                return call
+            started = Started(_with_auth_errors(call), raise_within_contexts())
+            if callback is not None:
+                IOLoop.current().add_future(started, functools.partial(tell, callback))
+            return started
+
+        return wrapper
+
+    return decorate
+
+
+def _take_callback(
+    args: tuple[Any, ...], kwargs: dict[str, Any], place: int
+) -> tuple[Callback, tuple[Any, ...]]:
+    """Take the callback out of a call's arguments.
+
+    Many of these calls pass on what else they are given by name, and there is a service
+    that wants a string by the name of ``callback``.
+    """
+    by_name = kwargs.get("callback")
+    if callable(by_name) or ("callback" in kwargs and by_name is None):
+        return kwargs.pop("callback"), args
+    if len(args) > place and callable(args[place]):
+        return args[place], args[:place] + args[place + 1 :]
+    return None, args
+
+
+callback_at_1 = _starting(1, auth_future_to_callback)
+callback_at_2 = _starting(2, auth_future_to_callback)
+callback_at_3 = _starting(3, auth_future_to_callback)
+callback_at_5 = _starting(5, auth_future_to_callback)
+redirect_at_2 = _starting(2, _redirected_to_callback)
+redirect_at_4 = _starting(4, _redirected_to_callback)
+
+
+async def _with_auth_errors(call: Awaitable[Any]) -> Any:
+    """Await a call, whose service may not answer; that was an `AuthError` once."""
+    try:
+        return await call
+    except (HTTPError, OSError) as exc:
+        raise _as_auth_error(exc) from None
+
+
+def _as_auth_error(error: HTTPError | OSError) -> AuthError:
+    """Return the same error, which can be caught as an `AuthError` too."""
+    kind: Any = type(error)
+    kind = _auth_error_type(kind)
+    copy: AuthError = kind.__new__(kind, *error.args)
+    copy.args = error.args
+    vars(copy).update(vars(error))
+    return copy.with_traceback(error.__traceback__)
+
+
+@functools.cache
+def _auth_error_type(kind: Any) -> Any:
+    def __str__(self: AuthError) -> str:
+        return f"Error response {kind.__str__(self)}"
+
+    name = f"{kind.__name__}AuthError"
+    return type(name, (AuthError, kind), {"__str__": __str__, "__module__": __name__})
+
+
+def _redirected(place: int, parameters: int) -> Decorator:
+    """Make a decorator for redirects, which are made at once, and returned a Future.
+
+    Today they return None.  That can be yielded too, but not awaited; and there were
+    those who looked at it, in a method marked with `tornado.web.asynchronous`.
+
+    Args:
+        place: Where the callback stood.
+        parameters: How many places there were.
+    """
+
+    def decorate(original: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(original)
+        def wrapper(*args: Any, **kwargs: Any) -> Any:
+            callback, args = _take_callback(args, kwargs, place)
+            if _has_no_callback(args[place:], len(args) == parameters):
+                args = args[:place] + args[place + 1 :]
+            is_legacy = is_for_await() or not getattr(args[0], "_auto_finish", True)
+            original(*args, **kwargs)
+            if callback is None and not is_legacy:
+                return None
+            return _redirected_now(callback)
+
+        return wrapper
+
+    return decorate
+
+
+def _redirected_now(callback: Callback) -> Future[None]:
+    """Call back, in a later turn, and return a Future that is done."""
+    if callback is not None:
+        IOLoop.current().add_callback(callback)
+    done: Future[None] = Future()
+    done.set_result(None)
+    return done
+
+
+def _has_no_callback(rest: tuple[Any, ...], are_all_given: bool) -> bool:
+    """Return whether the callback's place is there, and empty.
+
+    What follows is a scope, and where it has no place a response type, a string.
+    """
+    if not rest or rest[0] is not None:
+        return False
+    return are_all_given or (len(rest) > 1 and not isinstance(rest[1], str))
+
+
+redirected_at_3 = _redirected(3, parameters=4)
+redirected_at_5 = _redirected(5, parameters=8)
+
+
+def auth_return_future(f: Callable[..., object]) -> Callable[..., Future[Any]]:
+    """Make a function that fills the Future it is given as ``callback`` return that.
+
+    The caller may give a callback of his own, by position or by name.  Whatever the
+    function raises, or what it has scheduled, fails the Future.
+    """
+    replacer = ArgReplacer(f, "callback")
+
+    @functools.wraps(f)
+    def wrapper(*args: Any, **kwargs: Any) -> Future[Any]:
+        future: Future[Any] = Future()
+        callback, places, kwargs = replacer.replace(future, args, kwargs)
+        if callback is not None:
+            tell = functools.partial(auth_future_to_callback, callback)
+            future.add_done_callback(wrap(tell))
+
+        def handle(
+            typ: type[BaseException], value: BaseException, traceback: Any
+        ) -> bool:
+            if future.done():
+                return False
+            future.set_exc_info((typ, value, traceback))
+            return True
+
+        with ExceptionStackContext(handle):
+            f(*places, **kwargs)
+        return future
+
+    return wrapper
+
+
+def mixin_init(original: Callable[..., None]) -> Callable[..., None]:
+    """Let the mixin stand before RequestHandler among a class's bases."""
+
+    @functools.wraps(original)
+    def __init__(self: OpenIdMixin, *args: Any, **kwargs: Any) -> None:
+        if args or kwargs:
+            super(OpenIdMixin, self).__init__(*args, **kwargs)
+        else:
+            original(self)
+
+    return __init__
+
+
+def oauth_get_user(self: OAuthMixin, access_token: Any, callback: Any) -> None:
+    """Find out who the user is, and call back with a dict; a subclass knows how."""
+    raise NotImplementedError(
+        f"{type(self).__qualname__} defines neither _oauth_get_user_future() nor "
+        "_oauth_get_user()"
+    )
+
+
+def twitter_oauth_get_user(self: Any, access_token: Any, callback: Any) -> None:
+    """Find out who the user is, and call back with a dict."""
+    self.twitter_request(
+        "/account/verify_credentials",
+        access_token=access_token,
+        callback=functools.partial(self._parse_user_response, callback),
+    )
+
+
+def twitter_parse_user_response(self: Any, callback: Any, user: Any) -> None:
+    """Call back with the user, who has his name where other services have it."""
+    del self
+    if user:
+        user["username"] = user["screen_name"]
+    callback(user)
+
+
+_OURS = (oauth_get_user, twitter_oauth_get_user)
+
+
+def oauth_get_user_future(original: Callable[..., Any]) -> Callable[..., Any]:
+    """Ask the subclass that has the method of once, which calls back."""
+
+    @functools.wraps(original)
+    async def ask(self: OAuthMixin, access_token: Any) -> Any:
+        if inspect.getattr_static(type(self), "_oauth_get_user", None) in (
+            *_OURS,
+            None,
+        ):
+            return await original(self, access_token)
+        return await _called_back_by_subclass(self, access_token)
+
+    return callback_at_2(ask)
+
+
+@return_future
+def _called_back_by_subclass(self: Any, access_token: Any, callback: Any) -> None:
+    self._oauth_get_user(access_token, callback)
+
+
+# What the mixins gave to `AsyncHTTPClient.fetch` as its callback, and so did those who
+# wrote their own after them.  Who waits for an answer is a Future, or a callback.
+
+
+def _response_of(fetched: Any) -> HTTPResponse:
+    """Return a response; Tornado 5.1 had the Future of one in its place."""
+    try:
+        response: HTTPResponse = fetched.result() if is_future(fetched) else fetched
+    except (HTTPError, OSError) as exc:
+        raise _as_auth_error(exc) from None
+    if response.error:
+        raise AuthError(f"Error response {response.error}")
+    return response
+
+
+def _answer(waiting: Any, value: Any) -> None:
+    if is_future(waiting):
+        waiting.set_result(value)
+    else:
+        waiting(value)
+
+
+def _refuse(waiting: Any, error: AuthError) -> None:
+    if is_future(waiting):
+        waiting.set_exception(error)
+    else:
+        gen_log.warning("%s", error)
+        waiting(None)
+
+
+def on_json(self: Any, waiting: Any, *fetched: Any) -> None:
+    """Answer with what a service has sent."""
+    del self
+    try:
+        response = _response_of(fetched[-1])
+    except AuthError as exc:
+        _refuse(waiting, exc)
+    else:
+        _answer(waiting, json_decode(response.body))
+
+
+def on_access_token(self: Any, waiting: Any, fetched: Any) -> None:
+    """Answer with the user to whom a token gives access."""
+    try:
+        response = _response_of(fetched)
+    except AuthError as exc:
+        _refuse(waiting, exc)
+        return
+    access_token = _oauth_parse_response(response.body)
+    user = as_future(self._oauth_get_user_future(access_token))
+    tell = functools.partial(self._on_oauth_get_user, access_token, waiting)
+    IOLoop.current().add_future(user, tell)
+
+
+def on_oauth_get_user(self: Any, access_token: Any, waiting: Any, user: Any) -> None:
+    """Answer with a user, who may be in a Future."""
+    del self
+    try:
+        known = user.result() if is_future(user) else user
+        if not known:
+            raise AuthError("the service does not say who the user is")
+    except AuthError as exc:
+        _refuse(waiting, exc)
+    except Exception as exc:  # of the method that asks for the user
+        if not is_future(waiting):
+            raise
+        waiting.set_exception(exc)
+    else:
+        known["access_token"] = access_token
+        _answer(waiting, known)
+
+
+def on_request_token(original: Callable[..., None]) -> Callable[..., None]:
+    """Take a callback before the response, and a response that is an error."""
+
+    @functools.wraps(original)
+    def wrapper(self: Any, authorize_url: str, callback_uri: Any, *rest: Any) -> None:
+        *callbacks, fetched = rest
+        original(self, authorize_url, callback_uri, _response_of(fetched))
+        for callback in filter(None, callbacks):
+            callback()
+
+    return wrapper
+
+
+def on_authentication_verified(original: Callable[..., Any]) -> Callable[..., Any]:
+    """Answer who waits, if somebody is given before the response."""
+
+    @functools.wraps(original)
+    def wrapper(self: Any, *args: Any) -> Any:
+        if len(args) == 1:
+            return original(self, *args)
+        waiting, fetched = args
+        try:
+            user = original(self, _response_of(fetched))
+        except AuthError as exc:
+            _refuse(waiting, exc)
+        else:
+            _answer(waiting, user)
+        return None
+
+    return wrapper
+
+
+class GoogleMixin(OpenIdMixin, OAuthMixin):
+    """Signs in with OpenID, and asks for the right to use more, in one step.
+
+    Google's own service for that ended in 2015: use `GoogleOAuth2Mixin`.  With another
+    ``_OPENID_ENDPOINT`` this does what it did.
+    """
+
+    _OPENID_ENDPOINT = "https://www.google.com/accounts/o8/ud"
+    _OAUTH_ACCESS_TOKEN_URL = "https://www.google.com/accounts/OAuthGetAccessToken"
+    _ASKS_FOR = ("name", "email", "language", "username")
+    _OAUTH_EXTENSION = "http://specs.openid.net/extensions/oauth/1.0"
+
+    def authorize_redirect(  # type: ignore[override]
+        self,
+        oauth_scope: str,
+        callback_uri: str | None = None,
+        ax_attrs: Any = _ASKS_FOR,
+        callback: Callback = None,
+    ) -> Any:
+        """Send the user to where he signs in and allows the use of what is asked for."""
+        handler = cast(RequestHandler, self)
+        uri = callback_uri or handler.request.uri
+        asked = self._openid_args(uri, ax_attrs=ax_attrs, oauth_scope=oauth_scope)
+        handler.redirect(f"{self._OPENID_ENDPOINT}?{urllib.parse.urlencode(asked)}")
+        return _redirected_now(callback)
+
+    @callback_at_1
+    async def get_authenticated_user(self, http_client: Any = None) -> Any:
+        """Return who has signed in, with his access token if there is one."""
+        token = self._request_token()
+        if not token:
+            return await OpenIdMixin.get_authenticated_user(self, http_client)
+        http = http_client or self.get_auth_http_client()
+        url = self._oauth_access_token_url({"key": token, "secret": ""})
+        access_token = _oauth_parse_response((await http.fetch(url)).body)
+        user = await self._oauth_get_user_future(access_token)
+        user["access_token"] = access_token
+        return user
+
+    async def _oauth_get_user_future(self, access_token: Any) -> Any:
+        return await OpenIdMixin.get_authenticated_user(self)
+
+    def _request_token(self) -> str:
+        handler = cast(RequestHandler, self)
+        for name, values in handler.request.arguments.items():
+            if name.startswith("openid.ns.") and values[-1] == (
+                self._OAUTH_EXTENSION.encode()
+            ):
+                extension = name.removeprefix("openid.ns.")
+                return handler.get_argument(f"openid.{extension}.request_token", "")
+        return ""
+
+    def _oauth_consumer_token(self) -> dict[str, Any]:
+        handler = cast(RequestHandler, self)
+        handler.require_setting("google_consumer_key", "Google OAuth")
+        handler.require_setting("google_consumer_secret", "Google OAuth")
+        return {
+            "key": handler.settings["google_consumer_key"],
+            "secret": handler.settings["google_consumer_secret"],
+        }
+
+
+def _ended(what: str, instead: str) -> Callable[..., Any]:
+    """Make a method that says why it can do nothing any more."""
+
+    def method(self: Any, *_args: Any, **_kwargs: Any) -> Any:
+        raise AuthError(f"{type(self).__qualname__}: {what} has ended; {instead}")
+
+    return method
+
+
+class FacebookMixin:
+    """Facebook Connect, which has ended; a program that has it still can be imported."""
+
+    authenticate_redirect = authorize_redirect = get_authenticated_user = (
+        facebook_request
+    ) = _ended("Facebook Connect", "use tornado.auth.FacebookGraphMixin")
+
+
+class FriendFeedMixin:
+    """FriendFeed, which has ended; a program that has it still can be imported."""
+
+    authenticate_redirect = authorize_redirect = get_authenticated_user = (
+        friendfeed_request
+    ) = _ended("FriendFeed", "let users sign in elsewhere")

@@ -1,0 +1,73 @@
+"""The argument ``callback=`` of Tornado's own functions, by name or by position.
+
+Rule: a callable in the place where the callback once stood is the callback; anything else
+there means what it means today.
+"""
+
+import functools
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from gencoro.compat.io_loops import most_by_position
+from gencoro.completion import pass_result_to
+from gencoro.yieldables import as_future
+
+__all__ = ["take_callback", "taking_callback"]
+
+
+def take_callback(
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    place: int,
+    most: int = sys.maxsize,
+) -> tuple[Callable[..., Any] | None, tuple[Any, ...]]:
+    """Take the callback out of a call's arguments.
+
+    Args:
+        args: The arguments by position.
+        kwargs: Those by name; the callback is taken out of it.
+        place: Where the callback stood, from 0 on; ``self`` counts.
+        most: How many arguments there can be today; of more than these, a None in the
+            callback's place is no callback.
+
+    Returns the callback, or None; and the arguments by position without it.
+
+    >>> take_callback(("stream", 7, print), {}, place=2)
+    (<built-in function print>, ('stream', 7))
+    >>> take_callback(("stream", 7, True), {}, place=2)
+    (None, ('stream', 7, True))
+    """
+    if "callback" in kwargs:
+        return kwargs.pop("callback"), args
+    if len(args) > place and (
+        callable(args[place])
+        or (args[place] is None and len(args) + len(kwargs) > most)
+    ):
+        return args[place], args[:place] + args[place + 1 :]
+    return None, args
+
+
+def taking_callback(place: int) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Make a decorator for functions that return what can be yielded.
+
+    With a callback, the function's result goes to it, in a later turn and within the
+    caller's stack contexts, and so does its error to these.
+    """
+
+    def decorate(original: Callable[..., Any]) -> Callable[..., Any]:
+        most = most_by_position(original)
+
+        @functools.wraps(original)
+        def wrapper(*args: Any, **kwargs: Any) -> Any:
+            callback, args = take_callback(args, kwargs, place, most)
+            result = original(*args, **kwargs)
+            if callback is None:
+                return result
+            future = as_future(result)
+            pass_result_to(callback, future)
+            return future
+
+        return wrapper
+
+    return decorate

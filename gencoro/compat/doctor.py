@@ -1,0 +1,234 @@
+"""Tells what of legacy Tornado a code base uses, and whether gencoro.compat serves it.
+
+Rule: the code is read, never run.
+
+This is ``python -m gencoro doctor``.
+"""
+
+import json
+import sys
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple, TextIO
+
+from gencoro.compat.names import INSTEAD
+from gencoro.compat.source.scan import Use, scan
+from gencoro.compat.targets import BadTarget, files_of
+
+__all__ = ["ALL_SERVED", "BAD_TARGET", "NOT_SERVED", "doctor"]
+
+# What `doctor` returns.
+ALL_SERVED = 0
+NOT_SERVED = 1
+BAD_TARGET = 2
+
+# How many places are told of a name, unless all are asked for.
+FEW = 3
+
+# In front of what belongs to the line above.
+INDENT = "    "
+
+
+class _Place(NamedTuple):
+    """Where something is: a file, and a line from 1 on, or 0 for all of it."""
+
+    file: str
+    line: int
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}" if self.line else self.file
+
+
+class _Name(NamedTuple):
+    """A legacy name, and the places where it is used.
+
+    Attributes:
+        use: One of its uses; they differ in their lines only.
+    """
+
+    use: Use
+    places: list[_Place]
+
+    @property
+    def title(self) -> str:
+        """The name as one would write it."""
+        argument = f"({self.use.argument}=)" if self.use.argument else ""
+        return self.use.name + argument
+
+    @property
+    def versions(self) -> str:
+        """The Tornados that had it, in words."""
+        row = self.use.row
+        return f"Tornado {row.first} to {row.last}" if row is not None else "unknown"
+
+    @property
+    def instead(self) -> str:
+        """What to use; empty if it is served."""
+        if self.use.is_served:
+            return ""
+        if self.use.row is not None:
+            return INSTEAD[self.use.name]
+        if self.use.argument:
+            return "leave the argument out"
+        return "neither today's Tornado nor gencoro.compat has that name"
+
+
+class _Findings(NamedTuple):
+    """All that was found.
+
+    Attributes:
+        files: How many files were looked at.
+        names: The legacy names that are used, in their order.
+        unreadable: What could not be looked at, and why.
+    """
+
+    files: int
+    names: list[_Name]
+    unreadable: list[tuple[_Place, str]]
+
+    @property
+    def unserved(self) -> list[_Name]:
+        """The names that do not work with gencoro.compat."""
+        return [name for name in self.names if not name.use.is_served]
+
+    @property
+    def are_all_served(self) -> bool:
+        """Whether all of it works with gencoro.compat."""
+        return not self.unserved and not self.unreadable
+
+
+def doctor(
+    target: str,
+    out: TextIO | None = None,
+    *,
+    show_all: bool = False,
+    as_json: bool = False,
+) -> int:
+    """Print what a code base uses of legacy Tornado.
+
+    Args:
+        target: A file; a folder, whose ``*.py`` are read, those in folders of it too; or
+            the name of a module, a package or a distribution that is installed.
+        out: Where to print; None for the standard output.
+        show_all: Whether to tell all the places of a name, not the first few.
+        as_json: Whether to print JSON instead of text.
+
+    Returns 0 if gencoro.compat serves all of it, 1 if not, or if a file cannot be read or
+    parsed, and 2 if there is no such target, which standard error is told.
+    """
+    try:
+        findings = _find(files_of(target))
+    except BadTarget as exc:
+        print(f"doctor: {exc}", file=sys.stderr)
+        return BAD_TARGET
+    text = _as_json(findings) if as_json else _as_text(findings, show_all)
+    out = out or sys.stdout
+    encoding = out.encoding or "utf-8"
+    # A name of a file need not be text that can be printed.
+    out.write(text.encode(encoding, "backslashreplace").decode(encoding))
+    out.flush()
+    return ALL_SERVED if findings.are_all_served else NOT_SERVED
+
+
+def _find(files: Iterable[str]) -> _Findings:
+    count = 0
+    uses: dict[Use, list[_Place]] = {}
+    unreadable = []
+    for file in files:
+        count += 1
+        try:
+            with open(file, "rb") as opened:
+                found = scan(opened.read())
+        except OSError as exc:
+            unreadable.append((_Place(file, 0), exc.strerror or str(exc)))
+        except SyntaxError as exc:
+            reason = f"{exc.msg}; if it is of Python 2, convert it first"
+            unreadable.append((_Place(file, exc.lineno or 0), reason))
+        else:
+            for use in found:
+                uses.setdefault(use._replace(line=0), []).append(_Place(file, use.line))
+    names = [_Name(use, sorted(places)) for use, places in uses.items()]
+    return _Findings(
+        count, sorted(names, key=lambda name: name.title), sorted(unreadable)
+    )
+
+
+def _as_text(findings: _Findings, show_all: bool) -> str:
+    served = [name for name in findings.names if name.use.is_served]
+    lines: list[str] = []
+    for title, names in (("Not served", findings.unserved), ("Served", served)):
+        if names:
+            lines += [f"{title} by gencoro.compat:", ""]
+        for name in names:
+            lines += [*_lines_of(name, show_all), ""]
+    if findings.unreadable:
+        lines.append("Not looked at:")
+        lines += [
+            f"{INDENT}{_printable(str(place))}: {reason}"
+            for place, reason in findings.unreadable
+        ]
+        lines.append("")
+    return "\n".join([*lines, _summary(findings), ""])
+
+
+def _lines_of(name: _Name, show_all: bool) -> Iterator[str]:
+    yield f"{name.title}  ({name.versions}, {_counted(len(name.places), 'use')})"
+    if name.instead:
+        yield f"{INDENT}{name.instead}"
+    shown = name.places if show_all else name.places[:FEW]
+    for place in shown:
+        yield f"{INDENT}{_printable(str(place))}"
+    if len(shown) < len(name.places):
+        yield f"{INDENT}and {len(name.places) - len(shown)} more"
+
+
+def _summary(findings: _Findings) -> str:
+    files = _counted(findings.files, "file")
+    if not findings.names:
+        told = f"{files}: nothing of legacy Tornado was found"
+    else:
+        uses = sum(len(name.places) for name in findings.names)
+        names = _counted(len(findings.names), "legacy name")
+        told = f"{files}, {names} in {_counted(uses, 'place')}"
+        count = len(findings.unserved)
+        told += f": {count} not served" if count else ": all are served"
+    if findings.unreadable:
+        told += f"; {_counted(len(findings.unreadable), 'file')} not looked at"
+    return told
+
+
+def _as_json(findings: _Findings) -> str:
+    names: list[dict[str, Any]] = [
+        {
+            "name": name.use.name,
+            "argument": name.use.argument or None,
+            "first": name.use.row.first if name.use.row is not None else None,
+            "last": name.use.row.last if name.use.row is not None else None,
+            "is_served": name.use.is_served,
+            "instead": name.instead or None,
+            "places": [place._asdict() for place in name.places],
+        }
+        for name in findings.names
+    ]
+    unreadable = [
+        {**place._asdict(), "reason": reason} for place, reason in findings.unreadable
+    ]
+    told = {"files": findings.files, "names": names, "unreadable": unreadable}
+    return json.dumps(told, indent=2) + "\n"
+
+
+def _counted(count: int, noun: str) -> str:
+    """Return a number of things in words.
+
+    >>> _counted(1, "use"), _counted(2, "use")
+    ('1 use', '2 uses')
+    """
+    return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
+def _printable(path: str) -> str:
+    r"""Return a path without what would move a terminal's cursor.
+
+    >>> _printable("a\x1b.py")
+    'a\\x1b.py'
+    """
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in path)

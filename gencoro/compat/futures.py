@@ -1,0 +1,71 @@
+"""`tornado.concurrent.Future` as legacy code knows it: it calls back while it is set.
+
+Rule: it is for those who are not Tornado.  Tornado's own modules of today make a Future
+with asyncio's timing by the same name, for they count on that.
+"""
+
+import asyncio
+import sys
+import types
+from typing import Any, TypeVar
+
+from gencoro.futures import OUR_FUTURES, CoroutineFuture
+from gencoro.legacy.futures import FormerMethods, LegacyFuture
+
+__all__ = ["Future", "FutureOfCoroutine", "is_of_tornado"]
+
+T = TypeVar("T")
+
+
+class _FutureType(type):
+    """Has any Future of asyncio pass for one, as it does in Tornado 5 and later."""
+
+    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+        if cls is Future and is_of_tornado(sys._getframe(1)):
+            return _FutureOfTornado(*args, **kwargs)
+        return super().__call__(*args, **kwargs)
+
+    def __instancecheck__(cls, instance: object) -> bool:
+        if cls is Future:
+            return isinstance(instance, asyncio.Future)
+        return super().__instancecheck__(instance)
+
+    def __subclasscheck__(cls, subclass: type) -> bool:
+        if cls is Future:
+            return issubclass(subclass, asyncio.Future)
+        return super().__subclasscheck__(subclass)
+
+
+class Future(LegacyFuture[T], metaclass=_FutureType):
+    """Tornado 4's Future, and asyncio's for whoever waits for it.
+
+    >>> future = Future()
+    >>> future.add_done_callback(lambda done: print("called back with", done.result()))
+    >>> future.set_result(42)
+    called back with 42
+    """
+
+
+class _FutureOfTornado(FormerMethods, asyncio.Future[T]):
+    """What Tornado's own modules make: asyncio's, with the methods of once."""
+
+    __slots__ = ()
+
+
+class FutureOfCoroutine(FormerMethods, CoroutineFuture[T]):
+    """What coroutines return, with the methods of once."""
+
+    __slots__ = ()
+
+
+OUR_FUTURES.update({Future, _FutureOfTornado, FutureOfCoroutine})
+
+
+def is_of_tornado(frame: types.FrameType) -> bool:
+    """Return whether code is of Tornado itself.
+
+    Its tests are not: they use Tornado as everybody does.
+    """
+    name: str = frame.f_globals.get("__name__", "")
+    package, _, rest = name.partition(".")
+    return package == "tornado" and rest.partition(".")[0] != "test"

@@ -1,0 +1,71 @@
+"""Whether a certificate is for a host: what `ssl.match_hostname` was until Python 3.11.
+
+Pure.  Legacy code asks `tornado.netutil` for it after a handshake of its own; TLS itself
+does it now, by ``check_hostname``.
+"""
+
+import ipaddress
+import ssl
+from collections.abc import Mapping
+from typing import Any
+
+__all__ = ["match_hostname"]
+
+
+def match_hostname(cert: Mapping[str, Any], hostname: str) -> None:
+    """Do nothing if a certificate is for a host.
+
+    Its subject counts only if it names no host otherwise (RFC 6125, 6.4.4), and of a name
+    the first label may be ``*`` (6.4.3).
+
+    Args:
+        cert: As ``getpeercert()`` of an `ssl.SSLSocket` returns it.
+        hostname: A name, or an IP address.
+
+    Raises:
+        ssl.CertificateError: it is for others.
+        ValueError: there is no certificate; nobody has verified one.
+
+    >>> match_hostname({"subjectAltName": (("DNS", "*.a.test"),)}, "www.a.test")
+    >>> match_hostname({"subjectAltName": (("DNS", "*.a.test"),)}, "a.test")
+    Traceback (most recent call last):
+    ...
+    ssl.SSLCertVerificationError: ("the certificate is for '*.a.test', not for 'a.test'",)
+    """
+    if not cert:
+        raise ValueError(
+            "there is no certificate to match; set verify_mode to CERT_REQUIRED"
+        )
+    alternatives: Any = cert.get("subjectAltName", ())
+    names = [value for kind, value in alternatives if kind == "DNS"]
+    addresses = [value for kind, value in alternatives if kind == "IP Address"]
+    if not names and not addresses:
+        parts = [part for parts in cert.get("subject", ()) for part in parts]
+        names = [value for key, value in parts if key == "commonName"]
+    address = _address(hostname)
+    if address is not None:
+        is_for_host = address in map(_address, addresses)
+    else:
+        is_for_host = any(_matches(name, hostname) for name in names)
+    if not is_for_host:
+        whose = ", ".join(map(repr, names + addresses)) or "no host at all"
+        raise ssl.CertificateError(
+            f"the certificate is for {whose}, not for {hostname!r}"
+        )
+
+
+def _matches(pattern: str, hostname: str) -> bool:
+    first, _, rest = pattern.lower().partition(".")
+    host_first, _, host_rest = hostname.lower().partition(".")
+    if first != "*":
+        return pattern.lower() == hostname.lower()
+    return bool(rest and "*" not in rest and host_first) and rest == host_rest
+
+
+def _address(
+    text: str,
+) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+    try:
+        return ipaddress.ip_address(text.strip())  # OpenSSL ends some with a newline
+    except ValueError:
+        return None

@@ -1,0 +1,103 @@
+"""What `tornado.http1connection` had: callbacks of what is written, and contexts.
+
+Rule: as in Tornado 4, one callback at a time: a later one takes the place of one that has
+not been called, and none is called when the client has gone.
+"""
+
+import asyncio
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from tornado.http1connection import HTTP1Connection
+
+from gencoro.compat.started import Started, is_for_await
+from gencoro.legacy.held import NOTHING, held
+from gencoro.legacy.stack_context import wrap
+
+__all__ = [
+    "BELIEVES_PROXY",
+    "address",
+    "call_when_written",
+    "read_response",
+    "set_close_callback",
+    "write",
+    "write_headers",
+]
+
+# Whether a proxy is believed who the client is, unless a server says so.
+BELIEVES_PROXY = False
+
+# Where the other end is.
+address = property(lambda connection: connection.context.address)
+
+
+def write(original: Callable[..., Any]) -> Callable[..., Any]:
+    """Take a callback with what is written."""
+
+    @functools.wraps(original)
+    def wrapper(
+        self: HTTP1Connection,
+        chunk: bytes,
+        callback: Callable[[], object] | None = None,
+    ) -> Any:
+        if callback is None:
+            return original(self, chunk)
+        call_when_written(self, callback)
+        original(self, chunk)
+        return None
+
+    return wrapper
+
+
+def write_headers(original: Callable[..., Any]) -> Callable[..., Any]:
+    """Take a callback with the headers, and the chunk that goes with them."""
+
+    @functools.wraps(original)
+    def wrapper(
+        self: HTTP1Connection,
+        start_line: Any,
+        headers: Any,
+        chunk: bytes | None = None,
+        callback: Callable[[], object] | None = None,
+    ) -> Any:
+        if callback is None:
+            return original(self, start_line, headers, chunk)
+        call_when_written(self, callback)
+        original(self, start_line, headers, chunk)
+        return None
+
+    return wrapper
+
+
+def read_response(original: Callable[..., Any]) -> Callable[..., Any]:
+    """Begin to read at once, for a client may not wait for it; a server always does."""
+
+    @functools.wraps(original)
+    def wrapper(self: HTTP1Connection, delegate: Any) -> Any:
+        reading = original(self, delegate)
+        is_running = asyncio._get_running_loop() is not None
+        if not self.is_client or (is_running and is_for_await()):
+            return reading
+        return Started(reading)
+
+    return wrapper
+
+
+def set_close_callback(original: Callable[..., Any]) -> Callable[..., Any]:
+    """Tie the callback to the contexts of whoever sets it."""
+
+    @functools.wraps(original)
+    def wrapper(self: HTTP1Connection, callback: Callable[[], object] | None) -> None:
+        original(self, callback if held() is NOTHING else wrap(callback))
+
+    return wrapper
+
+
+def call_when_written(
+    connection: HTTP1Connection, callback: Callable[[], object]
+) -> None:
+    """Call back when what is going to be written has been."""
+    if not connection.stream.closed():
+        # Today's Tornado still calls it, though nothing of its own sets it.
+        connection._write_callback = wrap(callback)  # type: ignore[assignment]

@@ -1,0 +1,96 @@
+"""What `tornado.httpserver` had: the loop of a server, and the class of its connections."""
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from tornado.httpserver import HTTPServer
+from tornado.iostream import IOStream
+
+from gencoro.compat.own_loops import keeping_io_loop
+from gencoro.compat.started import Started, is_for_await
+
+__all__ = [
+    "HTTPConnection",
+    "close_all_connections",
+    "initialize",
+    "proxy_adapter",
+]
+
+# HTTPServer(request_callback, no_keep_alive, io_loop, ...).
+keep_io_loop = keeping_io_loop(place=3)
+
+
+def initialize(original: Callable[..., None]) -> Callable[..., None]:
+    """Take the loop that is to serve, and tell whether connections are kept."""
+
+    @keep_io_loop
+    @functools.wraps(original)
+    def wrapper(self: Any, *args: Any, **kwargs: Any) -> None:
+        original(self, *args, **kwargs)
+        self.no_keep_alive = self.conn_params.no_keep_alive
+
+    return wrapper
+
+
+def close_all_connections(original: Callable[..., Any]) -> Callable[..., Any]:
+    """Begin to close them at once, for the caller may not wait for it."""
+
+    @functools.wraps(original)
+    def wrapper(self: HTTPServer) -> Any:
+        closing = original(self)
+        return closing if is_for_await() else Started(closing)
+
+    return wrapper
+
+
+def proxy_adapter(original: Callable[..., None]) -> Callable[..., None]:
+    """Tell a connection that a proxy is believed who the client is."""
+
+    @functools.wraps(original)
+    def wrapper(self: Any, delegate: Any, request_conn: Any) -> None:
+        original(self, delegate, request_conn)
+        request_conn.xheaders = True
+
+    return wrapper
+
+
+class HTTPConnection:
+    """Serves what comes by one stream, as a server does; for servers with their own way.
+
+    Args:
+        stream: A stream that has been accepted.
+        address: Where it comes from.
+        request_callback: Called with each request, or an application.
+        no_keep_alive: Whether to close the stream after one request.
+        xheaders: Whether a proxy is believed who the client is.
+        protocol: ``http`` or ``https``; None to see by the stream.
+    """
+
+    def __init__(
+        self,
+        stream: IOStream,
+        address: Any,
+        request_callback: Callable[[Any], object],
+        no_keep_alive: bool = False,
+        xheaders: bool = False,
+        protocol: str | None = None,
+    ) -> None:
+        self.stream = stream
+        self.address = address
+        self.request_callback = request_callback
+        self.no_keep_alive = no_keep_alive
+        self.xheaders = xheaders
+        self.protocol = protocol
+        server = HTTPServer(
+            request_callback,
+            no_keep_alive=no_keep_alive,
+            xheaders=xheaders,
+            protocol=protocol,
+        )
+        # Its own, for the caller may have overridden the server's.
+        HTTPServer.handle_stream(server, stream, address)
+
+    def close(self) -> None:
+        """Close the stream."""
+        self.stream.close()

@@ -1,0 +1,146 @@
+"""What `tornado.httputil` had: requests that are written to, and names of its own."""
+
+import functools
+import re
+import time
+from collections.abc import Callable
+from typing import Any
+
+from tornado.escape import utf8
+from tornado.httputil import (
+    HTTPHeaders,
+    HTTPServerRequest,
+    RequestStartLine,
+    _normalize_header,
+)
+
+__all__ = [
+    "CRLF",
+    "NORMALIZED_HEADERS",
+    "OCTAL_ESCAPE",
+    "QUOTED_CHARACTER",
+    "WORDS_OF_HEADER",
+    "NormalizedHeaderCache",
+    "finish",
+    "join",
+    "normalize_name",
+    "request",
+    "supports_http_1_1",
+    "write",
+]
+
+CRLF = re.compile(r"\r?\n")
+OCTAL_ESCAPE = re.compile(r"\\[0-3][0-7]{2}")
+QUOTED_CHARACTER = re.compile(r"\\.")
+WORDS_OF_HEADER = re.compile(r"^[A-Z0-9][a-z0-9]*(-[A-Z0-9][a-z0-9]*)*$")
+
+join = "".join
+
+normalize_name = staticmethod(_normalize_header)
+
+
+class NormalizedHeaderCache(dict[str, str]):
+    """The names of headers, in the case in which they are kept.
+
+    Args:
+        size: Has no effect; today's Tornado keeps as many as it thinks fit.
+
+    >>> NormalizedHeaderCache(10)["coNtent-TYPE"]
+    'Content-Type'
+    """
+
+    def __init__(self, size: int) -> None:
+        super().__init__()
+        self.size = size
+
+    def __missing__(self, key: str) -> str:
+        return _normalize_header(key)
+
+
+NORMALIZED_HEADERS = NormalizedHeaderCache(1000)
+
+
+def supports_http_1_1(self: HTTPServerRequest) -> bool:
+    """Return whether who has sent the request speaks HTTP/1.1."""
+    return self.version == "HTTP/1.1"
+
+
+def write(
+    self: HTTPServerRequest,
+    chunk: bytes | str,
+    callback: Callable[[], object] | None = None,
+) -> None:
+    """Write a part of the response, from its first line on."""
+    connection: Any = self.connection
+    if callback is None:
+        connection.write(utf8(chunk))
+    else:
+        connection.write(utf8(chunk), callback=callback)
+
+
+def finish(self: HTTPServerRequest) -> None:
+    """End the response."""
+    connection: Any = self.connection
+    connection.finish()
+    self._finish_time = time.time()  # type: ignore[assignment]
+
+
+# By position, until Tornado 3, and from 4 on.
+_ARGUMENTS_UNTIL_3 = (
+    *("method", "uri", "version", "headers", "body", "remote_ip", "protocol", "host"),
+    *("files", "connection"),
+)
+_ARGUMENTS = (
+    *("method", "uri", "version", "headers", "body", "host", "files", "connection"),
+    *("start_line", "server_connection"),
+)
+
+
+# What today's request does not take.
+_GONE = ("remote_ip", "protocol")
+
+
+def request(original: Callable[..., None]) -> Callable[..., None]:
+    """Take the address and the protocol, and do without a host, as until Tornado 3."""
+
+    @functools.wraps(original)
+    def wrapper(self: HTTPServerRequest, *args: Any, **kwargs: Any) -> None:
+        if "start_line" in kwargs:
+            original(self, *args, **kwargs)
+            return
+        given = {**_by_name(args), **kwargs}
+        after = {name: given.pop(name) for name in _GONE if name in given}
+        if _has_no_host(given):
+            # What asks for no host is one of HTTP/1.0, until it is there.
+            after["version"] = given.pop("version")
+        if after:
+            method, uri = given.pop("method", None), given.pop("uri", None)
+            version = given.pop("version", "HTTP/1.0")
+            given["start_line"] = RequestStartLine(method or "GET", uri or "/", version)
+            if host := given.pop("host", None):
+                given["headers"] = HTTPHeaders(given.get("headers") or {})
+                given["headers"]["Host"] = host
+        original(self, **given)
+        for name, value in after.items():
+            if value is not None:
+                setattr(self, name, value)
+
+    return wrapper
+
+
+def _by_name(args: tuple[Any, ...]) -> dict[str, Any]:
+    """Return the arguments by their names; files are a dict and a protocol is text."""
+    names = _ARGUMENTS
+    if any(isinstance(value, str) for value in args[6:8]):
+        names = _ARGUMENTS_UNTIL_3
+    return dict(zip(names, args, strict=False))
+
+
+def _has_no_host(given: dict[str, Any]) -> bool:
+    """Return whether today's Tornado refuses a request, for its protocol wants a host."""
+    return (
+        given.get("start_line") is None
+        and given.get("version", "HTTP/1.0") != "HTTP/1.0"
+        and not given.get("host")
+        and "Host" not in (given.get("headers") or ())
+    )

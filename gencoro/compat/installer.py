@@ -1,0 +1,289 @@
+"""Puts what the table says into Tornado's modules, and takes it away again.
+
+Rule: all or nothing.  A module that is loaded when `gencoro.compat.install` is called is
+patched at once, one that is imported later when it has been loaded; if one row fails,
+whatever was patched is put back, and the error is raised.
+"""
+
+import contextlib
+import dis
+import functools
+import importlib
+import importlib.abc
+import importlib.machinery
+import inspect
+import sys
+import threading
+import types
+from collections.abc import Callable, Sequence
+from typing import Any
+
+# What the rest of Tornado is built on has to be there before the first of it is patched.
+import gencoro.compat.ioloop  # noqa: F401
+from gencoro import deprecated
+from gencoro.compat.names import INSTEAD, TABLE, Row
+
+__all__ = ["install", "installed", "uninstall"]
+
+# Stands for a name that was not there.
+_MISSING = object()
+
+# What a line `from ... import ...` does when it asks for a name.
+_IMPORT_FROM = dis.opmap["IMPORT_FROM"]
+
+
+def install() -> None:
+    """Have legacy Tornado code run, in this process and from now on.
+
+    Call it before the legacy modules are imported.  To call it again does nothing.
+
+    >>> import gencoro.compat
+    >>> gencoro.compat.install()
+    >>> from tornado import gen, stack_context
+    >>> gen.Task, stack_context.wrap  # doctest: +ELLIPSIS
+    (<function Task at ...>, <function wrap at ...>)
+    >>> gencoro.compat.uninstall()
+    """
+    global _installation
+    with _lock:
+        if _installation is None:
+            new = _Installation()
+            new.begin()
+            _installation = new
+
+
+def uninstall() -> None:
+    """Make Tornado what it was before `install`; do nothing if it was not called.
+
+    What legacy modules have imported by then they keep, and what they have patched.
+    """
+    global _installation
+    with _lock:
+        if _installation is not None:
+            _installation.end()
+            _installation = None
+
+
+def installed() -> bool:
+    """Return whether legacy Tornado code runs now."""
+    return _installation is not None
+
+
+class _Installation:
+    """All that one `install` has changed."""
+
+    def __init__(self) -> None:
+        self._finder = _Finder(self.patch)
+        # (owner, name, what was there), in the order in which they were changed.
+        self._changes: list[tuple[Any, str, Any]] = []
+
+    def begin(self) -> None:
+        # What the places of rows import from now on is patched by the finder.
+        loaded = [name for name in _ROWS_BY_MODULE if name in sys.modules]
+        sys.meta_path.insert(0, self._finder)
+        deprecated.is_quiet = True
+        try:
+            for name in loaded:
+                self.patch(sys.modules[name])
+        except BaseException:
+            self.end()
+            raise
+
+    def end(self) -> None:
+        """Undo everything; also where it has only half begun."""
+        self._undo(0)
+        deprecated.is_quiet = False
+        with contextlib.suppress(ValueError):  # somebody has taken it away
+            sys.meta_path.remove(self._finder)
+        for name in self._finder.made:
+            if sys.modules.pop(name, None) is not None:
+                parent, _, own_name = name.rpartition(".")
+                vars(sys.modules[parent]).pop(own_name, None)
+
+    def patch(self, module: types.ModuleType) -> None:
+        """Do what the table says of a module that has been loaded."""
+        done = len(self._changes)
+        try:
+            rows = _ROWS_BY_MODULE[module.__name__]
+            for path, row in rows.items():
+                *classes, name = path.split(".")
+                owner = functools.reduce(getattr, classes, module)
+                if row.how == "put" or (row.how == "add" and not hasattr(owner, name)):
+                    self._set(owner, name, _at(row.place))
+                elif row.how == "wrap":
+                    before = inspect.getattr_static(owner, name)
+                    self._set(owner, name, _at(row.place)(before))
+                elif row.how == "base":
+                    self._add_base(_at(row.place), getattr(owner, name))
+                elif row.how == "none" and classes:
+                    self._set(owner, name, _Refused(f"{module.__name__}.{path}"))
+            if any(row.how == "none" for row in rows.values()):
+                self._set(module, "__getattr__", _refuser(module))
+        except BaseException:
+            self._undo(done)
+            raise
+
+    def _set(self, owner: Any, name: str, value: Any) -> None:
+        self._changes.append((owner, name, vars(owner).get(name, _MISSING)))
+        setattr(owner, name, value)
+
+    def _add_base(self, cls: type, base: type) -> None:
+        self._changes.append((cls, "__bases__", cls.__bases__))
+        bases = [old for old in cls.__bases__ if not issubclass(base, old)]
+        cls.__bases__ = (*bases, base)
+
+    def _undo(self, count: int) -> None:
+        """Undo the changes, but for the first so many."""
+        while len(self._changes) > count:
+            owner, name, before = self._changes.pop()
+            if before is not _MISSING:
+                setattr(owner, name, before)
+            elif name in vars(owner):
+                delattr(owner, name)
+
+
+class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    """Loads the modules of the table: those of today, patched, and those of once.
+
+    Args:
+        patch: Called with each when it has been loaded.
+
+    Attributes:
+        made: The names of the modules that today's Tornado has not.
+    """
+
+    def __init__(self, patch: Callable[[types.ModuleType], None]) -> None:
+        self._patch = patch
+        self.made: list[str] = []
+
+    def find_spec(
+        self,
+        fullname: str,
+        path: Sequence[str] | None,
+        target: types.ModuleType | None = None,
+    ) -> importlib.machinery.ModuleSpec | None:
+        row = TABLE.get(fullname)
+        if row is not None and row.how == "none":
+            raise ImportError(_why_not(fullname), name=fullname)
+        if row is not None:
+            return importlib.machinery.ModuleSpec(fullname, self)
+        if fullname not in _ROWS_BY_MODULE:
+            return None
+        for finder in sys.meta_path:
+            if finder is not self:
+                spec = finder.find_spec(fullname, path, target)
+                if spec is not None and spec.loader is not None:
+                    spec.loader = _PatchingLoader(spec.loader, self._patch)
+                    return spec
+        return None
+
+    def create_module(self, spec: importlib.machinery.ModuleSpec) -> types.ModuleType:
+        row = TABLE[spec.name]
+        text = f"What Tornado had in {spec.name} until {row.last}, of gencoro."
+        return types.ModuleType(spec.name, text)
+
+    def exec_module(self, module: types.ModuleType) -> None:
+        self.made.append(module.__name__)
+        self._patch(module)
+
+
+class _PatchingLoader(importlib.abc.Loader):
+    """Loads a module as its own loader does, and has it patched then."""
+
+    def __init__(
+        self, loader: importlib.abc.Loader, patch: Callable[[types.ModuleType], None]
+    ) -> None:
+        self._loader = loader
+        self._patch = patch
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._loader, name)  # such as get_source
+
+    def create_module(
+        self, spec: importlib.machinery.ModuleSpec
+    ) -> types.ModuleType | None:
+        return self._loader.create_module(spec)
+
+    def exec_module(self, module: types.ModuleType) -> None:
+        self._loader.exec_module(module)
+        assert module.__spec__ is not None, "its import has set it"
+        module.__spec__.loader = module.__loader__ = self._loader
+        self._patch(module)
+
+
+def _at(place: str) -> Any:
+    """Return what is at a place, static methods as such."""
+    row = TABLE.get(place.replace(":", "."))
+    if row is not None and row.how == "put":  # it may not be there yet
+        return _at(row.place)
+    module, _, path = place.partition(":")
+    found: Any = importlib.import_module(module)
+    for name in filter(None, path.split(".")):
+        if isinstance(found, type):
+            found = inspect.getattr_static(found, name)
+        else:
+            found = getattr(found, name)
+    return found
+
+
+def _why_not(name: str) -> str:
+    """Say which name cannot be had, and what to do."""
+    return (
+        f"{name} was last in Tornado {TABLE[name].last}, and gencoro.compat does not "
+        f"serve it; {INSTEAD[name]}"
+    )
+
+
+class _Refused:
+    """An attribute of a class that is not there, and tells why."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __get__(self, instance: object, owner: type) -> Any:
+        raise AttributeError(_why_not(self._name))
+
+
+def _refuser(module: types.ModuleType) -> Callable[[str], Any]:
+    """Make a module's ``__getattr__``, which tells why a name is not there."""
+    before = getattr(module, "__getattr__", None)
+
+    def __getattr__(name: str) -> Any:
+        full_name = f"{module.__name__}.{name}"
+        row = TABLE.get(full_name)
+        if row is not None and row.how == "none":
+            # `from ... import` would hide the text of an AttributeError.
+            caller = sys._getframe(1)
+            if caller.f_code.co_code[caller.f_lasti] == _IMPORT_FROM:
+                raise ImportError(_why_not(full_name), name=module.__name__)
+            raise AttributeError(_why_not(full_name), name=name, obj=module)
+        if before is not None:
+            return before(name)
+        raise AttributeError(f"module {module.__name__!r} has no attribute {name!r}")
+
+    return __getattr__
+
+
+def _rows_by_module() -> dict[str, dict[str, Row]]:
+    """Return the rows of each module, by their path in it."""
+    by_module: dict[str, dict[str, Row]] = {}
+    for name, row in TABLE.items():
+        module = _module_of(name)
+        if row.how == "module":
+            by_module.setdefault(module, {})
+        elif name != module:
+            by_module.setdefault(module, {})[name.removeprefix(module + ".")] = row
+    return by_module
+
+
+def _module_of(name: str) -> str:
+    """Return the module of a dotted name: Python's own, Tornado's, Tornado's platform's."""
+    parts = name.split(".")
+    if parts[0] != "tornado":
+        return parts[0]
+    return ".".join(parts[: 3 if parts[1] == "platform" else 2])
+
+
+_lock = threading.RLock()
+_installation: _Installation | None = None
+_ROWS_BY_MODULE = _rows_by_module()

@@ -1,0 +1,108 @@
+"""The argument ``io_loop=`` of Tornado's own classes and functions, as it was until 4.
+
+Rule: the loop that is given is the current one for as long as the call takes.  An IOLoop
+in the place where it once stood is the loop; anything else there means what it means today.
+"""
+
+import asyncio
+import contextlib
+import functools
+import inspect
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from tornado.ioloop import IOLoop
+
+__all__ = ["most_by_position", "on_loop", "take_io_loop", "taking_io_loop"]
+
+
+def take_io_loop(
+    args: tuple[Any, ...], kwargs: dict[str, Any], place: int, most: int = sys.maxsize
+) -> tuple[IOLoop | None, tuple[Any, ...]]:
+    """Take the loop out of a call's arguments.
+
+    Args:
+        args: The arguments by position.
+        kwargs: Those by name; ``io_loop`` is taken out of it.
+        place: Where the loop stood, from 0 on; ``self`` counts.
+        most: How many arguments by position there can be today; of more than these, a
+            None in the loop's place is no loop.
+
+    Returns the loop, or None; and the arguments by position without it.
+    """
+    if "io_loop" in kwargs:
+        return kwargs.pop("io_loop"), args
+    if len(args) > place and (
+        isinstance(args[place], IOLoop) or (len(args) > most and args[place] is None)
+    ):
+        return args[place], args[:place] + args[place + 1 :]
+    return None, args
+
+
+@contextlib.contextmanager
+def on_loop(io_loop: IOLoop | None) -> Iterator[None]:
+    """Make a loop the current one of this thread within a ``with`` block.
+
+    Args:
+        io_loop: None changes nothing.
+    """
+    if io_loop is None:
+        yield
+        return
+    loop: asyncio.AbstractEventLoop = io_loop.asyncio_loop  # type: ignore[attr-defined]
+    running = asyncio._get_running_loop()
+    if loop is running:
+        yield
+    elif loop.is_running():  # on another thread, whose it stays
+        before = _set_loop()
+        asyncio.set_event_loop(loop)
+        try:
+            yield
+        finally:
+            asyncio.set_event_loop(before)
+    else:
+        asyncio._set_running_loop(loop)
+        try:
+            yield
+        finally:
+            asyncio._set_running_loop(running)
+
+
+def _set_loop() -> asyncio.AbstractEventLoop | None:
+    """Return the loop that was set for this thread; make none, as asyncio might."""
+    local = getattr(asyncio.get_event_loop_policy(), "_local", None)
+    return getattr(local, "_loop", None)
+
+
+def taking_io_loop(place: int) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Make a decorator for functions that find the current loop by themselves today."""
+
+    def decorate(original: Callable[..., Any]) -> Callable[..., Any]:
+        most = most_by_position(original)
+
+        @functools.wraps(original)
+        def wrapper(*args: Any, **kwargs: Any) -> Any:
+            io_loop, args = take_io_loop(args, kwargs, place, most)
+            if io_loop is None:
+                return original(*args, **kwargs)
+            with on_loop(io_loop):
+                return original(*args, **kwargs)
+
+        return wrapper
+
+    return decorate
+
+
+def most_by_position(function: Callable[..., Any]) -> int:
+    """Return how many arguments by position a function takes.
+
+    >>> most_by_position(lambda a, b=1, *, c=2: None)
+    2
+    """
+    by_position = (
+        inspect.Parameter.POSITIONAL_ONLY,
+        inspect.Parameter.POSITIONAL_OR_KEYWORD,
+    )
+    parameters = inspect.signature(function).parameters.values()
+    return sum(parameter.kind in by_position for parameter in parameters)

@@ -1,0 +1,79 @@
+"""What `tornado.ioloop` had besides what `gencoro.ioloop.IOLoop` has."""
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from tornado.platform.asyncio import BaseAsyncIOLoop
+
+from gencoro.compat.pollers import PolledLoop
+from gencoro.ioloop import IOLoop, adopt
+
+__all__ = [
+    "EPOLLERR",
+    "EPOLLET",
+    "EPOLLHUP",
+    "EPOLLIN",
+    "EPOLLONESHOT",
+    "EPOLLOUT",
+    "EPOLLPRI",
+    "EPOLLRDHUP",
+    "POLL_TIMEOUT",
+    "PollIOLoop",
+    "making_ours",
+    "running",
+]
+
+# Linux's, whatever the system: Tornado gave them to its own pollers only.
+EPOLLIN = 0x001
+EPOLLPRI = 0x002
+EPOLLOUT = 0x004
+EPOLLERR = 0x008
+EPOLLHUP = 0x010
+EPOLLRDHUP = 0x2000
+EPOLLONESHOT = 1 << 30
+EPOLLET = 1 << 31
+
+# Seconds that a loop with nothing to do slept.  asyncio sleeps for as long as it may.
+POLL_TIMEOUT = 3600.0
+
+
+def making_ours(original: Callable[..., None]) -> Callable[..., None]:
+    """Have each loop that Tornado makes be one of ours from the start."""
+
+    @functools.wraps(original)
+    def initialize(self: BaseAsyncIOLoop, *args: Any, **kwargs: Any) -> None:
+        original(self, *args, **kwargs)
+        adopt(self)
+
+    return initialize
+
+
+def running(self: IOLoop) -> bool:
+    """Return whether the loop runs."""
+    return self.asyncio_loop.is_running()
+
+
+class PollIOLoop(IOLoop):
+    """The loop by any of its former names; it is asyncio that polls.
+
+    Args:
+        impl: What is asked which files are ready; None for whatever asyncio uses.
+        time_func: The loop's clock, in seconds; None for `time.time`.
+    """
+
+    def initialize(  # type: ignore[override]
+        self,
+        impl: Any = None,
+        time_func: Callable[[], float] | None = None,
+        **kwargs: Any,
+    ) -> None:
+        """Be a loop of asyncio."""
+        if impl is not None:
+            kwargs["asyncio_loop"] = PolledLoop(impl, time_func)
+        self._time_func = time_func
+        super().initialize(**kwargs)
+
+    def time(self) -> float:
+        """Return the time, of whatever clock was given."""
+        return super().time() if self._time_func is None else self._time_func()

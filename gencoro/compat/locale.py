@@ -1,0 +1,46 @@
+"""`tornado.locale` as it was."""
+
+import functools
+from collections.abc import Callable, Iterable
+from typing import Any
+
+__all__ = ["get_locale", "get_supported_locales", "make_locale"]
+
+
+def make_locale(original: Callable[..., None]) -> Callable[..., None]:
+    """Have ``Locale(code, translations)`` keep the translations."""
+
+    @functools.wraps(original)
+    def __init__(self: Any, code: str, translations: Any = None) -> None:
+        if translations is not None:
+            # Before anything is translated, which happens at once.
+            self.translations = translations
+        original(self, code)
+
+    return __init__
+
+
+def get_locale(original: "classmethod[Any, Any, Any]") -> "classmethod[Any, Any, Any]":
+    """Have ``Locale.get`` make its cache, which legacy tests delete, as it once did."""
+    get = original.__func__
+
+    @functools.wraps(get)
+    def wrapper(cls: Any, code: str) -> Any:
+        if not hasattr(cls, "_cache"):
+            cls._cache = {}
+        return get(cls, code)
+
+    return classmethod(wrapper)
+
+
+def get_supported_locales(
+    original: Callable[[], Iterable[str]],
+) -> Callable[..., Iterable[str]]:
+    """Have ``get_supported_locales(cls)`` understood: the argument had no effect."""
+
+    @functools.wraps(original)
+    def wrapper(cls: Any = None) -> Iterable[str]:
+        del cls
+        return original()
+
+    return wrapper

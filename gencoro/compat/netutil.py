@@ -1,0 +1,142 @@
+"""`tornado.netutil` as it was: who resolves names, and who accepts connections."""
+
+import asyncio
+import errno
+import functools
+import inspect
+import ssl
+from collections.abc import Callable
+from typing import Any
+
+from tornado.ioloop import IOLoop
+
+from gencoro.compat.callbacks import take_callback, taking_callback
+from gencoro.compat.io_loops import on_loop, taking_io_loop
+from gencoro.compat.own_loops import keeping_io_loop, on_own_loop, own_loop
+from gencoro.compat.started import Started, is_for_await
+from gencoro.completion import pass_result_to
+
+__all__ = [
+    "ERRNO_WOULDBLOCK",
+    "add_accept_handler",
+    "default_context",
+    "initialize",
+    "new_resolver",
+    "resolve",
+    "resolve_async",
+    "starting",
+]
+
+# What a socket's error says when it would have to wait.
+ERRNO_WOULDBLOCK = (errno.EWOULDBLOCK, errno.EAGAIN)
+
+# Tornado's add_accept_handler(sock, callback, io_loop).
+add_accept_handler = taking_io_loop(place=2)
+
+# A resolver's initialize(self, io_loop, ...).
+initialize = keeping_io_loop(place=1)
+
+
+def resolve(original: Callable[..., Any]) -> Callable[..., Any]:
+    """Have ``resolve(host, port, family, callback)`` call back, on the resolver's loop."""
+    return on_own_loop(taking_callback(place=4)(original))
+
+
+def starting(place: int) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Make a decorator for native coroutines that were functions returning a Future.
+
+    Who awaits one gets it as it is, and so does who has no loop: it is for `asyncio.run`.
+    Else it is started at once, on the object's own loop, and may call back.
+    """
+
+    def decorate(original: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(original)
+        def wrapper(*args: Any, **kwargs: Any) -> Any:
+            callback, args = take_callback(args, kwargs, place)
+            is_running = asyncio._get_running_loop() is not None
+            if callback is None and is_running and is_for_await():
+                return original(*args, **kwargs)
+            with on_loop(own_loop(args[0])):
+                io_loop = IOLoop.current(instance=callback is not None)
+                if io_loop is None:
+                    return original(*args, **kwargs)
+                future = _start(original(*args, **kwargs), io_loop)
+                if callback is not None:
+                    pass_result_to(callback, future)
+            return future
+
+        return wrapper
+
+    return decorate
+
+
+def _start(coroutine: Any, io_loop: IOLoop) -> Any:
+    """Start a coroutine on the current loop, also if that does not run yet."""
+    if asyncio._get_running_loop() is not None:
+        return Started(coroutine)
+    asyncio._set_running_loop(io_loop.asyncio_loop)  # type: ignore[attr-defined]
+    try:
+        return Started(coroutine)
+    finally:
+        asyncio._set_running_loop(None)
+
+
+# A native coroutine resolve(host, port, family, callback).
+resolve_async = starting(place=4)
+
+
+def new_resolver(original: "staticmethod[..., Any]") -> "staticmethod[..., Any]":
+    """Give a loop to resolvers that want one, and to no others.
+
+    Legacy classes may insist on it in their ``initialize``, and today's know nothing of it.
+    """
+    make = original.__func__
+
+    @functools.wraps(make)
+    def __new__(cls: Any, *args: Any, **kwargs: Any) -> Any:
+        is_base = cls is cls.configurable_base()
+        parameters = _parameters(
+            (cls.configured_class() if is_base else cls).initialize
+        )
+        wanted = parameters.get("io_loop")
+        if wanted is not None:
+            if not (args or "io_loop" in kwargs) and wanted.default is wanted.empty:
+                kwargs["io_loop"] = IOLoop.current()
+            return make(cls, *args, **kwargs)
+        io_loop = kwargs.pop("io_loop", None)
+        with on_loop(io_loop):
+            resolver = make(cls, *args, **kwargs)
+        if io_loop is not None:
+            vars(resolver).setdefault("io_loop", io_loop)
+        return resolver
+
+    return staticmethod(__new__)
+
+
+def _parameters(function: Callable[..., Any]) -> dict[str, inspect.Parameter]:
+    return dict(inspect.signature(function).parameters)
+
+
+def default_context(original: Callable[[], ssl.SSLContext]) -> Any:
+    """Return a context that can also be called, to return the context."""
+    return _DefaultContext(original)
+
+
+class _DefaultContext:
+    """One of Tornado's own `ssl.SSLContext`, which is made when it is used first.
+
+    Until 6.5 the name was the context; now it is a function that makes it.
+    """
+
+    def __init__(self, make: Callable[[], ssl.SSLContext]) -> None:
+        self._make = make
+
+    def __call__(self) -> ssl.SSLContext:
+        return self._make()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._make(), name)
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> type:
+        return ssl.SSLContext

@@ -1,0 +1,40 @@
+"""`tornado.options` as Tornado 2 had it."""
+
+import logging
+import sys
+
+import tornado.options
+from tornado.log import enable_pretty_logging
+from tornado.options import OptionParser
+
+__all__ = ["Options"]
+
+
+class Options(OptionParser):
+    """A parser that knows no options, not even ``help``, and sets up logging itself."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._options.clear()
+
+    @staticmethod
+    def instance() -> OptionParser:
+        """Return the options of the program."""
+        return tornado.options.options
+
+    def parse_command_line(
+        self, args: list[str] | None = None, final: bool = True
+    ) -> list[str]:
+        """Parse the arguments, and do what ``help`` and ``logging`` among them ask for.
+
+        Raises:
+            SystemExit: the help has been printed.
+        """
+        rest = super().parse_command_line(args, final)
+        if "help" in self and self.help:
+            self.print_help()
+            sys.exit(0)
+        if "logging" in self and self.logging != "none":
+            logging.getLogger().setLevel(self.logging.upper())
+            enable_pretty_logging()
+        return rest

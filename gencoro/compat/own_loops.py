@@ -1,0 +1,77 @@
+"""Objects that were given an IOLoop when they were made, as they could be until Tornado 4.
+
+Rule: such an object works on its own loop, whichever is current; one that was given none
+works on the current loop, as it does today.
+"""
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from tornado.ioloop import IOLoop
+
+from gencoro.compat.io_loops import most_by_position, on_loop, take_io_loop
+
+__all__ = [
+    "IO_LOOP",
+    "keeping_io_loop",
+    "on_own_loop",
+    "own_loop",
+]
+
+
+class _LoopAttribute:
+    """The attribute ``io_loop`` of objects that may not have been given one.
+
+    It is the loop that a server was started on, else the current one.  Assignments to the
+    attribute go past this, to the object itself.
+    """
+
+    def __get__(self, instance: Any, owner: type) -> Any:
+        if instance is None:
+            return self
+        return vars(instance).get("_started_on") or IOLoop.current()
+
+
+IO_LOOP = _LoopAttribute()
+
+
+def own_loop(instance: Any) -> IOLoop | None:
+    """Return the loop that an object was given, or None."""
+    io_loop = vars(instance).get("io_loop")
+    return io_loop if isinstance(io_loop, IOLoop) else None
+
+
+def on_own_loop(original: Callable[..., Any]) -> Callable[..., Any]:
+    """Make a method find the object's own loop where it asks for the current one."""
+
+    @functools.wraps(original)
+    def wrapper(self: Any, *args: Any, **kwargs: Any) -> Any:
+        io_loop = own_loop(self)
+        if io_loop is None:
+            return original(self, *args, **kwargs)
+        with on_loop(io_loop):
+            return original(self, *args, **kwargs)
+
+    return wrapper
+
+
+def keeping_io_loop(place: int) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Make a decorator for constructors: they take a loop, and the object keeps it."""
+
+    def decorate(original: Callable[..., Any]) -> Callable[..., Any]:
+        most = most_by_position(original)
+
+        @functools.wraps(original)
+        def wrapper(self: Any, *args: Any, **kwargs: Any) -> None:
+            io_loop, args = take_io_loop((self, *args), kwargs, place, most)
+            if io_loop is None:
+                original(*args, **kwargs)
+                return
+            vars(self)["io_loop"] = io_loop
+            with on_loop(io_loop):
+                original(*args, **kwargs)
+
+        return wrapper
+
+    return decorate

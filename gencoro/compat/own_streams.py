@@ -1,0 +1,50 @@
+"""Streams that programs have made themselves, on `tornado.iostream.BaseIOStream`.
+
+Until Tornado 4 their method ``read_from_fd`` returned what it had read; today it is given
+a buffer to put that into, and returns how much it was.
+
+Rule: a class is changed for good, for it goes on working when compat is uninstalled.
+"""
+
+import functools
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+__all__ = ["have_it_fill_buffers"]
+
+
+def have_it_fill_buffers(cls: type) -> None:
+    """Make a class of streams read as today's do, if it does not.
+
+    >>> class Hello:
+    ...     def read_from_fd(self):
+    ...         return b"hello"
+    >>> have_it_fill_buffers(Hello)
+    >>> buf = bytearray(3)
+    >>> Hello().read_from_fd(buf), buf
+    (3, bytearray(b'hel'))
+    """
+    code = getattr(cls.read_from_fd, "__code__", None)  # type: ignore[attr-defined]
+    if code is None or code.co_argcount > 1 or code.co_flags & inspect.CO_VARARGS:
+        return
+    owner = next(owner for owner in cls.__mro__ if "read_from_fd" in vars(owner))
+    owner.read_from_fd = _filling(owner.read_from_fd)  # type: ignore[attr-defined]
+
+
+def _filling(read: Callable[[Any], Any]) -> Callable[..., Any]:
+    @functools.wraps(read)
+    def wrapper(self: Any, buf: Any = None) -> Any:
+        if buf is None:  # a subclass, of the same age
+            return read(self)
+        # What did not fit last time comes first.
+        chunk = vars(self).pop("_read_too_much", None) or read(self)
+        if not chunk:  # at the end of a file it has closed the stream
+            return None
+        size = min(len(chunk), len(buf))
+        buf[:size] = chunk[:size]
+        if size < len(chunk):
+            self._read_too_much = chunk[size:]
+        return size
+
+    return wrapper

@@ -1,0 +1,143 @@
+"""Loops that ask a given object what is ready: ``PollIOLoop(impl=...)``.
+
+That object is a ``select.epoll``, or what looks like one.  Programs made their own in order
+to test what takes its time: one that does not wait, and moves a clock instead.
+"""
+
+import asyncio
+import select
+import selectors
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Protocol
+
+from tornado.ioloop import IOLoop
+
+__all__ = ["PolledLoop", "Poller", "Select"]
+
+# So long a loop sleeps at a time that has nothing to do, in seconds.
+LONGEST_S = 3600.0
+
+
+class Poller(Protocol):
+    """What can be given as ``impl``; the events are those of `IOLoop`."""
+
+    def register(self, fd: int, events: int) -> object:
+        """Ask for the events of a file."""
+
+    def unregister(self, fd: int) -> object:
+        """Ask no more."""
+
+    def poll(self, timeout: float) -> Iterable[tuple[int, int]]:
+        """Return which files have which events; wait for them for so many seconds."""
+
+    def close(self) -> None:
+        """Give up."""
+
+
+class Select:
+    """A poller that uses `select.select`: ``tornado.platform.select._Select``."""
+
+    def __init__(self) -> None:
+        self._events: dict[int, int] = {}
+
+    def register(self, fd: int, events: int) -> None:
+        """Ask for the events of a file.
+
+        Raises:
+            OSError: that is done already.
+        """
+        if fd in self._events:
+            raise OSError(f"register({fd}): it is registered; modify it")
+        self._events[fd] = events
+
+    def modify(self, fd: int, events: int) -> None:
+        """Ask for other events of a file."""
+        self._events[fd] = events
+
+    def unregister(self, fd: int) -> None:
+        """Ask no more."""
+        self._events.pop(fd, None)
+
+    def poll(self, timeout: float) -> Iterable[tuple[int, int]]:
+        """Return which files have which events; wait for them for so many seconds."""
+        kinds = (IOLoop.READ, IOLoop.WRITE, IOLoop.ERROR)
+        read, write, error = (
+            [fd for fd, events in self._events.items() if events & kind]
+            for kind in kinds
+        )
+        found = select.select(read, write, error, timeout)
+        ready: dict[int, int] = {}
+        for kind, fds in zip(kinds, found, strict=True):
+            for fd in fds:
+                ready[fd] = ready.get(fd, 0) | kind
+        return ready.items()
+
+    def close(self) -> None:
+        """Give up; there is nothing to give."""
+
+
+class PolledLoop(asyncio.SelectorEventLoop):
+    """An asyncio loop that asks a poller, and has its time.
+
+    Args:
+        time_func: The time in seconds; None for the usual one.
+    """
+
+    def __init__(
+        self, poller: Poller, time_func: Callable[[], float] | None = None
+    ) -> None:
+        self._time_func = time_func or super().time
+        super().__init__(_Selector(poller))
+
+    def time(self) -> float:
+        """Return the time."""
+        return self._time_func()
+
+
+class _Selector(selectors.BaseSelector):
+    """A poller, as asyncio wants it."""
+
+    def __init__(self, poller: Poller) -> None:
+        self._poller = poller
+        self._keys: dict[Any, selectors.SelectorKey] = {}
+
+    def register(
+        self, fileobj: Any, events: int, data: Any = None
+    ) -> selectors.SelectorKey:
+        fd = fileobj if isinstance(fileobj, int) else fileobj.fileno()
+        asked = 0
+        if events & selectors.EVENT_READ:
+            asked |= IOLoop.READ
+        if events & selectors.EVENT_WRITE:
+            asked |= IOLoop.WRITE
+        self._poller.register(fd, asked)
+        self._keys[fileobj] = selectors.SelectorKey(fileobj, fd, events, data)
+        return self._keys[fileobj]
+
+    def unregister(self, fileobj: Any) -> selectors.SelectorKey:
+        key = self._keys.pop(fileobj)
+        self._poller.unregister(key.fd)
+        return key
+
+    def select(
+        self, timeout: float | None = None
+    ) -> list[tuple[selectors.SelectorKey, int]]:
+        seconds = LONGEST_S if timeout is None else max(timeout, 0.0)
+        keys = {key.fd: key for key in self._keys.values()}
+        ready = []
+        for fd, events in self._poller.poll(seconds):
+            key = keys[fd]
+            found = 0
+            if events & ~IOLoop.WRITE:  # whoever reads hears of errors too
+                found |= selectors.EVENT_READ
+            if events & ~IOLoop.READ:
+                found |= selectors.EVENT_WRITE
+            ready.append((key, found & key.events))
+        return ready
+
+    def get_map(self) -> Mapping[Any, selectors.SelectorKey]:
+        return self._keys
+
+    def close(self) -> None:
+        self._keys.clear()
+        self._poller.close()

@@ -1,0 +1,123 @@
+"""What Python itself has removed since, and packages of that time use without a doubt.
+
+Put in place only where Python has nothing there.
+"""
+
+import functools
+import html
+import inspect
+import ssl
+import types
+from collections.abc import Callable
+from socket import socket
+from typing import Any, NamedTuple
+
+__all__ = ["ArgSpec", "coroutine", "escape", "getargspec", "wrap_socket"]
+
+
+class ArgSpec(NamedTuple):
+    """What `getargspec` returns."""
+
+    args: list[str]
+    varargs: str | None
+    keywords: str | None
+    defaults: tuple[Any, ...] | None
+
+
+def getargspec(func: Callable[..., Any]) -> ArgSpec:
+    """Return what a function takes, as Python 2 could have it.
+
+    Raises:
+        ValueError: it has keyword-only parameters or annotations.
+
+    >>> getargspec(lambda a, b=1, *c, **d: None)
+    ArgSpec(args=['a', 'b'], varargs='c', keywords='d', defaults=(1,))
+    """
+    spec = inspect.getfullargspec(func)
+    if spec.kwonlyargs or spec.annotations:
+        raise ValueError(
+            f"getargspec({func!r}): it has keyword-only parameters or annotations; "
+            "use inspect.getfullargspec"
+        )
+    return ArgSpec(spec.args, spec.varargs, spec.varkw, spec.defaults)
+
+
+def coroutine(func: Callable[..., Any]) -> Callable[..., Any]:
+    """Make a coroutine of asyncio of a generator function, or of any other.
+
+    >>> import asyncio
+    >>> @coroutine
+    ... def nap():
+    ...     yield from asyncio.sleep(0.001)
+    ...     return 42
+    >>> asyncio.run(nap())
+    42
+    """
+    if inspect.iscoroutinefunction(func):
+        return func
+    generator_function = func
+    if not inspect.isgeneratorfunction(func):
+
+        @functools.wraps(func)
+        def generator_function(*args: Any, **kwargs: Any) -> Any:
+            result: Any = func(*args, **kwargs)
+            is_to_be_run = inspect.isawaitable(result) or inspect.isgenerator(result)
+            return (yield from result) if is_to_be_run else result
+
+    return _as_native(types.coroutine(generator_function))
+
+
+def _as_native(func: Callable[..., Any]) -> Callable[..., Any]:
+    """Have a call return what `asyncio.run` and Tasks take."""
+
+    @functools.wraps(func)
+    async def call(*args: Any, **kwargs: Any) -> Any:
+        return await func(*args, **kwargs)
+
+    return call
+
+
+def escape(s: str, quote: bool = False) -> str:
+    """Return a text for HTML, whose quotes stay as they are unless told otherwise.
+
+    >>> escape("<'x' & \\"y\\">"), escape('"', quote=True)
+    ('&lt;\\'x\\' &amp; "y"&gt;', '&quot;')
+    """
+    escaped = html.escape(s, quote=False)
+    return escaped.replace('"', "&quot;") if quote else escaped
+
+
+def wrap_socket(
+    sock: socket,
+    keyfile: str | None = None,
+    certfile: str | None = None,
+    server_side: bool = False,
+    cert_reqs: ssl.VerifyMode = ssl.CERT_NONE,
+    ssl_version: Any = None,
+    ca_certs: str | None = None,
+    do_handshake_on_connect: bool = True,
+    suppress_ragged_eofs: bool = True,
+    ciphers: str | None = None,
+) -> ssl.SSLSocket:
+    """Make a TLS socket of a socket; the other side is verified only if that is asked for.
+
+    Args:
+        ssl_version: Has no effect: both sides take the best that they have.
+    """
+    del ssl_version
+    protocol = ssl.PROTOCOL_TLS_SERVER if server_side else ssl.PROTOCOL_TLS_CLIENT
+    context = ssl.SSLContext(protocol)
+    context.check_hostname = False
+    context.verify_mode = cert_reqs
+    if ca_certs is not None:
+        context.load_verify_locations(ca_certs)
+    if certfile is not None:
+        context.load_cert_chain(certfile, keyfile)
+    if ciphers is not None:
+        context.set_ciphers(ciphers)
+    return context.wrap_socket(
+        sock,
+        server_side=server_side,
+        do_handshake_on_connect=do_handshake_on_connect,
+        suppress_ragged_eofs=suppress_ragged_eofs,
+    )

@@ -1,0 +1,90 @@
+"""Which rows of the table a name in a source is about.
+
+Rule: a name of a class is one of those that inherit from it too, in Tornado.  Used by
+`gencoro.compat.source.scan` and `gencoro.compat.source.arguments`.
+"""
+
+import functools
+
+from gencoro.compat.names import TABLE
+from gencoro.compat.source.today import Today
+
+__all__ = ["Rows"]
+
+# Whose method it most likely is where that is not known.
+_LIKELY = ("tornado.iostream.", "tornado.httpclient.", "tornado.web.", "tornado.")
+
+
+class Rows:
+    """The table, as seen from a Tornado.
+
+    Args:
+        today: The Tornado.
+
+    >>> rows = Rows(Today())
+    >>> rows.find("tornado.web.StaticFileHandler.flush")
+    'tornado.web.RequestHandler.flush'
+    >>> rows.is_gone("tornado.gen.engine"), rows.is_gone("tornado.gen.coroutine")
+    (True, False)
+    """
+
+    def __init__(self, today: Today) -> None:
+        self._today = today
+
+    def find(self, name: str) -> str | None:
+        """Return the name of the row for a name; None if it has none."""
+        if name in TABLE:
+            return name
+        owner, _, own_name = name.rpartition(".")
+        for base in self._today.owners(owner):
+            if f"{base}.{own_name}" in TABLE:
+                return f"{base}.{own_name}"
+        return None
+
+    def is_gone(self, name: str) -> bool:
+        """Return whether there is a row for a name, and today's Tornado has it not."""
+        row = self.find(name)
+        return row is not None and not self._today.has(row)
+
+    def gone_methods(self, base: str) -> dict[str, str]:
+        """Return the rows of what a class has not any more, by the name in the class."""
+        return {
+            own_name: f"{owner}.{own_name}"
+            for owner in reversed(self._today.owners(base))
+            for own_name in self._by_owner.get(owner, ())
+            if self.is_gone(f"{owner}.{own_name}")
+        }
+
+    def about_call(self, name: str) -> list[str]:
+        """Return the rows about the arguments of a function or a class."""
+        found = self._today.find(name)
+        rows = [self.find(n) for n in (name, found[0] if found else name)]
+        makers = [
+            f"{owner}{maker}"
+            for owner in self._today.owners(name)
+            for maker in ("", ".__init__", ".initialize", ".__new__")
+        ]
+        return [row for row in (*rows, *makers) if row is not None and row in TABLE]
+
+    def of_method(self, name: str) -> list[str]:
+        """Return the rows of a method of whatever class, the likeliest first."""
+        return self._by_method.get(name, [])
+
+    @functools.cached_property
+    def _by_owner(self) -> dict[str, list[str]]:
+        by_owner: dict[str, list[str]] = {}
+        for name in TABLE:
+            owner, _, own_name = name.rpartition(".")
+            by_owner.setdefault(owner, []).append(own_name)
+        return by_owner
+
+    @functools.cached_property
+    def _by_method(self) -> dict[str, list[str]]:
+        by_method: dict[str, list[str]] = {}
+        for likely in _LIKELY:
+            for name in TABLE:
+                owner, _, own_name = name.rpartition(".")
+                rows = by_method.setdefault(own_name, [])
+                if name.startswith(likely) and self._today.owners(owner):
+                    rows += [name] if name not in rows else []
+        return by_method

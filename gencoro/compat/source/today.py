@@ -1,0 +1,219 @@
+"""What the Tornado of today has: its modules, names, classes and parameters.
+
+Rule: its source is read, and nothing of it is run or imported.  So it makes no difference
+whether compat is installed.  Used by `gencoro.compat.source.naming`, `gencoro.compat.source.rows`,
+`gencoro.compat.source.arguments` and `gencoro.compat.source.scan`.
+"""
+
+import ast
+import functools
+import importlib.machinery
+import warnings
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple, TypeAlias
+
+__all__ = ["TOO_DEEP", "Parameters", "Today", "parse", "statements"]
+
+# Why a source is refused that has more parentheses than can be followed.
+TOO_DEEP = "it is nested too deeply"
+
+# What a name of a module is: what defines it there, or where it is imported from.
+_Member: TypeAlias = ast.stmt | str
+
+_DEFS = (ast.FunctionDef, ast.AsyncFunctionDef)
+
+# What an object of a class is made with.
+_MAKERS = ("__new__", "__init__", "initialize")
+
+
+class Parameters(NamedTuple):
+    """What a function takes.
+
+    Attributes:
+        names: The names of its parameters, ``self`` too.
+        takes_any: Whether it takes arguments by any other name too.
+    """
+
+    names: frozenset[str]
+    takes_any: bool
+
+
+class Today:
+    """The Tornado that an import would find.
+
+    >>> today = Today()
+    >>> today.has("tornado.gen.coroutine"), today.has("tornado.gen.engine")
+    (True, False)
+    >>> today.owners("tornado.iostream.IOStream")
+    ['tornado.iostream.IOStream', 'tornado.iostream.BaseIOStream']
+    """
+
+    def __init__(self) -> None:
+        self.members = functools.cache(self._members)
+        self.find = functools.cache(self._find)
+        self.path_of = functools.cache(self._path_of)
+
+    def has(self, name: str) -> bool:
+        """Return whether there is such a module, or such a name in one."""
+        return self.find(name) is not None
+
+    def module_of(self, name: str) -> str:
+        """Return the longest part of a dotted name that is a module of Tornado."""
+        parts = name.split(".")
+        if parts[0] != "tornado":
+            return ""
+        for count in range(len(parts), 0, -1):
+            if self.members(".".join(parts[:count])) is not None:
+                return ".".join(parts[:count])
+        return ""
+
+    def owners(self, name: str) -> list[str]:
+        """Return a class and those of Tornado that it inherits from, as written there."""
+        own_name, node = self.find(name) or ("", None)
+        if not isinstance(node, ast.ClassDef):
+            return []
+        owners = [own_name]
+        for base in node.bases:
+            base_name = self._dotted(base, self.module_of(own_name))
+            owners += [o for o in self.owners(base_name) if o not in owners]
+        return owners
+
+    def parameters(self, name: str) -> Parameters | None:
+        """Return what a function, or a class, takes; None if that is neither."""
+        found = self.find(name)
+        if found is None:
+            return None
+        if isinstance(found[1], ast.ClassDef):
+            makers = [self.find(f"{found[0]}.{maker}") for maker in _MAKERS]
+            nodes = [maker[1] for maker in makers if maker is not None]
+        else:
+            nodes = [found[1]]
+        functions = [n for n in nodes if isinstance(n, _DEFS)]
+        if not functions:
+            return None
+        return Parameters(
+            frozenset(name for f in functions for name in _parameter_names(f)),
+            any(function.args.kwarg for function in functions),
+        )
+
+    def _find(self, name: str) -> tuple[str, ast.stmt | None] | None:
+        """Return the name under which something is defined, and what defines it.
+
+        What others than Tornado define is a name without more.
+        """
+        module = self.module_of(name)
+        if not module or name == module:
+            return (name, None) if module else None
+        first, *rest = name.removeprefix(module + ".").split(".")
+        members = self.members(module) or {}
+        if "*" in members:
+            return name, None
+        member = members.get(first)
+        if isinstance(member, str):
+            full_name = ".".join([member, *rest])
+            if member.partition(".")[0] != "tornado":
+                return full_name, None
+            return self.find(full_name)
+        if member is None or not rest:
+            return None if member is None else (f"{module}.{first}", member)
+        if not isinstance(member, ast.ClassDef) or len(rest) > 1:
+            return None
+        for owner in self.owners(f"{module}.{first}"):
+            found = self.find(owner)
+            if found is not None and isinstance(found[1], ast.ClassDef):
+                node = _names_of(found[1].body).get(rest[0])
+                if isinstance(node, ast.stmt):
+                    return f"{owner}.{rest[0]}", node
+        return None
+
+    def _members(self, module: str) -> dict[str, _Member] | None:
+        """Return the names of a module; None if there is no such module.
+
+        One that is not written in Python has ``*``: it may have any name.
+        """
+        parent, _, _name = module.rpartition(".")
+        spec = importlib.machinery.PathFinder.find_spec(module, self.path_of(parent))
+        if spec is None:
+            return None
+        if not isinstance(spec.loader, importlib.machinery.SourceFileLoader):
+            return {"*": module}
+        names = _names_of(parse(spec.loader.get_data(spec.loader.path)).body)
+        maker = names.get("__getattr__")
+        if isinstance(maker, ast.FunctionDef):
+            for node in ast.walk(maker):
+                if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                    names.setdefault(node.value, maker)
+        return names
+
+    def _path_of(self, package: str) -> Sequence[str] | None:
+        if not package:
+            return None
+        parent, _, _name = package.rpartition(".")
+        spec = importlib.machinery.PathFinder.find_spec(package, self.path_of(parent))
+        return spec.submodule_search_locations or () if spec is not None else ()
+
+    def _dotted(self, node: ast.expr, module: str) -> str:
+        """Return the full name of a name or an attribute in the source of a module."""
+        if isinstance(node, ast.Attribute):
+            return f"{self._dotted(node.value, module)}.{node.attr}"
+        name = node.id if isinstance(node, ast.Name) else "?"
+        member = (self.members(module) or {}).get(name)
+        return member if isinstance(member, str) else f"{module}.{name}"
+
+
+def parse(source: str | bytes) -> ast.Module:
+    """Parse the source of a module, and keep quiet about what is questionable in it.
+
+    Raises:
+        SyntaxError: it is none, or none of Python 3.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return ast.parse(source)
+        except ValueError as exc:  # null bytes are in it
+            raise SyntaxError(str(exc)) from None
+        except (RecursionError, MemoryError):
+            raise SyntaxError(TOO_DEEP) from None
+
+
+def statements(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
+    """Give the statements of a scope: those in its blocks too, but of no other scope."""
+    for statement in body:
+        yield statement
+        if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            continue
+        for name in ("body", "orelse", "finalbody"):
+            yield from statements(getattr(statement, name, []))
+        for arm in (
+            *getattr(statement, "handlers", []),
+            *getattr(statement, "cases", []),
+        ):
+            yield from statements(arm.body)
+
+
+def _names_of(body: list[ast.stmt]) -> dict[str, _Member]:
+    """Return what statements define; where a name is defined twice, the last one."""
+    names: dict[str, _Member] = {}
+    for node in statements(body):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            names[node.name] = node
+        elif isinstance(node, ast.Import):
+            for alias in node.names:
+                top = alias.name.partition(".")[0]
+                names[alias.asname or top] = alias.name if alias.asname else top
+        elif isinstance(node, ast.ImportFrom):
+            for alias in node.names:
+                names[alias.asname or alias.name] = f"{node.module}.{alias.name}"
+        elif isinstance(node, (ast.Assign, ast.AnnAssign, ast.For, ast.With)):
+            for child in ast.walk(node):
+                if isinstance(child, ast.Name) and isinstance(child.ctx, ast.Store):
+                    names.setdefault(child.id, node)
+    return names
+
+
+def _parameter_names(
+    function: ast.FunctionDef | ast.AsyncFunctionDef,
+) -> list[str]:
+    args = function.args
+    return [arg.arg for arg in (*args.posonlyargs, *args.args, *args.kwonlyargs)]

@@ -1,0 +1,114 @@
+"""Native coroutines of today's Tornado, called as the functions that they once were.
+
+Those ran when they were called, and legacy code may drop what they return; a coroutine
+that nobody awaits never runs.
+
+Rule: who calls from within an ``async def`` awaits what he gets, and gets the coroutine
+itself.  For anybody else it is started.
+"""
+
+import asyncio
+import contextvars
+import inspect
+import sys
+from collections.abc import Callable, Coroutine, Generator
+from types import CoroutineType
+from typing import Any, TypeVar
+
+from tornado.ioloop import IOLoop
+
+from gencoro.legacy.held import NOTHING, held
+from gencoro.legacy.native import EnteringCoroutine
+from gencoro.yieldables import held_tasks
+
+__all__ = ["Started", "is_for_await", "raise_within_contexts"]
+
+T = TypeVar("T")
+
+# What the code of an `async def` is marked with.
+_NATIVE = inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
+
+
+def is_for_await(depth: int = 2) -> bool:
+    """Return whether a caller takes a coroutine that has not been started.
+
+    Args:
+        depth: How many calls above this one he is; 2 is the caller of who asks.
+    """
+    if asyncio._get_running_loop() is None:
+        return True
+    return bool(sys._getframe(depth).f_code.co_flags & _NATIVE)
+
+
+class Started(asyncio.Task[T]):
+    """A native coroutine that runs by itself.
+
+    It may be yielded, awaited, or given to whatever wants a Future or a coroutine.  If it
+    fails and nobody can learn of it any more, the error is handed on.
+
+    Args:
+        coroutine: What to run, within the StackContexts of now.
+        on_lost: Is called, in a later turn and within the contexts of now, with an error
+            that nobody has looked at.  None leaves it to asyncio, which logs it.
+    """
+
+    # Set when there is a task that can fail.
+    _on_lost: Callable[[BaseException], object] | None = None
+
+    def __init__(
+        self,
+        coroutine: Coroutine[Any, Any, T],
+        on_lost: Callable[[BaseException], object] | None = None,
+    ) -> None:
+        self._io_loop = IOLoop.current()
+        self._called_in = contextvars.copy_context()
+        if held().contexts[0] and isinstance(coroutine, CoroutineType):
+            coroutine = EnteringCoroutine(coroutine)
+        loop: asyncio.AbstractEventLoop = self._io_loop.asyncio_loop  # type: ignore[attr-defined]
+        super().__init__(coroutine, loop=loop)
+        self._on_lost = on_lost
+        tasks = held_tasks(loop)
+        tasks.add(self)
+        self.add_done_callback(tasks.discard)
+
+    def __del__(self) -> None:
+        if (
+            self._on_lost is not None
+            and self._log_traceback
+            and not self.get_loop().is_closed()
+        ):
+            # Looking at it keeps asyncio from logging it.
+            self._called_in.run(
+                self._io_loop.add_callback, self._on_lost, self.exception()
+            )
+        super().__del__()
+
+    # A coroutine's methods: create_task() takes nothing without them.
+    def send(self, value: Any) -> Any:
+        return self._steps().send(value)
+
+    def throw(self, *error: Any) -> Any:
+        return self._steps().throw(*error)
+
+    def close(self) -> None:
+        self._steps().close()
+
+    def _steps(self) -> "Generator[Any, Any, T]":
+        if not hasattr(self, "_awaiting"):
+            self._awaiting = self.__await__()
+        return self._awaiting
+
+
+Coroutine.register(Started)
+
+
+def raise_within_contexts() -> Callable[[BaseException], object] | None:
+    """Return what hands a lost error to the stack contexts of now; None without any."""
+    return None if held() is NOTHING else _raise
+
+
+def _raise(error: BaseException) -> None:
+    try:
+        raise error
+    finally:
+        del error  # The runner's rule 3.

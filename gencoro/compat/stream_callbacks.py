@@ -1,0 +1,90 @@
+"""The callbacks of one stream: when they are run, and what their errors do to it.
+
+Rule: they are run by the loop, one after the other, within the caller's stack contexts and
+no others.  The close callback comes when no other one is left; one of the others may begin
+a call that calls back in turn, and reads what arrived before the close.
+"""
+
+import contextlib
+import contextvars
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from tornado.log import app_log
+
+from gencoro import callbacks
+from gencoro.compat.io_loops import on_loop
+from gencoro.legacy.stack_context import wrap
+
+__all__ = ["Callback", "busy", "call_close_callback", "has_called_back"]
+
+
+class Callback:
+    """A callback of a stream.
+
+    Args:
+        stream: It is closed if the callback raises what no stack context takes.
+        function: Called within the stack contexts of now.
+
+    Attributes:
+        function: That one.
+    """
+
+    def __init__(self, stream: Any, function: Callable[..., Any]) -> None:
+        self.function = function
+        self._stream = stream
+        self._tied = wrap(function)
+        # The stack contexts are around the function, and not around us.
+        if callbacks.surroundings is None:
+            self._context = contextvars.copy_context()
+        else:
+            self._context = callbacks.surroundings.without(contextvars.copy_context)
+
+    def schedule(self, *args: Any) -> None:
+        """Have the loop call it in the next turn."""
+        _count(self._stream, +1)
+        self._context.run(self._stream.io_loop.add_callback, self._call, *args)
+
+    def _call(self, *args: Any) -> Any:
+        stream = self._stream
+        _count(stream, -1)
+        try:
+            return self._tied(*args)
+        except Exception:  # the callback's own, which no context has taken
+            app_log.error("Uncaught exception, closing connection.", exc_info=True)
+            stream.close(exc_info=True)
+            raise
+        finally:
+            call_close_callback(stream)
+
+
+def has_called_back(stream: Any) -> bool:
+    """Return whether a stream was ever given a callback for something it did."""
+    return "_pending_callbacks" in vars(stream)
+
+
+def call_close_callback(stream: Any) -> None:
+    """Schedule the close callback if its time has come."""
+    callback = stream._close_callback
+    if callback is None or not stream.closed():
+        return
+    if not vars(stream).get("_pending_callbacks"):
+        stream._close_callback = None
+        Callback(stream, callback).schedule()
+
+
+@contextlib.contextmanager
+def busy(stream: Any) -> Iterator[None]:
+    """Keep the close callback waiting within a ``with`` block, on the stream's loop."""
+    _count(stream, +1)
+    try:
+        with on_loop(stream.io_loop):
+            yield
+    finally:
+        _count(stream, -1)
+        call_close_callback(stream)
+
+
+def _count(stream: Any, more: int) -> None:
+    # The name is Tornado's, until 5.
+    stream._pending_callbacks = vars(stream).get("_pending_callbacks", 0) + more

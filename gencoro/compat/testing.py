@@ -1,0 +1,192 @@
+"""What `tornado.testing` had, and how tests ran in which callbacks could fail.
+
+Until Tornado 5 the error of a callback ended the test that had scheduled it; since 6 it is
+logged, and the test goes on.  Both are counted on, so a test gets what it was written for.
+
+Rule: a test is of the callback era if its module, or one of a class that it inherits
+from, uses what Tornado 6 has removed, or is written for Python 2 too, which Tornado 6 is
+not.
+"""
+
+import ast
+import asyncio
+import contextlib
+import functools
+import inspect
+import io
+import logging
+import socket
+import sys
+import types
+import unittest
+import weakref
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import tornado.testing
+
+from gencoro.compat.source.scan import scan
+from gencoro.compat.source.today import parse
+from gencoro.legacy.contexts import ExceptionStackContext
+
+__all__ = [
+    "FIRST_PORT",
+    "LogTrapTestCase",
+    "fetching_errors_too",
+    "get_unused_port",
+    "running_in_context",
+    "stack_context",
+]
+
+# What `get_unused_port` begins with.
+FIRST_PORT = 10000
+
+# What Python 3 needs no `from __future__ import` for.
+_OF_PYTHON_2 = frozenset(
+    {
+        "absolute_import",
+        "division",
+        "print_function",
+        "unicode_literals",
+        "with_statement",
+    }
+)
+
+# Whether the tests of a module are of the callback era.
+_is_legacy_by_module: "weakref.WeakKeyDictionary[types.ModuleType, bool]"
+_is_legacy_by_module = weakref.WeakKeyDictionary()
+
+
+def get_unused_port() -> int:
+    """Return a port that nobody listens on now; each call another one."""
+    while True:
+        port: int = tornado.testing._next_port  # type: ignore[attr-defined]
+        tornado.testing._next_port = port + 1  # type: ignore[attr-defined]
+        with contextlib.closing(socket.socket()) as sock, contextlib.suppress(OSError):
+            sock.bind(("127.0.0.1", port))
+            return port
+
+
+class LogTrapTestCase(unittest.TestCase):
+    """A test case whose log is shown only if it fails.
+
+    It takes the root logger's one handler of a stream; where logging is set up in another
+    way, as by pytest, it does nothing.
+    """
+
+    def run(
+        self, result: unittest.TestResult | None = None
+    ) -> unittest.TestResult | None:
+        """Run the test."""
+        if not logging.root.handlers:
+            logging.basicConfig()
+        handler = logging.root.handlers[0]
+        if (
+            len(logging.root.handlers) > 1
+            or not isinstance(handler, logging.StreamHandler)
+            or result is None
+        ):
+            return super().run(result)
+        trap = io.StringIO()
+        stream = handler.setStream(trap)
+        bad_before = len(result.failures) + len(result.errors)
+        try:
+            return super().run(result)
+        finally:
+            handler.setStream(stream)
+            if (
+                stream is not None
+                and len(result.failures) + len(result.errors) > bad_before
+            ):
+                stream.write(trap.getvalue())
+
+
+def running_in_context(original: Callable[..., Any]) -> Callable[..., Any]:
+    """Make `AsyncTestCase.run`: the errors of a legacy test's callbacks end the test."""
+
+    @functools.wraps(original)
+    def run(self: Any, result: Any = None) -> Any:
+        if not _is_legacy(type(self)):
+            return original(self, result)
+        with ExceptionStackContext(functools.partial(_handle_exception, self)):
+            ran = original(self, result)
+        # The context has taken what the original raised for want of anybody to take it.
+        self._AsyncTestCase__rethrow()
+        return ran
+
+    return run
+
+
+def _handle_exception(
+    self: Any, typ: type[BaseException], value: BaseException, traceback: Any
+) -> bool:
+    # That its loop is closed ends what is left of a test, which has passed.
+    if isinstance(value, asyncio.CancelledError):
+        return False
+    return bool(self._handle_exception(typ, value, traceback))
+
+
+@contextlib.contextmanager
+def stack_context(self: Any) -> Iterator[None]:
+    """Have an error within a ``with`` block end the test: `AsyncTestCase._stack_context`."""
+    try:
+        yield
+    except Exception:  # of the test's code, whatever it is
+        self._handle_exception(*sys.exc_info())
+
+
+def fetching_errors_too(original: Callable[..., Any]) -> Callable[..., Any]:
+    """Make `AsyncHTTPTestCase.fetch`: a legacy test gets a response in any case.
+
+    Where there is none, its code is 599 and its ``error`` says why.
+    """
+
+    @functools.wraps(original)
+    def fetch(self: Any, path: str, raise_error: bool = False, **kwargs: Any) -> Any:
+        if raise_error or not _is_legacy(type(self)):
+            return original(self, path, raise_error=raise_error, **kwargs)
+        is_whole = path.lower().startswith(("http://", "https://"))
+        url = path if is_whole else self.get_url(path)
+        self.http_client.fetch(url, callback=self.stop, **kwargs)
+        return self.wait()
+
+    return fetch
+
+
+def _is_legacy(test_class: type) -> bool:
+    """Return whether the tests of a class are of the callback era."""
+    for base in test_class.__mro__:
+        package, _, rest = base.__module__.partition(".")
+        is_of_user = package not in ("builtins", "gencoro", "tornado", "unittest")
+        if is_of_user or (package == "tornado" and rest.partition(".")[0] == "test"):
+            module = sys.modules.get(base.__module__)
+            if module is not None and _is_module_legacy(module):
+                return True
+    return False
+
+
+def _is_module_legacy(module: types.ModuleType) -> bool:
+    if module not in _is_legacy_by_module:
+        try:
+            source = inspect.getsource(module)
+            is_legacy = _is_for_python_2(source) or bool(scan(source))
+        except (OSError, SyntaxError, TypeError):  # it has no source, or none in Python
+            is_legacy = False
+        _is_legacy_by_module[module] = is_legacy
+    return _is_legacy_by_module[module]
+
+
+def _is_for_python_2(source: str) -> bool:
+    """Return whether the source asks for what only Python 2 has to be asked for.
+
+    >>> _is_for_python_2("from __future__ import print_function")
+    True
+    >>> _is_for_python_2("from __future__ import annotations")
+    False
+    """
+    return any(
+        isinstance(node, ast.ImportFrom)
+        and node.module == "__future__"
+        and any(alias.name in _OF_PYTHON_2 for alias in node.names)
+        for node in parse(source).body
+    )

@@ -1,0 +1,29 @@
+"""What `tornado.platform.twisted` had besides what it has; nothing here needs Twisted."""
+
+import functools
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from tornado.netutil import DefaultLoopResolver
+
+from gencoro.compat.io_loops import on_loop, take_io_loop
+
+__all__ = ["TwistedResolver", "install"]
+
+
+class TwistedResolver(DefaultLoopResolver):
+    """A resolver that does not block; it asks the system, and not Twisted."""
+
+
+def install(original: Callable[[], None]) -> Callable[..., Any]:
+    """Have ``install(io_loop)`` understood, and return the reactor."""
+
+    @functools.wraps(original)
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+        io_loop, args = take_io_loop(args, kwargs, place=0, most=0)
+        with on_loop(io_loop):
+            original(*args, **kwargs)
+        return sys.modules["twisted.internet.reactor"]
+
+    return wrapper

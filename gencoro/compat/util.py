@@ -1,0 +1,23 @@
+"""The names with which one source served Python 2 and 3, as `tornado.util` had them."""
+
+__all__ = ["PY3", "b", "u"]
+
+PY3 = True
+
+
+def u(text: str) -> str:
+    """Return the text as it is: a literal is no bytes any more.
+
+    >>> u("caf\\xe9")
+    'café'
+    """
+    return text
+
+
+def b(text: str) -> bytes:
+    """Return the bytes that a literal once was.
+
+    >>> b("caf\\xe9")
+    b'caf\\xe9'
+    """
+    return text.encode("latin1")

@@ -1,0 +1,283 @@
+"""What `tornado.websocket` had for both ends of a connection.
+
+Rule: the protocol is today's, and so are its checks of who may connect.
+"""
+
+import functools
+import sys
+import types
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+from tornado.ioloop import IOLoop
+from tornado.iostream import IOStream
+from tornado.util import _websocket_mask
+from tornado.web import RequestHandler
+from tornado.websocket import (
+    WebSocketHandler,
+    WebSocketProtocol,
+    _default_max_message_size,
+    _WebSocketParams,
+)
+
+from gencoro.compat.io_loops import on_loop, take_io_loop
+from gencoro.compat.started import Started, is_for_await
+
+__all__ = [
+    "ByDefault",
+    "allow_draft76",
+    "apply_mask",
+    "async_callback",
+    "client_init",
+    "client_terminated",
+    "connect",
+    "decompressor_init",
+    "get",
+    "get_websocket_scheme",
+    "protocol_async_callback",
+    "protocol_init",
+    "send_error",
+    "stream",
+    "wrap_method",
+]
+
+
+# A handler's attribute, and where its protocol is looked for when the connection has ended.
+_PROTOCOL = "_gencoro_protocol"
+
+
+class ByDefault:
+    """An attribute that is computed, for those who have not set it themselves."""
+
+    def __init__(self, compute: Callable[[Any], Any]) -> None:
+        self._compute = compute
+
+    def __get__(self, handler: Any, owner: type) -> Any:
+        return None if handler is None else self._compute(handler)
+
+
+def _protocol_of(handler: WebSocketHandler) -> WebSocketProtocol | None:
+    """Return a handler's protocol, also when its connection has just been closed."""
+    last: WebSocketProtocol | None = vars(handler).get(_PROTOCOL, lambda: None)()
+    return handler.ws_connection or last
+
+
+def _stream_of(handler: WebSocketHandler) -> IOStream | None:
+    protocol = _protocol_of(handler)
+    return None if protocol is None else protocol.stream
+
+
+def _remembered_stream(handler: WebSocketHandler) -> IOStream | None:
+    found = _stream_of(handler)
+    if found is not None:
+        # Who has asked for it while the connection was open may do so afterwards.
+        vars(handler)["stream"] = found
+    return found
+
+
+def _is_client_terminated(handler: WebSocketHandler) -> bool:
+    protocol = _protocol_of(handler)
+    if protocol is None:
+        return _PROTOCOL in vars(handler)  # it has ended
+    return protocol.client_terminated
+
+
+stream = ByDefault(_remembered_stream)
+client_terminated = ByDefault(_is_client_terminated)
+
+
+def get(original: Callable[..., Any]) -> Callable[..., Any]:
+    """Open the connection also for a subclass's ``get`` that does not await this one."""
+
+    @functools.wraps(original)
+    def wrapper(self: WebSocketHandler, *args: Any, **kwargs: Any) -> Any:
+        call = original(self, *args, **kwargs)
+        if is_for_await():
+            return call
+        self._auto_finish = False
+        return Started(_finish_after(self, call), functools.partial(_fail, self))
+
+    return wrapper
+
+
+async def _finish_after(
+    handler: RequestHandler, call: "types.CoroutineType[Any, Any, None]"
+) -> None:
+    await call
+    if not handler._finished:
+        handler.finish()
+
+
+def _fail(handler: RequestHandler, error: BaseException) -> None:
+    try:
+        raise error
+    except Exception as exc:  # whatever keeps the connection from being opened
+        handler._handle_request_exception(exc)
+    finally:
+        del error  # The runner's rule 3.
+
+
+def send_error(self: WebSocketHandler, *args: Any, **kwargs: Any) -> None:
+    """Answer with an error, or close the connection if there is no answering any more."""
+    opened = _stream_of(self)
+    if opened is None:
+        super(WebSocketHandler, self).send_error(*args, **kwargs)
+    else:
+        opened.close()
+
+
+def allow_draft76(self: WebSocketHandler) -> bool:
+    """Return whether a browser of 2010 may connect: never, and nobody asks."""
+    del self
+    return False
+
+
+def get_websocket_scheme(self: WebSocketHandler) -> str:
+    """Return ``ws``, or ``wss`` where the connection is encrypted."""
+    return "wss" if self.request.protocol == "https" else "ws"
+
+
+def async_callback(
+    self: WebSocketHandler, callback: Callable[..., Any], *args: Any, **kwargs: Any
+) -> Callable[..., Any]:
+    """Bind a function's arguments, and see to it that its error closes the connection."""
+    bound = functools.partial(callback, *args, **kwargs)
+
+    @functools.wraps(bound, ())
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return bound(*args, **kwargs)
+        except Exception:  # the callback's own
+            self.log_exception(*sys.exc_info())
+            protocol = _protocol_of(self)
+            if protocol is not None:
+                protocol._abort()
+
+    return wrapper
+
+
+def protocol_async_callback(
+    self: WebSocketProtocol, callback: Callable[..., Any], *args: Any, **kwargs: Any
+) -> Callable[..., Any]:
+    """Do as the handler's method of that name does."""
+    handler: Any = self.handler
+    return async_callback(handler, callback, *args, **kwargs)
+
+
+def protocol_init(original: Callable[..., None]) -> Callable[..., None]:
+    """Take the options that Tornado 5 gave to a protocol, and be known to the handler."""
+
+    @functools.wraps(original)
+    def __init__(
+        self: WebSocketProtocol,
+        handler: Any,
+        mask_outgoing: bool = False,
+        params: Any = None,
+        **kwargs: Any,
+    ) -> None:
+        if not isinstance(params, _WebSocketParams):
+            params = _params_of(handler, kwargs.pop("compression_options", params))
+        if params.max_message_size is None:
+            params.max_message_size = _default_max_message_size
+        original(self, handler, mask_outgoing, params, **kwargs)
+        if isinstance(handler, WebSocketHandler):
+            vars(handler)[_PROTOCOL] = weakref.ref(self)
+
+    return __init__
+
+
+def _params_of(handler: Any, compression_options: Any) -> _WebSocketParams:
+    # What the client's end has of them; the server's has them as attributes.
+    known = getattr(handler, "params", handler)
+    return _WebSocketParams(
+        ping_interval=known.ping_interval,
+        ping_timeout=known.ping_timeout,
+        max_message_size=known.max_message_size,
+        compression_options=compression_options,
+    )
+
+
+def decompressor_init(original: Callable[..., None]) -> Callable[..., None]:
+    """Take the options where the size of messages has its place today."""
+
+    @functools.wraps(original)
+    def __init__(
+        self: Any,
+        persistent: bool,
+        max_wbits: int | None,
+        max_message_size: Any = None,
+        compression_options: Any = None,
+    ) -> None:
+        if not isinstance(max_message_size, int):
+            compression_options = compression_options or max_message_size
+            max_message_size = _default_max_message_size
+        original(self, persistent, max_wbits, max_message_size, compression_options)
+
+    return __init__
+
+
+def apply_mask(self: Any, mask: bytes, data: bytes) -> bytes:
+    """Return data with its mask put on, or taken off."""
+    del self
+    return _websocket_mask(mask, data)
+
+
+def wrap_method(method: Callable[..., Any]) -> Callable[..., None]:
+    """Make a handler's method one that cannot be called on an open connection."""
+
+    @functools.wraps(method)
+    def wrapper(self: WebSocketHandler, *args: Any, **kwargs: Any) -> None:
+        if _stream_of(self) is not None:
+            raise RuntimeError(
+                f"{method.__name__}() on an open WebSocket; use write_message()"
+            )
+        method(self, *args, **kwargs)
+
+    return wrapper
+
+
+def client_init(original: Callable[..., None]) -> Callable[..., None]:
+    """Take the loop in the first place."""
+
+    @functools.wraps(original)
+    def __init__(*args: Any, **kwargs: Any) -> None:
+        io_loop, args = take_io_loop(args, kwargs, 1)
+        with on_loop(io_loop):
+            original(*args, **kwargs)
+
+    return __init__
+
+
+def connect(original: Callable[..., Any]) -> Callable[..., Any]:
+    """Take the loop before the callback, which is called with the Future."""
+
+    @functools.wraps(original)
+    def wrapper(url: Any, *args: Any, **kwargs: Any) -> Any:
+        io_loop = kwargs.pop("io_loop", None)
+        if _has_io_loop(args):
+            io_loop, args = args[0], args[1:]
+        callback = kwargs.pop("callback", None)
+        if args:
+            callback, args = args[0], (None, *args[1:])
+        with on_loop(io_loop):
+            future = original(url, *args, **kwargs)
+            if callback is not None:
+                IOLoop.current().add_future(future, callback)
+        return future
+
+    return wrapper
+
+
+def _has_io_loop(args: tuple[Any, ...]) -> bool:
+    """Return whether a loop, or None for one, stands before what is first today.
+
+    What is first today is the callback, then the time-out, the callback for messages, and
+    the options for compression.
+    """
+    if not args or args[0] is not None:
+        return bool(args) and isinstance(args[0], IOLoop)
+    timeout, on_message, options = (*args[1:4], None, None, None)[:3]
+    return (
+        callable(timeout) or isinstance(on_message, (int, float)) or callable(options)
+    )

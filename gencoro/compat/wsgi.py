@@ -1,0 +1,323 @@
+"""What `tornado.wsgi` had: applications of Tornado that a WSGI server calls.
+
+Rule: a call returns when the request has its answer.  It has a loop of its own meanwhile,
+so that coroutines go on; who needs the server's, as WebSockets do, needs Tornado's server.
+"""
+
+import asyncio
+import contextlib
+import functools
+import urllib.parse
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from tornado.escape import native_str
+from tornado.http1connection import parse_int
+from tornado.httputil import (
+    HTTPConnection,
+    HTTPHeaders,
+    HTTPInputError,
+    HTTPOutputError,
+    HTTPServerRequest,
+    RequestStartLine,
+    ResponseStartLine,
+)
+from tornado.web import Application
+from tornado.wsgi import WSGIContainer
+
+from gencoro.legacy.futures import LegacyFuture
+
+__all__ = [
+    "HTTPRequest",
+    "WSGIAdapter",
+    "WSGIApplication",
+    "WSGIConnection",
+    "WSGIRequestContext",
+    "dummy_future",
+    "environ",
+    "from_wsgi_str",
+]
+
+
+# Longest wait for what a request has left running, in seconds.
+END_WITHIN_S = 1.0
+
+
+def from_wsgi_str(s: str) -> bytes:
+    """Return the bytes that WSGI has as text.
+
+    >>> from_wsgi_str("caf\\xc3\\xa9").decode()
+    'café'
+    """
+    return s.encode("latin1")
+
+
+# What waits for the client has nothing to wait for: a server calls with the whole request.
+dummy_future: LegacyFuture[None] = LegacyFuture()
+dummy_future.set_result(None)
+
+
+class WSGIRequestContext:
+    """Where a request comes from."""
+
+    def __init__(self, remote_ip: str, protocol: str) -> None:
+        self.remote_ip = remote_ip
+        self.protocol = protocol
+
+    def __str__(self) -> str:
+        return self.remote_ip
+
+
+class WSGIConnection(HTTPConnection):
+    """Collects the answer to one request.
+
+    Attributes:
+        is_finished: Whether the answer is complete.
+        error: Why it never will be.
+        chunks: Its body so far.
+    """
+
+    def __init__(
+        self,
+        method: str,
+        start_response: Callable[[str, list[tuple[str, str]]], object],
+        context: WSGIRequestContext,
+    ) -> None:
+        self.method = method
+        self.start_response = start_response
+        self.context = context
+        self.is_finished = False
+        self.error: HTTPOutputError | None = None
+        self.chunks: list[bytes] = []
+        self._bytes_to_come: int | None = None
+
+    def set_close_callback(self, callback: Callable[[], object] | None) -> None:
+        """Do nothing: a WSGI server does not tell that a client has gone."""
+
+    def write_headers(
+        self,
+        start_line: "RequestStartLine | ResponseStartLine",
+        headers: HTTPHeaders,
+        chunk: bytes | None = None,
+        callback: Callable[[], object] | None = None,
+    ) -> Any:
+        """Begin the answer."""
+        assert isinstance(start_line, ResponseStartLine)
+        if self.method == "HEAD":
+            self._bytes_to_come = 0
+        elif "Content-Length" in headers:
+            self._bytes_to_come = int(headers["Content-Length"])
+        self.start_response(
+            f"{start_line.code} {start_line.reason}",
+            [
+                (native_str(name), native_str(value))
+                for name, value in headers.get_all()
+            ],
+        )
+        return self.write(chunk or b"", callback)
+
+    def write(self, chunk: bytes, callback: Callable[[], object] | None = None) -> Any:
+        """Add to the body.
+
+        Raises:
+            HTTPOutputError: it is longer than its headers have said.
+        """
+        if self._bytes_to_come is not None:
+            self._bytes_to_come -= len(chunk)
+            if self._bytes_to_come < 0:
+                self._fail(-self._bytes_to_come, "more")
+        self.chunks.append(chunk)
+        if callback is not None:
+            callback()
+        return dummy_future
+
+    def finish(self) -> None:
+        """End the answer.
+
+        Raises:
+            HTTPOutputError: the body is shorter than its headers have said.
+        """
+        if self._bytes_to_come:
+            self._fail(self._bytes_to_come, "less")
+        self.is_finished = True
+
+    def _fail(self, size_bytes: int, direction: str) -> None:
+        self.error = HTTPOutputError(
+            f"wrote {size_bytes} bytes {direction} than Content-Length says"
+        )
+        raise self.error
+
+
+class WSGIAdapter:
+    """Makes a WSGI application of one of Tornado.
+
+    Args:
+        application: A `tornado.web.Application`, or a function that takes a request.
+
+    >>> from tornado.web import Application
+    >>> from wsgiref.util import setup_testing_defaults
+    >>> environ = {}
+    >>> setup_testing_defaults(environ)
+    >>> WSGIAdapter(Application())(environ, lambda status, headers: print(status))
+    404 Not Found
+    [b'<html><title>404: Not Found</title><body>404: Not Found</body></html>']
+    """
+
+    def __init__(self, application: Callable[[HTTPServerRequest], object]) -> None:
+        self._of_tornado = self.application = application
+        if isinstance(application, WSGIApplication):
+            # To call it is to call this.
+            self.application = functools.partial(Application.__call__, application)
+
+    def __call__(
+        self, environ: dict[str, Any], start_response: Callable[..., object]
+    ) -> Iterable[bytes]:
+        """Answer one request."""
+        context = WSGIRequestContext(
+            environ.get("REMOTE_ADDR", ""), environ["wsgi.url_scheme"]
+        )
+        connection = WSGIConnection(environ["REQUEST_METHOD"], start_response, context)
+        try:
+            request = HTTPServerRequest(
+                connection=connection, **_request_arguments(environ)
+            )
+            if not isinstance(self._of_tornado, Application):  # that does it later
+                request._parse_body()
+        except (HTTPInputError, ValueError):
+            start_response("400 Bad Request", [("Content-Type", "text/plain")])
+            return [b"Bad Request"]
+        with _own_loop() as loop:
+            loop.run_until_complete(self._answer(request, connection))
+        if connection.error is not None:
+            raise connection.error
+        if not connection.is_finished:
+            raise RuntimeError(
+                f"{request.method} {request.uri} returned without an answer; a WSGI "
+                "server waits for coroutines, but not for callbacks: serve it with "
+                "tornado.httpserver"
+            )
+        return connection.chunks
+
+    async def _answer(
+        self, request: HTTPServerRequest, connection: WSGIConnection
+    ) -> None:
+        this_task = asyncio.current_task()
+        self.application(request)
+        while tasks := asyncio.all_tasks() - {this_task}:
+            # First what handles the request, to its end; then what that has started.
+            await asyncio.wait(tasks)
+            if connection.is_finished:
+                break
+
+
+class WSGIApplication(Application):
+    """An application of Tornado that is one of WSGI."""
+
+    def __call__(  # type: ignore[override]
+        self, environ: dict[str, Any], start_response: Callable[..., object]
+    ) -> Iterable[bytes]:
+        """Answer one request."""
+        return WSGIAdapter(self)(environ, start_response)  # type: ignore[arg-type]
+
+
+class _RequestType(type):
+    """Has any request pass for one of WSGI, for the name is another one for it today."""
+
+    def __instancecheck__(cls, instance: object) -> bool:
+        return isinstance(instance, HTTPServerRequest)
+
+
+class HTTPRequest(HTTPServerRequest, metaclass=_RequestType):
+    """A request; of WSGI's ``environ``, as until Tornado 3, or as in today's."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        environ = kwargs.get("environ", args[0] if args else None)
+        if not isinstance(environ, dict):
+            super().__init__(*args, **kwargs)
+            return
+        super().__init__(**_request_arguments(environ))
+        self.remote_ip = environ.get("REMOTE_ADDR", "")
+        self.protocol = environ["wsgi.url_scheme"]
+        self._parse_body()
+
+
+_OF_BODY = ("CONTENT_LENGTH", "CONTENT_TYPE")
+
+
+def _request_arguments(environ: dict[str, Any]) -> dict[str, Any]:
+    """Return what makes a request of WSGI's ``environ``; its body is read.
+
+    Raises:
+        HTTPInputError: a header is none.
+        ValueError: the length of the body is no number.
+    """
+    path = environ.get("SCRIPT_NAME", "") + environ.get("PATH_INFO", "")
+    uri = urllib.parse.quote(from_wsgi_str(path))
+    if environ.get("QUERY_STRING"):
+        uri += "?" + environ["QUERY_STRING"]
+    headers = HTTPHeaders()
+    for key, value in environ.items():
+        name = key.removeprefix("HTTP_")
+        # The length and the type are the server's to tell, and never a client's.
+        if value and (key in _OF_BODY or (name != key and name not in _OF_BODY)):
+            headers.add(name.replace("_", "-"), value)
+    if "Host" not in headers:
+        headers["Host"] = environ["SERVER_NAME"]
+    size_bytes = parse_int(headers.get("Content-Length", "0"))
+    return {
+        "start_line": RequestStartLine(environ["REQUEST_METHOD"], uri, "HTTP/1.1"),
+        "headers": headers,
+        "body": environ["wsgi.input"].read(size_bytes) if size_bytes else b"",
+    }
+
+
+@contextlib.contextmanager
+def _own_loop() -> Iterator[asyncio.AbstractEventLoop]:
+    """Have a new event loop for a while, also where one is running."""
+    running = asyncio._get_running_loop()
+    task = None if running is None else asyncio.current_task()
+    loop = asyncio.new_event_loop()
+    if task is not None:
+        asyncio.tasks._leave_task(running, task)  # type: ignore[arg-type]
+    asyncio._set_running_loop(None)
+    try:
+        yield loop
+    finally:
+        try:
+            _end_tasks(loop)
+            loop.close()
+        finally:
+            asyncio._set_running_loop(running)
+            if task is not None:
+                asyncio.tasks._enter_task(running, task)  # type: ignore[arg-type]
+
+
+def _end_tasks(loop: asyncio.AbstractEventLoop) -> None:
+    tasks = asyncio.all_tasks(loop)
+    for task in tasks:
+        task.cancel()
+    if tasks:
+        loop.run_until_complete(asyncio.wait(tasks, timeout=END_WITHIN_S))
+
+
+def environ(original: Any) -> Callable[..., dict[str, Any]]:
+    """Make a method one that can be called on the class, with the request alone."""
+
+    @functools.wraps(original)
+    def wrapper(self: Any, request: HTTPServerRequest | None = None) -> dict[str, Any]:
+        if request is None:
+            made: dict[str, Any] = original(_ON_THIS_THREAD, self)
+        else:
+            made = original(self, request)
+        return made
+
+    return wrapper
+
+
+def _no_application(
+    _environ: dict[str, Any], _start_response: Callable[..., object]
+) -> Iterable[bytes]:
+    return []
+
+
+_ON_THIS_THREAD = WSGIContainer(_no_application)

@@ -1,0 +1,27 @@
+"""Where legacy code is run in these tests: with compat installed, and on a real IOLoop."""
+
+import pathlib
+import sys
+from collections.abc import Iterator
+
+import pytest
+
+import gencoro.compat
+from gencoro.ioloop import IOLoop
+
+HERE = pathlib.Path(__file__).parent
+sys.path.insert(0, str(HERE))
+
+
+@pytest.fixture
+def compat() -> Iterator[None]:
+    """Have legacy Tornado code run until the test has ended."""
+    gencoro.compat.install()
+    yield
+    gencoro.compat.uninstall()
+
+
+@pytest.fixture
+def loop(compat: None, io_loop: IOLoop) -> IOLoop:
+    """Return the test's loop, with compat installed."""
+    return io_loop

@@ -1,0 +1,1058 @@
+"""tornado.auth as code of Tornado 2 to 5 uses it, with services of our own."""
+
+import asyncio
+import base64
+import gc
+import logging
+
+import pytest
+import tornado.auth
+from rows import uses
+from tornado import gen, web
+from tornado.auth import (
+    AuthError,
+    FacebookGraphMixin,
+    GoogleOAuth2Mixin,
+    OAuth2Mixin,
+    OAuthMixin,
+    OpenIdMixin,
+    TwitterMixin,
+)
+from tornado.httpclient import AsyncHTTPClient, HTTPClientError, HTTPError
+from tornado.httputil import url_concat
+from tornado.ioloop import IOLoop
+from tornado.web import RequestHandler
+
+import gencoro.compat
+from gencoro.compat.started import Started
+from gencoro.futures import is_future
+from gencoro.legacy.adaptors import return_future
+from gencoro.legacy.stack_context import ExceptionStackContext, StackContext
+
+# Tornado's own word about it, which those who use it have read.
+pytestmark = pytest.mark.filterwarnings("ignore:OpenIdMixin:DeprecationWarning")
+
+# What a test waits for at the longest; no test needs it.
+PATIENCE_S = 20.0
+
+TOKEN = {"key": "k", "secret": "s"}
+
+BEFORE = {
+    mixin: dict(vars(mixin))
+    for mixin in (
+        FacebookGraphMixin,
+        GoogleOAuth2Mixin,
+        OAuth2Mixin,
+        OAuthMixin,
+        OpenIdMixin,
+        TwitterMixin,
+    )
+}
+
+AX = "http://openid.net/srv/ax/1.0"
+EMAIL = "http://axschema.org/contact/email"
+OPEN_ID = {
+    "openid.mode": "id_res",
+    "openid.ns.ax": AX,
+    "openid.ax.type.email": EMAIL,
+    "openid.ax.value.email": "foo@example.test",
+}
+
+
+# The services.
+
+
+class OpenIdServer(RequestHandler):
+    def post(self):
+        is_valid = self.get_argument("openid.ax.value.email") == "foo@example.test"
+        self.write(f"is_valid:{str(is_valid).lower()}\n")
+
+
+class TokenServer(RequestHandler):
+    def get(self):
+        if self.get_argument("error", None):
+            self.send_error(500)
+        else:
+            self.write("oauth_token=k&oauth_token_secret=s&screen_name=foo")
+
+
+class UserServer(RequestHandler):
+    def get(self, name):
+        if name == "error":
+            self.send_error(500)
+        else:
+            who = {"screen_name": "foo", "name": "Foo", "asked": self.request.uri}
+            self.write(who)
+
+    def post(self, name):
+        self.write({"posted": self.get_argument("status")})
+
+
+class AccessServer(RequestHandler):
+    def get(self):
+        self.write({"access_token": "a", "expires_in": 3600})
+
+    def post(self):
+        self.write({"access_token": self.get_argument("code")})
+
+
+# The clients.
+
+
+class Client(RequestHandler):
+    """Runs what a test gives to it, as its ``get``."""
+
+    def initialize(self):
+        server = f"http://{self.request.host}"
+        self._OPENID_ENDPOINT = f"{server}/openid"
+        self._OAUTH_REQUEST_TOKEN_URL = f"{server}/token"
+        self._OAUTH_ACCESS_TOKEN_URL = f"{server}/token"
+        self._OAUTH_AUTHORIZE_URL = f"{server}/authorize"
+        self._OAUTH_AUTHENTICATE_URL = f"{server}/authenticate"
+        self._TWITTER_BASE_URL = f"{server}/user"
+        self._FACEBOOK_BASE_URL = f"{server}/user"
+
+    def get(self):
+        return self.settings["do"][0](self)
+
+    def log_exception(self, typ, value, traceback):
+        self.settings["errors"].append(value)
+
+    def on_user(self, user):
+        self.finish({"user": user})
+
+    def _oauth_consumer_token(self):
+        return {"key": "ck", "secret": "cs"}
+
+
+class OpenIdClient(Client, OpenIdMixin):
+    pass
+
+
+class OpenIdFirstClient(OpenIdMixin, Client):
+    pass
+
+
+class OAuthClient(Client, OAuthMixin):
+    """Has the hook of Tornado 2."""
+
+    def _oauth_get_user(self, access_token, callback):
+        callback({"email": "foo@example.test"})
+
+
+class OAuthClient3(Client, OAuthMixin):
+    """Has the hook of Tornado 3, in the style of its time."""
+
+    @return_future
+    def _oauth_get_user_future(self, access_token, callback):
+        IOLoop.current().add_callback(callback, {"email": "foo@example.test"})
+
+
+class OAuthClient0(Client, OAuthMixin):
+    """Has no hook."""
+
+
+class NobodyClient(Client, OAuthMixin):
+    def _oauth_get_user(self, access_token, callback):
+        IOLoop.current().add_callback(callback, None)
+
+
+class FailingClient(Client, OAuthMixin):
+    def _oauth_get_user(self, access_token, callback):
+        IOLoop.current().add_callback(self.fail)
+
+    def fail(self):
+        raise ZeroDivisionError
+
+
+class OAuth2Client(Client, OAuth2Mixin):
+    pass
+
+
+class TwitterClient(Client, TwitterMixin):
+    pass
+
+
+class OwnTwitterClient(Client, TwitterMixin):
+    """Asks the mixin of Tornado 2 for the user, and tells more."""
+
+    def _oauth_get_user(self, access_token, callback):
+        def add(user):
+            callback({**user, "is_mine": True})
+
+        super()._oauth_get_user(access_token, add)
+
+
+class FacebookClient(Client, FacebookGraphMixin):
+    def initialize(self):
+        super().initialize()
+        self._OAUTH_ACCESS_TOKEN_URL = f"http://{self.request.host}/access"
+
+
+class GoogleClient(Client, GoogleOAuth2Mixin):
+    def initialize(self):
+        super().initialize()
+        self._OAUTH_ACCESS_TOKEN_URL = f"http://{self.request.host}/access"
+
+
+CLIENTS = {
+    client.__name__: client
+    for client in (
+        OpenIdClient,
+        OpenIdFirstClient,
+        OAuthClient,
+        OAuthClient3,
+        OAuthClient0,
+        NobodyClient,
+        FailingClient,
+        OAuth2Client,
+        TwitterClient,
+        OwnTwitterClient,
+        FacebookClient,
+        GoogleClient,
+    )
+}
+
+
+@pytest.fixture
+def errors():
+    return []
+
+
+@pytest.fixture
+def do():
+    return []
+
+
+@pytest.fixture
+def app(compat, errors, do):
+    class OldGoogleClient(Client, tornado.auth.GoogleMixin):
+        pass
+
+    return web.Application(
+        [
+            ("/openid", OpenIdServer),
+            ("/token", TokenServer),
+            ("/access", AccessServer),
+            (r"/user/?(?:me|users/show/)?(\w*).*", UserServer),
+            ("/OldGoogleClient", OldGoogleClient),
+            *((f"/{name}", client) for name, client in CLIENTS.items()),
+        ],
+        do=do,
+        errors=errors,
+        google_oauth={"key": "ck", "secret": "cs"},
+        google_consumer_key="ck",
+        google_consumer_secret="cs",
+    )
+
+
+@pytest.fixture
+def visit(loop, http_client, base_url, do):
+    """Return what has a client's handler do something, and returns its response."""
+
+    def visit(client, what, headers=None, **query):
+        do[:] = [what]
+
+        async def main():
+            url = url_concat(f"{base_url}/{client}", query)
+            return await http_client.fetch(
+                url, headers=headers, follow_redirects=False, raise_error=False
+            )
+
+        return loop.run_sync(main, timeout=PATIENCE_S)
+
+    return visit
+
+
+def asynchronous(method):
+    """Mark a method when it is called: compat is installed only then."""
+    return lambda self: web.asynchronous(method)(self)
+
+
+def body_of(response):
+    assert response.code == 200, response
+    return web.escape.json_decode(response.body)
+
+
+def cookie_of_request(key=b"k"):
+    cookie = "|".join(base64.b64encode(part).decode() for part in (key, b"s"))
+    return {"Cookie": f'_oauth_request_token="{cookie}"'}
+
+
+# Each call: the client, the method, its arguments, where the callback stood among these.
+SHOW = "/users/show/foo"
+FACEBOOK_USER = {"client_id": "i", "client_secret": "s", "code": "c"}
+CALLS = {
+    "twitter": ("TwitterClient", "twitter_request", [SHOW], 1),
+    "oauth2": ("OAuth2Client", "oauth2_request", ["{server}/user/users/show/foo"], 1),
+    "facebook": ("FacebookClient", "facebook_request", ["/users/show/foo"], 1),
+    "facebook user": (
+        "FacebookClient",
+        "get_authenticated_user",
+        ["http://here.test/", "id", "secret", "code"],
+        4,
+    ),
+    "google user": (
+        "GoogleClient",
+        "get_authenticated_user",
+        ["http://here.test/", "code"],
+        2,
+    ),
+    "openid user": ("OpenIdClient", "get_authenticated_user", [], 0),
+    "oauth user": ("OAuthClient", "get_authenticated_user", [], 0),
+    "twitter user": ("TwitterClient", "get_authenticated_user", [], 0),
+}
+ANSWERS = {
+    "twitter": {"name": "Foo"},
+    "oauth2": {"name": "Foo"},
+    "facebook": {"name": "Foo"},
+    "facebook user": {"access_token": "a", "session_expires": "3600", "name": "Foo"},
+    "google user": {"access_token": "code"},
+    "openid user": {"email": "foo@example.test"},
+    "oauth user": {"email": "foo@example.test"},
+    "twitter user": {"username": "foo"},
+}
+
+
+def made(self, method, args, *more, **names):
+    args = [arg.format(server=f"http://{self.request.host}") for arg in args]
+    if method == "twitter_request":
+        names = {"access_token": TOKEN, **names}
+    return getattr(self, method)(*args, *more, **names)
+
+
+@uses(
+    "tornado.auth.FacebookGraphMixin.facebook_request",
+    "tornado.auth.FacebookGraphMixin.get_authenticated_user",
+    "tornado.auth.GoogleOAuth2Mixin.get_authenticated_user",
+    "tornado.auth.OAuth2Mixin.oauth2_request",
+    "tornado.auth.OAuthMixin.get_authenticated_user",
+    "tornado.auth.OAuthMixin._oauth_get_user_future",
+    "tornado.auth.OpenIdMixin.get_authenticated_user",
+    "tornado.auth.TwitterMixin._oauth_get_user_future",
+    "tornado.auth.TwitterMixin.twitter_request",
+)
+@pytest.mark.parametrize("style", ["place", "name", "Task", "yield", "Future", "await"])
+@pytest.mark.parametrize("call", CALLS)
+def test_answer_of_a_service(visit, call, style):
+    client, method, args, place = CALLS[call]
+
+    @asynchronous
+    def by_place(self):
+        made(self, method, args[:place], self.on_user)
+
+    @asynchronous
+    def by_name(self):
+        made(self, method, args, callback=self.on_user)
+
+    @asynchronous
+    def by_task(self):
+        @gen.engine
+        def run():
+            self.on_user((yield gen.Task(made, self, method, args)))
+
+        run()
+
+    @asynchronous
+    def by_yield(self):
+        @gen.coroutine
+        def run():
+            self.on_user((yield made(self, method, args)))
+
+        return run()
+
+    @asynchronous
+    def by_future(self):
+        future = made(self, method, args)
+        assert is_future(future)
+        IOLoop.current().add_future(future, lambda done: self.on_user(done.result()))
+
+    async def by_await(self):
+        self.on_user(await made(self, method, args))
+
+    ways = {"place": by_place, "name": by_name, "Task": by_task, "yield": by_yield}
+    ways |= {"Future": by_future, "await": by_await}
+    query = {**OPEN_ID, "oauth_token": "k"}
+    response = visit(client, ways[style], cookie_of_request(), **query)
+
+    assert body_of(response)["user"].items() >= ANSWERS[call].items()
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        pytest.param([SHOW, TOKEN, {"status": "new"}], id="today's places"),
+        pytest.param([SHOW, print, TOKEN, {"status": "new"}], id="those of once"),
+    ],
+)
+def test_callback_has_its_place_only_if_it_can_be_called(visit, args):
+    @gen.coroutine
+    def run(self):
+        self.on_user((yield self.twitter_request(*args)))
+
+    assert body_of(visit("TwitterClient", run))["user"] == {"posted": "new"}
+
+
+def test_a_services_own_callback_argument_is_passed_on(visit):
+    @gen.coroutine
+    def run(self):
+        asked = self.facebook_request("/users/show/foo", access_token="a", callback="f")
+        self.on_user((yield asked))
+
+    assert "callback=f" in body_of(visit("FacebookClient", run))["user"]["asked"]
+
+
+# What fails.
+
+
+@pytest.mark.parametrize("call", ["twitter", "oauth2", "facebook"])
+def test_callback_gets_none_for_an_error_of_the_service(visit, call, caplog):
+    client, method, args, _place = CALLS[call]
+    failing = [arg.replace("/foo", "/error") for arg in args]
+
+    @asynchronous
+    def run(self):
+        made(self, method, failing, self.on_user)
+
+    assert body_of(visit(client, run)) == {"user": None}
+    assert "Error response HTTP 500: Internal Server Error" in caplog.text
+    assert {"tornado.general"} >= {
+        record.name for record in caplog.records if record.levelno == logging.WARNING
+    }
+
+
+def test_callback_gets_none_for_who_cannot_be_signed_in(visit, caplog):
+    @asynchronous
+    def run(self):
+        self.get_authenticated_user(self.on_user)
+
+    assert body_of(visit("OAuthClient", run, oauth_token="k")) == {"user": None}
+    assert "Missing OAuth request token cookie" in caplog.text
+
+
+@pytest.mark.parametrize("kind", [AuthError, HTTPClientError])
+def test_error_of_the_service_can_be_caught_by_both_its_names(visit, kind):
+    @gen.coroutine
+    def run(self):
+        try:
+            yield self.twitter_request("/users/show/error", access_token=TOKEN)
+        except kind as exc:
+            assert exc.code == 500
+            assert exc.response.code == 500
+            self.finish({"error": str(exc)})
+
+    body = body_of(visit("TwitterClient", run))
+    assert body == {"error": "Error response HTTP 500: Internal Server Error"}
+
+
+def test_error_of_the_connection_is_an_auth_error(visit):
+    @gen.coroutine
+    def run(self):
+        try:
+            yield self.oauth2_request("http://127.0.0.1:1/")
+        except AuthError as exc:
+            assert isinstance(exc, ConnectionRefusedError)
+            self.finish({"errno": exc.errno})
+
+    refused = ConnectionRefusedError(111, "")
+    assert body_of(visit("OAuth2Client", run)) == {"errno": refused.errno}
+
+
+def test_native_caller_sees_the_error_of_today(visit):
+    async def run(self):
+        try:
+            await self.twitter_request("/users/show/error", access_token=TOKEN)
+        except HTTPClientError as exc:
+            self.finish({"type": type(exc).__name__})
+
+    assert body_of(visit("TwitterClient", run)) == {"type": "HTTPClientError"}
+
+
+def test_error_of_the_callback_answers_the_request(visit, errors):
+    @asynchronous
+    def run(self):
+        def fail(user):
+            raise ZeroDivisionError
+
+        self.twitter_request(SHOW, fail, access_token=TOKEN)
+
+    assert visit("TwitterClient", run).code == 500
+    assert isinstance(errors[0], ZeroDivisionError)
+
+
+@pytest.mark.parametrize("method", ["authorize_redirect", "authenticate_redirect"])
+def test_error_that_nobody_looks_at_answers_the_request(visit, errors, method):
+    @asynchronous
+    def run(self):
+        self._OAUTH_REQUEST_TOKEN_URL += "?error=1&"
+        getattr(self, method)()
+
+    assert visit("TwitterClient", run).code == 500
+    assert isinstance(errors[0], AuthError)
+
+
+def test_error_that_is_looked_at_late_is_not_handed_on(visit, errors):
+    @asynchronous
+    def run(self):
+        @gen.coroutine
+        def get():
+            failing = self.twitter_request("/users/show/error", access_token=TOKEN)
+            user = yield self.twitter_request(SHOW, access_token=TOKEN)
+            with pytest.raises(AuthError):
+                yield failing
+            self.on_user(user)
+
+        return get()
+
+    assert body_of(visit("TwitterClient", run))["user"]["name"] == "Foo"
+    assert errors == []
+
+
+# Redirects.
+
+
+@uses(
+    "tornado.auth.OAuthMixin.authorize_redirect",
+    "tornado.auth.TwitterMixin.authenticate_redirect",
+)
+@pytest.mark.parametrize("method", ["authorize_redirect", "authenticate_redirect"])
+@pytest.mark.parametrize("style", ["dropped", "place", "name", "yield", "await"])
+def test_redirect_that_asks_the_service_first(visit, method, style):
+    called = []
+    places = {"authorize_redirect": (None, None, None), "authenticate_redirect": ()}
+    before = ("/back", *places[method][1:]) if method.startswith("authen") else None
+
+    def callback():
+        called.append(True)
+
+    @asynchronous
+    def dropped(self):
+        getattr(self, method)()
+
+    @asynchronous
+    def by_place(self):
+        getattr(self, method)(*(before or places[method]), callback)
+
+    @asynchronous
+    def by_name(self):
+        getattr(self, method)(callback=callback)
+
+    @gen.coroutine
+    def by_yield(self):
+        yield getattr(self, method)()
+
+    async def by_await(self):
+        await getattr(self, method)()
+
+    ways = {"dropped": dropped, "place": by_place, "name": by_name}
+    ways |= {"yield": by_yield, "await": by_await}
+    response = visit("TwitterClient", ways[style])
+
+    assert response.code == 302
+    kind = method.removesuffix("_redirect")
+    assert f"/{kind}?oauth_token=k" in response.headers["Location"]
+    assert called == [True] * (style in ("place", "name"))
+
+
+@uses(
+    "tornado.auth.OAuth2Mixin.authorize_redirect",
+    "tornado.auth.OpenIdMixin.authenticate_redirect",
+)
+@pytest.mark.parametrize(
+    ("client", "method", "args"),
+    [
+        ("OAuth2Client", "authorize_redirect", ["/back", "id", None, None]),
+        ("OpenIdClient", "authenticate_redirect", ["/back", ["email"]]),
+    ],
+)
+@pytest.mark.parametrize(
+    "style", ["plain", "future", "place", "name", "yield", "await"]
+)
+def test_redirect_at_once(visit, client, method, args, style):
+    called = []
+
+    def callback():
+        called.append(True)
+
+    def plain(self):
+        assert getattr(self, method)(*args) is None
+
+    @asynchronous
+    def future(self):
+        done = getattr(self, method)(*args)
+        assert is_future(done)
+        assert done.done()
+
+    def by_place(self):
+        getattr(self, method)(*args, callback)
+
+    def by_name(self):
+        getattr(self, method)(*args, callback=callback)
+
+    @gen.coroutine
+    def by_yield(self):
+        yield getattr(self, method)(*args)
+
+    async def by_await(self):
+        await getattr(self, method)(*args)
+
+    ways = {"plain": plain, "place": by_place, "name": by_name, "future": future}
+    ways |= {"yield": by_yield, "await": by_await}
+    response = visit(client, ways[style])
+
+    assert response.code == 302
+    assert "back" in response.headers["Location"]
+    assert called == [True] * (style in ("place", "name"))
+
+
+@pytest.mark.parametrize(
+    "rest",
+    [
+        pytest.param((["email", "name"], "token"), id="today's places"),
+        pytest.param((None, ["email", "name"], "token"), id="those of once"),
+        pytest.param((None, ["email", "name"]), id="those of once, but the last"),
+    ],
+)
+def test_scope_after_the_place_of_the_callback(visit, rest):
+    def run(self):
+        self.authorize_redirect("/back", "id", None, None, *rest)
+
+    location = visit("OAuth2Client", run).headers["Location"]
+    assert "scope=email+name" in location
+    assert f"response_type={'token' if 'token' in rest else 'code'}" in location
+
+
+# The user's own methods.
+
+
+@uses("tornado.auth.OAuthMixin._oauth_get_user")
+@pytest.mark.parametrize("client", ["OAuthClient", "OAuthClient3"])
+def test_hook_of_a_subclass(visit, client):
+    @asynchronous
+    def run(self):
+        self.get_authenticated_user(self.on_user)
+
+    user = body_of(visit(client, run, cookie_of_request(), oauth_token="k"))["user"]
+    assert user["email"] == "foo@example.test"
+    assert user["access_token"]["key"] == "k"
+
+
+@pytest.mark.parametrize(
+    ("client", "error"),
+    [("OAuthClient0", NotImplementedError), ("FailingClient", ZeroDivisionError)],
+)
+def test_error_of_a_hook_answers_the_request(visit, errors, client, error):
+    @asynchronous
+    def run(self):
+        self.get_authenticated_user(self.on_user)
+
+    assert visit(client, run, cookie_of_request(), oauth_token="k").code == 500
+    assert isinstance(errors[0], error)
+
+
+def test_hook_that_knows_nobody(visit):
+    @asynchronous
+    def run(self):
+        self.get_authenticated_user(self.on_user)
+
+    response = visit("NobodyClient", run, cookie_of_request(), oauth_token="k")
+    assert body_of(response) == {"user": None}
+
+
+def test_base_has_no_hook(visit):
+    def run(self):
+        with pytest.raises(NotImplementedError, match="OAuthClient0 defines neither"):
+            self._oauth_get_user({}, print)
+        self.finish({})
+
+    assert body_of(visit("OAuthClient0", run)) == {}
+
+
+@uses(
+    "tornado.auth.TwitterMixin._oauth_get_user",
+    "tornado.auth.TwitterMixin._parse_user_response",
+)
+def test_hook_that_asks_the_one_of_the_mixin(visit):
+    @asynchronous
+    def run(self):
+        self.get_authenticated_user(self.on_user)
+
+    response = visit("OwnTwitterClient", run, cookie_of_request(), oauth_token="k")
+    user = body_of(response)["user"]
+    assert (user["username"], user["is_mine"]) == ("foo", True)
+
+
+@uses("tornado.auth.OpenIdMixin.__init__")
+def test_mixin_may_stand_first_among_the_bases(visit):
+    @asynchronous
+    def run(self):
+        self.get_authenticated_user(self.on_user)
+
+    user = body_of(visit("OpenIdFirstClient", run, **OPEN_ID))["user"]
+    assert user["email"] == "foo@example.test"
+
+
+def test_mixin_still_warns_of_its_end(compat):
+    with pytest.warns(DeprecationWarning, match="OpenIdMixin"):
+        OpenIdMixin()
+
+
+# What they gave to fetch(), and so did those who wrote mixins after them.
+
+
+@uses("tornado.auth.OAuthMixin._on_request_token")
+@pytest.mark.parametrize("has_callback", [True, False])
+def test_own_authorize_redirect(visit, has_callback):
+    called = []
+    callbacks = [lambda: called.append(True)] if has_callback else []
+
+    @asynchronous
+    def run(self):
+        on_token = self._on_request_token
+        url = self._OAUTH_AUTHORIZE_URL
+
+        def fetched(done):
+            on_token(url, None, *callbacks, done.result())
+
+        token = AsyncHTTPClient().fetch(self._oauth_request_token_url())
+        IOLoop.current().add_future(token, fetched)
+
+    assert visit("OAuthClient", run).code == 302
+    assert called == [True] * has_callback
+
+
+@uses(
+    "tornado.auth.OAuthMixin._on_access_token",
+    "tornado.auth.OAuthMixin._on_oauth_get_user",
+)
+@pytest.mark.parametrize("waiting", ["callback", "Future"])
+@pytest.mark.parametrize("is_future_of", [False, True])
+@pytest.mark.parametrize(
+    ("client", "error"),
+    [
+        ("OAuthClient", None),
+        ("NobodyClient", AuthError),
+        ("FailingClient", ZeroDivisionError),
+        ("OAuthClient?error=1", AuthError),
+    ],
+)
+def test_own_get_authenticated_user(
+    visit, errors, waiting, is_future_of, client, error
+):
+    client, _, query = client.partition("?")
+
+    @asynchronous
+    def run(self):
+        user = gen.Future()
+
+        def fetched(done):
+            on_token = self._on_access_token
+            wanted = self.on_user if waiting == "callback" else user
+            on_token(wanted, done if is_future_of else done.result())
+
+        def known(done):
+            self.on_user(done.result())
+
+        if waiting == "Future":
+            IOLoop.current().add_future(user, known)
+        url = f"{self._OAUTH_ACCESS_TOKEN_URL}?{query}"
+        token = AsyncHTTPClient().fetch(url, raise_error=is_future_of)
+        IOLoop.current().add_future(token, fetched)
+
+    response = visit(client, run)
+    if error is None:
+        assert body_of(response)["user"]["access_token"]["key"] == "k"
+    elif waiting == "callback" and error is AuthError:
+        assert body_of(response) == {"user": None}
+    else:
+        assert response.code == 500
+        assert isinstance(errors[0], error)
+
+
+@uses(
+    "tornado.auth.FacebookGraphMixin._on_facebook_request",
+    "tornado.auth.GoogleOAuth2Mixin._on_access_token",
+    "tornado.auth.OAuth2Mixin._on_oauth2_request",
+    "tornado.auth.TwitterMixin._on_twitter_request",
+)
+@pytest.mark.parametrize(
+    ("client", "method"),
+    [
+        ("FacebookClient", "_on_facebook_request"),
+        ("GoogleClient", "_on_access_token"),
+        ("OAuth2Client", "_on_oauth2_request"),
+        ("TwitterClient", "_on_twitter_request"),
+    ],
+)
+@pytest.mark.parametrize("name", ["foo", "error"])
+def test_own_request(visit, client, method, name):
+    @asynchronous
+    def run(self):
+        url = f"http://{self.request.host}/user/users/show/{name}"
+        answer = getattr(self, method)
+
+        def fetched(done):
+            answer(self.on_user, done.result())
+
+        response = AsyncHTTPClient().fetch(url, raise_error=False)
+        IOLoop.current().add_future(response, fetched)
+
+    user = body_of(visit(client, run))["user"]
+    assert user == (None if name == "error" else {**user, "name": "Foo"})
+
+
+@uses("tornado.auth.OpenIdMixin._on_authentication_verified")
+@pytest.mark.parametrize("waiting", ["callback", "nobody"])
+@pytest.mark.parametrize("is_valid", [True, False])
+def test_own_openid(visit, errors, waiting, is_valid):
+    @asynchronous
+    def run(self):
+        def fetched(done):
+            if waiting == "nobody":
+                self.on_user(self._on_authentication_verified(done.result()))
+            else:
+                self._on_authentication_verified(self.on_user, done.result())
+
+        email = "foo@example.test" if is_valid else "bar@example.test"
+        answer = AsyncHTTPClient().fetch(
+            self._OPENID_ENDPOINT,
+            method="POST",
+            body=f"openid.ax.value.email={email}",
+        )
+        IOLoop.current().add_future(answer, fetched)
+
+    response = visit("OpenIdClient", run, **OPEN_ID)
+    if is_valid:
+        assert body_of(response)["user"]["email"] == "foo@example.test"
+    elif waiting == "callback":
+        assert body_of(response) == {"user": None}
+    else:
+        assert isinstance(errors[0], AuthError)
+
+
+# What mixins of others import.
+
+
+@uses("tornado.auth._auth_return_future", "tornado.auth._auth_future_to_callback")
+def test_own_mixin_method(loop):
+    def fetch(user, callback):
+        if user == "sync":
+            raise ZeroDivisionError
+        if user == "later":
+            IOLoop.current().add_callback(fetch, "sync", callback)
+        elif user == "nobody":
+            callback.set_exception(AuthError("nobody"))
+        else:
+            callback.set_result(user)
+
+    get_user = tornado.auth._auth_return_future(fetch)
+    called = []
+
+    async def main():
+        assert await get_user("foo") == "foo"
+        assert await get_user("foo", called.append) == "foo"
+        with pytest.raises(AuthError):
+            await get_user("nobody", callback=called.append)
+        for user in ("sync", "later"):
+            with pytest.raises(ZeroDivisionError):
+                await get_user(user)
+
+    loop.run_sync(main, timeout=PATIENCE_S)
+    assert called == ["foo", None]
+
+
+def test_error_of_an_own_methods_callback_goes_to_the_callers_context(loop):
+    @tornado.auth._auth_return_future
+    def get_user(callback):
+        IOLoop.current().add_callback(callback.set_result, "foo")
+
+    caught = gen.Future()
+
+    def handle(typ, value, traceback):
+        caught.set_result(value)
+        return True
+
+    def fail(user):
+        raise ZeroDivisionError
+
+    async def main():
+        with ExceptionStackContext(handle):
+            get_user(fail)
+        return await caught
+
+    error = loop.run_sync(main, timeout=PATIENCE_S)
+    assert isinstance(error, ZeroDivisionError)
+
+
+@uses("tornado.auth.long")
+def test_long_is_int(compat):
+    assert tornado.auth.long is int
+
+
+# The services that have ended.
+
+
+@uses("tornado.auth.GoogleMixin")
+def test_google_mixin_with_an_endpoint_of_its_own(visit):
+    @asynchronous
+    def redirect(self):
+        assert self.authorize_redirect("http://docs.test/", "/back").done()
+
+    @asynchronous
+    def sign_in(self):
+        self.get_authenticated_user(self.on_user)
+
+    location = visit("OldGoogleClient", redirect).headers["Location"]
+    user = body_of(visit("OldGoogleClient", sign_in, **OPEN_ID))["user"]
+    allowed = {
+        "openid.ns.ext": "http://specs.openid.net/extensions/oauth/1.0",
+        "openid.ext.request_token": "r",
+    }
+    both = body_of(visit("OldGoogleClient", sign_in, **OPEN_ID, **allowed))["user"]
+
+    assert "openid.oauth.scope=http%3A%2F%2Fdocs.test" in location
+    assert user["email"] == both["email"] == "foo@example.test"
+    assert both["access_token"]["key"] == "k"
+    assert "access_token" not in user
+
+
+@uses("tornado.auth.FacebookMixin", "tornado.auth.FriendFeedMixin")
+@pytest.mark.parametrize(
+    ("name", "method"),
+    [
+        ("FacebookMixin", "facebook_request"),
+        ("FacebookMixin", "authenticate_redirect"),
+        ("FriendFeedMixin", "friendfeed_request"),
+        ("FriendFeedMixin", "get_authenticated_user"),
+    ],
+)
+def test_what_has_ended_says_so_when_it_is_used(compat, name, method):
+    mixin = type("Login", (getattr(tornado.auth, name),), {})
+
+    with pytest.raises(AuthError, match=r"Login: .* has ended; "):
+        getattr(mixin(), method)("users.getInfo", callback=print)
+
+
+# What is started.
+
+
+async def double(number):
+    await asyncio.sleep(0)
+    return 2 * number
+
+
+async def fail():
+    raise ZeroDivisionError
+
+
+def test_started_coroutine_passes_for_a_coroutine_and_for_a_future(loop):
+    async def main():
+        started = [Started(double(number)) for number in range(5)]
+        return [
+            await started[0],
+            await asyncio.create_task(started[1]),
+            *await asyncio.gather(started[2]),
+            await asyncio.wait_for(started[3], PATIENCE_S),
+            await gen.convert_yielded(started[4]),
+        ]
+
+    assert loop.run_sync(main, timeout=PATIENCE_S) == [0, 2, 4, 6, 8]
+
+
+def test_task_of_a_started_coroutine_can_be_cancelled(loop):
+    async def main():
+        started = Started(asyncio.Event().wait())
+        task = asyncio.create_task(started)
+        await asyncio.sleep(0)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        return started.cancelled()
+
+    assert loop.run_sync(main, timeout=PATIENCE_S)
+
+
+def test_started_coroutine_runs_within_its_callers_contexts(loop):
+    entered = []
+
+    class Context:
+        def __enter__(self):
+            entered.append(True)
+
+        def __exit__(self, *exc_info):
+            entered.append(False)
+
+    async def main():
+        with StackContext(Context):
+            started = Started(double(21))
+        entered.clear()
+        return await started
+
+    assert loop.run_sync(main, timeout=PATIENCE_S) == 42
+    assert entered == [True, False] * 2
+
+
+def test_error_that_is_lost_is_handed_on_once(loop, caplog):
+    lost = gen.Future()
+
+    async def main():
+        Started(fail(), lost.set_result)
+        return await lost
+
+    assert isinstance(loop.run_sync(main, timeout=PATIENCE_S), ZeroDivisionError)
+    gc.collect()
+    assert caplog.text == ""
+
+
+def test_error_that_is_lost_is_logged_without_contexts(loop, http_server, caplog):
+    class Requests(OAuth2Mixin):
+        pass
+
+    async def main():
+        closed = asyncio.Event()
+
+        def request():
+            Requests().oauth2_request("http://127.0.0.1:1/").add_done_callback(
+                lambda done: closed.set()
+            )
+
+        request()
+        await closed.wait()
+        await asyncio.sleep(0)
+
+    loop.run_sync(main, timeout=PATIENCE_S)
+    gc.collect()
+    assert "exception was never retrieved" in caplog.text
+
+
+def test_without_a_running_loop_it_is_the_coroutine(compat):
+    class Requests(OAuth2Mixin):
+        pass
+
+    coroutine = Requests().oauth2_request("http://127.0.0.1:1/")
+
+    assert asyncio.iscoroutine(coroutine)
+    assert not is_future(coroutine)
+    coroutine.close()
+
+
+def test_native_caller_gets_the_coroutine(loop):
+    class Requests(OAuth2Mixin):
+        pass
+
+    async def main():
+        coroutine = Requests().oauth2_request("http://127.0.0.1:1/")
+        assert not is_future(coroutine)
+        with pytest.raises(ConnectionRefusedError) as caught:
+            await coroutine
+        assert not isinstance(caught.value, (AuthError, HTTPError))
+
+    loop.run_sync(main, timeout=PATIENCE_S)
+
+
+def test_uninstall_puts_the_originals_back(compat):
+    gencoro.compat.uninstall()
+
+    for mixin, names in BEFORE.items():
+        assert dict(vars(mixin)) == names
+    assert not hasattr(tornado.auth, "GoogleMixin")

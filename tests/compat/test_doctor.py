@@ -1,0 +1,286 @@
+"""What the doctor prints of files, folders and packages, and what he returns."""
+
+import io
+import json
+import os
+import sys
+
+import pytest
+
+from gencoro.compat.doctor import ALL_SERVED, BAD_TARGET, NOT_SERVED, doctor
+
+SERVED = (
+    "from tornado import gen\n\n@gen.engine\ndef get(self):\n    yield gen.Task(f)\n"
+)
+UNSERVED = "import tornado.database\n"
+MODERN = "from tornado import gen\n\n@gen.coroutine\ndef f():\n    yield gen.sleep(1)\n"
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A folder to work in."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def see(capsys):
+    """Have the doctor look; return what he returns, and what he prints."""
+
+    def look(target, **options):
+        status = doctor(str(target), **options)
+        return status, capsys.readouterr().out
+
+    return look
+
+
+def write(folder, source_by_path):
+    for name, source in source_by_path.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(source)
+
+
+def test_all_is_served(folder, see):
+    write(folder, {"app.py": SERVED})
+
+    assert see("app.py") == (
+        ALL_SERVED,
+        """\
+Served by gencoro.compat:
+
+tornado.gen.Task  (Tornado 2.1 to 5.1, 1 use)
+    app.py:5
+
+tornado.gen.engine  (Tornado 2.1 to 5.1, 1 use)
+    app.py:3
+
+1 file, 2 legacy names in 2 places: all are served
+""",
+    )
+
+
+def test_not_all_is_served(folder, see):
+    write(folder, {"app.py": SERVED, "db.py": UNSERVED})
+
+    status, text = see(".")
+
+    assert status == NOT_SERVED
+    assert text.startswith(
+        """\
+Not served by gencoro.compat:
+
+tornado.database  (Tornado 2.0 to 2.4, 1 use)
+    use the package torndb, which it became
+    ./db.py:1
+
+Served by gencoro.compat:
+"""
+    )
+    assert text.endswith("2 files, 3 legacy names in 3 places: 1 not served\n")
+
+
+def test_nothing_is_found(folder, see):
+    write(folder, {"app.py": MODERN})
+
+    assert see("app.py") == (
+        ALL_SERVED,
+        "1 file: nothing of legacy Tornado was found\n",
+    )
+
+
+def test_unknown_name_is_not_served(folder, see):
+    write(folder, {"app.py": "from tornado.gen import nonsense\n"})
+
+    status, text = see("app.py")
+
+    assert status == NOT_SERVED
+    assert "tornado.gen.nonsense  (unknown, 1 use)" in text
+    assert "neither today's Tornado nor gencoro.compat has that name" in text
+
+
+def test_argument_is_told(folder, see):
+    write(folder, {"app.py": "import tornado.iostream\ns.read_bytes(1, callback=f)\n"})
+
+    status, text = see("app.py")
+
+    assert status == ALL_SERVED
+    assert "tornado.iostream.BaseIOStream.read_bytes(callback=)  (Tornado" in text
+
+
+def test_file_that_does_not_parse_is_told_with_its_line(folder, see):
+    write(folder, {"old.py": "import tornado\nprint 'hello'\n"})
+
+    status, text = see("old.py")
+
+    assert status == NOT_SERVED
+    assert "Not looked at:\n    old.py:2: " in text
+    assert "; if it is of Python 2, convert it first\n" in text
+    assert text.endswith("found; 1 file not looked at\n")
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+def test_file_that_cannot_be_read_is_told(folder, see):
+    write(folder, {"secret.py": SERVED})
+    (folder / "secret.py").chmod(0)
+
+    assert see("secret.py")[0] == NOT_SERVED
+
+
+def test_link_that_leads_nowhere_is_told(folder, see):
+    (folder / "gone.py").symlink_to(folder / "nowhere.py")
+
+    status, text = see(".")
+
+    assert status == NOT_SERVED
+    assert "    ./gone.py: No such file or directory\n" in text
+
+
+def test_few_places_are_told_or_all(folder, see):
+    write(folder, {"app.py": "from tornado import gen\n" + "gen.Task(f)\n" * 5})
+
+    few, everything = see("app.py")[1], see("app.py", show_all=True)[1]
+
+    assert "app.py:4\n    and 2 more\n" in few
+    assert "app.py:4\n    app.py:5\n    app.py:6\n" in everything
+    assert "(Tornado 2.1 to 5.1, 5 uses)" in few
+
+
+def test_json_has_it_all(folder, see):
+    write(
+        folder,
+        {
+            "app.py": SERVED,
+            "db.py": UNSERVED,
+            "old.py": "print 1",
+            "s.py": "s.read_bytes(1)",
+        },
+    )
+
+    status, text = see(".", as_json=True)
+
+    told = json.loads(text)
+    assert status == NOT_SERVED
+    assert told["files"] == 4
+    assert [name["name"] for name in told["names"]] == [
+        "tornado.database",
+        "tornado.gen.Task",
+        "tornado.gen.engine",
+    ]
+    assert told["names"][0] == {
+        "name": "tornado.database",
+        "argument": None,
+        "first": "2.0",
+        "last": "2.4",
+        "is_served": False,
+        "instead": "use the package torndb, which it became",
+        "places": [{"file": "./db.py", "line": 1}],
+    }
+    [unreadable] = told["unreadable"]
+    assert (unreadable["file"], unreadable["line"]) == ("./old.py", 1)
+
+
+def test_folder_is_read_in_order_without_what_is_not_its_own(folder, see):
+    write(folder, {"b/c.py": UNSERVED, "b/a.py": UNSERVED, "a/z.py": UNSERVED})
+    write(folder, {"venv/lib/x.py": UNSERVED, ".git/hook.py": UNSERVED})
+    (folder / "venv" / "pyvenv.cfg").touch()
+    (folder / "b" / "text.txt").write_text(UNSERVED)
+
+    text = see(".", show_all=True)[1]
+
+    assert [line.strip() for line in text.splitlines() if ".py" in line] == [
+        "./a/z.py:1",
+        "./b/a.py:1",
+        "./b/c.py:1",
+    ]
+
+
+def test_package_is_found_and_not_imported(folder, see, monkeypatch):
+    write(folder, {"legacypkg/__init__.py": "raise SystemExit('imported')"})
+    write(folder, {"legacypkg/sub/__init__.py": "", "legacypkg/sub/mod.py": SERVED})
+    monkeypatch.syspath_prepend(str(folder))
+
+    for target in ("legacypkg", "legacypkg.sub", "legacypkg.sub.mod"):
+        status, text = see(target)
+        assert status == ALL_SERVED
+        assert "    legacypkg/sub/mod.py:3\n" in text
+    assert not any(name.startswith("legacypkg") for name in sys.modules)
+
+
+def test_package_in_several_folders_is_found(folder, see, monkeypatch):
+    write(folder, {"one/legacyspace/a.py": SERVED, "two/legacyspace/b.py": UNSERVED})
+    monkeypatch.syspath_prepend(str(folder / "one"))
+    monkeypatch.syspath_prepend(str(folder / "two"))
+
+    status, text = see("legacyspace")
+
+    assert status == NOT_SERVED
+    assert text.endswith("2 files, 3 legacy names in 3 places: 1 not served\n")
+
+
+@pytest.mark.parametrize("has_top_level", [True, False])
+def test_distribution_is_found_whose_module_has_another_name(
+    folder, see, monkeypatch, has_top_level
+):
+    write(folder, {"site/legacymod.py": SERVED})
+    info = folder / "site" / "Legacy_Dist-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: Legacy-Dist\n")
+    if has_top_level:
+        (info / "top_level.txt").write_text("legacymod\n")
+    else:
+        (info / "RECORD").write_text("legacymod.py,,\nLegacy_Dist.txt,,\n")
+    monkeypatch.syspath_prepend(str(folder / "site"))
+
+    status, text = see("legacy-dist")
+
+    assert status == ALL_SERVED
+    assert "    site/legacymod.py:3\n" in text
+    assert "legacymod" not in sys.modules
+
+
+def test_file_wins_over_a_package_of_its_name(folder, see):
+    (folder / "json").write_text(UNSERVED)
+
+    assert see("json")[0] == NOT_SERVED
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        "nowhere.py",
+        "no/where",
+        "nosuchmodule",
+        "json.nosuch",
+        "sys",
+        "a b",
+        "",
+        "..x",
+        "-",
+    ],
+)
+def test_bad_target_is_told(folder, target, capsys):
+    assert doctor(target) == BAD_TARGET
+
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert told.err.startswith(f"doctor: {target!r}")
+    assert told.err.count("\n") == 1
+
+
+def test_what_is_printed_fits_where_it_is_printed(folder, see):
+    write(folder, {"caf\xe9\x1b.py": SERVED})
+    out = io.TextIOWrapper(io.BytesIO(), encoding="ascii", newline="")
+
+    assert doctor(".", out) == ALL_SERVED
+
+    assert b"./caf\\xe9\\x1b.py:5" in out.buffer.getvalue()
+
+
+def test_it_tells_the_same_where_compat_is_installed(folder, see, compat):
+    write(folder, {"app.py": SERVED})
+    import tornado.gen
+
+    assert tornado.gen.Task
+    assert see("app.py")[0] == ALL_SERVED
+    assert see("tornado.stack_context")[0] == BAD_TARGET

@@ -1,0 +1,99 @@
+"""THE table: it is whole, it is true, and each of its rows is used by a test."""
+
+import importlib.util
+import pathlib
+import re
+
+import pytest
+from rows import USED, uses
+
+from gencoro.compat import installer
+from gencoro.compat.names import INSTEAD, TABLE
+
+HERE = pathlib.Path(__file__).parent
+
+VERSIONS = ["2.0", "2.1", "2.2", "2.3", "2.4", "3.0", "3.1", "3.2", "4.0", "4.1", "4.2"]
+VERSIONS += [
+    "4.3",
+    "4.4",
+    "4.5",
+    "5.0",
+    "5.1",
+    "6.0",
+    "6.1",
+    "6.2",
+    "6.3",
+    "6.4",
+    "6.5",
+]
+
+# What modules had imported for themselves, and others have imported from there.
+REEXPORTS = [
+    name
+    for name, row in TABLE.items()
+    if row.place.startswith("tornado.")
+    and name.rpartition(".")[0] == installer._module_of(name)
+]
+
+
+OF_PYTHON = [name for name, row in TABLE.items() if row.how == "add"]
+
+
+@pytest.mark.parametrize("name", TABLE)
+def test_row_is_well_formed(name):
+    row = TABLE[name]
+
+    assert row.how in {"put", "wrap", "base", "add", "module", "none"}
+    assert bool(row.place) == (row.how in {"put", "wrap", "base", "add"})
+    assert name in INSTEAD or row.how != "none"
+    assert (name in OF_PYTHON) != name.startswith("tornado.")
+    if name in OF_PYTHON:
+        first, last = ([*map(int, v.split("."))] for v in (row.first, row.last))
+        assert first <= last <= [3, 12]
+    else:
+        assert VERSIONS.index(row.first) <= VERSIONS.index(row.last)
+
+
+# What has another name in its own module.
+OTHER_NAMES = {
+    "tornado.httpserver._BadRequestException": "HTTPInputError",
+    "tornado.httpserver._cpu_count": "cpu_count",
+    "tornado.options._LogFormatter": "LogFormatter",
+    "tornado.web._O": "ObjectDict",
+    "tornado.web._create_signature": "_create_signature_v1",
+    "tornado.websocket.WebSocketProtocol8": "WebSocketProtocol13",
+}
+
+
+def test_instead_has_no_other_names():
+    assert set(INSTEAD) <= set(TABLE)
+
+
+@uses("tornado.auth.urllib_parse")
+def test_quoting_for_addresses(compat):
+    from tornado.auth import urllib_parse
+
+    assert urllib_parse.quote("a b") == "a%20b"
+
+
+@uses(*REEXPORTS)
+@pytest.mark.parametrize("name", REEXPORTS)
+def test_name_is_imported_from_where_it_was(compat, name):
+    module, _, own_name = name.rpartition(".")
+    pytest.importorskip(module)
+    namespace = {}
+    exec(f"from {module} import {own_name}", namespace)  # noqa: S102
+
+    place = TABLE[name].place
+    assert namespace[own_name] is installer._at(place)
+    # It is the same thing, and no other one that is there too.
+    assert re.split(r"[.:]", place)[-1] == OTHER_NAMES.get(name, own_name)
+
+
+def test_each_row_is_used_by_a_test():
+    for file in sorted(HERE.glob("test_*.py")):
+        spec = importlib.util.spec_from_file_location(f"read_{file.stem}", file)
+        spec.loader.exec_module(importlib.util.module_from_spec(spec))
+
+    assert sorted(set(TABLE) - USED) == []
+    assert sorted(USED - set(TABLE)) == []

@@ -1,0 +1,372 @@
+"""tornado.netutil as code of Tornado 2 to 5 uses it."""
+
+import asyncio
+import errno
+import importlib
+import inspect
+import socket
+import ssl
+import warnings
+
+import pytest
+from rows import uses
+from tornado import netutil
+from tornado.ioloop import IOLoop
+
+import gencoro.compat
+from gencoro import gen
+from gencoro.legacy.contexts import ExceptionStackContext, StackContext
+
+LOCALHOST = (socket.AF_INET, ("127.0.0.1", 80))
+
+RESOLVERS = [
+    "BlockingResolver",
+    "DefaultExecutorResolver",
+    "DefaultLoopResolver",
+    "ExecutorResolver",
+    "Resolver",
+    "ThreadedResolver",
+]
+
+
+@pytest.fixture
+def other_loop(loop):
+    """A loop that is not the current one."""
+    other = IOLoop(make_current=False)
+    yield other
+    other.close()
+
+
+@pytest.fixture
+def configured(compat):
+    """Undo what a test has configured."""
+    saved = netutil.Resolver._save_configuration()
+    yield netutil.Resolver.configure
+    netutil.Resolver._restore_configuration(saved)
+
+
+def called_back(loop, start):
+    """Run the loop until a callback is called; return what with."""
+    seen = []
+
+    def stop(result):
+        seen.append(result)
+        loop.stop()
+
+    timeout = loop.call_later(5, loop.stop)
+    start(stop)
+    loop.start()
+    loop.remove_timeout(timeout)
+    return seen
+
+
+@uses(
+    "tornado.netutil.ExecutorResolver.resolve",
+    "tornado.netutil.DefaultExecutorResolver.resolve",
+    "tornado.netutil.DefaultLoopResolver.resolve",
+)
+@pytest.mark.parametrize("name", RESOLVERS)
+def test_resolve_calls_back(loop, name):
+    resolver = getattr(netutil, name)()
+
+    seen = called_back(
+        loop, lambda stop: resolver.resolve("127.0.0.1", 80, callback=stop)
+    )
+
+    assert seen == [[LOCALHOST]]
+
+
+@pytest.mark.parametrize("name", RESOLVERS)
+def test_resolve_calls_back_by_position(loop, name):
+    resolver = getattr(netutil, name)()
+
+    seen = called_back(
+        loop, lambda stop: resolver.resolve("127.0.0.1", 80, socket.AF_INET, stop)
+    )
+
+    assert seen == [[LOCALHOST]]
+
+
+@pytest.mark.parametrize("name", RESOLVERS)
+def test_resolve_returns_a_future(loop, name):
+    resolver = getattr(netutil, name)()
+    future = resolver.resolve("127.0.0.1", 80)
+
+    seen = called_back(loop, lambda stop: loop.add_future(future, stop))
+
+    assert seen == [future]
+    assert future.result() == [LOCALHOST]
+
+
+@pytest.mark.parametrize("name", RESOLVERS)
+def test_resolve_is_yielded(loop, name):
+    @gen.coroutine
+    def main():
+        resolver = getattr(netutil, name)()
+        return (yield resolver.resolve("127.0.0.1", 80, socket.AF_UNSPEC))
+
+    assert loop.run_sync(main) == [LOCALHOST]
+
+
+@pytest.mark.parametrize("name", RESOLVERS)
+def test_error_of_resolve_goes_to_the_callers_context(loop, name):
+    def start(stop):
+        def handle(_type, error, _traceback):
+            stop(error)
+            return True
+
+        with ExceptionStackContext(handle):
+            resolver.resolve("no host", 80, callback=stop)
+
+    resolver = getattr(netutil, name)()
+    (error,) = called_back(loop, start)
+
+    assert isinstance(error, OSError)
+
+
+def test_native_code_gets_the_coroutine_itself(loop):
+    async def main():
+        coroutine = netutil.Resolver().resolve("127.0.0.1", 80)
+        assert inspect.iscoroutine(coroutine)
+        return await asyncio.create_task(coroutine)
+
+    assert loop.run_sync(main) == [LOCALHOST]
+
+
+def test_what_is_started_passes_for_a_coroutine(loop):
+    def start():
+        return netutil.Resolver().resolve("127.0.0.1", 80)
+
+    async def main():
+        return await asyncio.create_task(start())
+
+    assert loop.run_sync(main) == [LOCALHOST]
+
+
+@uses("tornado.netutil.OverrideResolver.resolve")
+def test_override_resolver_calls_back(loop):
+    resolver = netutil.OverrideResolver(
+        netutil.BlockingResolver(), {"a.test": "127.0.0.1"}
+    )
+
+    seen = called_back(loop, lambda stop: resolver.resolve("a.test", 80, callback=stop))
+
+    assert seen == [[LOCALHOST]]
+
+
+@uses("tornado.netutil.Resolver.resolve")
+def test_abstract_resolve_takes_a_callback(loop):
+    class Nothing(netutil.Resolver):
+        pass
+
+    with pytest.raises(NotImplementedError):
+        Nothing().resolve("127.0.0.1", 80, callback=print)
+
+
+@uses(
+    "tornado.netutil.BlockingResolver.initialize",
+    "tornado.netutil.ExecutorResolver.initialize",
+    "tornado.netutil.Resolver.__new__",
+    "tornado.netutil.Resolver.initialize",
+    "tornado.netutil.Resolver.io_loop",
+    "tornado.netutil.ThreadedResolver.initialize",
+)
+@pytest.mark.parametrize("name", RESOLVERS)
+def test_resolver_is_given_a_loop(loop, other_loop, name):
+    cls = getattr(netutil, name)
+
+    assert cls(io_loop=other_loop).io_loop is other_loop
+    assert cls(other_loop).io_loop is other_loop
+    assert cls(io_loop=None).io_loop is loop
+    assert cls().io_loop is loop
+
+
+@pytest.mark.parametrize("name", RESOLVERS)
+def test_resolver_calls_back_on_its_own_loop(loop, other_loop, name):
+    resolver = getattr(netutil, name)(io_loop=other_loop)
+    current = []
+
+    def start(stop):
+        resolver.resolve(
+            "127.0.0.1", 80, callback=lambda _: stop(current.append(IOLoop.current()))
+        )
+
+    called_back(other_loop, start)
+
+    assert current == [other_loop]
+    assert IOLoop.current() is loop
+
+
+def test_arguments_after_the_loop(loop):
+    executor = object()
+
+    assert netutil.ExecutorResolver(loop, executor, False).executor is executor
+    assert netutil.ExecutorResolver(None, executor, False).executor is executor
+    assert netutil.ExecutorResolver(executor, False).executor is executor
+    assert netutil.ThreadedResolver(None, 2).executor is not None
+    assert netutil.BlockingResolver(None).io_loop is loop
+
+
+def test_class_of_a_program_with_a_loop(loop, configured):
+    made = []
+
+    class Legacy(netutil.BlockingResolver):
+        def initialize(self, io_loop):
+            made.append(io_loop)
+            super().initialize(io_loop=io_loop)
+
+    configured(Legacy)
+
+    assert isinstance(netutil.Resolver(io_loop=loop), Legacy)
+    assert netutil.Resolver().io_loop is loop
+    assert made == [loop, loop]
+
+
+def test_class_of_a_program_without_a_loop(loop, other_loop, configured):
+    class Modern(netutil.DefaultLoopResolver):
+        def initialize(self, *, size=1):
+            self.size = size
+
+    configured(Modern, size=2)
+    resolver = netutil.Resolver(io_loop=other_loop)
+
+    assert resolver.size == 2
+    assert resolver.io_loop is other_loop
+
+
+@uses("tornado.netutil.add_accept_handler")
+def test_accept_on_another_loop(loop, other_loop):
+    (listening,) = netutil.bind_sockets(0, "127.0.0.1")
+    client = socket.create_connection(listening.getsockname())
+
+    def start(stop):
+        netutil.add_accept_handler(
+            listening,
+            lambda connection, address: stop((connection, address)),
+            other_loop,
+        )
+
+    ((connection, address),) = called_back(other_loop, start)
+
+    assert address == client.getsockname()
+    other_loop.remove_handler(listening)
+    for sock in (connection, client, listening):
+        sock.close()
+
+
+def test_accept_within_the_contexts_of_who_asked_for_it(loop):
+    (listening,) = netutil.bind_sockets(0, "127.0.0.1")
+    client = socket.create_connection(listening.getsockname())
+    entered = []
+
+    class Named:
+        def __enter__(self):
+            entered.append("enter")
+
+        def __exit__(self, *exc_info):
+            entered.append("leave")
+
+    def start(stop):
+        with StackContext(Named):
+            netutil.add_accept_handler(
+                listening, lambda *connection: stop(connection), None
+            )
+        entered.clear()
+
+    ((connection, _address),) = called_back(loop, start)
+
+    assert entered == ["enter", "leave"]
+    loop.remove_handler(listening)
+    for sock in (connection, client, listening):
+        sock.close()
+
+
+@uses(
+    "tornado.netutil._client_ssl_defaults",
+    "tornado.netutil._server_ssl_defaults",
+    "tornado.iostream._client_ssl_defaults",
+    "tornado.iostream._server_ssl_defaults",
+)
+@pytest.mark.parametrize("module", ["netutil", "iostream"])
+@pytest.mark.parametrize("name", ["_client_ssl_defaults", "_server_ssl_defaults"])
+def test_default_context_is_one(compat, module, name):
+    context = getattr(importlib.import_module(f"tornado.{module}"), name)
+
+    assert isinstance(context, ssl.SSLContext)
+    assert netutil.ssl_options_to_context(context) is context
+    wrapped = context.wrap_bio(
+        ssl.MemoryBIO(), ssl.MemoryBIO(), server_side="server" in name
+    )
+    assert wrapped.context is context()
+    assert type(context()) is ssl.SSLContext
+
+
+@uses(
+    "tornado.netutil.SSLCertificateError",
+    "tornado.netutil._ERRNO_WOULDBLOCK",
+    "tornado.netutil.ssl_match_hostname",
+    "tornado.netutil.xrange",
+    "tornado.iostream.ssl_match_hostname",
+)
+def test_names(compat):
+    from tornado.iostream import ssl_match_hostname as match_in_iostream
+    from tornado.netutil import (
+        _ERRNO_WOULDBLOCK,
+        SSLCertificateError,
+        ssl_match_hostname,
+        xrange,
+    )
+
+    with pytest.raises(SSLCertificateError, match=r"for 'a\.test', not for 'b\.test'"):
+        ssl_match_hostname({"subjectAltName": (("DNS", "a.test"),)}, "b.test")
+    assert match_in_iostream is ssl_match_hostname
+    assert errno.EAGAIN in _ERRNO_WOULDBLOCK
+    assert list(xrange(2)) == [0, 1]
+
+
+@uses("tornado.netutil._dnsname_to_pat")
+def test_what_is_not_served(compat):
+    with pytest.raises(ImportError, match="check_hostname"):
+        from tornado.netutil import _dnsname_to_pat
+
+        _dnsname_to_pat("a.test")
+
+
+@uses(
+    "tornado.platform.caresresolver.CaresResolver.initialize",
+    "tornado.platform.caresresolver.CaresResolver.resolve",
+)
+def test_cares_resolver(loop, other_loop):
+    pytest.importorskip("pycares")
+    from tornado.platform.caresresolver import CaresResolver
+
+    resolver = CaresResolver(io_loop=other_loop)
+    seen = called_back(
+        other_loop, lambda stop: resolver.resolve("127.0.0.1", 80, callback=stop)
+    )
+
+    assert resolver.io_loop is other_loop
+    assert seen == [[LOCALHOST]]
+
+
+def test_uninstall_leaves_nothing():
+    before = {
+        name: inspect.getattr_static(netutil.ExecutorResolver, name)
+        for name in ("resolve", "initialize", "__new__")
+    }
+    gencoro.compat.install()
+    assert (
+        inspect.getattr_static(netutil.ExecutorResolver, "resolve")
+        is not before["resolve"]
+    )
+    gencoro.compat.uninstall()
+
+    for name, value in before.items():
+        assert inspect.getattr_static(netutil.ExecutorResolver, name) is value
+    assert not hasattr(netutil.Resolver, "io_loop")
+    with warnings.catch_warnings():
+        warnings.simplefilter(
+            "ignore"
+        )  # the coroutine that resolve() has not got to be
+        with pytest.raises(TypeError):
+            netutil.Resolver().resolve("127.0.0.1", 80, callback=print)

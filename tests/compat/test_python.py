@@ -1,0 +1,171 @@
+"""What Python itself has removed, as packages of that time use it."""
+
+# ruff: noqa: UP005 (the old names are what is tested)
+
+import asyncio
+import collections
+import collections.abc
+import importlib
+import socket
+import sys
+import threading
+import unittest
+
+import pytest
+import trustme
+from rows import uses
+
+import gencoro.compat
+from gencoro.compat.names import TABLE
+
+ABCS = [name for name in TABLE if name.startswith("collections.")]
+
+
+@uses(*ABCS)
+@pytest.mark.parametrize("name", [name.removeprefix("collections.") for name in ABCS])
+def test_abstract_classes_of_collections(compat, name):
+    namespace = {}
+    exec(f"from collections import {name}", namespace)  # noqa: S102
+
+    assert namespace[name] is getattr(collections.abc, name)
+
+
+def test_they_go_with_uninstall():
+    gencoro.compat.install()
+    assert collections.Mapping is collections.abc.Mapping
+    gencoro.compat.uninstall()
+
+    assert not hasattr(collections, "Mapping")
+
+
+@uses("inspect.getargspec", "inspect.ArgSpec")
+def test_getargspec(compat):
+    from inspect import ArgSpec, getargspec
+
+    def function(a, b=1, *c, **d):
+        pass
+
+    def annotated(a: int):
+        pass
+
+    assert getargspec(function) == ArgSpec(["a", "b"], "c", "d", (1,))
+    assert getargspec(function).keywords == "d"
+    with pytest.raises(ValueError, match="getfullargspec"):
+        getargspec(annotated)
+
+
+@uses("asyncio.coroutine")
+def test_coroutines_of_asyncio(compat):
+    @asyncio.coroutine
+    def nap():
+        yield from asyncio.sleep(0)
+        return 42
+
+    @asyncio.coroutine
+    def plain():
+        return asyncio.sleep(0, 43)
+
+    @asyncio.coroutine
+    async def native():
+        return 44
+
+    async def main():
+        return [await nap(), await plain(), await asyncio.create_task(native())]
+
+    assert asyncio.run(main()) == [42, 43, 44]
+    assert asyncio.run(nap()) == 42
+
+
+@uses("base64.encodestring", "base64.decodestring", "fractions.gcd", "time.clock")
+def test_functions_of_other_names(compat):
+    from base64 import decodestring, encodestring
+    from fractions import gcd
+    from time import clock
+
+    assert decodestring(encodestring(b"tea")) == b"tea"
+    assert gcd(12, 18) == 6
+    assert clock() <= clock()
+
+
+@uses("cgi.escape")
+@pytest.mark.skipif(sys.version_info >= (3, 13), reason="Python 3.13 has no cgi")
+@pytest.mark.filterwarnings("ignore:'cgi' is deprecated")
+def test_cgi_escape(compat):
+    cgi = importlib.import_module("cgi")
+
+    assert cgi.escape("<\"'&>") == "&lt;\"'&amp;&gt;"
+    assert cgi.escape('"', True) == "&quot;"
+
+
+@uses("threading.Thread.isAlive")
+def test_thread_is_alive(compat):
+    release = threading.Event()
+    thread = threading.Thread(target=release.wait)
+    thread.start()
+    assert thread.isAlive()
+    release.set()
+    thread.join()
+    assert not thread.isAlive()
+
+
+@uses("ssl.wrap_socket", "ssl.match_hostname")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_tls_sockets(compat, tmp_path):
+    import ssl
+
+    authority = trustme.CA()
+    authority.cert_pem.write_to_path(tmp_path / "ca.pem")
+    chain = authority.issue_cert("tea.test").private_key_and_cert_chain_pem
+    chain.write_to_path(tmp_path / "server.pem")
+    left, right = socket.socketpair()
+
+    def serve():
+        with ssl.wrap_socket(
+            right, certfile=tmp_path / "server.pem", server_side=True
+        ) as server:
+            server.sendall(server.recv(10).upper())
+
+    thread = threading.Thread(target=serve)
+    thread.start()
+    with ssl.wrap_socket(
+        left, cert_reqs=ssl.CERT_REQUIRED, ca_certs=tmp_path / "ca.pem"
+    ) as client:
+        ssl.match_hostname(client.getpeercert(), "tea.test")
+        with pytest.raises(ssl.CertificateError):
+            ssl.match_hostname(client.getpeercert(), "cake.test")
+        client.sendall(b"tea")
+        assert client.recv(10) == b"TEA"
+    thread.join()
+
+
+@uses(
+    "unittest.TestCase.assertAlmostEquals",
+    "unittest.TestCase.assertEquals",
+    "unittest.TestCase.assertItemsEqual",
+    "unittest.TestCase.assertNotAlmostEquals",
+    "unittest.TestCase.assertNotEquals",
+    "unittest.TestCase.assertNotRegexpMatches",
+    "unittest.TestCase.assertRaisesRegexp",
+    "unittest.TestCase.assertRegexpMatches",
+    "unittest.TestCase.assert_",
+    "unittest.makeSuite",
+)
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_names_of_unittest(compat):
+    class Test(unittest.TestCase):
+        def test(self):
+            self.assertEquals(1, 1)
+            self.assertItemsEqual([1, 2], [2, 1])
+            self.assertNotEquals(1, 2)
+            self.assertAlmostEquals(1, 1 + 1e-9)
+            self.assertNotAlmostEquals(1, 2)
+            self.assertNotRegexpMatches("tea", "cake")
+            self.assertRegexpMatches("tea", "t.a")
+            self.assert_(True)
+            with self.assertRaisesRegexp(ValueError, "no tea"):
+                raise ValueError("no tea")
+
+    result = unittest.TestResult()
+    unittest.makeSuite(Test).run(result)
+
+    assert (result.testsRun, result.wasSuccessful()) == (1, True)

@@ -1,0 +1,196 @@
+"""``python -m gencoro run``: a legacy program, run as Python would run it."""
+
+import os
+import subprocess
+import sys
+import textwrap
+
+import pytest
+
+LEGACY = """
+    from tornado import gen, ioloop
+
+    def ask(question, callback):
+        ioloop.IOLoop.instance().add_callback(callback, question + " Yes.")
+
+    @gen.engine
+    def main():
+        print((yield gen.Task(ask, "Tea?")))
+        ioloop.IOLoop.instance().stop()
+
+    ioloop.IOLoop.instance().add_callback(main)
+    ioloop.IOLoop.instance().start()
+"""
+
+
+@pytest.fixture
+def run(tmp_path):
+    """Run ``python -m gencoro run`` in a folder; return what came of it."""
+
+    def run(*args, options=(), timeout=60):
+        return subprocess.run(
+            [sys.executable, *options, "-m", "gencoro", *args],
+            check=False,
+            capture_output=True,
+            text=True,
+            timeout=timeout,
+            cwd=tmp_path,
+            env=os.environ | {"PYTHONPATH": _root()},
+        )
+
+    return run
+
+
+def _root():
+    return os.path.dirname(os.path.dirname(__import__("gencoro").__file__))
+
+
+def _write(path, source):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(textwrap.dedent(source))
+    return str(path)
+
+
+def _outcome(done):
+    return done.returncode, done.stdout, done.stderr
+
+
+def test_legacy_script_runs_unmodified(run, tmp_path):
+    _write(tmp_path / "app.py", LEGACY)
+
+    assert _outcome(run("run", "app.py")) == (0, "Tea? Yes.\n", "")
+
+
+def test_script_sees_what_python_would_show_it(run, tmp_path):
+    _write(tmp_path / "lib" / "beside.py", "text = 'beside me'")
+    _write(
+        tmp_path / "lib" / "app.py",
+        """
+        import sys, beside
+        mine = 42
+        print(__name__, sys.argv, beside.text, __file__)
+        print(sys.modules["__main__"].mine)
+        """,
+    )
+    path = os.path.join("lib", "app.py")
+
+    done = run("run", path, "--port=80", "-m", "doctor")
+
+    plain = subprocess.run(
+        [sys.executable, path, "--port=80", "-m", "doctor"],
+        check=True,
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+    )
+    assert _outcome(done) == (0, plain.stdout, "")
+    assert plain.stdout.startswith(f"__main__ ['{path}', '--port=80', '-m', 'doctor']")
+
+
+def test_module_and_package_run(run, tmp_path):
+    _write(tmp_path / "shop" / "__init__.py", "")
+    _write(tmp_path / "shop" / "__main__.py", "from shop.cart import main; main()")
+    _write(
+        tmp_path / "shop" / "cart.py",
+        """
+        import sys
+        from tornado.gen import Task
+        def main():
+            print(Task.__name__, sys.argv[1:])
+        if __name__ == "__main__":
+            main()
+        """,
+    )
+
+    assert _outcome(run("run", "-m", "shop", "-v")) == (0, "Task ['-v']\n", "")
+    assert _outcome(run("run", "-m", "shop.cart", "x")) == (0, "Task ['x']\n", "")
+
+
+def test_folder_runs(run, tmp_path):
+    _write(tmp_path / "shop" / "__main__.py", "import cart")
+    _write(tmp_path / "shop" / "cart.py", "from tornado.gen import Task; print('ok')")
+
+    assert _outcome(run("run", "shop")) == (0, "ok\n", "")
+
+
+def test_error_is_shown_without_our_frames(run, tmp_path):
+    _write(tmp_path / "app.py", "def main():\n    1 / 0\nmain()\n")
+
+    done = run("run", "app.py")
+
+    assert done.returncode == 1
+    assert "ZeroDivisionError" in done.stderr
+    assert done.stderr.count("File ") == 2
+    assert "gencoro" not in done.stderr
+    assert "runpy" not in done.stderr
+
+
+def test_syntax_error_is_shown(run, tmp_path):
+    _write(tmp_path / "app.py", "print 'Python 2'\n")
+
+    done = run("run", "app.py")
+
+    assert done.returncode == 1
+    assert "SyntaxError" in done.stderr
+
+
+def test_exit_status_is_the_programs(run, tmp_path):
+    _write(tmp_path / "app.py", "import sys; sys.exit(7)")
+
+    assert run("run", "app.py").returncode == 7
+
+
+@pytest.mark.parametrize(
+    ("args", "sentence"),
+    [
+        (["run", "missing.py"], "there is no file 'missing.py'"),
+        (["run"], "FILE"),
+        (["run", "-m"], "expected one argument"),
+        (["nonsense"], "invalid choice"),
+    ],
+)
+def test_mistakes_get_a_sentence(run, args, sentence):
+    done = run(*args)
+
+    assert done.returncode == 2
+    assert sentence in done.stderr
+
+
+def test_module_that_is_not_there(run):
+    done = run("run", "-m", "no_such_module")
+
+    assert done.returncode == 1
+    assert "no_such_module" in done.stderr
+
+
+@pytest.mark.parametrize("command", [["--help"], ["run", "--help"], ["doctor", "-h"]])
+def test_help(run, command):
+    done = run(*command)
+
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("usage: python -m gencoro")
+
+
+def test_autoreload_restarts_with_compat(run, tmp_path):
+    """An app with debug=True starts anew when a file of it changes."""
+    _write(
+        tmp_path / "app.py",
+        """
+        import os, sys
+        from tornado import autoreload, ioloop
+        from tornado.gen import Task
+        print("started", sys.argv[1:], flush=True)
+        if os.path.exists("restarted"):
+            sys.exit(3)
+        open("restarted", "w").close()
+        autoreload.start(check_time=10)
+        loop = ioloop.IOLoop.instance()
+        loop.call_later(0.1, os.utime, __file__, (1, 1))
+        loop.start()
+        """,
+    )
+
+    done = run("run", "app.py", "--debug", options=["-W", "ignore"])
+
+    started = "started ['--debug']\n"
+    assert _outcome(done) == (3, started * 2, "")

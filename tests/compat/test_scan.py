@@ -1,0 +1,488 @@
+"""What is found in sources, and what is not; nothing of it is run."""
+
+import pathlib
+import textwrap
+
+import pytest
+import tornado
+
+import crawler_app
+from gencoro.compat.names import TABLE
+from gencoro.compat.source.scan import TODAY, scan
+
+TORNADO = pathlib.Path(tornado.__file__).parent
+CRAWLER = pathlib.Path(crawler_app.__file__).parent
+
+
+def found(source):
+    """Return what is found in a source: the line, the name, the argument if any."""
+    uses = scan(textwrap.dedent(source))
+    return [
+        (use.line, use.name, *([use.argument] if use.argument else [])) for use in uses
+    ]
+
+
+NAMED = {
+    "from a module": "from tornado.gen import Task\nTask(f)",
+    "by another name": "from tornado.gen import Task as T\nT(f)",
+    "of a module": "from tornado import gen\ngen.Task(f)",
+    "of a module by another name": "from tornado import gen as g\ng.Task(f)",
+    "by its full name": "import tornado.gen\ntornado.gen.Task(f)",
+    "of a module imported as": "import tornado.gen as g\ng.Task(f)",
+    "from a star": "from tornado.gen import *\nTask(f)",
+    "by an alias": "import tornado.gen\nTask = tornado.gen.Task\nTask(f)",
+    "by an alias of the module": "from tornado import gen\ng = gen\ng.Task(f)",
+    "imported in a function": "def f():\n    from tornado import gen\n    gen.Task(f)",
+    "in a function": "from tornado import gen\ndef f():\n    yield gen.Task(f)",
+    "in a method": "from tornado import gen\nclass C:\n  def f(self): gen.Task(f)",
+    "in a lambda": "from tornado import gen\nlambda: gen.Task(f)",
+    "in a comprehension": "from tornado import gen\n[gen.Task(f) for f in fs]",
+    "as a default": "from tornado import gen\ndef f(task=gen.Task): pass",
+    "in an annotation": "from tornado import gen\ndef f() -> gen.Task: pass",
+    "imported where it can fail": (
+        "try:\n    from tornado import gen\n"
+        "except ImportError:\n    gen = None\ngen.Task(f)"
+    ),
+    "in a coroutine": "from tornado import gen\nasync def f():\n    await gen.Task(f)",
+}
+
+
+@pytest.mark.parametrize("source", NAMED.values(), ids=NAMED)
+def test_name_is_found_however_it_is_named(source):
+    last = len(source.splitlines())
+
+    assert (last, "tornado.gen.Task") in found(source)
+
+
+LEGACY = {
+    "a decorator": (
+        "import tornado.web\n@tornado.web.asynchronous\ndef get(self): pass",
+        [(2, "tornado.web.asynchronous")],
+    ),
+    "a base class": (
+        "from tornado import gen\nclass P(gen.YieldPoint): pass",
+        [(2, "tornado.gen.YieldPoint")],
+    ),
+    "a module": ("import tornado.stack_context", [(1, "tornado.stack_context")]),
+    "a module of a package": (
+        "from tornado import stack_context\nstack_context.wrap(f)",
+        [(1, "tornado.stack_context"), (2, "tornado.stack_context.wrap")],
+    ),
+    "all of a module": (
+        "from tornado.stack_context import *\nwith NullContext(): pass",
+        [(1, "tornado.stack_context"), (2, "tornado.stack_context.NullContext")],
+    ),
+    "a module as text": (
+        "import importlib, tornado\nimportlib.import_module('tornado.stack_context')",
+        [(2, "tornado.stack_context")],
+    ),
+    "a name as text": (
+        (
+            "from tornado.httpclient import AsyncHTTPClient\n"
+            "patch('tornado.stack_context.wrap')"
+        ),
+        [(2, "tornado.stack_context.wrap")],
+    ),
+    "a name of another module": (
+        "from tornado.web import stack_context",
+        [(1, "tornado.web.stack_context")],
+    ),
+    "a method that is inherited": (
+        """\
+        import tornado.web
+        class Handler(tornado.web.RequestHandler):
+            def get(self):
+                fetch(self.async_callback(self.on_response))
+        """,
+        [(4, "tornado.web.RequestHandler.async_callback")],
+    ),
+    "a method that is inherited through a class of the module": (
+        """\
+        from tornado.web import RequestHandler
+        class Base(RequestHandler): pass
+        class Handler(Base):
+            def get(self):
+                def later():
+                    self._stack_context_handle_exception(1, 2, 3)
+        """,
+        [(6, "tornado.web.RequestHandler._stack_context_handle_exception")],
+    ),
+    "a method of nobody knows whom": (
+        "import tornado.ioloop\nloop().set_blocking_log_threshold(1)",
+        [(2, "tornado.ioloop.IOLoop.set_blocking_log_threshold")],
+    ),
+    "a method of what a function returns": (
+        "from tornado.ioloop import IOLoop\nIOLoop.instance().running()",
+        [(2, "tornado.ioloop.IOLoop.running")],
+    ),
+    "a method of what an alias stands for": (
+        "from tornado import ioloop\nl = ioloop.IOLoop.current()\nl.running()",
+        [(3, "tornado.ioloop.IOLoop.running")],
+    ),
+    "a method that Tornado once called": (
+        (
+            "from tornado.ioloop import IOLoop\n"
+            "class L(IOLoop):\n    def handle_callback_exception(self, callback): pass"
+        ),
+        [(3, "tornado.ioloop.IOLoop.handle_callback_exception")],
+    ),
+    "a method that is replaced": (
+        "from tornado.ioloop import IOLoop\nIOLoop.handle_callback_exception = f",
+        [(2, "tornado.ioloop.IOLoop.handle_callback_exception")],
+    ),
+    "a callback by name": (
+        (
+            "from tornado.httpclient import AsyncHTTPClient\n"
+            "client = AsyncHTTPClient()\nclient.fetch(url, callback=cb)"
+        ),
+        [(3, "tornado.httpclient.AsyncHTTPClient.fetch", "callback")],
+    ),
+    "a callback of nobody knows whose method": (
+        "import tornado.iostream\ndef f(s):\n    s.read_bytes(4,\n        callback=cb)",
+        [(4, "tornado.iostream.BaseIOStream.read_bytes", "callback")],
+    ),
+    "a streaming callback": (
+        "import tornado.iostream\nself.s.read_until_close(streaming_callback=cb)",
+        [(2, "tornado.iostream.BaseIOStream.read_until_close", "streaming_callback")],
+    ),
+    "a callback of an inherited method": (
+        """\
+        from tornado import web
+        class Handler(web.RequestHandler):
+            def get(self):
+                self.flush(callback=self.on_flushed)
+        """,
+        [(4, "tornado.web.RequestHandler.flush", "callback")],
+    ),
+    "a method in the callback's place": (
+        """\
+        from tornado.httpclient import AsyncHTTPClient
+        class C:
+            def go(self):
+                AsyncHTTPClient().fetch("http://a/", self.on_response)
+            def on_response(self, response): pass
+        """,
+        [(4, "tornado.httpclient.AsyncHTTPClient.fetch", "callback")],
+    ),
+    "a method of Tornado in the callback's place": (
+        """\
+        from tornado.testing import AsyncTestCase
+        class C(AsyncTestCase):
+            def test(self):
+                self.client.fetch("http://a/", self.stop)
+        """,
+        [(4, "tornado.httpclient.AsyncHTTPClient.fetch", "callback")],
+    ),
+    "a callback of a method that is async today": (
+        """\
+        from tornado import auth
+        class Login(auth.FacebookGraphMixin):
+            def get(self):
+                self.get_authenticated_user("/", callback=self.on_user)
+                self.facebook_request("/me", self.on_user)
+            def on_user(self, user): pass
+        """,
+        [
+            (4, "tornado.auth.FacebookGraphMixin.get_authenticated_user", "callback"),
+            (5, "tornado.auth.FacebookGraphMixin.facebook_request", "callback"),
+        ],
+    ),
+    "a lambda in the callback's place": (
+        "import tornado.iostream\nstream.read_until(b'x', lambda data: None)",
+        [(2, "tornado.iostream.BaseIOStream.read_until", "callback")],
+    ),
+    "a partial in the callback's place": (
+        (
+            "import tornado.iostream, functools\n"
+            "stream.read_until_close(functools.partial(f, 1))"
+        ),
+        [(2, "tornado.iostream.BaseIOStream.read_until_close", "callback")],
+    ),
+    "a loop by name": (
+        "from tornado.ioloop import PeriodicCallback\nPeriodicCallback(f, 1, io_loop=l)",
+        [(2, "tornado.ioloop.PeriodicCallback", "io_loop")],
+    ),
+    "a loop by position": (
+        (
+            "from tornado.ioloop import IOLoop, PeriodicCallback\n"
+            "PeriodicCallback(f, 1, IOLoop.instance())"
+        ),
+        [(2, "tornado.ioloop.PeriodicCallback", "io_loop")],
+    ),
+    "a loop of a function by position": (
+        "from tornado import autoreload\nautoreload.start(io_loop)",
+        [(2, "tornado.autoreload.start", "io_loop")],
+    ),
+    "a loop of a class that is inherited": (
+        """\
+        from tornado.tcpserver import TCPServer
+        class One(TCPServer):
+            def __init__(self, io_loop=None):
+                super().__init__(io_loop=io_loop)
+                TCPServer.__init__(self, io_loop=io_loop)
+        class Two(TCPServer): pass
+        One(io_loop=l), Two(io_loop=l)
+        """,
+        [
+            (4, "tornado.tcpserver.TCPServer.__init__", "io_loop"),
+            (5, "tornado.tcpserver.TCPServer.__init__", "io_loop"),
+            (7, "tornado.tcpserver.TCPServer.__init__", "io_loop"),
+        ],
+    ),
+    "a loop of a function": (
+        "from tornado import gen\ngen.with_timeout(t, f, io_loop=l)",
+        [(2, "tornado.gen.with_timeout", "io_loop")],
+    ),
+    "a name that nobody has": (
+        "from tornado.gen import nonsense",
+        [(1, "tornado.gen.nonsense")],
+    ),
+    "an attribute that nobody has": (
+        "from tornado import gen\ngen.nonsense()",
+        [(2, "tornado.gen.nonsense")],
+    ),
+    "a module that nobody has": (
+        "import tornado.nonsense.more",
+        [(1, "tornado.nonsense")],
+    ),
+    "a name that a module of once had not": (
+        "from tornado.stack_context import nonsense",
+        [(1, "tornado.stack_context.nonsense")],
+    ),
+    "an import that fails in any case": (
+        """\
+        try:
+            from tornado.gen import Task
+        except ImportError:
+            from tornado.stack_context import wrap as Task
+        """,
+        [(2, "tornado.gen.Task"), (4, "tornado.stack_context.wrap")],
+    ),
+    "an import that must not fail": (
+        (
+            "try:\n    from tornado.gen import Task\n"
+            "except ImportError:\n    print('no')\n    raise"
+        ),
+        [(2, "tornado.gen.Task")],
+    ),
+    "what is used where errors of imports are caught": (
+        "from tornado import gen\ntry:\n    gen.Task(f)\nexcept ImportError:\n    pass",
+        [(3, "tornado.gen.Task")],
+    ),
+}
+
+
+@pytest.mark.parametrize(("source", "uses"), LEGACY.values(), ids=LEGACY)
+def test_legacy_use_is_found(source, uses):
+    assert found(source) == uses
+
+
+MODERN = {
+    "no Tornado": "import gen\ngen.Task(client.fetch(u, callback=f))",
+    "a package of another name": "from tornado_celery import gen\ngen.Task()",
+    "its own package": "from .tornado import gen\nfrom . import gen as g\ngen.Task()",
+    "names that are there": (
+        "from tornado import gen, web\n@gen.coroutine\ndef f(): yield gen.sleep(1)"
+    ),
+    "a parameter of that name": (
+        "from tornado import gen\ndef f(gen):\n    gen.Task()\n    return lambda gen: gen.Task()"
+    ),
+    "a variable of a function": (
+        "from tornado import gen\ndef f():\n    gen = other()\n    gen.Task()"
+    ),
+    "a class's own method": (
+        """\
+        from tornado.httpclient import AsyncHTTPClient
+        class C(AsyncHTTPClient):
+            def fetch(self, url, callback=None): pass
+            def f(self): self.fetch(1, callback=print)
+        """
+    ),
+    "an attribute that the class sets": (
+        """\
+        import tornado.ioloop
+        class L(tornado.ioloop.IOLoop):
+            def initialize(self): self.running = False
+            def f(self): return self.running
+        """
+    ),
+    "a callback that is still taken": (
+        "from tornado.websocket import websocket_connect\n"
+        "websocket_connect(url, callback=f, on_message_callback=g)\n"
+        "from tornado.ioloop import IOLoop\n"
+        "IOLoop.current().add_callback(callback=f)\n"
+        "from tornado.httpclient import HTTPRequest\n"
+        "HTTPRequest(url, streaming_callback=f)\n"
+        "client.fetch(url, streaming_callback=f, header_callback=g)"
+    ),
+    "other arguments in the callback's place": (
+        "import tornado.iostream\nimport limits\n"
+        "s.read_bytes(4, True)\ns.read_until(b'x', limits.most)\nc.fetch(u, raise_error)"
+    ),
+    "a property in the callback's place": (
+        """\
+        import tornado.iostream
+        class C:
+            @property
+            def most(self): return 7
+            def f(self): self.stream.read_until(b"x", self.most)
+        """
+    ),
+    "an import that may fail": (
+        "try:\n    from tornado.stack_context import wrap\n"
+        "except ImportError:\n    wrap = lambda f: f\nwrap(print)"
+    ),
+    "an import that may fail in any way": (
+        "try:\n    import tornado.database\nexcept:\n    tornado = None"
+    ),
+    "an import of either": (
+        """\
+        try:
+            from tornado.httputil import HTTPServerRequest
+        except ImportError:
+            from tornado.httpserver import HTTPRequest as HTTPServerRequest
+            from tornado.gen import nonsense
+        HTTPServerRequest()
+        """
+    ),
+    "an attribute that may not be there": (
+        "from tornado import gen\ntry:\n    gen.Task\nexcept AttributeError:\n    pass"
+    ),
+    "what is asked for": (
+        "from tornado import gen\nif hasattr(gen, 'Task'):\n    gen.Task(f)"
+    ),
+    "what is for another Tornado": (
+        """\
+        import tornado
+        from tornado import version_info as v
+        if tornado.version_info < (5,):
+            from tornado.stack_context import wrap
+        if v[0] < 5:
+            from tornado.gen import Task
+        else:
+            Task = None
+        Task(), wrap()
+        """
+    ),
+    "what a reader of types is told": (
+        "from typing import TYPE_CHECKING\nimport tornado\n"
+        "if TYPE_CHECKING:\n    from tornado.gen import Task"
+    ),
+    "a name of every module": "from tornado import gen\ngen.__doc__, gen.__name__",
+    "a name that a module may make": (
+        "from tornado.platform.asyncio import AnyThreadEventLoopPolicy\n"
+        "from tornado.speedups import websocket_mask"
+    ),
+    "what is set": "import tornado.web\ntornado.web.mine = 1\ntornado.web.mine2: int = 2",
+    "a sentence": "import tornado\nprint('tornado.gen.Task is gone')",
+    "a name that is something else too": (
+        "from tornado import gen\ngen.Future\nfor gen in gens:\n    gen.nonsense()"
+    ),
+    "a class that may be itself": (
+        "from tornado import web\nclass A(B): pass\nclass B(A): pass\nB().x.y()"
+    ),
+    "names that lead to each other": (
+        "import tornado\n"
+        + "".join(f"a{n} = a{m}.b({n})\n" for n in range(20) for m in range(20))
+        + "a1.c"
+    ),
+    "a circle of aliases": "import tornado\na = b\nb = a\na.c()\nclass A(A): pass\nA()",
+}
+
+
+@pytest.mark.parametrize("source", MODERN.values(), ids=MODERN)
+def test_nothing_is_found(source):
+    assert found(source) == []
+
+
+@pytest.mark.parametrize(
+    "file",
+    [*TORNADO.glob("*.py"), *TORNADO.glob("platform/*.py"), *CRAWLER.rglob("*.py")],
+    ids=lambda file: f"{file.parent.name}/{file.name}",
+)
+def test_nothing_is_found_in_code_of_today(file):
+    assert scan(file.read_bytes()) == []
+
+
+def test_little_is_found_in_tornados_tests_of_today():
+    files = sorted(TORNADO.glob("test/*_test.py"))
+    if not files:
+        pytest.skip("this Tornado has come without its tests")
+
+    uses = [(file.name, use.name) for file in files for use in scan(file.read_bytes())]
+
+    # It stands after a return.
+    assert uses == [("gen_test.py", "tornado.gen.Task")]
+
+
+def test_use_tells_its_row():
+    [use] = scan("from tornado.gen import engine")
+    [unserved] = scan("import tornado.database")
+    [unknown] = scan("from tornado.gen import nonsense")
+
+    assert (use.row.first, use.row.last, use.is_served) == ("2.1", "5.1", True)
+    assert (unserved.row.first, unserved.row.last) == ("2.0", "2.4")
+    assert not unserved.is_served
+    assert (unknown.row, unknown.is_served) == (None, False)
+
+
+def test_source_that_is_too_deep_is_refused():
+    with pytest.raises(SyntaxError, match="too deeply"):
+        scan("import tornado\nx = " + "+".join("x" * 5000))
+
+
+def test_two_uses_on_one_line_are_one():
+    assert len(scan("from tornado import gen\n[gen.Task(f), gen.Task(g)]")) == 1
+
+
+@pytest.mark.parametrize(
+    ("source", "line"),
+    [
+        ("import os\nprint 'tornado'\n", 2),
+        ("try:\n    pass\nexcept E, e:\n    pass\n", 3),
+        ("x = '\0'\n", None),
+        ("(" * 1000 + ")" * 1000, None),
+    ],
+)
+def test_source_that_is_not_of_python_3_is_refused(source, line):
+    with pytest.raises(SyntaxError) as error:
+        scan(source)
+
+    if line is not None:
+        assert error.value.lineno == line
+
+
+def test_bytes_are_read_as_python_reads_them():
+    source = "# coding: latin1\nfrom tornado import gen\nx = '\xe9', gen.Task\n"
+
+    assert [use.line for use in scan(source.encode("latin1"))] == [3]
+
+
+def test_questionable_source_is_no_warning(recwarn):
+    scan("import tornado\nx = '\\d'\nassert (x, 1)\n")
+
+    assert not recwarn.list
+
+
+def test_with_compat_installed_the_same_is_found(compat):
+    import tornado.gen
+
+    assert tornado.gen.Task
+    assert found("from tornado.gen import Task") == [(1, "tornado.gen.Task")]
+
+
+OF_MODULES = [
+    name
+    for name in TABLE
+    if name.startswith("tornado.")
+    and not any(part.strip("_")[:1].isupper() for part in name.split(".")[:-1])
+]
+
+
+@pytest.mark.parametrize("name", OF_MODULES)
+def test_import_of_any_row_is_found_unless_it_is_there_today(name):
+    module, _, own_name = name.rpartition(".")
+
+    names = [use.name for use in scan(f"from {module} import {own_name}")]
+
+    assert names == ([] if TODAY.has(name) else [name])

@@ -1,0 +1,57 @@
+"""tornado.locale and tornado.escape as code of Tornado 2 to 5 uses them."""
+
+import pytest
+import tornado.escape
+import tornado.locale
+from rows import uses
+from tornado.locale import Locale
+
+
+@uses("tornado.locale.Locale.__init__")
+def test_locale_with_translations(compat):
+    class Shouting(Locale):
+        def __init__(self, code, translations):
+            super().__init__(code, translations)
+
+        def translate(self, message, plural_message=None, count=None):
+            return self.translations.get(message, message.upper())
+
+    locale = Shouting("en_US", {"May": "may"})
+
+    assert locale._months[3:5] == ["APRIL", "may"]
+    assert Locale.get("en_US").code == "en_US"
+
+
+@uses("tornado.locale.Locale.get")
+def test_cache_of_locales_may_be_deleted(compat, monkeypatch):
+    monkeypatch.setattr(Locale, "_cache", {})
+    del Locale._cache
+
+    assert Locale.get("en_US") is Locale.get("en_US")
+    assert list(Locale._cache) == ["en_US"]
+
+
+@uses("tornado.locale.get_supported_locales")
+def test_supported_locales(compat):
+    assert tornado.locale.get_supported_locales(Locale) == {"en_US"}
+    assert tornado.locale.get_supported_locales() == {"en_US"}
+
+
+@uses("tornado.escape._json_decode", "tornado.escape._json_encode")
+def test_json(compat):
+    from tornado.escape import _json_decode, _json_encode
+
+    assert _json_decode(_json_encode({"a": [1]})) == {"a": [1]}
+
+
+@uses(
+    "tornado.escape._HTML_UNICODE_MAP",
+    "tornado.escape._XHTML_ESCAPE_DICT",
+    "tornado.escape._XHTML_ESCAPE_RE",
+)
+@pytest.mark.parametrize(
+    "name", ["_HTML_UNICODE_MAP", "_XHTML_ESCAPE_DICT", "_XHTML_ESCAPE_RE"]
+)
+def test_what_is_not_served(compat, name):
+    with pytest.raises(AttributeError, match="html"):
+        getattr(tornado.escape, name)
