@@ -13,6 +13,11 @@ from gencoro.compat.running import run_module, run_script
 
 __all__ = ["main"]
 
+# What the shell is told, besides what the program or the doctor has to tell.
+MISUSED = 2
+FAILED = 3
+INTERRUPTED = 130
+
 RUN_USAGE = "python -m gencoro run [-h] (FILE | -m MODULE) [ARGS ...]"
 
 EXAMPLES = """\
@@ -29,15 +34,29 @@ def main(argv: list[str]) -> int:
     own, of_program = _split(argv)
     args = _parser().parse_args(own)
     if args.command == "doctor":
-        return doctor(args.target, show_all=args.all, as_json=args.format == "json")
+        return _examine(args)
     if args.module is not None:
         run_module(args.module, of_program)
     elif os.path.exists(args.file):
         run_script(args.file, of_program)
     else:
         print(f"gencoro run: there is no file {args.file!r}", file=sys.stderr)
-        return 2
+        return MISUSED
     return 0
+
+
+def _examine(args: argparse.Namespace) -> int:
+    try:
+        return doctor(args.target, show_all=args.all, as_json=args.format == "json")
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except BrokenPipeError:
+        # The reader of our output has seen enough; nothing is left to tell it.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except OSError as exc:  # such as a disk that is full
+        print(f"gencoro doctor: {exc}", file=sys.stderr)
+        return FAILED
 
 
 def _split(argv: list[str]) -> tuple[list[str], list[str]]:

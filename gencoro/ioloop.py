@@ -31,11 +31,12 @@ from gencoro.futures import app_log
 from gencoro.leftovers import finish_leftovers
 from gencoro.loop_callbacks import CallbackLoop
 from gencoro.main_call import MainCall
+from gencoro.on_signal import woken_by_signals
 from gencoro.periodic import PeriodicCallback
 from gencoro.waiting import wall_time
 from gencoro.yieldables import held_tasks
 
-__all__ = ["IOLoop", "PeriodicCallback", "adopt"]
+__all__ = ["IOLoop", "PeriodicCallback", "adopt", "program_loop"]
 
 # Names that code written for tornado.ioloop finds there.
 TimeoutError = builtins.TimeoutError
@@ -44,6 +45,9 @@ _Selectable = tornado.ioloop._Selectable
 # Looked up once: compat may put our IOLoop in the place of Tornado's.
 _tornado_configure = tornado.ioloop.IOLoop.configure
 _tornado_current = tornado.ioloop.IOLoop.current
+
+# Tornado's own; to look it up here is twice as quick as to ask.
+_by_asyncio_loop = tornado.ioloop.IOLoop._ioloop_for_asyncio
 
 gen_log = logging.getLogger("tornado.general")
 
@@ -83,7 +87,12 @@ class IOLoop(CallbackLoop):
         If there is none, make one, or return None where ``instance`` is false.  It is
         the same object that ``tornado.ioloop.IOLoop.current()`` returns.
         """
-        if _is_a_loop_running() or sys.version_info < (3, 12):
+        running = asyncio._get_running_loop()
+        if running is not None:
+            known = _by_asyncio_loop.get(running)
+            if isinstance(known, IOLoop):
+                return known
+        if running is not None or sys.version_info < (3, 12):
             loop = _tornado_current(instance)
         else:
             with warnings.catch_warnings():
@@ -150,8 +159,14 @@ class IOLoop(CallbackLoop):
 
     def start(self) -> None:
         """Run the loop until ``stop``."""
-        if threading.current_thread() is threading.main_thread():
-            _program.started = self
+        if threading.current_thread() is not threading.main_thread():
+            super().start()
+            return
+        _program.started = self
+        with woken_by_signals(self.asyncio_loop):
+            self._start_watched()
+
+    def _start_watched(self) -> None:
         if self._watch is None:
             super().start()
             return
@@ -294,6 +309,11 @@ def adopt(loop: tornado.ioloop.IOLoop) -> None:
         loop.__class__ = IOLoop
     elif type(loop) is AsyncIOMainLoop:
         loop.__class__ = _MainLoop
+
+
+def program_loop() -> IOLoop | None:
+    """Return the loop that threads without one get from `IOLoop.instance`."""
+    return _program.loop()
 
 
 class _Program:

@@ -1,19 +1,20 @@
-"""Answering a signal with a text, without harm to the program it comes to.
+"""What is done about signals, without harm to the program that they come to.
 
 Rule: a signal strikes in any line of the program, so nothing may come of it there: no
 error, no wait for a lock, no use of a buffer that is half written.
 """
 
+import asyncio
 import contextlib
 import os
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from traceback import format_exc
 from types import FrameType
 from typing import TextIO
 
-__all__ = ["Answer"]
+__all__ = ["Answer", "woken_by_signals"]
 
 
 class Answer:
@@ -71,3 +72,21 @@ def _write(file: TextIO, text: str) -> None:
     with contextlib.suppress(OSError):  # nobody reads it, or its disk is full
         while rest:
             rest = rest[os.write(descriptor, rest) :]
+
+
+@contextlib.contextmanager
+def woken_by_signals(loop: asyncio.AbstractEventLoop) -> Iterator[None]:
+    """Have a loop that sleeps go on when a signal has come; on the main thread only.
+
+    A handler of `signal.signal` runs while the loop waits.  What it schedules would stay
+    unheard until something else happens; asyncio sees to its own handlers only.
+    """
+    waker = getattr(loop, "_csock", None)  # what it wakes itself with
+    if waker is None:  # a loop of another make
+        yield
+        return
+    before = signal.set_wakeup_fd(waker.fileno(), warn_on_full_buffer=False)
+    try:
+        yield
+    finally:
+        signal.set_wakeup_fd(before)

@@ -210,7 +210,7 @@ redirected_at_5 = _redirected(5, parameters=8)
 def auth_return_future(f: Callable[..., object]) -> Callable[..., Future[Any]]:
     """Make a function that fills the Future it is given as ``callback`` return that.
 
-    The caller may give a callback of his own, by position or by name.  Whatever the
+    The caller may give a callback, by position or by name.  Whatever the
     function raises, or what it has scheduled, fails the Future.
     """
     replacer = ArgReplacer(f, "callback")

@@ -33,12 +33,17 @@ def take_callback(
 
     Returns the callback, or None; and the arguments by position without it.
 
+    Raises:
+        TypeError: there are two callbacks.
+
     >>> take_callback(("stream", 7, print), {}, place=2)
     (<built-in function print>, ('stream', 7))
     >>> take_callback(("stream", 7, True), {}, place=2)
     (None, ('stream', 7, True))
     """
     if "callback" in kwargs:
+        if len(args) > place and callable(args[place]):
+            raise TypeError("a callback was given twice, by position and by name")
         return kwargs.pop("callback"), args
     if len(args) > place and (
         callable(args[place])

@@ -5,6 +5,7 @@ Rule: the code is read, never run.
 This is ``python -m gencoro doctor``.
 """
 
+import contextlib
 import json
 import sys
 from collections.abc import Iterable, Iterator
@@ -20,6 +21,9 @@ __all__ = ["ALL_SERVED", "BAD_TARGET", "NOT_SERVED", "doctor"]
 ALL_SERVED = 0
 NOT_SERVED = 1
 BAD_TARGET = 2
+
+# How deep the calls of those who look at a source may go.
+DEEPEST = 20_000
 
 # How many places are told of a name, unless all are asked for.
 FEW = 3
@@ -116,17 +120,30 @@ def doctor(
     parsed, and 2 if there is no such target, which standard error is told.
     """
     try:
-        findings = _find(files_of(target))
+        with _deep_calls():
+            findings = _find(files_of(target))
     except BadTarget as exc:
         print(f"doctor: {exc}", file=sys.stderr)
         return BAD_TARGET
     text = _as_json(findings) if as_json else _as_text(findings, show_all)
     out = out or sys.stdout
-    encoding = out.encoding or "utf-8"
-    # A name of a file need not be text that can be printed.
-    out.write(text.encode(encoding, "backslashreplace").decode(encoding))
-    out.flush()
+    if out is not None:  # it may be closed
+        encoding = out.encoding or "utf-8"
+        # A name of a file need not be text that can be printed.
+        out.write(text.encode(encoding, "backslashreplace").decode(encoding))
+        out.flush()
     return ALL_SERVED if findings.are_all_served else NOT_SERVED
+
+
+@contextlib.contextmanager
+def _deep_calls() -> Iterator[None]:
+    """Allow what Python itself needs no calls for: sources that are nested deeply."""
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(DEEPEST, before))
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(before)
 
 
 def _find(files: Iterable[str]) -> _Findings:

@@ -67,5 +67,4 @@ def is_of_tornado(frame: types.FrameType) -> bool:
     Its tests are not: they use Tornado as everybody does.
     """
     name: str = frame.f_globals.get("__name__", "")
-    package, _, rest = name.partition(".")
-    return package == "tornado" and rest.partition(".")[0] != "test"
+    return name.startswith("tornado.") and not name.startswith("tornado.test.")

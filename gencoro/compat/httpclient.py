@@ -5,7 +5,7 @@ Rule: a fetch with a callback never raises what the network has done: that is
 
 What a client does with a request goes on outside of the caller's stack contexts, for its
 queue and its connections serve others too.  What the caller has given to be called runs
-within his.
+within them.
 """
 
 import asyncio
@@ -29,7 +29,7 @@ from tornado.ioloop import IOLoop
 from gencoro import callbacks
 from gencoro.compat.callbacks import take_callback
 from gencoro.compat.installer import installed
-from gencoro.compat.io_loops import on_loop, take_io_loop
+from gencoro.compat.io_loops import on_loop, take_io_loop, taking_io_loop
 from gencoro.coroutines import coroutine
 from gencoro.futures import Future
 from gencoro.yieldables import as_future
@@ -143,7 +143,7 @@ def _with_callback(
     @functools.wraps(original)
     def fetch(self: AsyncHTTPClient, *args: Any, **kwargs: Any) -> Any:
         is_legacy = "callback" in kwargs or (
-            # None is of one who hands on a callback that he was not given himself.
+            # None is a callback that is handed on by who was given none.
             len(args) > 1 and (args[1] is None or callable(args[1]))
         )
         is_running = asyncio._get_running_loop() is not None
@@ -385,16 +385,8 @@ def handle_request(original: Callable[..., None]) -> Callable[..., None]:
     return _handle_request
 
 
-def connection_initializer(original: Callable[..., None]) -> Callable[..., None]:
-    """Return ``__init__`` of a connection, with ``io_loop`` as its first argument."""
-
-    @functools.wraps(original)
-    def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
-        io_loop, args = take_io_loop(args, kwargs, place=0)
-        with on_loop(io_loop):
-            original(self, *args, **kwargs)
-
-    return __init__
+# A connection's __init__(self, io_loop, client, request, ...).
+connection_initializer = taking_io_loop(place=1)
 
 
 def handle_force_timeout(self: Any) -> None:

@@ -24,10 +24,14 @@ keep_io_loop = keeping_io_loop(place=3)
 def initialize(original: Callable[..., None]) -> Callable[..., None]:
     """Take the loop that is to serve, and tell whether connections are kept."""
 
-    @keep_io_loop
+    keeping = keep_io_loop(original)
+
     @functools.wraps(original)
     def wrapper(self: Any, *args: Any, **kwargs: Any) -> None:
-        original(self, *args, **kwargs)
+        # No loop, and ``xheaders`` after it: today's ssl_options are no truth values.
+        if len(args) > 3 and args[2] is None and isinstance(args[3], bool):
+            args = (*args[:2], *args[3:])
+        keeping(self, *args, **kwargs)
         self.no_keep_alive = self.conn_params.no_keep_alive
 
     return wrapper

@@ -124,7 +124,9 @@ class _Installation:
             raise
 
     def _set(self, owner: Any, name: str, value: Any) -> None:
-        self._changes.append((owner, name, vars(owner).get(name, _MISSING)))
+        # A module that is ours goes as a whole, and stays whole for those who have it.
+        if getattr(owner, "__name__", None) not in self._finder.made:
+            self._changes.append((owner, name, vars(owner).get(name, _MISSING)))
         setattr(owner, name, value)
 
     def _add_base(self, cls: type, base: type) -> None:

@@ -1,13 +1,14 @@
 """What `tornado.ioloop` had besides what `gencoro.ioloop.IOLoop` has."""
 
 import functools
+import threading
 from collections.abc import Callable
 from typing import Any
 
 from tornado.platform.asyncio import BaseAsyncIOLoop
 
 from gencoro.compat.pollers import PolledLoop
-from gencoro.ioloop import IOLoop, adopt
+from gencoro.ioloop import IOLoop, adopt, program_loop
 
 __all__ = [
     "EPOLLERR",
@@ -20,6 +21,9 @@ __all__ = [
     "EPOLLRDHUP",
     "POLL_TIMEOUT",
     "PollIOLoop",
+    "clear_current",
+    "instance",
+    "make_current",
     "making_ours",
     "running",
 ]
@@ -47,6 +51,33 @@ def making_ours(original: Callable[..., None]) -> Callable[..., None]:
         adopt(self)
 
     return initialize
+
+
+def _instance() -> IOLoop:
+    """Return the program's loop on any thread but the main one, as it was until Tornado 4.
+
+    Threads that have loops of their own count on it: its ``add_callback`` brings a result
+    to the program.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        return program_loop() or IOLoop.instance()
+    return IOLoop.instance()
+
+
+instance = staticmethod(_instance)
+
+
+def make_current(self: IOLoop) -> None:
+    """Make the loop that of this thread; today's Tornado warns of it."""
+    self._make_current()
+
+
+def _clear_current() -> None:
+    """Have no loop on this thread; today's Tornado warns of it."""
+    IOLoop._clear_current()
+
+
+clear_current = staticmethod(_clear_current)
 
 
 def running(self: IOLoop) -> bool:

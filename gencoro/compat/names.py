@@ -103,13 +103,15 @@ tornado.ioloop.IOLoop._EPOLLONESHOT                        2.0 5.1 put    gencor
 tornado.ioloop.IOLoop._EPOLLOUT                            2.0 5.1 put    gencoro.compat.ioloop:EPOLLOUT
 tornado.ioloop.IOLoop._EPOLLPRI                            2.0 5.1 put    gencoro.compat.ioloop:EPOLLPRI
 tornado.ioloop.IOLoop._EPOLLRDHUP                          2.0 5.1 put    gencoro.compat.ioloop:EPOLLRDHUP
+tornado.ioloop.IOLoop.clear_current                        3.0 6.1 put    gencoro.compat.ioloop:clear_current
 tornado.ioloop.IOLoop.clear_instance                       3.2 4.5 put    gencoro.ioloop:IOLoop.clear_instance
 tornado.ioloop.IOLoop.current                              3.0 5.1 put    gencoro.ioloop:IOLoop.current
 tornado.ioloop.IOLoop.handle_callback_exception            2.0 5.1 put    gencoro.ioloop:IOLoop.handle_callback_exception
 tornado.ioloop.IOLoop.initialized                          2.0 4.5 put    gencoro.ioloop:IOLoop.initialized
 tornado.ioloop.IOLoop.install                              2.1 4.5 put    gencoro.ioloop:IOLoop.install
-tornado.ioloop.IOLoop.instance                             2.0 4.5 put    gencoro.ioloop:IOLoop.instance
+tornado.ioloop.IOLoop.instance                             2.0 4.5 put    gencoro.compat.ioloop:instance
 tornado.ioloop.IOLoop.log_stack                            2.0 5.1 put    gencoro.ioloop:IOLoop.log_stack
+tornado.ioloop.IOLoop.make_current                         3.0 6.1 put    gencoro.compat.ioloop:make_current
 tornado.ioloop.IOLoop.running                              2.0 2.4 put    gencoro.compat.ioloop:running
 tornado.ioloop.IOLoop.set_blocking_log_threshold           2.0 5.1 put    gencoro.ioloop:IOLoop.set_blocking_log_threshold
 tornado.ioloop.IOLoop.set_blocking_signal_threshold        2.0 5.1 put    gencoro.ioloop:IOLoop.set_blocking_signal_threshold

@@ -4,20 +4,34 @@ Rule: the program sees what it would see if Python had run it: its name, its arg
 folder on the path, and no frame of ours in a traceback.
 """
 
+import builtins
+import importlib.util
 import io
+import multiprocessing.spawn
 import os
 import runpy
 import sys
 import types
 import zipfile
-from collections.abc import Callable
 from typing import Any
 
 import tornado.autoreload
 
 from gencoro.compat.installer import install
 
-__all__ = ["run_module", "run_script"]
+__all__ = ["MAIN", "run_module", "run_script", "spawn_like_this"]
+
+# The variable that tells processes which multiprocessing spawns what is run here: "file:"
+# or "module:", and its path or name.
+MAIN = "GENCORO_COMPAT_MAIN"
+
+# The files whose frames stand above those of the program.
+_ABOVE_PROGRAM = {
+    "<frozen runpy>",
+    runpy.__file__,
+    __file__,
+    os.path.join(os.path.dirname(os.path.dirname(__file__)), "__main__.py"),
+}
 
 
 def run_script(path: str, args: list[str]) -> None:
@@ -26,65 +40,76 @@ def run_script(path: str, args: list[str]) -> None:
     Raises:
         SystemExit: the program has ended itself, or failed; its traceback is printed.
     """
+    _prepare([path, *args], f"file:{os.path.abspath(path)}")
     if os.path.isfile(path) and not zipfile.is_zipfile(path):
         sys.path[0] = os.path.dirname(os.path.abspath(path))
-        _run([path, *args], lambda: _exec(os.path.abspath(path)))
+        _exec(os.path.abspath(path))
     else:
         # runpy puts the folder in the place of this.
         del sys.path[0]
-        _run([path, *args], lambda: runpy.run_path(path, run_name="__main__"))
+        runpy.run_path(path, run_name="__main__")
 
 
 def run_module(name: str, args: list[str]) -> None:
     """Run a module, or a package's ``__main__``, as ``python -m name args`` does.
 
     Raises:
-        SystemExit: the program has ended itself, or failed; its traceback is printed.
+        SystemExit: there is no such module, or the program has ended itself.
     """
+    _prepare([name, *args], f"module:{name}")
     sys.path[0] = os.getcwd()
-    _run(
-        [name, *args],
-        lambda: runpy.run_module(name, run_name="__main__", alter_sys=True),
-    )
-
-
-def _run(argv: list[str], run: Callable[[], Any]) -> None:
-    install()
-    _restart_like_this()
-    sys.argv[:] = argv
     try:
-        run()
-    except (SystemExit, KeyboardInterrupt):
-        raise
-    except BaseException as exc:
-        exc.__traceback__ = _of_program(exc.__traceback__)
-        sys.excepthook(type(exc), exc, exc.__traceback__)
-        sys.exit(1)
+        is_there = importlib.util.find_spec(name) is not None
+    except ModuleNotFoundError:  # a package that it would be in
+        is_there = False
+    if not is_there:
+        sys.exit(f"{sys.executable}: No module named {name}")
+    runpy.run_module(name, run_name="__main__", alter_sys=True)
+
+
+def _prepare(argv: list[str], main: str) -> None:
+    install()
+    sys.argv[:] = argv
+    sys.excepthook = _tell_of_program
+    # Tornado's autoreload is to run us again, and not the program alone.  That is what its
+    # own command line does; there is no public way.
+    vars(tornado.autoreload).update(
+        _autoreload_is_main=True, _original_argv=sys.orig_argv[1:], _original_spec=None
+    )
+    os.environ[MAIN] = main
+    spawn_like_this()
+
+
+def spawn_like_this() -> None:
+    """Have processes that multiprocessing spawns run legacy code as well."""
+    plain = multiprocessing.spawn.get_preparation_data
+
+    def get_preparation_data(name: str) -> dict[str, Any]:
+        data = plain(name)
+        if data.pop("init_main_from_path", data.pop("init_main_from_name", None)):
+            data["init_main_from_name"] = "gencoro.compat.spawned"
+        return data
+
+    multiprocessing.spawn.get_preparation_data = get_preparation_data
 
 
 def _exec(path: str) -> None:
     """Run a file as the main module, which stays that, as Python has it."""
-    main = sys.modules["__main__"] = types.ModuleType("__main__")
+    main: Any = types.ModuleType("__main__")
+    sys.modules["__main__"] = main
     main.__file__ = path
+    main.__builtins__ = builtins
     with io.open_code(path) as file:
         code = compile(file.read(), path, "exec", dont_inherit=True)
     exec(code, vars(main))  # noqa: S102 (to run it is what we were asked for)
 
 
-def _restart_like_this() -> None:
-    """Have Tornado's autoreload run us again, and not the program alone."""
-    # What its own command line does; there is no public way.
-    vars(tornado.autoreload).update(
-        _autoreload_is_main=True, _original_argv=sys.orig_argv[1:], _original_spec=None
-    )
-
-
-def _of_program(traceback: types.TracebackType | None) -> types.TracebackType | None:
-    """Leave out the frames above the program's own."""
-    rest = traceback
-    while rest is not None and rest.tb_frame.f_globals.get("__name__") in (
-        __name__,
-        "runpy",
-    ):
-        rest = rest.tb_next
-    return rest or traceback
+def _tell_of_program(
+    typ: type[BaseException],
+    value: BaseException,
+    traceback: types.TracebackType | None,
+) -> None:
+    """Print an error that nobody has caught, without the frames above the program's."""
+    while traceback and traceback.tb_frame.f_code.co_filename in _ABOVE_PROGRAM:
+        traceback = traceback.tb_next
+    sys.__excepthook__(typ, value.with_traceback(traceback), traceback)

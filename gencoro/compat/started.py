@@ -3,8 +3,8 @@
 Those ran when they were called, and legacy code may drop what they return; a coroutine
 that nobody awaits never runs.
 
-Rule: who calls from within an ``async def`` awaits what he gets, and gets the coroutine
-itself.  For anybody else it is started.
+Rule: a call from within an ``async def`` is awaited, and gets the coroutine itself.  For
+any other it is started.
 """
 
 import asyncio
@@ -29,18 +29,14 @@ T = TypeVar("T")
 _NATIVE = inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 
 
-def is_for_await(depth: int = 2) -> bool:
-    """Return whether a caller takes a coroutine that has not been started.
-
-    Args:
-        depth: How many calls above this one he is; 2 is the caller of who asks.
-    """
+def is_for_await() -> bool:
+    """Return whether the caller of our caller takes a coroutine that has not begun."""
     if asyncio._get_running_loop() is None:
         return True
-    return bool(sys._getframe(depth).f_code.co_flags & _NATIVE)
+    return bool(sys._getframe(2).f_code.co_flags & _NATIVE)
 
 
-class Started(asyncio.Task[T]):
+class Started(asyncio.Future[T]):
     """A native coroutine that runs by itself.
 
     It may be yielded, awaited, or given to whatever wants a Future or a coroutine.  If it
@@ -52,8 +48,9 @@ class Started(asyncio.Task[T]):
             that nobody has looked at.  None leaves it to asyncio, which logs it.
     """
 
-    # Set when there is a task that can fail.
-    _on_lost: Callable[[BaseException], object] | None = None
+    # What runs it, until it has ended.  Not this itself: among the tasks of a loop there
+    # must be none that looks like a coroutine, or asyncio.wait refuses all of them.
+    _task: asyncio.Task[T] | None = None
 
     def __init__(
         self,
@@ -65,11 +62,28 @@ class Started(asyncio.Task[T]):
         if held().contexts[0] and isinstance(coroutine, CoroutineType):
             coroutine = EnteringCoroutine(coroutine)
         loop: asyncio.AbstractEventLoop = self._io_loop.asyncio_loop  # type: ignore[attr-defined]
-        super().__init__(coroutine, loop=loop)
+        super().__init__(loop=loop)
         self._on_lost = on_lost
+        self._task = loop.create_task(coroutine)
         tasks = held_tasks(loop)
-        tasks.add(self)
-        self.add_done_callback(tasks.discard)
+        tasks.add(self._task)
+        self._task.add_done_callback(tasks.discard)
+        self._task.add_done_callback(self._take_outcome)
+
+    def _take_outcome(self, task: asyncio.Task[T]) -> None:
+        self._task = None
+        if task.cancelled():
+            super().cancel()
+        elif (error := task.exception()) is not None:
+            self.set_exception(error)
+        else:
+            self.set_result(task.result())
+
+    def cancel(self, msg: Any = None) -> bool:
+        """Cancel the coroutine, as `asyncio.Task.cancel` does."""
+        if self._task is not None:
+            return self._task.cancel(msg)
+        return super().cancel(msg)
 
     def __del__(self) -> None:
         if (

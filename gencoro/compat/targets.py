@@ -50,8 +50,11 @@ def _files_in(folder: str) -> Iterator[str]:
             and not os.path.exists(os.path.join(parent, name, "pyvenv.cfg"))
         )
         for name in sorted(files):
-            if name.endswith(".py"):
-                yield os.path.join(parent, name)
+            path = os.path.join(parent, name)
+            # A pipe of that name would be waited for.
+            is_other = os.path.exists(path) and not os.path.isfile(path)
+            if name.endswith(".py") and not is_other:
+                yield path
 
 
 def _files_of_module(name: str) -> Iterator[str]:

@@ -71,7 +71,12 @@ def asynchronous(method: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(method)
     def wrapper(self: RequestHandler, *args: Any, **kwargs: Any) -> Any:
         self._auto_finish = False
-        handle: Any = self._stack_context_handle_exception  # type: ignore[attr-defined]
+        # An attribute of handlers for as long as compat is installed, and of subclasses.
+        handle = getattr(
+            self,
+            "_stack_context_handle_exception",
+            functools.partial(stack_context_handle_exception, self),
+        )
         with ExceptionStackContext(handle):
             result = method(self, *args, **kwargs)
             if isinstance(result, Generator):

@@ -21,7 +21,7 @@ from tornado.websocket import (
     _WebSocketParams,
 )
 
-from gencoro.compat.io_loops import on_loop, take_io_loop
+from gencoro.compat.io_loops import on_loop, taking_io_loop
 from gencoro.compat.started import Started, is_for_await
 
 __all__ = [
@@ -237,16 +237,8 @@ def wrap_method(method: Callable[..., Any]) -> Callable[..., None]:
     return wrapper
 
 
-def client_init(original: Callable[..., None]) -> Callable[..., None]:
-    """Take the loop in the first place."""
-
-    @functools.wraps(original)
-    def __init__(*args: Any, **kwargs: Any) -> None:
-        io_loop, args = take_io_loop(args, kwargs, 1)
-        with on_loop(io_loop):
-            original(*args, **kwargs)
-
-    return __init__
+# WebSocketClientConnection(io_loop, request, ...).
+client_init = taking_io_loop(place=1)
 
 
 def connect(original: Callable[..., Any]) -> Callable[..., Any]:

@@ -127,6 +127,15 @@ def test_file_that_cannot_be_read_is_told(folder, see):
     assert see("secret.py")[0] == NOT_SERVED
 
 
+def test_pipe_is_left_out(folder, see):
+    os.mkfifo(folder / "pipe.py")
+
+    status, text = see(".")
+
+    assert status == ALL_SERVED
+    assert "pipe.py" not in text
+
+
 def test_link_that_leads_nowhere_is_told(folder, see):
     (folder / "gone.py").symlink_to(folder / "nowhere.py")
 

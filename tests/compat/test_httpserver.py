@@ -130,6 +130,13 @@ def test_server_takes_a_loop(by_name):
         gencoro.compat.uninstall()
 
 
+def test_none_for_a_loop_is_none(loop):
+    server = HTTPServer(answer, False, None, True)
+
+    assert server.xheaders is True
+    assert server.ssl_options is None
+
+
 def test_server_of_today_is_made_as_it_is(loop):
     server = HTTPServer(answer, True, True, None, "https")
 

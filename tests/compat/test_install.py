@@ -124,6 +124,17 @@ def _run(source):
     return done.stdout
 
 
+def test_legacy_modules_keep_what_they_have_imported():
+    gencoro.compat.install()
+    stack_context = importlib.import_module("tornado.stack_context")
+    for _ in range(2):
+        gencoro.compat.uninstall()
+        gencoro.compat.install()
+    gencoro.compat.uninstall()
+
+    assert stack_context.wrap(len)("four") == 4
+
+
 def test_modules_that_are_imported_later_are_patched_too():
     output = _run(
         """

@@ -51,6 +51,42 @@ def test_the_loop_of_the_program(program_loop):
     assert not IOLoop.initialized()
 
 
+def test_thread_with_a_loop_of_its_own_gets_the_programs(program_loop):
+    """So it brings its results home."""
+    from tornado.ioloop import IOLoop
+
+    seen = []
+
+    def work():
+        own = IOLoop()
+        own.make_current()
+        own.run_sync(lambda: seen.append(IOLoop.current() is own))
+        IOLoop.instance().add_callback(program_loop.stop)
+        IOLoop.clear_current()
+        own.close()
+
+    program_loop.install()
+    thread = threading.Thread(target=work)
+    program_loop.add_callback(thread.start)
+    program_loop.start()
+    thread.join()
+
+    assert seen == [True]
+
+
+@uses("tornado.ioloop.IOLoop.make_current", "tornado.ioloop.IOLoop.clear_current")
+@pytest.mark.filterwarnings("error")
+def test_current_loop_is_chosen_without_a_warning(loop):
+    from tornado.ioloop import IOLoop
+
+    other = IOLoop(make_current=False)
+    other.make_current()
+    assert IOLoop.current() is other
+    IOLoop.clear_current()
+    assert IOLoop.current() is loop
+    other.close()
+
+
 def test_tornados_class_stays(loop):
     from tornado.ioloop import IOLoop
 

@@ -280,6 +280,23 @@ def test_read_into_fills_the_buffer(loop, pair, seen):
     assert buffer == b"abc"
 
 
+def test_none_for_a_callback_is_none(loop, pair, seen):
+    stream, peer = pair
+    peer.send(b"ab\n")
+
+    async def read():
+        return await stream.read_until(b"\n", None, max_bytes=9)
+
+    assert loop.run_sync(read) == b"ab\n"
+
+
+def test_two_callbacks_are_refused(loop, pair, seen):
+    stream, peer = pair
+
+    with pytest.raises(TypeError, match="twice|multiple values"):
+        stream.read_until(b"\n", seen.by("first"), callback=seen.by("second"))
+
+
 def test_arguments_by_position_stand_where_they_did(loop, pair, seen):
     stream, peer = pair
     peer.send(b"ab\ncd\nefghij")

@@ -132,6 +132,7 @@ def test_syntax_error_is_shown(run, tmp_path):
 
     assert done.returncode == 1
     assert "SyntaxError" in done.stderr
+    assert "Traceback" not in done.stderr
 
 
 def test_exit_status_is_the_programs(run, tmp_path):
@@ -159,8 +160,8 @@ def test_mistakes_get_a_sentence(run, args, sentence):
 def test_module_that_is_not_there(run):
     done = run("run", "-m", "no_such_module")
 
-    assert done.returncode == 1
-    assert "no_such_module" in done.stderr
+    error = f"{sys.executable}: No module named no_such_module\n"
+    assert _outcome(done) == (1, "", error)
 
 
 @pytest.mark.parametrize("command", [["--help"], ["run", "--help"], ["doctor", "-h"]])
@@ -194,3 +195,50 @@ def test_autoreload_restarts_with_compat(run, tmp_path):
 
     started = "started ['--debug']\n"
     assert _outcome(done) == (3, started * 2, "")
+
+
+@pytest.mark.parametrize("method", ["spawn", "forkserver", "fork"])
+@pytest.mark.filterwarnings("ignore:.*fork")
+def test_processes_of_multiprocessing_run_legacy_code_too(run, tmp_path, method):
+    source = f"""
+        import multiprocessing
+        from tornado.gen import Task
+
+        def work(number):
+            return Task.__name__, number * 2
+
+        if __name__ == "__main__":
+            with multiprocessing.get_context("{method}").Pool(1) as pool:
+                print(pool.map(work, [21]))
+    """
+    _write(tmp_path / "app.py", source)
+    _write(tmp_path / "shop" / "__init__.py", "")
+    _write(tmp_path / "shop" / "work.py", source)
+
+    for args in (["app.py"], ["-m", "shop.work"]):
+        assert _outcome(run("run", *args)) == (0, "[('Task', 42)]\n", "")
+
+
+def test_builtins_can_be_patched(run, tmp_path):
+    """As code for Python 2 and 3 does."""
+    _write(tmp_path / "app.py", "__builtins__.unicode = str; print(unicode('x'))")
+
+    assert _outcome(run("run", "app.py")) == (0, "x\n", "")
+
+
+def test_ctrl_c_shows_the_programs_frames_only(run, tmp_path):
+    _write(
+        tmp_path / "app.py",
+        """
+        import os, signal
+        def main():
+            os.kill(os.getpid(), signal.SIGINT)
+            signal.pause()
+        main()
+        """,
+    )
+
+    done = run("run", "app.py")
+
+    assert done.returncode == -2
+    assert done.stderr.count("File ") == 2

@@ -971,6 +971,23 @@ def test_what_is_not_served_is_not_there(compat):
     assert not hasattr(Application, "_get_host_handlers")
 
 
+def test_asynchronous_handlers_outlive_uninstall(site):
+    class Handler(RequestHandler):
+        @asynchronous
+        def get(self):
+            gencoro.compat.uninstall()
+            IOLoop.current().add_callback(self.fail)
+
+        def fail(self):
+            raise HTTPError(418)
+
+    site.serve(Handler)
+    try:
+        assert site.fetch().code == 418
+    finally:
+        gencoro.compat.install()  # the fixture takes it away
+
+
 def test_uninstall_leaves_nothing(loop):
     gencoro.compat.install()
     assert vars(RequestHandler)["flush"] is not BEFORE["flush"]

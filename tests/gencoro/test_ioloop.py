@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import logging
+import signal
 import threading
 import traceback
 
@@ -206,6 +207,29 @@ def test_stopped_coroutine_outlives_whoever_clears_the_error(loop):
     loop.close()
 
     assert cleaned_up == ["main"]
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="there are no timers")
+@pytest.mark.parametrize("method", ["add_callback", "add_timeout"])
+def test_what_a_signal_handler_schedules_is_done_at_once(loop, method):
+    def handle(signum, frame):
+        if method == "add_callback":
+            loop.add_callback(loop.stop)
+        else:
+            loop.add_timeout(loop.time(), loop.stop)
+
+    before = signal.signal(signal.SIGALRM, handle)
+    wakeup_fd = signal.set_wakeup_fd(-1)
+    late = []
+    loop.call_later(30, lambda: (late.append(1), loop.stop()))
+    try:
+        loop.add_callback(signal.setitimer, signal.ITIMER_REAL, 0.01)
+        loop.start()
+    finally:
+        signal.signal(signal.SIGALRM, before)
+
+    assert not late
+    assert signal.set_wakeup_fd(wakeup_fd) == -1
 
 
 def test_run_sync_runs_again_after_it_was_stopped(loop):
