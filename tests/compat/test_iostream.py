@@ -291,7 +291,7 @@ def test_none_for_a_callback_is_none(loop, pair, seen):
 
 
 def test_two_callbacks_are_refused(loop, pair, seen):
-    stream, peer = pair
+    stream, _peer = pair
 
     with pytest.raises(TypeError, match="twice|multiple values"):
         stream.read_until(b"\n", seen.by("first"), callback=seen.by("second"))
