@@ -36,7 +36,7 @@ from gencoro.periodic import PeriodicCallback
 from gencoro.waiting import wall_time
 from gencoro.yieldables import held_tasks
 
-__all__ = ["IOLoop", "PeriodicCallback", "adopt", "program_loop"]
+__all__ = ["IOLoop", "PeriodicCallback"]
 
 # Names that code written for tornado.ioloop finds there.
 TimeoutError = builtins.TimeoutError
