@@ -5,7 +5,6 @@ what the test expects.  A suite is the package's own, out of its archive.
 """
 
 import os
-import re
 import socket
 from collections.abc import Iterator
 
@@ -150,13 +149,3 @@ def test_the_suite_of_greenado(packages):
     )
 
     assert printed.splitlines()[-1].startswith("36 passed in ")
-
-
-def test_the_suite_of_msgpack_rpc(packages):
-    packages.run(
-        *("-m", "unittest", "test_msgpackrpc"),
-        using="msgpack-rpc-python msgpack",
-        cwd=packages.path("msgpack-rpc-python") / "test",
-    )
-
-    assert re.search(r"Ran 9 tests in .*\n\nOK\n", packages.log)

@@ -48,9 +48,6 @@ ARCHIVES = {
     "momoko": Archive(
         "1.1.6", "fe511ce4fda99493e604c7b959ed35d908e279c9a3911c9974818b62484cb3f4"
     ),
-    "msgpack-rpc-python": Archive(
-        "0.4.1", "ba7188129f2ba95fb9731f906aa82a5abd5827dd54ecfc715008f5ce2314535f"
-    ),
     "opentracing-instrumentation": Archive(
         "2.2.0", "d7d5cfa5862048f824e7cc33289c359c7d972287d45806701aeda455652513ee"
     ),
@@ -75,9 +72,6 @@ ARCHIVES = {
     ),
     "jsonschema": Archive(
         "2.6.0", "6ff5f3180870836cae40f06fa10419f557208175f13ad7bc26caa77beb1f6e02"
-    ),
-    "msgpack": Archive(
-        "0.6.2", "ea3c2f859346fcd55fc46e96885301d9c2f7a36d453f5d8f2967840efa1e1830"
     ),
     "opentracing": Archive(
         "1.2.2", "b184d7c8956e4b43ae69a3c2e3e32976475ee815ff2d95bca213584252feecd7"
