@@ -12,6 +12,7 @@ import logging
 import os
 import socket
 import ssl
+import threading
 import weakref
 
 import pytest
@@ -278,6 +279,16 @@ def test_read_into_fills_the_buffer(loop, pair, seen):
     turns(loop)
 
     assert buffer == b"abc"
+
+
+@uses("tornado.iostream.BaseIOStream.write")
+def test_thread_without_a_loop_may_write(loop, pair):
+    stream, peer = pair
+    thread = threading.Thread(target=stream.write, args=(b"from a thread",))
+    thread.start()
+    thread.join()
+
+    assert peer.recv(100) == b"from a thread"
 
 
 def test_none_for_a_callback_is_none(loop, pair, seen):
