@@ -7,7 +7,7 @@ from typing import Any
 
 from tornado.platform.asyncio import BaseAsyncIOLoop
 
-from gencoro.compat.pollers import PolledLoop
+from gencoro.compat.pollers import LONGEST_S, PolledLoop
 from gencoro.ioloop import IOLoop, adopt, program_loop
 
 __all__ = [
@@ -39,7 +39,7 @@ EPOLLONESHOT = 1 << 30
 EPOLLET = 1 << 31
 
 # Seconds that a loop with nothing to do slept.  asyncio sleeps for as long as it may.
-POLL_TIMEOUT = 3600.0
+POLL_TIMEOUT = LONGEST_S
 
 
 def making_ours(original: Callable[..., None]) -> Callable[..., None]:

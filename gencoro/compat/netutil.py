@@ -60,7 +60,9 @@ def starting(place: int) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
                 io_loop = IOLoop.current(instance=callback is not None)
                 if io_loop is None:
                     return original(*args, **kwargs)
-                future = _start(original(*args, **kwargs), io_loop)
+                # Also if that loop does not run yet.
+                with on_loop(io_loop):
+                    future = Started(original(*args, **kwargs))
                 if callback is not None:
                     pass_result_to(callback, future)
             return future
@@ -68,17 +70,6 @@ def starting(place: int) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
         return wrapper
 
     return decorate
-
-
-def _start(coroutine: Any, io_loop: IOLoop) -> Any:
-    """Start a coroutine on the current loop, also if that does not run yet."""
-    if asyncio._get_running_loop() is not None:
-        return Started(coroutine)
-    asyncio._set_running_loop(io_loop.asyncio_loop)  # type: ignore[attr-defined]
-    try:
-        return Started(coroutine)
-    finally:
-        asyncio._set_running_loop(None)
 
 
 # A native coroutine resolve(host, port, family, callback).

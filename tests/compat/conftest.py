@@ -25,3 +25,11 @@ def compat() -> Iterator[None]:
 def loop(compat: None, io_loop: IOLoop) -> IOLoop:
     """Return the test's loop, with compat installed."""
     return io_loop
+
+
+@pytest.fixture
+def other_loop(loop: IOLoop) -> Iterator[IOLoop]:
+    """Make a loop that is not the current one."""
+    other = IOLoop(make_current=False)
+    yield other
+    other.close()

@@ -30,14 +30,6 @@ RESOLVERS = [
 
 
 @pytest.fixture
-def other_loop(loop):
-    """A loop that is not the current one."""
-    other = IOLoop(make_current=False)
-    yield other
-    other.close()
-
-
-@pytest.fixture
 def configured(compat):
     """Undo what a test has configured."""
     saved = netutil.Resolver._save_configuration()

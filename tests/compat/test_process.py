@@ -42,14 +42,6 @@ PREFORKING = """
 
 
 @pytest.fixture
-def other_loop(loop):
-    """A loop that is not the current one."""
-    other = IOLoop(make_current=False)
-    yield other
-    other.close()
-
-
-@pytest.fixture
 def uninitialized(loop):
     """Take the signal handler away."""
     yield

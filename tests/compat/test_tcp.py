@@ -20,14 +20,6 @@ from gencoro.legacy.adaptors import return_future
 
 
 @pytest.fixture
-def other_loop(loop):
-    """A loop that is not the current one."""
-    other = IOLoop(make_current=False)
-    yield other
-    other.close()
-
-
-@pytest.fixture
 def server(loop):
     """A server that says hello, and whose port is an attribute."""
     server = Hello()
