@@ -9,7 +9,7 @@ import ast
 from collections.abc import Iterator
 from typing import NamedTuple, TypeAlias
 
-from gencoro.compat.source.today import Today, statements
+from gencoro.compat.source.today import DEFS, Today, statements
 
 __all__ = ["Scope", "Thing", "find_in_class"]
 
@@ -81,7 +81,7 @@ class Scope:
             for arg in ast.walk(node.args):
                 if isinstance(arg, ast.arg):
                     self._bind(arg.arg, None)
-        if isinstance(node, (ast.Module, ast.ClassDef, *_DEFS)):
+        if isinstance(node, (ast.Module, ast.ClassDef, *DEFS)):
             for statement in statements(node.body):
                 self._bind_all(statement)
 
@@ -152,7 +152,7 @@ class Scope:
                     self._bind(alias.asname or top, None)
         elif isinstance(node, ast.ImportFrom):
             self._bind_imported(node)
-        elif isinstance(node, (ast.ClassDef, *_DEFS)):
+        elif isinstance(node, (ast.ClassDef, *DEFS)):
             self._bind(node.name, node)
         elif isinstance(node, (ast.Global, ast.Nonlocal)):
             self._outside.update(node.names)
@@ -214,12 +214,12 @@ class Scope:
     def _things_of_binding(self, binding: Binding, name: str) -> Iterator[Thing]:
         if isinstance(binding, str):
             yield Thing(binding)
-        elif isinstance(binding, (ast.ClassDef, *_DEFS)):
+        elif isinstance(binding, (ast.ClassDef, *DEFS)):
             yield Thing("", node=binding)
         elif isinstance(binding, ast.expr):
             yield from self.things(binding)
         elif (
-            isinstance(self.node, _DEFS)
+            isinstance(self.node, DEFS)
             and self.parent is not None
             and isinstance(self.parent.node, ast.ClassDef)
             and self.node.args.args
@@ -274,9 +274,6 @@ class Scope:
 def find_in_class(node: ast.ClassDef, name: str) -> Function | None:
     """Return the method of that name that a class itself has."""
     for statement in statements(node.body):
-        if isinstance(statement, _DEFS) and statement.name == name:
+        if isinstance(statement, DEFS) and statement.name == name:
             return statement
     return None
-
-
-_DEFS = (ast.FunctionDef, ast.AsyncFunctionDef)

@@ -12,7 +12,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple, TypeAlias
 
-__all__ = ["TOO_DEEP", "Parameters", "Today", "parse", "statements"]
+__all__ = ["DEFS", "TOO_DEEP", "Parameters", "Today", "parse", "statements"]
 
 # Why a source is refused that has more parentheses than can be followed.
 TOO_DEEP = "it is nested too deeply"
@@ -20,7 +20,7 @@ TOO_DEEP = "it is nested too deeply"
 # What a name of a module is: what defines it there, or where it is imported from.
 _Member: TypeAlias = ast.stmt | str
 
-_DEFS = (ast.FunctionDef, ast.AsyncFunctionDef)
+DEFS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 # What an object of a class is made with.
 _MAKERS = ("__new__", "__init__", "initialize")
@@ -88,7 +88,7 @@ class Today:
             nodes = [maker[1] for maker in makers if maker is not None]
         else:
             nodes = [found[1]]
-        functions = [n for n in nodes if isinstance(n, _DEFS)]
+        functions = [n for n in nodes if isinstance(n, DEFS)]
         if not functions:
             return None
         return Parameters(
@@ -181,7 +181,7 @@ def statements(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
     """Give the statements of a scope: those in its blocks too, but of no other scope."""
     for statement in body:
         yield statement
-        if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+        if isinstance(statement, (*DEFS, ast.ClassDef)):
             continue
         for name in ("body", "orelse", "finalbody"):
             yield from statements(getattr(statement, name, []))
@@ -196,7 +196,7 @@ def _names_of(body: list[ast.stmt]) -> dict[str, _Member]:
     """Return what statements define; where a name is defined twice, the last one."""
     names: dict[str, _Member] = {}
     for node in statements(body):
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+        if isinstance(node, (*DEFS, ast.ClassDef)):
             names[node.name] = node
         elif isinstance(node, ast.Import):
             for alias in node.names:
