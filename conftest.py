@@ -5,7 +5,13 @@ import gc
 import pathlib
 from collections.abc import Iterator
 
+# Imported before anything is frozen: while it is, it looks who refers to the random
+# numbers of Trio, and nobody is found who refers to what the collector leaves alone.
+import hypothesis  # noqa: F401
 import pytest
+
+# Programs that are run by a test, and do something when they are imported.
+collect_ignore_glob = ["docs/examples/*"]
 
 # Runs pytest within a test: for those of the plugin.
 pytest_plugins = ["pytester"]
@@ -20,6 +26,28 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="compare N random programs on gencoro and on its models, new ones each time "
         "(without the option: always the same, 2000 for Tornado and 250 for asyncio)",
     )
+    parser.addoption(
+        "--again",
+        action="store_true",
+        help="the suite has passed on another interpreter: leave out what is marked "
+        "`once`, and compare a fifth of the random programs",
+    )
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(
+    config: pytest.Config, items: list[pytest.Item]
+) -> None:
+    """Leave out, with ``--again``, the tests that need run only once.
+
+    Last, because a folder may mark all of its tests.
+    """
+    if not config.getoption("--again"):
+        return
+    known = [item for item in items if item.get_closest_marker("once")]
+    config.hook.pytest_deselected(items=known)
+    for item in known:
+        items.remove(item)
 
 
 _frozen_for: list[pathlib.Path] = []

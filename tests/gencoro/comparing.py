@@ -13,8 +13,13 @@ __all__ = ["on_random"]
 def on_random(
     pytestconfig: pytest.Config, ordinary_programs: int, *strategies: st.SearchStrategy
 ) -> Callable[[Callable[..., None]], Callable[[], None]]:
-    """Call a comparison with what is drawn, as often as ``--programs`` says."""
+    """Call a comparison with what is drawn, as often as ``--programs`` says.
+
+    With ``--again`` only the first fifth of the ordinary programs.
+    """
     wished = pytestconfig.getoption("--programs")
+    if pytestconfig.getoption("--again"):
+        ordinary_programs //= 5
     often = settings(
         max_examples=wished or ordinary_programs,
         derandomize=wished is None,

@@ -669,12 +669,20 @@ def test_async_defs_of_pytest_asyncio_are_left_to_it(run, mode):
     result.assert_outcomes(passed=3)
 
 
+# Where Trio is installed too, anyio would run each of them on both.
+ON_ASYNCIO = """
+    @pytest.fixture
+    def anyio_backend():
+        return "asyncio"
+"""
+
+
 @pytest.mark.parametrize("mode", ["strict", "auto"])
 def test_async_defs_of_anyio_are_left_to_it(run, mode):
     pytest.importorskip("anyio")
 
     result = run(
-        ASYNC_DEFS.replace("mark.asyncio", "mark.anyio"),
+        ASYNC_DEFS.replace("mark.asyncio", "mark.anyio") + ON_ASYNCIO,
         *["-p", "anyio", f"--anyio-mode={mode}"],
         subprocess=True,
     )

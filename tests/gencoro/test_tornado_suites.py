@@ -35,6 +35,7 @@ def test_a_module_of_tornado_passes_on_gencoro(module, record_property):
     _check(_run("gencoro", module), record_property)
 
 
+@pytest.mark.once
 @pytest.mark.parametrize(
     "module", [m.rpartition(".")[2] for m in TEST_MODULES if ".test." in m]
 )
