@@ -1,13 +1,21 @@
-"""Every knob of a crawl, once: its type, its unit, its default and why."""
+"""Every knob of a crawl, once: its type, its unit, its default and why.
 
-import dataclasses
+Rule: what is said of a knob elsewhere, by the command line or of a file, is made from here
+(`crawler_app.options`, `crawler_app.config_file`) or compared with it by a test (the tables
+in the documentation).
+"""
+
 import json
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Self
 from urllib.parse import urlsplit
 
 from crawler_app import __version__, config_checks
-from crawler_app.errors import ConfigError, UrlError
+from crawler_app.config_checks import count, seconds
+from crawler_app.config_file import read_config_file
+from crawler_app.errors import ConfigError
+from crawler_app.knobs import REQUIRED, knob, knobs_of
 from crawler_app.models import REACHES
 from crawler_app.urls import canonicalize
 
@@ -23,26 +31,17 @@ USER_AGENT = f"{PRODUCT}/{__version__}"
 REQUESTS = "requests"
 CLIENTS = ("pooled", "simple", "curl", REQUESTS)
 
-# What a count may be.  Each worker costs memory and each waits to be woken, so that a
-# thousand are the most that help; the others end where SQLite's integers do, or before.
 BILLION = 1_000_000_000
-RANGE_BY_COUNT = {
-    "concurrency": range(1, 1001),
-    "tries": range(1, 101),
-    "max_body_bytes": range(1, 4 * BILLION),
-    "max_redirects": range(1001),
-    "max_pages": range(BILLION),
-    "max_depth": range(BILLION),
-    "max_bytes": range(1, BILLION * BILLION),
-    "per_host": range(1, 1001),
-    "max_url_chars": range(1, 8001),
-    "max_path_segments": range(1, 8001),
-    "max_segment_repeats": range(1, 8001),
-    "max_queries_per_path": range(1, BILLION),
-    "max_archive_file_bytes": range(1, BILLION * BILLION),
-}
-A_DAY_S = 24 * 3600.0
-A_YEAR_S = 365 * A_DAY_S
+
+# Where the integers of SQLite end, or a little before.
+MOST = BILLION * BILLION - 1
+
+# Headings of ``--help``; what every crawl wants stands first and has none.
+PACE = "how much, and how quickly"
+REACH = "what is crawled"
+MANNERS = "manners"
+ACCESS = "how it is fetched"
+STORAGE = "what is kept"
 
 # Headers that every host may get, as it does from any browser: what is wanted, in which
 # language, how fresh, and who asks.  Whatever else a user sets may be a key, and only
@@ -64,9 +63,6 @@ PUBLIC_HEADERS = frozenset(
     )
 )
 
-# Options that no error shows.
-SECRETS = ("auth", "headers", "proxy")
-
 
 @dataclass(frozen=True)
 class CrawlConfig:
@@ -79,155 +75,305 @@ class CrawlConfig:
     ('http://a.test/',)
     """
 
-    # Where to begin.
-    seeds: tuple[str, ...]
+    seeds: tuple[str, ...] = knob(
+        REQUIRED,
+        "where to begin",
+        option="",
+        metavar="URL",
+        rule=config_checks.require_seeds,
+    )
 
-    # How far to go: the hosts of the seeds; all hosts of their domains; only what lies
-    # below the seeds' directories; or any host.
-    scope: str = "host"
+    # Not a fact about the crawl that is kept there: directories move.
+    into: str = knob(
+        "",
+        "directory of the crawl; if it holds a crawl of the same URLs already, they are "
+        "crawled again and compared",
+        metavar="DIR",
+        is_path=True,
+        rule=config_checks.require_path,
+        is_saved=False,
+    )
+
+    # Each worker costs memory and each waits to be woken, so that a thousand are the most
+    # that help.  Precedent: Scrapy 16.
+    concurrency: int = knob(
+        10,
+        "fetches under way at once",
+        group=PACE,
+        rule=count(1, 1000),
+        is_resumable=True,
+    )
+
+    # None for 2 (1 if concurrency is 1 or 2 and several hosts are in reach), or for no
+    # limit if the only host is this machine.
+    per_host: int | None = knob(
+        None,
+        "of those, to one host",
+        group=PACE,
+        shown_default="2, or any on loopback alone",
+        rule=count(1, 1000),
+        is_resumable=True,
+    )
+
+    # Between the starts of two fetches; None for 1, or 0 on loopback.
+    host_gap_s: float | None = knob(
+        None,
+        "least time between two fetches from a host, longer if it is slow",
+        group=PACE,
+        unit="seconds",
+        shown_default="1, on loopback 0",
+        rule=seconds("a day", may_be_0=True),
+        is_resumable=True,
+    )
+
+    # Where the crawl ends early; None for no limit.  In all: URLs fetched, whatever they
+    # end with (tries of one URL and robots.txt are not counted).  In one run: bytes of
+    # bodies after decompression; seconds.
+    max_pages: int | None = knob(
+        None,
+        "stop after so many fetched URLs",
+        group=PACE,
+        rule=count(0, BILLION - 1),
+        is_resumable=True,
+    )
+    max_bytes: int | None = knob(
+        None,
+        "stop a run after so many bytes",
+        group=PACE,
+        unit="bytes",
+        rule=count(1, MOST),
+        is_resumable=True,
+    )
+    max_time_s: float | None = knob(
+        None,
+        "stop a run after so long",
+        group=PACE,
+        unit="seconds",
+        rule=seconds("a year"),
+        is_resumable=True,
+    )
+
+    # The hosts of the seeds; all hosts of their domains; only what lies below the seeds'
+    # directories; or any host.
+    scope: str = knob(
+        "host",
+        "the hosts of the URLs, their domains, what lies below the URLs, or anything",
+        group=REACH,
+        choices=REACHES,
+    )
 
     # Regular expressions searched in the URL.
-    include: tuple[str, ...] = ()
-    exclude: tuple[str, ...] = ()
+    include: tuple[str, ...] = knob(
+        (),
+        "crawl only URLs in which this regular expression is found; repeatable",
+        group=REACH,
+        metavar="RE",
+        rule=config_checks.require_patterns,
+    )
+    exclude: tuple[str, ...] = knob(
+        (),
+        "crawl no URLs in which this regular expression is found; repeatable",
+        group=REACH,
+        metavar="RE",
+        rule=config_checks.require_patterns,
+    )
 
-    # Links from a seed; a redirect is none.  None for no limit.
-    max_depth: int | None = None
+    # A redirect is no link.  None for no limit.
+    max_depth: int | None = knob(
+        None,
+        "most links from the start URL",
+        group=REACH,
+        rule=count(0, BILLION - 1),
+    )
 
-    # Where the crawl ends early.  In all: URLs fetched, whatever they end with (tries of
-    # one URL and robots.txt are not counted).  In one run: bytes of bodies after
-    # decompression; seconds.  None for no limit.
-    max_pages: int | None = None
-    max_bytes: int | None = None
-    max_time_s: float | None = None
+    # Precedents: wget 20, browsers 20, RFC 2068 5.
+    max_redirects: int = knob(
+        10, "most redirects in a row", group=REACH, rule=count(0, 1000)
+    )
 
     # URLs without end: what goes beyond this is refused.  None for no limit.  Real trees
     # stay far below: in the 44,000 pages of the documentation of Python, OpenJDK and
     # Rust no path is deeper than 11 or has a segment more than twice.
 
-    # Characters.  Precedents: Internet Explorer 2083, sitemaps.org 2048.
-    max_url_chars: int | None = 2000
+    # Precedents: Internet Explorer 2083, sitemaps.org 2048.
+    max_url_chars: int | None = knob(
+        2000,
+        "refuse URLs of more characters than N",
+        group=REACH,
+        rule=count(1, 8000),
+    )
 
-    # Segments of a path.  Precedent: Heritrix's TooManyPathSegmentsDecideRule 20.
-    max_path_segments: int | None = 40
+    # Precedent: Heritrix's TooManyPathSegmentsDecideRule 20.
+    max_path_segments: int | None = knob(
+        40,
+        "refuse paths of more segments than N",
+        group=REACH,
+        rule=count(1, 8000),
+    )
 
-    # Times that one segment is in a path, side by side or not.  Precedents: Heritrix's
-    # PathologicalPathDecideRule 2 (side by side), Nutch 2, grab-site 2.
-    max_segment_repeats: int | None = 4
+    # Side by side or not.  Precedents: Heritrix's PathologicalPathDecideRule 2 (side by
+    # side), Nutch 2, grab-site 2.
+    max_segment_repeats: int | None = knob(
+        4,
+        "refuse paths with one segment more than N times",
+        group=REACH,
+        rule=count(1, 8000),
+    )
+    max_queries_per_path: int | None = knob(
+        1000,
+        "refuse more queries of one path than N",
+        group=REACH,
+        rule=count(1, BILLION - 1),
+    )
 
-    # Different queries of one path.
-    max_queries_per_path: int | None = 1000
+    # Who asks: the program, and how to reach whoever runs it.
+    user_agent: str = knob(
+        USER_AGENT,
+        "what we say we are",
+        group=MANNERS,
+        rule=config_checks.require_user_agent,
+        is_resumable=True,
+    )
+    contact: str = knob(
+        "",
+        "how to reach you: an e-mail address or a URL",
+        group=MANNERS,
+        rule=config_checks.require_contact,
+        is_resumable=True,
+    )
 
-    # Whether robots.txt, robots meta tags and rel=nofollow are obeyed, and whether the
-    # sitemaps that robots.txt names are read.
-    robots: bool = True
-    sitemaps: bool = True
+    robots: bool = knob(
+        True,
+        "ignore robots.txt, robots meta tags and nofollow, on a site of your own",
+        group=MANNERS,
+    )
+    sitemaps: bool = knob(
+        True, "do not read the sitemaps that robots.txt names", group=MANNERS
+    )
 
-    # Fetches under way at once.  Precedent: Scrapy 16.
-    concurrency: int = 10
+    # None for whether the seeds are public: a page of the Internet has no business with
+    # what is on our network.
+    deny_private: bool | None = knob(
+        None,
+        "connect to public addresses only",
+        group=MANNERS,
+        shown_default="if the start URLs are public",
+        opposite=("--allow-private", "connect to any address"),
+        is_resumable=True,
+    )
 
-    # Of those, to one host; None for 2 (1 if concurrency is 1 or 2 and several hosts are
-    # in reach), or for no limit if the only host is this machine.
-    per_host: int | None = None
+    # Our own keeps its connections; Tornado has "simple", and "curl" where pycurl is
+    # installed; "requests" is no AsyncHTTPClient, and runs in threads.
+    client: str = knob("pooled", "HTTP client", group=ACCESS, choices=CLIENTS)
 
-    # Seconds between the starts of two fetches from one host; None for 1, or 0 on
-    # loopback.
-    host_gap_s: float | None = None
+    # All but PUBLIC_HEADERS, and the user and password, go to the origins of the seeds
+    # only.
+    headers: tuple[str, ...] = knob(
+        (),
+        "send this header too; secrets to the hosts of the URLs only; repeatable",
+        group=ACCESS,
+        option="--header",
+        metavar="'NAME: VALUE'",
+        rule=config_checks.require_headers,
+        is_secret=True,
+    )
+    auth: str = knob(
+        "",
+        "basic authentication at the hosts of the URLs; asks for the password if it is "
+        "not given",
+        group=ACCESS,
+        metavar="USER[:PASSWORD]",
+        rule=config_checks.require_auth,
+        is_secret=True,
+    )
+    proxy: str = knob(
+        "",
+        "fetch through this proxy",
+        group=ACCESS,
+        metavar="[USER:PASSWORD@]HOST:PORT",
+        rule=config_checks.require_proxy,
+        is_secret=True,
+    )
 
-    # Redirects one after the other.  Precedents: wget 20, browsers 20, RFC 2068 5.
-    max_redirects: int = 10
+    # In Netscape's format.
+    cookie_file: str = knob(
+        "",
+        "begin with these cookies (cookies.txt, as of a browser or wget)",
+        group=ACCESS,
+        option="--cookies",
+        metavar="FILE",
+        is_path=True,
+        rule=config_checks.require_path,
+    )
 
-    # Who asks: the program, and how to reach whoever runs it (an address or a URL).
-    user_agent: str = USER_AGENT
-    contact: str = ""
+    # Each is sent to the origin that set it.
+    cookies: bool = knob(True, "keep no cookies", group=ACCESS)
 
-    # An AsyncHTTPClient: our own, which keeps its connections, or Tornado's "simple", or
-    # "curl" where pycurl is installed; or "requests", which is none, in threads.
-    client: str = "pooled"
+    # Until the connection stands, and until the last byte is here.  Precedents: Tornado
+    # 20 for each, Scrapy 180 for both.
+    connect_timeout_s: float = knob(
+        20.0,
+        "give up a connection that does not stand after so long",
+        group=ACCESS,
+        unit="seconds",
+        rule=seconds("a day"),
+        is_resumable=True,
+    )
+    request_timeout_s: float = knob(
+        60.0,
+        "give up a fetch that takes longer",
+        group=ACCESS,
+        unit="seconds",
+        rule=seconds("a day"),
+        is_resumable=True,
+    )
 
-    # Whether addresses that are not public are refused; None for whether the seeds are
-    # public.
-    deny_private: bool | None = None
+    # After decompression, so that a small answer cannot fill the memory.
+    max_body_bytes: int = knob(
+        16 * 1024 * 1024,
+        "give up bodies that are longer",
+        group=ACCESS,
+        unit="bytes",
+        rule=count(1, 4 * BILLION - 1),
+    )
 
-    # Headers of every request, as "Name: value".  All but PUBLIC_HEADERS, and the user
-    # and password ("user:password"), go to the origins of the seeds only.
-    headers: tuple[str, ...] = ()
-    auth: str = ""
+    # If the fault may pass.  Precedent: Scrapy 3 (RETRY_TIMES 2).
+    tries: int = knob(
+        3,
+        "fetches of a URL before it counts as failed",
+        group=ACCESS,
+        rule=count(1, 100),
+        is_resumable=True,
+    )
 
-    # host:port of a forward proxy; with user:password@ before it, if it wants that.
-    proxy: str = ""
-
-    # Whether cookies are kept and sent, each to the origin that set it; and a file of
-    # them to begin with, in Netscape's format.
-    cookies: bool = True
-    cookie_file: str = ""
+    # Before the second of them; from it the later pauses grow.
+    retry_pause_s: float = knob(
+        1.0,
+        "pause before the second of them; later ones are longer",
+        group=ACCESS,
+        unit="seconds",
+        rule=seconds("a day", may_be_0=True),
+        is_resumable=True,
+    )
 
     # What is kept besides the frontier: every exchange, in files of about so many bytes;
-    # and the words of every page.
-    archive: bool = True
-    max_archive_file_bytes: int = BILLION
-    index: bool = True
-
-    # Seconds until a connection stands, and until the last byte is here.
-    connect_timeout_s: float = 20.0
-    request_timeout_s: float = 60.0
-
-    # Bytes of a body after decompression; longer ones are given up.
-    max_body_bytes: int = 16 * 1024 * 1024
-
-    # Fetches of one URL before it counts as failed, if the fault may pass; and seconds
-    # before the second of them, from which the later pauses grow.
-    tries: int = 3
-    retry_pause_s: float = 1.0
+    # and the words of every page.  Precedent of the size: the WARC standard advises 1 GB.
+    archive: bool = knob(True, "keep no WARC files", group=STORAGE)
+    max_archive_file_bytes: int = knob(
+        BILLION,
+        "begin another WARC file when one has so many",
+        group=STORAGE,
+        unit="bytes",
+        rule=count(1, MOST),
+    )
+    index: bool = knob(True, "keep no full-text index", group=STORAGE)
 
     def __post_init__(self) -> None:
-        config_checks.require_types(self, secret=SECRETS)
-        self._check_texts()
-        self._check_access()
-        self._check_numbers()
-        if not self.seeds:
-            raise ConfigError("a crawl needs a URL to start from")
-        try:
-            seeds = dict.fromkeys(map(canonicalize, self.seeds))
-        except UrlError as exc:
-            raise ConfigError(f"cannot start from this URL: {exc}") from None
-        object.__setattr__(self, "seeds", tuple(seeds))
-
-    def _check_texts(self) -> None:
-        for name in ("include", "exclude"):
-            for pattern in getattr(self, name):
-                config_checks.require_pattern(name, pattern)
-        self._require("client", self.client in CLIENTS, " or ".join(CLIENTS))
-        self._require("scope", self.scope in REACHES, " or ".join(REACHES))
-        is_agent = config_checks.is_line(self.user_agent)
-        self._require("user_agent", is_agent, "one line of ASCII")
-        is_contact = not self.contact or (
-            config_checks.is_line(self.contact) and not set("()\\") & set(self.contact)
-        )
-        self._require("contact", is_contact, "an e-mail address or a URL")
-
-    def _check_access(self) -> None:
-        for number, header in enumerate(self.headers, 1):
-            config_checks.require_header(number, header)
+        for each in knobs_of(type(self)):
+            each.check(getattr(self, each.name), each.name)
         config_checks.require_login(self.auth, self.headers)
-        config_checks.require_proxy(self.proxy)
-
-    def _check_numbers(self) -> None:
-        for name, counts in RANGE_BY_COUNT.items():
-            value = getattr(self, name)
-            wanted = f"a whole number, at least {counts[0]} and at most {counts[-1]}"
-            self._require(name, value is None or value in counts, wanted)
-        for name in ("host_gap_s", "retry_pause_s"):
-            value = getattr(self, name)
-            is_wait = value is None or 0 <= value <= A_DAY_S
-            self._require(
-                name, is_wait, "a number of seconds, 0 or more, at most a day"
-            )
-        for name in ("connect_timeout_s", "request_timeout_s"):
-            value = getattr(self, name)
-            is_time = 0 < value <= A_DAY_S
-            self._require(name, is_time, "a number of seconds above 0, at most a day")
-        is_time = self.max_time_s is None or 0 < self.max_time_s <= A_YEAR_S
-        self._require("max_time_s", is_time, "seconds above 0, at most a year")
+        seeds = dict.fromkeys(map(canonicalize, self.seeds))
+        object.__setattr__(self, "seeds", tuple(seeds))
 
     @property
     def full_user_agent(self) -> str:
@@ -254,12 +400,13 @@ class CrawlConfig:
         """Names and values of the headers, in order."""
         return [config_checks.header_field(header) for header in self.headers]
 
-    def _require(self, name: str, is_right: bool, wanted: str) -> None:
-        config_checks.require(name, getattr(self, name), is_right, wanted)
-
     def to_json(self) -> str:
-        """Return the text from which `from_json` makes an equal configuration."""
-        return json.dumps(dataclasses.asdict(self), indent=2)
+        """Return the text from which `from_json` makes an equal configuration.
+
+        The directory is not in it (``into``).
+        """
+        saved = [each.name for each in knobs_of(type(self)) if each.is_saved]
+        return json.dumps({name: getattr(self, name) for name in saved}, indent=2)
 
     @classmethod
     def from_json(cls, text: str) -> Self:
@@ -285,6 +432,29 @@ class CrawlConfig:
             RecursionError,
         ) as exc:
             raise ConfigError(f"not a saved crawl configuration: {exc!r}") from None
+
+    @classmethod
+    def from_toml(cls, path: Path | str) -> Self:
+        """Read a configuration that somebody wrote as a TOML file.
+
+        Its keys are the names of the fields, or of the command's options without their
+        dashes; relative paths in it begin at its directory.
+
+        Raises:
+            ConfigError: the file cannot be read, or says what cannot be.
+
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as directory:
+        ...     path = Path(directory, "site.toml")
+        ...     _ = path.write_text('seeds = "http://a.test/"\\nmax-pages = 9')
+        ...     CrawlConfig.from_toml(path).max_pages
+        9
+        """
+        values = read_config_file(path, knobs_of(cls))
+        try:
+            return cls(**{"seeds": ()} | values)
+        except ConfigError as exc:
+            raise ConfigError(f"{path}: {exc}") from None
 
 
 def _is_mail_address(contact: str) -> bool:

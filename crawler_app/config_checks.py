@@ -1,27 +1,35 @@
-"""Whether a value can be an option, and what is said if it cannot.
+"""Whether a value can be an option of a crawl, and what is said if it cannot.
 
-Pure.  Rule: no error shows what may be a secret.  Used by `crawler_app.config`, which
-has the options themselves, and what of each is allowed.
+Pure.  Rule: no error shows what may be a secret, and each begins with the name that it is
+given, which is the user's own: of a field, of an option, or of a key in a file.  Used by
+`crawler_app.config`, which has the options themselves, and what of each is allowed.
 """
 
-import dataclasses
 import re
-from collections.abc import Callable, Iterable, Mapping
-from types import NoneType, UnionType
-from typing import Any, get_args
+from collections.abc import Iterable
 
-from crawler_app.errors import ConfigError
+from crawler_app.errors import ConfigError, UrlError
+from crawler_app.knobs import Rule, require
+from crawler_app.urls import canonicalize
 
 __all__ = [
+    "count",
     "header_field",
     "is_line",
-    "require",
-    "require_header",
+    "require_auth",
+    "require_contact",
+    "require_headers",
     "require_login",
-    "require_pattern",
+    "require_path",
+    "require_patterns",
     "require_proxy",
-    "require_types",
+    "require_seeds",
+    "require_user_agent",
+    "seconds",
 ]
+
+_A_DAY_S = 24 * 3600.0
+SECONDS_BY_PERIOD = {"a day": _A_DAY_S, "a year": 365 * _A_DAY_S}
 
 # RFC 9110, 5.1 and 5.5: a token, and text without control characters.
 _HEADER = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+:[ \t]*[\x20-\x7e\x80-\xff]*")
@@ -46,76 +54,95 @@ REFUSAL_BY_HEADER = {
 }
 
 
-def _is_texts(value: Any) -> bool:
-    return isinstance(value, tuple) and all(isinstance(text, str) for text in value)
+def count(least: int, most: int) -> Rule:
+    """Make the rule of a whole number, from the least to the most.
+
+    >>> count(1, 100)("tries", 3)
+    """
+    wanted = f"a whole number, at least {least} and at most {most}"
+    return lambda name, value: require(name, value, least <= value <= most, wanted)
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
-
-
-# What an annotation lets be, and how that is called.  To Python True is a whole number,
-# but nobody means it; and a whole number is as good as another.
-_KINDS: Mapping[Any, tuple[Callable[[Any], bool], str]] = {
-    str: (lambda value: isinstance(value, str), "a string"),
-    tuple[str, ...]: (_is_texts, "a tuple of strings"),
-    bool: (lambda value: isinstance(value, bool), "True or False"),
-    int: (
-        lambda value: isinstance(value, int) and not isinstance(value, bool),
-        "a whole number",
-    ),
-    float: (_is_number, "a number"),
-    NoneType: (lambda value: value is None, "None"),
-}
-
-
-def require_types(options: Any, secret: Iterable[str]) -> None:
-    """Refuse options that are not what they are annotated as.
+def seconds(longest: str, *, may_be_0: bool = False) -> Rule:
+    """Make the rule of a duration.
 
     Args:
-        options: An instance of a dataclass.
-        secret: Names of fields whose values are not to be shown.
+        longest: "a day" or "a year".
+
+    >>> seconds("a day")("connect_timeout_s", 20)
+    """
+    longest_s = SECONDS_BY_PERIOD[longest]
+    edge = ", 0 or more" if may_be_0 else " above 0"
+    wanted = f"a number of seconds{edge}, at most {longest}"
+
+    def require_seconds(name: str, value: float) -> None:
+        is_above = value >= 0 if may_be_0 else value > 0
+        require(name, value, is_above and value <= longest_s, wanted)
+
+    return require_seconds
+
+
+def require_seeds(name: str, seeds: Iterable[str]) -> None:
+    """Refuse URLs from which no crawl can start.
 
     Raises:
-        ConfigError: one of them is not.
+        ConfigError: there are none, or one is no URL of a page.
     """
-    for field in dataclasses.fields(options):
-        value = getattr(options, field.name)
-        is_union = isinstance(field.type, UnionType)
-        kinds = get_args(field.type) if is_union else (field.type,)
-        if any(_KINDS[kind][0](value) for kind in kinds):
-            continue
-        wanted = " or ".join(_KINDS[kind][1] for kind in kinds)
-        if field.name in secret:
-            kind = type(value).__name__
-            raise ConfigError(f"{field.name} must be {wanted}, not of type {kind}")
-        require(field.name, value, False, wanted)
+    if not seeds:
+        raise ConfigError("a crawl needs a URL to start from")
+    for seed in seeds:
+        try:
+            canonicalize(seed)
+        except UrlError as exc:
+            meant = re.sub("^https?:/*", "", seed)
+            cure = "" if "://" in seed else f"; did you mean http://{meant} ?"
+            raise ConfigError(f"cannot start from this URL: {exc}{cure}") from None
 
 
-def require(name: str, value: object, is_right: bool, wanted: str) -> None:
-    """Refuse the value of an option unless it is right.
-
-    Raises:
-        ConfigError: it is not.
-
-    >>> require("tries", 3, True, "a whole number")
-    """
-    if not is_right:
-        raise ConfigError(f"{name} is {value!r}; it must be {wanted}")
-
-
-def require_pattern(name: str, pattern: str) -> None:
+def require_patterns(name: str, patterns: Iterable[str]) -> None:
     """Refuse a text that is no regular expression.
 
     Raises:
-        ConfigError: it is none.
+        ConfigError: one of them is none.
     """
-    try:
-        re.compile(pattern)
-    except (re.error, RecursionError, OverflowError) as exc:
-        raise ConfigError(
-            f"{name} has {pattern!r}, which is no regular expression: {exc}"
-        ) from None
+    for pattern in patterns:
+        try:
+            re.compile(pattern)
+        except (re.error, RecursionError, OverflowError) as exc:
+            raise ConfigError(
+                f"{name} has {pattern!r}, which is no regular expression: {exc}"
+            ) from None
+
+
+def require_path(name: str, path: str) -> None:
+    """Refuse what no file can be called.
+
+    Raises:
+        ConfigError: none can.
+    """
+    require(name, path, "\0" not in path, "a path")
+
+
+def require_user_agent(name: str, user_agent: str) -> None:
+    """Refuse what cannot stand in a header.
+
+    Raises:
+        ConfigError: it cannot.
+    """
+    require(name, user_agent, is_line(user_agent), "one line of ASCII")
+
+
+def require_contact(name: str, contact: str) -> None:
+    """Refuse what cannot stand in parentheses in a header.
+
+    Args:
+        contact: Nothing for none.
+
+    Raises:
+        ConfigError: it cannot.
+    """
+    is_plain = is_line(contact) and not set("()\\") & set(contact)
+    require(name, contact, not contact or is_plain, "an e-mail address or a URL")
 
 
 def is_line(text: str) -> bool:
@@ -137,46 +164,61 @@ def header_field(header: str) -> tuple[str, str]:
     return name, value.strip(" \t")
 
 
-def require_header(number: int, header: str) -> None:
+def require_headers(name: str, headers: Iterable[str]) -> None:
     """Refuse a header that cannot be sent, or that is the client's own.
 
-    Args:
-        number: The how manyth it is, from 1: its name may be part of a secret.
-
     Raises:
-        ConfigError: it is one.
+        ConfigError: there is one; the text has its number, for its name may be part of a
+            secret.
     """
-    if not _HEADER.fullmatch(header):
-        raise ConfigError(f"headers, number {number}: it must be 'Name: value'")
-    name, value = header_field(header)
-    refusal = REFUSAL_BY_HEADER.get(name.lower())
-    if refusal:
-        raise ConfigError(f"the header {name} cannot be set: {refusal}")
-    if not value:
-        # libcurl would leave it out, others send it.
-        raise ConfigError(f"the header {name} has no value")
+    for number, header in enumerate(headers, 1):
+        which = f"{name}, number {number}:"
+        if not _HEADER.fullmatch(header):
+            raise ConfigError(f"{which} it must be 'Name: value'")
+        header_name, value = header_field(header)
+        refusal = REFUSAL_BY_HEADER.get(header_name.lower())
+        if refusal:
+            raise ConfigError(f"{which} {header_name} cannot be set: {refusal}")
+        if not value:
+            # libcurl would leave it out, others send it.
+            raise ConfigError(f"{which} {header_name} has no value")
 
 
 def require_login(auth: str, headers: Iterable[str]) -> None:
-    """Refuse a user and password that cannot be sent, or if another header has some.
+    """Refuse a user without a password, or if another header has a password too.
 
     Args:
         auth: Nothing for none.
         headers: Each as "Name: value".
 
     Raises:
-        ConfigError: they cannot.
+        ConfigError: it is so.
     """
     if not auth:
         return
-    if ":" not in auth or not auth.isprintable():
+    if ":" not in auth:
         raise ConfigError("auth must be user:password, in one line")
     names = [header_field(header)[0].lower() for header in headers]
     if "authorization" in names:
         raise ConfigError("auth and a header Authorization: only one of them can be")
 
 
-def require_proxy(proxy: str) -> None:
+def require_auth(name: str, auth: str) -> None:
+    """Refuse a user and password that cannot be sent.
+
+    Whether there is a password is not looked at: who asks for it does so later.
+
+    Args:
+        auth: Nothing for none.
+
+    Raises:
+        ConfigError: they cannot.
+    """
+    if auth and not auth.isprintable():
+        raise ConfigError(f"{name} must be user:password, in one line")
+
+
+def require_proxy(name: str, proxy: str) -> None:
     """Refuse a proxy that is none.
 
     Args:
@@ -189,7 +231,7 @@ def require_proxy(proxy: str) -> None:
         return
     found = _PROXY.fullmatch(proxy)
     if not found or not proxy.isprintable():
-        raise ConfigError("proxy must be host:port, or user:password@host:port")
+        raise ConfigError(f"{name} must be host:port, or user:password@host:port")
     port = found["port"]
     if len(port) > len("65535") or not 0 < int(port) < 65536:
-        raise ConfigError(f"the proxy's port is {port[:20]}; it must be 1 to 65535")
+        raise ConfigError(f"{name}: its port is {port[:20]}; it must be 1 to 65535")

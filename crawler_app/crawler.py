@@ -1,393 +1,216 @@
-"""The path of a URL, from the frontier to the frontier; readable top to bottom::
+"""The front door: from a configuration to a whole crawl, with all that is kept of it.
 
-    admit        canonicalize, check the scope, avoid traps     in memory
-    claim        the next URL whose host may be asked           disk
-    robots       whether its host wants it to be asked for      remembered
-    fetch        one exchange                                   network
-    archive      what went over the wire                        disk, by another thread
-    parse        title, links, text                             pure
-    index        its words                                      disk
-    finish       the outcome and what was found                 disk, all or nothing
-
-Rule 1: every URL enters through `Admission.admit`: seeds, links, redirect targets and the
-entries of sitemaps.
-
-Rule 2: a claim ends in exactly one of `finish`, `retry`, `respell` and `release`, unless
-a disk fails, which ends the crawl.
-
-Rule 3: what the frontier has written as finished is in the archive and in the index:
-they are flushed before each of its commits, see `crawler_app.directory`.
+The command line goes through it like any other program.  The path of a URL is in
+`crawler_app.crawl`; what lies in a directory, in `crawler_app.directory`.
 """
 
-import asyncio
 import contextlib
-import datetime
 import logging
-import time
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Callable, Collection, Generator
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from typing import Any
 
-from tornado.locks import Condition
-
-from crawler_app import ending, politeness
-from crawler_app.admission import Admission
-from crawler_app.archive import Archive, Capture
+from crawler_app.comparison import Comparison
 from crawler_app.config import CrawlConfig
-from crawler_app.ending import Ending
-from crawler_app.errors import (
-    ArchiveError,
-    FetchError,
-    LeaseLostError,
-    StorageError,
-)
-from crawler_app.fetcher import Fetcher
-from crawler_app.frontier import Frontier
-from crawler_app.heap import keep_freed_memory
-from crawler_app.hosts import Hosts
-from crawler_app.index import PageIndex
-from crawler_app.models import Candidate, Claim, Fetched, State
-from crawler_app.reading import Reader
-from crawler_app.robots import RobotsCache
-from crawler_app.robots_txt import Rules
-from crawler_app.stats import Stats
-from crawler_app.urls import host_of
+from crawler_app.crawl import Crawl
+from crawler_app.directory import CrawlDirectory, Kept, Stores
+from crawler_app.errors import ConfigError
+from crawler_app.fetcher import check_fetcher, make_fetcher
+from crawler_app.frontier.memory import MemoryFrontier
+from crawler_app.hooks import Hooks
+from crawler_app.models import CrawledPage, Link, UrlRecord
+from crawler_app.summary import Summary, final_records, pages_of, summarize
 from gencoro import gen
 
-__all__ = ["Crawler"]
+__all__ = ["Crawler", "Result"]
 
 logger = logging.getLogger(__name__)
 
-# A timer of asyncio's may go off a moment early; this is longer than that moment.
-LEAST_WAIT_S = 0.001
 
-# Exchanges that a claim may have to wait for, each within its time limit: robots.txt and
-# where it leads, a page that may be unchanged, and the whole page after all.
-MAX_EXCHANGES = 8
-LEASE_MARGIN_S = 60.0
+@dataclass(slots=True, frozen=True)
+class Result:
+    """What came of a run.
+
+    Attributes:
+        summary: The crawl in numbers, earlier runs included.
+        seed_ends: What became of each seed in the end; None if nobody knows.
+        limit_reached: The limit that has ended the run, as its field is called; empty if
+            none has.
+        was_stopped: Whether it was told to `stop` before its end.
+        kept: What is kept besides; None if nothing is.
+        comparison: With the crawl before; None if there was none.
+    """
+
+    summary: Summary
+    seed_ends: list[UrlRecord | None]
+    limit_reached: str
+    was_stopped: bool
+    kept: Kept | None = None
+    comparison: Comparison | None = None
 
 
 class Crawler:
-    """Crawls until the frontier is drained, a limit is reached, or it is stopped.
+    """Crawls what a configuration says.
+
+    Where ``config.into`` names a directory, all is kept there, and a crawl of the same
+    seeds that it holds already is crawled again and compared; else all is in memory, and
+    gone at the end.
 
     Args:
-        config: What to crawl.
-        frontier: Where every URL is kept; owned by the caller, who closes it.
-        fetcher: Likewise.
-        stats: Counts what this run does.
-        clock: The current time, in seconds of the epoch.
-        archive: Where every exchange is kept; likewise.
-        index: Where the words of every page are kept; likewise.
-        is_recrawl: Whether to ask only for what has changed since it was archived.
+        config: What to crawl, and how.
+        on_page: Called with each page; see `Hooks`, as for the other two.
+        on_link: Called with each link of each page.
+        should_fetch: Called with each URL before it is fetched; False leaves it out.
+        resume: Whether to go on with the crawl in the directory, rather than begin anew.
+        retried_reasons: Of failures that are to be tried again.
+        watch: Called with the `Crawl` when all is ready; what it returns is entered while
+            that runs.
 
-    Attributes:
-        limit_reached: The limit that has ended the crawl, as its option is called.
+    Raises:
+        ConfigError: the options cannot be used together, or a hook is none.
 
-    >>> from crawler_app.frontier.memory import MemoryFrontier
-    >>> crawler = Crawler(CrawlConfig(("http://a.test/",)), MemoryFrontier(), None)
-    >>> crawler.admit("page#top", base="http://a.test/").url
-    'http://a.test/page'
+    >>> from crawler_app.demo_site import DemoSite
+    >>> from gencoro.ioloop import IOLoop
+    >>> titles = []
+    >>> @gen.coroutine
+    ... def main():
+    ...     site = DemoSite()
+    ...     site.start()
+    ...     config = CrawlConfig((f"{site.url}sky/",), max_pages=3)
+    ...     crawler = Crawler(config, on_page=lambda page: titles.append(page.title))
+    ...     result = yield crawler.run()
+    ...     yield site.stop()
+    ...     return result.limit_reached
+    >>> loop = IOLoop(make_current=False)
+    >>> loop.run_sync(main)
+    'max_pages'
+    >>> titles[0]
+    'Sky | Pinewood Observatory'
+    >>> loop.close()
     """
 
     def __init__(
         self,
         config: CrawlConfig,
-        frontier: Frontier,
-        fetcher: Fetcher,
-        stats: Stats | None = None,
-        clock: Callable[[], float] = time.time,
         *,
-        archive: Archive | None = None,
-        index: PageIndex | None = None,
-        is_recrawl: bool = False,
+        on_page: Callable[[CrawledPage], object] | None = None,
+        on_link: Callable[[Link], object] | None = None,
+        should_fetch: Callable[[str], object] | None = None,
+        resume: bool = False,
+        retried_reasons: Collection[str] = (),
+        watch: Callable[[Crawl], AbstractContextManager[object]] | None = None,
     ) -> None:
+        if resume and not config.into:
+            raise ConfigError("resume needs the directory of a crawl; `into` is empty")
         self.config = config
-        self.frontier = frontier
-        self.fetcher = fetcher
-        self.stats = Stats() if stats is None else stats
-        self.limit_reached = ""
-        self._archive = archive
-        self._is_recrawl = is_recrawl and archive is not None
-        self._clock = clock
-        self._admission = Admission(config, frontier, self.stats)
-        self._reader = Reader(config, self._admission, index, clock)
-        self._hosts = Hosts(config, self.stats)
-        self._robots: RobotsCache | None = None
-        if config.robots:
-            self._robots = RobotsCache(
-                self._fetch_robots, config.user_agent, config.retry_pause_s, clock
-            )
-        # Those whose robots.txt was asked for in this run.
-        self._asked_hosts: set[str] = set()
-        self._lease_s = MAX_EXCHANGES * config.request_timeout_s + LEASE_MARGIN_S
-        self._changed = Condition()
-        self._is_stopping = False
-
-    @gen.coroutine
-    def run(self) -> Generator[Any, Any, None]:
-        """Crawl to the end.  When cancelled, give every claimed URL back first."""
-        keep_freed_memory()
-        self.frontier.recover()
-        self.frontier.limit_hosts(self._hosts.limit(map(host_of, self.config.seeds)))
-        self._admission.remember()
-        seeds = [self.admit(seed) for seed in self.config.seeds]
-        self.frontier.add(seed for seed in seeds if seed is not None)
-        with self._time_limit():
-            yield [self._work() for _ in range(self.config.concurrency)]
-        is_whole = self.frontier.is_drained()
-        self.limit_reached = "" if is_whole else self.limit_reached or self._limit()
-        self.frontier.flush()
+        self._hooks = Hooks(on_page, on_link, should_fetch)
+        self._resumes = resume
+        self._retried_reasons = retried_reasons
+        self._watch = watch or contextlib.nullcontext
+        self._crawl: Crawl | None = None
+        self._is_stopped = False
+        check_fetcher(config)
 
     def stop(self) -> None:
-        """Let the fetches under way end, and begin no others."""
-        self._is_stopping = True
-        self._changed.notify_all()
+        """Let the fetches under way end, and begin no others; `run` then returns.
 
-    def admit(self, reference: str, base: str = "", depth: int = 0) -> Candidate | None:
-        """Return what a reference means for this crawl; see `Admission.admit`."""
-        return self._admission.admit(reference, base, depth)
-
-    @contextlib.contextmanager
-    def _time_limit(self) -> Iterator[None]:
-        """Stop when the run has taken as long as it may."""
-
-        def end() -> None:
-            self.limit_reached = "max_time"
-            self.stop()
-
-        if self.config.max_time_s is None:
-            yield
-            return
-        timer = asyncio.get_running_loop().call_later(self.config.max_time_s, end)
-        try:
-            yield
-        finally:
-            timer.cancel()
-
-    @gen.coroutine
-    def _work(self) -> Generator[Any, Any, None]:
-        """Crawl one URL after the other until there is nothing more to do."""
-        try:
-            while not self._is_over():
-                now = self._clock()
-                claim = self._claim(now)
-                if claim is not None:
-                    yield self.crawl_one(claim)
-                else:
-                    yield self._wait_for_change(now)
-        except Exception:
-            # Only a disk that fails gets here, and it fails the others too.
-            self.stop()
-            raise
-
-    @gen.coroutine
-    def _wait_for_change(self, now: float) -> Generator[Any, Any, None]:
-        """Wait until another worker ends a URL, or time makes one ready."""
-        next_at = self.frontier.next_at(now)
-        timeout = None
-        if next_at is not None:
-            timeout = datetime.timedelta(seconds=max(next_at - now, LEAST_WAIT_S))
-        yield self._changed.wait(timeout)
-
-    def _claim(self, now: float) -> Claim | None:
-        # Level by level where the depth counts, so that a URL's depth is the shortest
-        # way to it and no link is refused as too deep that a slower page makes shallow.
-        level = None
-        if self.config.max_depth is not None:
-            level = self.frontier.depth_in_work(now)
-        return self.frontier.claim(now, self._lease_s, level)
-
-    def _is_over(self) -> bool:
-        return self._is_stopping or self.frontier.is_drained() or bool(self._limit())
-
-    def _limit(self) -> str:
-        """Return which limit the crawl has reached; nothing if none.
-
-        Not for good: a URL that is claimed may be put back.
+        To end at once, cancel what `run` has returned: no URL is lost either way.
         """
-        config = self.config
-        if config.max_bytes is not None and self.stats["bytes"] >= config.max_bytes:
-            return "max_bytes"
-        begun = (State.DONE, State.FAILED, State.CLAIMED)
-        if (
-            config.max_pages is not None
-            and sum(map(self.frontier.count, begun)) >= config.max_pages
-        ):
-            return "max_pages"
-        return ""
+        self._is_stopped = True
+        if self._crawl is not None:
+            self._crawl.stop()
 
     @gen.coroutine
-    def crawl_one(self, claim: Claim) -> Generator[Any, Any, None]:
-        """Take one claimed URL down its path; an error ends on the URL, not on us."""
-        try:
-            end = yield self._explore(claim)
-            self._record(claim, end)
-        except asyncio.CancelledError:
-            self.frontier.release(claim)
-            raise
-        except LeaseLostError as exc:
-            logger.warning("%s; it will be fetched again", exc)
-        finally:
-            self._changed.notify_all()
-
-    @gen.coroutine
-    def _explore(self, claim: Claim) -> Generator[Any, Any, Ending]:
-        """Fetch a URL and read what came; nothing is recorded yet."""
-        try:
-            obstacle = yield from self._obstacle(claim)
-            if obstacle is not None:
-                return obstacle
-            fetched, reason = yield from self._fetch_page(claim.url)
-            return self._reader.read(claim, fetched, reason)
-        except FetchError as exc:
-            return ending.of_error(exc)
-        except StorageError:
-            raise
-        except Exception as exc:  # a fault of ours: it must not stop the other workers
-            logger.exception("cannot process %s", claim.url)
-            return ending.internal_error(exc)
-
-    def _obstacle(self, claim: Claim) -> Generator[Any, Any, Ending | None]:
-        """Return why a URL must not be fetched now, by the rules of its host."""
-        if self._robots is None:
-            return None
-        rules = self._robots.known(claim.url)
-        if rules is None:
-            rules = yield self._robots.ask(claim.url)
-            self._heed(rules, claim)
-            if claim.host not in self._asked_hosts:
-                # Now that they are known: in its turn, which is after the host's gap.
-                self._asked_hosts.add(claim.host)
-                return ending.put_back()
-            # They were known, and are forgotten or too old: now, or it would go on so.
-        if rules.is_unreachable:
-            return self._unreachable(rules)
-        if rules.allows(claim.url):
-            return None
-        yield gen.moment  # many in a row must not keep the loop from the others
-        self.stats.add("excluded/robots")
-        return ending.excluded("robots")
-
-    def _heed(self, rules: Rules, claim: Claim) -> None:
-        """Take in what a robots.txt says besides what it forbids."""
-        self._hosts.note_crawl_delay(claim.host, rules.crawl_delay_s)
-        if not self.config.sitemaps:
-            return
-        found = [
-            self._admission.admit(url, claim.url, is_sitemap=True)
-            for url in rules.sitemaps
-        ]
-        news = [candidate for candidate in found if candidate is not None]
-        if news:  # not again by each worker that has waited for the rules
-            self.frontier.add(news)
-
-    def _unreachable(self, rules: Rules) -> Ending:
-        """Return how a URL ends while nobody knows its host's rules.
+    def run(self) -> Generator[Any, Any, Result]:
+        """Crawl to the end.
 
         Raises:
-            FetchError: the host has given no answer at all.
+            ConfigError: the directory is in use, or of another crawl, or cannot be written.
+            StorageError: the disk has failed.
+            RuntimeError: it runs already.
         """
-        error = rules.error
-        if error is not None:  # as if the URL itself had given no answer
-            raise FetchError(
-                error.reason, f"robots.txt: {error}", is_passing=error.is_passing
+        if self._crawl is not None:
+            raise RuntimeError("this Crawler runs already; make another one")
+        with contextlib.ExitStack() as cleanup:
+            directory = self._enter_directory(cleanup)
+            if directory is None:
+                stores = Stores(MemoryFrontier(), None, None)
+            else:
+                stores = cleanup.enter_context(directory.stores(self.config))
+            yield from self._run_with(stores, directory)
+            return self._result(stores, directory)
+
+    def _enter_directory(self, cleanup: contextlib.ExitStack) -> CrawlDirectory | None:
+        """Lock the directory, and make it ready for what is to come."""
+        config = self.config
+        if not config.into:
+            return None
+        if not self._resumes and not CrawlDirectory.holds_crawl(config.into):
+            return cleanup.enter_context(CrawlDirectory.create(config.into, config))
+        directory = CrawlDirectory.open(config.into)
+        self._require_same_seeds(directory.config().seeds)
+        cleanup.enter_context(directory)
+        if not self._resumes and not directory.begin_recrawl(config):
+            logger.warning(
+                "The crawl there had not come to its end.  This is another one; "
+                "`resume` would have gone on with it."
             )
-        if rules.retry_at is not None:
-            return ending.put_back(rules.retry_at)
-        text = "robots.txt has answered with errors only, so nothing may be fetched"
-        return ending.of_error(FetchError("robots_unreachable", text, is_passing=False))
+        directory.save(config)
+        return directory
 
-    @gen.coroutine
-    def _fetch_robots(self, url: str) -> Generator[Any, Any, Fetched]:
-        fetched = yield from self._fetch(url)
-        return fetched
+    def _require_same_seeds(self, seeds: Collection[str]) -> None:
+        if set(seeds) != set(self.config.seeds):
+            raise ConfigError(
+                f"{self.config.into} holds a crawl of {' '.join(seeds)}; choose another "
+                "directory"
+            )
 
-    def _fetch_page(self, url: str) -> Generator[Any, Any, tuple[Fetched, str]]:
-        """Fetch a URL, or find that it is as it was archived; and say which."""
-        capture = None
-        if self._archive is not None and self._is_recrawl:
-            capture = self._archive.latest(url)
-        if self._archive is None or capture is None:
-            return (yield from self._fetch(url)), "ok"
-        fetched = yield from self._fetch(url, _conditions(capture))
-        if fetched.status != 304:
-            return fetched, "ok"
-        try:
-            archived = self._archive.read(capture, self.config.max_body_bytes)
-        except ArchiveError as exc:
-            logger.warning("%s is fetched whole: %s", url, exc)
-            return (yield from self._fetch(url)), "ok"
-        archived.took_s = fetched.took_s
-        return archived, "unchanged"
+    def _run_with(
+        self, stores: Stores, directory: CrawlDirectory | None
+    ) -> Generator[Any, Any, None]:
+        stores.frontier.requeue(self._retried_reasons)
+        with contextlib.closing(make_fetcher(self.config)) as fetcher:
+            crawl = self._crawl = Crawl(
+                self.config,
+                stores.frontier,
+                fetcher,
+                archive=stores.archive,
+                index=stores.index,
+                is_recrawl=directory is not None and directory.is_recrawl,
+                hooks=self._hooks,
+            )
+            if self._is_stopped:
+                crawl.stop()
+            with self._watch(crawl):
+                yield crawl.run()
 
-    def _fetch(
-        self, url: str, headers: Mapping[str, str] | None = None
-    ) -> Generator[Any, Any, Fetched]:
-        """Make one exchange, and archive it."""
-        host = host_of(url)
-        gap_s = self._hosts.gap_s(host)
-        if gap_s:
-            self.frontier.hold_host(host, self._clock() + gap_s)
-        began_at = self._clock()
-        fetched: Fetched = yield self.fetcher.fetch(url, headers)
-        self._hosts.note_answer(host, fetched.took_s)
-        self.stats.add("fetched")
-        self.stats.add("bytes", len(fetched.body))
-        if self._archive is not None:
-            yield self._archive.write(fetched, began_at)
-        return fetched
-
-    def _record(self, claim: Claim, end: Ending) -> None:
-        """Put a URL back, for another try or under another spelling, or finish it."""
-        now = self._clock()
-        held_until: float | None = end.held_until
-        if end.outcome is not None:
-            held_until = self._hosts.outage_ends_at(claim.host, end.outcome, now)
-        if held_until:
-            self.frontier.hold_host(claim.host, held_until)
-        if end.outcome is None or held_until:
-            # Not the URL's fault: it costs it no try.
-            self.frontier.release(claim)
-        elif end.respelled:
-            self.frontier.respell(claim, end.respelled)
-        elif not end.is_passing or not self._retry(claim, end, now):
-            self._finish(claim, end, now)
-
-    def _retry(self, claim: Claim, end: Ending, now: float) -> bool:
-        """Put a URL back for another try, if it has one left."""
-        tries = claim.tries + 1
-        due_at = politeness.retry_at(
-            now, tries, self.config.retry_pause_s, end.asked_for_s
+    def _result(self, stores: Stores, directory: CrawlDirectory | None) -> Result:
+        assert self._crawl is not None
+        frontier = stores.frontier
+        summary = summarize(frontier)
+        comparison = None if directory is None else directory.comparison(frontier)
+        if comparison is not None:
+            _forget_vanished(stores, comparison)
+        limit_reached = self._crawl.limit_reached
+        return Result(
+            summary,
+            final_records(self.config.seeds, frontier, summary),
+            limit_reached,
+            self._crawl.is_stopping and not limit_reached and summary.left > 0,
+            None if directory is None else directory.kept(),
+            comparison,
         )
-        if end.outcome is not None and end.outcome.status == 429:
-            # "Too many requests" is about us; 503 may be about this URL alone.
-            self.frontier.hold_host(claim.host, due_at)
-        if tries >= self.config.tries:
-            return False
-        self.stats.add("retried")
-        self.frontier.retry(claim, due_at)
-        return True
-
-    def _finish(self, claim: Claim, end: Ending, now: float) -> None:
-        try:
-            self._end(claim, end, now)
-        except (LeaseLostError, StorageError):
-            raise
-        except Exception as exc:
-            # What we found cannot be kept; that we failed can, or the frontier is broken.
-            logger.error("cannot record %s: %r", claim.url, exc)
-            self._end(claim, ending.internal_error(exc), now)
-
-    def _end(self, claim: Claim, end: Ending, now: float) -> None:
-        assert end.outcome is not None
-        self.frontier.finish(claim, end.outcome, now, end.outlinks)
-        if end.outcome.state is State.FAILED:
-            self.stats.add(f"failed/{end.outcome.reason}")
 
 
-def _conditions(capture: Capture) -> dict[str, str]:
-    """Return the headers that ask for a page only if it is not what was archived."""
-    fields = {
-        "If-None-Match": capture.etag,
-        "If-Modified-Since": capture.last_modified,
-    }
-    return {name: value for name, value in fields.items() if value}
+def _forget_vanished(stores: Stores, comparison: Comparison) -> None:
+    """Take out of the index what is no page any more."""
+    if stores.index is None:
+        return
+    if comparison.is_whole:
+        stores.index.retain(pages_of(stores.frontier))
+    else:
+        for page in comparison.vanished:
+            if page.reason != "robots":
+                stores.index.remove(page.url)
+    stores.index.flush()

@@ -16,17 +16,20 @@ the index; what it does not know yet is fetched again.
 """
 
 import contextlib
+import dataclasses
 import fcntl
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
 from crawler_app import archive as archives
 from crawler_app.archive import Archive
+from crawler_app.comparison import Comparison, compare
 from crawler_app.config import CrawlConfig
 from crawler_app.errors import ConfigError
+from crawler_app.frontier import Frontier
 from crawler_app.frontier.sqlite import SqliteFrontier
 from crawler_app.index import PageIndex
 from crawler_app.models import State
@@ -39,6 +42,9 @@ FRONTIER_NAME = "frontier.sqlite3"
 PREVIOUS_NAME = "previous.sqlite3"
 INDEX_NAME = "crawl.sqlite"
 LOCK_NAME = "lock"
+
+# Of Linux: all locks that are held.
+LOCKS_PATH = Path("/proc/locks")
 
 # What a crawl writes besides its configuration and the numbered files of the archive.
 OWN_NAMES = (
@@ -59,7 +65,7 @@ SECRET_FILE_MODE = 0o600
 class Stores:
     """All that a crawl writes to; None for what the configuration does not want."""
 
-    frontier: SqliteFrontier
+    frontier: Frontier
     archive: Archive | None
     index: PageIndex | None
 
@@ -150,9 +156,10 @@ class CrawlDirectory:
         except OSError as exc:
             raise ConfigError(f"cannot read {self._config_path}: {exc}") from None
         try:
-            return CrawlConfig.from_json(text)
+            saved = CrawlConfig.from_json(text)
         except ConfigError as exc:
             raise ConfigError(f"{self._config_path}: {exc}") from None
+        return dataclasses.replace(saved, into=str(self.path))
 
     def save(self, config: CrawlConfig) -> None:
         """Keep a changed configuration, for this run and the later ones.
@@ -203,7 +210,8 @@ class CrawlDirectory:
         return self.path / PREVIOUS_NAME
 
     @property
-    def _index_path(self) -> Path:
+    def index_path(self) -> Path:
+        """The file of the full-text index, if there is one."""
         return self.path / INDEX_NAME
 
     @property
@@ -227,7 +235,7 @@ class CrawlDirectory:
                 archive = self._open_archive(config)
                 cleanup.callback(archive.close)
             if config.index:
-                index = PageIndex(self._index_path)
+                index = PageIndex(self.index_path)
                 cleanup.callback(index.close)
 
             def flush() -> None:
@@ -265,14 +273,22 @@ class CrawlDirectory:
             return None
         return SqliteFrontier(self._previous_path, read_only=True)
 
+    def comparison(self, frontier: Frontier) -> Comparison | None:
+        """Compare what is in the frontier with the crawl before; None if there was none."""
+        previous = self.previous()
+        if previous is None:
+            return None
+        with contextlib.closing(previous):
+            return compare(previous, frontier)
+
     def index(self) -> PageIndex:
         """Open the full-text index, to search in."""
-        return PageIndex(self._index_path, read_only=True)
+        return PageIndex(self.index_path, read_only=True)
 
     def kept(self) -> Kept:
         """Return how much is kept besides the frontier, also while it is written to."""
         pages = None
-        if self._index_path.exists():
+        if self.index_path.exists():
             with contextlib.closing(self.index()) as index:
                 pages = len(index)
         return Kept(archives.summary(self.path), pages)
@@ -280,9 +296,9 @@ class CrawlDirectory:
     def begin_recrawl(self, config: CrawlConfig) -> bool:
         """Make what was crawled the previous crawl, and begin with an empty frontier.
 
-        Returns whether that crawl had come to its end.  If it had not and there is a
-        previous one, it is dropped: the whole one is better to compare with.  The
-        directory must be locked.
+        Returns whether that crawl had come to its end, or not begun.  If it had not and
+        there is a previous one, it is dropped: the whole one is better to compare with.
+        The directory must be locked.
 
         Args:
             config: Of the crawl to come, whose stores are opened before anything is
@@ -295,8 +311,10 @@ class CrawlDirectory:
             return True
         with self.stores(config) as stores:
             frontier = stores.frontier
+            assert isinstance(frontier, SqliteFrontier)
             is_whole = frontier.is_drained() and frontier.count(State.DONE) > 0
-            if is_whole or not self.is_recrawl:
+            is_empty = not any(map(frontier.count, State))
+            if is_whole or not (is_empty or self.is_recrawl):
                 # Not the file itself: while somebody looks at it, a part of it may still
                 # be in its log.
                 new = self._previous_path.with_suffix(".new")
@@ -307,6 +325,26 @@ class CrawlDirectory:
             path = self._frontier_path.with_name(self._frontier_path.name + suffix)
             path.unlink(missing_ok=True)
         return is_whole
+
+    def owner(self) -> int | None:
+        """Return the process that crawls there now; None if none does.
+
+        The lock is only looked at: to try it, even for a moment, could make a crawl fail
+        that begins in that moment.  Where the kernel does not list its locks, as on
+        macOS, a dead crawl whose number has gone to another process is taken for alive.
+        """
+        try:
+            path = self.path / LOCK_NAME
+            status = path.stat()
+            written = path.read_text(encoding="ascii", errors="replace").strip()
+        except OSError:
+            return None
+        pid = int(written) if written.isdecimal() else None
+        try:
+            lines = LOCKS_PATH.read_text(encoding="ascii").splitlines()
+        except OSError:
+            return pid if pid is not None and _is_alive(pid) else None
+        return _lock_owner(lines, status, pid)
 
     def __enter__(self) -> Self:
         try:
@@ -332,3 +370,33 @@ class CrawlDirectory:
         if self._lock_fd is not None:
             os.close(self._lock_fd)
             self._lock_fd = None
+
+
+def _lock_owner(
+    lines: Iterable[str], status: os.stat_result, written: int | None
+) -> int | None:
+    """Find who holds the lock on a file, in the lines of ``/proc/locks``.
+
+    The number is as we see it, which from outside a container is not what was written.
+    """
+    device = f"{os.major(status.st_dev):02x}:{os.minor(status.st_dev):02x}"
+    for line in lines:
+        # Who waits for a lock is listed too, with an arrow after the number.
+        match line.split():
+            case [_, "FLOCK", _, "WRITE", pid, place, *_]:
+                its_device, _, inode = place.rpartition(":")
+                # Of some file systems the kernel shows another device here.
+                is_ours = its_device == device or int(pid) == written
+                if inode == str(status.st_ino) and is_ours:
+                    return int(pid)
+    return None
+
+
+def _is_alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:  # it is somebody else's
+        return True
+    return True

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 
 from crawler_app.errors import FetchError
 from crawler_app.hosts import HOST_FAULTS
-from crawler_app.models import Candidate, Fetched, Outcome, State
+from crawler_app.models import Candidate, CrawledPage, Fetched, Outcome, State
 from crawler_app.politeness import retry_after_s
 from crawler_app.printing import without_controls
 
@@ -28,6 +28,7 @@ PASSING_STATUSES = (429, 500, 502, 503, 504)
 PASSING_REASONS = (
     *HOST_FAULTS,
     "timeout",
+    "hook_error",
     "connection_closed",
     "robots_unreachable",
     *(f"http_{status}" for status in PASSING_STATUSES),
@@ -49,6 +50,7 @@ class Ending:
         asked_for_s: How long the server asked us to wait before it.
         respelled: The URL as its server spells it; empty if that is how we did.
         held_until: Before this time nothing more is asked of its host.
+        page: What was read, if somebody wants to see it.
     """
 
     outcome: Outcome | None
@@ -57,6 +59,7 @@ class Ending:
     asked_for_s: float | None = None
     respelled: str = ""
     held_until: float = 0.0
+    page: CrawledPage | None = None
 
 
 def put_back(held_until: float = 0.0) -> Ending:

@@ -5,6 +5,7 @@
         +-- ConfigError        an option or a crawl directory cannot be used
         +-- UrlError           a reference is not a URL that can be fetched
         +-- FetchError         one exchange failed; says whether to try again
+        |   +-- HookError          one of the user's own functions failed
         +-- LeaseLostError     a worker finished a URL that is no longer its own
         +-- StorageError       the disk has failed, and the crawl ends
         |   +-- FrontierError      the frontier has lost what it had been told
@@ -21,6 +22,7 @@ __all__ = [
     "CrawlerError",
     "FetchError",
     "FrontierError",
+    "HookError",
     "LeaseLostError",
     "SearchError",
     "SearchIndexError",
@@ -61,6 +63,13 @@ class FetchError(CrawlerError):
         super().__init__(message)
         self.reason = reason
         self.is_passing = is_passing
+
+
+class HookError(FetchError):
+    """One of the user's own functions failed on a URL, which fails with it."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__("hook_error", message, is_passing=False)
 
 
 class LeaseLostError(CrawlerError):

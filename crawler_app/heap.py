@@ -1,6 +1,6 @@
 """What the memory allocator should know about a crawl: the next page needs as much again.
 
-It holds for the whole process, so `crawler_app.crawler` says it once, when a crawl begins.
+It holds for the whole process, so `crawler_app.crawl` says it once, when a crawl begins.
 """
 
 __all__ = ["keep_freed_memory"]

@@ -14,7 +14,9 @@ __all__ = [
     "TOO_DEEP",
     "Candidate",
     "Claim",
+    "CrawledPage",
     "Fetched",
+    "Link",
     "Outcome",
     "State",
     "UrlRecord",
@@ -105,6 +107,42 @@ class Fetched:
     raw_head: bytes = b""
     encoded_body: bytes = b""
     peer: str = ""
+
+
+@dataclass(slots=True, frozen=True)
+class Link:
+    """A link, as it stands on a page.
+
+    Attributes:
+        page: The URL of the page.
+        url: Where it leads, canonical.
+        text: What a reader clicks on, in one line; for a picture the words in its place.
+        is_nofollow: Whether it asks robots not to follow it.
+    """
+
+    page: str
+    url: str
+    text: str = ""
+    is_nofollow: bool = False
+
+
+@dataclass(slots=True, frozen=True)
+class CrawledPage:
+    """An HTML page that has come, as it is shown to the user's own functions.
+
+    Attributes:
+        depth: Links from a seed to here.
+        fetched: The answer: its status, its headers, its body.
+        text: What a person reads, in one line.
+        links: Every link to an http(s) URL, in the order of the page.
+    """
+
+    url: str
+    depth: int
+    fetched: Fetched
+    title: str
+    text: str
+    links: list[Link]
 
 
 @dataclass(slots=True)

@@ -29,7 +29,7 @@ from crawler_app.printing import without_controls
 from crawler_app.robots_tags import directives_in_meta
 from crawler_app.urls import without_fragment
 
-__all__ = ["HTML_TYPES", "Page", "is_html", "parse_html"]
+__all__ = ["HTML_TYPES", "Page", "as_sent", "is_html", "parse_html", "source_of_tree"]
 
 HTML_TYPES = ("text/html", "application/xhtml+xml")
 
@@ -102,7 +102,7 @@ def parse_html(
     """
     markup, charset = decode_html(body, content_type)
     lowered = _lowered(body, markup, charset)
-    source = _source_of_tree(body, markup, charset)
+    source = source_of_tree(body, markup, charset)
     tree = None if is_too_hard(markup) else tree_of(source)
     if tree is None:
         page = _page_of(_values_in_row(markup), charset)
@@ -128,7 +128,7 @@ def _lowered(body: bytes, markup: str, charset: str) -> bytes:
     return (markup.encode("utf-8", "replace") if is_wide else body).lower()
 
 
-def _source_of_tree(body: bytes, markup: str, charset: str) -> str | bytes:
+def source_of_tree(body: bytes, markup: str, charset: str) -> str | bytes:
     """Return the bytes of a page if lexbor can take them as they are, or its text.
 
     To write the text as UTF-8 again takes up to a tenth of the time of a page.
@@ -185,7 +185,7 @@ def _nofollow_hrefs(tree: LexborHTMLParser) -> list[str]:
 
 
 def _page_of(values: dict[str, list[str]], charset: str) -> Page:
-    links = _as_sent(values["a"], charset)
+    links = as_sent(values["a"], charset)
     page = Page(
         _one_line(values["title"][0]) if values["title"] else "",
         values["base"][0] if values["base"] else "",
@@ -193,7 +193,7 @@ def _page_of(values: dict[str, list[str]], charset: str) -> Page:
         charset,
     )
     if values["nofollow"]:
-        nofollow = _as_sent(values["nofollow"], charset)
+        nofollow = as_sent(values["nofollow"], charset)
         page.nofollow_links = _only_nofollow(links, nofollow)
     return page
 
@@ -209,7 +209,7 @@ def _read_head(page: Page, markup: str, agent: str) -> None:
         if tag == "robots":
             page.robots |= directives_in_meta(value)
         elif not page.canonical:
-            page.canonical = _as_sent([value], page.charset)[0]
+            page.canonical = as_sent([value], page.charset)[0]
 
 
 def _only_nofollow(links: list[str], nofollow: list[str]) -> frozenset[str]:
@@ -224,7 +224,12 @@ def _one_line(text: str) -> str:
     return without_controls(line)[:MAX_TITLE_CHARS]
 
 
-def _as_sent(links: list[str], charset: str) -> list[str]:
+def as_sent(links: list[str], charset: str) -> list[str]:
+    """Return links as a browser sends them from a page in this charset.
+
+    >>> as_sent(["/\u00fc?\u00fc"], "windows-1252")
+    ['/\u00fc?%FC']
+    """
     # UTF-16 too is written as UTF-8 (WHATWG Encoding, 4.3).
     if charset.startswith("utf-"):
         return links

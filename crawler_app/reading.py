@@ -5,16 +5,17 @@ Every URL in it goes through the one door, `crawler_app.admission`.
 
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from crawler_app import ending, parser, sitemap
 from crawler_app.admission import Admission
+from crawler_app.anchors import anchors_of
 from crawler_app.config import CrawlConfig
 from crawler_app.ending import Ending
 from crawler_app.errors import UrlError
 from crawler_app.index import PageIndex
 from crawler_app.links import SettledLinks
-from crawler_app.models import Claim, Fetched, State
+from crawler_app.models import Claim, CrawledPage, Fetched, Link, State
 from crawler_app.robots_tags import directives_in_header
 from crawler_app.robots_txt import product_token
 from crawler_app.urls import dedup_key, join, redirect_target
@@ -32,6 +33,7 @@ class Reader:
     Args:
         index: Gets the words of every page; None for no index.
         clock: The current time, in seconds of the epoch.
+        keeps_page: Whether an Ending is to have the page that was read.
     """
 
     def __init__(
@@ -40,12 +42,15 @@ class Reader:
         admission: Admission,
         index: PageIndex | None = None,
         clock: Callable[[], float] = time.time,
+        *,
+        keeps_page: bool = False,
     ) -> None:
         self._config = config
         self._agent = product_token(config.user_agent)
         self._admission = admission
         self._index = index
         self._clock = clock
+        self._keeps_page = keeps_page
         self._settled = SettledLinks()
 
     def read(self, claim: Claim, fetched: Fetched, reason: str = "ok") -> Ending:
@@ -86,7 +91,7 @@ class Reader:
         page = parser.parse_html(
             fetched.body,
             fetched.headers.get("Content-Type", ""),
-            with_text=self._index is not None,
+            with_text=self._index is not None or self._keeps_page,
             agent=self._agent,
         )
         assert end.outcome is not None
@@ -103,6 +108,15 @@ class Reader:
                 end.outlinks.append(candidate)
             else:
                 self._settled.add(base, link)
+        if self._keeps_page:
+            end.page = CrawledPage(
+                claim.url,
+                claim.depth,
+                fetched,
+                page.title,
+                page.text,
+                list(_links_of(claim.url, base, fetched)),
+            )
         if self._index is None:
             return
         if "noindex" in wishes:
@@ -153,6 +167,14 @@ class Reader:
             target_url, "", claim.depth, claim.redirects_left - 1
         )
         return Ending(outcome, outlinks=[] if target is None else [target])
+
+
+def _links_of(url: str, base: str, fetched: Fetched) -> Iterator[Link]:
+    content_type = fetched.headers.get("Content-Type", "")
+    for anchor in anchors_of(fetched.body, content_type).links:
+        target = _joined(base, anchor.href)
+        if target:
+            yield Link(url, target, anchor.text, anchor.is_nofollow)
 
 
 def _joined(base: str, reference: str) -> str:

@@ -14,7 +14,7 @@ import tempfile
 from pathlib import Path
 
 from crawler_app.config import CrawlConfig
-from crawler_app.crawler import Crawler
+from crawler_app.crawl import Crawl
 from crawler_app.directory import CrawlDirectory
 from crawler_app.fetcher import make_fetcher
 from gencoro.ioloop import IOLoop, PeriodicCallback
@@ -57,7 +57,7 @@ def main(arguments):
         CrawlDirectory.create(into, config) as directory,
         directory.stores(config) as stores,
     ):
-        crawler = Crawler(
+        crawler = Crawl(
             config,
             stores.frontier,
             make_fetcher(config),

@@ -16,7 +16,7 @@ import time
 import zipfile
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, TypeAlias, cast
 
 from crawler_app.archive.captures import NOT_MODIFIED, Captures, table_errors
 from crawler_app.archive.cdxj import index_lines
@@ -26,6 +26,9 @@ from crawler_app.archive.recovery import whole_bytes
 from crawler_app.parser import is_html
 
 __all__ = ["write_wacz"]
+
+# What is done, how much of it, and of how much.
+Tell: TypeAlias = Callable[[str, int, int | None], object]
 
 WACZ_VERSION = "1.1.1"
 
@@ -41,6 +44,7 @@ def write_wacz(
     software: str,
     title_of: Callable[[str], str | None] = lambda url: None,
     now: float | None = None,
+    tell: Tell = lambda what, done, total: None,
 ) -> None:
     """Write all that an archive holds as one WACZ file, also while it is written to.
 
@@ -49,6 +53,9 @@ def write_wacz(
         software: What has made it, by name and version.
         title_of: What to call the page of a URL; None if it has no title.
         now: When; in seconds of the epoch.
+        tell: Called now and then with what is done, how much of it, and of how much.
+
+    If it is broken off, what has been written is no zip file.
 
     Raises:
         ArchiveError: there is no archive, or its table cannot be read.
@@ -60,14 +67,43 @@ def write_wacz(
     with (
         table_errors(directory),
         contextlib.closing(Captures(directory, read_only=True)) as captures,
-        zipfile.ZipFile(file, "w") as package,
+        _whole_or_broken(file) as package,
     ):
         captures.hold()
         writer = _Package(package, at)
-        _add_archive(writer, directory, captures)
-        _add_index(writer, captures)
-        writer.add("pages/pages.jsonl", _page_lines(captures, title_of))
+        _add_archive(writer, directory, captures, tell)
+        _add_index(writer, captures, tell)
+        writer.add("pages/pages.jsonl", _page_lines(captures, title_of, tell))
         writer.describe(software)
+
+
+@contextlib.contextmanager
+def _whole_or_broken(file: IO[bytes]) -> Iterator[zipfile.ZipFile]:
+    """Open a zip file; after an error it lacks its end, and no program takes it for whole.
+
+    `zipfile` itself would write the end in any case.
+    """
+    output = _Output(file)
+    with zipfile.ZipFile(cast(IO[bytes], output), "w") as package:
+        try:
+            yield package
+        except BaseException:
+            output.is_given_up = True
+            raise
+
+
+class _Output:
+    """A file that takes nothing more once it is given up."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
+        self.is_given_up = False
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._file, name)
+
+    def write(self, data: bytes) -> int:
+        return len(data) if self.is_given_up else self._file.write(data)
 
 
 class _Package:
@@ -128,15 +164,29 @@ class _Package:
         self.add("datapackage-digest.json", [json.dumps(about_it, indent=2).encode()])
 
 
-def _add_archive(writer: _Package, directory: Path, captures: Captures) -> None:
+def _add_archive(
+    writer: _Package, directory: Path, captures: Captures, tell: Tell
+) -> None:
     known_bytes_by_file = captures.end_by_file()
-    for path in paths_of(directory):
-        # Another process may be writing the last one: nothing of what is torn.
-        known_bytes = known_bytes_by_file.get(file_number(path) or 0, 0)
-        size_bytes = whole_bytes(path, known_bytes)
+    # Another process may be writing the last one: nothing of what is torn.
+    bytes_by_path = {
+        path: whole_bytes(path, known_bytes_by_file.get(file_number(path) or 0, 0))
+        for path in paths_of(directory)
+    }
+    total_bytes = sum(bytes_by_path.values())
+    done_bytes = 0
+
+    def told(pieces: Iterable[bytes]) -> Iterator[bytes]:
+        nonlocal done_bytes
+        for piece in pieces:
+            yield piece
+            done_bytes += len(piece)
+            tell("copying megabytes", done_bytes // 10**6, total_bytes // 10**6)
+
+    for path, size_bytes in bytes_by_path.items():
         writer.add(
             f"archive/{path.name}",
-            _pieces(path, size_bytes),
+            told(_pieces(path, size_bytes)),
             size_bytes=size_bytes,
             is_stored=True,
         )
@@ -149,19 +199,22 @@ def _pieces(path: Path, size_bytes: int) -> Iterator[bytes]:
             yield piece
 
 
-def _add_index(writer: _Package, captures: Captures) -> None:
+def _add_index(writer: _Package, captures: Captures, tell: Tell) -> None:
     name = "index.cdx.gz"
     about = json.dumps({"format": "cdxj-gzip-1.0", "filename": name})
     lines = index_lines(captures)
+    total, _ = captures.counts()
     blocks = [f"!meta 0 {about}\n".encode()]
 
     def compressed() -> Iterator[bytes]:
-        offset = 0
+        offset = done = 0
         while block_lines := list(itertools.islice(lines, BLOCK_LINES)):
             block = gzip.compress("".join(block_lines).encode(), mtime=0)
             blocks.append(_block_line(block_lines[0], offset, block))
             offset += len(block)
             yield block
+            done += len(block_lines)
+            tell("indexing captures", done, total)
 
     writer.add(f"indexes/{name}", compressed(), is_stored=True)
     writer.add("indexes/index.idx", blocks)
@@ -176,10 +229,12 @@ def _block_line(first_line: str, offset: int, block: bytes) -> bytes:
 
 
 def _page_lines(
-    captures: Captures, title_of: Callable[[str], str | None]
+    captures: Captures, title_of: Callable[[str], str | None], tell: Tell
 ) -> Iterator[bytes]:
     yield _json_line({"format": "json-pages-1.0", "id": "pages", "title": "Pages"})
-    for capture in captures.in_order():
+    total, _ = captures.counts()
+    for done, capture in enumerate(captures.in_order()):
+        tell("listing pages of captures", done, total)
         is_page = capture.status == 200 and is_html(capture.mime)
         if not is_page or capture.kind == NOT_MODIFIED:
             continue

@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import pathlib
 
 import pytest
 from hypothesis import given
@@ -15,6 +16,7 @@ SEEDS = ("http://a.test/",)
 
 FULL = CrawlConfig(
     seeds=("http://a.test/", "https://b.test:8000/x?y"),
+    into="crawl",
     concurrency=3,
     max_pages=0,
     max_depth=5,
@@ -101,6 +103,9 @@ FULL = CrawlConfig(
         ("request_timeout_s", (1, 2)),
         ("cookie_file", 3),
         ("cookie_file", None),
+        ("cookie_file", "a\0b"),
+        ("into", "a\0b"),
+        ("into", pathlib.PurePath("kept")),
         ("user_agent", None),
         ("contact", b"me@a.test"),
         ("client", ["pooled"]),
@@ -166,6 +171,13 @@ def test_seeds_from_which_no_crawl_can_start(seeds):
 def test_saved_configuration_is_read_back():
     assert CrawlConfig.from_json(FULL.to_json()) == FULL
     assert CrawlConfig.from_json(CrawlConfig(SEEDS).to_json()) == CrawlConfig(SEEDS)
+
+
+def test_directory_is_not_saved_because_it_may_be_moved():
+    text = FULL.to_json()
+
+    assert "into" not in json.loads(text)
+    assert CrawlConfig.from_json(text).into == ""
 
 
 @given(
@@ -318,6 +330,52 @@ def test_proxy_with_a_port_of_many_digits_is_refused():
     # Python makes no number of more than 4300 digits.
     with pytest.raises(ConfigError, match="port is 9{20};"):
         CrawlConfig(SEEDS, proxy="a.test:" + "9" * 5000)
+
+
+def test_what_may_be_a_secret_is_not_in_the_repr():
+    config = CrawlConfig(
+        SEEDS,
+        headers=("X-Key: hunter2",),
+        auth="me:hunter2",
+        proxy="me:hunter2@proxy.test:3128",
+    )
+
+    assert "hunter2" not in repr(config)
+    assert "http://a.test/" in repr(config)
+
+
+@pytest.mark.parametrize(
+    ("seed", "meant"),
+    [("a.test", "http://a.test"), ("https:a.test/x", "http://a.test/x")],
+)
+def test_seed_without_a_scheme_is_refused_with_what_may_be_meant(seed, meant):
+    with pytest.raises(ConfigError, match=f"did you mean {meant} \\?"):
+        CrawlConfig((seed,))
+
+
+def test_configuration_is_read_from_a_toml_file(tmp_path):
+    file = tmp_path / "site.toml"
+    file.write_text('seeds = "http://a.test/"\nhost-gap = 2\ninto = "kept"\n')
+
+    config = CrawlConfig.from_toml(file)
+
+    assert config == CrawlConfig(SEEDS, host_gap_s=2)
+    assert config.into == str(tmp_path / "kept")
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("max-pages = 9", "a crawl needs a URL to start from"),
+        ('seeds = "http://a.test/"\nauth = "me"', "auth must be user:password"),
+    ],
+)
+def test_toml_file_that_is_no_whole_configuration_is_named(text, complaint, tmp_path):
+    file = tmp_path / "site.toml"
+    file.write_text(text)
+
+    with pytest.raises(ConfigError, match=f"site.toml: {complaint}"):
+        CrawlConfig.from_toml(file)
 
 
 ANYTHING = st.one_of(

@@ -189,6 +189,63 @@ def test_directory_is_locked_against_another_process(path, directory, locker):
         pass
 
 
+def test_owner_is_the_process_that_crawls(directory, locker):
+    assert locker.stdout.readline() == "locked\n"
+
+    assert directory.owner() == locker.pid
+
+    locker.kill()
+    locker.wait()
+    # What it wrote into the file is still there.
+    assert directory.owner() is None
+
+
+def test_nobody_owns_a_directory_that_is_not_locked(path, directory):
+    assert directory.owner() is None
+    with directory:
+        assert directory.owner() == os.getpid()
+    assert directory.owner() is None
+
+
+def test_looking_for_the_owner_never_keeps_a_crawl_from_beginning(
+    directory, monkeypatch
+):
+    def refuse(*arguments):
+        raise AssertionError("the lock was tried")
+
+    with directory:
+        pass
+    with monkeypatch.context() as patch:
+        patch.setattr("fcntl.flock", refuse)
+        assert directory.owner() is None
+
+
+def test_lock_of_another_file_is_not_ours(path, directory, tmp_path):
+    with directory:
+        pass
+    other = tmp_path / "other"
+    other.mkdir()
+
+    with CrawlDirectory(other):
+        # It says that we crawl, and we do hold a lock: that of another directory.
+        path.joinpath("lock").write_text(f"{os.getpid()}\n")
+
+        assert directory.owner() is None
+
+
+@pytest.mark.parametrize("is_alive", [True, False])
+def test_where_no_locks_are_listed_a_living_process_is_the_owner(
+    path, directory, locker, tmp_path, monkeypatch, is_alive
+):
+    monkeypatch.setattr("crawler_app.directory.LOCKS_PATH", tmp_path / "nowhere")
+    assert locker.stdout.readline() == "locked\n"
+    if not is_alive:
+        locker.kill()
+        locker.wait()
+
+    assert directory.owner() == (locker.pid if is_alive else None)
+
+
 def test_lock_is_free_when_its_owner_is_killed(directory, locker):
     assert locker.stdout.readline() == "locked\n"
 

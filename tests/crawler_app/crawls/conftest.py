@@ -16,7 +16,7 @@ from tornado.netutil import bind_sockets
 from tornado.web import Application, RequestHandler
 
 from crawler_app.config import CrawlConfig
-from crawler_app.crawler import Crawler
+from crawler_app.crawl import Crawl
 from crawler_app.fetcher import HttpFetcher
 from crawler_app.frontier.memory import MemoryFrontier
 from gencoro.ioloop import IOLoop
@@ -170,7 +170,7 @@ def crawl(site):
         made = []
 
         def main():
-            made.append(Crawler(config, frontier, fetcher(config), **(stores or {})))
+            made.append(Crawl(config, frontier, fetcher(config), **(stores or {})))
             return made[0].run()
 
         try:

@@ -303,7 +303,7 @@ def test_directory_of_another_site_is_refused(site, cli, tmp_path, capsys):
     assert f"holds a crawl of {site.url}" in capsys.readouterr().err
 
 
-def test_crawl_over_an_unfinished_one_says_so(site, cli, tmp_path, capsys):
+def test_crawl_over_an_unfinished_one_says_so(site, cli, tmp_path, capsys, caplog):
     page(site, "/", links=("/a",))
     page(site, "/a", links=())
     cli("crawl", "--max-pages", 1)
@@ -314,7 +314,7 @@ def test_crawl_over_an_unfinished_one_says_so(site, cli, tmp_path, capsys):
 
     assert status == 0
     printed = capsys.readouterr()
-    assert "had not come to its end" in printed.err
+    assert "had not come to its end" in caplog.text
     assert "with a crawl that had not come to its end" in printed.out
 
 

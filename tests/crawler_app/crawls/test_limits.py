@@ -8,7 +8,7 @@ import itertools
 import pytest
 
 from crawler_app.config import CrawlConfig
-from crawler_app.crawler import Crawler
+from crawler_app.crawl import Crawl
 from crawler_app.fetcher import HttpFetcher
 from crawler_app.frontier.memory import MemoryFrontier
 from crawler_app.models import Fetched, State
@@ -66,7 +66,7 @@ def crawl_web():
         web = Web(loop, links_by_url, took_s_by_host)
         options.setdefault("scope", "any")
         config = CrawlConfig((next(iter(links_by_url)),), robots=False, **options)
-        crawler = Crawler(config, MemoryFrontier(), web, clock=loop.time)
+        crawler = Crawl(config, MemoryFrontier(), web, clock=loop.time)
         asyncio.set_event_loop(loop)
         IOLoop.current().run_sync(crawler.run)
         return crawler, web

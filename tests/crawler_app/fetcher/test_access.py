@@ -423,8 +423,12 @@ def test_client_that_knows_no_proxies_says_so():
             refuse(config)
 
 
-def test_file_of_cookies_that_cannot_be_read_is_found_before_the_crawl(client):
-    config = CrawlConfig(("http://a.test/",), client=client, cookie_file="no\0file")
+def test_file_of_cookies_that_cannot_be_read_is_found_before_the_crawl(
+    client, tmp_path
+):
+    config = CrawlConfig(
+        ("http://a.test/",), client=client, cookie_file=str(tmp_path / "none.txt")
+    )
 
     for refuse in (make_fetcher, check_fetcher):
         with pytest.raises(ConfigError, match="cannot read the cookies"):

@@ -1,7 +1,5 @@
-"""The report: what a person should look at, and what a program reads back."""
+"""The summary: numbers, short lists, and how they read on a terminal."""
 
-import csv
-import io
 import json
 
 import pytest
@@ -9,15 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler_app.frontier.memory import MemoryFrontier
-from crawler_app.models import Candidate, Outcome, State, UrlRecord
-from crawler_app.printing import printable
-from crawler_app.report import (
-    LISTED,
-    export,
-    final_records,
-    render_text,
-    summarize,
-)
+from crawler_app.models import Candidate, Outcome, State
+from crawler_app.summary import final_records, summarize
+from crawler_app.summary_text import LISTED, render_text
 
 
 def url(path):
@@ -220,28 +212,7 @@ def test_final_record_of_a_loop_is_in_the_loop(frontier):
     assert record.url in (url("b"), url("c"))
 
 
-@pytest.mark.parametrize(
-    ("text", "shown"),
-    [
-        ("plain text, größer als 日本", "plain text, größer als 日本"),
-        ("\x1b[2J\x1b]0;title\x07", r"\x1b[2J\x1b]0;title\x07"),
-        ("\x9b31m", r"\x9b31m"),
-        ("a\nb\rc\td\0", r"a\nb\rc\td\x00"),
-        ("\u202egnp.exe", r"\u202egnp.exe"),
-        ("\ud800", r"\ud800"),
-        ("\\x1b", "\\x1b"),
-    ],
-)
-def test_text_of_a_server_cannot_command_the_terminal(text, shown):
-    assert printable(text) == shown
-
-
-@given(st.text())
-def test_what_is_printable_is_printable(text):
-    assert printable(text).isprintable()
-
-
-def test_text_of_the_report_holds_no_control_character(frontier):
+def test_text_of_the_summary_holds_no_control_character(frontier):
     frontier.add([Candidate("http://a.test/\x1b[2J", "a.test")])
     claimed = frontier.claim(0.0, 60.0)
     frontier.finish(claimed, failure(), 1.0)
@@ -251,131 +222,3 @@ def test_text_of_the_report_holds_no_control_character(frontier):
     text = render_text(summarize(frontier))
 
     assert "".join(text.split("\n")).isprintable()
-
-
-RECORDS = [
-    UrlRecord(url("x"), State.QUEUED, depth=0),
-    UrlRecord(
-        url("y"),
-        State.DONE,
-        2,
-        via=url("x"),
-        tries=1,
-        outcome=Outcome(
-            State.DONE,
-            "ok",
-            200,
-            'text/html; a="b"',
-            0,
-            0.0,
-            title='„Zeile“, "two";\u2028three',
-        ),
-        finished_at=1_700_000_000.25,
-    ),
-    UrlRecord(
-        url("z"),
-        State.FAILED,
-        1,
-        outcome=Outcome(State.FAILED, "network", error="a\r\nb\rc,\n"),
-        finished_at=5.0,
-    ),
-    UrlRecord(
-        url("n"), State.EXCLUDED, 1, outcome=Outcome(State.EXCLUDED, "out_of_scope")
-    ),
-]
-
-
-COLUMNS = [
-    "url",
-    "state",
-    "reason",
-    "status",
-    "depth",
-    "via",
-    "redirect_to",
-    "canonical",
-    "content_type",
-    "bytes",
-    "took_s",
-    "tries",
-    "digest",
-    "title",
-    "error",
-    "finished_at",
-]
-
-
-def expected_rows():
-    """The same values as in RECORDS, by column; None where nothing is known."""
-    nothing = dict.fromkeys(COLUMNS)
-    return [
-        nothing | {"url": url("x"), "state": "queued", "depth": 0, "tries": 0},
-        nothing
-        | {
-            "url": url("y"),
-            "state": "done",
-            "reason": "ok",
-            "status": 200,
-            "depth": 2,
-            "via": url("x"),
-            "content_type": 'text/html; a="b"',
-            "bytes": 0,
-            "took_s": 0.0,
-            "tries": 1,
-            "title": '„Zeile“, "two";\u2028three',
-            "finished_at": 1_700_000_000.25,
-        },
-        nothing
-        | {
-            "url": url("z"),
-            "state": "failed",
-            "reason": "network",
-            "depth": 1,
-            "bytes": 0,
-            "tries": 0,
-            "error": "a\r\nb\rc,\n",
-            "finished_at": 5.0,
-        },
-        nothing
-        | {
-            "url": url("n"),
-            "state": "excluded",
-            "reason": "out_of_scope",
-            "depth": 1,
-            "bytes": 0,
-            "tries": 0,
-        },
-    ]
-
-
-def test_export_as_json_lines_is_read_back():
-    file = io.StringIO()
-
-    export(iter(RECORDS), file, "jsonl")
-
-    rows = [json.loads(line) for line in file.getvalue().split("\n")[:-1]]
-    assert rows == expected_rows()
-
-
-def test_export_as_csv_is_read_back(tmp_path):
-    path = tmp_path / "urls.csv"
-
-    with path.open("w", encoding="utf-8", newline="") as file:
-        export(RECORDS, file, "csv")
-
-    with path.open(encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file))
-    texts = [
-        {name: "" if value is None else str(value) for name, value in row.items()}
-        for row in expected_rows()
-    ]
-    assert rows == texts
-
-
-@pytest.mark.parametrize(("style", "text"), [("csv", ",".join(COLUMNS)), ("jsonl", "")])
-def test_export_of_nothing(style, text):
-    file = io.StringIO()
-
-    export([], file, style)
-
-    assert file.getvalue().strip() == text

@@ -1,0 +1,163 @@
+"""``gencrawl crawl`` and ``gencrawl resume``: a crawl, shown while it runs."""
+
+import argparse
+import contextlib
+import dataclasses
+import shlex
+import sys
+from collections.abc import Callable, Generator, Iterator
+from contextlib import AbstractContextManager
+from typing import Any
+
+from crawler_app.commands.arguments import Subparsers, add_directory, add_showing
+from crawler_app.commands.exit_status import FAILED, INTERRUPTED, OK
+from crawler_app.commands.interruptible import how_to_resume, run_interruptible
+from crawler_app.comparison import THERE
+from crawler_app.config import CrawlConfig
+from crawler_app.crawl import Crawl
+from crawler_app.crawler import Crawler, Result
+from crawler_app.dashboard import Dashboard, parse_address
+from crawler_app.directory import CrawlDirectory
+from crawler_app.ending import PASSING_REASONS
+from crawler_app.models import UrlRecord
+from crawler_app.monitor import Monitor
+from crawler_app.options import add_options, config_of, read_options
+from crawler_app.printing import printable
+from crawler_app.progress import shown_on
+from crawler_app.summary_text import render_summary
+from gencoro import gen
+
+__all__ = ["add_crawl", "add_resume", "crawl", "resume", "run_and_show", "watching"]
+
+# What fails so is worth another try once it is allowed.
+PRIVATE_ADDRESS = "private_address"
+
+
+def add_crawl(subparsers: Subparsers) -> None:
+    """Add the command that begins a crawl."""
+    parser = subparsers.add_parser("crawl", help="crawl a site into a directory")
+    add_showing(parser)
+    add_options(parser)
+    parser.set_defaults(command=crawl)
+
+
+def add_resume(subparsers: Subparsers) -> None:
+    """Add the command that goes on with one."""
+    parser = subparsers.add_parser("resume", help="go on with a crawl that was stopped")
+    add_directory(parser)
+    add_showing(parser)
+    add_options(parser, is_new=False)
+    parser.add_argument(
+        "--retry-failed",
+        action="store_true",
+        help="fetch again what failed for a reason that may have passed",
+    )
+    parser.set_defaults(command=resume)
+
+
+def crawl(arguments: argparse.Namespace) -> int:
+    """Crawl a site into a directory, once more if it holds a crawl of it already."""
+    _check_dashboard(arguments)  # first, for it may have taken the URL for its address
+    config = config_of(arguments)
+    return run_interruptible(
+        lambda: run_and_show(Crawler(config, watch=watching(arguments, config))),
+        config.into,
+    )
+
+
+def resume(arguments: argparse.Namespace) -> int:
+    """Go on with a crawl that was stopped."""
+    _check_dashboard(arguments)
+    directory = CrawlDirectory.open(arguments.directory)
+    config = dataclasses.replace(directory.config(), **read_options(arguments))
+    retried_reasons = PASSING_REASONS if arguments.retry_failed else ()
+    if arguments.deny_private is False:
+        retried_reasons += (PRIVATE_ADDRESS,)
+    return run_interruptible(
+        lambda: run_and_show(
+            Crawler(
+                config,
+                resume=True,
+                retried_reasons=retried_reasons,
+                watch=watching(arguments, config),
+            )
+        ),
+        config.into,
+    )
+
+
+def _check_dashboard(arguments: argparse.Namespace) -> None:
+    if arguments.dashboard is not None:
+        parse_address(arguments.dashboard)
+
+
+@gen.coroutine
+def run_and_show(crawler: Crawler) -> Generator[Any, Any, int]:
+    """Run a crawler, print the summary, and return the exit status."""
+    result: Result = yield crawler.run()
+    print(render_summary(result.summary, result.kept, result.comparison))
+    path = crawler.config.into
+    if result.limit_reached:
+        print(_advice(result.limit_reached, path), file=sys.stderr)
+    complaints = [text for end in result.seed_ends if (text := _complaint(end))]
+    for complaint in complaints:
+        print(f"The start URL could not be fetched: {complaint}.", file=sys.stderr)
+    if result.was_stopped:
+        print(how_to_resume(path), file=sys.stderr)
+        return INTERRUPTED
+    return FAILED if complaints else OK
+
+
+def watching(
+    arguments: argparse.Namespace, config: CrawlConfig
+) -> Callable[[Crawl], AbstractContextManager[None]]:
+    """Return what shows a crawl while it runs, in the ways that were asked for."""
+    index_path = CrawlDirectory(config.into).index_path if config.index else None
+
+    @contextlib.contextmanager
+    def watch(crawl: Crawl) -> Iterator[None]:
+        with contextlib.ExitStack() as cleanup:
+            monitor = Monitor(crawl)
+            note = ""
+            if arguments.dashboard is not None:
+                dashboard = Dashboard(
+                    monitor, arguments.dashboard, index_path=index_path
+                )
+                cleanup.enter_context(dashboard)
+                note = f"dashboard  {dashboard.url}"
+                print(f"The dashboard is at {dashboard.url}", file=sys.stderr)
+            if not arguments.quiet:
+                shown = shown_on(sys.stdout, sys.stderr, note)
+                monitor.listen(cleanup.enter_context(shown))
+            cleanup.enter_context(monitor)
+            yield
+
+    return watch
+
+
+def _advice(limit: str, path: str) -> str:
+    """Say how to go on after a limit; that of pages alone counts earlier runs too."""
+    option = "--" + limit.replace("_", "-")
+    resume = f"  gencrawl resume {shlex.quote(path)}"
+    if limit == "max_pages":
+        return f"The crawl has reached {option}; go on with more:\n{resume} {option} N"
+    return f"This run has reached {option}; go on with another:\n{resume}"
+
+
+def _complaint(end: UrlRecord | None) -> str:
+    """Say why a start URL gave no page, from what it led to; nothing if it gave one."""
+    if end is None:
+        return "its redirects lead nowhere"
+    if end.outcome is None:  # stopped before it was its turn
+        return ""
+    reason = end.outcome.reason
+    if reason in THERE:
+        return ""
+    if reason == "redirect":
+        return f"{printable(end.url)} redirects in a circle"
+    if reason == "robots":
+        return (
+            f"the robots.txt of its host asks not to fetch {printable(end.url)}; "
+            "--no-robots if the site is yours"
+        )
+    return f"{printable(end.url)}: {reason} {printable(end.outcome.error)}".rstrip()

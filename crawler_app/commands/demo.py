@@ -1,0 +1,68 @@
+"""``gencrawl demo``: all of it on a small site of our own."""
+
+import argparse
+import contextlib
+import sys
+import tempfile
+from collections.abc import Generator
+from typing import Any
+
+from crawler_app.commands.arguments import Subparsers, add_showing
+from crawler_app.commands.crawl import run_and_show, watching
+from crawler_app.commands.exit_status import INTERRUPTED
+from crawler_app.commands.interruptible import run_interruptible
+from crawler_app.config import CrawlConfig
+from crawler_app.crawler import Crawler
+from crawler_app.demo_site import DemoSite
+from crawler_app.directory import CrawlDirectory
+from crawler_app.search import render_hits
+from gencoro import gen
+
+__all__ = ["add_demo", "demo"]
+
+# The demo's failures are tried again soon: nobody else is at its site.
+RETRY_PAUSE_S = 0.2
+QUERY = "galaxy OR telescope*"
+
+
+def add_demo(subparsers: Subparsers) -> None:
+    """Add the command."""
+    parser = subparsers.add_parser("demo", help="crawl a small site on this machine")
+    parser.add_argument("--into", metavar="DIR", help="keep the crawl there")
+    add_showing(parser)
+    parser.set_defaults(command=demo)
+
+
+def demo(arguments: argparse.Namespace) -> int:
+    """Crawl a small site on this machine, twice, and search what was found."""
+    with tempfile.TemporaryDirectory(prefix="gencrawl-demo-") as temporary:
+        into = str(arguments.into or temporary)
+        # Nothing to resume: the site goes when we go.
+        ended = run_interruptible(lambda: _crawl_twice(into, arguments))
+        if ended != INTERRUPTED:
+            _show_search(into)
+        return ended
+
+
+@gen.coroutine
+def _crawl_twice(into: str, arguments: argparse.Namespace) -> Generator[Any, Any, int]:
+    site = DemoSite()
+    site.start()
+    try:
+        print(f"The demo site is at {site.url}; crawling it.", file=sys.stderr)
+        config = CrawlConfig((site.url,), into=into, retry_pause_s=RETRY_PAUSE_S)
+        ended: int = yield run_and_show(
+            Crawler(config, watch=watching(arguments, config))
+        )
+        site.change()
+        print("\nThe site has changed a little.  Crawling it again:\n")
+        yield run_and_show(Crawler(config, watch=watching(arguments, config)))
+        return ended
+    finally:
+        yield site.stop()
+
+
+def _show_search(into: str) -> None:
+    print()
+    with contextlib.closing(CrawlDirectory.open(into).index()) as index:
+        print(render_hits(index.search(QUERY, limit=2), bold=sys.stdout.isatty()))

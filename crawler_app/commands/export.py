@@ -1,0 +1,104 @@
+"""``gencrawl export``: every URL, or the archive, to standard output."""
+
+import argparse
+import contextlib
+import io
+import os
+import stat
+import sys
+from collections.abc import Iterator
+from typing import TextIO, cast
+
+from crawler_app.archive.wacz import write_wacz
+from crawler_app.commands.arguments import Subparsers, add_directory, add_quiet
+from crawler_app.commands.exit_status import OK
+from crawler_app.directory import CrawlDirectory
+from crawler_app.errors import ConfigError
+from crawler_app.export import EXPORT_FORMATS, WACZ, export
+from crawler_app.frontier import Frontier
+from crawler_app.models import State
+from crawler_app.progress import Steps
+
+__all__ = ["add_export", "export_crawl"]
+
+
+def add_export(subparsers: Subparsers) -> None:
+    """Add the command."""
+    parser = subparsers.add_parser("export", help="write a crawl to standard output")
+    add_directory(parser)
+    add_quiet(parser)
+    parser.add_argument(
+        "--format",
+        choices=EXPORT_FORMATS,
+        default=EXPORT_FORMATS[0],
+        help=f"one URL a line (default {EXPORT_FORMATS[0]}), or the archive as WACZ",
+    )
+    parser.set_defaults(command=export_crawl)
+
+
+def export_crawl(arguments: argparse.Namespace) -> int:
+    """Write a crawl to standard output, whole or, where that is a file, not at all."""
+    directory = CrawlDirectory.open(arguments.directory)
+    # On a terminal, what is written shows how far we are.
+    steps = Steps(quiet=arguments.quiet or sys.stdout.isatty())
+    with (
+        contextlib.closing(directory.frontier()) as frontier,
+        steps,
+        _taken_back(sys.stdout),
+    ):
+        if arguments.format == WACZ:
+            _export_archive(directory, frontier, steps)
+            return OK
+        # JSON and URLs are UTF-8, whatever the terminal is.
+        cast(io.TextIOWrapper, sys.stdout).reconfigure(encoding="utf-8")
+        records = steps.of("exporting URLs", frontier.records(), _total(frontier))
+        export(records, sys.stdout, arguments.format)
+        sys.stdout.flush()
+    return OK
+
+
+def _export_archive(
+    directory: CrawlDirectory, frontier: Frontier, steps: Steps
+) -> None:
+    if sys.stdout.isatty():
+        raise ConfigError("a WACZ file is no text; send it to a file with '> FILE'")
+    if not directory.kept().archive.files:
+        raise ConfigError(f"{directory.path} holds no archive")
+    title_by_url = {
+        record.url: record.outcome.title
+        for record in steps.of("reading URLs", frontier.records(), _total(frontier))
+        if record.outcome is not None and record.outcome.title
+    }
+    write_wacz(
+        directory.path,
+        sys.stdout.buffer,
+        title_of=title_by_url.get,
+        software=directory.config().user_agent,
+        tell=steps,
+    )
+
+
+def _total(frontier: Frontier) -> int:
+    return sum(map(frontier.count, State))
+
+
+@contextlib.contextmanager
+def _taken_back(file: TextIO) -> Iterator[None]:
+    """Cut a file to what it was if we cannot end: nobody takes a half for a whole.
+
+    What went into a pipe is gone; nothing more follows it, not even the rest of a line.
+    """
+    try:
+        fd = file.fileno()
+    except OSError:  # no real file, in a test
+        yield
+        return
+    before = os.fstat(fd)
+    try:
+        yield
+    except BaseException:  # Ctrl-C above all
+        if stat.S_ISREG(before.st_mode):
+            os.ftruncate(fd, before.st_size)
+        # What is still in Python's buffers is written when it ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), fd)
+        raise

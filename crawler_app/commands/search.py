@@ -1,0 +1,43 @@
+"""``gencrawl search``: pages by their words."""
+
+import argparse
+import contextlib
+import json
+import sys
+
+from crawler_app.commands.arguments import Subparsers, add_directory, count
+from crawler_app.commands.exit_status import FAILED, OK
+from crawler_app.directory import CrawlDirectory
+from crawler_app.search import render_hits, to_json
+
+__all__ = ["add_search", "search"]
+
+
+def add_search(subparsers: Subparsers) -> None:
+    """Add the command."""
+    parser = subparsers.add_parser("search", help="find pages by their words")
+    add_directory(parser)
+    parser.add_argument(
+        "words",
+        metavar="WORDS",
+        nargs="*",
+        help='what to find; quote it: \'all words "a phrase" prefix* -without '
+        "this OR that title:word'",
+    )
+    parser.add_argument(
+        "--limit", type=count, default=10, metavar="N", help="hits shown (default 10)"
+    )
+    parser.add_argument("--json", action="store_true", help="for programs")
+    parser.set_defaults(command=search)
+
+
+def search(arguments: argparse.Namespace) -> int:
+    """Find pages by their words."""
+    directory = CrawlDirectory.open(arguments.directory)
+    with contextlib.closing(directory.index()) as index:
+        result = index.search(" ".join(arguments.words), limit=arguments.limit)
+    if arguments.json:
+        print(json.dumps(to_json(result), indent=2))
+    else:
+        print(render_hits(result, bold=sys.stdout.isatty()))
+    return OK if result.total else FAILED

@@ -1,0 +1,171 @@
+"""A page on which to watch a crawl and steer it: ``crawl ... --dashboard``.
+
+Rule: the crawl never waits for whoever looks on, and whoever has no token learns nothing.
+
+`address` and `access` say who may come in, `handlers` what is answered, `feed` who is
+sent what; `searcher` has a thread of its own.  The page itself is beside them.
+"""
+
+import contextlib
+import errno
+import logging
+import os
+import socket
+import urllib.parse
+import weakref
+from pathlib import Path
+from typing import Any, Self
+
+from tornado.httpserver import HTTPServer
+from tornado.iostream import IOStream
+
+from crawler_app.dashboard.access import Access, token_from
+from crawler_app.dashboard.address import ANY_PORT, is_loopback, parse_address, place_of
+from crawler_app.dashboard.feed import Feed
+from crawler_app.dashboard.handlers import Parts, application
+from crawler_app.dashboard.metrics import Metrics
+from crawler_app.dashboard.searcher import Searcher
+from crawler_app.errors import ConfigError
+from crawler_app.monitor import Monitor
+
+__all__ = ["ANY_PORT", "Dashboard", "parse_address"]
+
+logger = logging.getLogger(__name__)
+
+# All that a browser or a Prometheus has to say.
+MAX_HEAD_BYTES = 16_384
+MAX_BODY_BYTES = 1024
+IDLE_S = 60.0
+
+
+class Dashboard:
+    """Serves the page while it is entered, on the loop that runs.
+
+    Args:
+        monitor: Takes the samples; it is entered by whoever has made it.
+        address: Where to listen, as `parse_address` reads it.
+        index_path: The file of the crawl's index; None if it keeps none.
+        token: What the requests must have; None for that of the environment, or a new
+            one.
+
+    Attributes:
+        url: The whole URL of the page, with the token; known once it is entered.
+
+    Raises:
+        ConfigError: the address or the token of the environment cannot be used; on
+            entering, the port is taken.
+
+    >>> from crawler_app.config import CrawlConfig
+    >>> from crawler_app.crawl import Crawl
+    >>> from crawler_app.frontier.memory import MemoryFrontier
+    >>> from gencoro import gen
+    >>> from gencoro.ioloop import IOLoop
+    >>> @gen.coroutine
+    ... def main():
+    ...     crawl = Crawl(CrawlConfig(("http://a.test/",)), MemoryFrontier(), None)
+    ...     with Dashboard(Monitor(crawl)) as dashboard:
+    ...         print(dashboard.url)
+    >>> loop = IOLoop(make_current=False)
+    >>> loop.run_sync(main)  # doctest: +ELLIPSIS
+    http://127.0.0.1:.../?token=...
+    >>> loop.close()
+    """
+
+    def __init__(
+        self,
+        monitor: Monitor,
+        address: str = ANY_PORT,
+        *,
+        index_path: Path | None = None,
+        token: str | None = None,
+    ) -> None:
+        self.url = ""
+        self._monitor = monitor
+        self._host, self._port = parse_address(address)
+        self._index_path = index_path
+        self._token = token_from(os.environ) if token is None else token
+        self._cleanup = contextlib.ExitStack()
+
+    def __enter__(self) -> Self:
+        with contextlib.ExitStack() as cleanup:
+            bound = cleanup.enter_context(self._bind())
+            parts = self._parts(cleanup)
+            server = _Server(
+                application(parts),
+                idle_connection_timeout=IDLE_S,
+                body_timeout=IDLE_S,
+                max_header_size=MAX_HEAD_BYTES,
+                max_body_size=MAX_BODY_BYTES,
+            )
+            server.add_socket(bound)
+            cleanup.callback(server.close)
+            cleanup.callback(parts.feed.close)
+            self._cleanup = cleanup.pop_all()
+        self._announce(*bound.getsockname()[:2])
+        return self
+
+    def __exit__(self, exc_type: type[BaseException] | None, *exc_info: object) -> None:
+        with self._cleanup:
+            if exc_type is None:  # or there may be nothing to look at any more
+                self._monitor.look()
+
+    def _parts(self, cleanup: contextlib.ExitStack) -> Parts:
+        searcher = None
+        if self._index_path is not None:
+            searcher = Searcher(self._index_path)
+            cleanup.callback(searcher.close)
+        return Parts(
+            self._monitor,
+            Access(self._token, self._host),
+            self._token,
+            Feed(self._monitor, can_search=searcher is not None),
+            Metrics(self._monitor.crawl),
+            searcher,
+        )
+
+    def _bind(self) -> socket.socket:
+        place = f"port {self._port} of {self._host}"
+        advice = "choose another with --dashboard ADDR:PORT"
+        try:
+            # IPv4 first: whoever has a name is looked for there too.
+            family, *_, address = min(
+                socket.getaddrinfo(self._host, self._port, type=socket.SOCK_STREAM)
+            )
+            bound = socket.create_server(address, family=family)
+        except OSError as exc:
+            if exc.errno == errno.EADDRINUSE:
+                raise ConfigError(f"{place} is taken; {advice}") from None
+            reason = exc.strerror or exc
+            raise ConfigError(f"{place} cannot be used: {reason}; {advice}") from None
+        bound.setblocking(False)
+        return bound
+
+    def _announce(self, address: str, port: int) -> None:
+        token = urllib.parse.quote(self._token, safe="")
+        self.url = f"http://{place_of(self._host, port)}/?token={token}"
+        if not is_loopback(address):
+            logger.warning(
+                "other machines can reach the dashboard on port %d, over plain HTTP: "
+                "whoever has its URL can stop the crawl and read what it has found",
+                port,
+            )
+
+
+class _Server(HTTPServer):
+    """A server that can end its connections at once.
+
+    Tornado's has to be waited for, and whoever leaves the dashboard does not wait.
+    """
+
+    def initialize(self, *args: Any, **options: Any) -> None:
+        super().initialize(*args, **options)
+        self._streams: weakref.WeakSet[IOStream] = weakref.WeakSet()
+
+    def handle_stream(self, stream: IOStream, address: tuple[Any, ...]) -> None:
+        self._streams.add(stream)
+        super().handle_stream(stream, address)
+
+    def close(self) -> None:
+        self.stop()
+        for stream in list(self._streams):
+            stream.close()

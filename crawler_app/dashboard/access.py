@@ -1,0 +1,92 @@
+"""Who may see the dashboard and act on the crawl: whoever has the token.
+
+Rule: what is asked is not looked at before it is known who asks.
+"""
+
+import hmac
+import secrets
+from collections.abc import Mapping
+
+from tornado.httputil import HTTPServerRequest
+
+from crawler_app.dashboard.address import is_own_name
+from crawler_app.errors import ConfigError
+
+__all__ = ["TOKEN_VARIABLE", "Access", "token_from"]
+
+# For whoever needs the same URL each time, such as a Prometheus.
+TOKEN_VARIABLE = "GENCRAWL_DASHBOARD_TOKEN"
+
+# 16 characters of base64 are 96 bits.
+MIN_TOKEN_CHARS = 16
+TOKEN_BYTES = 24
+
+NOT_OUR_NAME = "Call the dashboard by the address that the crawl has shown."
+NO_TOKEN = "Open the whole URL that the crawl has shown, with its token."
+OTHER_SITE = "Only the dashboard's own page may do that."
+
+
+def token_from(environment: Mapping[str, str]) -> str:
+    """Return the token that the environment gives, or a new one.
+
+    Raises:
+        ConfigError: the one that is given is too short to be a secret, or has characters
+            that headers do not carry.
+
+    >>> token_from({"GENCRAWL_DASHBOARD_TOKEN": "correct-horse-battery"})
+    'correct-horse-battery'
+    >>> len(token_from({}))
+    32
+    """
+    token = environment.get(TOKEN_VARIABLE)
+    if token is None:
+        return secrets.token_urlsafe(TOKEN_BYTES)
+    if len(token) < MIN_TOKEN_CHARS:
+        raise ConfigError(
+            f"{TOKEN_VARIABLE} has {len(token)} characters; whoever has it can stop the "
+            f"crawl, so use {MIN_TOKEN_CHARS} or more, or leave it unset"
+        )
+    if not token.isascii() or not token.isprintable() or " " in token:
+        raise ConfigError(
+            f"{TOKEN_VARIABLE} has characters that no header can carry; use letters, "
+            "digits, - and _"
+        )
+    return token
+
+
+class Access:
+    """Tells who may come in.
+
+    Args:
+        token: What all requests must have.
+        own_name: The name or address that the dashboard listens at.
+    """
+
+    def __init__(self, token: str, own_name: str) -> None:
+        self._token = token.encode()
+        self._own_name = own_name
+
+    def refusal(self, request: HTTPServerRequest) -> str:
+        """Return why a request is refused, in a sentence; nothing if it is not."""
+        if not is_own_name(request.headers.get("Host", ""), self._own_name):
+            return NOT_OUR_NAME
+        if not hmac.compare_digest(_token_of(request), self._token):
+            return NO_TOKEN
+        if request.method != "GET" and not _is_of_same_site(request):
+            return OTHER_SITE
+        return ""
+
+
+def _token_of(request: HTTPServerRequest) -> bytes:
+    scheme, _, token = request.headers.get("Authorization", "").partition(" ")
+    if scheme.lower() == "bearer":
+        return token.strip().encode()
+    return request.query_arguments.get("token", [b""])[-1]
+
+
+def _is_of_same_site(request: HTTPServerRequest) -> bool:
+    """Return whether a request is of our page, or of no page, such as of curl."""
+    origin = request.headers.get("Origin")
+    return (
+        origin is None or origin.lower() == f"http://{request.headers['Host']}".lower()
+    )

@@ -1,0 +1,259 @@
+"""What the dashboard answers, request by request.
+
+Rule: `Handler.prepare` comes before each of them, so none has to ask who is there.
+"""
+
+import html
+import logging
+import urllib.parse
+from collections.abc import Generator
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from tornado.iostream import StreamClosedError
+from tornado.web import Application, HTTPError, RequestHandler
+
+from crawler_app.dashboard.access import Access
+from crawler_app.dashboard.feed import Feed
+from crawler_app.dashboard.messages import to_json
+from crawler_app.dashboard.metrics import Metrics
+from crawler_app.dashboard.searcher import Searcher
+from crawler_app.errors import ConfigError, SearchError, SearchIndexError
+from crawler_app.monitor import Monitor
+from crawler_app.search import to_json as hits_to_json
+from gencoro import gen
+from gencoro.concurrent import Future
+
+__all__ = ["Parts", "application"]
+
+logger = logging.getLogger(__name__)
+
+FILES = Path(__file__).parent
+TYPE_BY_FILE = {
+    "dashboard.js": "text/javascript; charset=utf-8",
+    "dashboard.css": "text/css; charset=utf-8",
+}
+
+# The page shows what strange sites have written: it may run and load only what is ours.
+CONTENT_SECURITY_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
+    "img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+
+# SQLite counts rows in 64 bits; nobody turns so many pages.
+MAX_OFFSET = 1_000_000
+
+
+@dataclass(slots=True, frozen=True)
+class Parts:
+    """What the handlers show, and act on.
+
+    Attributes:
+        searcher: None if the crawl keeps no index.
+    """
+
+    monitor: Monitor
+    access: Access
+    token: str
+    feed: Feed
+    metrics: Metrics
+    searcher: Searcher | None
+
+
+class Handler(RequestHandler):
+    """Refuses whoever has no token; says no more than it must."""
+
+    def initialize(self, parts: Parts) -> None:
+        self.parts = parts
+
+    def set_default_headers(self) -> None:
+        self.clear_header("Server")
+        self.set_header("Cache-Control", "no-store")
+        self.set_header("Content-Security-Policy", CONTENT_SECURITY_POLICY)
+        self.set_header("X-Content-Type-Options", "nosniff")
+        # The URL has the token, and a link to a crawled page must not carry it there.
+        self.set_header("Referrer-Policy", "no-referrer")
+
+    def prepare(self) -> None:
+        refusal = self.parts.access.refusal(self.request)
+        if refusal:
+            self.refuse(403, refusal)
+
+    def refuse(self, status: int, sentence: str) -> None:
+        """Answer with an error, in a sentence for a person."""
+        self.set_status(status)
+        self.set_header("Content-Type", "text/plain; charset=utf-8")
+        self.finish(f"{sentence}\n")
+
+    def write_error(self, status_code: int, **kwargs: Any) -> None:
+        if status_code == 405:
+            allowed = [m for m in ("GET", "POST") if m.lower() in vars(type(self))]
+            self.set_header("Allow", ", ".join(allowed))
+        self.refuse(status_code, f"{status_code}: {self._reason}.")
+
+    def log_exception(
+        self,
+        typ: type[BaseException] | None,
+        value: BaseException | None,
+        tb: TracebackType | None,
+    ) -> None:
+        # Tornado's would write the URL, which has the token.
+        if value is not None and not isinstance(value, (HTTPError, StreamClosedError)):
+            logger.error("dashboard: %s failed", self.request.path, exc_info=value)
+
+    def compute_etag(self) -> None:
+        return None  # nothing is kept by the browser
+
+
+class UnknownHandler(Handler):
+    """There is nothing there."""
+
+    def prepare(self) -> None:
+        super().prepare()
+        if not self._finished:
+            raise HTTPError(404)
+
+
+class PageHandler(Handler):
+    """The page itself."""
+
+    def get(self) -> None:
+        token = html.escape(urllib.parse.quote(self.parts.token, safe=""))
+        page = (FILES / "page.html").read_text(encoding="utf-8")
+        self.finish(page.replace("{token}", token))
+
+
+class FileHandler(Handler):
+    """What belongs to the page."""
+
+    def get(self, name: str) -> None:
+        self.set_header("Content-Type", TYPE_BY_FILE[name])
+        self.finish((FILES / name).read_bytes())
+
+
+class EventsHandler(Handler):
+    """Server-sent events for as long as the browser wants them, or the crawl runs."""
+
+    def initialize(self, parts: Parts) -> None:
+        super().initialize(parts)
+        self._ended: Future[None] = Future()
+
+    @gen.coroutine
+    def get(self) -> Generator[Any, Any, None]:
+        feed = self.parts.feed
+        if feed.is_full:
+            self.refuse(503, "Too many pages look on already; close one of them.")
+            return
+        self.set_header("Content-Type", "text/event-stream")
+        with feed.joined(self):
+            yield self._ended
+
+    def send(self, event: bytes) -> "Future[None]":
+        self.write(event)
+        taken = self.flush()
+        # It fails if the browser has gone, which `on_connection_close` tells too.
+        taken.add_done_callback(lambda future: future.cancelled() or future.exception())
+        return taken
+
+    def end(self) -> None:
+        self.finish()
+        self.on_connection_close()
+
+    def drop(self) -> None:
+        self.detach().close()
+        self.on_connection_close()
+
+    def on_connection_close(self) -> None:
+        if not self._ended.done():
+            self._ended.set_result(None)
+
+
+class StateHandler(Handler):
+    """The last sample."""
+
+    def get(self) -> None:
+        self.finish(to_json(self.parts.feed.latest()))
+
+
+class SearchHandler(Handler):
+    """Pages by their words; who has gone away meanwhile is not searched for."""
+
+    def initialize(self, parts: Parts) -> None:
+        super().initialize(parts)
+        self._is_wanted = True
+
+    @gen.coroutine
+    def get(self) -> Generator[Any, Any, None]:
+        query, offset = self.get_query_argument("q", ""), self._offset()
+        if self.parts.searcher is None:
+            self._fail(
+                404, "this crawl keeps no index, so there is nothing to search in"
+            )
+            return
+        try:
+            result = yield self.parts.searcher.find(
+                query, offset, lambda: self._is_wanted
+            )
+            self.finish(hits_to_json(result))
+        except SearchError as exc:
+            self._fail(400, str(exc))
+        except (ConfigError, SearchIndexError) as exc:
+            self._fail(503, str(exc))
+
+    def on_connection_close(self) -> None:
+        self._is_wanted = False
+
+    def _offset(self) -> int:
+        text = self.get_query_argument("offset", "0")
+        if not text.isdecimal() or len(text) > 9 or int(text) > MAX_OFFSET:
+            raise HTTPError(400)
+        return int(text)
+
+    def _fail(self, status: int, sentence: str) -> None:
+        self.set_status(status)
+        self.finish({"error": sentence})
+
+
+class MetricsHandler(Handler):
+    """The numbers, for Prometheus."""
+
+    def get(self) -> None:
+        accept = self.request.headers.get("Accept", "")
+        text, content_type = self.parts.metrics.render(accept)
+        self.set_header("Content-Type", content_type)
+        self.finish(text)
+
+
+class ActionHandler(Handler):
+    """Does to the crawl what its path says."""
+
+    def post(self, action: str) -> None:
+        crawl = self.parts.monitor.crawl
+        {"pause": crawl.pause, "resume": crawl.resume, "stop": crawl.stop}[action]()
+        self.parts.monitor.look()  # all that look on see it at once
+        self.set_status(204)
+
+
+def application(parts: Parts) -> Application:
+    """Return what serves all of it."""
+    arguments = {"parts": parts}
+    return Application(
+        [
+            (path, handler, arguments)
+            for path, handler in (
+                (r"/", PageHandler),
+                (r"/(dashboard\.(?:js|css))", FileHandler),
+                (r"/events", EventsHandler),
+                (r"/state", StateHandler),
+                (r"/search", SearchHandler),
+                (r"/metrics", MetricsHandler),
+                (r"/(pause|resume|stop)", ActionHandler),
+            )
+        ],
+        default_handler_class=UnknownHandler,
+        default_handler_args=arguments,
+        # The URLs have the token, and standard error is the user's terminal.
+        log_function=lambda handler: None,
+    )

@@ -1,0 +1,64 @@
+"""Every URL of a crawl, one a line, for programs."""
+
+import csv
+import json
+from collections.abc import Iterable
+from typing import Any, TextIO
+
+from crawler_app.models import State, UrlRecord
+
+__all__ = ["EXPORT_FORMATS", "WACZ", "export"]
+
+WACZ = "wacz"
+EXPORT_FORMATS = ("jsonl", "csv", WACZ)
+
+# A record of which nothing is known: its row has the names of all columns.
+NOTHING = UrlRecord("", State.QUEUED, depth=0)
+
+
+def export(records: Iterable[UrlRecord], file: TextIO, style: str) -> None:
+    """Write every URL, one a line, as JSON or as CSV with a line of names.
+
+    Args:
+        style: ``jsonl`` or ``csv``.
+
+    >>> import sys
+    >>> export([UrlRecord("http://a.test/", State.QUEUED, depth=0)], sys.stdout, "csv")
+    ... # doctest: +ELLIPSIS
+    url,state,reason,status,depth,via,redirect_to,canonical,content_type,bytes,...
+    http://a.test/,queued,,,0,,,,,,,0,,,,
+    """
+    table = csv.DictWriter(file, list(_row(NOTHING)), lineterminator="\n")
+    if style == "csv":
+        table.writeheader()
+    for record in records:
+        row = _row(record)
+        if style == "csv":
+            table.writerow(row)
+        else:
+            file.write(json.dumps(row, ensure_ascii=False) + "\n")
+
+
+def _row(record: UrlRecord) -> dict[str, Any]:
+    def of_outcome(name: str) -> Any:
+        value = getattr(record.outcome, name, None)
+        return None if value == "" else value
+
+    return {
+        "url": record.url,
+        "state": str(record.state),
+        "reason": of_outcome("reason"),
+        "status": of_outcome("status"),
+        "depth": record.depth,
+        "via": record.via or None,
+        "redirect_to": of_outcome("redirect_to"),
+        "canonical": of_outcome("canonical"),
+        "content_type": of_outcome("content_type"),
+        "bytes": of_outcome("size_bytes"),
+        "took_s": of_outcome("took_s"),
+        "tries": record.tries,
+        "digest": of_outcome("digest"),
+        "title": of_outcome("title"),
+        "error": of_outcome("error"),
+        "finished_at": record.finished_at,
+    }

@@ -1,0 +1,140 @@
+"""How a crawl goes, looked at once a second: for the terminal, the dashboard, the metrics.
+
+Rule: whoever looks costs the crawl nothing that grows with it: a sample is made of counts
+that are in memory.
+"""
+
+import collections
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Self
+
+from crawler_app.crawl import Crawl, Failure
+from crawler_app.models import State
+from gencoro.ioloop import PeriodicCallback
+
+__all__ = ["Monitor", "Sample"]
+
+EVERY_S = 1.0
+
+# Of the history: ten minutes.
+KEPT_SAMPLES = 600
+
+# Rates are means over so many seconds, so that they can be read.
+RATE_OVER_S = 5.0
+
+
+@dataclass(slots=True, frozen=True)
+class Sample:
+    """A crawl at one moment.
+
+    Attributes:
+        at: When, in seconds of the epoch.
+        elapsed_s: Since the monitor was made.
+        phase: ``running``, ``paused`` or ``stopping``; ``waiting`` if everything that is
+            queued has to wait.
+        waiting_s: How long that will be; None if it does not.
+        fetched: Exchanges made in this run, robots.txt and tries included.
+        size_bytes: Of their bodies, after decompression.
+        fetches_per_s: Over the last seconds.
+        bytes_per_s: Likewise.
+        count_by_state: How many URLs stand where.
+        under_way_by_host: Fetches under way, the busiest host first.
+        failures: The last URLs that failed, the latest first.
+    """
+
+    at: float
+    elapsed_s: float
+    phase: str
+    waiting_s: float | None
+    fetched: int
+    size_bytes: int
+    fetches_per_s: float
+    bytes_per_s: float
+    count_by_state: dict[State, int]
+    under_way_by_host: list[tuple[str, int]]
+    failures: list[Failure]
+
+
+class Monitor:
+    """Takes a sample each second while it is entered.
+
+    Attributes:
+        crawl: What is looked at.
+        history: The samples of the last ten minutes, the oldest first.
+    """
+
+    def __init__(self, crawl: Crawl) -> None:
+        self.crawl = crawl
+        self.history: collections.deque[Sample] = collections.deque(maxlen=KEPT_SAMPLES)
+        self._listeners: list[Callable[[Sample], object]] = []
+        self._started_at = time.monotonic()
+        # When, the exchanges and the bytes; as far back as rates go.
+        self._recent = collections.deque([(0.0, 0, 0)])
+        self._timer = PeriodicCallback(self.look, EVERY_S * 1000)
+
+    def listen(self, listener: Callable[[Sample], object]) -> None:
+        """Have a function called with each sample from now on."""
+        self._listeners.append(listener)
+
+    def __enter__(self) -> Self:
+        self._timer.start()
+        return self
+
+    def __exit__(self, *exc_info: object) -> None:
+        self._timer.stop()
+
+    def look(self) -> Sample:
+        """Take a sample, keep it, and give it to the listeners."""
+        sample = self._sample()
+        self.history.append(sample)
+        for listener in self._listeners:
+            listener(sample)
+        return sample
+
+    def _sample(self) -> Sample:
+        crawl = self.crawl
+        elapsed_s = time.monotonic() - self._started_at
+        fetched, size_bytes = crawl.stats["fetched"], crawl.stats["bytes"]
+        fetches_per_s, bytes_per_s = self._rates(elapsed_s, fetched, size_bytes)
+        now = time.time()
+        waiting_s = self._waiting_s(now)
+        return Sample(
+            now,
+            elapsed_s,
+            self._phase(waiting_s),
+            waiting_s,
+            fetched,
+            size_bytes,
+            fetches_per_s,
+            bytes_per_s,
+            {state: crawl.frontier.count(state) for state in State},
+            collections.Counter(claim.host for claim in crawl.under_way).most_common(),
+            list(reversed(crawl.last_failures)),
+        )
+
+    def _rates(
+        self, elapsed_s: float, fetched: int, size_bytes: int
+    ) -> tuple[float, float]:
+        while len(self._recent) > 1 and self._recent[0][0] < elapsed_s - RATE_OVER_S:
+            self._recent.popleft()
+        then_s, fetched_then, bytes_then = self._recent[0]
+        self._recent.append((elapsed_s, fetched, size_bytes))
+        # Whoever looks in the first moments must not see a rate that never was.
+        span_s = max(elapsed_s - then_s, EVERY_S)
+        return (fetched - fetched_then) / span_s, (size_bytes - bytes_then) / span_s
+
+    def _phase(self, waiting_s: float | None) -> str:
+        if self.crawl.is_stopping:
+            return "stopping"
+        if self.crawl.is_paused:
+            return "paused"
+        return "running" if waiting_s is None else "waiting"
+
+    def _waiting_s(self, now: float) -> float | None:
+        """Return how long nothing will happen; None if something is under way."""
+        if self.crawl.under_way or self.crawl.is_paused:
+            return None
+        next_at = self.crawl.frontier.next_at(now)
+        return None if next_at is None else next_at - now

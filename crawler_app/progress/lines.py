@@ -1,0 +1,65 @@
+"""A crawl in one plain line, and the words that the table shares with it.  Pure."""
+
+from collections.abc import Callable
+from typing import TextIO
+
+from crawler_app.models import State
+from crawler_app.monitor import Sample
+
+__all__ = ["clock", "line_of", "phase", "write_lines"]
+
+LEAST_WAITING_S = 2.0
+
+
+def write_lines(file: TextIO) -> Callable[[Sample], None]:
+    """Return a function that writes a line of each sample it is given."""
+
+    def write(sample: Sample) -> None:
+        # At once, also into a pipe: whoever reads it wants to know how it goes now.
+        print(line_of(sample), file=file, flush=True)
+
+    return write
+
+
+def line_of(sample: Sample) -> str:
+    """Return a sample in one line.
+
+    >>> counts = dict(zip(State, (10_245, 8, 1_234, 12, 34)))
+    >>> line_of(Sample(0.0, 62.0, "running", None, 0, 0, 52.3, 0.0, counts, [], []))
+    '1:02  1,234 done, 10,245 queued, 8 under way, 12 failed, 34 excluded, 52 fetches/s'
+    """
+    count = sample.count_by_state
+    parts = [
+        f"{count[State.DONE]:,} done",
+        f"{count[State.QUEUED]:,} queued",
+        f"{count[State.CLAIMED]:,} under way",
+        f"{count[State.FAILED]:,} failed",
+        f"{count[State.EXCLUDED]:,} excluded",
+        f"{sample.fetches_per_s:,.0f} fetches/s",
+    ]
+    if (now := phase(sample)) != "running":
+        parts.append(now)
+    return f"{clock(sample.elapsed_s)}  {', '.join(parts)}"
+
+
+def phase(sample: Sample) -> str:
+    """Return what the crawl does; if it waits for long, how long still.
+
+    Between two fetches from one host every crawl waits a little.
+    """
+    if sample.phase != "waiting" or sample.waiting_s is None:
+        return sample.phase
+    if sample.waiting_s < LEAST_WAITING_S:
+        return "running"
+    return f"waiting {sample.waiting_s:,.0f} s"
+
+
+def clock(elapsed_s: float) -> str:
+    """Return a duration as a clock shows it.
+
+    >>> clock(62.9), clock(3600.0)
+    ('1:02', '1:00:00')
+    """
+    minutes, seconds = divmod(int(elapsed_s), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{seconds:02}" if hours else f"{minutes}:{seconds:02}"

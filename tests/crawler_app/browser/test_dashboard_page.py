@@ -1,0 +1,316 @@
+"""The dashboard in a browser: what a person sees of a crawl, and does to it."""
+
+import asyncio
+import contextlib
+import threading
+
+import pytest
+from looking import (
+    accessibility_faults,
+    console_errors,
+    requested_urls,
+    scrolls_sideways,
+)
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.support import expected_conditions as expected
+from selenium.webdriver.support.ui import WebDriverWait
+from tornado.httpserver import HTTPServer
+from tornado.netutil import bind_sockets
+from tornado.web import Application, RequestHandler
+
+from crawler_app.config import CrawlConfig
+from crawler_app.crawler import Crawler
+from crawler_app.dashboard import Dashboard
+from crawler_app.monitor import Monitor
+from gencoro import gen
+from gencoro.ioloop import IOLoop
+
+# A title that would run if it became markup.
+EVIL = "<img src=x onerror=console.error('run')>"
+HELD = 20
+PAGES = 30
+
+
+# Prints the URL of its dashboard, and goes on for some time.
+CRAWL_TO_KILL = """
+import contextlib
+from crawler_app.config import CrawlConfig
+from crawler_app.crawler import Crawler
+from crawler_app.dashboard import Dashboard
+from crawler_app.demo_site import DemoSite
+from crawler_app.monitor import Monitor
+from gencoro import gen
+from gencoro.ioloop import IOLoop
+
+@contextlib.contextmanager
+def watch(crawl):
+    monitor = Monitor(crawl)
+    with Dashboard(monitor) as dashboard, monitor:
+        print(dashboard.url, flush=True)
+        yield
+
+@gen.coroutine
+def main():
+    site = DemoSite()
+    site.start()
+    config = CrawlConfig((site.url,), host_gap_s=1.0)
+    yield Crawler(config, watch=watch).run()
+
+IOLoop.current().run_sync(main)
+"""
+
+
+class Page(RequestHandler):
+    """A page of a chain; one that is held waits for its gate, one is broken."""
+
+    async def get(self, number):
+        number = int(number)
+        if number == HELD:
+            await self.settings["gate"].wait()
+        if number == 3:
+            self.set_status(500)
+            return
+        links = "".join(
+            f'<a href="/{n}">x</a>' for n in (number + 1, number + 2) if n < PAGES
+        )
+        self.write(f"<title>{number} &lt;img&gt; {EVIL.replace('<', '&lt;')}</title>")
+        self.write(f"<p>The mill \U0001f600 of number {number} is quiet. {links}")
+
+
+class HeldCrawl(threading.Thread):
+    """A crawl with a dashboard on a thread of its own, held at one of its pages."""
+
+    def __init__(self, into):
+        super().__init__()
+        self._into = into
+        self._ready = threading.Event()
+        self._gate = asyncio.Event()
+        self.url = ""
+        self.crawl = None
+
+    def __enter__(self):
+        self.start()
+        assert self._ready.wait(10)
+        return self
+
+    def __exit__(self, *exc_info):
+        self._call(self._crawler.stop)
+        self.let_go()
+        self.join(30)
+        assert not self.is_alive()
+
+    def let_go(self):
+        self._call(self._gate.set)
+
+    def _call(self, function):
+        with contextlib.suppress(RuntimeError):  # the loop is closed
+            self._loop.add_callback(function)
+
+    def run(self):
+        self._loop = IOLoop(make_current=False)
+        self._loop.run_sync(self._crawl)
+        self._loop.close()
+
+    @gen.coroutine
+    def _crawl(self):
+        application = Application(
+            [("/([0-9]+)", Page)], gate=self._gate, log_function=lambda handler: None
+        )
+        server = HTTPServer(application)
+        sockets = bind_sockets(0, "127.0.0.1")
+        server.add_sockets(sockets)
+        config = CrawlConfig(
+            (f"http://127.0.0.1:{sockets[0].getsockname()[1]}/0",),
+            into=str(self._into),
+            robots=False,
+            tries=1,
+        )
+        self._crawler = Crawler(config, watch=self._watch)
+        try:
+            yield self._crawler.run()
+        finally:
+            server.stop()
+            yield server.close_all_connections()
+
+    @contextlib.contextmanager
+    def _watch(self, crawl):
+        self.crawl = crawl
+        monitor = Monitor(crawl)
+        index_path = self._into / "crawl.sqlite"
+        with Dashboard(monitor, index_path=index_path) as dashboard, monitor:
+            self.url = dashboard.url
+            self._ready.set()
+            yield
+
+
+@pytest.fixture
+def crawl(tmp_path, monkeypatch):
+    monkeypatch.delenv("GENCRAWL_DASHBOARD_TOKEN", raising=False)
+    with HeldCrawl(tmp_path / "crawl") as crawl:
+        yield crawl
+
+
+def wait_for(chromium, name, text):
+    """Wait until an element says something."""
+    condition = expected.text_to_be_present_in_element((By.ID, name), text)
+    WebDriverWait(chromium, 15).until(condition)
+
+
+def click(chromium, name):
+    chromium.find_element(By.ID, name).click()
+
+
+def text_of(chromium, name):
+    return chromium.find_element(By.ID, name).text
+
+
+def test_numbers_move_while_the_page_is_open(chromium, crawl):
+    chromium.get(crawl.url)
+    # All that can be reached but past the held page.
+    wait_for(chromium, "claimed", "1")
+    wait_for(chromium, "failures", "http_500")
+    assert text_of(chromium, "phase-text") == "Running"
+    assert text_of(chromium, "title").startswith("127.0.0.1:")
+    assert "127.0.0.1:" in text_of(chromium, "hosts")
+    assert "/3" in text_of(chromium, "failures")
+    label = chromium.find_element(By.ID, "chart").get_attribute("aria-label")
+    assert label.startswith("Fetches per second, last minute: now ")
+
+    crawl.let_go()
+
+    wait_for(chromium, "phase-text", "Ended")
+    assert text_of(chromium, "notice") == "The crawl has ended."
+    assert text_of(chromium, "done") == "29"
+    assert text_of(chromium, "failed") == "1"
+    assert console_errors(chromium) == []
+
+
+def test_crawl_is_paused_resumed_and_stopped(chromium, crawl):
+    chromium.get(crawl.url)
+    wait_for(chromium, "claimed", "1")
+
+    click(chromium, "pause")
+    wait_for(chromium, "phase-text", "Paused")
+    assert crawl.crawl.is_paused
+    assert text_of(chromium, "pause") == "Resume"
+
+    click(chromium, "pause")
+    wait_for(chromium, "phase-text", "Running")
+    assert not crawl.crawl.is_paused
+
+    click(chromium, "stop")
+    assert "Stop the crawl?" in text_of(chromium, "confirm")
+    click(chromium, "keep")
+    assert not chromium.find_element(By.ID, "confirm").is_displayed()
+    assert not crawl.crawl.is_stopping
+
+    click(chromium, "stop")
+    click(chromium, "really-stop")
+    wait_for(chromium, "phase-text", "Stopping")
+    assert not chromium.find_element(By.ID, "pause").is_enabled()
+    crawl.let_go()
+    wait_for(chromium, "phase-text", "Ended")
+    assert not chromium.find_element(By.ID, "find").is_enabled()
+    assert console_errors(chromium) == []
+
+
+def test_pages_are_found_and_shown_as_text(chromium, crawl):
+    chromium.get(crawl.url)
+    wait_for(chromium, "failures", "http_500")
+
+    chromium.find_element(By.ID, "query").send_keys("quiet mill", Keys.ENTER)
+    wait_for(chromium, "search-status", "pages found; 1 to 10 are shown.")
+    hits = chromium.find_elements(By.CSS_SELECTOR, "#hits li")
+    assert len(hits) == 10
+    link = hits[0].find_element(By.TAG_NAME, "a")
+    assert link.get_attribute("rel") == "noopener noreferrer"
+    assert EVIL in link.text
+    marks = [mark.text for mark in hits[0].find_elements(By.TAG_NAME, "mark")]
+    assert marks == ["mill", "quiet"]
+    assert not chromium.find_elements(By.TAG_NAME, "img")
+
+    click(chromium, "next")
+    wait_for(chromium, "search-status", "11 to ")
+    click(chromium, "previous")
+    wait_for(chromium, "search-status", "1 to 10")
+
+    chromium.find_element(By.ID, "query").clear()
+    chromium.find_element(By.ID, "query").send_keys("xylophone", Keys.ENTER)
+    wait_for(chromium, "search-status", "No page found")
+    assert console_errors(chromium) == []
+
+    chromium.find_element(By.ID, "query").clear()
+    chromium.find_element(By.ID, "query").send_keys('"open', Keys.ENTER)
+    wait_for(chromium, "search-status", "The quote at character 1 is not closed")
+
+
+def test_nothing_is_asked_of_anybody_else(chromium, crawl):
+    chromium.get(crawl.url)
+    wait_for(chromium, "claimed", "1")
+
+    paths = {
+        url.removeprefix(crawl.url.partition("?")[0]).partition("?")[0]
+        for url in requested_urls(chromium)
+    }
+
+    assert paths == {"", "dashboard.css", "dashboard.js", "events"}
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_page_is_accessible(chromium, crawl, scheme):
+    feature = {"name": "prefers-color-scheme", "value": scheme}
+    chromium.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [feature]})
+    try:
+        chromium.get(crawl.url)
+        wait_for(chromium, "failures", "http_500")
+        chromium.find_element(By.ID, "query").send_keys("mill", Keys.ENTER)
+        wait_for(chromium, "search-status", "found")
+        assert accessibility_faults(chromium) == []
+
+        click(chromium, "stop")
+        assert accessibility_faults(chromium) == []
+
+        click(chromium, "really-stop")
+        crawl.let_go()
+        wait_for(chromium, "phase-text", "Ended")
+        assert accessibility_faults(chromium) == []
+    finally:
+        chromium.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
+
+
+def test_page_fits_a_phone(phone, crawl):
+    phone.get(crawl.url)
+    wait_for(phone, "failures", "http_500")
+    phone.find_element(By.ID, "query").send_keys("mill", Keys.ENTER)
+    wait_for(phone, "search-status", "found")
+
+    assert not scrolls_sideways(phone)
+    assert accessibility_faults(phone) == []
+
+
+def test_action_that_is_not_heard_is_told(chromium, crawl):
+    chromium.get(crawl.url)
+    wait_for(chromium, "claimed", "1")
+    network = {"latency": 0, "downloadThroughput": -1, "uploadThroughput": -1}
+    command = "Network.emulateNetworkConditions"
+    chromium.execute_cdp_cmd("Network.enable", {})
+    chromium.execute_cdp_cmd(command, network | {"offline": True})
+    try:
+        click(chromium, "pause")
+
+        wait_for(chromium, "notice", "The crawl did not hear “pause”")
+    finally:
+        chromium.execute_cdp_cmd(command, network | {"offline": False})
+
+
+def test_crawl_that_is_killed_is_told_from_one_that_has_ended(chromium, start_script):
+    process = start_script(CRAWL_TO_KILL)
+    chromium.get(process.stdout.readline())
+    wait_for(chromium, "phase-text", "Running")
+
+    process.kill()
+
+    wait_for(chromium, "phase-text", "No connection")
+    assert text_of(chromium, "notice") == "No connection to the crawl; trying again."
+    assert not chromium.find_element(By.ID, "stop").is_enabled()

@@ -1,0 +1,29 @@
+"""A directory that looks as if something had been crawled into it."""
+
+import pytest
+
+from crawler_app.config import CrawlConfig
+from crawler_app.directory import CrawlDirectory
+from crawler_app.models import Candidate, Outcome, State
+
+AT = 1_700_000_000.0
+
+
+@pytest.fixture
+def crawled(tmp_path):
+    """Return a function that makes one: so many URLs are done, and so many queued."""
+
+    def crawled(done=0, queued=0):
+        config = CrawlConfig(("http://a.test/",), archive=False, index=False)
+        directory = CrawlDirectory.create(tmp_path / "crawl", config)
+        with directory, directory.stores(config) as stores:
+            frontier = stores.frontier
+            frontier.add(
+                Candidate(f"http://a.test/{n}", "a.test") for n in range(done + queued)
+            )
+            for n in range(done):
+                claim = frontier.claim(0.0, 60.0)
+                frontier.finish(claim, Outcome(State.DONE, "ok", 200), AT + n)
+        return directory
+
+    return crawled

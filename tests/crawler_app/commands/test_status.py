@@ -1,0 +1,85 @@
+"""``gencrawl status``: whether a crawl runs, has stopped, or has finished."""
+
+import json
+import os
+import time
+
+import pytest
+
+from crawler_app.cli import main
+
+
+def status(capsys, directory, *options):
+    assert main(["status", str(directory.path), *options]) == 0
+    return capsys.readouterr().out
+
+
+@pytest.fixture
+def local_time():
+    """The time zone in which the tests read times."""
+    before = os.environ.get("TZ")
+    os.environ["TZ"] = "UTC"
+    time.tzset()
+    yield
+    if before is None:
+        del os.environ["TZ"]
+    else:
+        os.environ["TZ"] = before
+    time.tzset()
+
+
+def test_finished_crawl_says_when(crawled, capsys, local_time):
+    out = status(capsys, crawled(done=2))
+
+    assert out.splitlines()[0] == "finished on 2023-11-14 at 22:13:21"
+
+
+def test_stopped_crawl_says_how_to_go_on(crawled, capsys, local_time):
+    directory = crawled(done=1, queued=1_234)
+
+    out = status(capsys, directory)
+
+    assert out.splitlines()[0] == (
+        "stopped on 2023-11-14 at 22:13:20: 1,234 URLs left; "
+        f"go on with `gencrawl resume {directory.path}`"
+    )
+
+
+def test_running_crawl_names_its_process(crawled, capsys):
+    directory = crawled(done=1, queued=3)
+
+    with directory:
+        out = status(capsys, directory)
+
+    assert out.splitlines()[0] == (
+        f"running: process {os.getpid()} crawls; 3 URLs left"
+    )
+
+
+def test_crawl_that_was_killed_before_its_first_url_has_not_finished(crawled, capsys):
+    assert status(capsys, crawled()).startswith("stopped: 0 URLs left; go on with")
+
+
+@pytest.mark.parametrize(
+    ("done", "queued", "is_locked", "state"),
+    [
+        (1, 0, False, "finished"),
+        (1, 1, False, "stopped"),
+        (0, 1, False, "stopped"),
+        (1, 1, True, "running"),
+        (1, 0, True, "running"),
+    ],
+)
+def test_state_is_told_to_programs_too(crawled, capsys, done, queued, is_locked, state):
+    directory = crawled(done, queued)
+
+    if is_locked:
+        with directory:
+            values = json.loads(status(capsys, directory, "--json"))
+    else:
+        values = json.loads(status(capsys, directory, "--json"))
+
+    assert values["state"] == state
+    assert values["process"] == (os.getpid() if is_locked else None)
+    assert values["left"] == queued
+    assert values["last_at"] == (1_700_000_000.0 if done else None)

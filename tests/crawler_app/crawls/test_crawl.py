@@ -1,0 +1,688 @@
+"""Whole crawls of a small real site, in this process."""
+
+import asyncio
+import collections
+import contextlib
+import logging
+import time
+
+import pytest
+
+from crawler_app.config import CrawlConfig
+from crawler_app.crawl import Crawl
+from crawler_app.errors import FetchError, FrontierError
+from crawler_app.fetcher import HttpFetcher
+from crawler_app.frontier.memory import MemoryFrontier
+from crawler_app.frontier.sqlite import SqliteFrontier
+from crawler_app.models import Fetched, State
+from gencoro import gen
+from gencoro.ioloop import IOLoop
+
+
+def test_linked_pages_are_fetched_once_each(site, crawl):
+    site.page("/", "a", "b#top", "/b", "http://elsewhere.test/", "mailto:x@y.test")
+    site.page("/a", "b", "/", "a#here")
+    site.page("/b", "c.txt")
+    site.answer("/c.txt", b"<a href=d>", headers={"Content-Type": "text/plain"})
+
+    crawler = crawl()
+
+    assert sorted(site.paths) == ["/", "/a", "/b", "/c.txt"]
+    assert crawler.frontier.count(State.DONE) == 4
+    assert crawler.frontier.is_drained()
+    assert crawler.stats["refused/unsupported_scheme"] == 1
+
+
+def test_title_and_referring_page_are_recorded(site, crawl, record_of):
+    site.page("/", "/a")
+    site.page("/a", title=" Two \n words ")
+
+    crawler = crawl()
+
+    record = record_of(crawler, "/a")
+    assert record.outcome.title == "Two words"
+    assert (record.via, record.depth) == (site.url, 1)
+
+
+def test_base_href_moves_the_links_of_a_page(site, crawl):
+    site.answer("/", b'<base href="/deep/er/"><a href="x">x</a>')
+    site.page("/deep/er/x")
+
+    crawl()
+
+    assert "/deep/er/x" in site.paths
+
+
+def test_unusable_base_href_is_ignored(site, crawl):
+    site.answer("/", b'<base href="javascript:0"><a href="x">x</a>')
+    site.page("/x")
+
+    crawl()
+
+    assert "/x" in site.paths
+
+
+def test_query_links_lead_from_the_page_and_not_from_its_directory(site, crawl):
+    site.page("/list/", "?page=2")
+    site.page("/list/?page=2", "?page=3")
+    site.page("/list/?page=3")
+
+    crawl("/list/")
+
+    assert sorted(site.paths) == ["/list/", "/list/?page=2", "/list/?page=3"]
+
+
+# -- redirects ---------------------------------------------------------------------------
+
+
+def test_redirects_to_one_page_coalesce(site, crawl, record_of):
+    site.page("/", "/old", "/older")
+    site.redirect("/old", to="/new")
+    site.redirect("/older", to="/old")
+    site.page("/new")
+
+    crawler = crawl()
+
+    assert collections.Counter(site.paths).most_common(1)[0][1] == 1
+    assert record_of(crawler, "/older").outcome.redirect_to == site.url + "old"
+    assert record_of(crawler, "/old").outcome.redirect_to == site.url + "new"
+    assert record_of(crawler, "/new").state is State.DONE
+
+
+@pytest.mark.parametrize(
+    ("written", "served"), [("/a//b", "/a/b"), ("/f%28x%29", "/f(x)")]
+)
+def test_redirect_to_another_spelling_is_followed(
+    site, crawl, record_of, written, served
+):
+    site.page("/", written)
+    site.redirect(written, to=served)
+    site.page(served, "/found")
+    site.page("/found")
+
+    crawler = crawl()
+
+    assert site.paths == ["/", written, served, "/found"]
+    assert record_of(crawler, served).state is State.DONE
+
+
+def test_other_spelling_that_is_out_of_scope_is_not_followed(site, crawl, record_of):
+    site.redirect("/%28draft%29", to="/(draft)")
+    site.page("/(draft)")
+    site.page("/", "/%28draft%29")
+
+    crawler = crawl(exclude=(r"\(draft\)",))
+
+    assert "/(draft)" not in site.paths
+    assert record_of(crawler, "/%28draft%29").outcome.redirect_to.endswith("/(draft)")
+
+
+def test_two_spellings_that_redirect_to_each_other_end(site, crawl, record_of):
+    site.redirect("/a//b", to="/a/b")
+    site.redirect("/a/b", to="/a//b")
+
+    crawler = crawl("/a//b", max_redirects=4)
+
+    assert site.paths == ["/a//b", "/a/b"] * 2 + ["/a//b"]
+    assert record_of(crawler, "/a//b").outcome.reason == "too_many_redirects"
+
+
+def test_redirect_loop_ends(site, crawl):
+    site.redirect("/a", to="/b")
+    site.redirect("/b", to="/a")
+
+    crawler = crawl("/a")
+
+    assert site.paths == ["/a", "/b"]
+    assert crawler.frontier.is_drained()
+
+
+def test_redirect_to_itself_ends(site, crawl):
+    site.redirect("/a", to="/a")
+
+    crawl("/a")
+
+    assert site.paths == ["/a"]
+
+
+def test_redirect_out_of_scope_is_not_queued(site, crawl):
+    site.redirect("/a", to="http://elsewhere.test/")
+
+    crawler = crawl("/a")
+
+    assert crawler.frontier.urls(State.EXCLUDED) == ["http://elsewhere.test/"]
+    assert crawler.frontier.urls(State.QUEUED) == []
+    assert crawler.stats["excluded/out_of_scope"] == 1
+
+
+def test_endless_redirects_stop_at_the_limit(site, crawl, record_of):
+    for i in range(9):
+        site.redirect(f"/{i}", to=f"/{i + 1}")
+
+    crawler = crawl("/0", max_redirects=3)
+
+    assert site.paths == ["/0", "/1", "/2", "/3"]
+    assert record_of(crawler, "/3").outcome.reason == "too_many_redirects"
+    assert record_of(crawler, "/3").outcome.redirect_to == site.url + "4"
+
+
+def test_a_link_restores_the_redirects_that_may_follow(site, crawl):
+    site.redirect("/0", to="/1")
+    site.page("/1", "/2")
+    site.redirect("/2", to="/3")
+    site.page("/3")
+
+    crawl("/0", max_redirects=1)
+
+    assert "/3" in site.paths
+
+
+def test_location_in_invalid_utf8_is_escaped_byte_by_byte(site, crawl, record_of):
+    site.redirect("/a", to=b"/caf\xe9 \xc3\xa9".decode("latin-1"))
+
+    crawler = crawl("/a")
+
+    wanted = site.url + "caf%E9%20%C3%A9"
+    assert record_of(crawler, "/a").outcome.redirect_to == wanted
+    assert site.paths == ["/a", "/caf%E9%20%C3%A9"]
+
+
+@pytest.mark.parametrize("status", [100, 199, 600])
+def test_status_that_means_nothing_is_a_failure(crawl, status):
+    class OddFetcher(HttpFetcher):
+        @gen.coroutine
+        def fetch(self, url, headers=None):
+            yield gen.moment
+            return Fetched(url, status, {}, b"", 0.1)
+
+    crawler = crawl(fetcher=OddFetcher)
+
+    (record,) = crawler.frontier.records()
+    assert record.outcome.reason == f"http_{status}"
+
+
+@pytest.mark.parametrize("location", ["javascript:0", "http://[", "ftp://a.test/"])
+def test_redirect_to_what_is_no_url_fails(site, crawl, record_of, location):
+    site.redirect("/a", to=location)
+
+    crawler = crawl("/a")
+
+    assert record_of(crawler, "/a").outcome.reason == "bad_redirect"
+
+
+def test_redirect_without_a_location_fails(site, crawl, record_of):
+    site.answer("/a", status=302)
+
+    crawler = crawl("/a")
+
+    assert record_of(crawler, "/a").outcome.reason == "bad_redirect"
+    assert crawler.frontier.count(State.FAILED) == 1
+
+
+# -- scope and limits --------------------------------------------------------------------
+
+
+def test_patterns_narrow_the_scope(site, crawl, record_of):
+    site.page("/", "/docs/a", "/docs/secret", "/blog/b")
+    site.page("/docs/a")
+
+    crawler = crawl(include=("/docs/",), exclude=("secret",))
+
+    assert site.paths == ["/", "/docs/a"]
+    reason = record_of(crawler, "/docs/secret").outcome.reason
+    assert reason == "excluded_by_pattern"
+    assert record_of(crawler, "/blog/b").outcome.reason == "not_included"
+
+
+@pytest.mark.parametrize("depth", [0, 1, 2])
+def test_depth_is_the_number_of_links_from_the_seed(site, crawl, depth):
+    for i in range(4):
+        site.page(f"/{i}", f"/{i + 1}")
+
+    crawler = crawl("/0", max_depth=depth)
+
+    assert site.paths == [f"/{i}" for i in range(depth + 1)]
+    assert crawler.frontier.urls(State.EXCLUDED) == [f"{site.url}{depth + 1}"]
+
+
+def test_shortest_way_counts_even_when_it_is_the_slower_one(site, crawl):
+    site.page("/", "/slow", "/quick")
+    site.page("/quick", "/far")
+    site.page("/far", "/x")
+    site.page("/slow", "/x")
+    site.page("/x", "/y")
+    site.hold("/slow")
+
+    def let_go_late():
+        site.let_go("/slow")
+
+    timer = asyncio.run_coroutine_threadsafe(_later(let_go_late), site._loop)
+    crawl(max_depth=3)
+    timer.result(5)
+
+    assert "/y" in site.paths  # 3 links by /slow, 5 by /quick
+
+
+async def _later(callback):
+    await asyncio.sleep(0.3)
+    callback()
+
+
+def test_redirect_makes_too_deep_url_reachable(site, crawl):
+    site.page("/", "/a", "/b")
+    site.page("/a", "/x")
+    site.redirect("/b", to="/x")
+    site.page("/x")
+
+    crawl(max_depth=1, concurrency=1)
+
+    assert "/x" in site.paths
+
+
+def test_page_limit_is_never_exceeded_and_the_rest_stays_queued(site, crawl):
+    site.page("/", *[f"/{i}" for i in range(20)])
+    for i in range(20):
+        site.page(f"/{i}")
+
+    crawler = crawl(max_pages=5)
+
+    assert len(site.paths) == 5
+    assert crawler.frontier.count(State.QUEUED) == 16
+
+
+def test_url_of_ten_thousand_characters_is_refused(site, crawl):
+    site.page("/", "/" + "x" * 10_000)
+
+    crawler = crawl()
+
+    assert site.paths == ["/"]
+    assert crawler.stats["refused/too_long"] == 1
+
+
+def test_page_of_a_hundred_thousand_links_is_taken_in(site, crawl):
+    site.page("/", *[f"http://elsewhere.test/{i}" for i in range(100_000)])
+
+    crawler = crawl()
+
+    assert crawler.frontier.count(State.EXCLUDED) == 100_000
+
+
+# -- faults ------------------------------------------------------------------------------
+
+
+def test_passing_error_is_tried_again(site, crawl, record_of):
+    site.page("/", status=503, times=1)
+    site.page("/", "/a")
+    site.page("/a")
+
+    crawler = crawl()
+
+    assert site.paths == ["/", "/", "/a"]
+    assert record_of(crawler, "/").tries == 1
+    assert crawler.stats["retried"] == 1
+
+
+def test_lasting_error_is_tried_three_times(site, crawl, record_of):
+    site.page("/", "/a")
+    site.page("/a", status=500)
+
+    crawler = crawl()
+
+    assert site.paths == ["/", "/a", "/a", "/a"]
+    assert record_of(crawler, "/a").outcome.reason == "http_500"
+
+
+def test_missing_page_is_not_tried_again(site, crawl, record_of):
+    site.page("/", "/gone")
+
+    crawler = crawl()
+
+    assert site.paths == ["/", "/gone"]
+    assert record_of(crawler, "/gone").outcome.reason == "http_404"
+
+
+def test_retry_after_is_obeyed(site, crawl):
+    site.answer("/", status=503, headers={"Retry-After": "1"}, times=1)
+    site.page("/")
+    started_at = time.monotonic()
+
+    crawl()
+
+    assert time.monotonic() - started_at >= 1.0
+    assert site.paths == ["/", "/"]
+
+
+def test_too_many_requests_holds_the_whole_host(site, crawl):
+    site.page("/", "/a", "/b", "/c")
+    site.answer("/a", status=429, headers={"Retry-After": "1"}, times=1)
+    for path in ("/a", "/b", "/c"):
+        site.page(path)
+    started_at = time.monotonic()
+
+    crawl(concurrency=1)
+
+    assert site.paths == ["/", "/a", "/a", "/b", "/c"]
+    assert time.monotonic() - started_at >= 1.0
+
+
+class OutageFetcher(HttpFetcher):
+    """Finds the server gone for a while: after so many fetches, so many times."""
+
+    good, bad = 3, 6
+
+    @gen.coroutine
+    def fetch(self, url, headers=None):
+        self.good -= 1
+        if self.good < 0 < self.bad:
+            self.bad -= 1
+            raise FetchError("refused", "Connection refused", is_passing=True)
+        return (yield super().fetch(url))
+
+
+def test_outage_of_a_host_costs_no_url(site, crawl):
+    site.page("/", *[f"/{i}" for i in range(30)])
+    for i in range(30):
+        site.page(f"/{i}")
+
+    crawler = crawl(fetcher=OutageFetcher, concurrency=1)
+
+    assert crawler.frontier.count(State.DONE) == 31
+    assert crawler.frontier.count(State.FAILED) == 0
+    assert all(record.tries == 0 for record in crawler.frontier.records())
+    assert crawler.stats["outages"] == 6
+
+
+def test_host_that_stays_away_is_given_up(site, crawl):
+    class GoneFetcher(OutageFetcher):
+        bad = 10_000
+
+    site.page("/", *[f"/{i}" for i in range(30)])
+    for i in range(30):
+        site.page(f"/{i}")
+
+    crawler = crawl(fetcher=GoneFetcher, concurrency=1, retry_pause_s=0.001)
+
+    assert crawler.frontier.count(State.DONE) == 3
+    assert crawler.frontier.count(State.FAILED) == 28
+    assert crawler.stats["outages"] == 7
+
+
+def test_host_that_never_answered_is_not_waited_for(crawl, record_of):
+    class RefusedFetcher(OutageFetcher):
+        good, bad = 0, 10_000
+
+    crawler = crawl(fetcher=RefusedFetcher)
+
+    (record,) = crawler.frontier.records()
+    assert (record.state, record.outcome.reason) == (State.FAILED, "refused")
+    assert crawler.stats["outages"] == 0
+
+
+def test_time_out_is_no_sign_that_a_host_is_there(crawl):
+    class SilentFetcher(OutageFetcher):
+        @gen.coroutine
+        def fetch(self, url, headers=None):
+            yield gen.moment
+            self.good -= 1
+            reason = "timeout" if self.good > 0 else "refused"
+            raise FetchError(reason, "no answer", is_passing=True)
+
+    crawler = crawl(fetcher=SilentFetcher)
+
+    (record,) = crawler.frontier.records()
+    assert (record.state, record.tries) == (State.FAILED, 2)
+    assert crawler.stats["outages"] == 0
+
+
+def test_last_too_many_requests_holds_the_host_too(site, crawl):
+    site.page("/", "/a", "/b")
+    site.answer("/a", status=429, headers={"Retry-After": "1"})
+    site.page("/b")
+    started_at = time.monotonic()
+
+    crawl(concurrency=1, tries=1)
+
+    assert site.paths == ["/", "/a", "/b"]
+    assert time.monotonic() - started_at >= 1.0
+
+
+class BrokenFetcher(HttpFetcher):
+    """Fails on one path as no fetcher should."""
+
+    @gen.coroutine
+    def fetch(self, url, headers=None):
+        if url.endswith("/broken"):
+            raise ZeroDivisionError("a fault of ours")
+        return (yield super().fetch(url))
+
+
+def test_unexpected_error_ends_on_its_url_and_stops_nobody(
+    site, crawl, record_of, caplog
+):
+    site.page("/", "/broken", "/a")
+    site.page("/a", "/b")
+    site.page("/b")
+    with caplog.at_level(logging.CRITICAL, logger="crawler_app.crawler"):
+        crawler = crawl(fetcher=BrokenFetcher, concurrency=1)
+
+    assert record_of(crawler, "/broken").outcome.reason == "internal_error"
+    assert "a fault of ours" in record_of(crawler, "/broken").outcome.error
+    assert sorted(site.paths) == ["/", "/a", "/b"]
+
+
+def test_page_that_cannot_be_recorded_fails_and_stops_nobody(
+    site, crawl, record_of, caplog, tmp_path
+):
+    site.page("/", "/bad", "/good")
+    site.page("/bad", "/lost")
+    site.page("/good")
+    frontier = SqliteFrontier(tmp_path / "frontier.sqlite3")
+    with caplog.at_level(logging.CRITICAL, logger="crawler_app.crawler"):
+        crawler = crawl(frontier=frontier, fetcher=UnbindableFetcher)
+
+        assert record_of(crawler, "/bad").outcome.reason == "internal_error"
+        assert record_of(crawler, "/good").state is State.DONE
+
+
+class UnbindableFetcher(HttpFetcher):
+    """Gives one response a duration that SQLite cannot keep."""
+
+    @gen.coroutine
+    def fetch(self, url, headers=None):
+        fetched = yield super().fetch(url)
+        if url.endswith("/bad"):
+            fetched.took_s = object()
+        return fetched
+
+
+def test_lost_lease_is_told_and_stops_nobody(site, crawl, caplog):
+    site.page("/", "/a")
+    site.page("/a", status=404)
+
+    with caplog.at_level(logging.WARNING, logger="crawler_app.crawler"):
+        crawl(frontier=ForgetfulFrontier(), concurrency=1)
+
+    assert "it will be fetched again" in caplog.text
+    assert site.paths == ["/", "/a", "/a"]
+
+
+class ForgetfulFrontier(MemoryFrontier):
+    """Takes its second claim back before it is finished, once."""
+
+    claims = 0
+
+    def claim(self, now, lease_s, max_depth=None):
+        self.claims += 1
+        return super().claim(now, 0.0 if self.claims == 2 else lease_s, max_depth)
+
+    def finish(self, claim, outcome, now, outlinks=()):
+        self._ring_alarms(now)
+        return super().finish(claim, outcome, now, outlinks)
+
+
+class FailingFrontier(MemoryFrontier):
+    """Cannot keep what it is given, as on a full disk."""
+
+    def finish(self, claim, outcome, now, outlinks=()):
+        raise OSError("the disk is full")
+
+
+def test_frontier_that_fails_ends_the_crawl_with_its_error(site, crawl):
+    site.page("/", "/a")
+
+    with pytest.raises(OSError, match="the disk is full"):
+        crawl(frontier=FailingFrontier())
+
+
+class ForgettingFrontier(MemoryFrontier):
+    """Loses what it was told, as when a disk fails for a moment; and counts."""
+
+    finishes = 0
+
+    def finish(self, claim, outcome, now, outlinks=()):
+        self.finishes += 1
+        raise FrontierError("the disk was full")
+
+
+def test_frontier_that_has_forgotten_ends_the_crawl_at_once(site, crawl):
+    site.page("/", "/a")
+    frontier = ForgettingFrontier()
+
+    with pytest.raises(FrontierError, match="the disk was full"):
+        crawl(frontier=frontier)
+
+    assert frontier.finishes == 1
+
+
+@pytest.mark.parametrize("max_pages", [None, 2])
+def test_crawl_that_has_ended_is_on_disk(site, crawl, tmp_path, max_pages):
+    site.page("/", "/a", "/b")
+    for path in ("/a", "/b"):
+        site.page(path)
+    path = tmp_path / "frontier.sqlite3"
+
+    crawl(frontier=SqliteFrontier(path), max_pages=max_pages)
+
+    with contextlib.closing(SqliteFrontier(path, read_only=True)) as reader:
+        assert reader.count(State.DONE) == (max_pages or 3)
+
+
+# -- workers -----------------------------------------------------------------------------
+
+
+def test_workers_share_the_frontier_up_to_the_concurrency(site, crawl):
+    site.page("/", *[f"/{i}" for i in range(12)])
+    for i in range(12):
+        site.page(f"/{i}")
+        site.hold(f"/{i}")
+
+    async def let_go_when_full():
+        while site._at_once < 4:
+            await asyncio.sleep(0.01)
+        for i in range(12):
+            site._gates[f"/{i}"].set()
+
+    gate = asyncio.run_coroutine_threadsafe(let_go_when_full(), site._loop)
+    crawl(concurrency=4)
+    gate.result(5)
+
+    assert site.most_at_once == 4
+    assert len(site.paths) == 13
+
+
+def test_waiting_worker_wakes_when_a_page_brings_links(site, crawl):
+    site.page("/", "/slow")
+    site.page("/slow", "/a", "/b", "/c")
+    for path in ("/a", "/b", "/c"):
+        site.page(path)
+        site.hold(path)
+
+    async def let_go_when_all_are_asked_for():
+        while site._at_once < 3:
+            await asyncio.sleep(0.01)
+        for path in ("/a", "/b", "/c"):
+            site._gates[path].set()
+
+    gate = asyncio.run_coroutine_threadsafe(let_go_when_all_are_asked_for(), site._loop)
+    crawl(concurrency=3)
+    gate.result(5)
+
+    assert site.most_at_once == 3
+
+
+def test_host_gap_spaces_the_fetches(site, crawl):
+    site.page("/", "/a", "/b")
+    site.page("/a")
+    site.page("/b")
+    started_at = time.monotonic()
+
+    crawl(host_gap_s=0.2)
+
+    assert time.monotonic() - started_at >= 0.4
+
+
+def test_cancelled_crawl_gives_back_what_it_had_claimed(site, tmp_path):
+    site.page("/", "/slow")
+    site.page("/slow")
+    site.hold("/slow")
+    config = CrawlConfig(seeds=(site.url,))
+    frontier = SqliteFrontier(tmp_path / "frontier.sqlite3")
+    loop = IOLoop(make_current=False)
+
+    @gen.coroutine
+    def main():
+        crawler = Crawl(config, frontier, HttpFetcher(config))
+        running = crawler.run()
+        while "/slow" not in site.paths:
+            yield gen.sleep(0.01)
+        running.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            yield running
+        crawler.fetcher.close()
+
+    loop.run_sync(main, timeout=10)
+
+    assert frontier.urls(State.QUEUED) == [site.url + "slow"]
+    assert frontier.count(State.CLAIMED) == 0
+    frontier.close()
+    loop.close()
+
+
+def test_stopped_crawl_ends_what_is_under_way_and_begins_nothing(site):
+    site.page("/", "/slow", "/other")
+    site.page("/slow", "/never")
+    site.page("/other")
+    site.hold("/slow")
+    config = CrawlConfig(seeds=(site.url,), concurrency=1)
+    frontier = MemoryFrontier()
+    loop = IOLoop(make_current=False)
+
+    @gen.coroutine
+    def main():
+        crawler = Crawl(config, frontier, HttpFetcher(config))
+        running = crawler.run()
+        while "/slow" not in site.paths:
+            yield gen.sleep(0.01)
+        crawler.stop()
+        site.let_go("/slow")
+        yield running
+        crawler.fetcher.close()
+
+    loop.run_sync(main, timeout=10)
+    loop.close()
+
+    assert site.paths == ["/robots.txt", "/", "/slow"]
+    assert frontier.urls(State.QUEUED) == [site.url + "other", site.url + "never"]
+
+
+def test_fetcher_fault_keeps_its_reason(site, crawl):
+    class Refusing(HttpFetcher):
+        @gen.coroutine
+        def fetch(self, url, headers=None):
+            raise FetchError("tls", "bad certificate", is_passing=False)
+
+    crawler = crawl(fetcher=Refusing)
+
+    (record,) = crawler.frontier.records()
+    assert (record.state, record.outcome.reason) == (State.FAILED, "tls")
+    assert crawler.stats["failed/tls"] == 1

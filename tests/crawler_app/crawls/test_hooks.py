@@ -1,0 +1,213 @@
+"""The user's own functions: what they are shown, when, and what their errors do."""
+
+import asyncio
+
+import pytest
+
+from crawler_app.config import CrawlConfig
+from crawler_app.crawler import Crawler
+from crawler_app.ending import PASSING_REASONS
+from crawler_app.errors import ConfigError
+from crawler_app.hooks import Hooks
+from crawler_app.models import Link
+from gencoro import gen
+from gencoro.ioloop import IOLoop
+
+
+def plain(function):
+    return function
+
+
+def as_gen_coroutine(function):
+    @gen.coroutine
+    def hook(argument):
+        yield gen.moment
+        return function(argument)
+
+    return hook
+
+
+def as_native_coroutine(function):
+    async def hook(argument):
+        await asyncio.sleep(0)
+        return function(argument)
+
+    return hook
+
+
+KINDS = [plain, as_gen_coroutine, as_native_coroutine]
+
+
+@pytest.fixture
+def run(site):
+    """Crawl the site with hooks, in memory, to the end; return what came of it."""
+
+    def run(path="/", config=None, **hooks):
+        options = {"robots": False, "retry_pause_s": 0.01} | (config or {})
+        seed = site.url.rstrip("/") + path
+        crawler = Crawler(CrawlConfig((seed,), **options), **hooks)
+        loop = IOLoop(make_current=False)
+        try:
+            return loop.run_sync(crawler.run, timeout=60)
+        finally:
+            loop.close()
+
+    return run
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_page_is_shown_with_what_was_read(site, run, kind):
+    site.answer("/", b"<title>Home</title><p>Come in.<a href=/a>The <b>a</b></a>")
+    site.page("/a", title="A")
+    pages = {}
+
+    run(on_page=kind(lambda page: pages.setdefault(page.title, page)))
+
+    home = pages["Home"]
+    assert (home.url, home.depth, home.fetched.status) == (site.url, 0, 200)
+    assert home.fetched.body.startswith(b"<title>Home")
+    assert home.text == "Come in.The a"
+    assert home.links == [Link(site.url, f"{site.url}a", "The a")]
+    assert pages["A"].depth == 1
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_each_link_of_each_page_is_shown(site, run, kind):
+    site.answer(
+        "/",
+        b"<base href=/d/><a href=x>one</a><a href='../d/x#top'>two</a>"
+        b"<a rel=nofollow href=/d/x><img alt=three></a><a href=mailto:me@a.test>me</a>"
+        b"<a href=http://elsewhere.test/>away</a>",
+    )
+    site.page("/d/x", "/")
+    links = []
+
+    run(on_link=kind(links.append))
+
+    x = f"{site.url}d/x"
+    assert links == [
+        Link(site.url, x, "one"),
+        Link(site.url, x, "two"),
+        Link(site.url, x, "three", is_nofollow=True),
+        Link(site.url, "http://elsewhere.test/", "away"),
+        Link(x, site.url, "x"),
+    ]
+
+
+def test_file_and_failure_and_redirect_are_no_pages(site, run):
+    site.page("/", "/file", "/gone", "/moved")
+    site.answer("/file", b"%PDF", headers={"Content-Type": "application/pdf"})
+    site.redirect("/moved", "/")
+    pages = []
+
+    result = run(on_page=lambda page: pages.append(page.url))
+
+    assert pages == [site.url]
+    assert result.summary.count_by_status == {200: 2, 302: 1, 404: 1}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_url_that_should_not_be_fetched_is_not(site, run, kind):
+    site.page("/", "/a", "/b")
+    site.page("/a", "/b")
+
+    result = run(should_fetch=kind(lambda url: not url.endswith("/b")))
+
+    assert site.paths == ["/", "/a"]
+    assert result.summary.to_json()["reasons"]["excluded"] == {"should_fetch": 1}
+
+
+def test_seeds_and_sitemaps_are_not_asked_about(site, run):
+    sitemap = b"<urlset><url><loc>%sb</loc></url></urlset>" % site.url.encode()
+    site.answer("/robots.txt", b"Sitemap: %ssitemap.xml" % site.url.encode())
+    site.answer("/sitemap.xml", sitemap, headers={"Content-Type": "application/xml"})
+    site.page("/", "/a")
+    asked = []
+
+    run(config={"robots": True}, should_fetch=asked.append)
+
+    assert sorted(asked) == [f"{site.url}a", f"{site.url}b"]
+    assert sorted(site.paths) == ["/", "/robots.txt", "/sitemap.xml"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_page_whose_hook_fails_has_failed_and_its_links_are_followed(
+    site, run, kind, caplog
+):
+    site.page("/", "/a", title="Home")
+    site.page("/a", title="A")
+
+    def fail_at_home(page):
+        if page.title == "Home":
+            raise ValueError("the database is full")
+
+    result = run(on_page=kind(fail_at_home))
+
+    assert site.paths == ["/", "/a"]
+    (failure,) = result.summary.failures
+    assert (failure.url, failure.outcome.reason) == (site.url, "hook_error")
+    assert "ValueError('the database is full')" in failure.outcome.error
+    (record,) = [r for r in caplog.records if r.name == "crawler_app.hooks"]
+    assert site.url in record.getMessage()
+    assert record.exc_info[0] is ValueError
+    assert "hook_error" in PASSING_REASONS  # for `resume --retry-failed`
+
+
+def test_link_hook_that_fails_fails_its_page(site, run, caplog):
+    site.page("/", "/a")
+
+    result = run(on_link=lambda link: 1 / 0)
+
+    assert [f.outcome.reason for f in result.summary.failures] == [
+        "hook_error",
+        "http_404",
+    ]
+
+
+def test_url_that_cannot_be_decided_on_fails_unfetched(site, run, caplog):
+    site.page("/", "/a")
+
+    result = run(should_fetch=lambda url: url.missing)
+
+    assert site.paths == ["/"]
+    (failure,) = result.summary.failures
+    assert "no attribute 'missing'" in failure.outcome.error
+
+
+def test_hook_that_waits_keeps_no_other_url_from_its_turn(site, run):
+    site.page("/", "/a", "/b")
+    site.page("/a", title="a")
+    site.page("/b", title="b")
+
+    class Shown:
+        def __init__(self):
+            self.b = None
+
+        @gen.coroutine
+        def __call__(self, page):
+            if self.b is None:
+                self.b = gen.Future()
+            if page.title == "a":
+                yield self.b
+            elif page.title == "b":
+                self.b.set_result(None)
+
+    result = run(on_page=Shown())
+
+    assert result.summary.pages == 3
+
+
+@pytest.mark.parametrize(
+    ("hook", "cure"),
+    [
+        ("print", "must be a function"),
+        (lambda page: (yield), "decorate <lambda> with @gen.coroutine"),
+    ],
+)
+def test_what_is_no_hook_is_refused(hook, cure):
+    with pytest.raises(ConfigError, match=cure):
+        Hooks(on_page=hook)
+
+
+def test_nobody_is_shown_pages_who_has_not_asked():
+    assert not Hooks(should_fetch=print).want_pages

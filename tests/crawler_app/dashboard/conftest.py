@@ -1,0 +1,209 @@
+"""A crawl under way, its site, and a dashboard, all on the loop of the test."""
+
+import asyncio
+import contextlib
+import json
+
+import pytest
+from tornado.httpclient import AsyncHTTPClient, HTTPRequest
+from tornado.httpserver import HTTPServer
+from tornado.iostream import StreamClosedError
+from tornado.netutil import bind_sockets
+from tornado.tcpclient import TCPClient
+from tornado.web import Application, RequestHandler
+
+from crawler_app.config import CrawlConfig
+from crawler_app.crawl import Crawl
+from crawler_app.dashboard import Dashboard
+from crawler_app.fetcher import make_fetcher
+from crawler_app.frontier.memory import MemoryFrontier
+from crawler_app.index import PageIndex
+from crawler_app.monitor import Monitor
+from gencoro import gen
+
+TOKEN = "a-token-of-the-tests"
+PAGES = 40
+
+
+class Site:
+    """Pages /0 and on; each but the last links to the next one.
+
+    Attributes:
+        asked: The paths, in the order they were asked for.
+    """
+
+    def __init__(self):
+        self.asked = []
+        self._gates = {}
+        self._arrivals = {}
+
+    def start(self):
+        site = self
+
+        class Page(RequestHandler):
+            async def get(self, number):
+                await site.answer(self, int(number))
+
+        self._server = HTTPServer(
+            Application([("/([0-9]+)", Page)], log_function=lambda handler: None)
+        )
+        sockets = bind_sockets(0, "127.0.0.1")
+        self._server.add_sockets(sockets)
+        self.url = f"http://127.0.0.1:{sockets[0].getsockname()[1]}"
+
+    async def answer(self, handler, number):
+        self.asked.append(number)
+        self.arrival(number).set()
+        if number in self._gates:
+            await self._gates[number].wait()
+        link = f'<a href="/{number + 1}">next</a>' if number + 1 < PAGES else ""
+        handler.write(f"<title>Page {number}</title><p>A lonely mill. {link}")
+
+    def hold(self, number):
+        """Keep whoever asks for a page waiting until `let_go`."""
+        self._gates[number] = asyncio.Event()
+
+    def let_go(self, number):
+        self._gates.pop(number).set()
+
+    def arrival(self, number):
+        """Return what is set once a page is asked for."""
+        return self._arrivals.setdefault(number, asyncio.Event())
+
+    @gen.coroutine
+    def stop(self):
+        for gate in self._gates.values():
+            gate.set()
+        self._server.stop()
+        yield self._server.close_all_connections()
+
+
+class Watched:
+    """A crawl of the site, with its dashboard, and a browser's way to speak to it."""
+
+    def __init__(self, site, monitor, dashboard, index, streams):
+        self.site = site
+        self.crawl = monitor.crawl
+        self.monitor = monitor
+        self.dashboard = dashboard
+        self.index = index
+        self.streams = streams
+        self.address = dashboard.url.partition("/?")[0]
+        self.port = int(self.address.rpartition(":")[2])
+
+    def ask(self, path, *, token=TOKEN, method="GET", headers=None, body=None):
+        """Return the answer to a request, whatever its status."""
+        if token is not None:
+            path += f"{'&' if '?' in path else '?'}token={token}"
+        request = HTTPRequest(
+            self.address + path,
+            method,
+            headers,
+            "" if method == "POST" and body is None else body,
+            allow_nonstandard_methods=True,
+        )
+        return AsyncHTTPClient().fetch(request, raise_error=False)
+
+    def act(self, action):
+        return self.ask(f"/{action}", method="POST")
+
+    @gen.coroutine
+    def json(self, path):
+        answer = yield self.ask(path)
+        return answer.code, json.loads(answer.body)
+
+    @gen.coroutine
+    def send(self, path):
+        """Ask for something, and return the connection on which the answer comes."""
+        stream = yield TCPClient().connect("127.0.0.1", self.port)
+        self.streams.append(stream)
+        path += f"{'&' if '?' in path else '?'}token={TOKEN}"
+        yield stream.write(f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n".encode())
+        return stream
+
+    @gen.coroutine
+    def follow(self):
+        """Look on as a browser does."""
+        stream = yield self.send("/events")
+        head = yield stream.read_until(b"\r\n\r\n")
+        return Events(stream, head)
+
+
+class Events:
+    """A stream of server-sent events, read as it comes."""
+
+    def __init__(self, stream, head):
+        self.head = head
+        self._stream = stream
+
+    @gen.coroutine
+    def next(self):
+        """Return the next event and its data; None after the last one."""
+        size = int((yield self._stream.read_until(b"\r\n")), 16)
+        chunk = yield self._stream.read_bytes(size + 2)
+        if not size:
+            return None
+        lines = chunk.decode().strip().split("\n")
+        fields = dict(line.split(": ", 1) for line in lines)
+        return fields["event"], json.loads(fields["data"])
+
+    @gen.coroutine
+    def until(self, is_wanted):
+        """Return the first sample that is as wanted."""
+        while True:
+            _, data = yield self.next()
+            sample = data.get("sample", data)
+            if is_wanted(sample):
+                return sample
+
+    @gen.coroutine
+    def is_closed(self):
+        """Wait for the end of the connection; return whether nothing came before."""
+        try:
+            yield self._stream.read_bytes(1)
+        except StreamClosedError:
+            return True
+        return False
+
+    def close(self):
+        self._stream.close()
+
+
+@pytest.fixture
+def site(io_loop):
+    site = Site()
+    io_loop.run_sync(gen.coroutine(site.start))
+    yield site
+    io_loop.run_sync(site.stop)
+
+
+@pytest.fixture
+def watch(site, tmp_path):
+    """Return a context manager: a dashboard of a crawl that is not yet begun."""
+    streams = []
+
+    @contextlib.contextmanager
+    def enter(*, address="127.0.0.1:0", index=True, seed="/0"):
+        config = CrawlConfig((site.url + seed,), robots=False, concurrency=2)
+        with contextlib.ExitStack() as cleanup:
+            pages = None
+            if index:
+                pages = cleanup.enter_context(
+                    contextlib.closing(PageIndex(tmp_path / "index.sqlite"))
+                )
+            frontier = cleanup.enter_context(contextlib.closing(MemoryFrontier()))
+            fetcher = cleanup.enter_context(contextlib.closing(make_fetcher(config)))
+            monitor = Monitor(Crawl(config, frontier, fetcher, index=pages))
+            dashboard = cleanup.enter_context(
+                Dashboard(
+                    monitor,
+                    address,
+                    index_path=tmp_path / "index.sqlite" if index else None,
+                    token=TOKEN,
+                )
+            )
+            yield Watched(site, monitor, dashboard, pages, streams)
+
+    yield enter
+    for stream in streams:
+        stream.close()

@@ -1,0 +1,81 @@
+"""The numbers of a crawl, as Prometheus reads them."""
+
+import pytest
+from prometheus_client import parser
+from prometheus_client.openmetrics import parser as openmetrics_parser
+
+from gencoro import gen
+
+pytestmark = pytest.mark.usefixtures("no_socket_is_left")
+
+
+def values_in(text, parse=parser.text_string_to_metric_families):
+    """Read the text; return each value by its name and labels."""
+    families = list(parse(text))
+    assert all(family.documentation for family in families)
+    return {
+        (sample.name, *sample.labels.values()): sample.value
+        for family in families
+        for sample in family.samples
+    }
+
+
+@gen.coroutine
+def test_counts_of_a_crawl_can_be_read(watch):
+    with watch() as watched:
+        watched.crawl.admit("mailto:someone@a.test")
+        yield watched.crawl.run()
+        answer = yield watched.ask("/metrics")
+
+    assert answer.headers["Content-Type"].startswith("text/plain; version=0.0.4")
+    values = values_in(answer.body.decode())
+    assert values["gencrawl_fetched_total",] == 40
+    assert values["gencrawl_received_bytes_total",] == watched.crawl.stats["bytes"] > 0
+    assert values["gencrawl_urls", "done"] == 40
+    assert values["gencrawl_urls", "queued"] == 0
+    assert values["gencrawl_refused_total", "unsupported_scheme"] == 1
+    assert values["gencrawl_retries_total",] == 0
+    assert values["gencrawl_under_way",] == 0
+    assert values["process_cpu_seconds_total",] > 0
+
+
+@gen.coroutine
+def test_what_is_under_way_and_paused_is_seen(watch):
+    with watch() as watched:
+        watched.site.hold(0)
+        run = watched.crawl.run()
+        yield watched.site.arrival(0).wait()
+        yield watched.act("pause")
+        values = values_in((yield watched.ask("/metrics")).body.decode())
+        watched.site.let_go(0)
+        watched.crawl.stop()
+        yield run
+
+    assert values["gencrawl_under_way",] == 1
+    assert values["gencrawl_hosts_under_way",] == 1
+    assert values["gencrawl_urls", "claimed"] == 1
+    assert values["gencrawl_paused",] == 1
+    assert values["gencrawl_stopping",] == 0
+    assert values["gencrawl_start_time_seconds",] > 1e9
+
+
+@gen.coroutine
+def test_failures_are_counted_by_reason(watch):
+    with watch(seed="/nothing") as watched:
+        yield watched.crawl.run()
+        values = values_in((yield watched.ask("/metrics")).body.decode())
+
+    assert values["gencrawl_failures_total", "http_404"] == 1
+    assert values["gencrawl_urls", "failed"] == 1
+
+
+@gen.coroutine
+def test_reader_of_open_metrics_is_given_them(watch):
+    accept = {"Accept": "application/openmetrics-text; version=1.0.0"}
+    with watch() as watched:
+        answer = yield watched.ask("/metrics", headers=accept)
+
+    assert answer.headers["Content-Type"].startswith("application/openmetrics-text")
+    parse = openmetrics_parser.text_string_to_metric_families
+    values = values_in(answer.body.decode(), parse)
+    assert values["gencrawl_fetched_total",] == 0

@@ -1,0 +1,205 @@
+"""Searching what a crawl has indexed, while it goes on."""
+
+import threading
+
+import pytest
+
+from crawler_app.dashboard import searcher
+from crawler_app.dashboard.handlers import SearchHandler
+from crawler_app.dashboard.searcher import Searcher
+from crawler_app.errors import SearchError
+from crawler_app.index import PageIndex
+from gencoro import gen
+
+pytestmark = pytest.mark.usefixtures("no_socket_is_left")
+
+# So many hits to count and to order that SQLite asks whether to go on.
+PAGES = 10_000
+EXPENSIVE = "mill OR wheel"
+
+
+@gen.coroutine
+def test_pages_are_found_while_the_crawl_goes_on(watch):
+    with watch() as watched:
+        watched.site.hold(20)
+        run = watched.crawl.run()
+        yield watched.site.arrival(20).wait()
+        watched.index.flush()
+
+        code, result = yield watched.json("/search?q=lonely+mill")
+        assert code == 200
+        assert result["total"] == 20
+        assert len(result["hits"]) == 10
+        hit = result["hits"][0]
+        assert hit["url"].startswith(watched.site.url)
+        (start, end), *_ = hit["highlights"]
+        assert hit["snippet"][start:end] == "lonely"
+
+        watched.site.let_go(20)
+        yield run
+        watched.index.flush()
+        code, result = yield watched.json("/search?q=title:%22page+39%22")
+        assert [hit["title"] for hit in result["hits"]] == ["Page 39"]
+
+
+@gen.coroutine
+def test_next_hits_are_those_after_the_first(watch):
+    with watch() as watched:
+        yield watched.crawl.run()
+        watched.index.flush()
+
+        urls = set()
+        for offset in (0, 10, 20, 30):
+            _, result = yield watched.json(f"/search?q=mill&offset={offset}")
+            assert result["offset"] == offset
+            urls.update(hit["url"] for hit in result["hits"])
+
+        assert len(urls) == 40
+
+
+@pytest.mark.parametrize(
+    ("query", "text"),
+    [
+        ("", "the query is empty"),
+        ("%22open", "is not closed"),
+        ("-a", "only says what"),
+    ],
+)
+@gen.coroutine
+def test_query_that_means_nothing_is_answered_with_advice(watch, query, text):
+    with watch() as watched:
+        code, answer = yield watched.json(f"/search?q={query}")
+
+        assert code == 400
+        assert text in answer["error"]
+
+
+@pytest.mark.parametrize("offset", ["-1", "x", "1000001", "9" * 30, "1.5", ""])
+@gen.coroutine
+def test_offset_that_is_none_is_refused(watch, offset):
+    with watch() as watched:
+        answer = yield watched.ask(f"/search?q=a&offset={offset}")
+
+        assert answer.code == 400
+
+
+@gen.coroutine
+def test_crawl_without_an_index_says_so(watch):
+    with watch(index=False) as watched:
+        code, answer = yield watched.json("/search?q=mill")
+
+        assert code == 404
+        assert "keeps no index" in answer["error"]
+
+
+@gen.coroutine
+def test_index_that_is_not_there_is_told(watch, tmp_path):
+    with watch() as watched:
+        (tmp_path / "index.sqlite").unlink()
+        code, answer = yield watched.json("/search?q=mill")
+
+        assert code == 503
+        assert "holds no index" in answer["error"]
+
+
+@gen.coroutine
+def test_search_of_a_browser_that_has_gone_is_not_wanted(watch, monkeypatch, caplog):
+    asked, gone, answered = gen.Future(), gen.Future(), gen.Future()
+    leave = SearchHandler.on_connection_close
+
+    def find(self, query, offset, is_wanted):
+        asked.set_result(is_wanted)
+        return answered
+
+    def on_connection_close(self):
+        leave(self)
+        gone.set_result(None)
+
+    monkeypatch.setattr(Searcher, "find", find)
+    monkeypatch.setattr(SearchHandler, "on_connection_close", on_connection_close)
+    with watch() as watched:
+        stream = yield watched.send("/search?q=mill")
+        is_wanted = yield asked
+        assert is_wanted()
+
+        stream.close()
+        yield gone
+        assert not is_wanted()
+        answered.set_exception(SearchError("nobody waits for it"))
+        yield watched.ask("/state")
+
+    assert caplog.records == []
+
+
+@pytest.fixture(scope="module")
+def large_index(tmp_path_factory):
+    """Return the path of an index that takes long to search."""
+    path = tmp_path_factory.mktemp("large") / "index.sqlite"
+    index = PageIndex(path)
+    for number in range(PAGES):
+        index.add(f"http://a.test/{number}", f"Page {number}", "", "Mill, wheel.", 0.0)
+    index.close()
+    return path
+
+
+@pytest.fixture
+def make_searcher(large_index, monkeypatch):
+    """Return a function that makes a searcher, and says when its search has begun."""
+    made = []
+
+    def make(limit_s):
+        monkeypatch.setattr(searcher, "LIMIT_S", limit_s)
+        made.append(Searcher(large_index))
+        return made[0]
+
+    yield make
+    made[0].close()
+
+
+@gen.coroutine
+def test_search_that_takes_too_long_is_broken_off(make_searcher):
+    finder = make_searcher(limit_s=0.0)
+
+    with pytest.raises(
+        SearchError, match="longer than 0 seconds; look for rarer words"
+    ):
+        yield finder.find(EXPENSIVE, 0, lambda: True)
+    found = yield finder.find('title:"page 7"', 0, lambda: True)
+
+    assert found.total == 1
+
+
+@gen.coroutine
+def test_search_that_nobody_waits_for_is_broken_off(make_searcher):
+    finder = make_searcher(limit_s=60.0)
+    answers = iter([True, True])
+
+    with pytest.raises(SearchError):
+        yield finder.find(EXPENSIVE, 0, lambda: next(answers, False))
+
+
+@gen.coroutine
+def test_search_that_nobody_waits_for_is_not_begun(make_searcher, monkeypatch):
+    finder = make_searcher(limit_s=60.0)
+    monkeypatch.setattr(PageIndex, "search", lambda *_: pytest.fail("it is begun"))
+
+    with pytest.raises(SearchError, match="nobody waits"):
+        yield finder.find("page", 0, lambda: False)
+
+
+@gen.coroutine
+def test_close_breaks_off_the_search_that_runs(make_searcher):
+    finder = make_searcher(limit_s=60.0)
+    asked = threading.Semaphore(0)
+
+    def is_wanted():
+        asked.release()
+        return True
+
+    search = finder.find(EXPENSIVE, 0, is_wanted)
+    for _ in range(2):  # before it, and in it
+        assert asked.acquire(timeout=10)
+    finder.close()
+
+    with pytest.raises(SearchError):
+        yield search
