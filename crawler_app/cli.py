@@ -19,6 +19,7 @@ from crawler_app.commands.crawl import add_crawl, add_resume
 from crawler_app.commands.demo import add_demo
 from crawler_app.commands.exit_status import FAILED, INTERRUPTED, OK, USAGE
 from crawler_app.commands.export import add_export
+from crawler_app.commands.report import add_report
 from crawler_app.commands.search import add_search, search
 from crawler_app.commands.status import add_status
 from crawler_app.errors import ConfigError, SearchError, StorageError
@@ -32,6 +33,8 @@ examples:
   gencrawl crawl --config docs.toml
   gencrawl resume docs-crawl
   gencrawl resume docs-crawl --dashboard
+  gencrawl report docs-crawl
+  gencrawl report docs-crawl --format md --fail-on broken
   gencrawl status docs-crawl
   gencrawl search docs-crawl 'event loop -windows'
   gencrawl export docs-crawl --format csv > urls.csv
@@ -42,6 +45,7 @@ examples:
 COMMANDS = (
     add_crawl,
     add_resume,
+    add_report,
     add_status,
     add_search,
     add_export,

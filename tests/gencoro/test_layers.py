@@ -119,6 +119,7 @@ LEVELS = {
         "demo_site": 7,
         "monitor": 7,
         "progress": 7,
+        "report": 7,
         "__main__": 8,
         "cli": 8,
         "commands": 8,

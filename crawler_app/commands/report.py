@@ -1,0 +1,154 @@
+"""``gencrawl report``: what the owner of a site should know of it, in one page."""
+
+import argparse
+import contextlib
+import io
+import json
+import os
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TextIO, cast
+
+from crawler_app.commands.arguments import Subparsers, add_directory, add_quiet
+from crawler_app.commands.exit_status import BROKEN, OK
+from crawler_app.directory import CrawlDirectory
+from crawler_app.errors import ConfigError
+from crawler_app.progress import Steps
+from crawler_app.report import (
+    Report,
+    gather,
+    render_html,
+    render_markdown,
+    to_json,
+)
+from crawler_app.report.findings import FINISHED
+from crawler_app.words import number
+
+__all__ = ["add_report", "report"]
+
+HTML, JSON, MARKDOWN = FORMATS = ("html", "json", "md")
+
+# Where the page is if nobody says where, in the directory of the crawl.
+PAGE_NAME = "report.html"
+
+STDOUT = "-"
+
+
+def add_report(subparsers: Subparsers) -> None:
+    """Add the command."""
+    parser = subparsers.add_parser(
+        "report", help="write a page of what is broken, and of the whole site"
+    )
+    add_directory(parser)
+    add_quiet(parser)
+    parser.add_argument(
+        "--format",
+        choices=FORMATS,
+        help=f"default: by the end of FILE, or else {HTML}",
+    )
+    parser.add_argument(
+        "--output",
+        metavar="FILE",
+        help=f"where to, {STDOUT} for standard output (default: DIR/{PAGE_NAME}; of the "
+        "other formats, standard output)",
+    )
+    parser.add_argument(
+        "--fail-on",
+        choices=["broken"],
+        help=f"end with status {BROKEN} if links are broken",
+    )
+    parser.set_defaults(command=report)
+
+
+def report(arguments: argparse.Namespace) -> int:
+    """Write the report of a crawl."""
+    directory = CrawlDirectory.open(arguments.directory)
+    style = _format_of(arguments)
+    output = arguments.output or (
+        str(directory.path / PAGE_NAME) if style == HTML else STDOUT
+    )
+    _require_writable(output)
+    with Steps(quiet=arguments.quiet) as steps:
+        found = gather(directory, steps)
+    if output == STDOUT:
+        _print(found, style)
+    else:
+        with _replacing(Path(output)) as file:
+            _write(found, style, file)
+        print(f"Wrote {output}", file=sys.stderr)
+    return _verdict(found) if arguments.fail_on else OK
+
+
+def _format_of(arguments: argparse.Namespace) -> str:
+    """Return the format that was asked for, in one way or the other."""
+    if arguments.format:
+        return str(arguments.format)
+    end = Path(arguments.output or "").suffix.lower()
+    return {".json": JSON, ".md": MARKDOWN, ".markdown": MARKDOWN}.get(end, HTML)
+
+
+def _require_writable(output: str) -> None:
+    """Refuse at once what could not be written after a minute."""
+    if output == STDOUT:
+        return
+    path = Path(output)
+    if path.is_dir():
+        raise ConfigError(f"{output} is a directory; --output names a file")
+    if not path.absolute().parent.is_dir():
+        raise ConfigError(
+            f"cannot write {output}: there is no directory {path.absolute().parent}"
+        )
+
+
+def _print(found: Report, style: str) -> None:
+    # As UTF-8, whatever the terminal is.
+    cast(io.TextIOWrapper, sys.stdout).reconfigure(encoding="utf-8")
+    _write(found, style, sys.stdout)
+
+
+def _write(found: Report, style: str, file: TextIO) -> None:
+    if style == JSON:
+        json.dump(to_json(found), file, indent=2, ensure_ascii=False)
+        file.write("\n")
+    else:
+        file.write(render_html(found) if style == HTML else render_markdown(found))
+
+
+@contextlib.contextmanager
+def _replacing(path: Path) -> Iterator[TextIO]:
+    """Give a file that takes the place of another when it is whole, and not before."""
+    if path.exists() and not path.is_file():  # such as /dev/stdout
+        with path.open("w", encoding="utf-8") as file:
+            yield file
+        return
+    path = path.resolve()  # behind a link, which stays
+    try:
+        new_fd, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:60]}-")
+    except OSError as exc:
+        raise ConfigError(
+            f"cannot write {path}: {exc.strerror}; --output names another file"
+        ) from None
+    try:
+        with open(new_fd, "w", encoding="utf-8") as file:
+            yield file
+        # Temporary files are for their owner alone; this one is like any other.
+        umask = os.umask(0)
+        os.umask(umask)
+        os.chmod(name, 0o666 & ~umask)
+        os.replace(name, path)
+    except BaseException:
+        os.unlink(name)
+        raise
+
+
+def _verdict(found: Report) -> int:
+    if found.state != FINISHED:
+        print("The crawl has not come to its end.", file=sys.stderr)
+    if not found.broken:
+        return OK
+    urls = number(len(found.broken), "URL is", "URLs are")
+    links = number(found.broken_links, "link leads", "links lead")
+    print(f"{urls} broken; {links} there.", file=sys.stderr)
+    return BROKEN

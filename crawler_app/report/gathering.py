@@ -1,0 +1,244 @@
+"""From the directory of a crawl to what a report tells.
+
+The frontier is read once for the numbers, and once more if there are equal pages or
+chains of redirects; the archive only if something is broken.
+"""
+
+import contextlib
+import time
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from crawler_app.comparison import THERE
+from crawler_app.config import CrawlConfig
+from crawler_app.directory import CrawlDirectory
+from crawler_app.frontier import Frontier
+from crawler_app.knobs import knobs_of
+from crawler_app.models import State, UrlRecord
+from crawler_app.parser import is_html
+from crawler_app.redirects import Redirects
+from crawler_app.report.findings import (
+    FINISHED,
+    RUNNING,
+    UNFINISHED,
+    Broken,
+    Chain,
+    Duplicates,
+    Report,
+)
+from crawler_app.report.holders import Search, has_archive
+from crawler_app.report.reasons import REDIRECT_LOOP
+from crawler_app.report.shape import Kind
+from crawler_app.report.tally import Tally
+from crawler_app.report.targets import Targets, add_first_pages
+from crawler_app.urls import dedup_key, host_of
+
+__all__ = ["OnStep", "gather"]
+
+# Records between two calls that tell of the progress.
+RECORDS_PER_STEP = 2000
+
+# What is being done, how much of it is done, and how much there is.
+OnStep = Callable[[str, int, int], object]
+
+
+def gather(
+    directory: CrawlDirectory,
+    on_step: OnStep = lambda what, done, total: None,
+    processes: int | None = None,
+) -> Report:
+    """Return all that a report tells of a crawl, also while it runs.
+
+    Args:
+        on_step: Called now and then with what is being done, such as "reading pages",
+            how many of them are done, and how many there are.
+        processes: That read pages; None for as many as are worth while.
+
+    Raises:
+        ConfigError: no crawl has begun there, or it cannot be read.
+        ArchiveError: the table of the archive cannot be read.
+    """
+    config = directory.config()
+    with contextlib.closing(directory.frontier()) as frontier:
+        tally = Tally()
+        for record in _watched(frontier, "reading URLs", on_step):
+            tally.add(record)
+        redirects = Redirects(tally.target_by_url)
+        report = _report_of(directory, config, tally)
+        report.broken = _broken(tally, redirects, config)
+        report.totals.broken = len(report.broken)
+        report.loops = list(redirects.loop_by_key.values())
+        _add_to_shape(report, redirects)
+        _look_again(report, frontier, tally, redirects, on_step)
+        report.comparison = directory.comparison(frontier)
+        report.state = _state(directory, frontier)
+    _find_links(report, directory, redirects, on_step, processes)
+    add_first_pages(report.broken, tally.failures)
+    report.broken.sort(key=lambda broken: -len(broken.links))
+    return report
+
+
+def _watched(frontier: Frontier, what: str, on_step: OnStep) -> Iterator[UrlRecord]:
+    total = sum(map(frontier.count, State))
+    for done, record in enumerate(frontier.records()):
+        if done % RECORDS_PER_STEP == 0:
+            on_step(what, done, max(done, total))
+        yield record
+
+
+def _report_of(directory: CrawlDirectory, config: CrawlConfig, tally: Tally) -> Report:
+    first, last = tally.ended_at or (None, None)
+    return Report(
+        _site(config.seeds),
+        list(config.seeds),
+        time.time(),
+        UNFINISHED,
+        tally.totals,
+        directory.kept(),
+        tally.shape,
+        started_at=first,
+        ended_at=last,
+        options=_options(config),
+        count_by_status=dict(sorted(tally.count_by_status.items())),
+        unanswered=tally.unanswered,
+        has_archive=has_archive(directory.path),
+        slowest=tally.slowest,
+        largest=tally.largest,
+        pages_by_depth=dict(sorted(tally.pages_by_depth.items())),
+        hosts=tally.hosts,
+        refused=tally.refused,
+        failed_otherwise=tally.otherwise,
+    )
+
+
+def _site(seeds: Iterable[str]) -> str:
+    """Say in a few words what was crawled.
+
+    >>> _site(["http://a.test/x", "https://b.test/", "https://b.test/y"])
+    'a.test and 1 more host'
+    """
+    first, *others = dict.fromkeys(map(host_of, seeds))
+    if not others:
+        return first
+    return f"{first} and {len(others)} more host{'s' if len(others) > 1 else ''}"
+
+
+def _options(config: CrawlConfig) -> dict[str, Any]:
+    """Return the options that are not as by default; of secrets only that they are set."""
+    return {
+        knob.key: "(set)" if knob.is_secret else getattr(config, knob.name)
+        for knob in knobs_of(CrawlConfig)
+        if knob.is_saved
+        and knob.name != "seeds"
+        and getattr(config, knob.name) != knob.default
+    }
+
+
+def _state(directory: CrawlDirectory, frontier: Frontier) -> str:
+    if directory.owner() is not None:
+        return RUNNING
+    return FINISHED if frontier.is_drained() else UNFINISHED
+
+
+def _broken(tally: Tally, redirects: Redirects, config: CrawlConfig) -> list[Broken]:
+    """Return what is broken, without the links that lead there."""
+    seeds = frozenset(config.seeds)
+    found = []
+    for record in tally.failures:
+        assert record.outcome is not None
+        found.append(
+            Broken(
+                record.url,
+                record.outcome.status,
+                record.outcome.reason,
+                record.outcome.error,
+                record.url in seeds,
+            )
+        )
+    for loop in redirects.loop_by_key.values():
+        found.append(
+            Broken(loop[0], None, REDIRECT_LOOP, is_seed=not seeds.isdisjoint(loop))
+        )
+    return found
+
+
+def _add_to_shape(report: Report, redirects: Redirects) -> None:
+    """Add the redirects; each loop is broken once, as in the list."""
+    first = {loop[0] for loop in report.loops}
+    for url in redirects.url_by_key.values():
+        report.shape.add(url, Kind.BROKEN if url in first else Kind.REDIRECT)
+
+
+def _look_again(
+    report: Report,
+    frontier: Frontier,
+    tally: Tally,
+    redirects: Redirects,
+    on_step: OnStep,
+) -> None:
+    """Find what pages are equal, and how chains of redirects end."""
+    ways = redirects.chains()
+    record_by_key: dict[str, UrlRecord | None] = {
+        dedup_key(way[-1]): None for way in ways
+    }
+    group_by_digest: dict[str, Duplicates] = {}
+    if ways or tally.repeated_digests:
+        for record in _watched(frontier, "comparing pages", on_step):
+            key = dedup_key(record.url)
+            if key in record_by_key:
+                record_by_key[key] = record
+            _group(record, tally.repeated_digests, group_by_digest)
+    report.chains = [_chain(way, record_by_key[dedup_key(way[-1])]) for way in ways]
+    report.chains.sort(key=lambda chain: -len(chain.urls))
+    report.duplicates = sorted(
+        group_by_digest.values(), key=lambda group: -group.wasted_bytes
+    )
+
+
+def _chain(way: list[str], end: UrlRecord | None) -> Chain:
+    if end is None or end.outcome is None:
+        return Chain(way)
+    return Chain(way, end.outcome.status, end.outcome.reason)
+
+
+def _group(
+    record: UrlRecord, digests: set[str], group_by_digest: dict[str, Duplicates]
+) -> None:
+    outcome = record.outcome
+    if outcome is None or outcome.digest not in digests:
+        return
+    if outcome.reason not in THERE or not is_html(outcome.content_type):
+        return
+    group = group_by_digest.get(outcome.digest)
+    if group is None:
+        group = group_by_digest[outcome.digest] = Duplicates(
+            outcome.digest,
+            outcome.size_bytes,
+            outcome.title,
+            canonical=outcome.canonical,
+        )
+    elif group.canonical != outcome.canonical:
+        group.canonical = ""
+    group.urls.append(record.url)
+
+
+def _find_links(
+    report: Report,
+    directory: CrawlDirectory,
+    redirects: Redirects,
+    on_step: OnStep,
+    processes: int | None,
+) -> None:
+    """Tell of each that is broken which links lead there."""
+    targets = Targets(report.broken, redirects)
+    if not targets.number_by_key or not report.has_archive:
+        return
+    max_body_bytes = directory.config().max_body_bytes
+    search = Search(directory.path, targets.number_by_key, max_body_bytes)
+    done, total = 0, report.totals.pages
+    on_step("reading pages", 0, total)
+    for batch in search.run(total, processes):
+        done += batch.pages
+        report.unread += batch.unread
+        on_step("reading pages", done, max(done, total))
+        targets.add_links(batch.found)

@@ -1,0 +1,124 @@
+"""A report as one page that needs nothing else: no network, no other file.
+
+Rule: all text of the site is escaped by the template, and the page cannot run or load
+anything but what is in it: its policy says so to the browser.  However much there is to
+tell, the page stays below MAX_BYTES: lists are cut until it does.
+"""
+
+import base64
+import functools
+import hashlib
+from collections.abc import Iterator
+from pathlib import Path
+
+from tornado.template import Loader, Template
+
+from crawler_app.report.broken_list import BrokenList, broken_list
+from crawler_app.report.findings import Report
+from crawler_app.report.sections import tables_of
+from crawler_app.report.sunburst import sunburst
+from crawler_app.report.tables import Limits, Table
+from crawler_app.report.verdict import caveats, explanation, headline
+from crawler_app.words import cut, sentence, size, time_of_day
+
+__all__ = ["MAX_BYTES", "render_html"]
+
+MAX_BYTES = 290_000
+
+# From more to less, until the page is small enough.
+LIMITS = (
+    Limits(),
+    Limits(holders=10),
+    Limits(holders=6),
+    Limits(items=150, holders=4),
+    Limits(items=120, holders=3),
+    Limits(items=80, holders=3, rows=20, url_chars=90),
+    Limits(items=50, holders=3, rows=15, url_chars=90, href_chars=500),
+    Limits(items=30, holders=2, rows=10, url_chars=80, href_chars=300),
+    Limits(items=10, holders=2, rows=5, url_chars=60, href_chars=0),
+)
+
+# Broken URLs from which on it is worth while to look for one of them.
+FILTERED = 8
+
+DIRECTORY = Path(__file__).parent
+
+
+def render_html(report: Report) -> str:
+    """Return the page, of at most MAX_BYTES in UTF-8."""
+    picture = sunburst(report.shape) if report.totals.urls else ""
+    for limits in LIMITS:
+        page = _Page(report, limits, picture)
+        rendered: bytes = _template().generate(page=page, zip=zip)
+        if len(rendered) <= MAX_BYTES:
+            break
+    return rendered.decode()
+
+
+@functools.cache
+def _template() -> Template:
+    return Loader(str(DIRECTORY)).load("page.html")
+
+
+@functools.cache
+def _read(name: str) -> str:
+    return (DIRECTORY / name).read_text(encoding="utf-8")
+
+
+class _Page:
+    """What the template puts in its places."""
+
+    def __init__(self, report: Report, limits: Limits, picture: str) -> None:
+        self.site = cut(report.site, 100)
+        self.headline = headline(report)
+        self.explanation = sentence(cut(explanation(report), 200))
+        self.caveats = caveats(report)
+        self.is_begun = report.started_at is not None
+        self.broken: BrokenList = broken_list(report, limits)
+        self.tables: list[Table] = list(tables_of(report, limits))
+        self.tiles = list(_tiles(report))
+        self.sunburst = picture
+        self.style = _read("page.css")
+        self.script = _read("page.js") if len(self.broken.items) >= FILTERED else ""
+        self.policy = _policy(self.script)
+        self.sections = list(self._sections())
+        self.when = ""
+        if report.ended_at is not None:
+            self.when = f"As of {time_of_day(report.ended_at)}"
+        self.footer = f"Made by gencrawl on {time_of_day(report.made_at)}."
+
+    def _sections(self) -> Iterator[tuple[str, str, str]]:
+        if self.sunburst:
+            yield "shape", "Shape", ""
+        yield "broken", "Broken links", f"{self.broken.count:,}"
+        for table in self.tables:
+            yield table.anchor, table.title, table.count
+
+
+def _tiles(report: Report) -> Iterator[tuple[str, str, str]]:
+    """Return names, numbers, and what they are numbers of."""
+    totals = report.totals
+    yield "Pages", f"{totals.pages:,}", "read"
+    yield "Files", f"{totals.files:,}", "that are no pages"
+    yield "Redirects", f"{totals.redirects:,}", "followed"
+    yield "Size", size(totals.size_bytes), "of all of it"
+    hosts = [host for host in report.hosts if host.timed]
+    timed = sum(host.timed for host in hosts)
+    if timed:
+        mean_ms = 1000 * sum(host.took_s for host in hosts) / timed
+        yield "Speed", f"{mean_ms:,.0f} ms", "a fetch, on average"
+    yield "Refused", f"{totals.refused:,}", "not to be fetched"
+    if totals.left:
+        yield "Left", f"{totals.left:,}", "still to be fetched"
+
+
+def _policy(script: str) -> str:
+    """Return the Content-Security-Policy of the page, and of its own script alone."""
+    source = "'none'"
+    if script:
+        digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+        source = f"'sha256-{digest}'"
+    return (
+        f"default-src 'none'; style-src 'unsafe-inline'; script-src {source}; "
+        "img-src data:; base-uri 'none'; form-action 'none'"
+    )

@@ -1,0 +1,105 @@
+"""A report as Markdown, for a ticket, a pull request or a mail.
+
+Pure.  Rule: no text of the site can be taken for Markdown or for HTML.
+"""
+
+import re
+from collections.abc import Iterator
+
+from crawler_app.report.broken_list import Holder, Item, broken_list
+from crawler_app.report.findings import Report
+from crawler_app.report.sections import tables_of
+from crawler_app.report.tables import Cell, Limits, Shown, Table
+from crawler_app.report.verdict import caveats, explanation, headline
+from crawler_app.words import number, sentence, size, time_of_day
+
+__all__ = ["render_markdown"]
+
+# Of a comment at most, in many a tracker, are 65 000 characters.
+LIMITS = Limits(items=50, holders=5, rows=10, href_chars=300)
+
+_SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~&!])")
+
+
+def render_markdown(report: Report) -> str:
+    """Return the report, with a newline at the end."""
+    return "\n".join(_lines(report)) + "\n"
+
+
+def _lines(report: Report) -> Iterator[str]:
+    yield f"# {_text(headline(report))}: {_text(report.site)}"
+    yield ""
+    yield sentence(f"{_text(explanation(report))}.")
+    for words in caveats(report):
+        yield from ("", f"> {_text(words)}")
+    yield from ("", _numbers(report))
+    broken = broken_list(report, LIMITS)
+    if broken.items:
+        yield from ("", "## Broken links", "")
+        for item in broken.items:
+            yield from _item(item)
+        if broken.more:
+            yield from ("", _text(broken.more))
+    for table in tables_of(report, LIMITS):
+        yield from _table(table)
+
+
+def _numbers(report: Report) -> str:
+    totals = report.totals
+    return (
+        f"{number(totals.pages, 'page')}, {number(totals.files, 'file')}, "
+        f"{number(totals.redirects, 'redirect')}, {size(totals.size_bytes)}; "
+        f"{totals.refused:,} refused, {totals.left:,} left; as of "
+        f"{time_of_day(report.ended_at or report.made_at)}."
+    )
+
+
+def _item(item: Item) -> Iterator[str]:
+    url = _link(Shown(item.name, item.href))
+    yield f"- **{_text(item.badge)}** {url}: {_text(item.words)}"
+    for holder in [*item.holders, *item.others]:
+        yield f"  - {_holder(holder)}"
+    if item.more:
+        yield f"  - {_text(item.more)}"
+
+
+def _holder(holder: Holder) -> str:
+    text = f" “{_text(holder.text)}”" if holder.text else ""
+    note = f" ({_text(holder.note)})" if holder.note else ""
+    return _link(holder.page) + text + note
+
+
+def _table(table: Table) -> Iterator[str]:
+    yield from ("", f"## {table.title}")
+    if table.words:
+        yield from ("", _text(table.words))
+    if table.rows:
+        yield from ("", f"| {' | '.join(table.heads)} |")
+        yield (
+            "|"
+            + "|".join(
+                " ---: " if head in table.numbers else " --- " for head in table.heads
+            )
+            + "|"
+        )
+        for row in table.rows:
+            yield f"| {' | '.join(map(_cell, row))} |"
+    if table.more:
+        yield from ("", _text(table.more))
+
+
+def _cell(cell: Cell) -> str:
+    own = [_link(Shown(cell.text, cell.href))] if cell.text else []
+    return "<br>".join([*own, *map(_link, cell.lines)])
+
+
+def _link(url: Shown) -> str:
+    if not url.href:
+        return _text(url.name)
+    # Within these brackets nothing ends a link but what no canonical URL holds.
+    href = url.href.replace("|", "%7C").replace("<", "%3C").replace(">", "%3E")
+    return f"[{_text(url.name)}](<{href}>)"
+
+
+def _text(text: str) -> str:
+    return _SPECIAL.sub(r"\\\1", text.replace("\n", " "))

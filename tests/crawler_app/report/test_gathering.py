@@ -1,0 +1,315 @@
+"""What a report finds in the directory of a crawl."""
+
+import itertools
+
+import pytest
+
+from crawler_app.errors import ConfigError
+from crawler_app.models import Outcome, State
+from crawler_app.report.findings import FINISHED, RUNNING, UNFINISHED, HeldLink
+from crawler_app.report.shape import in_words
+from crawler_app.report.tally import EXAMPLES, RANKED
+
+A = "http://a.test"
+
+
+def links_of(report, path):
+    (broken,) = (each for each in report.broken if each.url == A + path)
+    return broken.links
+
+
+def test_broken_url_is_told_with_every_page_and_its_words(crawl):
+    crawl.page("/", '<a href="gone">Our <b>offer</b></a> <a href="fine">Fine</a>')
+    crawl.page("/fine", '<a href="/gone#top">see there</a>')
+    crawl.fail("/gone", via="/")
+
+    report = crawl.report()
+
+    assert [each.url for each in report.broken] == [f"{A}/gone"]
+    assert report.broken[0].status == 404
+    assert report.broken[0].links == [
+        HeldLink(f"{A}/", "Our offer", "gone"),
+        HeldLink(f"{A}/fine", "see there", "/gone#top"),
+    ]
+    assert (report.broken_links, report.pages_with_broken_links) == (2, 2)
+    assert report.unread == 0
+
+
+@pytest.mark.parametrize(
+    "href",
+    [
+        "&#103;one",
+        "%67one",
+        "./x/../gone",
+        "HTTP://A.test:80/gone",
+        "//a.test/gone",
+        "\n gone\t",
+        "/gone?#x",
+    ],
+)
+def test_link_is_found_however_it_is_written(crawl, href):
+    crawl.page("/", f'<a href="{href}">x</a>')
+    crawl.fail("/gone", via="/")
+
+    (link,) = crawl.report().broken[0].links
+
+    assert (link.page, link.text) == (f"{A}/", "x")
+
+
+def test_link_relative_to_a_base_is_found(crawl):
+    crawl.page("/", '<base href="/deep/"><a href="gone">x</a><a href="?q">y</a>')
+    crawl.fail("/deep/gone")
+    crawl.fail("/deep/?q")
+
+    report = crawl.report()
+
+    assert [link.text for link in links_of(report, "/deep/gone")] == ["x"]
+    assert [link.text for link in links_of(report, "/deep/?q")] == ["y"]
+
+
+def test_link_in_a_comment_is_none(crawl):
+    crawl.page("/", '<!-- <a href="gone">x</a> --><a href="gone">y</a>')
+    crawl.fail("/gone")
+
+    assert [link.text for link in crawl.report().broken[0].links] == ["y"]
+
+
+def test_link_to_a_redirect_that_ends_at_what_is_broken(crawl):
+    crawl.page("/", '<a href="old">Old</a> <a href="gone">New</a>')
+    crawl.redirect("/old", "/older")
+    crawl.redirect("/older", "/gone")
+    crawl.fail("/gone")
+
+    assert crawl.report().broken[0].links == [
+        HeldLink(f"{A}/", "Old", "old", through=f"{A}/old"),
+        HeldLink(f"{A}/", "New", "gone"),
+    ]
+
+
+def test_loop_of_redirects_is_broken_and_has_its_links(crawl):
+    crawl.page("/", '<a href="in">In</a> <a href="b">B</a>')
+    crawl.redirect("/in", "/a")
+    crawl.redirect("/a", "/b")
+    crawl.redirect("/b", "/a")
+
+    report = crawl.report()
+
+    assert report.loops == [[f"{A}/a", f"{A}/b"]]
+    assert report.broken[0].reason == "redirect_loop"
+    assert [(x.text, x.through) for x in report.broken[0].links] == [
+        ("In", f"{A}/in"),
+        ("B", f"{A}/b"),
+    ]
+    assert report.totals.broken == 1
+    assert in_words(report.shape.root.counts) == "1 page, 2 redirects, 1 broken"
+
+
+def test_what_most_links_lead_to_stands_first(crawl):
+    crawl.page("/", '<a href="b">1</a><a href="b">2</a><a href="c">3</a>')
+    for path in ("/c", "/b"):
+        crawl.fail(path)
+
+    assert [each.url for each in crawl.report().broken] == [f"{A}/b", f"{A}/c"]
+
+
+def test_without_an_archive_the_first_page_is_told(make_crawl):
+    crawl = make_crawl(archive=False)
+    crawl.page("/", '<a href="gone">x</a>')
+    crawl.fail("/gone", via="/")
+
+    report = crawl.report()
+
+    assert not report.has_archive
+    assert report.broken[0].links == [HeldLink(f"{A}/")]
+
+
+def test_page_that_is_not_in_the_archive_is_counted(crawl):
+    crawl.page("/", '<a href="gone">x</a>', archived=False)
+    crawl.page("/other", '<a href="gone">y</a>')
+    crawl.fail("/gone", via="/")
+
+    report = crawl.report()
+
+    assert report.unread == 1
+    assert [link.page for link in report.broken[0].links] == [f"{A}/other"]
+
+
+def test_nothing_broken_reads_no_page(crawl):
+    crawl.page("/", "x", archived=False)
+
+    assert crawl.report().unread == 0
+
+
+def test_seed_that_is_broken_is_told_so(crawl):
+    crawl.fail("/", "timeout", None, error="too late")
+
+    (broken,) = crawl.report().broken
+
+    assert (broken.is_seed, broken.status, broken.error) == (True, None, "too late")
+    assert broken.links == []
+
+
+@pytest.mark.parametrize("reason", ["too_large", "hook_error", "private_address"])
+def test_failure_of_our_own_is_not_broken(crawl, reason):
+    crawl.fail("/big", reason, None, error="so it was")
+
+    report = crawl.report()
+
+    assert report.broken == []
+    assert [each.reason for each in report.failed_otherwise] == [reason]
+    assert report.totals.failed_otherwise == 1
+
+
+def test_numbers_of_a_crawl(crawl):
+    crawl.page("/", "12345", took_s=0.5)
+    crawl.page("/a.png", "123", content_type="image/png", took_s=0.1)
+    crawl.redirect("/r", "/")
+    crawl.fail("/gone")
+    crawl.fail("/away", "dns", None)
+    crawl.refuse("http://b.test/", "out_of_scope")
+    crawl.queue("/later")
+
+    report = crawl.report()
+
+    totals = report.totals
+    assert (totals.urls, totals.pages, totals.files, totals.redirects) == (7, 1, 1, 1)
+    assert (totals.broken, totals.refused, totals.left) == (2, 1, 1)
+    assert totals.size_bytes == 8
+    assert report.count_by_status == {200: 2, 301: 1, 404: 1}
+    assert report.unanswered == 1
+    assert report.pages_by_depth == {0: 1}
+    assert [each.url for each in report.slowest] == [f"{A}/", f"{A}/a.png"]
+    assert [each.size_bytes for each in report.largest] == [5, 3]
+    (host,) = report.hosts
+    assert (host.name, host.urls, host.pages, host.failures) == ("a.test", 6, 1, 2)
+    assert host.mean_s == pytest.approx(0.3)
+
+
+def test_refusals_are_told_by_reason_with_examples(crawl):
+    for n in range(EXAMPLES + 2):
+        crawl.refuse(f"http://b.test/{n}", "out_of_scope")
+    crawl.refuse("/x", "robots")
+
+    robots, outside = sorted(crawl.report().refused, key=lambda r: r.count)
+
+    assert (robots.reason, robots.examples) == ("robots", [f"{A}/x"])
+    assert (outside.count, len(outside.examples)) == (EXAMPLES + 2, EXAMPLES)
+
+
+def test_equal_pages_are_one_group_and_files_are_none(crawl):
+    for path in ("/1", "/2", "/3"):
+        crawl.page(path, "the same text", title="Same")
+    crawl.page("/4", "another")
+    for path in ("/5.png", "/6.png"):
+        crawl.page(path, "a picture", content_type="image/png")
+
+    (group,) = crawl.report().duplicates
+
+    assert group.urls == [f"{A}/1", f"{A}/2", f"{A}/3"]
+    assert (group.title, group.wasted_bytes) == ("Same", 2 * len("the same text"))
+    assert group.canonical == ""
+
+
+def test_group_whose_pages_name_one_canonical_url_has_it(crawl):
+    for path, home in (("/1", "/1"), ("/2", "/1"), ("/3", "/3"), ("/4", "/4")):
+        body = "one" if home == "/1" else "two"
+        crawl.page(path, body, canonical=A + home)
+
+    canonical = {g.urls[0]: g.canonical for g in crawl.report().duplicates}
+
+    assert canonical == {f"{A}/1": f"{A}/1", f"{A}/3": ""}
+
+
+def test_chain_is_told_with_how_it_ends(crawl):
+    crawl.redirect("/a", "/b")
+    crawl.redirect("/b", "/c")
+    crawl.redirect("/x", "/y")
+    crawl.redirect("/y", "/z")
+    crawl.fail("/c", "http_500", 500)
+
+    ends = {c.urls[0]: (c.urls[-1], c.status, c.reason) for c in crawl.report().chains}
+
+    assert ends == {
+        f"{A}/a": (f"{A}/c", 500, "http_500"),
+        f"{A}/x": (f"{A}/z", None, ""),
+    }
+
+
+def test_lists_of_the_slowest_and_largest_end(crawl):
+    for n in range(RANKED + 5):
+        crawl.page(f"/{n}", "x" * n, took_s=n / 1000, archived=False)
+
+    report = crawl.report()
+
+    assert [each.size_bytes for each in report.largest] == list(
+        range(RANKED + 4, 4, -1)
+    )
+    assert len(report.slowest) == RANKED
+
+
+def test_state_of_the_crawl(crawl):
+    crawl.page("/")
+    assert crawl.report().state == FINISHED
+
+    crawl.queue("/later")
+    assert crawl.report().state == UNFINISHED
+
+    with crawl.directory:
+        assert crawl.report().state == RUNNING
+    assert crawl.report().state == UNFINISHED
+
+
+def test_crawl_that_has_fetched_nothing(crawl):
+    report = crawl.report()
+
+    assert (report.totals.urls, report.broken, report.started_at) == (0, [], None)
+
+
+def test_crawl_that_has_not_begun_is_refused(tmp_path, make_crawl):
+    crawl = make_crawl()
+    (crawl.directory.path / "frontier.sqlite3").unlink()
+
+    with pytest.raises(ConfigError, match="has not begun"):
+        crawl.report()
+
+
+def test_secrets_are_not_told(make_crawl):
+    crawl = make_crawl(auth="me:sesame", max_depth=3)
+    crawl.page("/")
+
+    options = crawl.report().options
+
+    assert options == {"auth": "(set)", "index": False, "max-depth": 3}
+
+
+def test_progress_is_told(crawl):
+    crawl.page("/", '<a href="gone">x</a>')
+    crawl.fail("/gone")
+    steps = []
+
+    crawl.report(on_step=lambda *step: steps.append(step))
+
+    whats = [what for what, _ in itertools.groupby(steps, key=lambda step: step[0])]
+    assert whats == ["reading URLs", "reading pages"]
+    assert steps[-1] == ("reading pages", 1, 1)
+
+
+def test_page_on_which_a_function_of_the_user_failed_is_read_all_the_same(crawl):
+    crawl.page("/", '<a href="gone">x</a>', state=State.FAILED, reason="hook_error")
+    crawl.fail("/gone")
+
+    assert [link.text for link in crawl.report().broken[0].links] == ["x"]
+
+
+def test_sites_of_several_hosts_are_one_report(make_crawl):
+    crawl = make_crawl()
+    crawl.page("/", '<a href="http://b.test/gone">there</a>')
+    crawl.end("http://b.test/gone", Outcome(State.FAILED, "http_404", 404))
+
+    report = crawl.report()
+
+    assert [link.text for link in report.broken[0].links] == ["there"]
+    assert [(host.name, host.failures) for host in report.hosts] == [
+        ("a.test", 0),
+        ("b.test", 1),
+    ]

@@ -1,0 +1,221 @@
+"""The page: whole, safe, and never too large."""
+
+import base64
+import hashlib
+import html
+import re
+from html.parser import HTMLParser
+
+import pytest
+
+from crawler_app.report import render_html
+from crawler_app.report.html import FILTERED, MAX_BYTES
+
+A = "http://a.test"
+HOSTILE = "\"><script>alert(1)</script><img src=x onerror=alert(1)>'&lt;"
+
+
+class Tags(HTMLParser):
+    """Every start tag of a page, with its attributes."""
+
+    def __init__(self, page):
+        super().__init__()
+        self.found = []
+        self.feed(page)
+        self.close()
+
+    def handle_starttag(self, tag, attributes):
+        self.found.append((tag, dict(attributes)))
+
+    def of(self, name):
+        return [attributes for tag, attributes in self.found if tag == name]
+
+
+def text_of(page):
+    return " ".join(
+        re.sub(r"<(script|style).*?</\1>|<[^>]*>", " ", page, flags=re.DOTALL).split()
+    )
+
+
+def test_verdict_comes_first(crawl):
+    crawl.page("/", '<a href="gone">Our offer</a> <a href="gone">again</a>')
+    crawl.fail("/gone")
+
+    page = render_html(crawl.report())
+
+    text = text_of(page)
+    assert "1 broken URL 2 links on 1 page lead there." in text
+    assert "404 /gone Not Found. 2 links on 1 page. / Our offer and 1 more link" in text
+
+
+def test_good_site_is_told_so(crawl):
+    crawl.page("/")
+
+    text = text_of(render_html(crawl.report()))
+
+    assert "No broken links In 1 page of a.test." in text
+    assert "Every link that was followed leads somewhere." in text
+
+
+def test_crawl_that_has_fetched_nothing_has_a_page(crawl):
+    page = render_html(crawl.report())
+
+    assert "Nothing was fetched Of a.test." in text_of(page)
+    assert "<svg" not in page
+
+
+def test_crawl_that_goes_on_says_so(crawl):
+    crawl.page("/")
+    crawl.queue("/later")
+
+    assert "has not come to its end: 1 URL is still" in text_of(
+        render_html(crawl.report())
+    )
+
+
+def test_crawl_without_archive_says_what_is_not_known(make_crawl):
+    crawl = make_crawl(archive=False)
+    crawl.page("/", '<a href="gone">x</a>')
+    crawl.fail("/gone", via="/")
+
+    assert "The crawl kept no archive" in text_of(render_html(crawl.report()))
+
+
+def test_every_kind_of_finding_has_its_section(crawl):
+    crawl.page("/", '<a href="gone">x</a>', title="Twice")
+    crawl.page("/index.html", '<a href="gone">x</a>', title="Twice")
+    crawl.fail("/gone")
+    crawl.fail("/huge", "too_large", None)
+    crawl.redirect("/1", "/2")
+    crawl.redirect("/2", "/")
+    crawl.redirect("/x", "/x")
+    crawl.refuse("http://b.test/", "out_of_scope")
+
+    page = render_html(crawl.report())
+
+    sections = [section["id"] for section in Tags(page).of("section")]
+    assert sections == [
+        "totals",
+        "shape",
+        "broken",
+        "statuses",
+        "depths",
+        "loops",
+        "chains",
+        "slowest",
+        "largest",
+        "duplicates",
+        "hosts",
+        "refused",
+        "otherwise",
+        "crawl",
+    ]
+    links = [a["href"] for a in Tags(page).of("a") if a["href"].startswith("#")]
+    assert [link[1:] for link in links] == sections[1:]
+
+
+def test_text_of_the_site_is_shown_as_text(crawl):
+    crawl.page(
+        "/", f'<a href="/gone">{HOSTILE.replace("<", "&lt;")}</a>', title=HOSTILE
+    )
+    crawl.page("/2", "x", title=HOSTILE)
+    crawl.page("/3", "x", title=HOSTILE)
+    crawl.fail("/gone", error=HOSTILE)
+    crawl.fail("/'\"><script>", "timeout", None)
+
+    page = render_html(crawl.report())
+
+    tags = Tags(page)
+    assert tags.of("img") == []
+    assert tags.of("script") == []
+    assert not any(name.startswith("on") for _, found in tags.found for name in found)
+    assert HOSTILE in html.unescape(text_of(page))
+
+
+def test_characters_that_turn_text_around_are_made_visible(crawl):
+    crawl.page("/", '<a href="/gone">gpj.\u202eexe</a>')
+    crawl.fail("/gone", error="\x1b[31m")
+
+    page = render_html(crawl.report())
+
+    assert "\u202e" not in page
+    assert "\x1b" not in page
+
+
+def test_only_addresses_of_the_web_are_links(crawl):
+    crawl.page("/", '<a href="/gone">x</a>')
+    crawl.fail("/gone")
+    report = crawl.report()
+    report.slowest[0] = type(report.slowest[0])("javascript:alert(1)", 1.0, 1)
+
+    links = [a for a in Tags(render_html(report)).of("a") if a["href"][0] != "#"]
+
+    assert {link["href"].partition("://")[0] for link in links} == {"http"}
+    assert {link["rel"] for link in links} == {"noreferrer noopener nofollow"}
+
+
+def test_page_needs_nothing_else(crawl):
+    crawl.page("/")
+    for n in range(FILTERED):
+        crawl.fail(f"/{n}")
+
+    page = render_html(crawl.report())
+
+    tags = Tags(page)
+    assert not [found for _, found in tags.found if "src" in found]
+    assert [link["href"] for link in tags.of("link")] == ["data:,"]
+    assert "url(" not in page
+    assert "@import" not in page
+
+
+def test_policy_lets_the_script_of_the_page_run_and_no_other(crawl):
+    for n in range(FILTERED):
+        crawl.fail(f"/{n}")
+
+    page = render_html(crawl.report())
+
+    (script,) = re.findall("<script>(.*?)</script>", page, re.DOTALL)
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    (policy,) = [
+        meta["content"] for meta in Tags(page).of("meta") if "content" in meta
+    ][:1]
+    assert f"script-src 'sha256-{digest}';" in policy
+    assert policy.startswith("default-src 'none';")
+
+
+@pytest.mark.parametrize("char", ["x", "&", "'", "%F0%9F%98%80"])
+def test_page_stays_small_whatever_the_site_holds(crawl, char):
+    def long(n):
+        return f"/{n}/" + (char * 2000)[:2000]
+
+    text = "\N{GRINNING FACE}&\"'<" * 60
+    links = "".join(f'<a href="{long(n)}">{n}</a>' for n in range(300))
+    for n in range(30):
+        crawl.page(f"{long(n)}p", f"{n % 15}{links}", title=text, archived=n < 5)
+    for n in range(300):
+        crawl.fail(long(n), f"http_{400 + n % 120}", 400 + n % 120, error=text)
+        crawl.fail(f"{long(n)}-", "too_large", None, error=text)
+        crawl.redirect(f"{long(n)}a", f"{long(n)}b")
+        crawl.redirect(f"{long(n)}b", f"{long(n)}c")
+        crawl.page(f"http://{n}.test/", "x", archived=False)
+    report = crawl.report()
+    assert len(report.broken) == 300
+
+    page = render_html(report)
+
+    assert len(page.encode()) <= MAX_BYTES < 300_000
+    assert text_of(page).count("Bad Request") >= 1
+    assert "“gencrawl report DIR --format json” lists all" in text_of(page)
+
+
+def test_crawl_with_much_to_tell_shows_much(crawl):
+    links = "".join(f'<a href="/{n}">{n}</a>' for n in range(200))
+    for n in range(10):
+        crawl.page(f"/p{n}", f"{n}{links}")
+    for n in range(200):
+        crawl.fail(f"/{n}")
+
+    page = render_html(crawl.report())
+
+    assert page.count("<h3>") >= 120
+    assert len(page.encode()) > MAX_BYTES / 3

@@ -1,0 +1,83 @@
+"""The report as text, and for programs."""
+
+import json
+
+from crawler_app.report import render_markdown, to_json
+
+A = "http://a.test"
+
+
+def test_markdown_tells_the_verdict_and_who_links_there(crawl):
+    crawl.page("/", '<a href="gone">Our | *offer*</a>')
+    crawl.fail("/gone")
+
+    text = render_markdown(crawl.report())
+
+    assert text.startswith("# 1 broken URL: a.test\n\n1 link on 1 page leads there.\n")
+    assert (
+        f"- **404** [/gone](<{A}/gone>): Not Found. 1 link on 1 page.\n"
+        f"  - [/](<{A}/>) “Our \\| \\*offer\\*”\n"
+    ) in text
+    assert "| Status | URLs |\n| --- | --- |\n| 200 OK | 1 |\n" in text
+
+
+def test_text_of_the_site_is_no_markdown(crawl):
+    crawl.page("/1", "same", title="<b>[x](y) `z` | w")
+    crawl.page("/2", "same", title="<b>[x](y) `z` | w")
+
+    text = render_markdown(crawl.report())
+
+    assert "\\<b\\>\\[x\\](y) \\`z\\` \\| w<br>" in text
+
+
+def test_json_has_all_of_each_list(crawl):
+    pages = 40
+    for n in range(pages):
+        crawl.page(f"/{n}", f'{n}<a href="to-gone">x</a>')
+    crawl.redirect("/to-gone", "/gone")
+    crawl.fail("/gone")
+
+    found = json.loads(json.dumps(to_json(crawl.report())))
+
+    (broken,) = found["broken"]
+    assert len(broken["links"]) == pages
+    assert broken["links"][0] == {
+        "page": f"{A}/0",
+        "text": "x",
+        "href": "to-gone",
+        "through": f"{A}/to-gone",
+    }
+    assert (broken["status"], broken["meaning"]) == (404, "404 Not Found")
+    assert found["totals"]["broken_links"] == pages
+
+
+def test_json_has_these_keys(crawl):
+    crawl.page("/")
+
+    found = to_json(crawl.report())
+
+    assert list(found) == [
+        "site",
+        "seeds",
+        "made_at",
+        "crawl",
+        "totals",
+        "statuses",
+        "unanswered",
+        "broken",
+        "pages_not_read",
+        "redirects",
+        "slowest",
+        "largest",
+        "duplicates",
+        "depths",
+        "hosts",
+        "refused",
+        "failed_otherwise",
+        "compared",
+        "kept",
+    ]
+    assert found["crawl"]["state"] == "finished"
+    assert found["crawl"]["started_at"] == "1970-01-01T00:16:40Z"
+    assert found["site"] == "a.test"
+    assert found["statuses"] == {"200": 1}
