@@ -13,7 +13,7 @@ from crawler_app.charset import decode_html
 from crawler_app.flatparser import is_too_hard, tags_of
 from crawler_app.page_text import tree_of
 from crawler_app.parser import as_sent, source_of_tree
-from crawler_app.printing import without_controls
+from crawler_app.printing import one_line
 from crawler_app.urls import without_fragment
 
 __all__ = ["Anchor", "Anchors", "anchors_of"]
@@ -113,17 +113,12 @@ def _is_nofollow(node: LexborNode) -> bool:
 
 def _text(node: LexborNode) -> str:
     """Return what is read, or else what is read aloud."""
-    words = _one_line(node.text())
+    words = one_line(node.text(), MAX_TEXT_CHARS)
     if words:
         return words
     pictures = [picture.attrs.sget("alt") for picture in node.css("img")]
     attributes = [node.attrs.sget(name) for name in ("alt", "aria-label", "title")]
     for words in (*pictures, *attributes):
-        if words and (line := _one_line(words)):
+        if words and (line := one_line(words, MAX_TEXT_CHARS)):
             return line
     return ""
-
-
-def _one_line(text: str) -> str:
-    line = " ".join(text[: 4 * MAX_TEXT_CHARS].split())
-    return without_controls(line)[:MAX_TEXT_CHARS]

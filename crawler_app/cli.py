@@ -22,7 +22,7 @@ from crawler_app.commands.export import add_export
 from crawler_app.commands.report import add_report
 from crawler_app.commands.search import add_search, search
 from crawler_app.commands.status import add_status
-from crawler_app.errors import ConfigError, SearchError, StorageError
+from crawler_app.errors import ConfigError, CrawlerError, SearchError, StorageError
 
 __all__ = ["main"]
 
@@ -55,8 +55,10 @@ COMMANDS = (
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; return its exit status."""
-    if sys.stdout is None:  # closed by our parent; ours until we end
-        sys.stdout = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # closed by our parent; ours until we end
+            nowhere = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
+            setattr(sys, name, nowhere)
     parser = _parser()
     arguments, rest = parser.parse_known_args(argv)
     if arguments.command is search:
@@ -65,8 +67,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         parser.error(f"unrecognized arguments: {' '.join(rest)}")
     for stream in (sys.stdout, sys.stderr):
         # A title in a script that the terminal does not have must not end a crawl.
-        if stream is not None:  # closed by our parent
-            cast(io.TextIOWrapper, stream).reconfigure(errors="backslashreplace")
+        cast(io.TextIOWrapper, stream).reconfigure(errors="backslashreplace")
     try:
         ended: int = arguments.command(arguments)
         sys.stdout.flush()
@@ -76,6 +77,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         return USAGE
     except (StorageError, sqlite3.Error) as exc:
         print(f"gencrawl: the disk fails: {exc}", file=sys.stderr)
+        return FAILED
+    except CrawlerError as exc:
+        print(f"gencrawl: {exc}", file=sys.stderr)
         return FAILED
     except KeyboardInterrupt:
         return INTERRUPTED

@@ -131,7 +131,7 @@ class CrawlConfig:
     # bodies after decompression; seconds.
     max_pages: int | None = knob(
         None,
-        "stop after so many fetched URLs",
+        "stop after so many fetched URLs, those of earlier runs included",
         group=PACE,
         rule=count(0, BILLION - 1),
         is_resumable=True,

@@ -8,11 +8,12 @@ import difflib
 import json
 import tomllib
 from collections.abc import Iterable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from crawler_app.errors import ConfigError
-from crawler_app.knobs import Knob, is_of_type, kinds_of
+from crawler_app.knobs import Knob, is_of_type, kinds_of, require, shown
 
 __all__ = ["read_config_file"]
 
@@ -30,7 +31,7 @@ def read_config_file(path: Path | str, knobs: Iterable[Knob]) -> dict[str, Any]:
 
     A key is called like its knob's field or option, with hyphens or underscores.  A list
     of one string may be that string.  Paths that are not absolute begin at the file's
-    directory.
+    directory, or at home after a ``~``.
 
     Returns:
         Values by the names of fields; each is one that its knob can have.
@@ -118,7 +119,16 @@ def _read(knob: Knob, key: str, value: object, directory: Path) -> object:
     if not is_of_type(read, knob.annotation):
         raise ConfigError(_wrong_type(knob, key, value))
     knob.check(read, key)
-    return str(directory / str(read)) if knob.is_path and read else read
+    return _placed(str(read), key, directory) if knob.is_path and read else read
+
+
+def _placed(path: str, key: str, directory: Path) -> str:
+    """Return where a path leads; ``~`` is home, as in a shell, which sees no file."""
+    try:
+        return str(directory / Path(path).expanduser())
+    except RuntimeError:  # nobody has that name, or no home
+        require(key, path, False, "a path, and ~ somebody's home")
+        raise
 
 
 def _wrong_type(knob: Knob, key: str, value: object) -> str:
@@ -126,5 +136,5 @@ def _wrong_type(knob: Knob, key: str, value: object) -> str:
     wanted = " or ".join(WORDS_BY_KIND[kind] for kind in kinds if kind in WORDS_BY_KIND)
     if knob.is_secret:
         return f"{key} must be {wanted}"
-    shown = json.dumps(value, default=str, ensure_ascii=False)
-    return f"{key} is {shown}; it must be {wanted}"
+    write = partial(json.dumps, default=str, ensure_ascii=False)
+    return f"{key} is {shown(value, write)}; it must be {wanted}"

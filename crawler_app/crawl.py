@@ -25,7 +25,7 @@ import contextlib
 import datetime
 import logging
 import time
-from collections.abc import Callable, Collection, Generator, Iterator, Mapping
+from collections.abc import Callable, Collection, Generator, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,16 +33,16 @@ from tornado.locks import Condition
 
 from crawler_app import ending, politeness
 from crawler_app.admission import Admission
-from crawler_app.archive import Archive, Capture
+from crawler_app.archive import Archive
 from crawler_app.config import CrawlConfig
 from crawler_app.ending import Ending
 from crawler_app.errors import (
-    ArchiveError,
     FetchError,
     HookError,
     LeaseLostError,
     StorageError,
 )
+from crawler_app.exchange import Exchanges
 from crawler_app.fetcher import Fetcher
 from crawler_app.frontier import Frontier
 from crawler_app.heap import keep_freed_memory
@@ -50,9 +50,9 @@ from crawler_app.hooks import Hooks
 from crawler_app.hosts import Hosts
 from crawler_app.index import PageIndex
 from crawler_app.models import Candidate, Claim, Fetched, State
+from crawler_app.obstacles import Obstacles
 from crawler_app.reading import Reader
 from crawler_app.robots import RobotsCache
-from crawler_app.robots_txt import Rules
 from crawler_app.stats import Stats
 from crawler_app.urls import host_of
 from gencoro import gen
@@ -132,8 +132,6 @@ class Crawl:
         self.fetcher = fetcher
         self.stats = Stats() if stats is None else stats
         self.limit_reached = ""
-        self._archive = archive
-        self._is_recrawl = is_recrawl and archive is not None
         self._clock = clock
         self._admission = Admission(config, frontier, self.stats)
         self._hooks = Hooks() if hooks is None else hooks
@@ -141,13 +139,26 @@ class Crawl:
             config, self._admission, index, clock, keeps_page=self._hooks.want_pages
         )
         self._hosts = Hosts(config, self.stats)
-        self._robots: RobotsCache | None = None
-        if config.robots:
-            self._robots = RobotsCache(
-                self._fetch_robots, config.user_agent, config.retry_pause_s, clock
-            )
-        # Those whose robots.txt was asked for in this run.
-        self._asked_hosts: set[str] = set()
+        self._exchanges = Exchanges(
+            fetcher,
+            frontier,
+            self._hosts,
+            self.stats,
+            clock,
+            archive=archive,
+            is_recrawl=is_recrawl,
+            max_body_bytes=config.max_body_bytes,
+        )
+        self._obstacles = Obstacles(
+            config,
+            self._robots_cache(),
+            self._hooks,
+            self._admission,
+            frontier,
+            self._hosts,
+            self.stats,
+            clock,
+        )
         self._lease_s = MAX_EXCHANGES * config.request_timeout_s + LEASE_MARGIN_S
         self._changed = Condition()
         self.is_paused = False
@@ -155,7 +166,23 @@ class Crawl:
         self.last_failures: collections.deque[Failure] = collections.deque(
             maxlen=KEPT_FAILURES
         )
-        self._claim_by_id: dict[int, Claim] = {}
+        # Not by their numbers: a lease that expires in our hands gives a URL out twice.
+        self._claims: set[Claim] = set()
+
+    def _robots_cache(self) -> RobotsCache | None:
+        if not self.config.robots:
+            return None
+        return RobotsCache(
+            self._fetch_robots,
+            self.config.user_agent,
+            self.config.retry_pause_s,
+            self._clock,
+        )
+
+    @gen.coroutine
+    def _fetch_robots(self, url: str) -> Generator[Any, Any, Fetched]:
+        fetched = yield from self._exchanges.fetch(url)
+        return fetched
 
     @gen.coroutine
     def run(self) -> Generator[Any, Any, None]:
@@ -188,7 +215,7 @@ class Crawl:
 
     @property
     def under_way(self) -> Collection[Claim]:
-        return self._claim_by_id.values()
+        return self._claims
 
     def admit(self, reference: str, base: str = "", depth: int = 0) -> Candidate | None:
         """Return what a reference means for this crawl; see `Admission.admit`."""
@@ -217,7 +244,7 @@ class Crawl:
         try:
             while not self._is_over():
                 if self.is_paused:
-                    if not self._claim_by_id:
+                    if not self._claims:
                         self.frontier.flush()  # so that whoever looks on sees all of it
                     yield self._changed.wait()
                     continue
@@ -227,8 +254,11 @@ class Crawl:
                     yield self.crawl_one(claim)
                 else:
                     yield self._wait_for_change(now)
-        except Exception:
-            # Only a disk that fails gets here, and it fails the others too.
+        except (asyncio.CancelledError, GeneratorExit):
+            raise
+        except BaseException:
+            # Only a disk that fails gets here, and it fails the others too; or what a
+            # hook has raised for nobody to handle.
             self.stop()
             raise
 
@@ -271,7 +301,7 @@ class Crawl:
     @gen.coroutine
     def crawl_one(self, claim: Claim) -> Generator[Any, Any, None]:
         """Take one claimed URL down its path; an error ends on the URL, not on us."""
-        self._claim_by_id[claim.id] = claim
+        self._claims.add(claim)
         try:
             end = yield self._explore(claim)
             self._record(claim, end)
@@ -281,17 +311,17 @@ class Crawl:
         except LeaseLostError as exc:
             logger.warning("%s; it will be fetched again", exc)
         finally:
-            del self._claim_by_id[claim.id]
+            self._claims.discard(claim)
             self._changed.notify_all()
 
     @gen.coroutine
     def _explore(self, claim: Claim) -> Generator[Any, Any, Ending]:
         """Fetch a URL and read what came; nothing is recorded yet."""
         try:
-            obstacle = yield from self._obstacle(claim)
+            obstacle = yield from self._obstacles.find(claim)
             if obstacle is not None:
                 return obstacle
-            fetched, reason = yield from self._fetch_page(claim.url)
+            fetched, reason = yield from self._exchanges.fetch_page(claim.url)
             end = self._reader.read(claim, fetched, reason)
             if end.page is not None:
                 yield from self._show(end)
@@ -304,23 +334,6 @@ class Crawl:
             logger.exception("cannot process %s", claim.url)
             return ending.internal_error(exc)
 
-    def _obstacle(self, claim: Claim) -> Generator[Any, Any, Ending | None]:
-        """Return why a URL must not be fetched now, by the rules of its host."""
-        if self._robots is not None:
-            obstacle = yield from self._obstacle_by_robots(claim, self._robots)
-            if obstacle is not None:
-                return obstacle
-        if self._hooks.should_fetch is None or self._is_exempt(claim):
-            return None
-        if (yield from self._hooks.allow(claim.url)):
-            return None
-        self.stats.add("excluded/should_fetch")
-        return ending.excluded("should_fetch")
-
-    def _is_exempt(self, claim: Claim) -> bool:
-        """Return whether a URL is not for the user's own function to decide on."""
-        return claim.is_sitemap or claim.url in self.config.seeds
-
     def _show(self, end: Ending) -> Generator[Any, Any, None]:
         """Show a page to the user's own functions; its links are kept if they fail."""
         assert end.page is not None and end.outcome is not None
@@ -330,95 +343,6 @@ class Crawl:
             end.outcome.state = State.FAILED
             end.outcome.reason = exc.reason
             end.outcome.error = str(exc)
-
-    def _obstacle_by_robots(
-        self, claim: Claim, robots: RobotsCache
-    ) -> Generator[Any, Any, Ending | None]:
-        rules = robots.known(claim.url)
-        if rules is None:
-            rules = yield robots.ask(claim.url)
-            self._heed(rules, claim)
-            if claim.host not in self._asked_hosts:
-                # Now that they are known: in its turn, which is after the host's gap.
-                self._asked_hosts.add(claim.host)
-                return ending.put_back()
-            # They were known, and are forgotten or too old: now, or it would go on so.
-        if rules.is_unreachable:
-            return self._unreachable(rules)
-        if rules.allows(claim.url):
-            return None
-        yield gen.moment  # many in a row must not keep the loop from the others
-        self.stats.add("excluded/robots")
-        return ending.excluded("robots")
-
-    def _heed(self, rules: Rules, claim: Claim) -> None:
-        """Take in what a robots.txt says besides what it forbids."""
-        self._hosts.note_crawl_delay(claim.host, rules.crawl_delay_s)
-        if not self.config.sitemaps:
-            return
-        found = [
-            self._admission.admit(url, claim.url, is_sitemap=True)
-            for url in rules.sitemaps
-        ]
-        news = [candidate for candidate in found if candidate is not None]
-        if news:  # not again by each worker that has waited for the rules
-            self.frontier.add(news)
-
-    def _unreachable(self, rules: Rules) -> Ending:
-        """Return how a URL ends while nobody knows its host's rules.
-
-        Raises:
-            FetchError: the host has given no answer at all.
-        """
-        error = rules.error
-        if error is not None:  # as if the URL itself had given no answer
-            raise FetchError(
-                error.reason, f"robots.txt: {error}", is_passing=error.is_passing
-            )
-        if rules.retry_at is not None:
-            return ending.put_back(rules.retry_at)
-        text = "robots.txt has answered with errors only, so nothing may be fetched"
-        return ending.of_error(FetchError("robots_unreachable", text, is_passing=False))
-
-    @gen.coroutine
-    def _fetch_robots(self, url: str) -> Generator[Any, Any, Fetched]:
-        fetched = yield from self._fetch(url)
-        return fetched
-
-    def _fetch_page(self, url: str) -> Generator[Any, Any, tuple[Fetched, str]]:
-        """Fetch a URL, or find that it is as it was archived; and say which."""
-        capture = None
-        if self._archive is not None and self._is_recrawl:
-            capture = self._archive.latest(url)
-        if self._archive is None or capture is None:
-            return (yield from self._fetch(url)), "ok"
-        fetched = yield from self._fetch(url, _conditions(capture))
-        if fetched.status != 304:
-            return fetched, "ok"
-        try:
-            archived = self._archive.read(capture, self.config.max_body_bytes)
-        except ArchiveError as exc:
-            logger.warning("%s is fetched whole: %s", url, exc)
-            return (yield from self._fetch(url)), "ok"
-        archived.took_s = fetched.took_s
-        return archived, "unchanged"
-
-    def _fetch(
-        self, url: str, headers: Mapping[str, str] | None = None
-    ) -> Generator[Any, Any, Fetched]:
-        """Make one exchange, and archive it."""
-        host = host_of(url)
-        gap_s = self._hosts.gap_s(host)
-        if gap_s:
-            self.frontier.hold_host(host, self._clock() + gap_s)
-        began_at = self._clock()
-        fetched: Fetched = yield self.fetcher.fetch(url, headers)
-        self._hosts.note_answer(host, fetched.took_s)
-        self.stats.add("fetched")
-        self.stats.add("bytes", len(fetched.body))
-        if self._archive is not None:
-            yield self._archive.write(fetched, began_at)
-        return fetched
 
     def _record(self, claim: Claim, end: Ending) -> None:
         """Put a URL back, for another try or under another spelling, or finish it."""
@@ -469,12 +393,3 @@ class Crawl:
             self.last_failures.append(
                 Failure(now, claim.url, end.outcome.reason, end.outcome.error)
             )
-
-
-def _conditions(capture: Capture) -> dict[str, str]:
-    """Return the headers that ask for a page only if it is not what was archived."""
-    fields = {
-        "If-None-Match": capture.etag,
-        "If-Modified-Since": capture.last_modified,
-    }
-    return {name: value for name, value in fields.items() if value}

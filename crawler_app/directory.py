@@ -22,7 +22,7 @@ import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 from crawler_app import archive as archives
 from crawler_app.archive import Archive
@@ -80,6 +80,18 @@ class Kept:
 
     archive: archives.ArchiveSummary
     pages: int | None
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as plain values, for ``status --json``."""
+        return {
+            "archive": {
+                "captures": self.archive.captures,
+                "revisits": self.archive.revisits,
+                "files": self.archive.files,
+                "bytes": self.archive.size_bytes,
+            },
+            "indexed_pages": self.pages,
+        }
 
 
 class CrawlDirectory:

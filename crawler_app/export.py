@@ -7,7 +7,7 @@ from typing import Any, TextIO
 
 from crawler_app.models import State, UrlRecord
 
-__all__ = ["EXPORT_FORMATS", "WACZ", "export"]
+__all__ = ["EXPORT_FORMATS", "WACZ", "write_urls"]
 
 WACZ = "wacz"
 EXPORT_FORMATS = ("jsonl", "csv", WACZ)
@@ -16,14 +16,14 @@ EXPORT_FORMATS = ("jsonl", "csv", WACZ)
 NOTHING = UrlRecord("", State.QUEUED, depth=0)
 
 
-def export(records: Iterable[UrlRecord], file: TextIO, style: str) -> None:
+def write_urls(records: Iterable[UrlRecord], file: TextIO, style: str) -> None:
     """Write every URL, one a line, as JSON or as CSV with a line of names.
 
     Args:
         style: ``jsonl`` or ``csv``.
 
     >>> import sys
-    >>> export([UrlRecord("http://a.test/", State.QUEUED, depth=0)], sys.stdout, "csv")
+    >>> write_urls([UrlRecord("http://a.test/", State.QUEUED, depth=0)], sys.stdout, "csv")
     ... # doctest: +ELLIPSIS
     url,state,reason,status,depth,via,redirect_to,canonical,content_type,bytes,...
     http://a.test/,queued,,,0,,,,,,,0,,,,

@@ -13,10 +13,16 @@ from typing import Any
 
 from crawler_app.errors import ConfigError, HookError
 from crawler_app.models import CrawledPage, Link
+from gencoro import gen
+from gencoro.concurrent import Future, future_set_result_unless_cancelled
 
 __all__ = ["Hooks"]
 
 logger = logging.getLogger(__name__)
+
+# Anything, for it is not ours.  A hook that ends cancelled though nobody has cancelled the
+# crawl has cancelled something of its own, which concerns its URL alone.
+HOOK_FAULTS = (Exception, asyncio.CancelledError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +30,8 @@ class Hooks:
     """What is called when; None for nothing.
 
     What one of them raises is logged, and its URL fails with the reason ``hook_error``,
-    to be tried again by ``resume --retry-failed``; the crawl goes on.
+    to be tried again by ``resume --retry-failed``; the crawl goes on.  What is no
+    `Exception`, such as `SystemExit`, ends it.
 
     Args:
         on_page: Called with each HTML page that came, before it is recorded as done.
@@ -52,7 +59,7 @@ class Hooks:
             if inspect.isgeneratorfunction(hook) or inspect.isasyncgenfunction(hook):
                 raise ConfigError(
                     f"{name} is a plain generator function, whose body nobody would run; "
-                    f"decorate {hook.__name__} with @gen.coroutine"
+                    f"decorate {_name_of(hook)} with @gen.coroutine"
                 )
 
     @property
@@ -88,12 +95,57 @@ def _call(
 ) -> Generator[Any, Any, object]:
     try:
         result = hook(argument)
-        if inspect.isawaitable(result):
-            result = yield result
-        return result
+        if not inspect.isawaitable(result):
+            return _require_no_generator(result)
+        hooked: Future[object] = gen.convert_yielded(result)
+        if not hooked.done() and hooked.get_loop() is not asyncio.get_running_loop():
+            yield hooked  # which raises what to do about it
+    except HOOK_FAULTS as exc:
+        raise _failure(hook, url, exc) from exc
+    if not hooked.done():
+        yield from _until_ended(hooked)
+    try:
+        return hooked.result()
+    except HOOK_FAULTS as exc:
+        raise _failure(hook, url, exc) from exc
+
+
+def _require_no_generator(result: object) -> object:
+    if inspect.isgenerator(result) or inspect.isasyncgen(result):
+        raise TypeError(
+            "returned a generator, whose body nobody would run; decorate "
+            f"{_name_of(result)} with @gen.coroutine"
+        )
+    return result
+
+
+def _until_ended(hooked: "Future[object]") -> Generator[Any, Any, None]:
+    """Wait for a hook, however it ends; when we are cancelled, cancel it and wait on.
+
+    A CancelledError from here is ours, and one that the hook has ended with is not.  To
+    cancel us twice gives the hook up: it may be waiting for us, and would for ever.
+    """
+    try:
+        yield _end_of(hooked)
     except asyncio.CancelledError:
+        hooked.cancel()
+        yield _end_of(hooked)
         raise
-    except Exception as exc:  # anything: it is not ours
-        name = getattr(hook, "__qualname__", repr(hook))
-        logger.exception("%s has failed at %s", name, url)
-        raise HookError(f"{name} raised {exc!r}") from exc
+
+
+def _end_of(hooked: "Future[object]") -> "Future[None]":
+    ended: Future[None] = Future()
+    hooked.add_done_callback(lambda _: future_set_result_unless_cancelled(ended, None))
+    return ended
+
+
+def _failure(
+    hook: Callable[[Any], object], url: str, error: BaseException
+) -> HookError:
+    name = _name_of(hook)
+    logger.error("%s has failed at %s", name, url, exc_info=error)
+    return HookError(f"{name} raised {error!r}")
+
+
+def _name_of(hook: object) -> str:
+    return getattr(hook, "__qualname__", None) or repr(hook)

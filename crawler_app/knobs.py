@@ -22,6 +22,7 @@ __all__ = [
     "knob",
     "knobs_of",
     "require",
+    "shown",
 ]
 
 # Takes what a knob is called, and a value; raises ConfigError if it cannot have that.
@@ -198,7 +199,20 @@ def require(name: str, value: object, is_right: bool, wanted: str) -> None:
     >>> require("tries", 3, True, "a whole number")
     """
     if not is_right:
-        raise ConfigError(f"{name} is {value!r}; it must be {wanted}")
+        raise ConfigError(f"{name} is {shown(value)}; it must be {wanted}")
+
+
+def shown(value: object, write: Callable[[object], str] = repr) -> str:
+    """Return a value as an error shows it.
+
+    >>> shown(3), shown(10**5000)
+    ('3', 'a number too long to show')
+    """
+    try:
+        return write(value)
+    except ValueError:  # Python writes no whole numbers of thousands of digits
+        kind = "number" if isinstance(value, int) else "list"
+        return f"a {kind} too long to show"
 
 
 def _is_texts(value: Any) -> bool:

@@ -21,6 +21,9 @@ EVERY_S = 1.0
 # Of the history: ten minutes.
 KEPT_SAMPLES = 600
 
+# Between two fetches from one host every crawl waits a little.
+LEAST_WAIT_S = 2.0
+
 # Rates are means over so many seconds, so that they can be read.
 RATE_OVER_S = 5.0
 
@@ -60,16 +63,22 @@ class Sample:
 class Monitor:
     """Takes a sample each second while it is entered.
 
+    Args:
+        clock: In seconds, for durations.
+
     Attributes:
         crawl: What is looked at.
         history: The samples of the last ten minutes, the oldest first.
     """
 
-    def __init__(self, crawl: Crawl) -> None:
+    def __init__(
+        self, crawl: Crawl, clock: Callable[[], float] = time.monotonic
+    ) -> None:
         self.crawl = crawl
+        self._clock = clock
         self.history: collections.deque[Sample] = collections.deque(maxlen=KEPT_SAMPLES)
         self._listeners: list[Callable[[Sample], object]] = []
-        self._started_at = time.monotonic()
+        self._started_at = clock()
         # When, the exchanges and the bytes; as far back as rates go.
         self._recent = collections.deque([(0.0, 0, 0)])
         self._timer = PeriodicCallback(self.look, EVERY_S * 1000)
@@ -95,7 +104,7 @@ class Monitor:
 
     def _sample(self) -> Sample:
         crawl = self.crawl
-        elapsed_s = time.monotonic() - self._started_at
+        elapsed_s = self._clock() - self._started_at
         fetched, size_bytes = crawl.stats["fetched"], crawl.stats["bytes"]
         fetches_per_s, bytes_per_s = self._rates(elapsed_s, fetched, size_bytes)
         now = time.time()
@@ -133,8 +142,10 @@ class Monitor:
         return "running" if waiting_s is None else "waiting"
 
     def _waiting_s(self, now: float) -> float | None:
-        """Return how long nothing will happen; None if something is under way."""
+        """Return how long nothing will happen; None if nobody waits for the time."""
         if self.crawl.under_way or self.crawl.is_paused:
             return None
         next_at = self.crawl.frontier.next_at(now)
-        return None if next_at is None else next_at - now
+        if next_at is None or next_at - now < LEAST_WAIT_S:
+            return None
+        return next_at - now

@@ -139,5 +139,15 @@ def config_of(arguments: argparse.Namespace) -> CrawlConfig:
     if values.get("cookie_file"):  # to be found from wherever the crawl is resumed
         values["cookie_file"] = str(Path(values["cookie_file"]).absolute())
     if values.get("auth") and ":" not in values["auth"]:
-        values["auth"] += f":{getpass.getpass()}"
+        values["auth"] += f":{_password()}"
     return CrawlConfig(**values)
+
+
+def _password() -> str:
+    try:
+        return getpass.getpass()
+    except (EOFError, AttributeError):  # the latter where standard input is closed
+        raise ConfigError(
+            "there is no terminal to ask for the password; give --auth USER:PASSWORD, or "
+            "`auth = ...` in a file for --config"
+        ) from None

@@ -25,7 +25,7 @@ from crawler_app.page_text import (
     tag_ids,
     tree_of,
 )
-from crawler_app.printing import without_controls
+from crawler_app.printing import one_line
 from crawler_app.robots_tags import directives_in_meta
 from crawler_app.urls import without_fragment
 
@@ -187,7 +187,7 @@ def _nofollow_hrefs(tree: LexborHTMLParser) -> list[str]:
 def _page_of(values: dict[str, list[str]], charset: str) -> Page:
     links = as_sent(values["a"], charset)
     page = Page(
-        _one_line(values["title"][0]) if values["title"] else "",
+        one_line(values["title"][0], MAX_TITLE_CHARS) if values["title"] else "",
         values["base"][0] if values["base"] else "",
         list(dict.fromkeys(links)),
         charset,
@@ -217,11 +217,6 @@ def _only_nofollow(links: list[str], nofollow: list[str]) -> frozenset[str]:
     followed = Counter(map(without_fragment, links))
     followed.subtract(map(without_fragment, nofollow))
     return frozenset(link for link, count in followed.items() if not count)
-
-
-def _one_line(text: str) -> str:
-    line = " ".join(text[: 4 * MAX_TITLE_CHARS].split())
-    return without_controls(line)[:MAX_TITLE_CHARS]
 
 
 def as_sent(links: list[str], charset: str) -> list[str]:

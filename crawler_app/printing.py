@@ -4,7 +4,7 @@ Pure.  `printable` where the reader should see that something was there, as in a
 error; `without_controls` where only the words count, as in a title.
 """
 
-__all__ = ["printable", "without_controls"]
+__all__ = ["one_line", "printable", "without_controls"]
 
 
 def printable(text: str) -> str:
@@ -25,3 +25,14 @@ def without_controls(text: str) -> str:
     'a[2Jb'
     """
     return text if text.isprintable() else "".join(filter(str.isprintable, text))
+
+
+def one_line(text: str, most: int) -> str:
+    """Return a text in one line of at most so many characters, without controls.
+
+    >>> one_line(" The\\n  Mill\\x07 of old", 8)
+    'The Mill'
+    """
+    # What is not read need not be split: some put a whole page into a title.
+    line = " ".join(text[: 4 * most].split())
+    return without_controls(line)[:most]

@@ -7,12 +7,29 @@ from typing import Any
 
 from crawler_app.comparison import THERE
 from crawler_app.frontier import Frontier
-from crawler_app.models import State, UrlRecord
+from crawler_app.models import Outcome, State, UrlRecord
 from crawler_app.parser import is_html
 from crawler_app.redirects import Redirects
 from crawler_app.urls import dedup_key
 
-__all__ = ["Summary", "final_records", "pages_of", "summarize"]
+__all__ = [
+    "FINISHED",
+    "RUNNING",
+    "STOPPED",
+    "Summary",
+    "final_records",
+    "is_page",
+    "pages_of",
+    "state_of",
+    "summarize",
+]
+
+FINISHED = "finished"
+RUNNING = "running"
+STOPPED = "stopped"
+
+# URLs in the list of the slowest.
+SLOWEST = 3
 
 
 @dataclass
@@ -28,7 +45,7 @@ class Summary:
         target_by_url: The redirects.
         failures: Every URL that failed.
         loops: Redirects that lead back to themselves, each once, as a list of URLs.
-        slowest: The URLs that took longest, slowest first.
+        slowest: The few URLs that took longest, slowest first.
         last_at: When the last URL was finished, in seconds of the epoch; None if none
             was.
     """
@@ -96,7 +113,7 @@ def summarize(
         if outcome.status is not None:
             summary.count_by_status[outcome.status] += 1
         summary.size_bytes += outcome.size_bytes
-        summary.pages += outcome.reason in THERE and is_html(outcome.content_type)
+        summary.pages += is_page(outcome)
         if outcome.redirect_to and record.state is State.DONE:
             summary.target_by_url[record.url] = outcome.redirect_to
         if record.state is State.FAILED:
@@ -111,9 +128,9 @@ def _slowest(slowest: list[UrlRecord], record: UrlRecord) -> list[UrlRecord]:
     def took_s(record: UrlRecord) -> float:
         return (record.outcome and record.outcome.took_s) or 0.0
 
-    if len(slowest) == 3 and took_s(record) <= took_s(slowest[-1]):
+    if len(slowest) == SLOWEST and took_s(record) <= took_s(slowest[-1]):
         return slowest
-    return sorted([*slowest, record], key=took_s, reverse=True)[:3]
+    return sorted([*slowest, record], key=took_s, reverse=True)[:SLOWEST]
 
 
 def final_records(
@@ -139,7 +156,31 @@ def pages_of(frontier: Frontier) -> set[str]:
     return {
         record.url
         for record in frontier.records()
-        if record.outcome is not None
-        and record.outcome.reason in THERE
-        and is_html(record.outcome.content_type)
+        if record.outcome is not None and is_page(record.outcome)
     }
+
+
+def is_page(outcome: Outcome) -> bool:
+    """Return whether a URL gave an HTML page.
+
+    >>> is_page(Outcome(State.DONE, "ok", 200, content_type="text/html"))
+    True
+    """
+    return outcome.reason in THERE and is_html(outcome.content_type)
+
+
+def state_of(urls: int, left: int, owner: int | None) -> str:
+    """Return whether a crawl is RUNNING, or has STOPPED or FINISHED.
+
+    Args:
+        urls: That it knows.  One that was killed before its first knows none, and has
+            not come to its end.
+        left: Of these, those still to fetch.
+        owner: The process that crawls; None if none does.
+
+    >>> state_of(9, left=2, owner=4711), state_of(9, left=2, owner=None)
+    ('running', 'stopped')
+    """
+    if owner is not None:
+        return RUNNING
+    return FINISHED if urls and not left else STOPPED

@@ -2,7 +2,6 @@
 
 import collections
 from collections.abc import Iterable
-from typing import Any
 
 from crawler_app.comparison import Comparison
 from crawler_app.directory import Kept
@@ -13,7 +12,6 @@ from crawler_app.urls import dedup_key
 from crawler_app.words import number, size
 
 __all__ = [
-    "kept_to_json",
     "render_comparison",
     "render_kept",
     "render_summary",
@@ -41,7 +39,7 @@ def render_text(summary: Summary) -> str:
     """Return the summary as a person reads it on a terminal, without a newline at the end."""
     count = summary.count_by_state
     fetched = count[State.DONE] + count[State.FAILED]
-    amount = f"{size(summary.size_bytes)} in {fetched:,} URLs fetched"
+    amount = f"{size(summary.size_bytes)} in {number(fetched, 'URL')} fetched"
     lines = [f"pages        {summary.pages:>9,}   {amount}"]
     if summary.count_by_status:
         statuses = sorted(summary.count_by_status.items())
@@ -58,7 +56,8 @@ def render_text(summary: Summary) -> str:
         lines.append(f"failed       {count[State.FAILED]:>9,}   {_counts(failed)}")
         lines += _failure_lines(summary.failures)
     if summary.left:
-        lines.append(f"left         {summary.left:>9,}   URLs still to fetch")
+        noun = "URL" if summary.left == 1 else "URLs"
+        lines.append(f"left         {summary.left:>9,}   {noun} still to fetch")
     return "\n".join(lines)
 
 
@@ -82,25 +81,11 @@ def render_kept(kept: Kept) -> str:
     return "\n".join(lines)
 
 
-def kept_to_json(kept: Kept) -> dict[str, Any]:
-    """Return the same as plain values, for ``status --json``."""
-    archive = kept.archive
-    return {
-        "archive": {
-            "captures": archive.captures,
-            "revisits": archive.revisits,
-            "files": archive.files,
-            "bytes": archive.size_bytes,
-        },
-        "indexed_pages": kept.pages,
-    }
-
-
 def render_comparison(comparison: Comparison) -> str:
     """Return what a person should know of a crawl beside the one before it.
 
     >>> print(render_comparison(Comparison(new=["http://a.test/b"], unchanged=7)))
-    compared             1 new, 0 changed, 7 unchanged, 0 vanished
+    compared             1 new, 0 changed, 7 unchanged, 0 vanished (pages and files)
         new                http://a.test/b
     """
     found = (
@@ -109,7 +94,7 @@ def render_comparison(comparison: Comparison) -> str:
     )
     if comparison.unreachable:
         found += f", {len(comparison.unreachable):,} unreachable"
-    lines = [f"compared             {found}"]
+    lines = [f"compared             {found} (pages and files)"]
     if not comparison.was_whole:
         lines.append("    with a crawl that had not come to its end")
     vanished = [(page.url, f" ({page.reason})") for page in comparison.vanished]
@@ -132,7 +117,9 @@ def _redirect_lines(summary: Summary) -> list[str]:
         return []
     targets = collections.Counter(map(dedup_key, summary.target_by_url.values()))
     meeting = sum(n for n in targets.values() if n > 1)
-    found = _counts([("to a shared target", meeting), ("loops", len(summary.loops))])
+    found = _counts(
+        [("to the same URL as another", meeting), ("loops", len(summary.loops))]
+    )
     lines = [f"redirects    {len(summary.target_by_url):>9,}   {found}"]
     for loop in summary.loops[:LISTED]:
         lines.append("    loop     " + " -> ".join(map(printable, [*loop, loop[0]])))
@@ -145,7 +132,7 @@ def _failure_lines(failures: list[UrlRecord]) -> list[str]:
         assert record.outcome is not None
         lines.append(f"    {record.outcome.reason:<18} {printable(record.url)}")
         if record.via:
-            lines.append(f"    {'':<18}   found on {printable(record.via)}")
+            lines.append(f"    {'':<18}   first found on {printable(record.via)}")
     if len(failures) > LISTED:
         lines.append(f"    ... and {len(failures) - LISTED:,} more; `export` lists all")
     return lines

@@ -8,11 +8,12 @@ import datetime
 from crawler_app.printing import printable
 
 __all__ = [
+    "ELLIPSIS",
+    "bar_percent",
     "cut",
     "cut_middle",
     "duration",
     "number",
-    "percent",
     "seconds",
     "sentence",
     "shown_url",
@@ -115,10 +116,10 @@ def duration(took_s: float) -> str:
     return f"{minutes} min {rest_s} s" if minutes else f"{rest_s} s"
 
 
-def percent(part: float, whole: float) -> float:
+def bar_percent(part: float, whole: float) -> float:
     """Return the length of a bar; what is there at all can be seen.
 
-    >>> percent(1, 4), percent(1, 1_000_000), percent(0, 0)
+    >>> bar_percent(1, 4), bar_percent(1, 1_000_000), bar_percent(0, 0)
     (25.0, 0.5, 0.0)
     """
     return max(round(100 * part / whole, 1), 0.5) if part else 0.0

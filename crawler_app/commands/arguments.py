@@ -19,7 +19,9 @@ def add_directory(parser: argparse.ArgumentParser) -> None:
 
 def add_quiet(parser: argparse.ArgumentParser) -> None:
     """Add what keeps a command from telling how far it is."""
-    parser.add_argument("--quiet", action="store_true", help="show no progress")
+    parser.add_argument(
+        "--quiet", action="store_true", help="show no progress; results still come"
+    )
 
 
 def add_showing(parser: argparse.ArgumentParser) -> None:

@@ -16,7 +16,7 @@ from crawler_app.comparison import THERE
 from crawler_app.config import CrawlConfig
 from crawler_app.crawl import Crawl
 from crawler_app.crawler import Crawler, Result
-from crawler_app.dashboard import Dashboard, parse_address
+from crawler_app.dashboard import Dashboard, check_dashboard
 from crawler_app.directory import CrawlDirectory
 from crawler_app.ending import PASSING_REASONS
 from crawler_app.models import UrlRecord
@@ -24,6 +24,7 @@ from crawler_app.monitor import Monitor
 from crawler_app.options import add_options, config_of, read_options
 from crawler_app.printing import printable
 from crawler_app.progress import shown_on
+from crawler_app.report.reasons import meaning_of
 from crawler_app.summary_text import render_summary
 from gencoro import gen
 
@@ -60,7 +61,9 @@ def crawl(arguments: argparse.Namespace) -> int:
     _check_dashboard(arguments)  # first, for it may have taken the URL for its address
     config = config_of(arguments)
     return run_interruptible(
-        lambda: run_and_show(Crawler(config, watch=watching(arguments, config))),
+        lambda: run_and_show(
+            Crawler(config, watch=watching(arguments, config)), quiet=arguments.quiet
+        ),
         config.into,
     )
 
@@ -80,20 +83,26 @@ def resume(arguments: argparse.Namespace) -> int:
                 resume=True,
                 retried_reasons=retried_reasons,
                 watch=watching(arguments, config),
-            )
+            ),
+            quiet=arguments.quiet,
         ),
         config.into,
     )
 
 
 def _check_dashboard(arguments: argparse.Namespace) -> None:
+    """Refuse it before a crawl is changed that is kept already."""
     if arguments.dashboard is not None:
-        parse_address(arguments.dashboard)
+        check_dashboard(arguments.dashboard)
 
 
 @gen.coroutine
-def run_and_show(crawler: Crawler) -> Generator[Any, Any, int]:
-    """Run a crawler, print the summary, and return the exit status."""
+def run_and_show(crawler: Crawler, *, quiet: bool) -> Generator[Any, Any, int]:
+    """Run a crawler, print the summary, and return the exit status.
+
+    Args:
+        quiet: Whether not to say what could be looked at next.
+    """
     result: Result = yield crawler.run()
     print(render_summary(result.summary, result.kept, result.comparison))
     path = crawler.config.into
@@ -105,6 +114,9 @@ def run_and_show(crawler: Crawler) -> Generator[Any, Any, int]:
     if result.was_stopped:
         print(how_to_resume(path), file=sys.stderr)
         return INTERRUPTED
+    if not quiet and (result.summary.failures or result.summary.loops):
+        shown = shlex.quote(path)
+        print(f"What is broken, and where:\n  gencrawl report {shown}", file=sys.stderr)
     return FAILED if complaints else OK
 
 
@@ -124,8 +136,8 @@ def watching(
                     monitor, arguments.dashboard, index_path=index_path
                 )
                 cleanup.enter_context(dashboard)
-                note = f"dashboard  {dashboard.url}"
-                print(f"The dashboard is at {dashboard.url}", file=sys.stderr)
+                note = f"dashboard  {dashboard.shown_url}"
+                print(f"The dashboard is at {dashboard.shown_url}", file=sys.stderr)
             if not arguments.quiet:
                 shown = shown_on(sys.stdout, sys.stderr, note)
                 monitor.listen(cleanup.enter_context(shown))
@@ -140,7 +152,10 @@ def _advice(limit: str, path: str) -> str:
     option = "--" + limit.replace("_", "-")
     resume = f"  gencrawl resume {shlex.quote(path)}"
     if limit == "max_pages":
-        return f"The crawl has reached {option}; go on with more:\n{resume} {option} N"
+        return (
+            f"The crawl has reached {option}, which counts earlier runs too; go on with "
+            f"more:\n{resume} {option} N"
+        )
     return f"This run has reached {option}; go on with another:\n{resume}"
 
 
@@ -160,4 +175,5 @@ def _complaint(end: UrlRecord | None) -> str:
             f"the robots.txt of its host asks not to fetch {printable(end.url)}; "
             "--no-robots if the site is yours"
         )
-    return f"{printable(end.url)}: {reason} {printable(end.outcome.error)}".rstrip()
+    error = f": {printable(end.outcome.error)}" if end.outcome.error else ""
+    return f"{printable(end.url)}: {meaning_of(reason)} ({reason}{error})"

@@ -13,6 +13,7 @@ from crawler_app.commands.exit_status import INTERRUPTED
 from crawler_app.commands.interruptible import run_interruptible
 from crawler_app.config import CrawlConfig
 from crawler_app.crawler import Crawler
+from crawler_app.dashboard import check_dashboard
 from crawler_app.demo_site import DemoSite
 from crawler_app.directory import CrawlDirectory
 from crawler_app.search import render_hits
@@ -35,12 +36,20 @@ def add_demo(subparsers: Subparsers) -> None:
 
 def demo(arguments: argparse.Namespace) -> int:
     """Crawl a small site on this machine, twice, and search what was found."""
+    if arguments.dashboard is not None:
+        check_dashboard(arguments.dashboard)
     with tempfile.TemporaryDirectory(prefix="gencrawl-demo-") as temporary:
         into = str(arguments.into or temporary)
         # Nothing to resume: the site goes when we go.
         ended = run_interruptible(lambda: _crawl_twice(into, arguments))
         if ended != INTERRUPTED:
             _show_search(into)
+            if not arguments.into:
+                print(
+                    "\nNothing of this is kept; with --into DIR it can be reported on, "
+                    "searched and exported.",
+                    file=sys.stderr,
+                )
         return ended
 
 
@@ -52,11 +61,13 @@ def _crawl_twice(into: str, arguments: argparse.Namespace) -> Generator[Any, Any
         print(f"The demo site is at {site.url}; crawling it.", file=sys.stderr)
         config = CrawlConfig((site.url,), into=into, retry_pause_s=RETRY_PAUSE_S)
         ended: int = yield run_and_show(
-            Crawler(config, watch=watching(arguments, config))
+            Crawler(config, watch=watching(arguments, config)), quiet=True
         )
         site.change()
         print("\nThe site has changed a little.  Crawling it again:\n")
-        yield run_and_show(Crawler(config, watch=watching(arguments, config)))
+        yield run_and_show(
+            Crawler(config, watch=watching(arguments, config)), quiet=True
+        )
         return ended
     finally:
         yield site.stop()

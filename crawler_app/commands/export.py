@@ -14,12 +14,11 @@ from crawler_app.commands.arguments import Subparsers, add_directory, add_quiet
 from crawler_app.commands.exit_status import OK
 from crawler_app.directory import CrawlDirectory
 from crawler_app.errors import ConfigError
-from crawler_app.export import EXPORT_FORMATS, WACZ, export
+from crawler_app.export import EXPORT_FORMATS, WACZ, write_urls
 from crawler_app.frontier import Frontier
-from crawler_app.models import State
 from crawler_app.progress import Steps
 
-__all__ = ["add_export", "export_crawl"]
+__all__ = ["add_export", "export"]
 
 
 def add_export(subparsers: Subparsers) -> None:
@@ -33,10 +32,10 @@ def add_export(subparsers: Subparsers) -> None:
         default=EXPORT_FORMATS[0],
         help=f"one URL a line (default {EXPORT_FORMATS[0]}), or the archive as WACZ",
     )
-    parser.set_defaults(command=export_crawl)
+    parser.set_defaults(command=export)
 
 
-def export_crawl(arguments: argparse.Namespace) -> int:
+def export(arguments: argparse.Namespace) -> int:
     """Write a crawl to standard output, whole or, where that is a file, not at all."""
     directory = CrawlDirectory.open(arguments.directory)
     # On a terminal, what is written shows how far we are.
@@ -51,8 +50,8 @@ def export_crawl(arguments: argparse.Namespace) -> int:
             return OK
         # JSON and URLs are UTF-8, whatever the terminal is.
         cast(io.TextIOWrapper, sys.stdout).reconfigure(encoding="utf-8")
-        records = steps.of("exporting URLs", frontier.records(), _total(frontier))
-        export(records, sys.stdout, arguments.format)
+        records = steps.of("exporting URLs", frontier.records(), frontier.total())
+        write_urls(records, sys.stdout, arguments.format)
         sys.stdout.flush()
     return OK
 
@@ -66,7 +65,7 @@ def _export_archive(
         raise ConfigError(f"{directory.path} holds no archive")
     title_by_url = {
         record.url: record.outcome.title
-        for record in steps.of("reading URLs", frontier.records(), _total(frontier))
+        for record in steps.of("reading URLs", frontier.records(), frontier.total())
         if record.outcome is not None and record.outcome.title
     }
     write_wacz(
@@ -76,10 +75,6 @@ def _export_archive(
         software=directory.config().user_agent,
         tell=steps,
     )
-
-
-def _total(frontier: Frontier) -> int:
-    return sum(map(frontier.count, State))
 
 
 @contextlib.contextmanager

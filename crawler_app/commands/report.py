@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TextIO, cast
 
 from crawler_app.commands.arguments import Subparsers, add_directory, add_quiet
-from crawler_app.commands.exit_status import BROKEN, OK
+from crawler_app.commands.exit_status import BROKEN, FAILED, OK
 from crawler_app.directory import CrawlDirectory
 from crawler_app.errors import ConfigError
 from crawler_app.progress import Steps
@@ -23,7 +23,7 @@ from crawler_app.report import (
     render_markdown,
     to_json,
 )
-from crawler_app.report.findings import FINISHED
+from crawler_app.summary import FINISHED
 from crawler_app.words import number
 
 __all__ = ["add_report", "report"]
@@ -57,7 +57,8 @@ def add_report(subparsers: Subparsers) -> None:
     parser.add_argument(
         "--fail-on",
         choices=["broken"],
-        help=f"end with status {BROKEN} if links are broken",
+        help=f"end with status {BROKEN} if links are broken, {FAILED} if nothing was "
+        "fetched",
     )
     parser.set_defaults(command=report)
 
@@ -146,6 +147,9 @@ def _replacing(path: Path) -> Iterator[TextIO]:
 def _verdict(found: Report) -> int:
     if found.state != FINISHED:
         print("The crawl has not come to its end.", file=sys.stderr)
+    if found.is_empty:
+        print("Nothing was fetched, so nothing is known.", file=sys.stderr)
+        return FAILED
     if not found.broken:
         return OK
     urls = number(len(found.broken), "URL is", "URLs are")

@@ -19,7 +19,7 @@ from typing import Any, Self
 from tornado.httpserver import HTTPServer
 from tornado.iostream import IOStream
 
-from crawler_app.dashboard.access import Access, token_from
+from crawler_app.dashboard.access import TOKEN_VARIABLE, Access, token_from
 from crawler_app.dashboard.address import ANY_PORT, is_loopback, parse_address, place_of
 from crawler_app.dashboard.feed import Feed
 from crawler_app.dashboard.handlers import Parts, application
@@ -28,7 +28,7 @@ from crawler_app.dashboard.searcher import Searcher
 from crawler_app.errors import ConfigError
 from crawler_app.monitor import Monitor
 
-__all__ = ["ANY_PORT", "Dashboard", "parse_address"]
+__all__ = ["ANY_PORT", "Dashboard", "check_dashboard"]
 
 logger = logging.getLogger(__name__)
 
@@ -36,6 +36,40 @@ logger = logging.getLogger(__name__)
 MAX_HEAD_BYTES = 16_384
 MAX_BODY_BYTES = 1024
 IDLE_S = 60.0
+
+# A connection needs no token, and files that are open are few: often 1024 in all, which
+# the crawl needs too.  Twenty pages have two or three each.
+MAX_CONNECTIONS = 100
+
+
+def check_dashboard(address: str) -> None:
+    """Refuse an address or a token of the environment with which there can be no dashboard.
+
+    For whoever wants to know it before a crawl is begun.
+
+    Raises:
+        ConfigError: as of `Dashboard`.
+    """
+    token_from(os.environ)
+    _bind(*parse_address(address)).close()
+
+
+def _bind(host: str, port: int) -> socket.socket:
+    place = f"port {port} of {host}"
+    advice = "choose another with --dashboard ADDR:PORT"
+    try:
+        # IPv4 first: whoever has a name is looked for there too.
+        family, *_, address = min(
+            socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        )
+        bound = socket.create_server(address, family=family)
+    except OSError as exc:
+        if exc.errno == errno.EADDRINUSE:
+            raise ConfigError(f"{place} is taken; {advice}") from None
+        reason = exc.strerror or exc
+        raise ConfigError(f"{place} cannot be used: {reason}; {advice}") from None
+    bound.setblocking(False)
+    return bound
 
 
 class Dashboard:
@@ -50,6 +84,8 @@ class Dashboard:
 
     Attributes:
         url: The whole URL of the page, with the token; known once it is entered.
+        shown_url: The same as a log may show it: a token that the environment has given
+            is for long, and stands there by its variable's name.
 
     Raises:
         ConfigError: the address or the token of the environment cannot be used; on
@@ -79,7 +115,7 @@ class Dashboard:
         index_path: Path | None = None,
         token: str | None = None,
     ) -> None:
-        self.url = ""
+        self.url = self.shown_url = ""
         self._monitor = monitor
         self._host, self._port = parse_address(address)
         self._index_path = index_path
@@ -88,7 +124,7 @@ class Dashboard:
 
     def __enter__(self) -> Self:
         with contextlib.ExitStack() as cleanup:
-            bound = cleanup.enter_context(self._bind())
+            bound = cleanup.enter_context(_bind(self._host, self._port))
             parts = self._parts(cleanup)
             server = _Server(
                 application(parts),
@@ -123,26 +159,12 @@ class Dashboard:
             searcher,
         )
 
-    def _bind(self) -> socket.socket:
-        place = f"port {self._port} of {self._host}"
-        advice = "choose another with --dashboard ADDR:PORT"
-        try:
-            # IPv4 first: whoever has a name is looked for there too.
-            family, *_, address = min(
-                socket.getaddrinfo(self._host, self._port, type=socket.SOCK_STREAM)
-            )
-            bound = socket.create_server(address, family=family)
-        except OSError as exc:
-            if exc.errno == errno.EADDRINUSE:
-                raise ConfigError(f"{place} is taken; {advice}") from None
-            reason = exc.strerror or exc
-            raise ConfigError(f"{place} cannot be used: {reason}; {advice}") from None
-        bound.setblocking(False)
-        return bound
-
     def _announce(self, address: str, port: int) -> None:
         token = urllib.parse.quote(self._token, safe="")
-        self.url = f"http://{place_of(self._host, port)}/?token={token}"
+        page = f"http://{place_of(self._host, port)}/?token="
+        self.url = self.shown_url = page + token
+        if self._token == os.environ.get(TOKEN_VARIABLE):
+            self.shown_url = f"{page}${TOKEN_VARIABLE}"
         if not is_loopback(address):
             logger.warning(
                 "other machines can reach the dashboard on port %d, over plain HTTP: "
@@ -152,7 +174,7 @@ class Dashboard:
 
 
 class _Server(HTTPServer):
-    """A server that can end its connections at once.
+    """A server that can end its connections at once, and has not too many of them.
 
     Tornado's has to be waited for, and whoever leaves the dashboard does not wait.
     """
@@ -162,6 +184,9 @@ class _Server(HTTPServer):
         self._streams: weakref.WeakSet[IOStream] = weakref.WeakSet()
 
     def handle_stream(self, stream: IOStream, address: tuple[Any, ...]) -> None:
+        if sum(not each.closed() for each in self._streams) >= MAX_CONNECTIONS:
+            stream.close()
+            return
         self._streams.add(stream)
         super().handle_stream(stream, address)
 

@@ -20,9 +20,6 @@ const SHOWN_MINUTES = 10;
 const CHART = { width: 600, top: 4, bottom: 120 };
 const RETRY_MS = 5000;
 
-// A shorter wait is the pause between two fetches from a host: no news.
-const LEAST_WAIT_S = 3;
-
 const page = {
   phase: "connecting",
   rates: [], // [seconds of the epoch, fetches per second], the oldest first
@@ -42,7 +39,7 @@ function rateText(rate) {
 }
 
 function bytesText(bytes) {
-  const units = ["B", "kB", "MB", "GB", "TB"];
+  const units = ["B", "KB", "MB", "GB", "TB"];
   let unit = 0;
   while (bytes >= 999.5 && unit < units.length - 1) {
     bytes /= 1000;
@@ -104,15 +101,10 @@ function showSample(sample) {
   setText(element.received, bytesText(sample.size_bytes));
   setText(element.rate, rateText(sample.fetches_per_s));
   setText(element.elapsed, durationText(sample.elapsed_s));
-  showPhase(phaseOf(sample));
+  showPhase(sample.phase);
   showWait(sample);
   showHosts(sample);
   showFailures(sample.failures);
-}
-
-function phaseOf(sample) {
-  const isShort = sample.phase === "waiting" && sample.waiting_s < LEAST_WAIT_S;
-  return isShort ? "running" : sample.phase;
 }
 
 function showPhase(phase) {
@@ -130,7 +122,7 @@ function showPhase(phase) {
 }
 
 function showWait(sample) {
-  const isLong = phaseOf(sample) === "waiting";
+  const isLong = sample.phase === "waiting";
   const wait = `The next fetch is due in ${durationText(Math.ceil(sample.waiting_s))}.`;
   setText(element["hosts-note"], isLong ? wait : "No fetch is under way.");
 }
@@ -156,7 +148,8 @@ function showFailures(failures) {
 }
 
 function showTitle(seeds) {
-  const hosts = [...new Set(seeds.map((seed) => new URL(seed).host))];
+  // Not by URL(), which raises an error for what is none to a browser, as 1.2.3.256.
+  const hosts = [...new Set(seeds.map((seed) => seed.split("/")[2]))];
   const others = hosts.length > 1 ? ` and ${hosts.length - 1} more` : "";
   setText(element.title, `${hosts[0]}${others}`);
   document.title = `${hosts[0]}${others} – crawl`;
@@ -244,7 +237,12 @@ function takeSample(sample) {
 function end(sample) {
   showSample({ ...sample, phase: "ended" });
   element.query.disabled = true;
-  showNotice("The crawl has ended.");
+  const left = sample.count_by_state.queued;
+  showNotice(
+    left
+      ? `The crawl was stopped; URLs left: ${whole.format(left)}. “gencrawl resume” goes on.`
+      : "The crawl has come to its end.",
+  );
 }
 
 // -- actions ---------------------------------------------------------------------------

@@ -170,6 +170,10 @@ class Frontier(abc.ABC):
     def close(self) -> None:
         """Write what is not on disk yet and let go of every resource."""
 
+    def total(self) -> int:
+        """Return how many URLs there are."""
+        return sum(map(self.count, State))
+
     def is_drained(self) -> bool:
         """Return whether nothing is left to do: nothing queued, nothing claimed."""
         return not self.count(State.QUEUED) and not self.count(State.CLAIMED)

@@ -8,8 +8,6 @@ from crawler_app.monitor import Sample
 
 __all__ = ["clock", "line_of", "phase", "write_lines"]
 
-LEAST_WAITING_S = 2.0
-
 
 def write_lines(file: TextIO) -> Callable[[Sample], None]:
     """Return a function that writes a line of each sample it is given."""
@@ -43,14 +41,9 @@ def line_of(sample: Sample) -> str:
 
 
 def phase(sample: Sample) -> str:
-    """Return what the crawl does; if it waits for long, how long still.
-
-    Between two fetches from one host every crawl waits a little.
-    """
-    if sample.phase != "waiting" or sample.waiting_s is None:
+    """Return what the crawl does; if it waits, how long still."""
+    if sample.waiting_s is None or sample.phase != "waiting":
         return sample.phase
-    if sample.waiting_s < LEAST_WAITING_S:
-        return "running"
     return f"waiting {sample.waiting_s:,.0f} s"
 
 

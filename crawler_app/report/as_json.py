@@ -6,7 +6,6 @@ from typing import Any
 
 from crawler_app.report.findings import Broken, Duplicates, Host, Report
 from crawler_app.report.reasons import meaning_of
-from crawler_app.summary_text import kept_to_json
 
 __all__ = ["to_json"]
 
@@ -51,7 +50,7 @@ def to_json(report: Report) -> dict[str, Any]:
             for failure in report.failed_otherwise
         ],
         "compared": report.comparison and report.comparison.to_json(),
-        "kept": kept_to_json(report.kept),
+        "kept": report.kept.to_json(),
     }
 
 
@@ -99,6 +98,6 @@ def _host(host: Host) -> dict[str, Any]:
         "urls": host.urls,
         "pages": host.pages,
         "failures": host.failures,
-        "bytes": host.size_bytes,
+        "size_bytes": host.size_bytes,
         "mean_s": host.mean_s,
     }

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from crawler_app.report.findings import Broken, HeldLink, Report
 from crawler_app.report.reasons import REDIRECT_LOOP, meaning_of
-from crawler_app.report.tables import ALL_IN_JSON, Limits, Shown, home_of, shown
+from crawler_app.report.tables import Limits, Shown, all_in_json, home_of, shown
 from crawler_app.words import cut, number, sentence
 
 __all__ = ["BrokenList", "Holder", "Item", "broken_list"]
@@ -90,7 +90,7 @@ def broken_list(report: Report, limits: Limits) -> BrokenList:
     if len(report.broken) > len(items):
         more = f"And {number(len(report.broken) - len(items), 'more broken URL')}.  "
     if more or any(item.more for item in items):
-        more += f"{ALL_IN_JSON}."
+        more += f"{all_in_json(report)}."
     return BrokenList(len(report.broken), items, more)
 
 
@@ -120,16 +120,14 @@ def _badge(broken: Broken) -> str:
 
 def _words(broken: Broken, pages: int) -> str:
     meaning = meaning_of(broken.reason).removeprefix(f"{broken.status} ")
-    words = [sentence(meaning)]
-    if broken.error:
-        words.append(f" ({cut(broken.error, ERROR_CHARS)})")
-    words.append(". ")
+    detail = f" ({cut(broken.error, ERROR_CHARS)})" if broken.error else ""
+    sentences = [f"{sentence(meaning)}{detail}."]
     if broken.links:
         links = number(len(broken.links), "link")
-        words.append(f"{links} on {number(pages, 'page')}.")
+        sentences.append(f"{links} on {number(pages, 'page')}.")
     if broken.is_seed:
-        words.append(" The crawl began here.")
-    return "".join(words).replace("  ", " ").strip()
+        sentences.append("The crawl began here.")
+    return " ".join(sentences)
 
 
 def _holders(links: Iterable[HeldLink], home: str, limits: Limits) -> Iterator[Holder]:

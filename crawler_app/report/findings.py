@@ -4,6 +4,7 @@ Pure.  `crawler_app.report.gathering` fills it in, the renderers read it.
 """
 
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from crawler_app.comparison import Comparison
@@ -11,9 +12,6 @@ from crawler_app.directory import Kept
 from crawler_app.report.shape import Shape
 
 __all__ = [
-    "FINISHED",
-    "RUNNING",
-    "UNFINISHED",
     "Broken",
     "Chain",
     "Duplicates",
@@ -25,10 +23,6 @@ __all__ = [
     "Report",
     "Totals",
 ]
-
-FINISHED = "finished"
-UNFINISHED = "unfinished"
-RUNNING = "running"
 
 
 @dataclass(slots=True, frozen=True)
@@ -56,7 +50,7 @@ class Broken:
         url: Of a redirect loop the URL of it that was met first.
         status: Of the answer; None if none came.
         error: What went wrong, for a person; often empty.
-        is_seed: Whether the crawl began with it.
+        is_seed: Whether the crawl began with it, or with a redirect that ends there.
         links: All that lead there; unsorted links of one page are side by side.
     """
 
@@ -121,6 +115,7 @@ class Host:
 
     Attributes:
         urls: That were fetched, or are to be.
+        failures: That are broken; of a loop of redirects its first URL is.
         took_s: All fetches of it together, of which ``timed`` are known.
     """
 
@@ -187,8 +182,9 @@ class Report:
 
     Attributes:
         site: The hosts of the seeds, in a few words.
+        path: The directory of the crawl.
         made_at: In seconds of the epoch, as the others are.
-        state: FINISHED, UNFINISHED or RUNNING.
+        state: As of `crawler_app.summary.state_of`.
         started_at: When the first URL ended; None if none has.
         ended_at: When the last one did.
         options: Those that are not as they are by default.
@@ -206,6 +202,7 @@ class Report:
     """
 
     site: str
+    path: Path
     seeds: list[str]
     made_at: float
     state: str
@@ -230,6 +227,18 @@ class Report:
     refused: list[Refusal] = field(default_factory=list)
     failed_otherwise: list[Failure] = field(default_factory=list)
     comparison: Comparison | None = None
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing came of any URL, so that nothing is known of the site."""
+        totals = self.totals
+        answered = any(failure.status for failure in self.failed_otherwise)
+        return not (totals.pages or totals.files or self.broken or answered)
+
+    @property
+    def given_up(self) -> int:
+        """How many URLs gave no HTTP status and are not known to be broken."""
+        return sum(failure.status is None for failure in self.failed_otherwise)
 
     @property
     def broken_links(self) -> int:

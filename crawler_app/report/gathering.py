@@ -9,29 +9,20 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from crawler_app.comparison import THERE
 from crawler_app.config import CrawlConfig
 from crawler_app.directory import CrawlDirectory
 from crawler_app.frontier import Frontier
 from crawler_app.knobs import knobs_of
-from crawler_app.models import State, UrlRecord
-from crawler_app.parser import is_html
+from crawler_app.models import UrlRecord
 from crawler_app.redirects import Redirects
-from crawler_app.report.findings import (
-    FINISHED,
-    RUNNING,
-    UNFINISHED,
-    Broken,
-    Chain,
-    Duplicates,
-    Report,
-)
+from crawler_app.report.findings import Broken, Chain, Duplicates, Report
 from crawler_app.report.holders import Search, has_archive
 from crawler_app.report.reasons import REDIRECT_LOOP
-from crawler_app.report.shape import Kind
 from crawler_app.report.tally import Tally
 from crawler_app.report.targets import Targets, add_first_pages
+from crawler_app.summary import is_page, state_of
 from crawler_app.urls import dedup_key, host_of
+from crawler_app.words import number
 
 __all__ = ["OnStep", "gather"]
 
@@ -59,19 +50,19 @@ def gather(
         ArchiveError: the table of the archive cannot be read.
     """
     config = directory.config()
+    # First: of a crawl that ends meanwhile, not all URLs are seen, and it was running.
+    owner = directory.owner()
     with contextlib.closing(directory.frontier()) as frontier:
         tally = Tally()
         for record in _watched(frontier, "reading URLs", on_step):
             tally.add(record)
         redirects = Redirects(tally.target_by_url)
-        report = _report_of(directory, config, tally)
+        tally.add_redirects(redirects)
+        report = _report_of(directory, config, tally, owner)
         report.broken = _broken(tally, redirects, config)
-        report.totals.broken = len(report.broken)
         report.loops = list(redirects.loop_by_key.values())
-        _add_to_shape(report, redirects)
         _look_again(report, frontier, tally, redirects, on_step)
         report.comparison = directory.comparison(frontier)
-        report.state = _state(directory, frontier)
     _find_links(report, directory, redirects, on_step, processes)
     add_first_pages(report.broken, tally.failures)
     report.broken.sort(key=lambda broken: -len(broken.links))
@@ -79,20 +70,23 @@ def gather(
 
 
 def _watched(frontier: Frontier, what: str, on_step: OnStep) -> Iterator[UrlRecord]:
-    total = sum(map(frontier.count, State))
+    total = frontier.total()
     for done, record in enumerate(frontier.records()):
         if done % RECORDS_PER_STEP == 0:
             on_step(what, done, max(done, total))
         yield record
 
 
-def _report_of(directory: CrawlDirectory, config: CrawlConfig, tally: Tally) -> Report:
+def _report_of(
+    directory: CrawlDirectory, config: CrawlConfig, tally: Tally, owner: int | None
+) -> Report:
     first, last = tally.ended_at or (None, None)
     return Report(
         _site(config.seeds),
+        directory.path,
         list(config.seeds),
         time.time(),
-        UNFINISHED,
+        state_of(tally.totals.urls, tally.totals.left, owner),
         tally.totals,
         directory.kept(),
         tally.shape,
@@ -118,9 +112,7 @@ def _site(seeds: Iterable[str]) -> str:
     'a.test and 1 more host'
     """
     first, *others = dict.fromkeys(map(host_of, seeds))
-    if not others:
-        return first
-    return f"{first} and {len(others)} more host{'s' if len(others) > 1 else ''}"
+    return f"{first} and {number(len(others), 'more host')}" if others else first
 
 
 def _options(config: CrawlConfig) -> dict[str, Any]:
@@ -134,15 +126,10 @@ def _options(config: CrawlConfig) -> dict[str, Any]:
     }
 
 
-def _state(directory: CrawlDirectory, frontier: Frontier) -> str:
-    if directory.owner() is not None:
-        return RUNNING
-    return FINISHED if frontier.is_drained() else UNFINISHED
-
-
 def _broken(tally: Tally, redirects: Redirects, config: CrawlConfig) -> list[Broken]:
     """Return what is broken, without the links that lead there."""
-    seeds = frozenset(config.seeds)
+    end_by_key = redirects.end_by_key
+    seed_ends = {end_by_key.get(key, key) for key in map(dedup_key, config.seeds)}
     found = []
     for record in tally.failures:
         assert record.outcome is not None
@@ -152,21 +139,12 @@ def _broken(tally: Tally, redirects: Redirects, config: CrawlConfig) -> list[Bro
                 record.outcome.status,
                 record.outcome.reason,
                 record.outcome.error,
-                record.url in seeds,
+                dedup_key(record.url) in seed_ends,
             )
         )
-    for loop in redirects.loop_by_key.values():
-        found.append(
-            Broken(loop[0], None, REDIRECT_LOOP, is_seed=not seeds.isdisjoint(loop))
-        )
+    for key, loop in redirects.loop_by_key.items():
+        found.append(Broken(loop[0], None, REDIRECT_LOOP, is_seed=key in seed_ends))
     return found
-
-
-def _add_to_shape(report: Report, redirects: Redirects) -> None:
-    """Add the redirects; each loop is broken once, as in the list."""
-    first = {loop[0] for loop in report.loops}
-    for url in redirects.url_by_key.values():
-        report.shape.add(url, Kind.BROKEN if url in first else Kind.REDIRECT)
 
 
 def _look_again(
@@ -205,9 +183,7 @@ def _group(
     record: UrlRecord, digests: set[str], group_by_digest: dict[str, Duplicates]
 ) -> None:
     outcome = record.outcome
-    if outcome is None or outcome.digest not in digests:
-        return
-    if outcome.reason not in THERE or not is_html(outcome.content_type):
+    if outcome is None or outcome.digest not in digests or not is_page(outcome):
         return
     group = group_by_digest.get(outcome.digest)
     if group is None:

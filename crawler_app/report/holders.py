@@ -2,42 +2,34 @@
 
 The frontier knows only the first page that led to a URL; to keep every link would cost
 each crawl a fifth of its time.  So the pages are read again for a report, if there is
-something to look for.  That is work for all processors there are: ten thousand pages
-with a million links take one about four seconds.
-
-Rule: a process that reads never waits for another, so that none is left behind if the
-one that has started it dies: the next batch it hands over is its last.
+something to look for.  That is work for all processors there are
+(`crawler_app.report.processes`): ten thousand pages with a million links take one about
+four seconds.
 """
 
 import contextlib
-import multiprocessing
-import multiprocessing.connection
-import os
-import signal
-import sqlite3
-import threading
+import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import NamedTuple
 
 from crawler_app.anchors import anchors_of
 from crawler_app.archive.captures import Captures, database_path, table_errors
 from crawler_app.archive.reading import read_capture
-from crawler_app.comparison import THERE
 from crawler_app.directory import CrawlDirectory
-from crawler_app.errors import ArchiveError, CrawlerError, UrlError
+from crawler_app.errors import ArchiveError, UrlError
 from crawler_app.links import SettledLinks
 from crawler_app.models import Fetched, UrlRecord
 from crawler_app.parser import is_html
-from crawler_app.urls import dedup_key, join
+from crawler_app.report.processes import most_processes, run_in_processes
+from crawler_app.summary import is_page
+from crawler_app.urls import dedup_key, join, without_fragment
 
-__all__ = ["Batch", "FoundLink", "Search", "has_archive", "is_page"]
+__all__ = ["Batch", "FoundLink", "Search", "has_archive"]
 
 # To start a process takes as long as to read fifty pages.
 PAGES_PER_PROCESS = 300
-MAX_PROCESSES = 8
 
 BATCH_PAGES = 50
 
@@ -92,14 +84,14 @@ class Search:
             ArchiveError: the table of the archive cannot be read.
         """
         if processes is None:
-            processes = _processes_for(pages)
+            processes = min(most_processes(), pages // PAGES_PER_PROCESS)
         if processes <= 1:
             yield from self.read_share(0, 1)
         else:
-            yield from _run_in_processes(self, processes)
+            yield from run_in_processes(self.read_share, processes)
 
     def read_share(self, share: int, shares: int) -> Iterator[Batch]:
-        """Read every page whose turn it is if so many take turns."""
+        """Read the pages of one of several shares, which together are all of them."""
         directory = CrawlDirectory.open(self.path)
         with contextlib.ExitStack() as cleanup:
             cleanup.enter_context(table_errors(self.path))
@@ -108,9 +100,11 @@ class Search:
                 contextlib.closing(Captures(self.path, read_only=True))
             )
             reader = _Reader(self, captures)
-            urls = (record.url for record in frontier.records() if is_page(record))
-            for number, url in enumerate(urls):
-                if number % shares == share:
+            urls = (record.url for record in frontier.records() if _has_links(record))
+            for url in urls:
+                # Not by its number: while a crawl runs, a process that begins later sees
+                # more pages, and none may be in two shares or in no share for that.
+                if zlib.crc32(url.encode()) % shares == share:
                     reader.read(url)
                     if reader.pages == BATCH_PAGES:
                         yield reader.take()
@@ -122,14 +116,14 @@ def has_archive(path: Path) -> bool:
     return database_path(path).exists()
 
 
-def is_page(record: UrlRecord) -> bool:
+def _has_links(record: UrlRecord) -> bool:
     """Return whether a URL gave a page, whose links were met in the crawl."""
     outcome = record.outcome
-    return (
-        outcome is not None
-        and (outcome.reason in THERE or outcome.reason == HOOK_ERROR)
-        and is_html(outcome.content_type)
-    )
+    if outcome is None:
+        return False
+    if outcome.reason == HOOK_ERROR:
+        return is_html(outcome.content_type)
+    return is_page(outcome)
 
 
 class _Reader:
@@ -185,7 +179,7 @@ class _Reader:
 
         content_type = fetched.headers.get("Content-Type", "")
         for anchor in anchors_of(fetched.body, content_type, choose).links:
-            number = number_by_link[anchor.href.partition("#")[0]]
+            number = number_by_link[without_fragment(anchor.href)]
             yield FoundLink(number, url, anchor.text, anchor.href)
 
 
@@ -195,61 +189,3 @@ def _joined(base: str, reference: str) -> str:
         return join(base, reference)
     except UrlError:
         return ""
-
-
-def _processes_for(pages: int) -> int:
-    is_forked = multiprocessing.get_context().get_start_method() == "fork"
-    if is_forked and threading.active_count() > 1:
-        return 1  # a lock that another thread holds would be held for ever
-    processors = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1
-    return max(1, min(processors, MAX_PROCESSES, pages // PAGES_PER_PROCESS))
-
-
-def _run_in_processes(search: Search, processes: int) -> Iterator[Batch]:
-    context = multiprocessing.get_context()
-    with contextlib.ExitStack() as cleanup:
-        receivers: list[Connection] = []
-        for share in range(processes):
-            receiver, sender = context.Pipe(duplex=False)
-            cleanup.callback(receiver.close)
-            worker = context.Process(
-                target=_work,
-                args=(search, share, processes, receiver, sender),
-                daemon=True,
-            )
-            worker.start()
-            cleanup.callback(worker.join)
-            cleanup.callback(worker.terminate)
-            sender.close()
-            receivers.append(receiver)
-        yield from _receive(receivers)
-
-
-def _receive(receivers: list[Connection]) -> Iterator[Batch]:
-    while receivers:
-        for receiver in multiprocessing.connection.wait(receivers):
-            assert isinstance(receiver, Connection)
-            try:
-                message = receiver.recv()
-            except EOFError:
-                raise CrawlerError("a process that read pages was killed") from None
-            if isinstance(message, Exception):
-                raise message
-            if message is None:
-                receivers.remove(receiver)
-            else:
-                yield message
-
-
-def _work(
-    search: Search, share: int, shares: int, receiver: Connection, sender: Connection
-) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # our parent ends us
-    receiver.close()  # or we would never notice that nobody listens
-    with contextlib.suppress(BrokenPipeError):
-        try:
-            for batch in search.read_share(share, shares):
-                sender.send(batch)
-            sender.send(None)
-        except (CrawlerError, sqlite3.Error) as exc:
-            sender.send(exc)

@@ -16,7 +16,7 @@ from tornado.template import Loader, Template
 from crawler_app.report.broken_list import BrokenList, broken_list
 from crawler_app.report.findings import Report
 from crawler_app.report.sections import tables_of
-from crawler_app.report.sunburst import sunburst
+from crawler_app.report.sunburst import Sunburst, sunburst
 from crawler_app.report.tables import Limits, Table
 from crawler_app.report.verdict import caveats, explanation, headline
 from crawler_app.words import cut, sentence, size, time_of_day
@@ -41,12 +41,14 @@ LIMITS = (
 # Broken URLs from which on it is worth while to look for one of them.
 FILTERED = 8
 
+EXPLANATION_CHARS = 300
+
 DIRECTORY = Path(__file__).parent
 
 
 def render_html(report: Report) -> str:
     """Return the page, of at most MAX_BYTES in UTF-8."""
-    picture = sunburst(report.shape) if report.totals.urls else ""
+    picture = None if report.is_empty else sunburst(report.shape)
     for limits in LIMITS:
         page = _Page(report, limits, picture)
         rendered: bytes = _template().generate(page=page, zip=zip)
@@ -68,16 +70,18 @@ def _read(name: str) -> str:
 class _Page:
     """What the template puts in its places."""
 
-    def __init__(self, report: Report, limits: Limits, picture: str) -> None:
+    def __init__(
+        self, report: Report, limits: Limits, picture: Sunburst | None
+    ) -> None:
         self.site = cut(report.site, 100)
         self.headline = headline(report)
-        self.explanation = sentence(cut(explanation(report), 200))
+        self.explanation = sentence(cut(explanation(report), EXPLANATION_CHARS))
         self.caveats = caveats(report)
-        self.is_begun = report.started_at is not None
+        self.is_empty = report.is_empty
         self.broken: BrokenList = broken_list(report, limits)
         self.tables: list[Table] = list(tables_of(report, limits))
         self.tiles = list(_tiles(report))
-        self.sunburst = picture
+        self.picture = picture
         self.style = _read("page.css")
         self.script = _read("page.js") if len(self.broken.items) >= FILTERED else ""
         self.policy = _policy(self.script)
@@ -88,15 +92,27 @@ class _Page:
         self.footer = f"Made by gencrawl on {time_of_day(report.made_at)}."
 
     def _sections(self) -> Iterator[tuple[str, str, str]]:
-        if self.sunburst:
-            yield "shape", "Shape", ""
-        yield "broken", "Broken links", f"{self.broken.count:,}"
+        shape = [("shape", "Shape", "")] if self.picture else []
+        broken = [("broken", "Broken links", f"{self.broken.count:,}")]
+        # Who has broken links came for those.
+        yield from broken + shape if self.broken.count else shape + broken
         for table in self.tables:
             yield table.anchor, table.title, table.count
 
 
 def _tiles(report: Report) -> Iterator[tuple[str, str, str]]:
     """Return names, numbers, and what they are numbers of."""
+    totals = report.totals
+    if not report.is_empty:
+        yield from _amounts(report)
+    yield "Left out", f"{totals.refused:,}", "met and not followed"
+    if totals.failed_otherwise:
+        yield "Given up", f"{totals.failed_otherwise:,}", "for reasons of the crawl"
+    if totals.left:
+        yield "Waiting", f"{totals.left:,}", "still to be fetched"
+
+
+def _amounts(report: Report) -> Iterator[tuple[str, str, str]]:
     totals = report.totals
     yield "Pages", f"{totals.pages:,}", "read"
     yield "Files", f"{totals.files:,}", "that are no pages"
@@ -107,9 +123,6 @@ def _tiles(report: Report) -> Iterator[tuple[str, str, str]]:
     if timed:
         mean_ms = 1000 * sum(host.took_s for host in hosts) / timed
         yield "Speed", f"{mean_ms:,.0f} ms", "a fetch, on average"
-    yield "Refused", f"{totals.refused:,}", "not to be fetched"
-    if totals.left:
-        yield "Left", f"{totals.left:,}", "still to be fetched"
 
 
 def _policy(script: str) -> str:

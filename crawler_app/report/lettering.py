@@ -5,12 +5,12 @@ Pure.  Widths are estimates, rather too wide than too narrow.
 
 import unicodedata
 
-__all__ = ["cut", "cut_middle", "width_of"]
+from crawler_app.words import ELLIPSIS
+
+__all__ = ["cut", "width_of"]
 
 # Of the size of the font, as in the usual fonts without serifs.
 NARROW, USUAL, CAPITAL, WIDE = 0.36, 0.62, 0.72, 1.05
-
-ELLIPSIS = "\u2026"
 
 # Less than this of a name tells nothing.
 LEAST_CHARS = 3
@@ -50,15 +50,3 @@ def cut(text: str, room: float, font_size: float) -> str:
         if width_of(text[:chars], font_size) <= room:
             return text[:chars].rstrip(" .-_") + ELLIPSIS
     return ""
-
-
-def cut_middle(text: str, chars: int) -> str:
-    """Return a text of so many characters at most, 3 or more, its middle left out.
-
-    >>> cut_middle("/library/reference/index.html", 15)
-    '/librar\u2026ex.html'
-    """
-    if len(text) <= chars:
-        return text
-    before = chars // 2
-    return text[:before] + ELLIPSIS + text[before + 1 - chars :]

@@ -20,6 +20,9 @@ LIMITS = Limits(items=50, holders=5, rows=10, href_chars=300)
 
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~&!])")
 
+# What stands for another character, also in a URL.
+_REFERENCE = re.compile(r"&(?=#?\w+;)")
+
 
 def render_markdown(report: Report) -> str:
     """Return the report, with a newline at the end."""
@@ -49,7 +52,7 @@ def _numbers(report: Report) -> str:
     return (
         f"{number(totals.pages, 'page')}, {number(totals.files, 'file')}, "
         f"{number(totals.redirects, 'redirect')}, {size(totals.size_bytes)}; "
-        f"{totals.refused:,} refused, {totals.left:,} left; as of "
+        f"{totals.refused:,} left out, {totals.left:,} still to be fetched; as of "
         f"{time_of_day(report.ended_at or report.made_at)}."
     )
 
@@ -90,7 +93,11 @@ def _table(table: Table) -> Iterator[str]:
 
 def _cell(cell: Cell) -> str:
     own = [_link(Shown(cell.text, cell.href))] if cell.text else []
-    return "<br>".join([*own, *map(_link, cell.lines)])
+    return "<br>".join([*own, *map(_line, cell.lines)])
+
+
+def _line(url: Shown) -> str:
+    return f"{_link(url)} ({_text(url.note)})" if url.note else _link(url)
 
 
 def _link(url: Shown) -> str:
@@ -98,6 +105,7 @@ def _link(url: Shown) -> str:
         return _text(url.name)
     # Within these brackets nothing ends a link but what no canonical URL holds.
     href = url.href.replace("|", "%7C").replace("<", "%3C").replace(">", "%3E")
+    href = _REFERENCE.sub("&amp;", href)
     return f"[{_text(url.name)}](<{href}>)"
 
 

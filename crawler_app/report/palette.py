@@ -37,7 +37,7 @@ STYLE = (
     ".sunburst{max-width:100%;height:auto}"
     ".sunburst path:hover{stroke-opacity:.75}"
     f".sunburst .ink{{fill:var(--text,{DARK})}}"
-    f".sunburst .disc{{fill:var(--surface,{LIGHT})}}"
+    f".sunburst .back{{fill:var(--surface,{LIGHT})}}"
     f".sunburst .halo{{stroke:var(--surface,{LIGHT})}}"
     f"@media print{{.sunburst{{--surface:{LIGHT};--text:{DARK}}}}}"
 )

@@ -6,7 +6,7 @@ Pure.  Lengths are in pixels, angles in turns from the top, clockwise; the cente
 
 import math
 
-__all__ = ["GAP", "HOLE", "Rings", "arc"]
+__all__ = ["GAP", "HOLE", "Rings", "arc", "reach"]
 
 # The radius of what is free for a few words.
 HOLE = 98.0
@@ -68,6 +68,23 @@ def arc(start: float, end: float, radius: float) -> str:
         start, end, is_clockwise = end, start, 0
     to = _point(end, radius)
     return f"M{_point(start, radius)}{size} 0 {is_large} {is_clockwise} {to}"
+
+
+def reach(start: float, end: float, radius: float) -> tuple[float, float]:
+    """Return how far a part of a disc is from the center, sideways and up or down.
+
+    >>> reach(0.0, 0.25, radius=100.0)
+    (100.0, 100.0)
+    >>> reach(0.2, 0.3, radius=100.0)
+    (100.0, 30.9)
+    """
+    # At a quarter of a turn it is as far as it can be.
+    quarters = [n / 4 for n in range(1, 4) if start <= n / 4 <= end]
+    turns = [start, end, *quarters]
+    return (
+        max(round(abs(radius * math.sin(t * math.tau)), 1) for t in turns),
+        max(round(abs(radius * math.cos(t * math.tau)), 1) for t in turns),
+    )
 
 
 def _point(turns: float, radius: float) -> str:

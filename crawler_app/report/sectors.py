@@ -65,6 +65,11 @@ class Sector:
         return sum(self.counts)
 
     @property
+    def is_left(self) -> bool:
+        """Whether nothing of it was fetched yet."""
+        return self.counts[Kind.LEFT] == self.total
+
+    @property
     def turns(self) -> float:
         """The share of the circle that it has."""
         return self.end - self.start

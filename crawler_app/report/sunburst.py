@@ -6,10 +6,12 @@ written in it is of the site's making, and escaped.
 """
 
 import itertools
+import math
 from collections.abc import Iterator
+from typing import NamedTuple
 from xml.sax.saxutils import escape
 
-from crawler_app.report.lettering import cut, cut_middle, width_of
+from crawler_app.report.lettering import cut, width_of
 from crawler_app.report.palette import (
     LEFT_OPACITY,
     LIGHT,
@@ -18,17 +20,15 @@ from crawler_app.report.palette import (
     STYLE,
     colors,
 )
-from crawler_app.report.rings import GAP, HOLE, Rings, arc
+from crawler_app.report.picture_words import description, legend, title, tooltip
+from crawler_app.report.rings import GAP, HOLE, Rings, arc, reach
 from crawler_app.report.sectors import NEUTRAL, Sector, divide, every
-from crawler_app.report.shape import Kind, Shape, in_words
+from crawler_app.report.shape import Kind, Shape
 
-__all__ = ["MAX_BYTES", "MAX_SEGMENTS", "sunburst"]
+__all__ = ["MAX_BYTES", "MAX_SEGMENTS", "Sunburst", "sunburst"]
 
 MAX_SEGMENTS = 350
 MAX_BYTES = 60_000
-
-# Of a path in a tooltip.
-MAX_PATH_CHARS = 70
 
 # The narrowest sector on the innermost ring, in pixels, and how it grows until all is
 # small enough.
@@ -49,10 +49,22 @@ BROKEN_KEY = "M-14 60h28"
 STROKE_STEP = 3.2
 
 
+class Sunburst(NamedTuple):
+    """A picture, and what its looks mean.
+
+    Attributes:
+        svg: An ``<svg>`` element.
+        legend: Those of "red", "gray" and "pale" that it has, and what each means.
+    """
+
+    svg: str
+    legend: list[tuple[str, str]]
+
+
 def sunburst(
     shape: Shape, *, max_segments: int = MAX_SEGMENTS, prefix: str = "sunburst"
-) -> str:
-    """Return an ``<svg>`` element of at most `MAX_BYTES` in UTF-8.
+) -> Sunburst:
+    """Return a picture of at most `MAX_BYTES` in UTF-8.
 
     What is too small for a segment of its own, or one too many, shares one with others.
 
@@ -63,56 +75,55 @@ def sunburst(
 
     >>> shape = Shape()
     >>> shape.add("https://a.test/docs/a.html", Kind.OK)
-    >>> sunburst(shape).startswith('<svg xmlns="http://www.w3.org/2000/svg"')
+    >>> sunburst(shape).svg.startswith('<svg xmlns="http://www.w3.org/2000/svg"')
     True
     """
     least_turns = NARROWEST / Rings(1, 0).length(0, turns=1.0)
     while True:
         whole, first_ring = divide(shape, least_turns)
         picture = _Picture(whole, first_ring, prefix)
-        if picture.segments <= max_segments or least_turns > 1:
+        if len(picture.sectors) <= max_segments or least_turns > 1:
             svg = picture.draw()
             if len(svg.encode()) <= MAX_BYTES or least_turns > 1:
-                return svg
+                return Sunburst(svg, legend(picture.sectors, first_ring))
         least_turns *= WIDER
 
 
 class _Picture:
-    """One drawing."""
+    """One drawing.
+
+    Attributes:
+        sectors: All parts of its rings, the inner before the outer.
+    """
 
     def __init__(self, whole: Sector, first_ring: int, prefix: str) -> None:
         self._whole = whole
         self._first_ring = first_ring
         self._prefix = escape(prefix, {'"': "&quot;"})
-        self._sectors = list(every(whole))
-        count = 1 + max((sector.ring for sector in self._sectors), default=-1)
+        self.sectors = list(every(whole))
+        count = 1 + max((sector.ring for sector in self.sectors), default=-1)
         self._rings = Rings(count, first_ring)
-
-    @property
-    def segments(self) -> int:
-        """How many parts its rings have."""
-        return len(self._sectors)
 
     def draw(self) -> str:
         """Return the ``<svg>`` element."""
-        radius = self._rings.outer + MARGIN
-        size = f"{2 * radius:.0f}"
+        words = description(self._whole, self.sectors, self._first_ring)
+        x, y = self._reach()
+        size = f'width="{2 * x}" height="{2 * y}"'
         head = (
             '<svg xmlns="http://www.w3.org/2000/svg" class="sunburst" role="img" '
             f'aria-labelledby="{self._prefix}-title {self._prefix}-desc" '
-            f'width="{size}" height="{size}" '
-            f'viewBox="{-radius:.0f} {-radius:.0f} {size} {size}" '
+            f'{size} viewBox="{-x} {-y} {2 * x} {2 * y}" '
             f'font-family="system-ui,sans-serif" font-size="{FONT_SIZE:.3g}" '
             'text-anchor="middle">'
         )
         return "".join(
             [
                 head,
-                f'<title id="{self._prefix}-title">{escape(self._title())}</title>',
-                f'<desc id="{self._prefix}-desc">{escape(self._in_words())}</desc>',
+                f'<title id="{self._prefix}-title">{escape(title(self._whole))}</title>',
+                f'<desc id="{self._prefix}-desc">{escape(words)}</desc>',
                 f"<style>{STYLE}</style>",
-                f'<circle class="disc" r="{radius:.0f}" fill="{LIGHT}"/>',
-                *(self._segments() if self._sectors else [_empty_ring()]),
+                f'<rect class="back" x="{-x}" y="{-y}" {size} fill="{LIGHT}"/>',
+                *(self._segments() if self.sectors else [_empty_ring()]),
                 self._broken_edges(),
                 '<g pointer-events="none">',
                 *self._labels(),
@@ -121,26 +132,26 @@ class _Picture:
             ]
         )
 
-    def _title(self) -> str:
-        return f"The shape of {cut_middle(self._whole.name, 80) or 'a site'}"
+    def _reach(self) -> tuple[int, int]:
+        """Return how far what is drawn is from the center, to each side and up and down.
 
-    def _in_words(self) -> str:
-        """Return what a person should know who does not see the picture."""
-        if not self._whole.total:
-            return "It has no URLs yet."
-        main = [s for s in self._sectors if s.ring == self._first_ring]
-        largest = sorted((s for s in main if not s.is_group), key=lambda s: -s.total)
-        words = f"It has {in_words(self._whole.counts)}."
-        if largest:
-            shares = (f"{_path(s)} {_percent(s.turns)}" for s in largest[:5])
-            words += f" The largest parts are {', '.join(shares)}."
-        return words
+        The outer rings of many a site are only on two sides.
+        """
+        reaches = [(HOLE, HOLE)]
+        for sector in self.sectors:
+            width = self._rings.width(sector.ring)
+            radius = self._rings.radius(sector.ring) + width / 2
+            reaches.append(reach(sector.start, sector.end, radius))
+        x, y = (
+            math.ceil(max(lengths) + MARGIN) for lengths in zip(*reaches, strict=True)
+        )
+        return x, y
 
     def _length(self, sector: Sector) -> float:
         return self._rings.length(sector.ring, sector.turns)
 
     def _opacity(self, sector: Sector) -> float:
-        if sector.counts[Kind.LEFT] == sector.total:
+        if sector.is_left:
             return LEFT_OPACITY
         return OPACITIES[max(0, sector.ring - self._first_ring)]
 
@@ -151,7 +162,7 @@ class _Picture:
             sector = numbered[1]
             return sector.ring, sector.section, self._opacity(sector)
 
-        by_look = sorted(enumerate(self._sectors), key=look)
+        by_look = sorted(enumerate(self.sectors), key=look)
         for (ring, section, opacity), alike in itertools.groupby(by_look, key=look):
             yield (
                 f'<g fill="none" stroke="{colors(section)[0]}" '
@@ -172,16 +183,15 @@ class _Picture:
             step = max(length / sector.total, STROKE_STEP)
             strokes = f' stroke-dasharray="{step * 0.6:.3g} {step * 0.4:.3g}"'
         path = arc(sector.start, sector.end, self._rings.radius(sector.ring))
-        words = f"{_path(sector)}: {_percent(sector.turns)}, {in_words(sector.counts)}"
         return (
             f'<path id="{self._prefix}-{number}" d="{path}"{strokes}>'
-            f"<title>{escape(words)}</title></path>"
+            f"<title>{escape(tooltip(sector))}</title></path>"
         )
 
     def _broken_edges(self) -> str:
         """Draw the share of each sector that is broken in red, on its outer edge."""
         arcs = []
-        for sector in self._sectors:
+        for sector in self.sectors:
             broken, length = sector.counts[Kind.BROKEN], self._length(sector)
             if not broken or length < INVISIBLE:
                 continue
@@ -200,7 +210,7 @@ class _Picture:
 
     def _labels(self) -> Iterator[str]:
         """Write names along the arcs, or across where only that is long enough."""
-        for number, sector in enumerate(self._sectors):
+        for number, sector in enumerate(self.sectors):
             name = sector.name
             along = self._length(sector) - 2 * PADDING
             across = self._rings.width(sector.ring) - 2 * PADDING
@@ -267,20 +277,3 @@ def _empty_ring() -> str:
 
 def _line(text: str, y: float, font_size: float, look: str) -> str:
     return f'<text y="{y:.3g}" font-size="{font_size:.3g}" {look}>{escape(text)}</text>'
-
-
-def _path(sector: Sector) -> str:
-    path = cut_middle(sector.path, MAX_PATH_CHARS)
-    # Isolated, or what is written from right to left takes the numbers after it along.
-    return path if path.isascii() else f"\u2068{path}\u2069"
-
-
-def _percent(share: float) -> str:
-    """Return a share as a person reads it.
-
-    >>> _percent(0.456), _percent(0.021), _percent(0.0001)
-    ('46 %', '2.1 %', 'under 0.1 %')
-    """
-    if share < 0.001:
-        return "under 0.1 %"
-    return f"{100 * share:.1f} %" if share < 0.1 else f"{100 * share:.0f} %"

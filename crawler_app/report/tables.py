@@ -1,20 +1,33 @@
 """What a table of a report is made of, and how much of it is shown.
 
-Pure.  `crawler_app.report.sections` makes the tables; the page and the text show them, and
-neither knows what they are about.
+Pure.  `crawler_app.report.site_tables` and `crawler_app.report.crawl_tables` make the
+tables; the page and the text show them, and neither knows what they are about.
 """
 
+import shlex
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from crawler_app.printing import printable
 from crawler_app.report.findings import Report
 from crawler_app.urls import origin_of
 from crawler_app.words import shown_url
 
-__all__ = ["ALL_IN_JSON", "Cell", "Limits", "Shown", "Table", "home_of", "shown"]
+__all__ = [
+    "LINES",
+    "Cell",
+    "Limits",
+    "Maker",
+    "Shown",
+    "Table",
+    "all_in_json",
+    "command",
+    "home_of",
+    "shown",
+]
 
-# What is said where a list is cut.
-ALL_IN_JSON = "“gencrawl report DIR --format json” lists all"
+# URLs in one cell.
+LINES = 4
 
 
 @dataclass(slots=True, frozen=True)
@@ -42,10 +55,12 @@ class Shown:
 
     Attributes:
         href: Where it leads; empty if it is too long, or not a page of the web.
+        note: What is to be said of it; empty for nothing.
     """
 
     name: str
     href: str = ""
+    note: str = ""
 
 
 @dataclass(slots=True, frozen=True)
@@ -88,6 +103,68 @@ class Table:
     is_half: bool = False
 
 
+@dataclass(slots=True)
+class Maker:
+    """Makes tables and their cells, all for one report and within one set of limits."""
+
+    report: Report
+    limits: Limits
+    home: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.home = home_of(self.report)
+
+    def link(self, url: str) -> Cell:
+        """Return a cell with nothing but a URL."""
+        link = shown(url, self.home, self.limits)
+        return Cell(link.name, link.href)
+
+    def lines(self, urls: Sequence[str], most: int = LINES) -> list[Shown]:
+        """Show the first URLs of several."""
+        return [shown(url, self.home, self.limits) for url in urls[:most]]
+
+    def way(self, urls: Sequence[str]) -> list[Shown]:
+        """Show the URLs of a way, of a long one the beginning and the end."""
+        if len(urls) <= 2 * LINES:
+            return self.lines(urls, len(urls))
+        left_out = Shown(f"and {len(urls) - 2 * LINES + 1:,} more")
+        return [*self.lines(urls), left_out, *self.lines(urls[-LINES + 1 :])]
+
+    def table(
+        self,
+        anchor: str,
+        title: str,
+        heads: list[str],
+        rows: list[list[Cell]],
+        total: int = 0,
+        *,
+        is_half: bool = False,
+    ) -> Table:
+        """Return a table.
+
+        Args:
+            total: How many rows there would be; 0 if their number says nothing.
+        """
+        more = ""
+        if total > len(rows):
+            more = f"And {total - len(rows):,} more.  {all_in_json(self.report)}."
+        count = f"{total:,}" if total else ""
+        return Table(
+            anchor, title, heads, rows, count=count, more=more, is_half=is_half
+        )
+
+
+def command(report: Report, name: str, *options: str) -> str:
+    """Return a command for the directory of the crawl, as it is typed, in quotes."""
+    words = ["gencrawl", name, str(report.path), *options]
+    return f"“{printable(shlex.join(words))}”"
+
+
+def all_in_json(report: Report) -> str:
+    """Say, where a list is cut, how to see all of it."""
+    return f"{command(report, 'report', '--format', 'json')} lists all"
+
+
 def home_of(report: Report) -> str:
     """Return the origin that is not told with each URL."""
     return origin_of(report.seeds[0])
@@ -96,8 +173,8 @@ def home_of(report: Report) -> str:
 def shown(url: str, home: str, limits: Limits) -> Shown:
     """Return a URL as it is shown.
 
-    >>> shown("http://a.test/x", "http://a.test", Limits())
-    Shown(name='/x', href='http://a.test/x')
+    >>> shown("http://a.test/x", "http://a.test", Limits()).name
+    '/x'
     >>> shown("javascript:alert(1)", "http://a.test", Limits()).href
     ''
     """

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from crawler_app.comparison import THERE
 from crawler_app.models import Outcome, State, UrlRecord
 from crawler_app.parser import is_html
+from crawler_app.redirects import Redirects
 from crawler_app.report.findings import Failure, Host, Ranked, Refusal, Totals
 from crawler_app.report.reasons import is_broken
 from crawler_app.report.shape import Kind, Shape
@@ -29,7 +30,7 @@ class Tally:
 
     Attributes:
         failures: The records of what is broken.
-        shape: All URLs to fetch but redirects: of these one has to know more.
+        shape: All URLs to fetch; redirects when `add_redirects` was called.
         target_by_url: The redirects.
         repeated_digests: Of pages that are there more than once.
         ended_at: When the first and the last URL ended; None if none has.
@@ -78,6 +79,15 @@ class Tally:
         else:
             self.totals.redirects += 1
             self.target_by_url[record.url] = outcome.redirect_to
+
+    def add_redirects(self, redirects: Redirects) -> None:
+        """Add the redirects, when all are known: the first URL of a loop is broken."""
+        first = {loop[0] for loop in redirects.loop_by_key.values()}
+        for url in redirects.url_by_key.values():
+            self.shape.add(url, Kind.BROKEN if url in first else Kind.REDIRECT)
+        for url in first:
+            self.totals.broken += 1
+            self._host(url).failures += 1
 
     @property
     def slowest(self) -> list[Ranked]:

@@ -67,7 +67,8 @@ def add_first_pages(broken: Iterable[Broken], failures: Sequence[UrlRecord]) -> 
     via_by_url = {record.url: record.via for record in failures}
     for each in broken:
         via = via_by_url.get(each.url, "")
-        if via and not each.links:
+        # What led to the end of a seed's redirects is one of them, and no page.
+        if via and not each.links and not each.is_seed:
             each.links.append(HeldLink(via))
         # Several processes have found them.
         each.links.sort(key=lambda link: link.page)

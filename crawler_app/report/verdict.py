@@ -3,33 +3,55 @@
 Pure.  The same words stand at the head of the page and of the text.
 """
 
-from crawler_app.report.findings import FINISHED, RUNNING, Report
-from crawler_app.words import number
+from crawler_app.report.findings import Report
+from crawler_app.report.reasons import meaning_of
+from crawler_app.report.tables import command
+from crawler_app.summary import FINISHED, RUNNING
+from crawler_app.words import cut, number
 
 __all__ = ["caveats", "explanation", "headline"]
+
+ERROR_CHARS = 100
 
 
 def headline(report: Report) -> str:
     """Return the verdict."""
     if report.broken:
         return number(len(report.broken), "broken URL")
-    if not report.started_at:
+    if report.is_empty:
         return "Nothing was fetched"
     return "No broken links"
 
 
 def explanation(report: Report) -> str:
-    """Say where, or of how much that is true."""
-    totals = report.totals
-    if not report.started_at:
-        return f"of {report.site}"
+    """Say where, or of how much that is true, or why nothing is known."""
+    if report.is_empty:
+        return _why_nothing(report)
     if not report.broken:
-        return f"in {number(totals.pages, 'page')} of {report.site}"
+        return f"in {number(report.totals.pages, 'page')} of {report.site}"
     if not report.broken_links:
-        return "with which the crawl began"
+        several = len(report.broken) > 1
+        return f"{'they are' if several else 'it is'} where the crawl began"
     links = number(report.broken_links, "link")
     pages = number(report.pages_with_broken_links, "page")
     return f"{links} on {pages} {'leads' if report.broken_links == 1 else 'lead'} there"
+
+
+def _why_nothing(report: Report) -> str:
+    if report.failed_otherwise:
+        failure = report.failed_otherwise[0]
+        detail = f" ({cut(failure.error, ERROR_CHARS)})" if failure.error else ""
+        return meaning_of(failure.reason) + detail
+    reasons = [refusal.reason for refusal in report.refused]
+    if "robots" in reasons:
+        asked = meaning_of("robots")
+        return f"{asked}; if the site is yours, “gencrawl crawl --no-robots” does"
+    if reasons and not report.totals.left:
+        where = "what it redirects to: " if report.totals.redirects else ""
+        return where + meaning_of(reasons[0])
+    if report.state == RUNNING:
+        return "the crawl has not come to its first page yet"
+    return "the crawl was ended before its first page"
 
 
 def caveats(report: Report) -> list[str]:
@@ -41,7 +63,7 @@ def caveats(report: Report) -> list[str]:
     elif report.state != FINISHED:
         found.append(
             f"The crawl has not come to its end: {left} still to be fetched.  "
-            "“gencrawl resume” goes on with it."
+            f"{command(report, 'resume')} goes on with it."
         )
     if report.broken and not report.has_archive:
         found.append(

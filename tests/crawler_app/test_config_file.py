@@ -186,3 +186,35 @@ def test_three_ways_of_the_guide_are_one_configuration(tmp_path, monkeypatch):
     by_python = examples.globs["config"]
     assert by_options == by_python != CrawlConfig(by_options.seeds)
     assert by_options.into == by_file.into == by_python.into == "docs-crawl"
+
+
+# In hexadecimal, TOML and Python read numbers that they do not write in decimal.
+HUGE = f"0x{'f' * 5000}"
+
+
+@pytest.mark.parametrize("key", ["max-pages", "host-gap", "contact"])
+def test_number_that_is_too_long_to_be_written_is_refused(read, key):
+    with pytest.raises(
+        ConfigError, match=f"{key} is a number too long to show; it must"
+    ):
+        read(f"{key} = {HUGE}")
+
+
+def test_list_with_a_number_that_is_too_long_to_be_written_is_refused(read):
+    with pytest.raises(
+        ConfigError, match="include is a list too long to show; it must"
+    ):
+        read(f"include = [{HUGE}]")
+
+
+def test_path_may_begin_at_home(read, monkeypatch):
+    monkeypatch.setenv("HOME", "/home/me")
+
+    assert read("into = '~/crawls'") == {"into": "/home/me/crawls"}
+
+
+def test_path_at_the_home_of_nobody_is_refused(read):
+    with pytest.raises(
+        ConfigError, match="into is '~nobody-of-that-name/x'; it must be"
+    ):
+        read("into = '~nobody-of-that-name/x'")

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from crawler_app.export import export
+from crawler_app.export import write_urls
 from crawler_app.models import Outcome, State, UrlRecord
 
 
@@ -112,7 +112,7 @@ def expected_rows():
 def test_export_as_json_lines_is_read_back():
     file = io.StringIO()
 
-    export(iter(RECORDS), file, "jsonl")
+    write_urls(iter(RECORDS), file, "jsonl")
 
     rows = [json.loads(line) for line in file.getvalue().split("\n")[:-1]]
     assert rows == expected_rows()
@@ -122,7 +122,7 @@ def test_export_as_csv_is_read_back(tmp_path):
     path = tmp_path / "urls.csv"
 
     with path.open("w", encoding="utf-8", newline="") as file:
-        export(RECORDS, file, "csv")
+        write_urls(RECORDS, file, "csv")
 
     with path.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
@@ -137,6 +137,6 @@ def test_export_as_csv_is_read_back(tmp_path):
 def test_export_of_nothing(style, text):
     file = io.StringIO()
 
-    export([], file, style)
+    write_urls([], file, style)
 
     assert file.getvalue().strip() == text

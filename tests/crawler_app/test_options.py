@@ -306,3 +306,14 @@ def test_guide_has_what_is_allowed(row, knob):
     else:
         allowed = str(caught.value).partition("a number of seconds")[2].lstrip(", ")
         assert f"; {allowed}." in row.meaning
+
+
+@pytest.mark.parametrize("error", [EOFError, AttributeError])
+def test_password_that_nobody_can_be_asked_for_is_told(monkeypatch, error):
+    def nobody():  # as getpass does without a terminal
+        raise error
+
+    monkeypatch.setattr("getpass.getpass", nobody)
+
+    with pytest.raises(ConfigError, match="--auth USER:PASSWORD"):
+        configure(URL, "--into", "kept", "--auth", "me")

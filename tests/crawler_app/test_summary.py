@@ -79,7 +79,7 @@ def test_numbers_of_a_crawl(frontier):
     assert "2.0 MB in 4 URLs fetched" in text
     assert "200: 3, 404: 1" in text
     assert "out_of_scope: 2, too_deep: 1" in text
-    assert "URLs still to fetch" in text
+    assert "1   URL still to fetch" in text
 
 
 def test_claimed_url_is_still_to_fetch(frontier):
@@ -142,7 +142,7 @@ def test_redirects_that_meet_are_counted(frontier):
 
     text = render_text(summarize(frontier))
 
-    assert "redirects            6   to a shared target: 5, loops: 0" in text
+    assert "redirects            6   to the same URL as another: 5, loops: 0" in text
 
 
 def test_failure_is_shown_with_the_page_that_links_there(frontier):
@@ -154,7 +154,7 @@ def test_failure_is_shown_with_the_page_that_links_there(frontier):
 
     lines = [line.split() for line in render_text(summary).splitlines()]
     at = lines.index(["http_404", url("gone")])
-    assert lines[at + 1] == ["found", "on", url("start")]
+    assert lines[at + 1] == ["first", "found", "on", url("start")]
     assert lines[at + 2] == ["timeout", url("seed")]
     assert summary.to_json()["failures"] == [
         {"url": url("gone"), "via": url("start"), "reason": "http_404"},

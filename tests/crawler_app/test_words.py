@@ -1,6 +1,10 @@
-"""How numbers are shown: the right unit, and no rounding past it."""
+"""How numbers are shown: the right unit, and no rounding past it; and what is cut."""
 
-from crawler_app.words import size
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crawler_app.printing import printable
+from crawler_app.words import ELLIPSIS, cut_middle, size
 
 
 def test_size_has_the_unit_that_fits():
@@ -12,3 +16,17 @@ def test_size_has_the_unit_that_fits():
         "2.5 GB",
         "3.0 TB",
     ]
+
+
+@given(st.text(), st.integers(3, 50))
+def test_middle_is_left_out(text, most):
+    text = printable(text)
+
+    left = cut_middle(text, most)
+
+    assert len(left) == min(len(text), most)
+    if len(text) > most:
+        before, after = left[: most // 2], left[most // 2 + 1 :]
+        assert left == before + ELLIPSIS + after
+        assert text.startswith(before)
+        assert text.endswith(after)

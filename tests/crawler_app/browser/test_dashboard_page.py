@@ -180,7 +180,7 @@ def test_numbers_move_while_the_page_is_open(chromium, crawl):
     crawl.let_go()
 
     wait_for(chromium, "phase-text", "Ended")
-    assert text_of(chromium, "notice") == "The crawl has ended."
+    assert text_of(chromium, "notice") == "The crawl has come to its end."
     assert text_of(chromium, "done") == "29"
     assert text_of(chromium, "failed") == "1"
     assert console_errors(chromium) == []
@@ -287,6 +287,18 @@ def test_page_fits_a_phone(phone, crawl):
 
     assert not scrolls_sideways(phone)
     assert accessibility_faults(phone) == []
+
+
+def test_seed_that_is_no_url_to_a_browser_has_a_name_all_the_same(
+    chromium, start_script
+):
+    seeds = '("http://1.2.3.256/", site.url)'
+    process = start_script(CRAWL_TO_KILL.replace("(site.url,)", seeds))
+
+    chromium.get(process.stdout.readline())
+
+    wait_for(chromium, "title", "1.2.3.256 and 1 more")
+    wait_for(chromium, "phase-text", "Running")
 
 
 def test_action_that_is_not_heard_is_told(chromium, crawl):

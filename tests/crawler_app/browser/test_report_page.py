@@ -74,7 +74,7 @@ def test_page_shows_its_verdict_and_its_sections(chromium, address, report):
 
     assert shown(chromium, "h1")[0].text == f"{len(report.broken)} broken URLs"
     titles = [element.text for element in shown(chromium, "h2")]
-    assert titles[:3] == ["The shape of the site", "Broken links", "Answers"]
+    assert titles[:3] == ["Broken links", "The shape of the site", "Answers"]
     assert {"Redirect loops", "Redirect chains", "Hosts", "This crawl"} <= set(titles)
     assert shown(chromium, "svg.sunburst")
     assert console_errors(chromium) == []
@@ -111,6 +111,21 @@ def test_page_is_no_wider_than_a_phone(phone, address):
     phone.get(address)
 
     assert not scrolls_sideways(phone)
+
+
+def test_tables_fit_on_a_small_phone(phone, address):
+    metrics = {"width": 375, "height": 667, "deviceScaleFactor": 2, "mobile": True}
+    phone.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+    phone.get(address)
+
+    too_wide = [
+        table.get_attribute("aria-label")
+        for table in shown(phone, ".table")
+        if table.get_property("scrollWidth") > table.get_property("clientWidth")
+    ]
+
+    assert too_wide == []
+    assert [head.text for head in shown(phone, "#hosts th")][:2] == ["Host", "Broken"]
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

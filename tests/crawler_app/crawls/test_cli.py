@@ -161,6 +161,40 @@ def test_directory_in_use_is_refused(site, tmp_path):
     first.communicate()
 
 
+@pytest.mark.parametrize("fault", ["taken port", "short token"])
+def test_dashboard_that_cannot_be_leaves_a_crawl_as_it_is(site, tmp_path, fault):
+    site.page("/", "/a")
+    site.page("/a")
+    directory = tmp_path / "docs"
+    run("crawl", site.url, "--into", directory)
+    before = status_of(directory)
+    port, environment = "0", os.environ
+    if fault == "taken port":
+        port = site.url.rstrip("/").rpartition(":")[2]
+    else:
+        environment = {**os.environ, "GENCRAWL_DASHBOARD_TOKEN": "short"}
+
+    again = ("crawl", site.url, "--into", directory, "--dashboard", port)
+    done = run(*again, env=environment)
+    anew = ("crawl", site.url, "--into", tmp_path / "new", "--dashboard", port)
+    run(*anew, env=environment)
+
+    assert done.returncode == 2
+    assert before["pages"] == 2
+    assert status_of(directory) == before
+    assert not (tmp_path / "new").exists()
+
+
+def test_errors_go_nowhere_where_standard_error_is_closed(tmp_path):
+    command = " ".join([*COMMAND, "status", str(tmp_path / "none"), "2>&-"])
+
+    done = subprocess.run(
+        ["sh", "-c", command], check=False, capture_output=True, text=True, timeout=60
+    )
+
+    assert (done.returncode, done.stdout) == (2, "")
+
+
 def test_progress_is_plain_lines_where_there_is_no_terminal(site, tmp_path):
     site.page("/")
     site.hold("/")

@@ -462,7 +462,7 @@ def test_unexpected_error_ends_on_its_url_and_stops_nobody(
     site.page("/", "/broken", "/a")
     site.page("/a", "/b")
     site.page("/b")
-    with caplog.at_level(logging.CRITICAL, logger="crawler_app.crawler"):
+    with caplog.at_level(logging.CRITICAL, logger="crawler_app.crawl"):
         crawler = crawl(fetcher=BrokenFetcher, concurrency=1)
 
     assert record_of(crawler, "/broken").outcome.reason == "internal_error"
@@ -477,7 +477,7 @@ def test_page_that_cannot_be_recorded_fails_and_stops_nobody(
     site.page("/bad", "/lost")
     site.page("/good")
     frontier = SqliteFrontier(tmp_path / "frontier.sqlite3")
-    with caplog.at_level(logging.CRITICAL, logger="crawler_app.crawler"):
+    with caplog.at_level(logging.CRITICAL, logger="crawler_app.crawl"):
         crawler = crawl(frontier=frontier, fetcher=UnbindableFetcher)
 
         assert record_of(crawler, "/bad").outcome.reason == "internal_error"
@@ -499,21 +499,39 @@ def test_lost_lease_is_told_and_stops_nobody(site, crawl, caplog):
     site.page("/", "/a")
     site.page("/a", status=404)
 
-    with caplog.at_level(logging.WARNING, logger="crawler_app.crawler"):
+    with caplog.at_level(logging.WARNING, logger="crawler_app.crawl"):
         crawl(frontier=ForgetfulFrontier(), concurrency=1)
 
     assert "it will be fetched again" in caplog.text
     assert site.paths == ["/", "/a", "/a"]
 
 
-class ForgetfulFrontier(MemoryFrontier):
-    """Takes its second claim back before it is finished, once."""
+def test_lease_that_expires_in_our_hands_stops_nobody(site, crawl, caplog):
+    site.page("/", "/a")
+    site.page("/a", status=404)
+
+    crawler = crawl(frontier=HastyFrontier(), concurrency=2)
+
+    assert "it will be fetched again" in caplog.text
+    assert site.paths == ["/", "/a", "/a"]
+    assert crawler.frontier.count(State.FAILED) == 1
+    assert not crawler.under_way
+
+
+class HastyFrontier(MemoryFrontier):
+    """Gives its second claim out to whoever asks next, too."""
 
     claims = 0
 
     def claim(self, now, lease_s, max_depth=None):
-        self.claims += 1
-        return super().claim(now, 0.0 if self.claims == 2 else lease_s, max_depth)
+        lease_s = 0.0 if self.claims == 1 else lease_s
+        claim = super().claim(now, lease_s, max_depth)
+        self.claims += claim is not None
+        return claim
+
+
+class ForgetfulFrontier(HastyFrontier):
+    """Takes its second claim back before it is finished, once."""
 
     def finish(self, claim, outcome, now, outlinks=()):
         self._ring_alarms(now)

@@ -1,6 +1,8 @@
 """The user's own functions: what they are shown, when, and what their errors do."""
 
 import asyncio
+import contextlib
+import functools
 
 import pytest
 
@@ -9,7 +11,7 @@ from crawler_app.crawler import Crawler
 from crawler_app.ending import PASSING_REASONS
 from crawler_app.errors import ConfigError
 from crawler_app.hooks import Hooks
-from crawler_app.models import Link
+from crawler_app.models import Link, State
 from gencoro import gen
 from gencoro.ioloop import IOLoop
 
@@ -153,6 +155,201 @@ def test_page_whose_hook_fails_has_failed_and_its_links_are_followed(
     assert "hook_error" in PASSING_REASONS  # for `resume --retry-failed`
 
 
+def cancelled(page):
+    raise asyncio.CancelledError
+
+
+async def waiting_for_what_is_cancelled(page):
+    waiting = asyncio.ensure_future(asyncio.sleep(60))
+    waiting.cancel()
+    await waiting
+
+
+@gen.coroutine
+def yielding_what_is_cancelled(page):
+    future = gen.Future()
+    future.cancel()
+    yield future
+
+
+@pytest.mark.parametrize(
+    "hook", [cancelled, waiting_for_what_is_cancelled, yielding_what_is_cancelled]
+)
+def test_hook_that_is_cancelled_by_itself_has_failed_and_the_crawl_goes_on(
+    site, run, hook, caplog
+):
+    site.page("/", "/a", title="Home")
+    site.page("/a", title="A")
+
+    result = run(on_page=hook, config={"concurrency": 1})
+
+    assert site.paths == ["/", "/a"]
+    assert [f.outcome.reason for f in result.summary.failures] == ["hook_error"] * 2
+    assert "CancelledError" in result.summary.failures[0].outcome.error
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_error_that_nobody_may_handle_ends_the_crawl(site, run, kind):
+    class NotForYouError(BaseException):
+        pass
+
+    def fail(page):
+        raise NotForYouError
+
+    site.page("/", "/a")
+    site.page("/a")
+
+    with pytest.raises(NotForYouError):
+        run(on_page=kind(fail))
+
+
+def test_cancelled_crawl_waits_for_its_hooks_and_gives_their_urls_back(site):
+    site.page("/")
+    ended = []
+
+    @gen.coroutine
+    def main():
+        began = gen.Future()
+
+        async def hook(page):
+            began.set_result(None)
+            try:
+                await asyncio.Event().wait()
+            finally:
+                await asyncio.sleep(0)
+                ended.append(page.url)
+
+        crawls = []
+        config = CrawlConfig((site.url,), robots=False)
+        crawler = Crawler(
+            config,
+            on_page=hook,
+            watch=lambda crawl: contextlib.closing(Left(crawl, crawls)),
+        )
+        running = crawler.run()
+        yield began
+        running.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            yield running
+        return crawls
+
+    class Left:
+        """Notes, when the crawl has ended, how many URLs are still claimed."""
+
+        def __init__(self, crawl, counts):
+            self.crawl = crawl
+            self.counts = counts
+
+        def close(self):
+            self.counts.append(self.crawl.frontier.count(State.CLAIMED))
+
+    loop = IOLoop(make_current=False)
+    try:
+        assert loop.run_sync(main, timeout=60) == [0]
+    finally:
+        loop.close()
+    assert ended == [site.url]
+
+
+def test_crawl_that_is_cancelled_together_with_its_hook_ends_cancelled(site, run):
+    """As `asyncio.run` does when it ends: it cancels all tasks, and ours is one."""
+    site.page("/", "/a")
+    site.page("/a")
+    hooks = []
+
+    async def main():
+        began = asyncio.Event()
+
+        async def hook(page):
+            hooks.append(asyncio.current_task())
+            began.set()
+            await asyncio.Event().wait()
+
+        running = Crawler(CrawlConfig((site.url,), robots=False), on_page=hook).run()
+        await began.wait()
+        hooks[0].cancel()
+        await asyncio.sleep(0)  # it has ended, and nobody has been told
+        running.cancel()
+        await running
+
+    with pytest.raises(asyncio.CancelledError):
+        asyncio.run(asyncio.wait_for(main(), 10))
+    assert len(hooks) == 1
+
+
+@pytest.mark.parametrize("kind", ["gen", "native"])
+def test_hook_that_waits_for_its_own_crawl_can_be_cancelled(site, kind):
+    site.page("/")
+
+    async def main():
+        began = asyncio.Event()
+
+        @gen.coroutine
+        def as_gen(page):
+            began.set()
+            yield running
+
+        async def as_native(page):
+            began.set()
+            await running
+
+        hook = as_gen if kind == "gen" else as_native
+        running = Crawler(CrawlConfig((site.url,), robots=False), on_page=hook).run()
+        await began.wait()
+        running.cancel()
+        await asyncio.wait([running], timeout=10)
+        return running
+
+    assert asyncio.run(main()).cancelled()
+
+
+def test_generator_that_a_hook_returns_is_refused_for_nobody_would_run_it(
+    site, run, caplog
+):
+    def kept(page):
+        yield page
+
+    site.page("/")
+
+    result = run(on_page=lambda page: kept(page))
+
+    (failure,) = result.summary.failures
+    assert failure.outcome.reason == "hook_error"
+    assert "kept with @gen.coroutine" in failure.outcome.error
+
+
+def test_future_of_another_loop_is_refused_and_not_waited_for(site, run, caplog):
+    site.page("/")
+    other = asyncio.new_event_loop()
+
+    result = run(on_page=lambda page: other.create_future())
+
+    other.close()
+    (failure,) = result.summary.failures
+    assert "belongs to another event loop" in failure.outcome.error
+
+
+def test_loop_goes_on_while_many_urls_in_a_row_are_left_out(site, run):
+    site.page("/", *(f"/{i}" for i in range(50)))
+    turns = []
+
+    def turn():
+        turns.append(None)
+        asyncio.get_running_loop().call_soon(turn)
+
+    def leave_out(url):
+        if not seen:
+            turn()
+        seen.append(len(turns))
+        return False
+
+    seen = []
+    run(should_fetch=leave_out, config={"concurrency": 1})
+
+    assert len(seen) == 50
+    assert seen == sorted(set(seen))
+
+
 def test_link_hook_that_fails_fails_its_page(site, run, caplog):
     site.page("/", "/a")
 
@@ -202,6 +399,7 @@ def test_hook_that_waits_keeps_no_other_url_from_its_turn(site, run):
     [
         ("print", "must be a function"),
         (lambda page: (yield), "decorate <lambda> with @gen.coroutine"),
+        (functools.partial(lambda page: (yield)), "decorate .* with @gen.coroutine"),
     ],
 )
 def test_what_is_no_hook_is_refused(hook, cure):

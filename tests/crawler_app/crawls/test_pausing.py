@@ -61,8 +61,9 @@ def test_nothing_is_begun_while_it_is_paused(site, steer):
         crawl.pause()
         site.let_go("/")
         yield until(lambda: crawl.frontier.count(State.DONE) == 1)
-        yield [gen.moment for _ in range(10)]  # turns in which a worker would begin
-        yield gen.sleep(0.05)
+        for _ in range(10):  # turns in which a worker would begin
+            yield gen.moment
+        assert crawl.frontier.count(State.CLAIMED) == 0
         asked_while_paused.extend(site.paths)
         assert not crawl.under_way
         crawl.resume()

@@ -8,6 +8,8 @@ import sys
 import pytest
 
 from crawler_app.cli import main
+from crawler_app.config import CrawlConfig
+from crawler_app.directory import CrawlDirectory
 
 # Interrupted when the pages are read, by the terminal: each process gets the signal.
 INTERRUPTED = """
@@ -134,6 +136,26 @@ def test_fail_on_broken_is_content_with_a_good_site(site, tmp_path):
     site.page("/")
 
     assert report(crawl(site, tmp_path), "--fail-on", "broken") == 0
+
+
+@pytest.mark.parametrize("stage", ["forbidden", "killed"])
+def test_fail_on_broken_is_not_content_where_nothing_was_fetched(
+    site, tmp_path, capsys, stage
+):
+    directory = tmp_path / "crawl"
+    if stage == "forbidden":
+        site.answer("/robots.txt", b"User-agent: *\nDisallow: /\n")
+        main(["crawl", site.url, "--into", str(directory), "--quiet"])
+    else:
+        config = CrawlConfig((site.url,))
+        with CrawlDirectory.create(directory, config) as made, made.stores(config):
+            pass
+
+    assert report(directory, "--fail-on", "broken") == 1
+
+    err = capsys.readouterr().err
+    assert err.endswith("Nothing was fetched, so nothing is known.\n")
+    assert report(directory) == 0
 
 
 def test_report_takes_the_place_of_the_one_before(crawled):

@@ -5,8 +5,12 @@ import logging
 import socket
 
 import pytest
+from tornado.iostream import StreamClosedError
+from tornado.tcpclient import TCPClient
 
+from crawler_app import dashboard
 from crawler_app.dashboard import Dashboard
+from crawler_app.dashboard.access import TOKEN_VARIABLE
 from crawler_app.errors import ConfigError
 from gencoro import gen
 
@@ -92,11 +96,22 @@ def test_token_may_come_from_the_environment(watch, monkeypatch):
 
 
 @gen.coroutine
-def test_two_dashboards_have_two_tokens(watch):
+def test_two_dashboards_have_two_tokens(watch, monkeypatch):
+    monkeypatch.delenv(TOKEN_VARIABLE, raising=False)
     with watch() as watched:
         tokens = {Dashboard(watched.monitor)._token for _ in range(2)}
 
     assert len(tokens) == 2
+
+
+@gen.coroutine
+def test_token_that_is_for_long_is_not_shown(watch, monkeypatch):
+    with watch() as watched:
+        assert watched.dashboard.shown_url == watched.dashboard.url
+        monkeypatch.setenv(TOKEN_VARIABLE, "correct-horse-battery")
+        with Dashboard(watched.monitor) as other:
+            assert other.url.endswith("/?token=correct-horse-battery")
+            assert other.shown_url.endswith(f"/?token=${TOKEN_VARIABLE}")
 
 
 @gen.coroutine
@@ -107,3 +122,28 @@ def test_nothing_answers_after_the_end(watch):
 
     with pytest.raises(ConnectionRefusedError):
         yield watched.ask("/state")
+
+
+@gen.coroutine
+def test_strangers_cannot_take_more_connections_than_there_are_for_them(
+    watch, monkeypatch
+):
+    monkeypatch.setattr(dashboard, "MAX_CONNECTIONS", 3)
+    with watch() as watched:
+        held = yield [connect(watched) for _ in range(3)]
+
+        refused = yield connect(watched)
+        with pytest.raises(StreamClosedError):
+            yield refused.read_bytes(1)
+        held.pop().close()
+        while (answer := (yield watched.ask("/state"))).code != 200:
+            pass  # the loop has not seen yet that one is free
+
+        assert answer.code == 200
+
+
+@gen.coroutine
+def connect(watched):
+    stream = yield TCPClient().connect("127.0.0.1", watched.port)
+    watched.streams.append(stream)
+    return stream

@@ -23,8 +23,6 @@ def test_line_tells_how_the_crawl_stands(sample):
         ({"phase": "paused"}, ", paused"),
         ({"phase": "stopping"}, ", stopping"),
         ({"phase": "waiting", "waiting_s": 12.4}, ", waiting 12 s"),
-        ({"phase": "waiting", "waiting_s": 0.4}, " fetches/s"),
-        ({"phase": "waiting", "waiting_s": -0.1}, " fetches/s"),
     ],
 )
 def test_line_tells_why_nothing_happens(sample, changes, end):

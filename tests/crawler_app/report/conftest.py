@@ -62,6 +62,9 @@ class HandMade:
         url = url_of(path)
         self._stores.frontier.add([Candidate(url, host_of(url), refusal=reason)])
 
+    def again(self, reason):
+        self._stores.frontier.requeue([reason])
+
     def queue(self, path):
         url = url_of(path)
         self._stores.frontier.add([Candidate(url, host_of(url))])

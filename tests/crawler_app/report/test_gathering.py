@@ -6,9 +6,10 @@ import pytest
 
 from crawler_app.errors import ConfigError
 from crawler_app.models import Outcome, State
-from crawler_app.report.findings import FINISHED, RUNNING, UNFINISHED, HeldLink
+from crawler_app.report.findings import HeldLink
 from crawler_app.report.shape import in_words
 from crawler_app.report.tally import EXAMPLES, RANKED
+from crawler_app.summary import FINISHED, RUNNING, STOPPED
 
 A = "http://a.test"
 
@@ -101,6 +102,7 @@ def test_loop_of_redirects_is_broken_and_has_its_links(crawl):
         ("B", f"{A}/b"),
     ]
     assert report.totals.broken == 1
+    assert [host.failures for host in report.hosts] == [1]
     assert in_words(report.shape.root.counts) == "1 page, 2 redirects, 1 broken"
 
 
@@ -147,6 +149,28 @@ def test_seed_that_is_broken_is_told_so(crawl):
 
     assert (broken.is_seed, broken.status, broken.error) == (True, None, "too late")
     assert broken.links == []
+
+
+@pytest.mark.parametrize("archive", [True, False])
+def test_seed_whose_redirect_ends_at_what_is_broken_is_told_so(make_crawl, archive):
+    crawl = make_crawl(archive=archive)
+    crawl.redirect("/", "/gone")
+    crawl.fail("/gone", via="/")
+
+    (broken,) = crawl.report().broken
+
+    assert (broken.url, broken.is_seed, broken.links) == (f"{A}/gone", True, [])
+
+
+@pytest.mark.parametrize("last", ["/", "/a"])
+def test_seed_that_leads_into_a_loop_is_told_so(crawl, last):
+    crawl.redirect("/", "/a")
+    crawl.redirect("/a", "/b")
+    crawl.redirect("/b", last)
+
+    (broken,) = crawl.report().broken
+
+    assert (broken.reason, broken.is_seed) == ("redirect_loop", True)
 
 
 @pytest.mark.parametrize("reason", ["too_large", "hook_error", "private_address"])
@@ -252,17 +276,44 @@ def test_state_of_the_crawl(crawl):
     assert crawl.report().state == FINISHED
 
     crawl.queue("/later")
-    assert crawl.report().state == UNFINISHED
+    assert crawl.report().state == STOPPED
 
     with crawl.directory:
         assert crawl.report().state == RUNNING
-    assert crawl.report().state == UNFINISHED
+    assert crawl.report().state == STOPPED
 
 
 def test_crawl_that_has_fetched_nothing(crawl):
     report = crawl.report()
 
     assert (report.totals.urls, report.broken, report.started_at) == (0, [], None)
+    assert report.state == STOPPED
+    assert report.is_empty
+
+
+@pytest.mark.parametrize("reason", ["too_large", "robots_unreachable"])
+def test_crawl_that_gave_up_all_is_empty(crawl, reason):
+    crawl.fail("/", reason, None)
+
+    assert crawl.report().is_empty
+
+
+def test_crawl_whose_only_url_redirects_to_what_is_left_out_is_empty(crawl):
+    crawl.redirect("/", "http://b.test/")
+    crawl.refuse("http://b.test/", "out_of_scope")
+
+    assert crawl.report().is_empty
+
+
+def test_crawl_that_has_anything_is_not_empty(make_crawl):
+    page, file, broken, failed = (make_crawl(name) for name in "pfbh")
+    page.page("/")
+    file.page("/", content_type="image/png")
+    broken.fail("/", "dns", None)
+    failed.page("/", state=State.FAILED, reason="hook_error")
+
+    for crawl in (page, file, broken, failed):
+        assert not crawl.report().is_empty
 
 
 def test_crawl_that_has_not_begun_is_refused(tmp_path, make_crawl):

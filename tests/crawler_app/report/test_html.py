@@ -4,12 +4,15 @@ import base64
 import hashlib
 import html
 import re
+import shlex
 from html.parser import HTMLParser
 
 import pytest
 
+from crawler_app.comparison import Comparison, Vanished
 from crawler_app.report import render_html
 from crawler_app.report.html import FILTERED, MAX_BYTES
+from crawler_app.summary import STOPPED
 
 A = "http://a.test"
 HOSTILE = "\"><script>alert(1)</script><img src=x onerror=alert(1)>'&lt;"
@@ -60,17 +63,182 @@ def test_good_site_is_told_so(crawl):
 def test_crawl_that_has_fetched_nothing_has_a_page(crawl):
     page = render_html(crawl.report())
 
-    assert "Nothing was fetched Of a.test." in text_of(page)
+    text = text_of(page)
+    assert "Nothing was fetched The crawl was ended before its first page." in text
+    assert "No link was followed." in text
     assert "<svg" not in page
 
 
-def test_crawl_that_goes_on_says_so(crawl):
+def test_site_that_robots_txt_closes_says_why_nothing_was_fetched(crawl):
+    crawl.refuse("/", "robots")
+
+    page = render_html(crawl.report())
+
+    assert (
+        "Nothing was fetched The host&#x27;s robots.txt asks not to fetch it; if the "
+        "site is yours, “gencrawl crawl --no-robots” does."
+    ) in text_of(page)
+    assert "<svg" not in page
+
+
+def test_url_that_was_given_up_says_why_nothing_was_fetched(crawl):
+    crawl.fail("/", "too_large", None, error="9 MB")
+
+    text = text_of(render_html(crawl.report()))
+
+    assert "Nothing was fetched It is larger than --max-body-bytes allows" in text
+    assert "(9 MB)." in text
+
+
+def test_redirect_to_another_site_says_why_nothing_was_fetched(crawl):
+    crawl.redirect("/", "http://b.test/")
+    crawl.refuse("http://b.test/", "out_of_scope")
+
+    text = text_of(render_html(crawl.report()))
+
+    assert "Nothing was fetched What it redirects to: it is outside of what" in text
+
+
+def test_broken_seed_is_told_in_a_sentence(crawl):
+    crawl.fail("/")
+
+    assert "1 broken URL It is where the crawl began." in text_of(
+        render_html(crawl.report())
+    )
+
+
+def test_crawl_that_has_not_ended_says_how_it_goes_on(make_crawl):
+    crawl = make_crawl("my crawl")
     crawl.page("/")
     crawl.queue("/later")
 
-    assert "has not come to its end: 1 URL is still" in text_of(
-        render_html(crawl.report())
+    text = html.unescape(text_of(render_html(crawl.report())))
+
+    assert "has not come to its end: 1 URL is still" in text
+    command = f"gencrawl resume {shlex.quote(str(crawl.directory.path))}"
+    assert f"“{command}” goes on with it." in text
+
+
+def test_loop_is_broken_at_its_host_too(crawl):
+    crawl.page("/", '<a href="a">x</a>')
+    crawl.redirect("/a", "/b")
+    crawl.redirect("/b", "/a")
+
+    text = text_of(render_html(crawl.report()))
+
+    assert "1 broken URL" in text
+    assert "Hosts Host Broken URLs Pages Size Mean time a.test 1 3 1" in text
+
+
+def test_body_that_was_given_up_is_no_missing_answer(crawl):
+    crawl.page("/")
+    crawl.fail("/huge", "too_large", None)
+    page = render_html(crawl.report())
+    assert "no status" not in page
+    assert "<td>given up</td>" in page
+
+    crawl.fail("/away", "dns", None)
+    assert '<span class="badge bad">no status</span>' in render_html(crawl.report())
+
+
+def test_page_that_is_as_before_is_told_so(crawl):
+    crawl.redirect("/1", "/2")
+    crawl.redirect("/2", "/3")
+    crawl.page("/3", status=304, reason="unchanged")
+
+    badge = '<span class="badge ok">304 Not Modified (as before)</span>'
+    assert render_html(crawl.report()).count(badge) == 2
+
+
+def test_chain_is_red_only_where_its_end_is_broken(crawl):
+    crawl.redirect("/1", "/2")
+    crawl.redirect("/2", "http://b.test/")
+    crawl.refuse("http://b.test/", "out_of_scope")
+    assert 'class="badge bad"' not in render_html(crawl.report())
+
+    crawl.redirect("/3", "/4")
+    crawl.redirect("/4", "/5")
+    crawl.fail("/5", "dns", None)
+    bad = '<span class="badge bad">the name of the host is unknown</span>'
+    assert bad in render_html(crawl.report())
+
+
+def test_page_says_what_was_tried(crawl, make_crawl):
+    crawl.page("/")
+    text = html.unescape(text_of(render_html(crawl.report())))
+    assert "Only links (<a>, <area>), redirects and what sitemaps name" in text
+    assert "no images, style sheets, scripts or frames, and no links to other" in text
+
+    everywhere = make_crawl("everywhere", scope="any")
+    everywhere.page("/")
+    assert "no links to other" not in text_of(render_html(everywhere.report()))
+
+
+def test_crawl_like_the_one_before_says_that_nothing_has_changed(crawl):
+    crawl.page("/")
+    report = crawl.report()
+    report.comparison = Comparison(unchanged=1)
+    assert "Since the crawl before Nothing has changed. This" in text_of(
+        render_html(report)
     )
+
+    report.state = STOPPED
+    assert "Nothing has changed so far." in text_of(render_html(report))
+
+
+def test_what_has_changed_is_told_and_why_it_has_vanished(crawl):
+    crawl.page("/")
+    report = crawl.report()
+    report.comparison = Comparison(
+        new=[f"{A}/new"],
+        vanished=[
+            Vanished(f"{A}/1", "no longer linked"),
+            Vanished(f"{A}/2", "http_404"),
+        ],
+        unchanged=3,
+    )
+
+    text = text_of(render_html(report))
+
+    assert (
+        "What URLs For example New 1 /new Vanished 2 /1 no longer linked "
+        "/2 404 Not Found Unchanged 3"
+    ) in text
+
+
+def test_picture_comes_after_what_is_broken_and_before_what_is_not(crawl):
+    crawl.page("/a/")
+    page = render_html(crawl.report())
+    assert page.index('id="shape"') < page.index('id="broken"')
+    assert page.index('"#shape"') < page.index('"#broken"')
+
+    crawl.fail("/gone")
+    page = render_html(crawl.report())
+    assert page.count('id="shape"') == 1
+    assert page.index('id="shape"') > page.index('id="broken"')
+    assert page.index('"#shape"') > page.index('"#broken"')
+
+
+def test_picture_has_a_legend_in_words(crawl):
+    for n in range(9):
+        crawl.page(f"/a/{n}")
+    assert 'class="legend"' not in render_html(crawl.report())
+
+    crawl.fail("/gone")
+    assert "red edge: the share that is broken" in text_of(render_html(crawl.report()))
+
+
+def test_tiles_tell_where_all_urls_are(crawl):
+    crawl.page("/")
+    crawl.fail("/huge", "too_large", None)
+    crawl.refuse("http://b.test/", "out_of_scope")
+    crawl.queue("/later")
+
+    text = text_of(render_html(crawl.report()))
+
+    assert "Left out 1 met and not followed" in text
+    assert "Given up 1 for reasons of the crawl" in text
+    assert "Waiting 1 still to be fetched" in text
 
 
 def test_crawl_without_archive_says_what_is_not_known(make_crawl):
@@ -96,8 +264,8 @@ def test_every_kind_of_finding_has_its_section(crawl):
     sections = [section["id"] for section in Tags(page).of("section")]
     assert sections == [
         "totals",
-        "shape",
         "broken",
+        "shape",
         "statuses",
         "depths",
         "loops",
@@ -106,8 +274,8 @@ def test_every_kind_of_finding_has_its_section(crawl):
         "largest",
         "duplicates",
         "hosts",
-        "refused",
-        "otherwise",
+        "left-out",
+        "given-up",
         "crawl",
     ]
     links = [a["href"] for a in Tags(page).of("a") if a["href"].startswith("#")]
@@ -205,7 +373,8 @@ def test_page_stays_small_whatever_the_site_holds(crawl, char):
 
     assert len(page.encode()) <= MAX_BYTES < 300_000
     assert text_of(page).count("Bad Request") >= 1
-    assert "“gencrawl report DIR --format json” lists all" in text_of(page)
+    command = f"gencrawl report {crawl.directory.path} --format json"
+    assert f"“{command}” lists all" in text_of(page)
 
 
 def test_crawl_with_much_to_tell_shows_much(crawl):

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler_app.report.lettering import ELLIPSIS, cut, cut_middle, width_of
+from crawler_app.report.lettering import cut, width_of
+from crawler_app.words import ELLIPSIS
 
 
 @pytest.mark.parametrize(
@@ -35,14 +36,3 @@ def test_what_is_left_has_room(text, room):
     assert text.startswith(left.removesuffix(ELLIPSIS))
     if width_of(text, 10.0) <= room:
         assert left == text
-
-
-@given(st.text(), st.integers(3, 50))
-def test_middle_is_left_out(text, chars):
-    left = cut_middle(text, chars)
-
-    assert len(left) == min(len(text), chars)
-    if len(text) > chars:
-        before, _, after = left.partition(ELLIPSIS)
-        assert text.startswith(before)
-        assert text.endswith(after)

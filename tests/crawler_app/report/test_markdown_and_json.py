@@ -2,6 +2,7 @@
 
 import json
 
+from crawler_app.comparison import Comparison, Vanished
 from crawler_app.report import render_markdown, to_json
 
 A = "http://a.test"
@@ -28,6 +29,32 @@ def test_text_of_the_site_is_no_markdown(crawl):
     text = render_markdown(crawl.report())
 
     assert "\\<b\\>\\[x\\](y) \\`z\\` \\| w<br>" in text
+
+
+def test_link_leads_where_it_leads_whatever_its_url_means_in_html(crawl):
+    crawl.page("/", '<a href="/gone?a=1&amp;amp;b=2&amp;c=3">x</a>')
+    crawl.fail("/gone?a=1&amp;b=2&c=3")
+
+    text = render_markdown(crawl.report())
+
+    assert f"(<{A}/gone?a=1&amp;amp;b=2&c=3>)" in text
+    assert "“x”" in text
+
+
+def test_markdown_says_why_a_page_has_vanished(crawl):
+    crawl.page("/")
+    report = crawl.report()
+    report.comparison = Comparison(vanished=[Vanished(f"{A}/1", "http_404")])
+
+    assert f"[/1](<{A}/1>) (404 Not Found)" in render_markdown(report)
+
+
+def test_markdown_says_how_much_was_left_out(crawl):
+    crawl.page("/")
+    crawl.refuse("http://b.test/", "out_of_scope")
+    crawl.queue("/later")
+
+    assert "; 1 left out, 1 still to be fetched; " in render_markdown(crawl.report())
 
 
 def test_json_has_all_of_each_list(crawl):
