@@ -59,7 +59,7 @@ def legend(sectors: Sequence[Sector], first_ring: int) -> list[tuple[str, str]]:
     if any(s.section == NEUTRAL and s.ring >= first_ring for s in fetched):
         found.append(("gray", "gray: single pages and redirects, or small directories"))
     if len(fetched) < len(sectors):
-        found.append(("pale", "pale: not fetched yet"))
+        found.append(("pale", "pale: not fetched"))
     return found
 
 

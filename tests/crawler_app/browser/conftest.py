@@ -69,7 +69,10 @@ def started_chromium(
     profile = tmp_path_factory.mktemp("chromium")
     service = Service(driver, env=os.environ | {"HOME": str(profile)})
     with _one_at_a_time(tmp_path_factory.getbasetemp().parent):
-        chromium = webdriver.Chrome(_options(program, profile), service)
+        # A connection that is kept would be one too many for tests that count them.
+        chromium = webdriver.Chrome(
+            _options(program, profile), service, keep_alive=False
+        )
     try:
         chromium.set_page_load_timeout(30)
         chromium.set_script_timeout(30)
