@@ -18,7 +18,7 @@ from crawler_app.links import SettledLinks
 from crawler_app.models import Claim, CrawledPage, Fetched, Link, State
 from crawler_app.robots_tags import directives_in_header
 from crawler_app.robots_txt import product_token
-from crawler_app.urls import dedup_key, join, redirect_target
+from crawler_app.urls import dedup_key, join_or_nothing, redirect_target
 
 __all__ = ["Reader"]
 
@@ -96,8 +96,8 @@ class Reader:
         )
         assert end.outcome is not None
         end.outcome.title = page.title
-        base = _joined(claim.url, page.base) or claim.url  # as browsers do
-        end.outcome.canonical = _joined(base, page.canonical)
+        base = join_or_nothing(claim.url, page.base) or claim.url  # as browsers do
+        end.outcome.canonical = join_or_nothing(base, page.canonical)
         wishes = self._wishes(page, fetched)
         nofollow_links = page.nofollow_links if self._config.robots else ()
         for link in self._settled.news(base, page.links):
@@ -172,17 +172,9 @@ class Reader:
 def _links_of(url: str, base: str, fetched: Fetched) -> Iterator[Link]:
     content_type = fetched.headers.get("Content-Type", "")
     for anchor in anchors_of(fetched.body, content_type).links:
-        target = _joined(base, anchor.href)
+        target = join_or_nothing(base, anchor.href)
         if target:
             yield Link(url, target, anchor.text, anchor.is_nofollow)
-
-
-def _joined(base: str, reference: str) -> str:
-    """Return a reference as a canonical URL; nothing if it is none, or empty."""
-    try:
-        return join(base, reference) if reference else ""
-    except UrlError:
-        return ""
 
 
 def _is_respelling(url: str, target: str) -> bool:

@@ -24,6 +24,7 @@ __all__ = [
     "is_loopback",
     "is_of_directory",
     "join",
+    "join_or_nothing",
     "name_of",
     "origin_of",
     "redirect_target",
@@ -220,6 +221,18 @@ def join(base: str, reference: str) -> str:
         return canonicalize(urljoin(base, reference))
     except ValueError as exc:
         raise UrlError("malformed", f"{reference!r} is not a URL: {exc}") from None
+
+
+def join_or_nothing(base: str, reference: str) -> str:
+    """Return what `join` does; nothing if the reference is empty, or none to be fetched.
+
+    >>> join_or_nothing("http://a.test/", "b"), join_or_nothing("http://a.test/", "tel:1")
+    ('http://a.test/b', '')
+    """
+    try:
+        return join(base, reference) if reference else ""
+    except UrlError:
+        return ""
 
 
 def redirect_target(url: str, location: str) -> str:

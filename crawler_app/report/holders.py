@@ -18,13 +18,13 @@ from crawler_app.anchors import anchors_of
 from crawler_app.archive.captures import Captures, database_path, table_errors
 from crawler_app.archive.reading import read_capture
 from crawler_app.directory import CrawlDirectory
-from crawler_app.errors import ArchiveError, UrlError
+from crawler_app.errors import ArchiveError
 from crawler_app.links import SettledLinks
 from crawler_app.models import Fetched, UrlRecord
 from crawler_app.parser import is_html
 from crawler_app.report.processes import most_processes, run_in_processes
 from crawler_app.summary import is_page
-from crawler_app.urls import dedup_key, join, without_fragment
+from crawler_app.urls import dedup_key, join_or_nothing, without_fragment
 
 __all__ = ["Batch", "FoundLink", "Search", "has_archive"]
 
@@ -167,9 +167,9 @@ class _Reader:
         number_by_link: dict[str, int] = {}
 
         def choose(base: str, hrefs: list[str]) -> dict[str, int]:
-            base = _joined(url, base) or url  # as browsers do
+            base = join_or_nothing(url, base) or url  # as browsers do
             for link in self._elsewhere.news(base, hrefs):
-                target = dedup_key(_joined(base, link))
+                target = dedup_key(join_or_nothing(base, link))
                 number = self._search.number_by_key.get(target)
                 if number is None:
                     self._elsewhere.add(base, link)
@@ -181,11 +181,3 @@ class _Reader:
         for anchor in anchors_of(fetched.body, content_type, choose).links:
             number = number_by_link[without_fragment(anchor.href)]
             yield FoundLink(number, url, anchor.text, anchor.href)
-
-
-def _joined(base: str, reference: str) -> str:
-    """Return a reference as a canonical URL; nothing if it is none."""
-    try:
-        return join(base, reference)
-    except UrlError:
-        return ""

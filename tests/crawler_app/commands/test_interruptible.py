@@ -1,0 +1,76 @@
+"""A command is cancelled by Ctrl-C, and has the time to save what it knows."""
+
+import signal
+
+import pytest
+
+from crawler_app.commands import interruptible
+from crawler_app.commands.interruptible import run_interruptible
+from gencoro import gen
+
+
+class Command:
+    """Interrupts itself, and once more while it cleans up."""
+
+    def __init__(self):
+        self.is_clean = False
+
+    @gen.coroutine
+    def __call__(self):
+        try:
+            yield gen.moment
+            signal.raise_signal(signal.SIGINT)
+            yield gen.Future()
+        finally:
+            signal.raise_signal(signal.SIGINT)
+            self.is_clean = True
+
+
+def test_two_interrupts_at_once_are_one(capsys):
+    command = Command()
+
+    status = run_interruptible(command, "docs crawl")
+
+    assert status == 130
+    assert command.is_clean
+    assert "gencrawl resume 'docs crawl'" in capsys.readouterr().err
+
+
+def test_later_interrupt_ends_it_wherever_it_is(monkeypatch, capsys):
+    monkeypatch.setattr(interruptible, "TOGETHER_S", -1.0)
+    command = Command()
+
+    status = run_interruptible(command)
+
+    assert status == 130
+    assert not command.is_clean
+    assert capsys.readouterr().err == "Stopped.\n"
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_signals_are_handled_as_before_afterwards(number, capsys):
+    @gen.coroutine
+    def command():
+        yield gen.moment
+        signal.raise_signal(number)
+        yield gen.Future()
+
+    before = signal.getsignal(number)
+
+    assert run_interruptible(command) == 130
+    assert signal.getsignal(number) == before
+
+
+def test_interrupts_that_are_ignored_stay_so():
+    @gen.coroutine
+    def command():
+        yield gen.moment
+        signal.raise_signal(signal.SIGINT)
+        yield gen.moment
+        return 0
+
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        assert run_interruptible(command) == 0
+    finally:
+        signal.signal(signal.SIGINT, before)
