@@ -17,6 +17,7 @@ class Redirects:
         target_by_url: Where each leads, as canonical URLs.
 
     Attributes:
+        target_by_url: The same.
         url_by_key: Each redirect by its dedup key.
         end_by_key: Of each redirect the dedup key of what it ends at; of one that ends
             nowhere, that of a URL of its loop.
@@ -28,19 +29,22 @@ class Redirects:
     """
 
     def __init__(self, target_by_url: Mapping[str, str]) -> None:
-        self._target_by_url = target_by_url
+        self.target_by_url = target_by_url
         self.url_by_key = {dedup_key(url): url for url in target_by_url}
         self.end_by_key: dict[str, str] = {}
         self.loop_by_key: dict[str, list[str]] = {}
         for key in self.url_by_key:
             self._follow(key)
 
+    def __len__(self) -> int:
+        return len(self.target_by_url)
+
     def chains(self) -> list[list[str]]:
         """Return the ways of two redirects or more that end somewhere, each in full.
 
         Each begins with a redirect that no other leads to, and ends with what is none.
         """
-        later = {dedup_key(target) for target in self._target_by_url.values()}
+        later = {dedup_key(target) for target in self.target_by_url.values()}
         ways = [
             self._way_from(url)
             for key, url in self.url_by_key.items()
@@ -49,12 +53,12 @@ class Redirects:
         return [way for way in ways if len(way) > 2]
 
     def _next(self, key: str) -> str:
-        return dedup_key(self._target_by_url[self.url_by_key[key]])
+        return dedup_key(self.target_by_url[self.url_by_key[key]])
 
     def _way_from(self, url: str) -> list[str]:
         way = [url]
         while (at := self.url_by_key.get(dedup_key(way[-1]))) is not None:
-            way.append(self._target_by_url[at])
+            way.append(self.target_by_url[at])
         return way
 
     def _follow(self, key: str) -> None:

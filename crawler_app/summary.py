@@ -1,7 +1,7 @@
 """What became of a crawl's URLs, in numbers and short lists, read from its frontier."""
 
 import collections
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,6 +10,7 @@ from crawler_app.frontier import Frontier
 from crawler_app.models import Outcome, State, UrlRecord
 from crawler_app.parser import is_html
 from crawler_app.redirects import Redirects
+from crawler_app.stepping import OnStep, in_steps, no_step
 from crawler_app.urls import dedup_key
 
 __all__ = [
@@ -42,9 +43,8 @@ class Summary:
         count_by_status: How many answers had which HTTP status.
         pages: HTML pages that were read.
         size_bytes: Of all bodies, after decompression.
-        target_by_url: The redirects.
+        redirects: Where they lead.
         failures: Every URL that failed.
-        loops: Redirects that lead back to themselves, each once, as a list of URLs.
         slowest: The few URLs that took longest, slowest first.
         last_at: When the last URL was finished, in seconds of the epoch; None if none
             was.
@@ -57,9 +57,8 @@ class Summary:
     )
     pages: int = 0
     size_bytes: int = 0
-    target_by_url: dict[str, str] = field(default_factory=dict)
+    redirects: Redirects = field(default_factory=lambda: Redirects({}))
     failures: list[UrlRecord] = field(default_factory=list)
-    loops: list[list[str]] = field(default_factory=list)
     slowest: list[UrlRecord] = field(default_factory=list)
     last_at: float | None = None
 
@@ -67,6 +66,11 @@ class Summary:
     def left(self) -> int:
         """URLs still to fetch."""
         return self.count_by_state[State.QUEUED] + self.count_by_state[State.CLAIMED]
+
+    @property
+    def loops(self) -> list[list[str]]:
+        """Redirects that lead back to themselves, each once, as a list of URLs."""
+        return list(self.redirects.loop_by_key.values())
 
     def to_json(self) -> dict[str, Any]:
         """Return the numbers as plain values, for ``status --json``."""
@@ -79,7 +83,7 @@ class Summary:
             "statuses": {str(n): c for n, c in sorted(self.count_by_status.items())},
             "pages": self.pages,
             "bytes": self.size_bytes,
-            "redirects": len(self.target_by_url),
+            "redirects": len(self.redirects),
             "redirect_loops": self.loops,
             "failures": [
                 {"url": f.url, "via": f.via, "reason": f.outcome and f.outcome.reason}
@@ -90,20 +94,15 @@ class Summary:
         }
 
 
-def summarize(
-    frontier: Frontier,
-    watch: Callable[[Iterable[UrlRecord]], Iterable[UrlRecord]] = iter,
-) -> Summary:
-    """Read the whole frontier once; memory grows with redirects and failures only.
-
-    Args:
-        watch: Gives all that it is given, and may tell somebody how many.
-    """
+def summarize(frontier: Frontier, on_step: OnStep = no_step) -> Summary:
+    """Read the whole frontier once; memory grows with redirects and failures only."""
     summary = Summary(
         count_by_state={state: frontier.count(state) for state in State},
         count_by_reason={state: collections.Counter() for state in State},
     )
-    for record in watch(frontier.records()):
+    target_by_url: dict[str, str] = {}
+    records = frontier.records()
+    for record in in_steps("reading URLs", records, on_step, frontier.total()):
         outcome = record.outcome
         if outcome is None:
             continue
@@ -115,12 +114,12 @@ def summarize(
         summary.size_bytes += outcome.size_bytes
         summary.pages += is_page(outcome)
         if outcome.redirect_to and record.state is State.DONE:
-            summary.target_by_url[record.url] = outcome.redirect_to
+            target_by_url[record.url] = outcome.redirect_to
         if record.state is State.FAILED:
             summary.failures.append(record)
         if outcome.took_s is not None:
             summary.slowest = _slowest(summary.slowest, record)
-    summary.loops = list(Redirects(summary.target_by_url).loop_by_key.values())
+    summary.redirects = Redirects(target_by_url)
     return summary
 
 
@@ -140,7 +139,7 @@ def final_records(
 
     In a redirect loop that is a URL of the loop.
     """
-    end_by_key = Redirects(summary.target_by_url).end_by_key
+    end_by_key = summary.redirects.end_by_key
     keys = map(dedup_key, urls)
     final_keys = [end_by_key.get(key, key) for key in keys]
     record_by_key: dict[str, UrlRecord | None] = dict.fromkeys(final_keys)

@@ -113,14 +113,16 @@ def render_comparison(comparison: Comparison) -> str:
 
 
 def _redirect_lines(summary: Summary) -> list[str]:
-    if not summary.target_by_url:
+    if not summary.redirects:
         return []
-    targets = collections.Counter(map(dedup_key, summary.target_by_url.values()))
+    targets = collections.Counter(
+        map(dedup_key, summary.redirects.target_by_url.values())
+    )
     meeting = sum(n for n in targets.values() if n > 1)
     found = _counts(
         [("to the same URL as another", meeting), ("loops", len(summary.loops))]
     )
-    lines = [f"redirects    {len(summary.target_by_url):>9,}   {found}"]
+    lines = [f"redirects    {len(summary.redirects):>9,}   {found}"]
     for loop in summary.loops[:LISTED]:
         lines.append("    loop     " + " -> ".join(map(printable, [*loop, loop[0]])))
     return lines

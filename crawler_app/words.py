@@ -19,6 +19,7 @@ __all__ = [
     "shown_url",
     "size",
     "time_of_day",
+    "without_middle",
 ]
 
 ELLIPSIS = "\N{HORIZONTAL ELLIPSIS}"
@@ -58,11 +59,20 @@ def cut_middle(text: str, most: int) -> str:
     >>> cut_middle("http://a.test/very/long/path.html", 21)
     'http://a.t…/path.html'
     """
-    text = printable(text)
+    return without_middle(printable(text), most)
+
+
+def without_middle(text: str, most: int, mark: str = ELLIPSIS) -> str:
+    """Return a text that fits, as it is otherwise: of a URL both ends tell most.
+
+    >>> without_middle("http://a.test/one/two/three.html", 20, "...")
+    'http://a....ree.html'
+    """
     if len(text) <= most:
         return text
-    end = (most - 1) // 2
-    return text[: most - 1 - end] + ELLIPSIS + text[len(text) - end :]
+    kept = max(most - len(mark), 0)
+    end = kept // 2
+    return (text[: kept - end] + mark + text[len(text) - end :])[:most]
 
 
 def shown_url(url: str, home: str, most: int) -> str:

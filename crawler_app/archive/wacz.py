@@ -16,7 +16,7 @@ import time
 import zipfile
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import IO, Any, TypeAlias, cast
+from typing import IO, Any, cast
 
 from crawler_app.archive.captures import NOT_MODIFIED, Captures, table_errors
 from crawler_app.archive.cdxj import index_lines
@@ -24,11 +24,9 @@ from crawler_app.archive.files import file_number, paths_of
 from crawler_app.archive.record import format_date
 from crawler_app.archive.recovery import whole_bytes
 from crawler_app.parser import is_html
+from crawler_app.stepping import OnStep, no_step
 
 __all__ = ["write_wacz"]
-
-# What is done, how much of it, and of how much.
-Tell: TypeAlias = Callable[[str, int, int | None], object]
 
 WACZ_VERSION = "1.1.1"
 
@@ -44,7 +42,7 @@ def write_wacz(
     software: str,
     title_of: Callable[[str], str | None] = lambda url: None,
     now: float | None = None,
-    tell: Tell = lambda what, done, total: None,
+    on_step: OnStep = no_step,
 ) -> None:
     """Write all that an archive holds as one WACZ file, also while it is written to.
 
@@ -53,7 +51,7 @@ def write_wacz(
         software: What has made it, by name and version.
         title_of: What to call the page of a URL; None if it has no title.
         now: When; in seconds of the epoch.
-        tell: Called now and then with what is done, how much of it, and of how much.
+        on_step: Called now and then with what is done, how much of it, and of how much.
 
     If it is broken off, what has been written is no zip file.
 
@@ -71,9 +69,9 @@ def write_wacz(
     ):
         captures.hold()
         writer = _Package(package, at)
-        _add_archive(writer, directory, captures, tell)
-        _add_index(writer, captures, tell)
-        writer.add("pages/pages.jsonl", _page_lines(captures, title_of, tell))
+        _add_archive(writer, directory, captures, on_step)
+        _add_index(writer, captures, on_step)
+        writer.add("pages/pages.jsonl", _page_lines(captures, title_of, on_step))
         writer.describe(software)
 
 
@@ -165,7 +163,7 @@ class _Package:
 
 
 def _add_archive(
-    writer: _Package, directory: Path, captures: Captures, tell: Tell
+    writer: _Package, directory: Path, captures: Captures, on_step: OnStep
 ) -> None:
     known_bytes_by_file = captures.end_by_file()
     # Another process may be writing the last one: nothing of what is torn.
@@ -181,7 +179,7 @@ def _add_archive(
         for piece in pieces:
             yield piece
             done_bytes += len(piece)
-            tell("copying megabytes", done_bytes // 10**6, total_bytes // 10**6)
+            on_step("copying megabytes", done_bytes // 10**6, total_bytes // 10**6)
 
     for path, size_bytes in bytes_by_path.items():
         writer.add(
@@ -199,7 +197,7 @@ def _pieces(path: Path, size_bytes: int) -> Iterator[bytes]:
             yield piece
 
 
-def _add_index(writer: _Package, captures: Captures, tell: Tell) -> None:
+def _add_index(writer: _Package, captures: Captures, on_step: OnStep) -> None:
     name = "index.cdx.gz"
     about = json.dumps({"format": "cdxj-gzip-1.0", "filename": name})
     lines = index_lines(captures)
@@ -214,7 +212,7 @@ def _add_index(writer: _Package, captures: Captures, tell: Tell) -> None:
             offset += len(block)
             yield block
             done += len(block_lines)
-            tell("indexing captures", done, total)
+            on_step("indexing captures", done, total)
 
     writer.add(f"indexes/{name}", compressed(), is_stored=True)
     writer.add("indexes/index.idx", blocks)
@@ -229,12 +227,12 @@ def _block_line(first_line: str, offset: int, block: bytes) -> bytes:
 
 
 def _page_lines(
-    captures: Captures, title_of: Callable[[str], str | None], tell: Tell
+    captures: Captures, title_of: Callable[[str], str | None], on_step: OnStep
 ) -> Iterator[bytes]:
     yield _json_line({"format": "json-pages-1.0", "id": "pages", "title": "Pages"})
     total, _ = captures.counts()
     for done, capture in enumerate(captures.in_order()):
-        tell("listing pages of captures", done, total)
+        on_step("listing pages of captures", done, total)
         is_page = capture.status == 200 and is_html(capture.mime)
         if not is_page or capture.kind == NOT_MODIFIED:
             continue

@@ -28,7 +28,15 @@ from crawler_app.report.reasons import meaning_of
 from crawler_app.summary_text import render_summary
 from gencoro import gen
 
-__all__ = ["add_crawl", "add_resume", "crawl", "resume", "run_and_show", "watching"]
+__all__ = [
+    "add_crawl",
+    "add_resume",
+    "check_showing",
+    "crawl",
+    "resume",
+    "run_and_show",
+    "watching",
+]
 
 # What fails so is worth another try once it is allowed.
 PRIVATE_ADDRESS = "private_address"
@@ -58,7 +66,7 @@ def add_resume(subparsers: Subparsers) -> None:
 
 def crawl(arguments: argparse.Namespace) -> int:
     """Crawl a site into a directory, once more if it holds a crawl of it already."""
-    _check_dashboard(arguments)  # first, for it may have taken the URL for its address
+    check_showing(arguments)  # first, for it may have taken the URL for its address
     config = config_of(arguments)
     return run_interruptible(
         lambda: run_and_show(
@@ -70,7 +78,7 @@ def crawl(arguments: argparse.Namespace) -> int:
 
 def resume(arguments: argparse.Namespace) -> int:
     """Go on with a crawl that was stopped."""
-    _check_dashboard(arguments)
+    check_showing(arguments)
     directory = CrawlDirectory.open(arguments.directory)
     config = dataclasses.replace(directory.config(), **read_options(arguments))
     retried_reasons = PASSING_REASONS if arguments.retry_failed else ()
@@ -90,8 +98,12 @@ def resume(arguments: argparse.Namespace) -> int:
     )
 
 
-def _check_dashboard(arguments: argparse.Namespace) -> None:
-    """Refuse it before a crawl is changed that is kept already."""
+def check_showing(arguments: argparse.Namespace) -> None:
+    """Refuse a dashboard that cannot be before a crawl is changed that is kept already.
+
+    Raises:
+        ConfigError: its address or its token cannot be used.
+    """
     if arguments.dashboard is not None:
         check_dashboard(arguments.dashboard)
 

@@ -8,12 +8,11 @@ from collections.abc import Generator
 from typing import Any
 
 from crawler_app.commands.arguments import Subparsers, add_showing
-from crawler_app.commands.crawl import run_and_show, watching
+from crawler_app.commands.crawl import check_showing, run_and_show, watching
 from crawler_app.commands.exit_status import INTERRUPTED
 from crawler_app.commands.interruptible import run_interruptible
 from crawler_app.config import CrawlConfig
 from crawler_app.crawler import Crawler
-from crawler_app.dashboard import check_dashboard
 from crawler_app.demo_site import DemoSite
 from crawler_app.directory import CrawlDirectory
 from crawler_app.search import render_hits
@@ -36,8 +35,7 @@ def add_demo(subparsers: Subparsers) -> None:
 
 def demo(arguments: argparse.Namespace) -> int:
     """Crawl a small site on this machine, twice, and search what was found."""
-    if arguments.dashboard is not None:
-        check_dashboard(arguments.dashboard)
+    check_showing(arguments)
     with tempfile.TemporaryDirectory(prefix="gencrawl-demo-") as temporary:
         into = str(arguments.into or temporary)
         # Nothing to resume: the site goes when we go.

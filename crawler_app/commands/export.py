@@ -17,6 +17,7 @@ from crawler_app.errors import ConfigError
 from crawler_app.export import EXPORT_FORMATS, WACZ, write_urls
 from crawler_app.frontier import Frontier
 from crawler_app.progress import Steps
+from crawler_app.stepping import in_steps
 
 __all__ = ["add_export", "export"]
 
@@ -50,7 +51,9 @@ def export(arguments: argparse.Namespace) -> int:
             return OK
         # JSON and URLs are UTF-8, whatever the terminal is.
         cast(io.TextIOWrapper, sys.stdout).reconfigure(encoding="utf-8")
-        records = steps.of("exporting URLs", frontier.records(), frontier.total())
+        records = in_steps(
+            "exporting URLs", frontier.records(), steps, frontier.total()
+        )
         write_urls(records, sys.stdout, arguments.format)
         sys.stdout.flush()
     return OK
@@ -65,7 +68,9 @@ def _export_archive(
         raise ConfigError(f"{directory.path} holds no archive")
     title_by_url = {
         record.url: record.outcome.title
-        for record in steps.of("reading URLs", frontier.records(), frontier.total())
+        for record in in_steps(
+            "reading URLs", frontier.records(), steps, frontier.total()
+        )
         if record.outcome is not None and record.outcome.title
     }
     write_wacz(
@@ -73,7 +78,7 @@ def _export_archive(
         sys.stdout.buffer,
         title_of=title_by_url.get,
         software=directory.config().user_agent,
-        tell=steps,
+        on_step=steps,
     )
 
 

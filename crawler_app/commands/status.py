@@ -5,7 +5,6 @@ import contextlib
 import json
 import shlex
 import time
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -37,8 +36,7 @@ def status(arguments: argparse.Namespace) -> int:
         contextlib.closing(directory.frontier()) as frontier,
         Steps(quiet=arguments.quiet) as steps,
     ):
-        total = frontier.total()
-        summary = summarize(frontier, partial(steps.of, "reading URLs", total=total))
+        summary = summarize(frontier, steps)
         comparison = directory.comparison(frontier)
     kept = directory.kept()
     if arguments.json:

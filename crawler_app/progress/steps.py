@@ -3,29 +3,23 @@
 Rule: a command that takes no second says nothing.
 """
 
-import itertools
 import os
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator
-from typing import Self, TextIO, TypeVar
+from collections.abc import Callable
+from typing import Self, TextIO
 
 from crawler_app.progress.screen import is_screen
 
 __all__ = ["Steps"]
 
-T = TypeVar("T")
-
 EVERY_S = 1.0
-
-# Items between two looks at the clock, so that one costs 30 ns and not 100.
-ITEMS_PER_LOOK = 64
 
 CLEAR_LINE = "\r\x1b[K"
 
 
 class Steps:
-    """Tells how far a command has come, once a second.  To be entered.
+    """Tells how far a command has come, once a second.  To be entered, and called.
 
     Args:
         file: Where to; standard error, so that results can be piped.  Nothing is written
@@ -33,6 +27,7 @@ class Steps:
         quiet: Whether to say nothing at all.
         clock: In seconds.
 
+    >>> import itertools
     >>> seconds = itertools.count()
     >>> with Steps(sys.stdout, clock=lambda: float(next(seconds))) as steps:
     ...     for done in range(1, 4):
@@ -79,18 +74,6 @@ class Steps:
         else:
             self._file.write(text + "\n")
         self._file.flush()
-
-    def of(
-        self, what: str, items: Iterable[T], total: int | None = None
-    ) -> Iterator[T]:
-        """Give the items one by one, and say how many were given."""
-        iterator = iter(items)
-        done = 0
-        for item in iterator:
-            self(what, done, total)
-            yield item
-            yield from itertools.islice(iterator, ITEMS_PER_LOOK - 1)
-            done += ITEMS_PER_LOOK
 
     def _columns(self) -> int:
         assert self._file is not None

@@ -15,9 +15,9 @@ from crawler_app.models import State
 from crawler_app.monitor import Sample
 from crawler_app.printing import printable
 from crawler_app.progress.lines import clock, phase
-from crawler_app.words import size
+from crawler_app.words import ELLIPSIS, size, without_middle
 
-__all__ = ["CrawlTable", "cut", "sparkline"]
+__all__ = ["CrawlTable", "sparkline"]
 
 # Longer lines are hard to read; the URLs of failures are all that could use them.
 MAX_COLUMNS = 120
@@ -171,7 +171,8 @@ class _Page:
         return Text.assemble((f"{label:<{LABEL_COLUMNS}}", "dim"), value)
 
     def _fit(self, text: str, columns: int) -> str:
-        return cut(self._clean(text), columns, "..." if self.is_ascii else "…")
+        mark = "..." if self.is_ascii else ELLIPSIS
+        return without_middle(self._clean(text), columns, mark)
 
     def _clean(self, text: str) -> str:
         text = printable(text)
@@ -179,19 +180,6 @@ class _Page:
             # As the terminal's own error handler would write it, which is wider.
             return text.encode("ascii", "backslashreplace").decode()
         return text
-
-
-def cut(text: str, columns: int, mark: str = "…") -> str:
-    """Return a text that fits, with its middle cut out: of a URL both ends tell most.
-
-    >>> cut("http://a.test/one/two/three.html", 20)
-    'http://a.t…hree.html'
-    """
-    if len(text) <= columns:
-        return text
-    kept = max(columns - len(mark), 0)
-    tail = kept // 2
-    return (text[: kept - tail] + mark + text[len(text) - tail :])[:columns]
 
 
 def sparkline(rates: Sequence[float]) -> str:

@@ -18,8 +18,8 @@ Rule: findings have whole lists, and only what is for a person is cut.
 
 from crawler_app.report.as_json import to_json
 from crawler_app.report.findings import Report
-from crawler_app.report.gathering import OnStep, gather
+from crawler_app.report.gathering import gather
 from crawler_app.report.html import render_html
 from crawler_app.report.markdown import render_markdown
 
-__all__ = ["OnStep", "Report", "gather", "render_html", "render_markdown", "to_json"]
+__all__ = ["Report", "gather", "render_html", "render_markdown", "to_json"]

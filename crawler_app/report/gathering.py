@@ -6,7 +6,7 @@ chains of redirects; the archive only if something is broken.
 
 import contextlib
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any
 
 from crawler_app.config import CrawlConfig
@@ -20,22 +20,17 @@ from crawler_app.report.holders import Search, has_archive
 from crawler_app.report.reasons import REDIRECT_LOOP
 from crawler_app.report.tally import Tally
 from crawler_app.report.targets import Targets, add_first_pages
+from crawler_app.stepping import OnStep, in_steps, no_step
 from crawler_app.summary import is_page, state_of
 from crawler_app.urls import dedup_key, host_of
 from crawler_app.words import number
 
-__all__ = ["OnStep", "gather"]
-
-# Records between two calls that tell of the progress.
-RECORDS_PER_STEP = 2000
-
-# What is being done, how much of it is done, and how much there is.
-OnStep = Callable[[str, int, int], object]
+__all__ = ["gather"]
 
 
 def gather(
     directory: CrawlDirectory,
-    on_step: OnStep = lambda what, done, total: None,
+    on_step: OnStep = no_step,
     processes: int | None = None,
 ) -> Report:
     """Return all that a report tells of a crawl, also while it runs.
@@ -54,7 +49,8 @@ def gather(
     owner = directory.owner()
     with contextlib.closing(directory.frontier()) as frontier:
         tally = Tally()
-        for record in _watched(frontier, "reading URLs", on_step):
+        records, total = frontier.records(), frontier.total()
+        for record in in_steps("reading URLs", records, on_step, total):
             tally.add(record)
         redirects = Redirects(tally.target_by_url)
         tally.add_redirects(redirects)
@@ -67,14 +63,6 @@ def gather(
     add_first_pages(report.broken, tally.failures)
     report.broken.sort(key=lambda broken: -len(broken.links))
     return report
-
-
-def _watched(frontier: Frontier, what: str, on_step: OnStep) -> Iterator[UrlRecord]:
-    total = frontier.total()
-    for done, record in enumerate(frontier.records()):
-        if done % RECORDS_PER_STEP == 0:
-            on_step(what, done, max(done, total))
-        yield record
 
 
 def _report_of(
@@ -161,7 +149,8 @@ def _look_again(
     }
     group_by_digest: dict[str, Duplicates] = {}
     if ways or tally.repeated_digests:
-        for record in _watched(frontier, "comparing pages", on_step):
+        records, total = frontier.records(), frontier.total()
+        for record in in_steps("comparing pages", records, on_step, total):
             key = dedup_key(record.url)
             if key in record_by_key:
                 record_by_key[key] = record

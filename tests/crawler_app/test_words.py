@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler_app.printing import printable
-from crawler_app.words import ELLIPSIS, cut_middle, size
+from crawler_app.words import ELLIPSIS, cut_middle, size, without_middle
 
 
 def test_size_has_the_unit_that_fits():
@@ -30,3 +30,12 @@ def test_middle_is_left_out(text, most):
         assert left == before + ELLIPSIS + after
         assert text.startswith(before)
         assert text.endswith(after)
+
+
+@given(st.text(), st.integers(0, 60), st.sampled_from(["…", "..."]))
+def test_cut_text_fits_and_keeps_what_fits(text, columns, mark):
+    short = without_middle(text, columns, mark)
+
+    assert len(short) <= columns
+    assert (short == text) is (len(text) <= columns) or short == mark
+    assert without_middle(short, columns, mark) == short

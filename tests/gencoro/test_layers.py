@@ -76,6 +76,7 @@ LEVELS = {
         "knobs": 2,
         "printing": 2,
         "stats": 2,
+        "stepping": 2,
         "urls": 2,
         "addresses": 3,
         "anchors": 3,

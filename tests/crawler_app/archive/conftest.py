@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import gzip
+import io
 
 import pytest
 from tornado.httputil import HTTPHeaders
@@ -135,3 +136,26 @@ def read_records(tmp_path):
         return found
 
     return read_records
+
+
+class Pipe(io.RawIOBase):
+    """Takes what is written, and cannot go back."""
+
+    def __init__(self):
+        self.data = bytearray()
+
+    def writable(self):
+        return True
+
+    def write(self, data):
+        self.data += data
+        return len(data)
+
+    def getvalue(self):
+        return bytes(self.data)
+
+
+@pytest.fixture(params=[io.BytesIO, Pipe])
+def package_file(request):
+    """What a package is written to."""
+    return request.param()

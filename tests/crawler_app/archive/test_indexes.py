@@ -107,27 +107,11 @@ def test_there_is_no_package_without_an_archive(tmp_path):
         write_wacz(tmp_path, io.BytesIO(), software="test")
 
 
-class Pipe(io.RawIOBase):
-    """Takes what is written, and cannot go back."""
-
-    def __init__(self):
-        self.data = bytearray()
-
-    def writable(self):
-        return True
-
-    def write(self, data):
-        self.data += data
-        return len(data)
-
-
-@pytest.fixture(params=[io.BytesIO, Pipe])
-def package(request, archived):
-    file = request.param()
+@pytest.fixture
+def package(package_file, archived):
     title_of = {"http://www.a.test/7": "Seven"}.get
-    write_wacz(archived, file, software="test 1.0", title_of=title_of, now=2e9)
-    data = file.data if isinstance(file, Pipe) else file.getvalue()
-    with zipfile.ZipFile(io.BytesIO(data)) as package:
+    write_wacz(archived, package_file, software="test 1.0", title_of=title_of, now=2e9)
+    with zipfile.ZipFile(io.BytesIO(package_file.getvalue())) as package:
         yield package
 
 

@@ -13,9 +13,10 @@ import pytest
 COMMAND = """
 import sys
 from crawler_app.cli import main
+from crawler_app import stepping
 from crawler_app.progress import steps
 
-steps.EVERY_S, steps.ITEMS_PER_LOOK = 0.0, 1
+steps.EVERY_S, stepping.ITEMS_PER_STEP = 0.0, 1
 sys.exit(main(sys.argv[1:]))
 """
 URLS = 5_000

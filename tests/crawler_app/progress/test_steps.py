@@ -9,7 +9,8 @@ import sys
 import pytest
 
 from crawler_app.progress import Steps
-from crawler_app.progress.steps import CLEAR_LINE, ITEMS_PER_LOOK
+from crawler_app.progress.steps import CLEAR_LINE
+from crawler_app.stepping import ITEMS_PER_STEP, in_steps
 
 
 class Clock:
@@ -61,29 +62,29 @@ def test_total_may_be_unknown(file, clock):
     assert file.getvalue() == "reading pages 1,234\n"
 
 
-@pytest.mark.parametrize("count", [0, 1, ITEMS_PER_LOOK, 10 * ITEMS_PER_LOOK + 1])
+@pytest.mark.parametrize("count", [0, 1, ITEMS_PER_STEP, 10 * ITEMS_PER_STEP + 1])
 def test_items_are_given_as_they_are(file, clock, count):
     with Steps(file, clock=clock) as steps:
-        items = list(steps.of("reading pages", iter(range(count)), count))
+        items = list(in_steps("reading pages", iter(range(count)), steps, count))
 
     assert items == list(range(count))
 
 
 def test_items_that_were_given_are_counted(file, clock):
     with Steps(file, clock=clock) as steps:
-        for given, _ in enumerate(steps.of("reading", range(1_000), 1_000), 1):
+        for given, _ in enumerate(in_steps("reading", range(1_000), steps, 1_000), 1):
             clock.now = given / 500
 
     counts = [
         int(line.split()[1].replace(",", "")) for line in file.getvalue().splitlines()
     ]
     assert counts == [512]
-    assert 500 <= counts[0] < 500 + ITEMS_PER_LOOK
+    assert 500 <= counts[0] < 500 + ITEMS_PER_STEP
 
 
 def test_items_may_be_left_half_way(file, clock):
     with Steps(file, clock=clock) as steps:
-        items = steps.of("reading", range(1_000))
+        items = in_steps("reading", range(1_000), steps)
         assert next(items) == 0
         items.close()
 
@@ -94,7 +95,7 @@ def test_quiet_one_says_nothing(file, clock):
     with Steps(file, quiet=True, clock=clock) as steps:
         clock.now = 10.0
         steps("reading pages", 1)
-        assert list(steps.of("reading pages", [1, 2])) == [1, 2]
+        assert list(in_steps("reading pages", [1, 2], steps)) == [1, 2]
 
     assert file.getvalue() == ""
 

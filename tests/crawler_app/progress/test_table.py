@@ -9,7 +9,7 @@ from rich.cells import cell_len
 from rich.console import Console
 
 from crawler_app.crawl import Failure
-from crawler_app.progress.table import CrawlTable, cut, sparkline
+from crawler_app.progress.table import CrawlTable, sparkline
 
 
 def drawn(table, *, width=80, height=40, encoding="utf-8", **options):
@@ -136,15 +136,6 @@ def test_no_color_is_honored(sample, monkeypatch, is_colored):
     # Green is the color of what is done.
     assert ("\x1b[1;32m" in text) is is_colored
     assert "1,234" in text
-
-
-@given(st.text(), st.integers(0, 60), st.sampled_from(["…", "..."]))
-def test_cut_text_fits_and_keeps_what_fits(text, columns, mark):
-    short = cut(text, columns, mark)
-
-    assert len(short) <= columns
-    assert (short == text) is (len(text) <= columns) or short == mark
-    assert cut(short, columns, mark) == short
 
 
 @given(st.lists(st.floats(0, 1e9)))
