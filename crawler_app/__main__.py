@@ -2,7 +2,7 @@
 
 import sys
 
-from crawler_app.cli import main
+from crawler_app.commands.main import main
 
 if __name__ == "__main__":
     sys.exit(main())

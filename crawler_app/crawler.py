@@ -11,16 +11,16 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any
 
-from crawler_app.comparison import Comparison
 from crawler_app.config import CrawlConfig
 from crawler_app.crawl import Crawl
+from crawler_app.crawl.hooks import Hooks
 from crawler_app.directory import CrawlDirectory, Kept, Stores
 from crawler_app.errors import ConfigError
 from crawler_app.fetcher import check_fetcher, make_fetcher
 from crawler_app.frontier.memory import MemoryFrontier
-from crawler_app.hooks import Hooks
 from crawler_app.models import CrawledPage, Link, UrlRecord
-from crawler_app.summary import Summary, final_records, pages_of, summarize
+from crawler_app.results.comparison import Comparison
+from crawler_app.results.summary import Summary, final_records, pages_of, summarize
 from gencoro import gen
 
 __all__ = ["Crawler", "Result"]

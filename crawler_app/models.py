@@ -22,7 +22,7 @@ __all__ = [
     "UrlRecord",
 ]
 
-# How far a crawl may go from its seeds; what each means is in `crawler_app.scope`.
+# How far a crawl may go from its seeds; what each means is in `crawler_app.crawl.scope`.
 REACHES = ("host", "domain", "prefix", "any")
 
 # The refusals that do not stand when another way leads to the URL: a shorter one, or one

@@ -137,7 +137,7 @@ def per_host_limit(
     Args:
         configured: The user's own wish, which comes first.
         seed_hosts: As of `host_of`.
-        reach: As in `crawler_app.scope`.
+        reach: As in `crawler_app.crawl.scope`.
         concurrency: Fetches under way at once, from all hosts.
 
     >>> per_host_limit(None, ["a.test", "b.test"], "host", concurrency=10)

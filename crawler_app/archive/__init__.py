@@ -39,9 +39,9 @@ from crawler_app.archive.captures import (
 )
 from crawler_app.archive.cdxj import is_current, write_cdxj
 from crawler_app.archive.files import Files, paths_of
-from crawler_app.archive.reading import read_capture
 from crawler_app.archive.recorder import Recorder
 from crawler_app.archive.recovery import recover
+from crawler_app.archive.replay import read_capture
 from crawler_app.archive.writer import Writer
 from crawler_app.errors import ArchiveError
 from crawler_app.models import Fetched

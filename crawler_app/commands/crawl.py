@@ -10,22 +10,22 @@ from contextlib import AbstractContextManager
 from typing import Any
 
 from crawler_app.commands.arguments import Subparsers, add_directory, add_showing
+from crawler_app.commands.config_options import add_options, config_of, read_options
 from crawler_app.commands.exit_status import FAILED, INTERRUPTED, OK
 from crawler_app.commands.interruptible import how_to_resume, run_interruptible
-from crawler_app.comparison import THERE
+from crawler_app.commands.summary_text import render_summary
 from crawler_app.config import CrawlConfig
 from crawler_app.crawl import Crawl
+from crawler_app.crawl.ending import PASSING_REASONS
 from crawler_app.crawler import Crawler, Result
 from crawler_app.dashboard import Dashboard, check_dashboard
 from crawler_app.directory import CrawlDirectory
-from crawler_app.ending import PASSING_REASONS
 from crawler_app.models import UrlRecord
 from crawler_app.monitor import Monitor
-from crawler_app.options import add_options, config_of, read_options
-from crawler_app.printing import printable
-from crawler_app.progress import shown_on
 from crawler_app.report.reasons import meaning_of
-from crawler_app.summary_text import render_summary
+from crawler_app.results.comparison import THERE
+from crawler_app.terminal import shown_on
+from crawler_app.text.escaping import printable
 from gencoro import gen
 
 __all__ = [

@@ -15,7 +15,7 @@ from crawler_app.config import CrawlConfig
 from crawler_app.crawler import Crawler
 from crawler_app.demo_site import DemoSite
 from crawler_app.directory import CrawlDirectory
-from crawler_app.search import render_hits
+from crawler_app.index.rendering import render_hits
 from gencoro import gen
 
 __all__ = ["add_demo", "demo"]

@@ -14,10 +14,10 @@ from crawler_app.commands.arguments import Subparsers, add_directory, add_quiet
 from crawler_app.commands.exit_status import OK
 from crawler_app.directory import CrawlDirectory
 from crawler_app.errors import ConfigError
-from crawler_app.export import EXPORT_FORMATS, WACZ, write_urls
 from crawler_app.frontier import Frontier
-from crawler_app.progress import Steps
-from crawler_app.stepping import in_steps
+from crawler_app.progress import in_steps
+from crawler_app.results.export import EXPORT_FORMATS, WACZ, write_urls
+from crawler_app.terminal import Steps
 
 __all__ = ["add_export", "export"]
 

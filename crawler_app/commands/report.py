@@ -15,7 +15,6 @@ from crawler_app.commands.arguments import Subparsers, add_directory, add_quiet
 from crawler_app.commands.exit_status import BROKEN, FAILED, OK
 from crawler_app.directory import CrawlDirectory
 from crawler_app.errors import ConfigError
-from crawler_app.progress import Steps
 from crawler_app.report import (
     Report,
     gather,
@@ -23,8 +22,9 @@ from crawler_app.report import (
     render_markdown,
     to_json,
 )
-from crawler_app.summary import FINISHED
-from crawler_app.words import number
+from crawler_app.results.summary import FINISHED
+from crawler_app.terminal import Steps
+from crawler_app.text.formatting import number
 
 __all__ = ["add_report", "report"]
 

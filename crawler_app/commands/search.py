@@ -8,7 +8,7 @@ import sys
 from crawler_app.commands.arguments import Subparsers, add_directory, count
 from crawler_app.commands.exit_status import FAILED, OK
 from crawler_app.directory import CrawlDirectory
-from crawler_app.search import render_hits, to_json
+from crawler_app.index.rendering import render_hits, to_json
 
 __all__ = ["add_search", "search"]
 

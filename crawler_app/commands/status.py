@@ -10,11 +10,11 @@ from typing import Any
 
 from crawler_app.commands.arguments import Subparsers, add_directory, add_quiet
 from crawler_app.commands.exit_status import OK
+from crawler_app.commands.summary_text import render_summary
 from crawler_app.directory import CrawlDirectory
-from crawler_app.progress import Steps
-from crawler_app.summary import FINISHED, RUNNING, Summary, state_of, summarize
-from crawler_app.summary_text import render_summary
-from crawler_app.words import number
+from crawler_app.results.summary import FINISHED, RUNNING, Summary, state_of, summarize
+from crawler_app.terminal import Steps
+from crawler_app.text.formatting import number
 
 __all__ = ["add_status", "render_state", "status"]
 

@@ -21,8 +21,8 @@ from crawler_app.dashboard.messages import to_json
 from crawler_app.dashboard.metrics import Metrics
 from crawler_app.dashboard.searcher import Searcher
 from crawler_app.errors import ConfigError, SearchError, SearchIndexError
+from crawler_app.index.rendering import to_json as hits_to_json
 from crawler_app.monitor import Monitor
-from crawler_app.search import to_json as hits_to_json
 from gencoro import gen
 from gencoro.concurrent import Future
 

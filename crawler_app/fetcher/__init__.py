@@ -29,7 +29,7 @@ from gencoro import gen
 __all__ = ["Fetcher", "HttpFetcher", "check_fetcher", "fetcher_class", "make_fetcher"]
 
 # By name, since what it imports may not be installed.
-REQUESTS_FETCHER = "crawler_app.fetcher.blocking.RequestsFetcher"
+REQUESTS_FETCHER = "crawler_app.fetcher.requests_.RequestsFetcher"
 
 
 class Fetcher(Protocol):

@@ -23,11 +23,11 @@ from crawler_app.fetcher.curl import CurlExchange
 from crawler_app.fetcher.errors import fetch_error
 from crawler_app.fetcher.incoming import Incoming, decoded
 from crawler_app.fetcher.outgoing import Outgoing, Proxy
+from crawler_app.fetcher.resolver import CachingResolver
 from crawler_app.httpclient import PooledAsyncHTTPClient, PooledHTTPResponse
 from crawler_app.httpclient.codings import ACCEPTED
 from crawler_app.httpclient.dialing import AddressCheck
 from crawler_app.models import Fetched
-from crawler_app.resolver import CachingResolver
 from gencoro import gen
 
 __all__ = ["HttpFetcher", "client_class", "imported", "request_options"]

@@ -13,13 +13,13 @@ from urllib.parse import unquote
 
 from tornado.httputil import HTTPHeaders, encode_username_password
 
-from crawler_app.addresses import (
+from crawler_app.config import PUBLIC_HEADERS, CrawlConfig
+from crawler_app.fetcher.addresses import (
     is_private_host,
     require_public,
     require_public_host,
 )
-from crawler_app.config import PUBLIC_HEADERS, CrawlConfig
-from crawler_app.cookies import CookieStore
+from crawler_app.fetcher.cookies import CookieStore
 from crawler_app.httpclient.dialing import AddressCheck
 from crawler_app.urls import host_of, origin_of
 
@@ -123,7 +123,7 @@ class Outgoing:
     def require_public_host(self, url: str) -> None:
         """Refuse a URL whose host is private by what it says, if such are refused.
 
-        See `crawler_app.addresses.require_public_host`; what a name leads to is for
+        See `crawler_app.fetcher.addresses.require_public_host`; what a name leads to is for
         ``check_address``.
 
         Raises:

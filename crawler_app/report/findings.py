@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from crawler_app.comparison import Comparison
 from crawler_app.directory import Kept
 from crawler_app.report.shape import Shape
+from crawler_app.results.comparison import Comparison
 
 __all__ = [
     "Broken",
@@ -184,7 +184,7 @@ class Report:
         site: The hosts of the seeds, in a few words.
         path: The directory of the crawl.
         made_at: In seconds of the epoch, as the others are.
-        state: As of `crawler_app.summary.state_of`.
+        state: As of `crawler_app.results.summary.state_of`.
         started_at: When the first URL ended; None if none has.
         ended_at: When the last one did.
         options: Those that are not as they are by default.

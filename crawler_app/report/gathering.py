@@ -10,20 +10,20 @@ from collections.abc import Iterable
 from typing import Any
 
 from crawler_app.config import CrawlConfig
+from crawler_app.config.option import knobs_of
 from crawler_app.directory import CrawlDirectory
 from crawler_app.frontier import Frontier
-from crawler_app.knobs import knobs_of
 from crawler_app.models import UrlRecord
-from crawler_app.redirects import Redirects
+from crawler_app.progress import OnStep, in_steps, no_step
 from crawler_app.report.findings import Broken, Chain, Duplicates, Report
 from crawler_app.report.holders import Search, has_archive
 from crawler_app.report.reasons import REDIRECT_LOOP
 from crawler_app.report.tally import Tally
 from crawler_app.report.targets import Targets, add_first_pages
-from crawler_app.stepping import OnStep, in_steps, no_step
-from crawler_app.summary import is_page, state_of
+from crawler_app.results.redirects import Redirects
+from crawler_app.results.summary import is_page, state_of
+from crawler_app.text.formatting import number
 from crawler_app.urls import dedup_key, host_of
-from crawler_app.words import number
 
 __all__ = ["gather"]
 

@@ -14,16 +14,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from crawler_app.anchors import anchors_of
 from crawler_app.archive.captures import Captures, database_path, table_errors
-from crawler_app.archive.reading import read_capture
+from crawler_app.archive.replay import read_capture
 from crawler_app.directory import CrawlDirectory
+from crawler_app.documents.anchors import anchors_of
+from crawler_app.documents.html import is_html
+from crawler_app.documents.settled_links import SettledLinks
 from crawler_app.errors import ArchiveError
-from crawler_app.links import SettledLinks
 from crawler_app.models import Fetched, UrlRecord
-from crawler_app.parser import is_html
 from crawler_app.report.processes import most_processes, run_in_processes
-from crawler_app.summary import is_page
+from crawler_app.results.summary import is_page
 from crawler_app.urls import dedup_key, join_or_nothing, without_fragment
 
 __all__ = ["Batch", "FoundLink", "Search", "has_archive"]

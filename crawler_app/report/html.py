@@ -13,13 +13,13 @@ from pathlib import Path
 
 from tornado.template import Loader, Template
 
-from crawler_app.report.broken_list import BrokenList, broken_list
 from crawler_app.report.findings import Report
-from crawler_app.report.sections import tables_of
 from crawler_app.report.sunburst import Sunburst, sunburst
 from crawler_app.report.tables import Limits, Table
+from crawler_app.report.tables.broken import BrokenList, broken_list
+from crawler_app.report.tables.sections import tables_of
 from crawler_app.report.verdict import caveats, explanation, headline
-from crawler_app.words import cut, sentence, size, time_of_day
+from crawler_app.text.formatting import cut, sentence, size, time_of_day
 
 __all__ = ["MAX_BYTES", "render_html"]
 

@@ -5,7 +5,7 @@ Pure.  Widths are estimates, rather too wide than too narrow.
 
 import unicodedata
 
-from crawler_app.words import ELLIPSIS
+from crawler_app.text.formatting import ELLIPSIS
 
 __all__ = ["cut", "width_of"]
 

@@ -6,12 +6,12 @@ Pure.  Rule: no text of the site can be taken for Markdown or for HTML.
 import re
 from collections.abc import Iterator
 
-from crawler_app.report.broken_list import Holder, Item, broken_list
 from crawler_app.report.findings import Report
-from crawler_app.report.sections import tables_of
 from crawler_app.report.tables import Cell, Limits, Shown, Table
+from crawler_app.report.tables.broken import Holder, Item, broken_list
+from crawler_app.report.tables.sections import tables_of
 from crawler_app.report.verdict import caveats, explanation, headline
-from crawler_app.words import number, sentence, size, time_of_day
+from crawler_app.text.formatting import number, sentence, size, time_of_day
 
 __all__ = ["render_markdown"]
 

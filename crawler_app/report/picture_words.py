@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from crawler_app.report.sectors import NEUTRAL, Sector
 from crawler_app.report.shape import Kind, in_words
-from crawler_app.words import cut_middle
+from crawler_app.text.formatting import cut_middle
 
 __all__ = ["description", "legend", "title", "tooltip"]
 

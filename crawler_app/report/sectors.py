@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from urllib.parse import unquote
 
-from crawler_app.printing import printable
 from crawler_app.report.shape import Kind, Node, Shape, in_words
+from crawler_app.text.escaping import printable
 
 __all__ = ["NEUTRAL", "PAGES", "Sector", "divide", "every", "shown"]
 

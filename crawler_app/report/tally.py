@@ -8,13 +8,13 @@ import heapq
 from collections import Counter
 from collections.abc import Callable
 
-from crawler_app.comparison import THERE
+from crawler_app.documents.html import is_html
 from crawler_app.models import Outcome, State, UrlRecord
-from crawler_app.parser import is_html
-from crawler_app.redirects import Redirects
 from crawler_app.report.findings import Failure, Host, Ranked, Refusal, Totals
 from crawler_app.report.reasons import is_broken
 from crawler_app.report.shape import Kind, Shape
+from crawler_app.results.comparison import THERE
+from crawler_app.results.redirects import Redirects
 from crawler_app.urls import host_of
 
 __all__ = ["RANKED", "Tally"]

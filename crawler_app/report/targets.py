@@ -7,9 +7,9 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from crawler_app.models import UrlRecord
-from crawler_app.redirects import Redirects
 from crawler_app.report.findings import Broken, HeldLink
 from crawler_app.report.holders import FoundLink
+from crawler_app.results.redirects import Redirects
 from crawler_app.urls import dedup_key
 
 __all__ = ["Targets", "add_first_pages"]

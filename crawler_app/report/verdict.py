@@ -6,8 +6,8 @@ Pure.  The same words stand at the head of the page and of the text.
 from crawler_app.report.findings import Report
 from crawler_app.report.reasons import meaning_of
 from crawler_app.report.tables import command
-from crawler_app.summary import FINISHED, RUNNING
-from crawler_app.words import cut, number
+from crawler_app.results.summary import FINISHED, RUNNING
+from crawler_app.text.formatting import cut, number
 
 __all__ = ["caveats", "explanation", "headline"]
 

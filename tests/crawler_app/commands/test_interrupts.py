@@ -12,11 +12,11 @@ import pytest
 # and it cannot end before it is interrupted.
 COMMAND = """
 import sys
-from crawler_app.cli import main
-from crawler_app import stepping
-from crawler_app.progress import steps
+from crawler_app.commands.main import main
+from crawler_app import progress
+from crawler_app.terminal import steps
 
-steps.EVERY_S, stepping.ITEMS_PER_STEP = 0.0, 1
+steps.EVERY_S, progress.ITEMS_PER_STEP = 0.0, 1
 sys.exit(main(sys.argv[1:]))
 """
 URLS = 5_000

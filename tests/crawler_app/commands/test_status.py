@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from crawler_app.cli import main
+from crawler_app.commands.main import main
 
 
 def status(capsys, directory, *options):

@@ -495,7 +495,8 @@ def test_name_that_leads_to_a_private_address(asking, names, addresses):
 def test_private_address_beside_a_public_one_is_passed_over(asking, names, monkeypatch):
     names["both.test"] = ["127.0.0.2", "127.0.0.1"]
     monkeypatch.setattr(
-        "crawler_app.addresses.is_public", lambda address: address == "127.0.0.1"
+        "crawler_app.fetcher.addresses.is_public",
+        lambda address: address == "127.0.0.1",
     )
 
     fetched, server = fetch_from(asking, answer(b"x"), host="both.test", **PUBLIC_SEED)
@@ -505,7 +506,7 @@ def test_private_address_beside_a_public_one_is_passed_over(asking, names, monke
 
 
 def test_public_address_is_connected_to(client, monkeypatch):
-    monkeypatch.setattr("crawler_app.addresses.is_public", lambda address: True)
+    monkeypatch.setattr("crawler_app.fetcher.addresses.is_public", lambda address: True)
 
     fetched, server = fetch_from(client, answer(b"x"), **PUBLIC_SEED)
 

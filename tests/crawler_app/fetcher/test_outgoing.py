@@ -5,9 +5,9 @@ import base64
 import pytest
 from tornado.httputil import HTTPHeaders
 
-from crawler_app.addresses import require_public
 from crawler_app.config import CrawlConfig
 from crawler_app.errors import ConfigError, FetchError
+from crawler_app.fetcher.addresses import require_public
 from crawler_app.fetcher.outgoing import Outgoing, Proxy, denies_private, proxy_of
 
 SEED = "https://a.test:8443/docs/"

@@ -9,7 +9,7 @@ from crawler_app.models import Outcome, State
 from crawler_app.report.findings import HeldLink
 from crawler_app.report.shape import in_words
 from crawler_app.report.tally import EXAMPLES, RANKED
-from crawler_app.summary import FINISHED, RUNNING, STOPPED
+from crawler_app.results.summary import FINISHED, RUNNING, STOPPED
 
 A = "http://a.test"
 

@@ -9,10 +9,10 @@ from html.parser import HTMLParser
 
 import pytest
 
-from crawler_app.comparison import Comparison, Vanished
 from crawler_app.report import render_html
 from crawler_app.report.html import FILTERED, MAX_BYTES
-from crawler_app.summary import STOPPED
+from crawler_app.results.comparison import Comparison, Vanished
+from crawler_app.results.summary import STOPPED
 
 A = "http://a.test"
 HOSTILE = "\"><script>alert(1)</script><img src=x onerror=alert(1)>'&lt;"

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler_app.report.lettering import cut, width_of
-from crawler_app.words import ELLIPSIS
+from crawler_app.text.formatting import ELLIPSIS
 
 
 @pytest.mark.parametrize(

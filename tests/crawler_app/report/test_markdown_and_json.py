@@ -2,8 +2,8 @@
 
 import json
 
-from crawler_app.comparison import Comparison, Vanished
 from crawler_app.report import render_markdown, to_json
+from crawler_app.results.comparison import Comparison, Vanished
 
 A = "http://a.test"
 

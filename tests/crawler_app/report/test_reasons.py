@@ -6,9 +6,9 @@ import pathlib
 import pytest
 
 import crawler_app
-from crawler_app.fetcher.blocking_errors import REASONS
+from crawler_app.crawl.host_state import HOST_FAULTS
 from crawler_app.fetcher.errors import REASON_BY_CURL_ERROR
-from crawler_app.hosts import HOST_FAULTS
+from crawler_app.fetcher.requests_.errors import REASONS
 from crawler_app.models import NOFOLLOW, TOO_DEEP
 from crawler_app.report.reasons import (
     BROKEN,

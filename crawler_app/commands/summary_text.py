@@ -1,0 +1,149 @@
+"""The summary of a crawl as a person reads it on a terminal."""
+
+import collections
+from collections.abc import Iterable
+
+from crawler_app.directory import Kept
+from crawler_app.models import State, UrlRecord
+from crawler_app.results.comparison import Comparison
+from crawler_app.results.summary import Summary
+from crawler_app.text.escaping import printable
+from crawler_app.text.formatting import number, size
+from crawler_app.urls import dedup_key
+
+__all__ = [
+    "render_comparison",
+    "render_kept",
+    "render_summary",
+    "render_text",
+]
+
+# Lines of a list in the text; the rest are counted, and exported.
+LISTED = 20
+COMPARED = 10
+
+
+def render_summary(
+    summary: Summary, kept: Kept | None = None, comparison: Comparison | None = None
+) -> str:
+    """Return all that a person should know of a crawl, without a newline at the end."""
+    parts = [render_text(summary)]
+    if kept is not None:
+        parts.append(render_kept(kept))
+    if comparison is not None:
+        parts.append(render_comparison(comparison))
+    return "\n".join(part for part in parts if part)
+
+
+def render_text(summary: Summary) -> str:
+    """Return the summary as a person reads it on a terminal, without a newline at the end."""
+    count = summary.count_by_state
+    fetched = count[State.DONE] + count[State.FAILED]
+    amount = f"{size(summary.size_bytes)} in {number(fetched, 'URL')} fetched"
+    lines = [f"pages        {summary.pages:>9,}   {amount}"]
+    if summary.count_by_status:
+        statuses = sorted(summary.count_by_status.items())
+        lines.append(f"statuses     {_counts(statuses)}")
+    lines += _redirect_lines(summary)
+    excluded = summary.count_by_reason[State.EXCLUDED].most_common()
+    if excluded:
+        lines.append(f"excluded     {count[State.EXCLUDED]:>9,}   {_counts(excluded)}")
+    if summary.slowest:
+        lines.append("slowest      " + _took(summary.slowest[0]))
+        lines += [f"             {_took(record)}" for record in summary.slowest[1:]]
+    failed = summary.count_by_reason[State.FAILED].most_common()
+    if failed:
+        lines.append(f"failed       {count[State.FAILED]:>9,}   {_counts(failed)}")
+        lines += _failure_lines(summary.failures)
+    if summary.left:
+        noun = "URL" if summary.left == 1 else "URLs"
+        lines.append(f"left         {summary.left:>9,}   {noun} still to fetch")
+    return "\n".join(lines)
+
+
+def render_kept(kept: Kept) -> str:
+    """Return what is kept of a crawl besides its URLs, as a person reads it.
+
+    >>> from crawler_app.archive import ArchiveSummary
+    >>> print(render_kept(Kept(ArchiveSummary(1200, 30, 1, 4_500_000), pages=900)))
+    archive          1,200   captures, 30 of them revisits, 4.5 MB in 1 file
+    index              900   pages
+    """
+    lines = []
+    archive = kept.archive
+    if archive.captures:
+        lines.append(
+            f"archive      {archive.captures:>9,}   captures, {archive.revisits:,} of "
+            f"them revisits, {size(archive.size_bytes)} in {number(archive.files, 'file')}"
+        )
+    if kept.pages is not None:
+        lines.append(f"index        {kept.pages:>9,}   pages")
+    return "\n".join(lines)
+
+
+def render_comparison(comparison: Comparison) -> str:
+    """Return what a person should know of a crawl beside the one before it.
+
+    >>> print(render_comparison(Comparison(new=["http://a.test/b"], unchanged=7)))
+    compared             1 new, 0 changed, 7 unchanged, 0 vanished (pages and files)
+        new                http://a.test/b
+    """
+    found = (
+        f"{len(comparison.new):,} new, {len(comparison.changed):,} changed, "
+        f"{comparison.unchanged:,} unchanged, {len(comparison.vanished):,} vanished"
+    )
+    if comparison.unreachable:
+        found += f", {len(comparison.unreachable):,} unreachable"
+    lines = [f"compared             {found} (pages and files)"]
+    if not comparison.was_whole:
+        lines.append("    with a crawl that had not come to its end")
+    vanished = [(page.url, f" ({page.reason})") for page in comparison.vanished]
+    for what, pages in (
+        ("new", [(url, "") for url in comparison.new]),
+        ("changed", [(url, "") for url in comparison.changed]),
+        ("vanished", vanished),
+    ):
+        lines += [
+            f"    {what:<18} {printable(url)}{why}" for url, why in pages[:COMPARED]
+        ]
+        if len(pages) > COMPARED:
+            more = len(pages) - COMPARED
+            lines.append(f"    {'':<18} and {more:,} more; `status --json` lists all")
+    return "\n".join(lines)
+
+
+def _redirect_lines(summary: Summary) -> list[str]:
+    if not summary.redirects:
+        return []
+    targets = collections.Counter(
+        map(dedup_key, summary.redirects.target_by_url.values())
+    )
+    meeting = sum(n for n in targets.values() if n > 1)
+    found = _counts(
+        [("to the same URL as another", meeting), ("loops", len(summary.loops))]
+    )
+    lines = [f"redirects    {len(summary.redirects):>9,}   {found}"]
+    for loop in summary.loops[:LISTED]:
+        lines.append("    loop     " + " -> ".join(map(printable, [*loop, loop[0]])))
+    return lines
+
+
+def _failure_lines(failures: list[UrlRecord]) -> list[str]:
+    lines = []
+    for record in failures[:LISTED]:
+        assert record.outcome is not None
+        lines.append(f"    {record.outcome.reason:<18} {printable(record.url)}")
+        if record.via:
+            lines.append(f"    {'':<18}   first found on {printable(record.via)}")
+    if len(failures) > LISTED:
+        lines.append(f"    ... and {len(failures) - LISTED:,} more; `export` lists all")
+    return lines
+
+
+def _counts(counts: Iterable[tuple[object, int]]) -> str:
+    return ", ".join(f"{name}: {n:,}" for name, n in counts)
+
+
+def _took(record: UrlRecord) -> str:
+    assert record.outcome is not None
+    return f"{record.outcome.took_s or 0.0:>8.2f} s   {printable(record.url)}"

@@ -1,0 +1,117 @@
+"""The one door: what a reference means for this crawl."""
+
+from crawler_app.config import CrawlConfig
+from crawler_app.crawl.scope import Scope
+from crawler_app.crawl.stats import Stats
+from crawler_app.crawl.traps import QueryCounter, TrapLimits, trap_in
+from crawler_app.errors import UrlError
+from crawler_app.frontier import Frontier
+from crawler_app.models import NOFOLLOW, Candidate, State
+from crawler_app.urls import host_of, join
+
+__all__ = ["Admission"]
+
+# Where a sitemap may be that has no pages of the crawl beside it.
+BESIDE_THE_PAGES = ("out_of_scope", "not_included")
+
+
+class Admission:
+    """Decides on each URL that is met.
+
+    Args:
+        stats: Counts the refusals of this run, by reason.
+
+    >>> from crawler_app.frontier.memory import MemoryFrontier
+    >>> config = CrawlConfig(("http://a.test/",))
+    >>> admission = Admission(config, MemoryFrontier(), Stats())
+    >>> admission.admit("page#top", base="http://a.test/").url
+    'http://a.test/page'
+    >>> admission.admit("http://b.test/").refusal
+    'out_of_scope'
+    """
+
+    def __init__(self, config: CrawlConfig, frontier: Frontier, stats: Stats) -> None:
+        self._max_redirects = config.max_redirects
+        self._frontier = frontier
+        self._stats = stats
+        self._seeds = frozenset(config.seeds)
+        self._seed_hosts = frozenset(map(host_of, config.seeds))
+        self._scope = Scope(
+            config.seeds,
+            config.include,
+            config.exclude,
+            config.max_depth,
+            reach=config.scope,
+        )
+        self._trap_limits = TrapLimits(
+            max_url_chars=config.max_url_chars,
+            max_path_segments=config.max_path_segments,
+            max_segment_repeats=config.max_segment_repeats,
+        )
+        self._queries = QueryCounter(config.max_queries_per_path)
+
+    def remember(self) -> None:
+        """Count the queries that the frontier has taken in before this run."""
+        self._queries.learn(
+            record.url
+            for record in self._frontier.records()
+            if "?" in record.url and record.state is not State.EXCLUDED
+        )
+
+    def admit(
+        self,
+        reference: str,
+        base: str = "",
+        depth: int = 0,
+        redirects_left: int | None = None,
+        *,
+        nofollow: bool = False,
+        is_sitemap: bool = False,
+    ) -> Candidate | None:
+        """Return what a reference means for this crawl; None if it needs nothing more.
+
+        A refused URL is a candidate too, so that it is kept with its reason.  None for
+        what is no http(s) URL, and for what the frontier knows already.
+
+        Args:
+            reference: As written in a page or a header, or an absolute URL.
+            base: The URL that it is relative to.
+            redirects_left: None for as many as the configuration allows.
+            nofollow: Whether the page asks robots not to follow it.
+            is_sitemap: Whether it is named as a sitemap.  On the host of a seed that may
+                be anywhere: what it lists is checked.
+        """
+        try:
+            url = join(base, reference)
+        except UrlError as exc:
+            self._stats.add(f"refused/{exc.reason}")
+            return None
+        if url in self._frontier:
+            return None
+        refusal = self.refusal(url, depth, nofollow=nofollow, is_sitemap=is_sitemap)
+        if refusal:
+            self._stats.add(f"excluded/{refusal}")
+        if redirects_left is None:
+            redirects_left = self._max_redirects
+        return Candidate(url, host_of(url), depth, redirects_left, refusal, is_sitemap)
+
+    def refusal(
+        self, url: str, depth: int, *, nofollow: bool = False, is_sitemap: bool = False
+    ) -> str:
+        """Return why a canonical URL must not be fetched, in a word; empty if it may."""
+        verdict = self._scope.check(url, depth)
+        if not verdict.is_in_scope and not (
+            is_sitemap
+            and verdict.refusal in BESIDE_THE_PAGES
+            and host_of(url) in self._seed_hosts
+        ):
+            return verdict.refusal
+        if url in self._seeds:
+            return ""
+        if nofollow:
+            return NOFOLLOW
+        # Last, for it counts those that pass.
+        trap = trap_in(url, self._trap_limits)
+        if not trap and not self._queries.admit(url):
+            trap = "too_many_queries"
+        return trap

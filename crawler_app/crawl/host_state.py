@@ -1,0 +1,85 @@
+"""What a run learns about the hosts it asks: how quick they are, and whether they are there.
+
+No clock: the current time is an argument.  What has to survive the run is in the frontier.
+"""
+
+from collections.abc import Iterable
+
+from crawler_app import politeness
+from crawler_app.config import CrawlConfig
+from crawler_app.crawl.stats import Stats
+from crawler_app.models import Outcome
+
+__all__ = ["HOST_FAULTS", "Hosts"]
+
+# Faults of a host rather than of a URL.
+HOST_FAULTS = ("refused", "dns", "network")
+
+# Of a host that is not known to be there no outage is waited out.
+NEVER_ANSWERED = (politeness.MAX_OUTAGE_PAUSES, 0.0)
+
+
+class Hosts:
+    """The hosts of one run.
+
+    Args:
+        stats: Counts the ``outages``.
+
+    >>> hosts = Hosts(CrawlConfig(("http://a.test/",)))
+    >>> hosts.note_answer("a.test", took_s=3.0)
+    >>> hosts.gap_s("a.test")
+    3.0
+    """
+
+    def __init__(self, config: CrawlConfig, stats: Stats | None = None) -> None:
+        self._config = config
+        self._stats = Stats() if stats is None else stats
+        self._latency_by_host: dict[str, float] = {}
+        self._crawl_delay_by_host: dict[str, float] = {}
+        # Hosts that have answered: the pauses made since, and the end of the last one.
+        self._outage_by_host: dict[str, tuple[int, float]] = {}
+
+    def limit(self, seed_hosts: Iterable[str]) -> int | None:
+        """Return how many fetches from one host may be under way; None for any."""
+        config = self._config
+        return politeness.per_host_limit(
+            config.per_host, seed_hosts, config.scope, config.concurrency
+        )
+
+    def note_crawl_delay(self, host: str, crawl_delay_s: float | None) -> None:
+        """Learn what a host's robots.txt asks for."""
+        if crawl_delay_s is not None:
+            self._crawl_delay_by_host[host] = crawl_delay_s
+
+    def gap_s(self, host: str) -> float:
+        """Return the least time between the starts of two fetches, as the host is now."""
+        gap_s = politeness.host_gap_s(host, self._config.host_gap_s)
+        crawl_delay_s = self._crawl_delay_by_host.get(host)
+        if not gap_s and crawl_delay_s is None:
+            return 0.0
+        latency_s = self._latency_by_host.get(host, 0.0)
+        return politeness.next_gap_s(gap_s, latency_s, crawl_delay_s)
+
+    def note_answer(self, host: str, took_s: float) -> None:
+        """Learn that a host has answered, and how long it took."""
+        before_s = self._latency_by_host.get(host)
+        self._latency_by_host[host] = politeness.smoothed_latency_s(before_s, took_s)
+        self._outage_by_host[host] = (0, 0.0)
+
+    def outage_ends_at(self, host: str, outcome: Outcome, now: float) -> float | None:
+        """Return until when to leave a host alone that has answered and is gone now.
+
+        None if that is not what the outcome of a fetch tells.  Without that, an outage
+        of seconds would use up the tries of all its URLs.
+        """
+        if outcome.reason not in HOST_FAULTS:
+            return None
+        pauses, held_until = self._outage_by_host.get(host, NEVER_ANSWERED)
+        if now < held_until:
+            return held_until  # fetched before we knew
+        pause_s = politeness.outage_pause_s(pauses, self._config.retry_pause_s)
+        if pause_s is None:
+            return None
+        self._stats.add("outages")
+        self._outage_by_host[host] = (pauses + 1, now + pause_s)
+        return now + pause_s

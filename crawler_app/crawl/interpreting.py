@@ -1,0 +1,183 @@
+"""What an answer means: a page, a redirect, a sitemap, a file, or an error.
+
+Every URL in it goes through the one door, `crawler_app.crawl.admission`.
+"""
+
+import logging
+import time
+from collections.abc import Callable, Iterator
+
+from crawler_app.config import CrawlConfig
+from crawler_app.crawl import ending
+from crawler_app.crawl.admission import Admission
+from crawler_app.crawl.ending import Ending
+from crawler_app.documents import html, sitemap
+from crawler_app.documents.anchors import anchors_of
+from crawler_app.documents.settled_links import SettledLinks
+from crawler_app.errors import UrlError
+from crawler_app.index import PageIndex
+from crawler_app.models import Claim, CrawledPage, Fetched, Link, State
+from crawler_app.robots.rules import product_token
+from crawler_app.robots.tags import directives_in_header
+from crawler_app.urls import dedup_key, join_or_nothing, redirect_target
+
+__all__ = ["Reader"]
+
+logger = logging.getLogger(__name__)
+
+REDIRECTS = (301, 302, 303, 307, 308)
+
+
+class Reader:
+    """Turns a response into an Ending, and admits what it leads to.
+
+    Args:
+        index: Gets the words of every page; None for no index.
+        clock: The current time, in seconds of the epoch.
+        keeps_page: Whether an Ending is to have the page that was read.
+    """
+
+    def __init__(
+        self,
+        config: CrawlConfig,
+        admission: Admission,
+        index: PageIndex | None = None,
+        clock: Callable[[], float] = time.time,
+        *,
+        keeps_page: bool = False,
+    ) -> None:
+        self._config = config
+        self._agent = product_token(config.user_agent)
+        self._admission = admission
+        self._index = index
+        self._clock = clock
+        self._keeps_page = keeps_page
+        self._settled = SettledLinks()
+
+    def read(self, claim: Claim, fetched: Fetched, reason: str = "ok") -> Ending:
+        """Return how a URL ends that was answered, and what it led to.
+
+        Args:
+            reason: How it ends if it is a page or a file.
+        """
+        if fetched.status in REDIRECTS:
+            return self._redirect(claim, fetched)
+        if not 200 <= fetched.status < 300:
+            return ending.of_status(fetched, self._clock())
+        return self._content(claim, fetched, reason)
+
+    def _content(self, claim: Claim, fetched: Fetched, reason: str) -> Ending:
+        """A page, whose links are admitted, or a sitemap, or a file."""
+        outcome = ending.outcome_of(State.DONE, reason, fetched)
+        if reason == "unchanged":
+            outcome.status = 304  # what was read is the archived answer
+        end = Ending(outcome)
+        if self._is_sitemap(claim, fetched):
+            self._read_sitemap(claim, fetched, end)
+        elif html.is_html(fetched.headers.get("Content-Type", "")):
+            self._read_page(claim, fetched, end)
+        return end
+
+    def _is_sitemap(self, claim: Claim, fetched: Fetched) -> bool:
+        content_type = fetched.headers.get("Content-Type", "")
+        is_html = html.is_html(content_type)
+        if is_html and not claim.is_sitemap:  # as most are
+            return False
+        if claim.is_sitemap and not is_html:  # text too, which is like any other
+            return True
+        is_one = sitemap.is_sitemap(content_type, fetched.body)
+        return is_one and self._config.sitemaps
+
+    def _read_page(self, claim: Claim, fetched: Fetched, end: Ending) -> None:
+        page = html.parse_html(
+            fetched.body,
+            fetched.headers.get("Content-Type", ""),
+            with_text=self._index is not None or self._keeps_page,
+            agent=self._agent,
+        )
+        assert end.outcome is not None
+        end.outcome.title = page.title
+        base = join_or_nothing(claim.url, page.base) or claim.url  # as browsers do
+        end.outcome.canonical = join_or_nothing(base, page.canonical)
+        wishes = self._wishes(page, fetched)
+        nofollow_links = page.nofollow_links if self._config.robots else ()
+        for link in self._settled.news(base, page.links):
+            nofollow = "nofollow" in wishes or link in nofollow_links
+            depth = claim.depth + 1
+            candidate = self._admission.admit(link, base, depth, nofollow=nofollow)
+            if candidate is not None:
+                end.outlinks.append(candidate)
+            else:
+                self._settled.add(base, link)
+        if self._keeps_page:
+            end.page = CrawledPage(
+                claim.url,
+                claim.depth,
+                fetched,
+                page.title,
+                page.text,
+                list(_links_of(claim.url, base, fetched)),
+            )
+        if self._index is None:
+            return
+        if "noindex" in wishes:
+            self._index.remove(claim.url)  # where an earlier crawl may have put it
+            return
+        self._index.add(claim.url, page.title, page.headings, page.text, self._clock())
+
+    def _wishes(self, page: html.Page, fetched: Fetched) -> frozenset[str]:
+        """Return what a page asks robots for, in itself or in a header."""
+        if not self._config.robots:
+            return frozenset()
+        header = fetched.headers.get("X-Robots-Tag")
+        if header is None:
+            return page.robots
+        return page.robots | directives_in_header(header, self._agent)
+
+    def _read_sitemap(self, claim: Claim, fetched: Fetched, end: Ending) -> None:
+        found = sitemap.parse_sitemap(fetched.body)
+        if found.is_cut:
+            logger.warning("only the beginning of %s could be read", claim.url)
+        candidates = [
+            self._admission.admit(url, claim.url, is_sitemap=True)
+            for url in found.sitemaps
+        ]
+        candidates += [
+            self._admission.admit(url, claim.url, claim.depth + 1)
+            for url in found.pages
+        ]
+        end.outlinks += [each for each in candidates if each is not None]
+
+    def _redirect(self, claim: Claim, fetched: Fetched) -> Ending:
+        """A redirect, whose target is admitted with one redirect fewer to go."""
+        outcome = ending.outcome_of(State.DONE, "redirect", fetched)
+        location = fetched.headers.get("Location", "")
+        try:
+            outcome.redirect_to = redirect_target(claim.url, location)
+        except UrlError as exc:
+            return ending.failed(outcome, "bad_redirect", str(exc))
+        if not claim.redirects_left:
+            text = f"more than {self._config.max_redirects} redirects in a row"
+            return ending.failed(outcome, "too_many_redirects", text)
+        target_url = outcome.redirect_to
+        if _is_respelling(claim.url, target_url) and not self._admission.refusal(
+            target_url, claim.depth
+        ):
+            return Ending(outcome, respelled=target_url)
+        target = self._admission.admit(
+            target_url, "", claim.depth, claim.redirects_left - 1
+        )
+        return Ending(outcome, outlinks=[] if target is None else [target])
+
+
+def _links_of(url: str, base: str, fetched: Fetched) -> Iterator[Link]:
+    content_type = fetched.headers.get("Content-Type", "")
+    for anchor in anchors_of(fetched.body, content_type).links:
+        target = join_or_nothing(base, anchor.href)
+        if target:
+            yield Link(url, target, anchor.text, anchor.is_nofollow)
+
+
+def _is_respelling(url: str, target: str) -> bool:
+    """Return whether a redirect leads to what the frontier takes for the same URL."""
+    return target != url and dedup_key(target) == dedup_key(url)

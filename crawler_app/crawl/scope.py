@@ -1,0 +1,152 @@
+"""What may be crawled.
+
+Pure: a URL goes in, a Verdict with its reason comes out.  Cheap, too: it is asked for
+each new link.
+"""
+
+import functools
+import re
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass
+
+from publicsuffixlist import PublicSuffixList
+
+from crawler_app.errors import ConfigError
+from crawler_app.fetcher.addresses import is_literal
+from crawler_app.models import REACHES, TOO_DEEP
+from crawler_app.urls import host_of, name_of
+
+__all__ = ["REACHES", "Scope", "Verdict", "registrable_domain"]
+
+# Hosts whose domain is remembered: a page links to few, a crawl meets many.
+REMEMBERED_HOSTS = 10_000
+
+
+@dataclass(slots=True, frozen=True)
+class Verdict:
+    """Whether a URL may be fetched, and if not, why: one word for counting."""
+
+    is_in_scope: bool
+    refusal: str = ""
+
+
+IN_SCOPE = Verdict(True)
+OUT_OF_REACH = Verdict(False, "out_of_scope")
+BELOW_DEPTH = Verdict(False, TOO_DEEP)
+EXCLUDED = Verdict(False, "excluded_by_pattern")
+NOT_INCLUDED = Verdict(False, "not_included")
+
+
+class Scope:
+    """What the seeds reach, narrowed by patterns and by depth.
+
+    Args:
+        seeds: Canonical URLs.
+        include: Regular expressions; a URL must match one of them, if there are any.
+            Seeds need not.
+        exclude: Regular expressions that a URL must not match.
+        max_depth: Most links from a seed; None for no limit.
+        reach: ``host``: the hosts of the seeds.  A host is a name and a port; http and
+            https on their default ports are one host.
+            ``domain``: every host, at any port, of a seed's `registrable_domain`.
+            ``prefix``: the host of a seed, at and below the directory of that seed,
+            which is its path up to the last slash: of ``/docs/`` and
+            ``/docs/index.html`` it is ``/docs/``, but of ``/docs`` it is ``/``, as
+            for ``wget --no-parent``: only the server knows that to be a directory.
+            ``any``: every host.
+
+    Raises:
+        ConfigError: there is no such reach.
+
+    >>> scope = Scope(["http://a.test/"], exclude=["/private/"])
+    >>> scope.check("http://a.test/private/x", depth=1)
+    Verdict(is_in_scope=False, refusal='excluded_by_pattern')
+    >>> scope = Scope(["http://www.a.test/docs/index.html"], reach="domain")
+    >>> scope.check("https://files.a.test:8443/x", depth=1)
+    Verdict(is_in_scope=True, refusal='')
+    """
+
+    def __init__(
+        self,
+        seeds: Iterable[str],
+        include: Iterable[str] = (),
+        exclude: Iterable[str] = (),
+        max_depth: int | None = None,
+        reach: str = "host",
+    ) -> None:
+        self._seeds = frozenset(seeds)
+        self._is_reached = _reach_test(reach, self._seeds)
+        self._include = [re.compile(pattern) for pattern in include]
+        self._exclude = [re.compile(pattern) for pattern in exclude]
+        self._max_depth = max_depth
+
+    def check(self, url: str, depth: int) -> Verdict:
+        """Return the verdict on a canonical URL found so many links from a seed."""
+        if not self._is_reached(url):
+            return OUT_OF_REACH
+        if url in self._seeds:
+            return IN_SCOPE
+        if any(pattern.search(url) for pattern in self._exclude):
+            return EXCLUDED
+        if self._include and not any(p.search(url) for p in self._include):
+            return NOT_INCLUDED
+        if self._max_depth is not None and depth > self._max_depth:
+            return BELOW_DEPTH
+        return IN_SCOPE
+
+
+def registrable_domain(host: str) -> str:
+    """Return the part of a host, as of `host_of`, that somebody has registered.
+
+    Those who let others have a name below theirs, such as github.io, count as registries.
+    What nobody can have a name below is its own domain: an address, localhost, and a
+    registry itself.
+
+    Source: publicsuffix.org, its private section included.
+
+    >>> registrable_domain("www.shop.co.uk:8000"), registrable_domain("me.github.io")
+    ('shop.co.uk', 'me.github.io')
+    >>> registrable_domain("127.0.0.1:8000"), registrable_domain("co.uk")
+    ('127.0.0.1', 'co.uk')
+    """
+    name = name_of(host).rstrip(".")
+    if is_literal(name):
+        return name
+    return _public_suffixes().privatesuffix(name) or name
+
+
+@functools.cache
+def _public_suffixes() -> PublicSuffixList:
+    """Load the list; 30 ms and 1.3 MB, so it is left to those who need it."""
+    return PublicSuffixList()
+
+
+def _reach_test(reach: str, seeds: Collection[str]) -> Callable[[str], bool]:
+    """Return what tells whether a canonical URL is within reach."""
+    if reach == "host":
+        hosts = frozenset(map(host_of, seeds))
+        return lambda url: host_of(url) in hosts
+    if reach == "domain":
+        return _domain_test(seeds)
+    if reach == "prefix":
+        directories = tuple(map(_directory_of, seeds))
+        return lambda url: url.partition("://")[2].startswith(directories)
+    if reach == "any":
+        return lambda url: True
+    raise ConfigError(f"reach is {reach!r}; it must be one of {', '.join(REACHES)}")
+
+
+def _domain_test(seeds: Iterable[str]) -> Callable[[str], bool]:
+    domains = {registrable_domain(host_of(seed)) for seed in seeds}
+
+    @functools.lru_cache(REMEMBERED_HOSTS)
+    def is_of_domain(host: str) -> bool:
+        return registrable_domain(host) in domains
+
+    return lambda url: is_of_domain(host_of(url))
+
+
+def _directory_of(seed: str) -> str:
+    """Return the host of a seed and its path up to the last slash."""
+    page = seed.partition("?")[0].partition("://")[2]
+    return page[: page.rfind("/") + 1]

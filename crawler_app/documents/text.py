@@ -1,0 +1,236 @@
+"""What a person reads on a page, and its headings, for a full-text index.
+
+The tree of a page is lexbor's; of a page that is too hard for it the tags are read one
+after the other, see `crawler_app.documents.flat_html`.
+"""
+
+import itertools
+import re
+from collections.abc import Callable, Container, Iterator
+from typing import NamedTuple
+
+from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser, LexborNode
+
+from crawler_app.documents.elements import (
+    AROUND,
+    BLOCKS,
+    BOXES,
+    HEADINGS,
+    ROW_HOLDERS,
+    ROWS,
+    UNSEEN,
+)
+from crawler_app.documents.flat_html import (
+    HEADING_END,
+    HEADING_START,
+    has_open_noscript,
+    text_of,
+)
+
+__all__ = [
+    "headings_and_text",
+    "is_within",
+    "marked_text_of_row",
+    "marked_text_of_tree",
+    "tag_ids",
+    "tree_of",
+]
+
+# As many as the index takes: a page with more is a log or a dump.
+MAX_TEXT_CHARS = 500_000
+
+# A header's own parts, and what it is part of, are near to it.
+MAX_STEPS = 32
+
+# A part that is found by the search of the browser is one to read.
+_HIDDEN = 'body [hidden]:not([hidden="until-found" i])'
+
+# Khmer, Lao, Burmese and Thai have no other space between words.  Elsewhere it stands
+# where a long word may be broken.
+_BETWEEN_WORDS = re.compile("(?<=[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff])\u200b")
+
+# Control characters, hyphens and breaks that are only offered, changes of direction, the
+# signs of a page's own fonts, halves of characters.  But not joiners: they change words.
+_NOT_SEEN = re.compile(
+    "[\x00-\x1f\x7f-\x9f\xad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f"
+    "\ud800-\uf8ff\ufeff\ufff9-\ufffb\U000e0000-\U000e007f\U000f0000-\U0010ffff]"
+)
+
+# Their one use is to keep a selected option's copy up to date, which takes up to a tenth
+# of the time of a page.
+_WITHOUT_EVENTS = LexborDocumentOptions.WO_EVENTS
+
+
+def tree_of(source: str | bytes, scripting: bool = False) -> LexborHTMLParser:
+    """Return the tree of a page.
+
+    Args:
+        scripting: Whether it is read as a browser does that runs scripts.
+    """
+    return LexborHTMLParser(source, options=_WITHOUT_EVENTS, scripting=scripting)
+
+
+def marked_text_of_row(markup: str) -> str:
+    """Return the text of a page that is too hard to be made a tree of; marked likewise."""
+    text = text_of(markup)
+    return text if text.strip() else text_of(markup, is_bare=True)
+
+
+def marked_text_of_tree(
+    tree: LexborHTMLParser, source: str | bytes, markup: str, lowered: bytes
+) -> str:
+    """Return what `text_of` does; the tree is of no more use afterwards."""
+    if b"<noscript" in lowered and has_open_noscript(markup):
+        tree = tree_of(source, scripting=True)
+    text = _text_in_tree(tree, lowered)
+    if text.strip():
+        return text
+    # All of it stood in a <nav>, say.
+    return _text_in_tree(tree_of(source), lowered, is_bare=True)
+
+
+def headings_and_text(text: str) -> tuple[str, str]:
+    """Return what `text_of` marks, and all, as it is read."""
+    text = text[: 4 * MAX_TEXT_CHARS]
+    parts = [part.partition(HEADING_END)[0] for part in text.split(HEADING_START)[1:]]
+    headings = "\n".join(filter(None, map(_as_read, parts)))
+    return headings[:MAX_TEXT_CHARS].rstrip(), _as_read(text)[:MAX_TEXT_CHARS].rstrip()
+
+
+def _as_read(text: str) -> str:
+    """Return a text in one line, without what is not seen.
+
+    >>> _as_read("Hel\\u00adlo,\\n wo\\u200brld\\u00a0\\x1b[2J \\u00b6")
+    'Hello, world [2J'
+    """
+    # The sign at the end of a heading is a link to it, and nobody reads it.
+    text = " ".join(text.replace("\N{PILCROW SIGN}", " ").split())
+    if text.isprintable():
+        return text
+    text = _BETWEEN_WORDS.sub(" ", text)
+    return " ".join(_NOT_SEEN.sub("", text).split())
+
+
+def _text_in_tree(tree: LexborHTMLParser, lowered: bytes, is_bare: bool = False) -> str:
+    """Return the text of a tree, with marks around the headings.
+
+    The tree is changed: what nobody reads leaves it, and the gaps between blocks become
+    text, so that its text is the text.  To take the tags out of the tree's HTML takes up
+    to twice as long; to walk from node to node takes as long, and tells no ends.
+    """
+    rule_by_tag = _RULES_OF_BARE_PAGE if is_bare else _RULES
+    for node in tree.tags("*"):
+        rule = rule_by_tag.get(node.tag_id)
+        if rule is not None:
+            before, after, act = rule
+            if before:
+                node.insert_before(before)
+            if after:
+                node.insert_after(after)
+            if act is not None:
+                act(node)
+    if not is_bare:
+        _leave_out_by_attribute(tree, lowered)
+    return "" if tree.body is None else tree.body.text()
+
+
+def _leave_out_by_attribute(tree: LexborHTMLParser, lowered: bytes) -> None:
+    # To look into the text first takes a third of the time of a selection.
+    if b"hidden" in lowered:
+        for node in tree.css(_HIDDEN):
+            _leave_out(node)
+    if b"role" in lowered:
+        for node in tree.css("body [role]"):
+            for role in node.attrs.sget("role").lower().split():
+                if role in _ACT_BY_ROLE:
+                    _ACT_BY_ROLE[role](node)
+
+
+def _leave_out(node: LexborNode) -> None:
+    # Not each node below it too, which takes longer; nobody goes there any more.
+    node.decompose(recursive=False)
+
+
+def _leave_out_if_of_page(node: LexborNode) -> None:
+    """Leave a header or the like out, but not that of an article, nor one with the title.
+
+    Source: WAI-ARIA in HTML, "header", "footer", "aside".
+    """
+    if not is_within(node, _CONTENT) and not _has_title(node):
+        _leave_out(node)
+
+
+def _leave_out_if_no_heading(node: LexborNode) -> None:
+    if not is_within(node, _HEADINGS):  # a heading may open and close what is below it
+        _leave_out(node)
+
+
+def _put_words_for_picture(node: LexborNode) -> None:
+    # They are read to whoever cannot see it, and may be all that is said about it.
+    words = node.attrs.sget("alt")
+    if words:
+        node.insert_before(words)
+
+
+def is_within(node: LexborNode, tags: Container[int]) -> bool:
+    """Return whether an element has one of these near above it."""
+    return any(ancestor.tag_id in tags for ancestor in _ancestors(node))
+
+
+def _ancestors(node: LexborNode) -> Iterator[LexborNode]:
+    """Yield the nearest ones, so that deep pages take no time by the square."""
+    for _ in range(MAX_STEPS):
+        parent = node.parent
+        if parent is None:
+            return
+        yield parent
+        node = parent
+
+
+def _has_title(node: LexborNode) -> bool:
+    nodes = itertools.islice(node.traverse(), MAX_STEPS)
+    return any(each.tag_id in _FIRST_HEADING for each in nodes)
+
+
+def tag_ids(names: str) -> list[int]:
+    """Return by what numbers lexbor knows these elements, ``a|b`` being two."""
+    tree = LexborHTMLParser("")
+    return [tree.create_node(name).tag_id for name in names.split("|")]
+
+
+class _Rule(NamedTuple):
+    """What becomes of an element: texts before and after it, and something done."""
+
+    before: str
+    after: str
+    act: Callable[[LexborNode], None] | None = None
+
+
+def _rules(rule: _Rule, names: str) -> dict[int, _Rule]:
+    return dict.fromkeys(tag_ids(names), rule)
+
+
+_RULES_OF_BARE_PAGE = {
+    **_rules(_Rule(" ", " "), f"{BLOCKS}|{AROUND}"),
+    **_rules(_Rule(" ", ""), ROWS),
+    **_rules(_Rule("", " "), ROW_HOLDERS),
+    **_rules(_Rule(HEADING_START, HEADING_END), HEADINGS),
+    **_rules(_Rule(" ", " ", _put_words_for_picture), "img"),
+    **_rules(_Rule(" ", "", _leave_out), BOXES),
+    **_rules(_Rule("", "", _leave_out), UNSEEN),
+}
+_RULES = {
+    **_RULES_OF_BARE_PAGE,
+    **_rules(_Rule(" ", "", _leave_out), AROUND),
+    **_rules(_Rule(" ", " ", _leave_out_if_of_page), "aside|footer|header"),
+    **_rules(_Rule(" ", " ", _leave_out_if_no_heading), "button"),
+}
+_ACT_BY_ROLE = {
+    "banner": _leave_out_if_of_page,
+    "contentinfo": _leave_out_if_of_page,
+    "navigation": _leave_out,
+    "search": _leave_out,
+}
+_CONTENT = tag_ids("article|main|section")
+_HEADINGS = tag_ids(HEADINGS)
+_FIRST_HEADING = tag_ids("h1")

@@ -1,0 +1,281 @@
+"""Cookies, each for the origin that has set it and no other.
+
+Rule: what an origin (scheme, host and port) has set goes back to that origin alone,
+whatever its Domain attribute says.  That is stricter than RFC 6265, on purpose: no host
+can plant a session in another, and no list of public suffixes is needed.  Only the user
+can give a cookie to many hosts, with a file.
+
+Not `http.cookiejar`, which a test compares with this: it reads the clock by itself, and
+all of it is about domains.
+"""
+
+import codecs
+import math
+import os
+import re
+import time
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeAlias
+
+from crawler_app.errors import ConfigError
+from crawler_app.fetcher.addresses import is_literal
+from crawler_app.politeness import http_date_at
+from crawler_app.urls import host_of, name_of, origin_of
+
+__all__ = ["CookieStore"]
+
+# Source: RFC 6265, 6.1, as the least: 4096 bytes a cookie, 50 cookies a domain, 3000
+# cookies in all.
+MAX_COOKIE_BYTES = 4096
+MAX_COOKIES_OF_ORIGIN = 50
+MAX_ORIGINS = 3000
+
+# What would end the header that it is sent in, or cannot be in one.
+_NOT_SENT = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]|[^\x00-\xff]")
+# RFC 6265, 5.2.  To Python half of a letter in UTF-8 may be a space, read as latin-1.
+_SPACES = " \t"
+_MAX_AGE = re.compile(r"-?[0-9]+")
+_TIME = re.compile(r"(?:[0-9]+(?:\.[0-9]*)?)?")
+
+_BOOL_BY_WORD = {"TRUE": True, "FALSE": False}
+
+
+@dataclass(slots=True, frozen=True)
+class _Cookie:
+    """A cookie, whoever it is for.
+
+    Attributes:
+        expires_at: Seconds of the epoch; infinite if it lasts as long as the crawl.
+    """
+
+    name: str
+    value: str
+    path: str
+    is_secure: bool
+    expires_at: float
+
+    def is_for(self, scheme: str, path: str, now: float) -> bool:
+        """Return whether it goes with a request.  Source: RFC 6265, 5.4 and 5.1.4."""
+        if self.expires_at <= now or (self.is_secure and scheme != "https"):
+            return False
+        if not path.startswith(self.path):
+            return False
+        return self.path.endswith("/") or path[len(self.path) :][:1] in ("", "/")
+
+
+@dataclass(slots=True, frozen=True)
+class _FileCookie:
+    """A cookie from a file.
+
+    Attributes:
+        has_subdomains: Whether it is for the hosts below its domain, too.
+    """
+
+    domain: str
+    has_subdomains: bool
+    cookie: _Cookie
+
+
+# By name and path, the oldest first.
+_Jar: TypeAlias = dict[tuple[str, str], _Cookie]
+
+
+class CookieStore:
+    """Keeps the cookies of a crawl.
+
+    Args:
+        clock: Seconds of the epoch.
+
+    >>> cookies = CookieStore()
+    >>> cookies.take("http://a.test/in", ["id=7; Domain=test", "n=8; Path=/x"])
+    >>> cookies.header_for("http://a.test/x"), cookies.header_for("http://b.test/x")
+    ('n=8; id=7', '')
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.time) -> None:
+        self._clock = clock
+        self._jar_by_origin: dict[str, _Jar] = {}
+        self._file_cookies_by_domain: dict[str, list[_FileCookie]] = {}
+
+    def header_for(self, url: str) -> str:
+        """Return the Cookie header for a canonical URL; empty for none.
+
+        Source: RFC 6265, 5.4: the longest path first, then the oldest.
+        """
+        if not self._jar_by_origin and not self._file_cookies_by_domain:
+            return ""
+        now = self._clock()
+        origin, scheme, path = _parts_of(url)
+        # What the origin has set, or taken back, stands for what is in the file.
+        jar = self._from_files(host_of(url)) | self._jar_by_origin.get(origin, {})
+        fitting = [each for each in jar.values() if each.is_for(scheme, path, now)]
+        fitting.sort(key=lambda cookie: -len(cookie.path))
+        return "; ".join(f"{cookie.name}={cookie.value}" for cookie in fitting)
+
+    def take(self, url: str, set_cookie_headers: Iterable[str]) -> None:
+        """Keep what the response for a canonical URL has set; what is broken is not.
+
+        Args:
+            set_cookie_headers: Each of them by itself: they cannot be joined by commas.
+        """
+        now = self._clock()
+        origin, _, path = _parts_of(url)
+        for header in set_cookie_headers:
+            cookie = _read_header(header, path, now)
+            if cookie is not None:
+                jar = self._jar_by_origin.pop(origin, {})
+                jar[cookie.name, cookie.path] = cookie
+                _drop_surplus(jar, now)
+                self._jar_by_origin[origin] = jar
+        if len(self._jar_by_origin) > MAX_ORIGINS:
+            # The one that has set nothing for longest.
+            del self._jar_by_origin[next(iter(self._jar_by_origin))]
+
+    def load(self, path: str | os.PathLike[str]) -> None:
+        """Add the cookies of a Netscape cookies.txt, as wget, curl and yt-dlp read it.
+
+        They go to the hosts of their domains, as the file says, at any port.
+
+        Raises:
+            ConfigError: it cannot be read, or is something else.
+        """
+        try:
+            octets = Path(path).read_bytes()
+        except (OSError, ValueError) as exc:  # the name of no file
+            raise ConfigError(f"cannot read the cookies in {path}: {exc}") from None
+        # A header is sent as latin-1, which keeps each byte, whatever charset this is.
+        text = octets.removeprefix(codecs.BOM_UTF8).decode("latin-1")
+        for number, line in enumerate(text.split("\n"), 1):
+            try:
+                found = _read_line(line.rstrip("\r"))
+            except ValueError as exc:
+                raise ConfigError(
+                    f"{path}, line {number}: {exc}; it must be a cookies.txt in "
+                    "Netscape's format, as wget and curl write it"
+                ) from None
+            if found is not None:
+                self._file_cookies_by_domain.setdefault(found.domain, []).append(found)
+
+    def _from_files(self, host: str) -> _Jar:
+        if not self._file_cookies_by_domain:
+            return {}
+        name = name_of(host).removesuffix(".")
+        return {
+            (each.cookie.name, each.cookie.path): each.cookie
+            for domain in _domains_of(name)
+            for each in self._file_cookies_by_domain.get(domain, ())
+            if each.has_subdomains or domain == name
+        }
+
+
+def _parts_of(url: str) -> tuple[str, str, str]:
+    """Return the origin, the scheme and the path of a canonical URL."""
+    origin = origin_of(url)
+    return origin, url.partition(":")[0], url.partition("?")[0][len(origin) :]
+
+
+def _domains_of(name: str) -> Iterator[str]:
+    """List the domains that a host is in, the widest first and itself last.
+
+    So that what is for fewer hosts comes before what is for many.
+    """
+    labels = [] if is_literal(name) else name.split(".")
+    for first in range(len(labels) - 1, 0, -1):
+        yield ".".join(labels[first:])
+    yield name
+
+
+def _drop_surplus(jar: _Jar, now: float) -> None:
+    """Keep a jar within its bound.  Source: RFC 6265, 5.3: the expired ones first."""
+    if len(jar) > MAX_COOKIES_OF_ORIGIN:
+        key = next((key for key in jar if jar[key].expires_at <= now), next(iter(jar)))
+        del jar[key]
+
+
+def _read_header(header: str, url_path: str, now: float) -> _Cookie | None:
+    """Read a Set-Cookie header; None if it is to be ignored.  Source: RFC 6265, 5.2."""
+    if len(header) > MAX_COOKIE_BYTES or _NOT_SENT.search(header):
+        return None
+    pair, *attributes = header.split(";")
+    name, equals, value = (part.strip(_SPACES) for part in pair.partition("="))
+    if not (name and equals):
+        return None
+    value_by_attribute = {
+        key.strip(_SPACES).lower(): text.strip(_SPACES)
+        for key, _, text in (each.partition("=") for each in attributes)
+    }
+    path = value_by_attribute.get("path", "")
+    return _Cookie(
+        name,
+        value,
+        path=path if path.startswith("/") else _default_path(url_path),
+        is_secure="secure" in value_by_attribute,
+        expires_at=_expires_at(value_by_attribute, now),
+    )
+
+
+def _default_path(url_path: str) -> str:
+    """Return what a cookie without a path is for.  Source: RFC 6265, 5.1.4."""
+    return url_path[: url_path.rfind("/")] or "/"
+
+
+def _expires_at(value_by_attribute: dict[str, str], now: float) -> float:
+    """Return when a cookie expires.  Source: RFC 6265, 5.3: Max-Age comes first."""
+    max_age = value_by_attribute.get("max-age", "")
+    if _MAX_AGE.fullmatch(max_age):
+        seconds = float(max_age)
+        return now + seconds if seconds > 0 else -math.inf
+    date_at = http_date_at(value_by_attribute.get("expires", ""))
+    return math.inf if date_at is None else date_at
+
+
+def _read_line(line: str) -> _FileCookie | None:
+    """Read a line of a cookies.txt; None if it has no cookie.
+
+    Raises:
+        ValueError: it is something else.
+    """
+    line = line.removeprefix("#HttpOnly_")
+    if not line.strip() or line.startswith("#"):
+        return None
+    if _NOT_SENT.search(line):
+        raise ValueError("a control character")
+    fields = line.split("\t")
+    if len(fields) == 6:  # an editor has taken the last tab, after which nothing came
+        fields.append("")
+    if len(fields) != 7:
+        raise ValueError(f"{len(fields)} fields with tabs between them, not 7")
+    return _cookie_of(*fields)
+
+
+def _cookie_of(
+    domain: str,
+    has_subdomains: str,
+    path: str,
+    is_secure: str,
+    expires: str,
+    name: str,
+    value: str,
+) -> _FileCookie:
+    # No error tells what is in a field: should a tab be missing, it may be a secret.
+    for word in (has_subdomains, is_secure):
+        if word.upper() not in _BOOL_BY_WORD:
+            raise ValueError("neither TRUE nor FALSE in field 2 or 4")
+    if not path.startswith("/"):
+        raise ValueError("no path in field 3")
+    if not _TIME.fullmatch(expires):
+        raise ValueError("no time in field 5")
+    if not name:
+        raise ValueError("no name in field 6")
+    cookie = _Cookie(
+        name,
+        value,
+        path,
+        _BOOL_BY_WORD[is_secure.upper()],
+        # What ends with the session is written with 0.
+        expires_at=float(expires or 0) or math.inf,
+    )
+    domain = domain.lower().removeprefix(".")
+    return _FileCookie(domain, _BOOL_BY_WORD[has_subdomains.upper()], cookie)

@@ -1,0 +1,148 @@
+"""The broken links of a report, as they are shown to a person.
+
+Pure.  The page and the text show the same.
+"""
+
+import itertools
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from crawler_app.report.findings import Broken, HeldLink, Report
+from crawler_app.report.reasons import REDIRECT_LOOP, meaning_of
+from crawler_app.report.tables import Limits, Shown, all_in_json, home_of, shown
+from crawler_app.text.formatting import cut, number, sentence
+
+__all__ = ["BrokenList", "Holder", "Item", "broken_list"]
+
+# Pages that are seen at once; the others are behind a click.
+SEEN_HOLDERS = 3
+
+TEXT_CHARS = 80
+ERROR_CHARS = 160
+
+BADGE_BY_REASON = {
+    "connection_closed": "cut off",
+    "dns": "no host",
+    "network": "no way",
+    REDIRECT_LOOP: "loop",
+    "refused": "no server",
+    "tls": "TLS",
+}
+
+
+@dataclass(slots=True, frozen=True)
+class Holder:
+    """A page that holds links to what is broken."""
+
+    page: Shown
+    text: str = ""
+    note: str = ""
+
+    @property
+    def name(self) -> str:
+        return self.page.name
+
+    @property
+    def href(self) -> str:
+        return self.page.href
+
+
+@dataclass(slots=True)
+class Item:
+    """One broken URL.
+
+    Attributes:
+        badge: What is wrong, in a word or a number.
+        kind: "bad", or "dead" where there was no answer.
+        words: What is wrong, and how many links lead there.
+        holders: The first pages.
+        others: More of them; and ``more`` says how many there are besides.
+    """
+
+    name: str
+    href: str
+    badge: str
+    kind: str
+    words: str
+    holders: list[Holder] = field(default_factory=list)
+    others: list[Holder] = field(default_factory=list)
+    more: str = ""
+
+    @property
+    def others_title(self) -> str:
+        return f"{number(len(self.others), 'more page')}"
+
+
+@dataclass(slots=True)
+class BrokenList:
+    """The list; ``more`` says what is not in it, and how to see that."""
+
+    count: int
+    items: list[Item]
+    more: str = ""
+
+
+def broken_list(report: Report, limits: Limits) -> BrokenList:
+    """Return what is broken, that which most links lead to first."""
+    home = home_of(report)
+    items = [_item(each, home, limits) for each in report.broken[: limits.items]]
+    more = ""
+    if len(report.broken) > len(items):
+        more = f"And {number(len(report.broken) - len(items), 'more broken URL')}.  "
+    if more or any(item.more for item in items):
+        more += f"{all_in_json(report)}."
+    return BrokenList(len(report.broken), items, more)
+
+
+def _item(broken: Broken, home: str, limits: Limits) -> Item:
+    url = shown(broken.url, home, limits)
+    pages = len({link.page for link in broken.links})
+    seen = list(_holders(broken.links, home, limits))
+    item = Item(
+        url.name,
+        url.href,
+        _badge(broken),
+        "bad" if broken.status is not None else "dead",
+        _words(broken, pages),
+        seen[:SEEN_HOLDERS],
+        seen[SEEN_HOLDERS:],
+    )
+    if pages > len(seen):
+        item.more = f"And {number(pages - len(seen), 'more page')}."
+    return item
+
+
+def _badge(broken: Broken) -> str:
+    if broken.reason.startswith("http_"):
+        return str(broken.status)
+    return BADGE_BY_REASON.get(broken.reason, broken.reason.replace("_", " "))
+
+
+def _words(broken: Broken, pages: int) -> str:
+    meaning = meaning_of(broken.reason).removeprefix(f"{broken.status} ")
+    detail = f" ({cut(broken.error, ERROR_CHARS)})" if broken.error else ""
+    sentences = [f"{sentence(meaning)}{detail}."]
+    if broken.links:
+        links = number(len(broken.links), "link")
+        sentences.append(f"{links} on {number(pages, 'page')}.")
+    if broken.is_seed:
+        sentences.append("The crawl began here.")
+    return " ".join(sentences)
+
+
+def _holders(links: Iterable[HeldLink], home: str, limits: Limits) -> Iterator[Holder]:
+    by_page = itertools.groupby(links, key=lambda link: link.page)
+    for page, group in itertools.islice(by_page, limits.holders):
+        first, *others = group
+        notes = []
+        if first.text == "":
+            notes.append("a link without words")
+        if first.through:
+            notes.append(f"through {shown(first.through, home, limits).name}")
+        if others:
+            notes.append(f"and {number(len(others), 'more link')}")
+        yield Holder(
+            shown(page, home, limits),
+            cut(first.text or "", TEXT_CHARS),
+            ", ".join(notes),
+        )

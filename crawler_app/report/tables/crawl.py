@@ -1,0 +1,139 @@
+"""The tables of a report that tell of the crawl, cut and in words.
+
+Pure.  One public function is one section.
+"""
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any
+
+from crawler_app.report.reasons import meaning_of
+from crawler_app.report.tables import Cell, Maker, Table, shown
+from crawler_app.results.comparison import Vanished
+from crawler_app.results.summary import FINISHED
+from crawler_app.text.formatting import cut, duration, number, sentence, size
+
+__all__ = ["compared", "crawl", "failed_otherwise", "refused"]
+
+# That are told.
+MAX_SEEDS = 10
+
+# Many take a broken image for a broken link.
+TRIED = (
+    "Only links (<a>, <area>), redirects and what sitemaps name were tried: no images, "
+    "style sheets, scripts or frames"
+)
+
+OPTION_CHARS = 120
+ERROR_CHARS = 160
+
+
+def compared(maker: Maker) -> Table:
+    """Return what is not as it was in the crawl before."""
+    comparison = maker.report.comparison
+    heads = ["What", "URLs", "For example"]
+    table = maker.table("compared", "Since the crawl before", heads, [])
+    if comparison is None:
+        return table
+    table.numbers = ("URLs",)
+    table.rows = [
+        [Cell(what), Cell(f"{len(urls):,}"), Cell(lines=maker.lines(urls))]
+        for what, urls in (
+            ("New", comparison.new),
+            ("Changed", comparison.changed),
+            ("Not reached this time", comparison.unreachable),
+        )
+        if urls
+    ]
+    if comparison.vanished:
+        table.rows.append(_vanished(maker, comparison.vanished))
+    words = []
+    if not comparison.was_whole:
+        words.append("The crawl before had not come to its end.")
+    if table.rows:
+        unchanged = [Cell("Unchanged"), Cell(f"{comparison.unchanged:,}"), Cell()]
+        table.rows.append(unchanged)
+    else:
+        is_over = maker.report.state == FINISHED
+        words.append(f"Nothing has changed{'' if is_over else ' so far'}.")
+    table.words = "  ".join(words)
+    return table
+
+
+def _vanished(maker: Maker, pages: Sequence[Vanished]) -> list[Cell]:
+    lines = [
+        dataclasses.replace(line, note=meaning_of(page.reason))
+        for line, page in zip(
+            maker.lines([page.url for page in pages]), pages, strict=False
+        )
+    ]
+    return [Cell("Vanished"), Cell(f"{len(pages):,}"), Cell(lines=lines)]
+
+
+def refused(maker: Maker) -> Table:
+    """Return why URLs were met and not to be fetched."""
+    refused = maker.report.refused
+    rows = [
+        [
+            Cell(sentence(meaning_of(refusal.reason))),
+            Cell(f"{refusal.count:,}"),
+            Cell(lines=maker.lines(refusal.examples)),
+        ]
+        for refusal in refused
+    ]
+    table = maker.table("left-out", "Left out", ["Why", "URLs", "For example"], rows)
+    table.count = f"{maker.report.totals.refused:,}" if rows else ""
+    table.words = "Links that were met and not followed." if rows else ""
+    table.numbers = ("URLs",)
+    return table
+
+
+def failed_otherwise(maker: Maker) -> Table:
+    """Return what failed by our own limits and faults."""
+    failures = maker.report.failed_otherwise
+    rows = [
+        [
+            maker.link(failure.url),
+            Cell(sentence(meaning_of(failure.reason))),
+            Cell(cut(failure.error, ERROR_CHARS)),
+        ]
+        for failure in failures[: maker.limits.rows]
+    ]
+    heads = ["URL", "Why", "In detail"]
+    table = maker.table("given-up", "Given up", heads, rows, len(failures))
+    table.words = (
+        "For reasons of the crawl, and not known to be broken." if rows else ""
+    )
+    return table
+
+
+def crawl(maker: Maker) -> Table:
+    """Return what was asked for, and what is kept of it."""
+    report = maker.report
+    values: dict[str, Any] = {}
+    if report.started_at is not None and report.ended_at is not None:
+        values["Took about"] = duration(report.ended_at - report.started_at)
+    archive = report.kept.archive
+    if archive.captures:
+        values["Archive"] = (
+            f"{number(archive.captures, 'capture')}, "
+            f"{number(archive.revisits, 'revisit')}, {size(archive.size_bytes)}"
+        )
+    if report.kept.pages is not None:
+        values["Index"] = number(report.kept.pages, "page")
+    for name, value in report.options.items():
+        words = ", ".join(value) if isinstance(value, tuple) else str(value)
+        values[name] = words
+    rows = [
+        [Cell(cut(name, OPTION_CHARS)), Cell(cut(str(value), OPTION_CHARS))]
+        for name, value in values.items()
+    ]
+    seeds = Cell(
+        lines=[shown(url, "", maker.limits) for url in report.seeds[:MAX_SEEDS]]
+    )
+    rows.insert(0, [Cell("Began at"), seeds])
+    table = maker.table("crawl", "This crawl", ["What", "Value"], rows)
+    reaches_all = report.options.get("scope") == "any"
+    elsewhere = "." if reaches_all else ", and no links to other sites."
+    table.words = TRIED + elsewhere
+    return table

@@ -1,0 +1,44 @@
+"""Which sections a report has below its broken links, in the order to read them.
+
+Pure.
+"""
+
+from collections.abc import Iterator
+
+from crawler_app.report.findings import Report
+from crawler_app.report.tables import Limits, Maker, Table
+from crawler_app.report.tables.crawl import compared, crawl, failed_otherwise, refused
+from crawler_app.report.tables.site import (
+    chains,
+    depths,
+    duplicates,
+    hosts,
+    largest,
+    loops,
+    slowest,
+    statuses,
+)
+
+__all__ = ["tables_of"]
+
+SECTIONS = (
+    statuses,
+    depths,
+    loops,
+    chains,
+    slowest,
+    largest,
+    duplicates,
+    hosts,
+    compared,
+    refused,
+    failed_otherwise,
+    crawl,
+)
+
+
+def tables_of(report: Report, limits: Limits) -> Iterator[Table]:
+    """Return the tables that have something to tell."""
+    maker = Maker(report, limits)
+    tables = (section(maker) for section in SECTIONS)
+    return (table for table in tables if table.rows or table.words)

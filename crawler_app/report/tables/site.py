@@ -1,0 +1,194 @@
+"""The tables of a report that tell of the site, cut and in words.
+
+Pure.  One public function is one section.
+"""
+
+from collections.abc import Sequence
+
+from crawler_app.report.findings import Chain, Duplicates, Ranked
+from crawler_app.report.reasons import is_broken, meaning_of
+from crawler_app.report.tables import LINES, Cell, Maker, Shown, Table
+from crawler_app.text.formatting import bar_percent, cut, number, seconds, size
+
+__all__ = [
+    "chains",
+    "depths",
+    "duplicates",
+    "hosts",
+    "largest",
+    "loops",
+    "slowest",
+    "statuses",
+]
+
+# Levels of a histogram; what is deeper is one level more.
+MAX_DEPTHS = 24
+
+TITLE_CHARS = 120
+
+NOT_MODIFIED = 304
+
+
+def statuses(maker: Maker) -> Table:
+    """Return how many URLs were answered in which way."""
+    report = maker.report
+    ends = [(_status(status), n) for status, n in report.count_by_status.items()]
+    ends.append((Cell("no status", badge="bad"), report.unanswered - report.given_up))
+    ends.append((Cell("given up"), report.given_up))
+    most = max(n for _, n in ends)
+    rows = [[end, Cell(f"{n:,}", bar=bar_percent(n, most))] for end, n in ends if n]
+    return maker.table("statuses", "Answers", ["Status", "URLs"], rows, is_half=True)
+
+
+def depths(maker: Maker) -> Table:
+    """Return how many pages are how far from the start."""
+    pages_by_depth = maker.report.pages_by_depth
+    deeper = sum(n for depth, n in pages_by_depth.items() if depth >= MAX_DEPTHS)
+    bars = [(str(d), n) for d, n in pages_by_depth.items() if d < MAX_DEPTHS]
+    if deeper:
+        bars.append((f"{MAX_DEPTHS} and more", deeper))
+    most = max((n for _, n in bars), default=0)
+    rows = [[Cell(name), Cell(f"{n:,}", bar=bar_percent(n, most))] for name, n in bars]
+    return Table(
+        "depths",
+        "Depth",
+        ["Clicks", "Pages"],
+        rows,
+        words="How many clicks lead to a page, at the least." if rows else "",
+        is_half=True,
+    )
+
+
+def loops(maker: Maker) -> Table:
+    """Return the redirects that lead back to themselves."""
+    loops = maker.report.loops
+    rows = [
+        [Cell(lines=maker.way([*loop, loop[0]]))] for loop in loops[: maker.limits.rows]
+    ]
+    return maker.table(
+        "loops",
+        "Redirect loops",
+        ["From one to the next, and back"],
+        rows,
+        len(loops),
+    )
+
+
+def chains(maker: Maker) -> Table:
+    """Return the redirects that lead to redirects, with what they end at."""
+    chains = maker.report.chains
+    words = ""
+    if maker.report.totals.redirects:
+        redirects = number(maker.report.totals.redirects, "redirect")
+        several = number(len(chains), "chain") + " of two or more"
+        words = f"{redirects}; {several}.  A link to the last URL saves the detour."
+    rows = [_chain(maker, chain) for chain in chains[: maker.limits.rows]]
+    table = maker.table(
+        "chains", "Redirect chains", ["Way", "Ends with"], rows, len(chains)
+    )
+    table.words = words
+    return table
+
+
+def _chain(maker: Maker, chain: Chain) -> list[Cell]:
+    if not chain.reason:
+        end = Cell("not fetched")
+    elif chain.status is None:
+        badge = "bad" if is_broken(chain.reason) else ""
+        end = Cell(meaning_of(chain.reason), badge=badge)
+    else:
+        end = _status(chain.status)
+    return [Cell(lines=maker.way(chain.urls)), end]
+
+
+def slowest(maker: Maker) -> Table:
+    """Return what took longest."""
+    table = _ranking(maker, "slowest", "Slowest", maker.report.slowest)
+    table.words = "From the request to the last byte." if table.rows else ""
+    return table
+
+
+def largest(maker: Maker) -> Table:
+    """Return what is largest."""
+    table = _ranking(maker, "largest", "Largest", maker.report.largest)
+    table.words = "After decompression." if table.rows else ""
+    return table
+
+
+def _ranking(maker: Maker, anchor: str, title: str, ranked: Sequence[Ranked]) -> Table:
+    rows = [
+        [
+            maker.link(each.url),
+            Cell(seconds(each.took_s)),
+            Cell(size(each.size_bytes)),
+        ]
+        for each in ranked[: min(10, maker.limits.rows)]
+    ]
+    heads = ["URL", "Time", "Size"]
+    return Table(anchor, title, heads, rows, numbers=("Time", "Size"), is_half=True)
+
+
+def duplicates(maker: Maker) -> Table:
+    """Return the pages that are equal and say nothing of it."""
+    groups = [g for g in maker.report.duplicates if not g.canonical]
+    declared = len(maker.report.duplicates) - len(groups)
+    words = ""
+    if groups:
+        wasted = size(sum(group.wasted_bytes for group in groups))
+        words = f"Pages that are equal byte for byte; once each would save {wasted}."
+    if declared:
+        words += (
+            f"  {number(declared, 'group')} left out, whose pages all name the same "
+            "canonical URL."
+        )
+    rows = [_group(maker, group) for group in groups[: maker.limits.rows]]
+    table = maker.table(
+        "duplicates",
+        "Duplicates",
+        ["Pages", "URLs", "Could be saved"],
+        rows,
+        len(groups),
+    )
+    table.words = words.strip()
+    table.numbers = ("Pages", "Could be saved")
+    return table
+
+
+def _group(maker: Maker, group: Duplicates) -> list[Cell]:
+    lines = maker.lines(group.urls, LINES)
+    if len(group.urls) > LINES:
+        lines.append(Shown(f"and {len(group.urls) - LINES:,} more"))
+    title = cut(group.title, TITLE_CHARS) or "without a title"
+    return [
+        Cell(f"{len(group.urls):,}"),
+        Cell(title, lines=lines),
+        Cell(size(group.wasted_bytes)),
+    ]
+
+
+def hosts(maker: Maker) -> Table:
+    """Return what came of each host."""
+    hosts = maker.report.hosts
+    rows = [
+        [
+            Cell(cut(host.name, maker.limits.url_chars)),
+            Cell(f"{host.failures:,}", badge="bad" if host.failures else ""),
+            Cell(f"{host.urls:,}"),
+            Cell(f"{host.pages:,}"),
+            Cell(size(host.size_bytes)),
+            Cell("" if host.mean_s is None else seconds(host.mean_s)),
+        ]
+        for host in hosts[: maker.limits.rows]
+    ]
+    heads = ["Host", "Broken", "URLs", "Pages", "Size", "Mean time"]
+    table = maker.table("hosts", "Hosts", heads, rows, len(hosts))
+    table.numbers = tuple(heads[1:])
+    return table
+
+
+def _status(status: int) -> Cell:
+    name = meaning_of(f"http_{status}")
+    if status == NOT_MODIFIED:
+        return Cell(f"{name} (as before)", badge="ok")
+    badge = "ok" if status < 300 else "moved" if status < 400 else "bad"
+    return Cell(name, badge=badge)

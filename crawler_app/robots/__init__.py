@@ -1,0 +1,227 @@
+"""The robots.txt of every origin: fetched once, remembered for a day.
+
+Rule: every origin has an answer.  That there is none from its server is told as `Rules`
+too, never raised.
+"""
+
+import time
+from collections.abc import Callable, Generator
+from dataclasses import dataclass
+from typing import Any
+
+from crawler_app import politeness
+from crawler_app.errors import FetchError, UrlError
+from crawler_app.models import Fetched
+from crawler_app.robots.rules import Rules, parse_rules
+from crawler_app.urls import origin_of, redirect_target
+from gencoro import gen
+
+__all__ = ["RobotsCache"]
+
+# RFC 9309, 2.3.1.2: at least five, also to other hosts.
+MAX_REDIRECTS = 5
+
+# RFC 9309, 2.4: no longer, unless there is no way to get newer ones.
+MAX_AGE_S = 24 * 3600.0
+
+# Origins and their rules, counted together.  A rule takes 0.5 kB, so that they take 100 MB
+# at most; most origins have less than ten.
+MAX_KEPT = 200_000
+
+
+class RobotsCache:
+    """Knows the rules of every origin that it was asked about.
+
+    Args:
+        fetch: As of `crawler_app.fetcher.Fetcher`.
+        user_agent: Ours, as it is sent.
+        first_pause_s: Before an origin that did not answer is asked again; each further
+            pause is longer, see `politeness.outage_pause_s`.
+        clock: The current time, in seconds of the epoch.
+
+    >>> def fetch(url):
+    ...     answer = gen.Future()
+    ...     answer.set_result(Fetched(url, 404, {}, b"", 0.0))
+    ...     return answer
+    >>> cache = RobotsCache(fetch, "bot/1.0")
+    >>> cache.known("http://a.test/x") is None
+    True
+    >>> cache.ask("http://a.test/x").result().allows("http://a.test/x")
+    True
+    >>> cache.known("http://a.test/y")
+    Rules(crawl_delay_s=None, sitemaps=(), is_unreachable=False, retry_at=None, error=None)
+    """
+
+    def __init__(
+        self,
+        fetch: "Callable[[str], gen.Future[Fetched]]",
+        user_agent: str,
+        first_pause_s: float = 1.0,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self._fetch = fetch
+        self._user_agent = user_agent
+        self._first_pause_s = first_pause_s
+        self._clock = clock
+        self._kept: dict[str, _Kept] = {}  # the oldest answer first
+        self._size = 0
+        self._questions: dict[str, _Question] = {}
+
+    def known(self, url: str) -> Rules | None:
+        """Return the rules of a canonical URL's origin, if they are here and fresh."""
+        kept = self._kept.get(origin_of(url))
+        if kept is None or self._clock() >= kept.fresh_until:
+            return None
+        return kept.rules
+
+    def ask(self, url: str) -> "gen.Future[Rules]":
+        """Return a Future for the rules of a canonical URL's origin.
+
+        However many ask, robots.txt is fetched once; if all are cancelled, no more.
+        """
+        rules = self.known(url)
+        if rules is not None:
+            answer: gen.Future[Rules] = gen.Future()
+            answer.set_result(rules)
+            return answer
+        origin = origin_of(url)
+        question = self._questions.get(origin)
+        if question is None:
+            question = self._begin(origin)
+        return self._wait(origin, question)
+
+    def _begin(self, origin: str) -> "_Question":
+        question = _Question(self._learn(origin))
+        self._questions[origin] = question
+        gen.future_add_done_callback(
+            question.answer, lambda _: self._end(origin, question)
+        )
+        return question
+
+    def _end(self, origin: str, question: "_Question") -> None:
+        if self._questions.get(origin) is question:
+            del self._questions[origin]
+
+    def _wait(self, origin: str, question: "_Question") -> "gen.Future[Rules]":
+        """Return a Future for one caller, who may be cancelled while others wait."""
+
+        def leave(copy: "gen.Future[Rules]") -> None:
+            question.waiters -= 1
+            if not question.waiters:
+                # Forgotten at once: whoever asks next would be cancelled with it.
+                self._end(origin, question)
+                question.answer.cancel()
+
+        question.waiters += 1
+        copy: gen.Future[Rules] = gen.Future()
+        gen.chain_future(question.answer, copy)
+        copy.add_done_callback(leave)
+        return copy
+
+    @gen.coroutine
+    def _learn(self, origin: str) -> Generator[Any, Any, Rules]:
+        """Fetch the rules of an origin and remember them, or that there are none."""
+        asked_for_s = error = None
+        try:
+            fetched = yield from self._follow(f"{origin}/robots.txt")
+            if not _is_unreachable(fetched.status):
+                return self._keep(origin, self._read(origin, fetched), MAX_AGE_S)
+            retry_after = fetched.headers.get("Retry-After")
+            asked_for_s = politeness.retry_after_s(retry_after, self._clock())
+        except FetchError as exc:
+            # Whatever the reason: RFC 9309, 2.3.1.4, has every network error mean "all
+            # is disallowed", and a file of which nothing is known, being too large or
+            # no HTTP at all, cannot mean more.  Precedent: Google.
+            # A new one: its cause and their frames, with a connection or a body, would
+            # be kept for a day.
+            error = FetchError(exc.reason, str(exc), is_passing=exc.is_passing)
+        return self._miss(origin, asked_for_s, error)
+
+    def _follow(self, url: str) -> Generator[Any, Any, Fetched]:
+        """Fetch a URL, and where it leads; the last response if that is nowhere."""
+        fetched: Fetched = yield self._fetch(url)
+        for _ in range(MAX_REDIRECTS):
+            target = _redirect_target(url, fetched)
+            if target is None:
+                break
+            url = target
+            fetched = yield self._fetch(url)
+        return fetched
+
+    def _read(self, origin: str, fetched: Fetched) -> Rules:
+        if 200 <= fetched.status < 300:
+            return parse_rules(fetched.body, self._user_agent, origin)
+        # RFC 9309, 2.3.1.3: there is no file, so that everything is allowed.  A redirect
+        # that leads nowhere is the same (2.3.1.2).
+        return Rules()
+
+    def _miss(
+        self, origin: str, asked_for_s: float | None, error: FetchError | None
+    ) -> Rules:
+        """Go on with the rules that were known, or with none, for a while."""
+        before = self._kept.get(origin)
+        pauses = 0 if before is None else before.pauses
+        pause_s = politeness.outage_pause_s(pauses, self._first_pause_s)
+        if pause_s is None or (error is not None and not error.is_passing):
+            pause_s, retry_at = MAX_AGE_S, None
+        else:
+            pause_s = max(pause_s, asked_for_s or 0.0)
+            retry_at = self._clock() + pause_s
+        if before is not None and not before.rules.is_unreachable:
+            rules = before.rules  # RFC 9309, 2.4
+        else:
+            rules = Rules(is_unreachable=True, retry_at=retry_at, error=error)
+        return self._keep(origin, rules, pause_s, pauses + 1)
+
+    def _keep(self, origin: str, rules: Rules, age_s: float, pauses: int = 0) -> Rules:
+        self._drop(origin)
+        self._size += rules.size
+        self._kept[origin] = _Kept(rules, self._clock() + age_s, pauses)
+        while self._size > MAX_KEPT and len(self._kept) > 1:
+            self._drop(next(iter(self._kept)))
+        return rules
+
+    def _drop(self, origin: str) -> None:
+        kept = self._kept.pop(origin, None)
+        if kept is not None:
+            self._size -= kept.rules.size
+
+
+@dataclass(slots=True)
+class _Kept:
+    """What is known of an origin.
+
+    Attributes:
+        pauses: Failed attempts to learn more, since the last that went well.
+    """
+
+    rules: Rules
+    fresh_until: float
+    pauses: int
+
+
+@dataclass(slots=True)
+class _Question:
+    """One fetch of robots.txt, and how many wait for what it says."""
+
+    answer: "gen.Future[Rules]"
+    waiters: int = 0
+
+
+def _redirect_target(url: str, fetched: Fetched) -> str | None:
+    """Return where a response leads; None if nowhere."""
+    if not 300 <= fetched.status < 400 or fetched.status == 304:
+        return None
+    try:
+        return redirect_target(url, fetched.headers.get("Location", ""))
+    except UrlError:
+        return None
+
+
+def _is_unreachable(status: int) -> bool:
+    """Return whether a status says that the file may be there, but not what is in it.
+
+    RFC 9309, 2.3.1.4: 5xx, and what is no status.  429 is about us and not about the file
+    (precedent: Google).  304 answers what was not asked.
+    """
+    return status in (304, 429) or not 200 <= status < 500

@@ -1,0 +1,83 @@
+"""How far a command has come: one line, rewritten in place on a terminal.
+
+Rule: a command that takes no second says nothing.
+"""
+
+import os
+import sys
+import time
+from collections.abc import Callable
+from typing import Self, TextIO
+
+from crawler_app.terminal.screen import is_screen
+
+__all__ = ["Steps"]
+
+EVERY_S = 1.0
+
+CLEAR_LINE = "\r\x1b[K"
+
+
+class Steps:
+    """Tells how far a command has come, once a second.  To be entered, and called.
+
+    Args:
+        file: Where to; standard error, so that results can be piped.  Nothing is written
+            if our parent has closed it.
+        quiet: Whether to say nothing at all.
+        clock: In seconds.
+
+    >>> import itertools
+    >>> seconds = itertools.count()
+    >>> with Steps(sys.stdout, clock=lambda: float(next(seconds))) as steps:
+    ...     for done in range(1, 4):
+    ...         steps("reading pages", done, 3)
+    reading pages 1 of 3
+    reading pages 2 of 3
+    reading pages 3 of 3
+    """
+
+    def __init__(
+        self,
+        file: TextIO | None = None,
+        *,
+        quiet: bool = False,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._file = None if quiet else file or sys.stderr
+        self._clock = clock
+        self._is_screen = self._file is not None and is_screen(self._file)
+        self._due_at = clock() + EVERY_S
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exc_info: object) -> None:
+        if self._is_screen and self._file is not None:
+            self._file.write(CLEAR_LINE)
+            self._file.flush()
+
+    def __call__(self, what: str, done: int, total: int | None = None) -> None:
+        """Say how much is done, if a second has passed since it was said.
+
+        Args:
+            what: Such as "reading pages".
+            total: How much there is to do; None if nobody knows.
+        """
+        now = self._clock()
+        if now < self._due_at or self._file is None:
+            return
+        self._due_at = now + EVERY_S
+        text = f"{what} {done:,}" + ("" if total is None else f" of {total:,}")
+        if self._is_screen:
+            self._file.write(CLEAR_LINE + text[: self._columns() - 1])
+        else:
+            self._file.write(text + "\n")
+        self._file.flush()
+
+    def _columns(self) -> int:
+        assert self._file is not None
+        try:
+            return os.get_terminal_size(self._file.fileno()).columns or 80
+        except OSError:  # what says it is a terminal, and has no size
+            return 80

@@ -1,0 +1,192 @@
+"""A crawl as a table in a terminal, at any size of it.  Pure: a sample in, lines out.
+
+Rule: what a server chose (hosts, URLs, reasons) reaches the terminal only through
+``printable`` and as ``Text``, which nobody interprets.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rich.console import Console, ConsoleOptions, Group, RenderResult
+from rich.panel import Panel
+from rich.text import Text
+
+from crawler_app.models import State
+from crawler_app.monitor import Sample
+from crawler_app.terminal.lines import clock, phase
+from crawler_app.text.escaping import printable
+from crawler_app.text.formatting import ELLIPSIS, size, without_middle
+
+__all__ = ["CrawlTable", "sparkline"]
+
+# Longer lines are hard to read; the URLs of failures are all that could use them.
+MAX_COLUMNS = 120
+# Border and padding, left and right.
+FRAME_COLUMNS = 4
+# Narrower than so many columns, the counts stand below each other.
+MIN_WIDE_COLUMNS = 64
+LABEL_COLUMNS = 11
+
+# Of each list, where there is room.
+LISTED = 5
+
+BARS = "▁▂▃▄▅▆▇█"
+BARS_SHOWN = 30
+
+STYLE_BY_PHASE = {"running": "green", "waiting": "cyan", "paused": "yellow"}
+COUNTS = (
+    (State.DONE, "done", "green"),
+    (State.QUEUED, "queued", ""),
+    (State.CLAIMED, "under way", ""),
+    (State.FAILED, "failed", "red"),
+    (State.EXCLUDED, "excluded", ""),
+)
+FAREWELL = "Ctrl-C stops; what is found is kept"
+
+
+@dataclass(slots=True, frozen=True)
+class CrawlTable:
+    """What rich prints of a sample.
+
+    Attributes:
+        rates: Fetches per second at the samples before, the latest last.
+        note: Another line; empty for none.
+    """
+
+    sample: Sample
+    rates: Sequence[float] = ()
+    note: str = ""
+
+    def __rich_console__(
+        self, console: Console, options: ConsoleOptions
+    ) -> RenderResult:
+        width = min(options.max_width, MAX_COLUMNS)
+        page = _Page(
+            self, width - FRAME_COLUMNS, options.size.height, options.ascii_only
+        )
+        now = phase(self.sample)
+        title = Text(f"{now}  {clock(self.sample.elapsed_s)}", "bold")
+        lines = page.lines()
+        for line in lines:
+            line.no_wrap = True
+            line.overflow = "crop"
+        yield Panel(
+            Group(*lines),
+            title=title,
+            title_align="left",
+            border_style=STYLE_BY_PHASE.get(now.partition(" ")[0], "red"),
+            width=width,
+        )
+        # Where the cursor stands, and a terminal writes ^C.
+        yield Text()
+
+
+@dataclass(slots=True, frozen=True)
+class _Page:
+    """The lines within the frame."""
+
+    table: CrawlTable
+    columns: int
+    rows: int
+    is_ascii: bool
+
+    def lines(self) -> list[Text]:
+        sample = self.table.sample
+        above = [*self._counts(), Text(), self._rate(), self._received()]
+        below = [Text(), Text(self._clean(FAREWELL), "dim")]
+        if self.table.note:
+            below.insert(1, Text(self._fit(self.table.note, self.columns)))
+        # The frame takes two rows, the cursor one, and each list has an empty one above.
+        room = max(self.rows - len(above) - len(below) - 5, 0)
+        # Failures matter more; but a list of hosts tells that something happens at all.
+        hosts = self._hosts(
+            min(LISTED + 1, max(room - len(sample.failures), room // 2))
+        )
+        return above + hosts + self._failures(min(LISTED, room - len(hosts))) + below
+
+    def _counts(self) -> list[Text]:
+        count = self.table.sample.count_by_state
+        styles = [style if count[state] else "" for state, _, style in COUNTS]
+        numbers = [f"{count[state]:,}" for state, _, _ in COUNTS]
+        names = [name for _, name, _ in COUNTS]
+        if self.columns < MIN_WIDE_COLUMNS - FRAME_COLUMNS:
+            return [
+                self._line(name, Text(f"{number:>12}", style))
+                for name, number, style in zip(names, numbers, styles, strict=True)
+            ]
+        heads = Text("".join(f"{name:>12}" for name in names), "dim")
+        cells = [
+            (f"{n:>12}", f"bold {s}") for n, s in zip(numbers, styles, strict=True)
+        ]
+        return [heads, Text.assemble(*cells)]
+
+    def _rate(self) -> Text:
+        sample = self.table.sample
+        text = f"{sample.fetches_per_s:,.0f} fetches/s, {size(sample.bytes_per_s)}/s"
+        room = self.columns - LABEL_COLUMNS - len(text) - 2
+        # A few bars tell nothing.
+        rates = self.table.rates[-min(room, BARS_SHOWN) :] if room >= 5 else ()
+        bars = "" if self.is_ascii else sparkline(rates)
+        return self._line("rate", Text.assemble(text, "  ", (bars, "cyan")))
+
+    def _received(self) -> Text:
+        sample = self.table.sample
+        text = f"{size(sample.size_bytes)} in {sample.fetched:,} fetches"
+        return self._line("received", Text(text))
+
+    def _hosts(self, rows: int) -> list[Text]:
+        """List the busiest hosts; one row tells of those there is no room for."""
+        hosts = self.table.sample.under_way_by_host
+        shown = hosts if len(hosts) < rows else hosts[: max(rows - 1, 0)]
+        if not shown:
+            return []
+        values = [f"{count:>3}  {host}" for host, count in shown]
+        if more := len(hosts) - len(shown):
+            values.append(f"     and {more:,} more")
+        return self._list("fetching", values)
+
+    def _failures(self, rows: int) -> list[Text]:
+        failures = self.table.sample.failures[: max(rows, 0)]
+        if not failures:
+            return []
+        reasons = [self._clean(failure.reason) for failure in failures]
+        room = self.columns - LABEL_COLUMNS
+        width = min(max(map(len, reasons)), max(room // 3, 8))
+        return self._list(
+            "failed",
+            [
+                f"{self._fit(reason, width):<{width}}  "
+                + self._fit(failure.url, room - width - 2)
+                for reason, failure in zip(reasons, failures, strict=True)
+            ],
+        )
+
+    def _list(self, label: str, values: list[str]) -> list[Text]:
+        room = self.columns - LABEL_COLUMNS
+        lines = [Text(self._fit(value, room)) for value in values]
+        names = [label, *[""] * (len(lines) - 1)]
+        return [Text(), *map(self._line, names, lines)]
+
+    def _line(self, label: str, value: Text) -> Text:
+        return Text.assemble((f"{label:<{LABEL_COLUMNS}}", "dim"), value)
+
+    def _fit(self, text: str, columns: int) -> str:
+        mark = "..." if self.is_ascii else ELLIPSIS
+        return without_middle(self._clean(text), columns, mark)
+
+    def _clean(self, text: str) -> str:
+        text = printable(text)
+        if self.is_ascii:
+            # As the terminal's own error handler would write it, which is wider.
+            return text.encode("ascii", "backslashreplace").decode()
+        return text
+
+
+def sparkline(rates: Sequence[float]) -> str:
+    """Return numbers as bars, the highest bar for the largest of them.
+
+    >>> sparkline([0, 1, 2, 4, 8, 8])
+    '▁▁▂▄██'
+    """
+    top = max(rates, default=0.0) or 1.0
+    return "".join(BARS[int(rate / top * (len(BARS) - 1))] for rate in rates)

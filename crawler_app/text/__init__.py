@@ -1,0 +1,1 @@
+"""Text for people: escaping what servers sent, and formatting numbers, times and URLs."""

@@ -1,0 +1,319 @@
+"""Knobs on the command line: their options, what wins, and the tables that tell of them."""
+
+import argparse
+import pathlib
+import re
+from typing import NamedTuple
+
+import pytest
+
+from crawler_app import __version__
+from crawler_app.commands.config_options import add_options, config_of, read_options
+from crawler_app.config import CrawlConfig
+from crawler_app.config.option import REQUIRED, knobs_of
+from crawler_app.errors import ConfigError
+
+KNOBS = knobs_of(CrawlConfig)
+GUIDE = pathlib.Path(__file__).parents[3] / "docs" / "config.rst"
+URL = "http://a.test/"
+
+# Something that each option may be given.
+VALUE_BY_METAVAR = {
+    "N": "7",
+    "BYTES": "7",
+    "SECONDS": "7.5",
+    "TEXT": "me@a.test",
+    "RE": "/docs/",
+    "DIR": "kept",
+    "FILE": "cookies.txt",
+    "'NAME: VALUE'": "X-A: 1",
+    "USER[:PASSWORD]": "me:word",
+    "[USER:PASSWORD@]HOST:PORT": "a.test:3128",
+}
+
+
+def parse(*words, is_new=True):
+    parser = argparse.ArgumentParser()
+    add_options(parser, is_new=is_new)
+    return parser.parse_args(words)
+
+
+def configure(*words):
+    return config_of(parse(*words))
+
+
+@pytest.fixture
+def file(tmp_path):
+    """Return a file that says where to begin, and a few things more."""
+    path = tmp_path / "site.toml"
+    path.write_text(
+        f"""
+        seeds = ["{URL}", "http://b.test/"]
+        into = "kept"
+        include = ["/docs/", "/api/"]
+        max-pages = 9
+        tries = 5
+        cookie-file = "cookies.txt"
+        deny-private = true
+        """
+    )
+    return path
+
+
+def words_for(knob):
+    """Return an option with a value that is not the default."""
+    if knob.is_switch:
+        return [knob.off_option]
+    other_choices = [choice for choice in knob.choices if choice != knob.default]
+    return [knob.option, (other_choices or [VALUE_BY_METAVAR[knob.metavar]])[0]]
+
+
+@pytest.mark.parametrize(
+    "knob", [knob for knob in KNOBS if knob.option], ids=lambda knob: knob.name
+)
+def test_every_knob_has_an_option_that_sets_it(knob):
+    config = configure(URL, "--into", "kept", *words_for(knob))
+
+    assert getattr(config, knob.name) != knob.default
+
+
+def test_nothing_is_given_unless_it_is():
+    assert read_options(parse()) == {}
+    assert read_options(parse(is_new=False)) == {}
+
+
+def test_options_that_can_be_repeated_and_switches_that_say_which():
+    given = read_options(
+        parse(URL, "--include", "a", "--include", "b", "--no-robots", "--allow-private")
+    )
+
+    assert given == {
+        "seeds": (URL,),
+        "include": ("a", "b"),
+        "robots": False,
+        "deny_private": False,
+    }
+
+
+def test_switches_that_contradict_each_other_are_refused(capsys):
+    with pytest.raises(SystemExit):
+        parse(URL, "--deny-private", "--allow-private")
+
+    assert "--allow-private: not allowed with" in capsys.readouterr().err
+
+
+def test_urls_may_stand_before_or_after_the_options():
+    for words in ([URL, "--into", "kept"], ["--into", "kept", URL]):
+        assert configure(*words).seeds == (URL,)
+
+
+def test_only_what_may_change_in_the_middle_is_an_option_of_resume(capsys):
+    given = read_options(parse("--max-pages", "9", "--tries", "1", is_new=False))
+
+    assert given == {"max_pages": 9, "tries": 1}
+    for words in (["--scope", "any"], ["--into", "kept"], ["--config", "site.toml"]):
+        with pytest.raises(SystemExit):
+            parse(*words, is_new=False)
+        assert "unrecognized arguments" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        (["--concurrency", "0"], "--concurrency is 0; it must be a whole number, at l"),
+        (["--host-gap", "-1"], "--host-gap is -1.0; it must be a number of seconds, 0"),
+        (["--max-time", "nan"], "--max-time is nan; it must be a number of seconds ab"),
+        (["--include", "("], "--include has '(', which is no regular expression"),
+        (["--user-agent", ""], "--user-agent is ''; it must be one line of ASCII"),
+        (["--header", "X"], "--header, number 1: it must be 'Name: value'"),
+        (["--header", "Host: a"], "--header, number 1: Host cannot be set: it is that"),
+        (["--auth", "a:b\n"], "--auth must be user:password, in one line"),
+        (["--proxy", "a.test"], "--proxy must be host:port, or user:password@host:po"),
+        (["--proxy", "a.test:0"], "--proxy: its port is 0; it must be 1 to 65535"),
+    ],
+)
+def test_value_that_cannot_be_is_refused_by_its_option(words, complaint):
+    with pytest.raises(ConfigError) as caught:
+        configure(URL, "--into", "kept", *words)
+
+    assert str(caught.value).startswith(complaint)
+
+
+def test_url_without_a_scheme_is_refused_with_what_may_be_meant():
+    with pytest.raises(ConfigError, match=r"did you mean http://a.test \?"):
+        configure("a.test", "--into", "kept")
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        (["--into", "kept"], "a URL to start from, or `seeds = "),
+        ([URL], "--into DIR, or `into = "),
+        ([URL, "--into", ""], "--into DIR, or `into = "),
+    ],
+)
+def test_what_is_missing_is_told_with_both_ways_to_give_it(words, complaint, tmp_path):
+    empty = tmp_path / "empty.toml"
+    empty.touch()
+
+    for config in ([], ["--config", str(empty)]):
+        with pytest.raises(ConfigError, match=re.escape(complaint)):
+            configure(*words, *config)
+
+
+def test_option_wins_over_the_file_and_the_file_over_the_default(file):
+    config = configure("--config", str(file), "--max-pages", "3", "--allow-private")
+
+    assert (config.max_pages, config.tries, config.max_redirects) == (3, 5, 10)
+    assert config.deny_private is False
+
+
+def test_list_on_the_command_line_replaces_that_of_the_file(file):
+    config = configure("http://c.test/", "--config", str(file), "--include", "/new/")
+
+    assert config.seeds == ("http://c.test/",)
+    assert config.include == ("/new/",)
+
+
+def test_path_begins_where_it_was_written(file, tmp_path, monkeypatch):
+    here = tmp_path / "here"
+    here.mkdir()
+    monkeypatch.chdir(here)
+
+    by_file = configure("--config", str(file))
+    by_options = configure("--config", "../site.toml", "--cookies", "c.txt")
+
+    assert by_file.into == str(tmp_path / "kept")
+    assert by_file.cookie_file == str(tmp_path / "cookies.txt")
+    assert pathlib.Path(by_options.into).resolve() == tmp_path / "kept"
+    assert by_options.cookie_file == str(here / "c.txt")
+
+
+@pytest.mark.parametrize("is_in_file", [False, True])
+def test_password_is_asked_for_if_there_is_a_user_alone(file, is_in_file, monkeypatch):
+    monkeypatch.setattr("getpass.getpass", lambda: "pass:word")
+    words = ["--config", str(file)]
+    if is_in_file:
+        file.write_text(file.read_text() + '\nauth = "me"')
+    else:
+        words += ["--auth", "me"]
+
+    assert configure(*words).auth == "me:pass:word"
+
+
+def test_password_is_not_asked_for_if_it_is_there(monkeypatch):
+    monkeypatch.setattr("getpass.getpass", lambda: pytest.fail("it asks"))
+
+    assert configure(URL, "--into", "kept", "--auth", "me:").auth == "me:"
+    assert configure(URL, "--into", "kept").auth == ""
+
+
+@pytest.mark.parametrize("is_new", [True, False])
+def test_help_lists_every_option_under_its_heading_with_its_default(is_new):
+    parser = argparse.ArgumentParser(prog="crawl")
+    add_options(parser, is_new=is_new)
+    text = re.sub(r"\s+", " ", parser.format_help())
+
+    for knob in KNOBS:
+        if not is_new and not knob.is_resumable:
+            assert f" {knob.option} " not in text
+            continue
+        begin = text.index(f"{knob.group}: ") if knob.group else 0
+        default = knob.default_words if is_new else knob.default_words and "as before"
+        assert f" {knob.option} ".replace("  ", " ") in text[begin:]
+        assert f"{knob.help} (default {default})" in text[begin:] or not default
+        assert knob.help in text[begin:]
+
+
+class Row(NamedTuple):
+    """What the guide says of a knob."""
+
+    heading: str
+    option: str
+    field: str
+    default: str
+    meaning: str
+
+
+def read_rows():
+    """Return the rows of the guide's tables, but for their heads."""
+    rows, heading = [], ""
+    text = GUIDE.read_text(encoding="utf-8")
+    for part in re.split(r"\n(?=   \* - |[^\n ].*\n[-~]+\n)", text):
+        if part.startswith("   * - "):
+            # What comes after the table is no cell of it.
+            row = re.split(r"\n\n(?=\S)", part)[0].removeprefix("   * - ")
+            cells = [re.sub(r"\s+", " ", cell) for cell in row.split("\n     - ")]
+            if len(cells) == 4 and cells[0] != "Option":
+                rows.append(Row(heading, *cells))
+        else:
+            heading = part.partition("\n")[0]
+    return rows
+
+
+ROWS = read_rows()
+
+
+def test_guide_has_a_row_for_every_knob_in_the_same_order():
+    assert [row.field for row in ROWS] == [f"``{knob.name}``" for knob in KNOBS]
+
+
+def row_and_knob():
+    return [
+        pytest.param(row, knob, id=knob.name)
+        for row, knob in zip(ROWS, KNOBS, strict=False)
+    ]
+
+
+@pytest.mark.parametrize(("row", "knob"), row_and_knob())
+def test_guide_spells_the_option_and_marks_what_resume_takes(row, knob):
+    wanted = f"``{knob.option} {knob.metavar}``"
+    if knob.is_switch:
+        opposite = knob.opposite and f", ``{knob.opposite[0]}``"
+        wanted = f"``{knob.option}``{opposite or ''}"
+    elif not knob.option:
+        wanted = f"``{knob.metavar}...``"
+
+    assert row.option == wanted + " *" * knob.is_resumable
+    assert row.heading.lower() == (knob.group or "all options")
+
+
+@pytest.mark.parametrize(("row", "knob"), row_and_knob())
+def test_guide_has_the_default(row, knob):
+    wanted = knob.default_words.replace(__version__, "")
+    if not wanted and knob.is_switch:
+        wanted = "on" if knob.default else "off"
+    elif knob.default is REQUIRED:
+        wanted = "required"
+    elif not wanted:
+        wanted = "no limit" if knob.default is None else "none"
+
+    assert re.match(re.escape(wanted) + r"(?!\w)", row.default.replace("`", ""))
+
+
+@pytest.mark.parametrize(("row", "knob"), row_and_knob())
+def test_guide_has_what_is_allowed(row, knob):
+    for choice in knob.choices:
+        assert f"``{choice}``" in row.meaning
+    if knob.metavar not in ("N", "BYTES", "SECONDS"):
+        return
+    with pytest.raises(ConfigError) as caught:
+        knob.check(-1, "it")
+
+    numbers = re.findall(r"at (?:least|most) (\d+)", str(caught.value))
+    if numbers:
+        assert f"; {int(numbers[0]):,} to {int(numbers[1]):,}." in row.meaning
+    else:
+        allowed = str(caught.value).partition("a number of seconds")[2].lstrip(", ")
+        assert f"; {allowed}." in row.meaning
+
+
+@pytest.mark.parametrize("error", [EOFError, AttributeError])
+def test_password_that_nobody_can_be_asked_for_is_told(monkeypatch, error):
+    def nobody():  # as getpass does without a terminal
+        raise error
+
+    monkeypatch.setattr("getpass.getpass", nobody)
+
+    with pytest.raises(ConfigError, match="--auth USER:PASSWORD"):
+        configure(URL, "--into", "kept", "--auth", "me")

@@ -1,0 +1,156 @@
+"""The one door: scope, traps and nofollow, each refusal with its reason."""
+
+import pytest
+
+from crawler_app.config import CrawlConfig
+from crawler_app.crawl.admission import Admission
+from crawler_app.crawl.stats import Stats
+from crawler_app.frontier.memory import MemoryFrontier
+from crawler_app.models import Candidate
+
+SEED = "http://a.test/docs/"
+
+
+class Door:
+    def __init__(self, **options):
+        self.stats = Stats()
+        self.frontier = MemoryFrontier()
+        config = CrawlConfig((SEED,), **options)
+        self.admission = Admission(config, self.frontier, self.stats)
+
+    def refusal(self, reference, **options):
+        return self.admission.admit(reference, SEED, **options).refusal
+
+
+def test_link_becomes_a_candidate_with_all_that_is_known_of_it():
+    candidate = Door(max_redirects=7).admission.admit("b#top", SEED, depth=3)
+
+    assert candidate == Candidate("http://a.test/docs/b", "a.test", 3, 7)
+
+
+def test_known_url_needs_nothing_more():
+    door = Door()
+    door.frontier.add([door.admission.admit("b", SEED)])
+
+    assert door.admission.admit("b#x", SEED) is None
+
+
+def test_what_is_no_url_is_counted_and_dropped():
+    door = Door()
+
+    assert door.admission.admit("mailto:me@a.test", SEED) is None
+
+    assert door.stats["refused/unsupported_scheme"] == 1
+
+
+@pytest.mark.parametrize(
+    ("reference", "options", "refusal"),
+    [
+        ("http://b.test/", {}, "out_of_scope"),
+        ("/blog/", {"scope": "prefix"}, "out_of_scope"),
+        ("x/" * 5, {}, "path_repeats"),
+        ("x/" * 3, {"max_segment_repeats": 2}, "path_repeats"),
+        ("/".join(map(str, range(60))), {}, "path_too_deep"),
+        ("a" * 2001, {}, "url_too_long"),
+        ("a" * 101, {"max_url_chars": 100}, "url_too_long"),
+        ("b", {"exclude": ("/b",)}, "excluded_by_pattern"),
+    ],
+)
+def test_refusal_is_counted_by_its_reason(reference, options, refusal):
+    door = Door(**options)
+
+    assert door.refusal(reference) == refusal
+
+    assert door.stats[f"excluded/{refusal}"] == 1
+
+
+def test_limits_of_traps_can_be_taken_away():
+    options = dict.fromkeys(
+        ("max_url_chars", "max_path_segments", "max_segment_repeats"), None
+    )
+    door = Door(**options, max_queries_per_path=None)
+
+    assert door.refusal("x/" * 1500) == ""
+    assert {door.refusal(f"?page={n}") for n in range(2000)} == {""}
+
+
+def test_queries_of_one_path_are_limited_and_other_paths_are_not():
+    door = Door(max_queries_per_path=2)
+
+    refusals = [door.refusal(f"calendar?month={n}") for n in range(4)]
+
+    assert refusals == ["", "", "too_many_queries", "too_many_queries"]
+    assert door.refusal("other?month=1") == ""
+
+
+def test_queries_of_an_earlier_run_count():
+    door = Door(max_queries_per_path=2)
+    door.frontier.add(
+        Candidate(f"http://a.test/docs/calendar?month={n}", "a.test") for n in (8, 9)
+    )
+
+    door.admission.remember()
+
+    assert door.refusal("calendar?month=1") == "too_many_queries"
+
+
+def test_what_was_refused_in_an_earlier_run_does_not_count():
+    door = Door(max_queries_per_path=2)
+    door.frontier.add(
+        Candidate(f"{SEED}calendar?month={n}", "a.test", refusal="out_of_scope")
+        for n in range(5)
+    )
+
+    door.admission.remember()
+
+    assert door.refusal("calendar?month=9") == ""
+
+
+def test_link_that_is_not_followed_takes_no_query_of_its_path():
+    door = Door(max_queries_per_path=1)
+    for n in range(5):
+        door.refusal(f"calendar?month={n}", nofollow=True)
+
+    assert door.refusal("calendar?month=9") == ""
+
+
+def test_nofollow_is_a_refusal_like_others():
+    door = Door()
+
+    assert door.refusal("b", nofollow=True) == "nofollow"
+    assert door.refusal("http://b.test/", nofollow=True) == "out_of_scope"
+    assert door.stats["excluded/nofollow"] == 1
+
+
+def test_sitemap_of_the_site_may_lie_outside_the_patterns():
+    door = Door(scope="prefix", include=("/docs/",))
+
+    candidate = door.admission.admit("/sitemap.xml", SEED, is_sitemap=True)
+
+    assert candidate.refusal == ""
+    assert candidate.is_sitemap
+    assert door.refusal("/other.xml") == "out_of_scope"
+
+
+def test_sitemap_that_a_pattern_excludes_is_not_read():
+    door = Door(exclude=("sitemap",))
+
+    candidate = door.admission.admit("/sitemap.xml", SEED, is_sitemap=True)
+
+    assert candidate.refusal == "excluded_by_pattern"
+
+
+def test_sitemap_elsewhere_is_out_of_scope():
+    door = Door()
+
+    assert (
+        door.admission.admit("http://b.test/s.xml", SEED, is_sitemap=True).refusal != ""
+    )
+
+
+def test_seed_is_admitted_whatever_it_looks_like():
+    seed = "http://a.test/" + "x/" * 9
+    config = CrawlConfig((seed,))
+    admission = Admission(config, MemoryFrontier(), Stats())
+
+    assert admission.admit(seed).refusal == ""

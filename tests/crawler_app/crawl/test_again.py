@@ -1,0 +1,328 @@
+"""A second crawl of a site: only what has changed is sent, and what vanished is told."""
+
+import json
+
+import pytest
+from warcio.archiveiterator import ArchiveIterator
+
+from crawler_app.commands.main import main
+
+
+@pytest.fixture
+def cli(site, tmp_path, capsys):
+    """Run a command on the one directory; return its exit status and what it printed."""
+
+    def cli(command, *options, robots=False):
+        arguments = [command, str(tmp_path / "crawl"), *options]
+        if command == "crawl":
+            arguments = ["crawl", site.url, "--into", str(tmp_path / "crawl"), *options]
+            arguments += ["--quiet"] if robots else ["--no-robots", "--quiet"]
+        status = main(list(map(str, arguments)))
+        return status, capsys.readouterr().out
+
+    return cli
+
+
+@pytest.fixture
+def records(tmp_path):
+    """Return the captures in the archive: type, path and profile."""
+
+    def records(site):
+        found = []
+        for path in sorted(tmp_path.joinpath("crawl").glob("*.warc.gz")):
+            with path.open("rb") as file:
+                for record in ArchiveIterator(file, check_digests="raise"):
+                    record.content_stream().read()
+                    header = record.rec_headers.get_header
+                    if record.rec_type in ("response", "revisit"):
+                        path = header("WARC-Target-URI").removeprefix(site.url)
+                        profile = (header("WARC-Profile") or "").rpartition("/")[2]
+                        found.append((record.rec_type, f"/{path}", profile))
+        return found
+
+    return records
+
+
+def compared(cli):
+    return json.loads(cli("status", "--json")[1])["compared"]
+
+
+def page(site, path, title="", text="", links=("/a", "/b"), **answer):
+    anchors = "".join(f"<a href={link}>x</a>" for link in links)
+    body = f"<title>{title}</title><p>{text * 50}{anchors}".encode()
+    site.answer(path, body, **answer)
+
+
+def test_page_that_is_unchanged_is_not_sent_again_and_its_links_count(
+    site, cli, records
+):
+    page(site, "/", headers={"Etag": '"1"'})
+    page(site, "/a", text="news", times=1)
+    page(site, "/a", text="other")
+    page(site, "/b", text="as it was ")
+
+    cli("crawl")
+    seen = len(site.requests)
+    status, text = cli("crawl")
+
+    again = dict(site.requests[seen:])
+    assert status == 0
+    assert again["/"]["If-None-Match"] == '"1"'
+    assert set(again) == {"/", "/a", "/b"}
+    assert "0 new, 1 changed, 2 unchanged, 0 vanished" in text
+    assert records(site)[3:] == [
+        ("revisit", "/", "server-not-modified"),
+        ("response", "/a", ""),
+        ("revisit", "/b", "identical-payload-digest"),
+    ]
+
+
+def test_date_of_a_page_is_sent_back_as_it_was_told(site, cli):
+    date = "Thu, 01 Jan 2026 00:00:00 GMT"
+    page(site, "/", links=(), headers={"Last-Modified": date}, times=1)
+    page(site, "/", status=304)
+
+    cli("crawl")
+    cli("crawl")
+
+    assert site.requests[1][1]["If-Modified-Since"] == date
+    assert compared(cli)["unchanged"] == 1
+
+
+def test_page_without_a_mark_is_fetched_whole_and_compared(site, cli):
+    page(site, "/", links=())
+
+    cli("crawl")
+    cli("crawl")
+
+    headers = site.requests[1][1]
+    assert "If-None-Match" not in headers
+    assert "If-Modified-Since" not in headers
+    found = compared(cli)
+    assert found.pop("unchanged") == 1
+    assert not any(found.values())
+
+
+def test_third_crawl_goes_on_from_the_second(site, cli):
+    page(site, "/", text="kept", headers={"Etag": '"1"'}, links=())
+
+    for _ in range(3):
+        cli("crawl")
+
+    assert [headers.get("If-None-Match") for _, headers in site.requests] == [
+        None,
+        '"1"',
+        '"1"',
+    ]
+    assert compared(cli)["unchanged"] == 1
+    assert "1 page found" in cli("search", "kept*")[1]
+
+
+def test_what_is_new_and_what_has_vanished_is_told(site, cli):
+    page(site, "/", links=("/gone", "/unlinked"), times=1)
+    page(site, "/", links=("/gone", "/new"))
+    page(site, "/gone", text="Gone ", times=1)
+    page(site, "/gone", status=404)
+    page(site, "/unlinked", text="Loose ")
+    page(site, "/new", text="Fresh ")
+
+    cli("crawl")
+    _, text = cli("crawl")
+
+    assert "1 new, 1 changed, 0 unchanged, 2 vanished" in text
+    assert f"new                {site.url}new" in text
+    assert f"changed            {site.url}\n" in text
+    assert f"vanished           {site.url}gone (http_404)" in text
+    assert compared(cli) == {
+        "new": [f"{site.url}new"],
+        "changed": [site.url],
+        "unchanged": 0,
+        "vanished": [
+            {"url": f"{site.url}gone", "reason": "http_404"},
+            {"url": f"{site.url}unlinked", "reason": "no longer linked"},
+        ],
+        "unreachable": [],
+    }
+    assert cli("search", "fresh")[0] == 0
+    assert cli("search", "gone")[0] == 1
+    assert cli("search", "loose")[0] == 1
+
+
+def test_page_that_is_busy_just_now_stays_in_the_index(site, cli):
+    page(site, "/", text="kept ", links=("/a",))
+    page(site, "/a", text="busy ", links=(), times=1)
+    page(site, "/a", status=503, headers={"Retry-After": "0"})
+
+    cli("crawl")
+    _, text = cli("crawl")
+
+    assert "0 vanished, 1 unreachable" in text
+    assert cli("search", "busy")[0] == 0
+
+
+def test_pages_below_one_that_is_busy_just_now_stay_in_the_index(site, cli):
+    page(site, "/", text="home ", links=("/a",), times=1)
+    page(site, "/", status=503, headers={"Retry-After": "0"}, times=3)
+    page(site, "/", text="home ", links=("/a",))
+    page(site, "/a", text="below ", links=())
+
+    cli("crawl")
+    _, text = cli("crawl")
+    found = cli("search", "below")[0]
+    cli("crawl")
+
+    assert "0 vanished, 1 unreachable" in text
+    assert found == 0
+    assert compared(cli)["unchanged"] == 2
+
+
+def test_site_that_forbids_everything_later_stays_in_the_index(site, cli):
+    page(site, "/", text="home ", links=("/a",))
+    page(site, "/a", text="below ", links=())
+    cli("crawl")
+    text = b"User-agent: *\nDisallow: /"
+    site.answer("/robots.txt", text, headers={"Content-Type": "text/plain"})
+
+    status, _ = cli("crawl", robots=True)
+
+    assert status == 1
+    assert cli("search", "below")[0] == 0
+    assert cli("search", "home")[0] == 0
+
+
+def test_page_that_is_a_file_now_is_taken_out_of_the_index(site, cli):
+    page(site, "/", links=("/a",))
+    page(site, "/a", text="words ", links=(), times=1)
+    site.answer("/a", b"%PDF", headers={"Content-Type": "application/pdf"})
+
+    cli("crawl")
+    cli("crawl")
+
+    assert cli("search", "words")[0] == 1
+
+
+def test_page_with_another_spelling_is_in_the_index_once(site, cli):
+    page(site, "/", links=("/x//a",), times=1)
+    page(site, "/", links=("/x/a",))
+    page(site, "/x//a", text="words ", links=())
+    page(site, "/x/a", text="words ", links=())
+
+    cli("crawl")
+    cli("crawl")
+
+    assert "1 page found" in cli("search", "words")[1]
+
+
+def test_recrawl_that_cannot_begin_leaves_the_crawl_as_it_was(site, cli, tmp_path):
+    page(site, "/", links=())
+    cli("crawl")
+    tmp_path.joinpath("crawl", "crawl.sqlite").write_bytes(b"no database" * 1000)
+
+    status, _ = cli("crawl")
+
+    assert status == 2
+    assert '"state": "done"' in cli("export")[1]
+
+
+def test_status_of_an_unchanged_page_is_what_the_server_said(site, cli):
+    page(site, "/", links=(), headers={"Etag": '"1"'})
+
+    cli("crawl")
+    cli("crawl")
+
+    assert json.loads(cli("status", "--json")[1])["statuses"] == {"304": 1}
+
+
+def test_index_count_of_a_recrawl_is_that_of_the_status(site, cli):
+    page(site, "/", links=("/a",), times=1)
+    page(site, "/", links=())
+    page(site, "/a")
+
+    cli("crawl")
+    _, text = cli("crawl")
+
+    assert "index                1   pages" in text
+    assert json.loads(cli("status", "--json")[1])["indexed_pages"] == 1
+
+
+def test_without_an_archive_everything_is_fetched_and_compared(site, cli):
+    page(site, "/", links=(), headers={"Etag": '"1"'})
+
+    cli("crawl", "--no-archive")
+    cli("crawl", "--no-archive")
+
+    assert "If-None-Match" not in site.requests[1][1]
+    assert compared(cli)["unchanged"] == 1
+
+
+def test_archive_that_is_gone_has_the_page_fetched_whole(site, cli, tmp_path):
+    page(site, "/", text="whole ", links=(), headers={"Etag": '"1"'})
+    cli("crawl")
+    (warc,) = tmp_path.joinpath("crawl").glob("*.warc.gz")
+    data = bytearray(warc.read_bytes())
+    middle = len(data) // 2
+    data[middle : middle + 20] = bytes(20)
+    warc.write_bytes(data)
+
+    status, _ = cli("crawl")
+
+    assert status == 0
+    assert compared(cli)["unchanged"] == 1
+    assert cli("search", "whole")[0] == 0
+
+
+def test_first_crawl_is_compared_with_nothing(site, cli):
+    page(site, "/", links=())
+
+    _, text = cli("crawl")
+
+    assert "compared" not in text
+    assert compared(cli) is None
+
+
+def test_crawl_that_is_resumed_still_asks_for_changes_only(site, cli):
+    page(site, "/", links=("/a",), headers={"Etag": '"1"'})
+    page(site, "/a", headers={"Etag": '"2"'}, links=())
+    cli("crawl")
+    cli("crawl", "--max-pages", 1)
+
+    cli("resume", "--max-pages", 9, "--quiet")
+
+    path, headers = site.requests[-1]
+    assert (path, headers["If-None-Match"]) == ("/a", '"2"')
+
+
+def test_directory_of_another_site_is_refused(site, cli, tmp_path, capsys):
+    page(site, "/", links=())
+    cli("crawl")
+
+    directory = str(tmp_path / "crawl")
+    status = main(["crawl", f"{site.url}other", "--into", directory])
+
+    assert status == 2
+    assert f"holds a crawl of {site.url}" in capsys.readouterr().err
+
+
+def test_crawl_over_an_unfinished_one_says_so(site, cli, tmp_path, capsys, caplog):
+    page(site, "/", links=("/a",))
+    page(site, "/a", links=())
+    cli("crawl", "--max-pages", 1)
+
+    directory = str(tmp_path / "crawl")
+    arguments = ["crawl", site.url, "--into", directory, "--quiet", "--no-robots"]
+    status = main(arguments)
+
+    assert status == 0
+    printed = capsys.readouterr()
+    assert "had not come to its end" in caplog.text
+    assert "with a crawl that had not come to its end" in printed.out
+
+
+def test_options_of_the_second_crawl_are_its_own(site, cli):
+    page(site, "/", links=("/a",))
+    page(site, "/a", links=())
+    cli("crawl", "--max-depth", 0)
+
+    cli("crawl")
+
+    assert "/a" in site.paths

@@ -1,0 +1,303 @@
+"""What a crawl keeps: every exchange in the archive, the words of every page."""
+
+import contextlib
+import io
+import json
+import re
+import subprocess
+import sys
+import zipfile
+
+import pytest
+from warcio.archiveiterator import ArchiveIterator
+
+from crawler_app.archive import Archive
+from crawler_app.commands.main import main
+from crawler_app.documents import html
+from crawler_app.errors import ArchiveError
+from crawler_app.index import PageIndex
+
+
+@pytest.fixture
+def directory(tmp_path):
+    return tmp_path / "crawl"
+
+
+@pytest.fixture
+def cli(site, directory, capsys):
+    """Run a command on the one directory; return status, output and complaints."""
+
+    def cli(command, *options):
+        arguments = [command, directory, *options]
+        if command == "crawl":
+            arguments = ["crawl", site.url, "--into", directory, "--quiet", *options]
+        status = main(list(map(str, arguments)))
+        printed = capsys.readouterr()
+        return status, printed.out, printed.err
+
+    return cli
+
+
+def responses(directory):
+    """Return path and payload of each capture, in order."""
+    found = []
+    for path in sorted(directory.glob("*.warc.gz")):
+        with path.open("rb") as file:
+            for record in ArchiveIterator(file, check_digests="raise"):
+                payload = record.content_stream().read()
+                if record.rec_type in ("response", "revisit"):
+                    uri = record.rec_headers.get_header("WARC-Target-URI")
+                    status = int(record.http_headers.get_statuscode())
+                    found.append((re.sub("http://[^/]*", "", uri), status, payload))
+    return found
+
+
+def test_every_request_has_its_capture(site, cli, directory):
+    site.page("/", "/a", "/old", "/missing", "/busy")
+    site.answer("/a", b"\x00\xff binary", headers={"Content-Type": "image/x"})
+    site.redirect("/old", to="/a")
+    site.answer("/busy", status=503, headers={"Retry-After": "0"}, times=1)
+    site.page("/busy")
+
+    cli("crawl")
+
+    captured = [(path, status) for path, status, _ in responses(directory)]
+    assert sorted(captured) == [
+        ("/", 200),
+        ("/a", 200),
+        ("/busy", 200),
+        ("/busy", 503),
+        ("/missing", 404),
+        ("/old", 302),
+        ("/robots.txt", 404),
+    ]
+    assert sorted(path for path, _ in captured) == sorted(site.paths)
+    assert ("/a", 200, b"\x00\xff binary") in responses(directory)
+
+
+def test_page_that_cannot_be_read_is_in_the_archive(site, directory, cli, monkeypatch):
+    def fail(*args, **options):
+        raise RuntimeError("a bug")
+
+    site.page("/", "/a")
+    monkeypatch.setattr(html, "parse_html", fail)
+
+    status, _, complaint = cli("crawl")
+
+    assert status == 1
+    assert "internal_error" in complaint
+    assert [path for path, *_ in responses(directory)] == ["/robots.txt", "/"]
+
+
+def test_archive_that_cannot_be_written_ends_the_crawl(
+    site, directory, cli, monkeypatch
+):
+    def fail(self, fetched, now):
+        raise ArchiveError("the disk is full")
+
+    site.page("/", "/a")
+    monkeypatch.setattr(Archive, "write", fail)
+
+    status, _, complaint = cli("crawl", "--no-robots")
+
+    assert status == 1
+    assert "the disk fails: the disk is full" in complaint
+    monkeypatch.undo()
+    site.page("/a")
+    assert cli("resume", "--quiet")[0] == 0
+    assert [path for path, *_ in responses(directory)] == ["/", "/a"]
+
+
+@pytest.mark.parametrize(
+    ("option", "missing", "kept"),
+    [
+        ("--no-archive", "archive", ["crawl.sqlite"]),
+        ("--no-index", "crawl.sqlite", ["archive-00001.warc.gz", "archive.cdxj"]),
+    ],
+)
+def test_what_is_not_wanted_is_not_kept(site, cli, directory, option, missing, kept):
+    site.page("/", "/a")
+    site.page("/a")
+
+    status, *_ = cli("crawl", option)
+
+    names = [path.name for path in directory.iterdir()]
+    assert status == 0
+    assert not any(name.startswith(missing) for name in names)
+    assert set(kept) <= set(names)
+    assert site.paths == ["/robots.txt", "/", "/a"]
+
+
+def test_crawl_leaves_no_files_of_a_running_database(site, cli, directory):
+    site.page("/")
+
+    cli("crawl")
+
+    assert sorted(path.name for path in directory.iterdir()) == [
+        "archive-00001.warc.gz",
+        "archive.cdxj",
+        "archive.sqlite3",
+        "crawl.json",
+        "crawl.sqlite",
+        "frontier.sqlite3",
+        "lock",
+    ]
+
+
+def test_index_has_the_words_of_pages_and_of_nothing_else(site, cli):
+    site.answer(
+        "/", "<title>Gruß</title><h1>Über uns</h1><a href=/t>Wörter</a>".encode()
+    )
+    site.answer("/t", b"plainwords", headers={"Content-Type": "text/plain"})
+
+    cli("crawl")
+
+    assert cli("search", "uber", "worter")[0] == 0
+    assert cli("search", "title:gruss")[0] == 0
+    assert cli("search", "plainwords")[0] == 1
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        {"body": b"<meta name=robots content=noindex>secretword"},
+        {"body": b"secretword", "headers": {"X-Robots-Tag": "noindex"}},
+    ],
+)
+def test_page_that_asks_for_it_is_not_indexed(site, cli, answer):
+    site.answer("/", **answer)
+
+    cli("crawl")
+
+    assert cli("search", "secretword")[0] == 1
+
+
+def test_page_that_asks_later_is_taken_out_of_the_index(site, cli):
+    site.answer("/", b"secretword", times=1)
+    site.answer("/", b"<meta name=robots content=noindex>secretword")
+
+    cli("crawl")
+    found = cli("search", "secretword")[0]
+    cli("crawl")
+
+    assert found == 0
+    assert cli("search", "secretword")[0] == 1
+
+
+def test_search_prints_json(site, cli):
+    site.answer("/", b"<title>The mill</title><p>By the river it stands.")
+    cli("crawl")
+
+    status, text, _ = cli("search", "river", "--json")
+
+    (hit,) = json.loads(text)["hits"]
+    assert status == 0
+    assert (hit["url"], hit["title"]) == (site.url, "The mill")
+    assert [hit["snippet"][a:b] for a, b in hit["highlights"]] == ["river"]
+
+
+def test_query_need_not_be_quoted_where_the_shell_leaves_it_alone(site, cli):
+    site.page("/", "/a", title="event loop")
+    site.page("/a", title="event loop windows")
+    cli("crawl")
+
+    _, text, _ = cli("search", "event", "loop", "-windows")
+
+    assert "1 page found for: event loop -windows" in text
+
+
+@pytest.mark.parametrize("query", ['"unclosed', "-only", "*", "?!", ""])
+def test_query_that_means_nothing_is_explained(site, cli, query):
+    site.page("/")
+    cli("crawl")
+
+    status, text, complaint = cli("search", query)
+
+    assert (status, text) == (2, "")
+    assert complaint.startswith("gencrawl: ")
+    assert "Traceback" not in complaint
+
+
+def test_search_without_an_index_says_so(site, cli):
+    site.page("/")
+    cli("crawl", "--no-index")
+
+    status, _, complaint = cli("search", "mill")
+
+    assert status == 2
+    assert "no index" in complaint
+
+
+def test_title_of_a_hostile_page_does_not_reach_the_terminal(site, cli):
+    site.answer("/", b"<title>\x1b[2Jmill\x07</title>mill \x1b]0;owned\x07")
+    cli("crawl")
+
+    _, text, _ = cli("search", "mill")
+
+    assert "mill" in text
+    assert text.replace("\n", "").isprintable()
+
+
+def test_export_as_wacz_goes_through_a_pipe(site, cli, directory):
+    site.page("/", "/a", title="Home")
+    site.page("/a")
+    cli("crawl")
+
+    exported = subprocess.run(
+        [sys.executable, "-m", "crawler_app", "export", directory, "--format", "wacz"],
+        stdout=subprocess.PIPE,
+        check=True,
+        timeout=60,
+    ).stdout
+
+    with zipfile.ZipFile(io.BytesIO(exported)) as wacz:
+        assert wacz.testzip() is None
+        names = wacz.namelist()
+        pages = wacz.read("pages/pages.jsonl").decode().splitlines()
+    assert "archive/archive-00001.warc.gz" in names
+    assert "datapackage.json" in names
+    assert json.loads(pages[1])["title"] == "Home"
+
+
+def test_export_of_no_archive_says_so(site, cli):
+    site.page("/")
+    cli("crawl", "--no-archive")
+
+    status, _, complaint = cli("export", "--format", "wacz")
+
+    assert status == 2
+    assert "holds no archive" in complaint
+
+
+def test_status_tells_what_is_kept(site, cli):
+    site.page("/", "/a")
+    site.page("/a")
+    cli("crawl")
+
+    _, text, _ = cli("status")
+    values = json.loads(cli("status", "--json")[1])
+
+    assert re.search(r"archive +3 +captures", text)
+    assert re.search(r"index +2 +pages", text)
+    assert values["archive"]["captures"] == 3
+    assert values["indexed_pages"] == 2
+
+
+def test_what_was_indexed_can_be_searched_while_the_crawl_runs(site, cli, directory):
+    site.page("/", "/slow", title="Home")
+    site.page("/slow")
+    site.hold("/slow")
+    running = subprocess.Popen(
+        [sys.executable, "-m", "crawler_app", "crawl", site.url, "--into", directory],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    try:
+        while "/slow" not in site.paths or cli("search", "home")[0] != 0:
+            assert running.poll() is None
+        assert cli("status")[0] == 0
+    finally:
+        site.let_go("/slow")
+        running.communicate(timeout=20)
+    with contextlib.closing(PageIndex(directory / "crawl.sqlite")) as index:
+        assert len(index) == 2

@@ -1,0 +1,199 @@
+"""Traps: what is endless is refused, what is merely large is not."""
+
+import dataclasses
+import tracemalloc
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crawler_app.config import CrawlConfig
+from crawler_app.crawl.traps import QueryCounter, TrapLimits, trap_in
+
+CONFIG = CrawlConfig(("http://a.test/",))
+LIMITS = TrapLimits(
+    CONFIG.max_url_chars, CONFIG.max_path_segments, CONFIG.max_segment_repeats
+)
+NO_LIMITS = TrapLimits(None, None, None, None, None)
+
+
+def with_parameters(*names):
+    return "http://a.test/list?" + "&".join(f"{name}=1" for name in names)
+
+
+@pytest.mark.parametrize(
+    ("url", "trap"),
+    [
+        ("http://a.test/" + "x" * 1986, ""),
+        ("http://a.test/" + "x" * 1987, "url_too_long"),
+        ("http://a.test/?" + "x" * 1986, "url_too_long"),
+        ("http://a.test/a/a/a/a", ""),
+        ("http://a.test/a/a/a/a/a", "path_repeats"),
+        ("http://a.test/a/b/a/b/a/b/a/b/", ""),
+        ("http://a.test/a/b/a/b/a/b/a/b/a", "path_repeats"),
+        ("http://a.test/x/css/css/css/css/css/main.css", "path_repeats"),
+        ("http://a.test/1/2/3/4/5/6/7/8", ""),
+        ("http://a.test//////////", ""),
+        ("http://a.test/?/a/a/a/a/a/a", ""),
+        ("http://a.test/" + "/".join(map(str, range(40))), ""),
+        ("http://a.test/" + "/".join(map(str, range(41))), "path_too_deep"),
+        ("http://a.test/?" + "/".join(map(str, range(41))), ""),
+        (with_parameters(*range(40)), ""),
+        (with_parameters(*range(41)), "too_many_parameters"),
+        ("http://a.test/" + "&" * 41, ""),
+        (with_parameters(*["tag"] * 10, "a", "b"), ""),
+        (with_parameters(*["tag"] * 11), "parameter_repeats"),
+    ],
+)
+def test_limits(url, trap):
+    assert trap_in(url, LIMITS) == trap
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://a.test/",
+        "http://a.test/org/apache/commons/org/apache/commons/lang3/index.html",
+        "http://a.test/2024/01/01/",
+        "http://a.test/web/20200101000000/https://a.test/a/b/c/d.html",
+        "http://a.test/rust-doc/html/core/arch/x86_64/fn._mm_abs_epi16.html",
+        "http://a.test/search?q=a&q=b&q=c&lang=en&lang=de&page=2",
+    ],
+)
+def test_ordinary_url_is_no_trap(url):
+    assert trap_in(url, LIMITS) == ""
+
+
+def test_link_that_grows_its_own_path_is_a_trap_after_few_steps():
+    path = ""
+    while not trap_in(f"http://a.test/{path}", LIMITS):
+        path += "next/"
+
+    assert path.count("next/") == LIMITS.max_segment_repeats + 1
+
+
+@pytest.mark.parametrize(
+    ("limit", "url"),
+    [
+        ("max_url_chars", "http://a.test/" + "x" * 5000),
+        ("max_segment_repeats", "http://a.test/" + "a/" * 20),
+        ("max_path_segments", "http://a.test/" + "/".join(map(str, range(100)))),
+        ("max_parameters", with_parameters(*range(100))),
+        ("max_parameter_repeats", with_parameters(*["a"] * 20)),
+    ],
+)
+def test_each_limit_can_be_moved_and_turned_off(limit, url):
+    assert trap_in(url, LIMITS) != ""
+    assert trap_in(url, dataclasses.replace(LIMITS, **{limit: 10_000})) == ""
+    assert trap_in(url, dataclasses.replace(LIMITS, **{limit: None})) == ""
+
+
+URLS = st.text(st.sampled_from("ab/?&=#.%"), max_size=200).map("http://a.test/".__add__)
+
+
+@given(URLS | st.text())
+def test_any_text_is_judged(url):
+    assert trap_in(url, LIMITS) in (
+        "",
+        "url_too_long",
+        "path_repeats",
+        "path_too_deep",
+        "too_many_parameters",
+        "parameter_repeats",
+    )
+    assert trap_in(url, NO_LIMITS) == ""
+
+
+@given(URLS)
+def test_precheck_agrees_with_counting(url):
+    limits = TrapLimits(None, None, 2, None, None)
+    segments = url.partition("?")[0].split("/")[3:]
+
+    repeats = any(segments.count(each) > 2 for each in segments if each)
+
+    assert (trap_in(url, limits) == "path_repeats") is repeats
+
+
+def month(number, path="calendar"):
+    return f"http://a.test/{path}?month={number}"
+
+
+def test_so_many_queries_of_a_path_pass():
+    counter = QueryCounter(max_queries=3)
+
+    passed = [counter.admit(month(number)) for number in range(5)]
+
+    assert passed == [True, True, True, False, False]
+
+
+def test_query_that_has_passed_passes_again():
+    counter = QueryCounter(max_queries=2)
+
+    passed = [counter.admit(month(number)) for number in (1, 2, 3, 2, 1, 3)]
+
+    assert passed == [True, True, False, True, True, False]
+
+
+def test_each_path_is_counted_by_itself():
+    counter = QueryCounter(max_queries=1)
+
+    assert counter.admit(month(1))
+    assert counter.admit(month(2, path="events"))
+    assert counter.admit("http://b.test/calendar?month=3")
+    assert not counter.admit(month(2))
+
+
+def test_url_without_a_query_is_never_counted():
+    counter = QueryCounter(max_queries=1)
+
+    assert all(counter.admit("http://a.test/calendar") for _ in range(5))
+    assert counter.admit(month(1))
+    assert counter.admit("http://a.test/calendar")
+
+
+def test_without_a_limit_all_pass():
+    counter = QueryCounter(max_queries=None)
+
+    assert all(counter.admit(month(number)) for number in range(2000))
+
+
+def test_resumed_crawl_goes_on_counting():
+    urls = [month(number) for number in range(3)]
+    counter = QueryCounter(max_queries=4)
+
+    counter.learn([*urls, "http://a.test/"])
+
+    assert all(counter.admit(url) for url in urls)
+    assert counter.admit(month(3))
+    assert not counter.admit(month(4))
+
+
+@given(st.lists(st.integers(0, 20)), st.integers(1, 5))
+def test_no_more_than_the_limit_pass_in_any_order(numbers, limit):
+    counter = QueryCounter(max_queries=limit)
+
+    passed = {number for number in numbers if counter.admit(month(number))}
+
+    assert passed == set(list(dict.fromkeys(numbers))[:limit])
+
+
+def test_memory_is_bounded():
+    counter = QueryCounter(max_queries=100, max_bytes=500_000)
+    tracemalloc.start()
+    try:
+        for number in range(20_000):
+            counter.admit(month(number, path=number // 2))
+        size_bytes = tracemalloc.get_traced_memory()[0]
+    finally:
+        tracemalloc.stop()
+
+    assert size_bytes < 1_000_000
+
+
+def test_trap_is_remembered_whatever_else_is_forgotten():
+    counter = QueryCounter(max_queries=1, max_bytes=10_000)
+    counter.admit(month(0))
+
+    for number in range(1000):
+        assert counter.admit(month(number, path=number))
+        assert not counter.admit(month(number + 1))

@@ -1,0 +1,114 @@
+"""Links with their words."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crawler_app.documents.anchors import MAX_TEXT_CHARS, Anchor, anchors_of
+from crawler_app.documents.flat_html import MAX_DEPTH
+from crawler_app.documents.html import parse_html
+
+
+def texts_of(markup):
+    return [anchor.text for anchor in anchors_of(markup.encode()).links]
+
+
+@pytest.mark.parametrize(
+    ("markup", "text"),
+    [
+        ("<a href=x>Two\n <b>words</b> </a>", "Two words"),
+        ("<a href=x><img alt=' a picture '></a>", "a picture"),
+        ("<a href=x><img alt=''><img alt=second></a>", "second"),
+        ("<a href=x aria-label=Close>\n</a>", "Close"),
+        ("<a href=x title=Hint></a>", "Hint"),
+        ("<map><area href=x alt=North></map>", "North"),
+        ("<a href=x></a>", ""),
+        ("<a href=x>a\x1b[2J\u202eb</a>", "a[2Jb"),
+        (f"<a href=x>{'w' * 999}</a>", "w" * MAX_TEXT_CHARS),
+    ],
+)
+def test_text_is_what_a_reader_gets(markup, text):
+    assert texts_of(markup) == [text]
+
+
+def test_links_stand_in_the_order_of_the_page():
+    page = b"<map><area href=1></map><a href=2>x</a><map><area href=3></map>"
+
+    assert [anchor.href for anchor in anchors_of(page).links] == ["1", "2", "3"]
+
+
+def test_anchor_without_href_is_none_and_moves_no_words():
+    page = b"<a name=x>A name</a><a href=y>A link</a><a>Nothing</a>"
+
+    assert anchors_of(page).links == [Anchor("y", "A link")]
+
+
+def test_base_is_the_first_that_has_an_href():
+    page = b"<base target=x><base href=/b/><base href=/c/><a href=x>x</a>"
+
+    assert anchors_of(page).base == "/b/"
+
+
+def test_nofollow_is_told():
+    page = b"<a href=1 rel='me NOFOLLOW'>x</a><a href=2 rel=nofollower>x</a>"
+
+    assert [anchor.is_nofollow for anchor in anchors_of(page).links] == [True, False]
+
+
+def test_only_chosen_links_are_read():
+    page = b"<base href=/d/><a href=a#1>A1</a><a href=b>B</a><a href=a#2>A2</a>"
+    asked = []
+
+    def choose(base, hrefs):
+        asked.append((base, hrefs))
+        return {"a"}
+
+    links = anchors_of(page, "", choose).links
+
+    assert asked == [("/d/", ["a#1", "b", "a#2"])]
+    assert [(link.href, link.text) for link in links] == [("a#1", "A1"), ("a#2", "A2")]
+    assert anchors_of(page, "", lambda base, hrefs: ()).links == []
+
+
+def test_page_that_is_too_hard_for_a_tree_gives_its_links_without_words():
+    page = b"<a href=x>x</a><a href=y>y</a>" + b"<div>" * (MAX_DEPTH + 1)
+
+    found = anchors_of(page, "", lambda base, hrefs: {"y"})
+
+    assert found.links == [Anchor("y")]
+    assert [each.href for each in anchors_of(page).links] == ["x", "y"]
+
+
+def test_query_is_in_the_charset_of_the_page():
+    page = "<meta charset=latin1><a href='/ü?ü'>ü</a>".encode("latin-1")
+
+    assert anchors_of(page).links == [Anchor("/ü?%FC", "ü")]
+
+
+@pytest.mark.parametrize("codec", ["utf-8", "utf-8-sig", "utf-16", "windows-1251"])
+def test_text_is_right_in_any_charset(codec):
+    content_type = "text/html; charset=" + codec.removesuffix("-sig")
+    page = "<a href=x>привет</a>".encode(codec)
+
+    assert anchors_of(page, content_type).links == [Anchor("x", "привет")]
+
+
+PIECES = [
+    "<a href=x",
+    "<a href='y?ü'>",
+    ">",
+    "</a>",
+    "<base href=/b/>",
+    "<area href=z>",
+]
+PIECES += ["<!--", "-->", "<script>", "</script>", "text", "\ufffd", "\0", "<table>"]
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=12).map("".join))
+def test_links_are_those_that_a_crawl_follows(markup):
+    body = markup.encode()
+
+    page, anchors = parse_html(body), anchors_of(body)
+
+    assert list(dict.fromkeys(anchor.href for anchor in anchors.links)) == page.links
+    assert anchors.base == page.base

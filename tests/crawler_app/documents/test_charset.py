@@ -1,0 +1,180 @@
+"""Charsets: what a page declares, where, and what its bytes then mean."""
+
+import codecs
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crawler_app.documents.charset import META_WITHIN_BYTES, charset_of, decode_html
+
+RUSSIAN = "Привет, мир"
+JAPANESE = "日本語のページ"
+
+
+def test_byte_order_mark_comes_before_header_and_meta():
+    body = codecs.BOM_UTF8 + "<meta charset=koi8-r>é".encode()
+
+    text, charset = decode_html(body, "text/html; charset=windows-1251")
+
+    assert (text, charset) == ("<meta charset=koi8-r>é", "utf-8")
+
+
+def test_header_comes_before_meta():
+    body = b"<meta charset=koi8-r>" + RUSSIAN.encode("cp1251")
+
+    text, charset = decode_html(body, "text/html; charset=windows-1251")
+
+    assert (text.partition(">")[2], charset) == (RUSSIAN, "windows-1251")
+
+
+def test_meta_comes_before_guessing():
+    body = b"<meta charset=koi8-r>" + RUSSIAN.encode("koi8-r")
+
+    text, charset = decode_html(body, "text/html")
+
+    assert (text.partition(">")[2], charset) == (RUSSIAN, "koi8-r")
+
+
+def test_page_that_tells_nothing_is_utf_8_if_it_can_be():
+    assert decode_html(RUSSIAN.encode()) == (RUSSIAN, "utf-8")
+    assert decode_html(b"caf\xe9 \x80") == ("café €", "windows-1252")
+    assert decode_html(b"") == ("", "utf-8")
+
+
+@pytest.mark.parametrize(
+    ("content_type", "charset"),
+    [
+        ("text/html; charset=windows-1251", "windows-1251"),
+        ('text/html; charset="windows-1251"', "windows-1251"),
+        ("text/html; charset='windows-1251'", "windows-1251"),
+        ("text/html; CHARSET = Windows-1251 ; x=y", "windows-1251"),
+        ("text/html;charset=cp1251;boundary=x", "windows-1251"),
+        ("charset=latin1", "windows-1252"),
+        ("text/html; charset=us-ascii", "windows-1252"),
+        ("text/html; charset=gb2312", "gbk"),
+        ("text/html; charset=Shift_JIS", "shift_jis"),
+        ("text/html; charset=unicode", "utf-16le"),
+        ("text/html", ""),
+        ("text/html; charset=", ""),
+        ("text/html; charset=klingon", ""),
+        ("text/html; charset=\xff\xfe", ""),
+        ("", ""),
+    ],
+)
+def test_charset_in_the_header(content_type, charset):
+    assert charset_of(b"", content_type) == charset
+
+
+@pytest.mark.parametrize(
+    ("markup", "charset"),
+    [
+        (b"<meta charset=windows-1251>", "windows-1251"),
+        (b'<META CHARSET="Windows-1251" />', "windows-1251"),
+        (b"<meta\n charset = 'windows-1251'>", "windows-1251"),
+        (
+            b'<meta http-equiv=Content-Type content="text/html; charset=koi8-r">',
+            "koi8-r",
+        ),
+        (
+            b'<meta content="text/html;charset=koi8-r" http-equiv="content-type">',
+            "koi8-r",
+        ),
+        (b"<meta name=x content=y><meta charset=koi8-r>", "koi8-r"),
+        (b"<meta charset=utf-16>", "utf-8"),
+        (b"<meta charset=utf-16be>", "utf-8"),
+        (b"<meta charset=klingon>", ""),
+        (b"<meta charset=>", ""),
+        (b"<meta name=charset>", ""),
+        (b"<p>charset=koi8-r</p>", ""),
+        (b"<!-- <meta charset=koi8-r> -->", ""),
+        (b"<!-- <meta charset=koi8-r>", ""),
+        (b"<!-- x --><meta charset=koi8-r>", "koi8-r"),
+    ],
+)
+def test_charset_in_a_meta(markup, charset):
+    assert charset_of(b"<html><head>" + markup + b"<title>x</title>") == charset
+
+
+def test_unknown_label_in_the_header_leaves_the_meta():
+    assert charset_of(b"<meta charset=koi8-r>", "text/html; charset=klingon") == (
+        "koi8-r"
+    )
+
+
+def test_meta_counts_near_the_top_only():
+    meta = b"<meta charset=koi8-r>"
+    fits = b" " * (META_WITHIN_BYTES - len(meta)) + meta
+
+    assert charset_of(fits) == "koi8-r"
+    assert charset_of(b" " * META_WITHIN_BYTES + meta) == ""
+
+
+@pytest.mark.parametrize(
+    ("mark", "codec", "charset"),
+    [
+        (codecs.BOM_UTF16_LE, "utf-16-le", "utf-16le"),
+        (codecs.BOM_UTF16_BE, "utf-16-be", "utf-16be"),
+        (codecs.BOM_UTF8, "utf-8", "utf-8"),
+    ],
+)
+def test_page_with_a_byte_order_mark_is_read_without_it(mark, codec, charset):
+    assert decode_html(mark + JAPANESE.encode(codec)) == (JAPANESE, charset)
+
+
+@pytest.mark.parametrize(
+    ("label", "codec", "text"),
+    [
+        ("windows-1251", "cp1251", RUSSIAN),
+        ("koi8-r", "koi8-r", RUSSIAN),
+        ("shift_jis", "shift_jis", JAPANESE),
+        ("euc-jp", "euc-jp", JAPANESE),
+        ("iso-2022-jp", "iso-2022-jp", JAPANESE),
+        ("gb18030", "gb18030", JAPANESE),
+        ("iso-8859-1", "cp1252", "“café” €"),
+        ("utf-16le", "utf-16-le", JAPANESE),
+    ],
+)
+def test_page_in_a_declared_charset(label, codec, text):
+    decoded, _ = decode_html(text.encode(codec), f"text/html; charset={label}")
+
+    assert decoded == text
+
+
+def test_wrong_bytes_become_replacement_characters():
+    text, _ = decode_html(b"a\xffb", "text/html; charset=utf-8")
+
+    assert text == "a\ufffdb"
+
+
+@given(
+    st.one_of(st.binary(), st.text().map(lambda text: text.encode("utf-16"))),
+    st.one_of(
+        st.text(),
+        st.sampled_from(
+            ["utf-7", "utf-16", "hz-gb-2312", "replacement", "x-user-defined", "big5"]
+        ).map("text/html; charset={}".format),
+    ),
+)
+def test_any_bytes_give_a_text(body, content_type):
+    text, charset = decode_html(body, content_type)
+
+    assert charset
+    assert text.encode("utf-8") is not None
+
+
+@pytest.mark.parametrize(
+    ("head", "charset"),
+    [
+        (b'<meta name=description content="charset=koi8-r">', ""),
+        (b"<meta name=d content='x; charset=koi8-r'><meta charset=big5>", "big5"),
+        (
+            b'<meta content="text/html; charset=koi8-r" http-equiv=Content-Type>',
+            "koi8-r",
+        ),
+        (b"<metadata charset=koi8-r>", ""),
+        (b"<meta data-charset=koi8-r>", ""),
+    ],
+)
+def test_meta_declares_a_charset_only_in_the_ways_that_count(head, charset):
+    assert charset_of(head) == charset

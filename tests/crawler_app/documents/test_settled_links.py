@@ -1,0 +1,41 @@
+"""Links that were settled are no news, on the pages where they mean the same."""
+
+import pytest
+
+from crawler_app.documents.settled_links import SettledLinks
+
+PAGE = "http://a.test/docs/x.html"
+
+
+@pytest.fixture
+def settled():
+    return SettledLinks(max_settled=100)
+
+
+def test_links_are_news_once_each_in_page_order(settled):
+    links = ["b", "a#1", "b#top", "a", "#here", ""]
+
+    assert settled.news(PAGE, links) == ["b", "a", ""]
+
+
+def test_settled_link_is_no_news_in_its_directory_and_is_elsewhere(settled):
+    settled.add(PAGE, "b.html")
+
+    assert settled.news("http://a.test/docs/y.html?q=/z/", ["b.html#top", "c"]) == ["c"]
+    assert settled.news("http://a.test/docs/deep/y.html", ["b.html"]) == ["b.html"]
+    assert settled.news("http://a.test/", ["b.html"]) == ["b.html"]
+
+
+@pytest.mark.parametrize("link", ["", "?page=2", "http:?q", "//?q", " ?q "])
+def test_link_that_is_relative_to_its_page_is_never_settled(settled, link):
+    settled.add(PAGE, link)
+
+    assert settled.news("http://a.test/docs/y.html", [link]) == [link]
+
+
+def test_memory_is_bounded(settled):
+    for number in range(1000):
+        settled.add(f"http://a.test/{number % 7}/", f"x{number}")
+
+    kept = sum(map(len, settled._links_by_directory.values()))
+    assert 0 < kept <= 100

@@ -1,0 +1,483 @@
+"""Sitemaps: of every form, broken in every way, and made to do harm."""
+
+import gzip
+import time
+import tracemalloc
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crawler_app.documents import sitemap
+from crawler_app.documents.sitemap import Sitemap, is_sitemap, parse_sitemap
+
+NAMESPACE = "http://www.sitemaps.org/schemas/sitemap/0.9"
+
+URLSET = f"""\
+<?xml version="1.0" encoding="UTF-8"?>
+<?xml-stylesheet type="text/xsl" href="/main-sitemap.xsl"?>
+<!-- made by hand -->
+<urlset xmlns="{NAMESPACE}"
+  xmlns:image="http://www.google.com/schemas/sitemap-image/1.1"
+  xmlns:video="http://www.google.com/schemas/sitemap-video/1.1"
+  xmlns:xhtml="http://www.w3.org/1999/xhtml">
+  <url>
+    <loc>http://a.test/?b=1&amp;c=\u00e9</loc>
+    <lastmod>2024-01-01</lastmod>
+    <xhtml:link rel="alternate" hreflang="de" href="http://a.test/de"/>
+    <image:image>
+      <image:loc>http://a.test/a.png</image:loc>
+    </image:image>
+    <image:loc>http://a.test/b.png</image:loc>
+    <video:video>
+      <video:content_loc>http://a.test/a.mp4</video:content_loc>
+      <loc>http://a.test/c.mp4</loc>
+    </video:video>
+  </url>
+  <url>
+    <priority>0.5</priority>
+    <loc>
+      <![CDATA[http://a.test/d?e&f]]>
+    </loc>
+  </url>
+  <loc>http://a.test/no-entry</loc>
+  <sitemap><loc>http://a.test/no-page</loc></sitemap>
+  <url><loc> http://a.test/?b=1&#38;c=\u00e9 </loc></url>
+  <url><loc></loc></url>
+  <url><loc/></url>
+  <url/>
+</urlset>
+"""
+PAGES = ["http://a.test/?b=1&c=\u00e9", "http://a.test/d?e&f"]
+
+INDEX = f"""\
+<sitemapindex xmlns="{NAMESPACE}">
+  <sitemap><loc>http://a.test/1.xml.gz</loc><lastmod>2024-01-01</lastmod></sitemap>
+  <sitemap><loc>http://a.test/2.xml</loc></sitemap>
+  <url><loc>http://a.test/no-sitemap</loc></url>
+</sitemapindex>
+"""
+SITEMAPS = ["http://a.test/1.xml.gz", "http://a.test/2.xml"]
+
+TEXT = "http://a.test/1\nHTTPS://a.test/2 \r\n\n http://a.test/3\n\nhttp://a.test/1"
+LINES = ["http://a.test/1", "HTTPS://a.test/2", "http://a.test/3"]
+
+RSS = "<?xml version='1.0'?><rss><channel><item><link>http://a.test/</link></item>"
+ATOM = "<feed xmlns='http://www.w3.org/2005/Atom'><entry><link href='http://a.test/'/>"
+HTML = "<!doctype html><html><body><urlset><url><loc>http://a.test/</loc>"
+
+
+def entries(count, start=0):
+    urls = [f"<url><loc>http://a.test/{i}</loc></url>" for i in range(start, count)]
+    return "".join(urls)
+
+
+def pages(count):
+    return [f"http://a.test/{i}" for i in range(count)]
+
+
+# What is in it.
+
+
+def test_pages_of_a_urlset():
+    assert parse_sitemap(URLSET.encode()) == Sitemap(pages=PAGES)
+
+
+def test_sitemaps_of_an_index():
+    assert parse_sitemap(INDEX.encode()) == Sitemap(sitemaps=SITEMAPS)
+
+
+def test_lines_of_a_text():
+    assert parse_sitemap(TEXT.encode()) == Sitemap(pages=LINES)
+
+
+@pytest.mark.parametrize(
+    "document", [RSS + "</channel></rss>", ATOM + "</entry></feed>"]
+)
+def test_feed_is_none(document):
+    assert parse_sitemap(document.encode()) == Sitemap()
+
+
+@pytest.mark.parametrize(
+    "text", ["", "\n", "a.test/1\nftp://a.test/", "see http://a.test"]
+)
+def test_text_without_urls_is_empty(text):
+    assert parse_sitemap(text.encode()) == Sitemap()
+
+
+def test_page_of_html_has_none():
+    assert replace(parse_sitemap(HTML.encode()), is_cut=False) == Sitemap()
+
+
+# Its encodings.
+
+FORMS = [(URLSET, Sitemap(pages=PAGES)), (TEXT, Sitemap(pages=LINES))]
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16"])
+@pytest.mark.parametrize(("text", "found"), FORMS)
+def test_byte_order_mark_tells_the_encoding(text, found, encoding):
+    body = text.replace("UTF-8", encoding.removesuffix("-sig")).encode(encoding)
+
+    assert parse_sitemap(body) == found
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+def test_utf_16_needs_no_mark(encoding):
+    assert (
+        parse_sitemap(URLSET.replace("UTF-8", "utf-16").encode(encoding)).pages == PAGES
+    )
+
+
+@pytest.mark.parametrize("encoding", ["iso-8859-1", "windows-1252", "koi8-r"])
+def test_declared_encoding(encoding):
+    text = URLSET.replace("UTF-8", encoding)
+    url = PAGES[0]
+    if encoding == "koi8-r":
+        text, url = (string.replace("\u00e9", "\u0436") for string in (text, url))
+
+    assert parse_sitemap(text.encode(encoding)).pages[0] == url
+
+
+@pytest.mark.parametrize(
+    "encoding",
+    ["gb2312", "utf-32", "idna", "rot13", "unicode_escape", "none", "\u00e9"],
+)
+def test_encoding_that_expat_does_not_know_is_a_fault(encoding):
+    body = f"<?xml version='1.0' encoding='{encoding}'?><urlset>{entries(1)}</urlset>"
+
+    assert parse_sitemap(body.encode()) == Sitemap(is_cut=True)
+
+
+@pytest.mark.parametrize("space", ["\n", " \t\r\n", "\ufeff\n"])
+def test_space_before_the_document(space):
+    assert parse_sitemap((space + URLSET).encode()).pages == PAGES
+    assert is_sitemap("", (space + URLSET).encode())
+
+
+@pytest.mark.parametrize(
+    "root", ["urlset", f"urlset xmlns='{NAMESPACE}'", "urlset xmlns='other'"]
+)
+def test_any_namespace_will_do(root):
+    body = f"<{root}>{entries(2)}</urlset>"
+
+    assert parse_sitemap(body.encode()) == Sitemap(pages=pages(2))
+
+
+@pytest.mark.parametrize("declaration", [f" xmlns:s='{NAMESPACE}'", ""])
+def test_prefix_of_the_root_is_that_of_its_entries(declaration):
+    body = f"""<s:urlset{declaration}><s:url><s:loc>http://a.test/1</s:loc></s:url>
+        <url><loc>http://a.test/2</loc></url><s:url><loc>http://a.test/3</loc></s:url>
+        </s:urlset>"""
+
+    assert parse_sitemap(body.encode()) == Sitemap(pages=["http://a.test/1"])
+
+
+def test_extension_without_a_declared_prefix():
+    body = "<urlset><url><image:image/><loc>http://a.test/</loc></url></urlset>"
+
+    assert parse_sitemap(body.encode()) == Sitemap(pages=["http://a.test/"])
+
+
+# Gzip.
+
+
+@pytest.mark.parametrize("layers", [1, 2])
+@pytest.mark.parametrize(
+    ("text", "found"), [*FORMS, (INDEX, Sitemap(sitemaps=SITEMAPS))]
+)
+def test_gzip(text, found, layers):
+    body = text.encode()
+    for _ in range(layers):
+        body = gzip.compress(body)
+
+    assert parse_sitemap(body) == found
+
+
+def test_gzip_in_parts_and_with_padding():
+    text = URLSET.encode()
+    body = b"".join(gzip.compress(text[i : i + 99]) for i in range(0, len(text), 99))
+
+    assert parse_sitemap(body + b"\0" * 512) == Sitemap(pages=PAGES)
+
+
+def test_gzip_of_much():
+    body = gzip.compress(f"<urlset>{entries(50_000)}</urlset>".encode())
+
+    assert parse_sitemap(body) == Sitemap(pages=pages(50_000))
+
+
+def test_gzip_that_ends_early_gives_what_there_is():
+    body = gzip.compress(f"<urlset>{entries(10_000)}</urlset>".encode())
+
+    found = parse_sitemap(body[: len(body) // 2])
+
+    assert found.is_cut
+    assert 1000 < len(found.pages) < 10_000
+    assert found.pages == pages(len(found.pages))
+
+
+def test_gzip_without_its_last_bytes_has_no_page_less():
+    body = gzip.compress(f"<urlset>{entries(3)}</urlset>".encode())
+
+    assert parse_sitemap(body[:-4]).pages == pages(3)
+
+
+# Its limits.
+
+
+@pytest.mark.parametrize(("count", "is_cut"), [(2, False), (3, False), (4, True)])
+@pytest.mark.parametrize("form", ["<urlset>{}</urlset>", "{}"])
+def test_url_limit(count, is_cut, form):
+    content = entries(count) if "urlset" in form else "\n".join(pages(count))
+
+    found = parse_sitemap(form.format(content).encode(), max_urls=3)
+
+    assert found == Sitemap(pages=pages(min(count, 3)), is_cut=is_cut)
+
+
+def test_same_url_again_is_within_the_limit():
+    body = f"<urlset>{entries(2) * 9}</urlset>"
+
+    assert parse_sitemap(body.encode(), max_urls=2) == Sitemap(pages=pages(2))
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress])
+def test_byte_limit_is_of_what_is_unpacked(pack):
+    text = f"<urlset>{entries(100)}</urlset>".encode()
+    body = pack(text)
+
+    assert parse_sitemap(body, max_bytes=len(text)) == Sitemap(pages=pages(100))
+    found = parse_sitemap(body, max_bytes=len(text) // 2)
+    assert found.is_cut
+    assert found.pages == pages(len(found.pages))
+    assert 40 < len(found.pages) <= 50
+
+
+@pytest.mark.parametrize(
+    "form", ["<urlset><url><loc>{}</loc></url>{}</urlset>", "{}\n{}", "{}\r{}"]
+)
+def test_what_is_too_long_for_a_url_is_left_out(form):
+    long = "http://a.test/".ljust(sitemap.MAX_LOC_CHARS + 1, "x")
+    others = entries(1) if "urlset" in form else pages(1)[0]
+
+    assert parse_sitemap(form.format(long, others).encode()).pages == pages(1)
+    assert parse_sitemap(form.format(long[:-1], others).encode()).pages[0] == long[:-1]
+
+
+def test_long_line_of_text_leaves_the_next_alone():
+    body = f"http://a.test/{'x' * 100_000}\nhttp://a.test/0\n{'x' * 100_000}"
+
+    assert parse_sitemap(body.encode()) == Sitemap(pages=pages(1))
+
+
+@pytest.mark.parametrize(
+    "content", ["x" * 1_000_000, "\n" * 1_000_000, "&lt;" * 250_000]
+)
+@pytest.mark.parametrize("form", ["<x>{}</x>", "<x><![CDATA[{}]]></x>"])
+def test_long_text_that_is_no_loc_is_passed_over(form, content):
+    body = f"<urlset>{form.format(content)}{entries(1)}</urlset>"
+
+    assert parse_sitemap(body.encode()) == Sitemap(pages=pages(1))
+
+
+# Broken XML.
+
+
+@pytest.mark.parametrize(
+    "fault",
+    ["", "</nothing>", "&nbsp;", "<a b>", "\0", "& ", "<", "<url><loc>x", "]]>"],
+)
+def test_broken_document_gives_what_came_before(fault):
+    body = f"<urlset>{entries(3)}{fault}{entries(9, 3)}".encode()
+
+    found = parse_sitemap(body)
+
+    assert found.is_cut
+    assert found.pages == pages(3 if fault else 9)
+
+
+def test_invalid_utf_8_is_a_fault():
+    body = f"<urlset>{entries(3)}".encode() + b"<url><loc>\xff</loc></url></urlset>"
+
+    assert parse_sitemap(body) == Sitemap(pages=pages(3), is_cut=True)
+
+
+@given(st.binary())
+def test_no_bytes_make_it_raise(body):
+    for head in (
+        b"",
+        b"\x1f\x8b\x08\0\0\0\0\0\0\3",
+        b"<urlset>",
+        b"<!DOCTYPE ",
+        b"http://",
+    ):
+        found = parse_sitemap(head + body)
+
+        assert not (found.pages and found.sitemaps)
+        assert is_sitemap("", head + body) in (True, False)
+
+
+@given(
+    st.binary(max_size=8), st.integers(0, 400), st.sampled_from([URLSET, INDEX, TEXT])
+)
+def test_no_damage_makes_it_raise(damage, at, text):
+    for body in (text.encode(), text.encode("utf-16"), gzip.compress(text.encode())):
+        found = parse_sitemap(body[:at] + damage + body[at + len(damage) :])
+
+        assert len(found.pages) + len(found.sitemaps) < 20
+
+
+@given(st.lists(st.text(st.characters(codec="utf-8")), max_size=5))
+def test_any_url_comes_through(locs):
+    locs = [f"http://a.test/{loc}" for loc in locs if loc.isprintable()]
+    escape = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
+    items = "".join(f"<url><loc>{loc.translate(escape)}</loc></url>" for loc in locs)
+    expected = list(dict.fromkeys(loc.strip() for loc in locs))
+
+    assert parse_sitemap(f"<urlset>{items}</urlset>".encode()) == Sitemap(expected)
+    assert parse_sitemap("\n".join(locs).encode()) == Sitemap(expected)
+
+
+# Made to do harm.
+
+
+def dtd(*declarations):
+    return f"<!DOCTYPE urlset [{''.join(declarations)}]>"
+
+
+LAUGHS = dtd(
+    "<!ENTITY l0 'haha'>",
+    *(f"<!ENTITY l{i} '{f'&l{i - 1};' * 10}'>" for i in range(1, 10)),
+)
+QUADRATIC = dtd(f"<!ENTITY a '{'a' * 50_000}'>")
+FILE = dtd("<!ENTITY a SYSTEM 'file:///etc/passwd'>")
+DEFAULTS = dtd(f"<!ATTLIST url a CDATA '{'a' * 50_000}'>")
+PARAMETER = dtd("<!ENTITY % a SYSTEM 'http://a.test/a.dtd'> %a;")
+
+BOMBS = {
+    "billion laughs": LAUGHS + "<urlset><url><loc>&l9;</loc></url></urlset>",
+    "quadratic": f"{QUADRATIC}<urlset><url><loc>{'&a;' * 50_000}</loc></url></urlset>",
+    "external entity": FILE + "<urlset><url><loc>&a;</loc></url></urlset>",
+    "default attributes": f"{DEFAULTS}<urlset>{'<url/>' * 100_000}</urlset>",
+    "external parameter entity": f"{PARAMETER}<urlset></urlset>",
+}
+
+
+def measured(body):
+    """Return what is found, the peak of memory taken, and the seconds of the CPU."""
+    tracemalloc.start()
+    started_at = time.process_time()
+    try:
+        found = parse_sitemap(body)
+        took_s = time.process_time() - started_at
+        return found, tracemalloc.get_traced_memory()[1], took_s
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize("name", BOMBS)
+@pytest.mark.parametrize("pack", [bytes, gzip.compress])
+def test_declared_entities_are_refused(name, pack):
+    found, peak_bytes, took_s = measured(pack(BOMBS[name].encode()))
+
+    assert found == Sitemap(is_cut=True)
+    assert peak_bytes < 2_000_000
+    assert took_s < 0.5
+
+
+def test_document_type_without_declarations_is_harmless():
+    head = "<!DOCTYPE urlset SYSTEM 'http://a.test/a.dtd'>"
+
+    assert parse_sitemap(f"{head}<urlset>{entries(1)}</urlset>".encode()) == Sitemap(
+        pages(1)
+    )
+
+
+MEBIBYTE = 1024 * 1024
+HUGE = {
+    "spaces": b"<urlset>" + b" " * 100 * MEBIBYTE,
+    "a tag": b"<urlset a='" + b"a" * 50 * MEBIBYTE,
+    "a comment": b"<urlset><!--" + b"a" * 50 * MEBIBYTE,
+    "a loc": b"<urlset><url><loc>" + b"a" * 50 * MEBIBYTE,
+    "levels": b"<urlset>" + b"<a>" * 17 * MEBIBYTE,
+    "elements": b"<urlset>" + b"<a/>" * 13 * MEBIBYTE,
+    "lines": b"http://a.test/\n" + b"\n" * 50 * MEBIBYTE,
+    "no line": b"http://a.test/" + b"a" * 50 * MEBIBYTE,
+}
+
+
+@pytest.mark.parametrize("name", HUGE)
+def test_huge_document_takes_little_memory_and_time(name):
+    found, peak_bytes, took_s = measured(HUGE[name])
+
+    assert found.is_cut
+    assert len(found.pages) <= 1
+    assert peak_bytes < 3_000_000
+    assert took_s < 10  # a second or so, on a machine that does nothing else
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        gzip.compress(b"<urlset>" + b" " * 200 * MEBIBYTE, 1),
+        gzip.compress(gzip.compress(b" " * 200 * MEBIBYTE, 1)),
+        gzip.compress(b"") * 500_000,
+        gzip.compress(gzip.compress(b"") * 500_000),
+        b"\x1f\x8b\x08\x08\0\0\0\0\0\3" + b"a" * 10 * MEBIBYTE,
+    ],
+    ids=["bomb", "bomb in a bomb", "empty parts", "packed empty parts", "file name"],
+)
+def test_gzip_bomb_takes_little_memory_and_time(body):
+    found, peak_bytes, took_s = measured(body)
+
+    assert found == Sitemap(is_cut=True)
+    assert peak_bytes < 3_000_000
+    assert took_s < 10
+
+
+# Whether it is one.
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+@pytest.mark.parametrize("text", [URLSET, INDEX, URLSET.replace("<url", "<s:url")])
+@pytest.mark.parametrize("content_type", ["", "text/html", "application/octet-stream"])
+def test_is_a_sitemap(content_type, text, encoding, pack):
+    body = text.replace("UTF-8", encoding.removesuffix("-sig")).encode(encoding)
+
+    assert is_sitemap(content_type, pack(body))
+
+
+def test_is_a_sitemap_however_long():
+    body = f"<urlset>{entries(50_000)}</urlset>".encode()
+
+    assert is_sitemap("application/xml", body)
+    assert is_sitemap("application/gzip", gzip.compress(body))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        TEXT,
+        RSS,
+        ATOM,
+        HTML,
+        "<urlsets/>",
+        "<html><urlset>",
+        "<svg><!--<urlset>-->",
+        "<!--<urlset>--><html>",
+        "<urlset",
+        BOMBS["billion laughs"],
+        "\x89PNG",
+    ],
+)
+@pytest.mark.parametrize("pack", [bytes, gzip.compress])
+def test_is_no_sitemap(text, pack):
+    assert not is_sitemap("application/xml", pack(text.encode()))
+
+
+def test_picture_is_no_sitemap():
+    assert not is_sitemap("Image/SVG+xml", b"<urlset>")

@@ -1,0 +1,383 @@
+"""Addresses: whatever is not known to be public is refused, before it is connected to."""
+
+import ipaddress
+import socket
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tornado.netutil import Resolver
+from tornado.tcpserver import TCPServer
+from tornado.testing import bind_unused_port
+
+from crawler_app.errors import FetchError
+from crawler_app.fetcher.addresses import (
+    is_literal,
+    is_private_host,
+    is_public,
+    require_public,
+    require_public_host,
+)
+from crawler_app.httpclient import PooledAsyncHTTPClient
+from gencoro import gen
+
+pytestmark = pytest.mark.usefixtures("no_socket_is_left")
+
+PUBLIC = [
+    "1.1.1.1",
+    "8.8.8.8",
+    "9.255.255.255",
+    "11.0.0.0",
+    "93.184.216.34",
+    "100.63.255.255",
+    "100.128.0.0",
+    "172.15.255.255",
+    "172.32.0.0",
+    "192.31.196.1",
+    "192.167.255.255",
+    "192.169.0.0",
+    "223.255.255.255",
+    "2606:4700::1111",
+    "2001:200::1",
+    "2001:4860:4860::8888",
+    "2a00:1450:4001:80b::200e",
+    "::ffff:8.8.8.8",
+    "64:ff9b::8.8.8.8",
+    "2002:808:808::1",
+    "2606:4700::5efe:8.8.8.8",
+]
+
+PRIVATE = [
+    "0.0.0.0",
+    "0.1.2.3",
+    "10.0.0.1",
+    "100.64.0.1",
+    "100.100.100.200",  # Alibaba's metadata
+    "127.0.0.1",
+    "127.255.255.254",
+    "168.63.129.16",
+    "169.254.169.254",  # AWS's, Azure's and Google's metadata
+    "172.16.0.1",
+    "172.31.255.255",
+    "192.0.0.192",  # Oracle's metadata
+    "192.0.2.1",
+    "192.88.99.1",
+    "192.168.1.1",
+    "198.18.0.1",
+    "198.19.255.255",
+    "198.51.100.1",
+    "203.0.113.1",
+    "224.0.0.1",
+    "239.255.255.250",
+    "240.0.0.1",
+    "255.255.255.255",
+    "::",
+    "::1",
+    "::127.0.0.1",
+    "::8.8.8.8",
+    "::ffff:127.0.0.1",
+    "::ffff:10.0.0.1",
+    "::ffff:7f00:1",
+    "::ffff:0:127.0.0.1",
+    "64:ff9b::127.0.0.1",
+    "64:ff9b::a9fe:a9fe",
+    "64:ff9b:1::8.8.8.8",
+    "64:ff9b:1:fffe::10.0.0.1",
+    "100::1",
+    "2001::1",  # Teredo
+    "2001:0:4136:e378:8000:63bf:3fff:fdd2",
+    "2001:2::1",
+    "2001:10::1",
+    "2001:db8::1",
+    "2002:7f00:1::",
+    "2002:7f00:1::1",
+    "2002:a00:1::1",
+    "2002:a9fe:a9fe::1",
+    "2606:4700::5efe:10.0.0.1",
+    "2606:4700::200:5efe:192.168.1.1",
+    "3fff::1",
+    "4000::1",
+    "5f00::1",
+    "fc00::1",
+    "fd00:ec2::254",  # AWS's metadata
+    "fe80::1",
+    "fe80::1%eth0",
+    "fe80::1%2",
+    "2606:4700::1111%eth0",
+    "fec0::1",
+    "ff02::1",
+    "ff0e::1",
+]
+
+NO_ADDRESSES = ["", "a.test", "localhost", "127.1", "0177.0.0.1", "2130706433", "[::1]"]
+
+
+@pytest.mark.parametrize("address", PUBLIC)
+def test_public_address(address):
+    assert is_public(address)
+
+
+@pytest.mark.parametrize("address", PRIVATE)
+def test_private_address(address):
+    assert not is_public(address)
+
+
+@pytest.mark.parametrize("text", NO_ADDRESSES)
+def test_what_is_no_address_is_not_public(text):
+    assert not is_public(text)
+
+
+@given(st.text())
+def test_any_text_is_judged(text):
+    assert is_public(text) in (True, False)
+    assert is_literal(text) in (True, False)
+    assert is_private_host(text) in (True, False)
+
+
+def is_tunnel(ip):
+    return ip.ipv4_mapped or ip.sixtofour or ip in ipaddress.ip_network("64:ff9b::/96")
+
+
+@given(
+    st.ip_addresses(v=4)
+    | st.ip_addresses(v=6).filter(lambda ip: not is_tunnel(ip))
+    | st.ip_addresses(v=6, network="2000::/3").filter(lambda ip: not is_tunnel(ip))
+)
+def test_nothing_is_public_that_python_calls_otherwise(ip):
+    if is_public(str(ip)):
+        assert ip.is_global
+        assert not ip.is_multicast
+        assert not ip.is_reserved
+
+
+# What some Pythons call global, and we do not.
+STRICTER = [
+    ipaddress.IPv4Network(network)
+    for network in ("192.0.0.0/24", "192.88.99.0/24", "168.63.129.16/32", "224.0.0.0/4")
+]
+
+
+@given(st.ip_addresses(v=4))
+def test_ipv4_that_python_calls_global_is_public_but_for_these(ip):
+    if not any(ip in network for network in STRICTER):
+        assert is_public(str(ip)) is ip.is_global
+
+
+@given(st.ip_addresses(v=4))
+def test_wrapped_ipv4_is_judged_as_itself(ip):
+    value = int(ip)
+    wrapped = [
+        ipaddress.IPv6Address(f"::ffff:{ip}"),
+        ipaddress.IPv6Address(f"64:ff9b::{ip}"),
+        ipaddress.IPv6Address((0x2002 << 112) | (value << 80) | 1),
+        ipaddress.IPv6Address(f"2606:4700::5efe:{ip}"),
+    ]
+
+    assert {is_public(str(each)) for each in wrapped} == {is_public(str(ip))}
+
+
+@pytest.mark.parametrize(
+    "sockaddr",
+    [
+        ("127.0.0.1", 80),
+        ("::ffff:127.0.0.1", 80, 0, 0),
+        ("fe80::1", 80, 0, 2),
+        ("a.test", 80),
+        (b"93.184.216.34", 80),
+        "/run/docker.sock",
+        "93.184.216.34",
+        b"\0abstract",
+        (),
+        (None, 80),
+        None,
+    ],
+)
+def test_refusal_names_host_address_and_cure(sockaddr):
+    with pytest.raises(FetchError) as caught:
+        require_public("a.test", sockaddr)
+
+    assert caught.value.reason == "private_address"
+    assert not caught.value.is_passing
+    assert str(caught.value).startswith("a.test is at ")
+    assert "--allow-private" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "sockaddr", [("93.184.216.34", 80), ("2606:4700::1111", 443, 0, 0)]
+)
+def test_public_address_is_let_through(sockaddr):
+    require_public("a.test", sockaddr)
+
+
+@pytest.mark.parametrize(
+    ("host", "is_private"),
+    [
+        ("127.0.0.1:8000", True),
+        ("127.0.0.1.", True),
+        ("192.168.1.1", True),
+        ("127.1", True),
+        ("0x7f.1", True),
+        ("0177.0.0.1:8000", True),
+        ("2130706433", True),
+        ("999.1.1.1", True),  # no address at all, and no name
+        ("[::1]:8000", True),
+        ("[fd00::1]", True),
+        ("[::ffff:10.0.0.1]", True),
+        ("localhost", True),
+        ("localhost.:8000", True),
+        ("a.localhost", True),
+        ("93.184.216.34", False),
+        ("0x5db8d822", False),
+        ("[2606:4700::1111]:8000", False),
+        ("a.test:8000", False),
+        ("localhost.a.test", False),
+        ("127.0.0.1.a.test", False),
+        ("10.a.test", False),
+    ],
+)
+def test_host_that_is_private_for_sure(host, is_private):
+    assert is_private_host(host) is is_private
+
+
+@pytest.mark.parametrize("host", ["10.0.0.1:8000", "[::1]", "localhost"])
+def test_host_that_is_private_by_what_it_says_is_refused_with_the_cure(host):
+    with pytest.raises(FetchError, match="--allow-private") as caught:
+        require_public_host(host)
+
+    assert str(caught.value).startswith(host)
+    assert (caught.value.reason, caught.value.is_passing) == ("private_address", False)
+
+
+@pytest.mark.parametrize("host", ["a.test", "a.test:80", "8.8.8.8"])
+def test_host_that_may_be_public_is_left_to_whoever_resolves_it(host):
+    require_public_host(host)
+
+
+class CountingServer(TCPServer):
+    """Answers every connection alike, and counts them."""
+
+    def __init__(self, answer):
+        super().__init__()
+        sock, self.port = bind_unused_port()
+        self.add_socket(sock)
+        self.connections = 0
+        self._answer = answer.encode()
+
+    async def handle_stream(self, stream, address):
+        self.connections += 1
+        await stream.read_until(b"\r\n\r\n")
+        await stream.write(self._answer)
+        stream.close()
+
+
+class FixedResolver(Resolver):
+    """Gives every name the same addresses."""
+
+    def initialize(self, addresses):
+        self._addresses = addresses
+
+    async def resolve(self, host, port, family=socket.AF_UNSPEC):
+        return [(socket.AF_INET, (address, port)) for address in self._addresses]
+
+
+@pytest.fixture
+def serve(io_loop):
+    servers = []
+
+    def start(answer="HTTP/1.1 204 No Content\r\n\r\n"):
+        servers.append(CountingServer(answer))
+        return servers[-1]
+
+    yield start
+    for server in servers:
+        server.stop()
+
+
+@pytest.fixture
+def make_client(io_loop):
+    clients = []
+
+    def make(check=require_public, **options):
+        clients.append(
+            PooledAsyncHTTPClient(force_instance=True, check_address=check, **options)
+        )
+        return clients[-1]
+
+    yield make
+    for client in clients:
+        client.close()
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        "127.0.0.1",
+        "localhost",
+        "127.1",
+        "0x7f.1",
+        "0177.0.0.1",
+        "2130706433",
+        "0.0.0.0",
+        "[::ffff:127.0.0.1]",
+    ],
+)
+@gen.coroutine
+def test_nothing_private_is_connected_to(serve, make_client, host):
+    server = serve()
+
+    with pytest.raises((FetchError, socket.gaierror)) as caught:
+        yield make_client().fetch(f"http://{host}:{server.port}/")
+
+    assert server.connections == 0
+    # Some resolvers do not know the shorter ways to write an address.
+    if not isinstance(caught.value, socket.gaierror):
+        assert caught.value.reason == "private_address"
+
+
+@gen.coroutine
+def test_nothing_private_is_connected_to_after_a_redirect(serve, make_client):
+    inner = serve()
+    outer = serve(
+        f"HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:{inner.port}/\r\n"
+        "Content-Length: 0\r\n\r\n"
+    )
+
+    def check(host, sockaddr):
+        if sockaddr[1] != outer.port:
+            require_public(host, sockaddr)
+
+    with pytest.raises(FetchError, match="127.0.0.1 is at 127.0.0.1"):
+        yield make_client(check).fetch(f"http://127.0.0.1:{outer.port}/")
+
+    assert (outer.connections, inner.connections) == (1, 0)
+
+
+@gen.coroutine
+def test_of_a_name_with_both_only_the_public_address_is_connected_to(
+    serve, make_client, io_loop, monkeypatch
+):
+    server = serve()
+    asked = []
+
+    async def refuse(sock, address):
+        asked.append(address)
+        raise ConnectionRefusedError
+
+    monkeypatch.setattr(io_loop.asyncio_loop, "sock_connect", refuse)
+    client = make_client(resolver=FixedResolver(["127.0.0.1", "93.184.216.34"]))
+
+    with pytest.raises(ConnectionRefusedError):
+        yield client.fetch(f"http://a.test:{server.port}/")
+
+    assert asked == [("93.184.216.34", server.port)]
+    assert server.connections == 0
+
+
+@gen.coroutine
+def test_without_the_check_the_server_is_reached(serve, make_client):
+    server = serve()
+
+    response = yield make_client(check=None).fetch(f"http://127.0.0.1:{server.port}/")
+
+    assert response.code == 204
+    assert server.connections == 1

@@ -1,0 +1,142 @@
+"""The export: one URL a line, as a program reads it back."""
+
+import csv
+import io
+import json
+
+import pytest
+
+from crawler_app.models import Outcome, State, UrlRecord
+from crawler_app.results.export import write_urls
+
+
+def url(path):
+    return f"http://a.test/{path}"
+
+
+RECORDS = [
+    UrlRecord(url("x"), State.QUEUED, depth=0),
+    UrlRecord(
+        url("y"),
+        State.DONE,
+        2,
+        via=url("x"),
+        tries=1,
+        outcome=Outcome(
+            State.DONE,
+            "ok",
+            200,
+            'text/html; a="b"',
+            0,
+            0.0,
+            title='„Zeile“, "two";\u2028three',
+        ),
+        finished_at=1_700_000_000.25,
+    ),
+    UrlRecord(
+        url("z"),
+        State.FAILED,
+        1,
+        outcome=Outcome(State.FAILED, "network", error="a\r\nb\rc,\n"),
+        finished_at=5.0,
+    ),
+    UrlRecord(
+        url("n"), State.EXCLUDED, 1, outcome=Outcome(State.EXCLUDED, "out_of_scope")
+    ),
+]
+
+
+COLUMNS = [
+    "url",
+    "state",
+    "reason",
+    "status",
+    "depth",
+    "via",
+    "redirect_to",
+    "canonical",
+    "content_type",
+    "bytes",
+    "took_s",
+    "tries",
+    "digest",
+    "title",
+    "error",
+    "finished_at",
+]
+
+
+def expected_rows():
+    """The same values as in RECORDS, by column; None where nothing is known."""
+    nothing = dict.fromkeys(COLUMNS)
+    return [
+        nothing | {"url": url("x"), "state": "queued", "depth": 0, "tries": 0},
+        nothing
+        | {
+            "url": url("y"),
+            "state": "done",
+            "reason": "ok",
+            "status": 200,
+            "depth": 2,
+            "via": url("x"),
+            "content_type": 'text/html; a="b"',
+            "bytes": 0,
+            "took_s": 0.0,
+            "tries": 1,
+            "title": '„Zeile“, "two";\u2028three',
+            "finished_at": 1_700_000_000.25,
+        },
+        nothing
+        | {
+            "url": url("z"),
+            "state": "failed",
+            "reason": "network",
+            "depth": 1,
+            "bytes": 0,
+            "tries": 0,
+            "error": "a\r\nb\rc,\n",
+            "finished_at": 5.0,
+        },
+        nothing
+        | {
+            "url": url("n"),
+            "state": "excluded",
+            "reason": "out_of_scope",
+            "depth": 1,
+            "bytes": 0,
+            "tries": 0,
+        },
+    ]
+
+
+def test_export_as_json_lines_is_read_back():
+    file = io.StringIO()
+
+    write_urls(iter(RECORDS), file, "jsonl")
+
+    rows = [json.loads(line) for line in file.getvalue().split("\n")[:-1]]
+    assert rows == expected_rows()
+
+
+def test_export_as_csv_is_read_back(tmp_path):
+    path = tmp_path / "urls.csv"
+
+    with path.open("w", encoding="utf-8", newline="") as file:
+        write_urls(RECORDS, file, "csv")
+
+    with path.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    texts = [
+        {name: "" if value is None else str(value) for name, value in row.items()}
+        for row in expected_rows()
+    ]
+    assert rows == texts
+
+
+@pytest.mark.parametrize(("style", "text"), [("csv", ",".join(COLUMNS)), ("jsonl", "")])
+def test_export_of_nothing(style, text):
+    file = io.StringIO()
+
+    write_urls([], file, style)
+
+    assert file.getvalue().strip() == text

@@ -1,0 +1,224 @@
+"""The summary: numbers, short lists, and how they read on a terminal."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crawler_app.commands.summary_text import LISTED, render_text
+from crawler_app.frontier.memory import MemoryFrontier
+from crawler_app.models import Candidate, Outcome, State
+from crawler_app.results.summary import final_records, summarize
+
+
+def url(path):
+    return f"http://a.test/{path}"
+
+
+def page(size_bytes=100, took_s=0.1):
+    return Outcome(
+        State.DONE, "ok", 200, "text/html; charset=utf-8", size_bytes, took_s, "Title"
+    )
+
+
+def redirect(to):
+    return Outcome(State.DONE, "redirect", 301, redirect_to=url(to), took_s=0.01)
+
+
+def failure(reason="http_404", status=404):
+    return Outcome(State.FAILED, reason, status, "text/html", error="it says no")
+
+
+@pytest.fixture
+def frontier():
+    """A small frontier that is filled by hand."""
+    return MemoryFrontier()
+
+
+def end(frontier, outcome_by_path, via=None):
+    """Put URLs into the frontier and end each, in order."""
+    found = [Candidate(url(path), "a.test") for path in outcome_by_path]
+    frontier.add(found, via)
+    claims = {}
+    for path, outcome in outcome_by_path.items():
+        claims[path] = frontier.claim(0.0, 60.0)
+        assert claims[path].url == url(path)
+        frontier.finish(claims[path], outcome, 5.0)
+    return claims
+
+
+def test_empty_frontier_has_a_summary(frontier):
+    summary = summarize(frontier)
+
+    assert summary.left == 0
+    assert " ".join(render_text(summary).split()) == "pages 0 0 B in 0 URLs fetched"
+
+
+def test_numbers_of_a_crawl(frontier):
+    file = Outcome(State.DONE, "ok", 200, "image/png", 2_000_000, 0.2)
+    end(frontier, {"x": page(500), "y": page(1_500), "f": file, "no": failure()})
+    frontier.add(
+        [
+            Candidate(url("left"), "a.test"),
+            Candidate("http://b.test/", "b.test", refusal="out_of_scope"),
+            Candidate("http://c.test/", "c.test", refusal="out_of_scope"),
+            Candidate(url("deep"), "a.test", refusal="too_deep"),
+        ]
+    )
+
+    summary = summarize(frontier)
+
+    assert summary.pages == 2
+    assert summary.size_bytes == 2_002_000
+    assert summary.count_by_status == {200: 3, 404: 1}
+    assert summary.count_by_state[State.DONE] == 3
+    assert summary.count_by_reason[State.EXCLUDED] == {"out_of_scope": 2, "too_deep": 1}
+    assert summary.left == 1
+    text = render_text(summary)
+    assert "2.0 MB in 4 URLs fetched" in text
+    assert "200: 3, 404: 1" in text
+    assert "out_of_scope: 2, too_deep: 1" in text
+    assert "1   URL still to fetch" in text
+
+
+def test_claimed_url_is_still_to_fetch(frontier):
+    frontier.add([Candidate(url("x"), "a.test")])
+    frontier.claim(0.0, 60.0)
+
+    assert summarize(frontier).left == 1
+
+
+@pytest.mark.parametrize(
+    ("redirects", "loops"),
+    [
+        ({"a": "b", "b": "a"}, ["ab"]),
+        ({"a": "a"}, ["a"]),
+        ({"a": "b", "b": "c", "c": "b"}, ["bc"]),
+        ({"x": "b", "a": "b", "b": "c", "c": "b"}, ["bc"]),
+        ({"a": "a", "b": "b", "c": "a"}, ["a", "b"]),
+        ({"a": "b", "b": "c", "c": "d"}, []),
+        ({"a": "c", "b": "c"}, []),
+    ],
+)
+def test_redirect_loop_is_found_once(frontier, redirects, loops):
+    end(frontier, {path: redirect(to) for path, to in redirects.items()})
+
+    summary = summarize(frontier)
+
+    found = [sorted(loop) for loop in summary.loops]
+    assert found == [[url(path) for path in loop] for loop in loops]
+    text = render_text(summary)
+    assert text.count("loop  ") == len(loops)
+    assert f"loops: {len(loops)}" in text
+
+
+def test_loop_is_shown_as_one_walks_it(frontier):
+    end(frontier, {"x": redirect("c"), "c": redirect("b"), "b": redirect("c")})
+
+    walk = " -> ".join(map(url, "cbc"))
+
+    assert walk in render_text(summarize(frontier))
+
+
+@given(st.dictionaries(st.integers(0, 9), st.integers(0, 9)))
+def test_loops_are_what_is_left_of_redirects_after_following_them_long_enough(edges):
+    frontier = MemoryFrontier()
+    end(frontier, {str(n): redirect(str(to)) for n, to in edges.items()})
+    on_loops = {*edges}
+    for _ in range(10):
+        on_loops = {edges[n] for n in on_loops if n in edges}
+    on_loops &= {*edges}
+
+    loops = summarize(frontier).loops
+
+    found = [address for loop in loops for address in loop]
+    assert sorted(found) == sorted(url(str(n)) for n in on_loops)
+
+
+def test_redirects_that_meet_are_counted(frontier):
+    meeting = {"a": "x", "b": "x", "c": "x", "d": "y", "e": "y", "f": "z"}
+    end(frontier, {path: redirect(to) for path, to in meeting.items()})
+
+    text = render_text(summarize(frontier))
+
+    assert "redirects            6   to the same URL as another: 5, loops: 0" in text
+
+
+def test_failure_is_shown_with_the_page_that_links_there(frontier):
+    claims = end(frontier, {"start": page()})
+    end(frontier, {"gone": failure()}, via=claims["start"])
+    end(frontier, {"seed": failure("timeout", None)})
+
+    summary = summarize(frontier)
+
+    lines = [line.split() for line in render_text(summary).splitlines()]
+    at = lines.index(["http_404", url("gone")])
+    assert lines[at + 1] == ["first", "found", "on", url("start")]
+    assert lines[at + 2] == ["timeout", url("seed")]
+    assert summary.to_json()["failures"] == [
+        {"url": url("gone"), "via": url("start"), "reason": "http_404"},
+        {"url": url("seed"), "via": "", "reason": "timeout"},
+    ]
+
+
+def test_long_list_of_failures_is_cut_and_says_so(frontier):
+    end(frontier, {str(n): failure() for n in range(LISTED + 5)})
+
+    text = render_text(summarize(frontier))
+
+    assert text.count("http_404  ") == LISTED
+    assert "... and 5 more; `export` lists all" in text
+
+
+def test_slowest_urls_are_the_three_slowest(frontier):
+    times = {"a": 0.5, "b": 3.0, "c": 0.1, "d": 2.0, "e": 1.0}
+    end(frontier, {path: page(took_s=took_s) for path, took_s in times.items()})
+
+    summary = summarize(frontier)
+
+    assert [record.url for record in summary.slowest] == list(map(url, "bde"))
+    assert f"3.00 s   {url('b')}" in render_text(summary)
+
+
+def test_numbers_are_plain_values_for_json(frontier):
+    end(frontier, {"a": redirect("b"), "b": redirect("a"), "c": page(), "d": failure()})
+
+    values = json.loads(json.dumps(summarize(frontier).to_json()))
+
+    assert values["states"]["done"] == 3
+    assert values["statuses"] == {"200": 1, "301": 2, "404": 1}
+    assert values["redirect_loops"] == [[url("a"), url("b")]]
+    assert (values["pages"], values["redirects"], values["left"]) == (1, 2, 0)
+
+
+@pytest.mark.parametrize(
+    ("start", "reached"), [("a", "c"), ("c", "c"), ("f", "f"), ("out", None)]
+)
+def test_final_record_is_where_the_redirects_lead(frontier, start, reached):
+    ends = {"a": redirect("b"), "b": redirect("c"), "c": page(), "f": failure()}
+    end(frontier, ends | {"out": redirect("elsewhere")})
+
+    (record,) = final_records([url(start)], frontier, summarize(frontier))
+
+    assert (record and record.url) == (reached and url(reached))
+
+
+def test_final_record_of_a_loop_is_in_the_loop(frontier):
+    end(frontier, {"a": redirect("b"), "b": redirect("c"), "c": redirect("b")})
+
+    (record,) = final_records([url("a")], frontier, summarize(frontier))
+
+    assert record.url in (url("b"), url("c"))
+
+
+def test_text_of_the_summary_holds_no_control_character(frontier):
+    frontier.add([Candidate("http://a.test/\x1b[2J", "a.test")])
+    claimed = frontier.claim(0.0, 60.0)
+    frontier.finish(claimed, failure(), 1.0)
+    frontier.add([Candidate("http://a.test/\x1b]x", "a.test")], via=claimed)
+    frontier.finish(frontier.claim(0.0, 60.0), failure(), 1.0)
+
+    text = render_text(summarize(frontier))
+
+    assert "".join(text.split("\n")).isprintable()

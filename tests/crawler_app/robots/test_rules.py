@@ -1,0 +1,475 @@
+"""What a robots.txt says, by the sections of RFC 9309."""
+
+from urllib.parse import quote
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crawler_app.politeness import MAX_CRAWL_DELAY_S
+from crawler_app.robots import rules
+from crawler_app.robots.rules import Rules, parse_rules, product_token
+from crawler_app.urls import canonicalize
+
+USER_AGENT = "gencoro-crawler/0.1 (+mailto:me@a.test)"
+
+
+def rules_of(text, user_agent=USER_AGENT):
+    body = text.encode() if isinstance(text, str) else text
+    return parse_rules(body, user_agent, "http://a.test")
+
+
+def allows(text, path, user_agent=USER_AGENT):
+    return rules_of(text, user_agent).allows(canonicalize(f"http://a.test{path}"))
+
+
+def for_all(*lines):
+    return "\n".join(["User-agent: *", *lines])
+
+
+# Whose rules: RFC 9309, 2.2.1.
+
+SIMPLE_EXAMPLE = """\
+User-Agent: *
+Disallow: *.gif$
+Disallow: /example/
+Allow: /publications/
+
+User-Agent: foobot
+Disallow:/
+Allow:/example/page.html
+Allow:/example/allowed.gif
+
+User-Agent: barbot
+User-Agent: bazbot
+Disallow: /example/page.html
+
+User-Agent: quxbot
+"""
+
+
+@pytest.mark.parametrize(
+    ("user_agent", "path", "is_allowed"),
+    [
+        ("otherbot", "/a.gif", False),
+        ("otherbot", "/a.gif?b", True),
+        ("otherbot", "/example/", False),
+        ("otherbot", "/publications/", True),
+        ("otherbot", "/", True),
+        ("foobot", "/", False),
+        ("foobot", "/publications/", False),
+        ("foobot", "/example/page.html", True),
+        ("foobot", "/example/allowed.gif", True),
+        ("barbot", "/example/page.html", False),
+        ("bazbot", "/example/page.html", False),
+        ("bazbot", "/example/", True),
+        ("quxbot", "/example/page.html", True),
+        ("quxbot", "/a.gif", True),
+    ],
+)
+def test_simple_example_of_the_rfc(user_agent, path, is_allowed):
+    assert allows(SIMPLE_EXAMPLE, path, user_agent) is is_allowed  # 5.1
+
+
+def test_longest_match_example_of_the_rfc():
+    text = """\
+User-Agent: foobot
+Allow: /example/page/
+Disallow: /example/page/disallowed.gif
+"""
+    assert not allows(text, "/example/page/disallowed.gif", "foobot")  # 5.2
+    assert allows(text, "/example/page/allowed.gif", "foobot")
+
+
+def test_groups_of_one_agent_are_one_group():
+    text = """\
+user-agent: ExampleBot
+disallow: /foo
+disallow: /bar
+
+user-agent: other
+disallow: /qux
+
+user-agent: ExampleBot
+disallow: /baz
+"""
+    allowed = [
+        path
+        for path in ("/foo", "/bar", "/baz", "/qux")
+        if allows(text, path, "ExampleBot")
+    ]
+
+    assert allowed == ["/qux"]
+
+
+@pytest.mark.parametrize(
+    ("user_agent", "token"),
+    [
+        ("gencoro-crawler/0.1 (+mailto:x@a.test)", "gencoro-crawler"),
+        ("Gencoro_Crawler", "gencoro_crawler"),
+        ("Mozilla/5.0 (compatible; Bot/1.0; +http://a.test)", "bot"),
+        ("Mozilla/5.0 (X11; Linux)", "mozilla"),
+        ("bot2/1.0", "bot"),
+        ("", ""),
+        ("*", ""),
+        ("1/2", ""),
+    ],
+)
+def test_product_token(user_agent, token):
+    assert product_token(user_agent) == token
+
+
+@pytest.mark.parametrize(
+    ("agent", "is_ours"),
+    [
+        ("gencoro-crawler", True),
+        ("GENCORO-Crawler", True),
+        ("gencoro-crawler/0.1", True),
+        ("gencoro-crawler 0.1", True),
+        ("*", True),
+        ("* ", True),
+        ("gencoro", False),
+        ("gen", False),
+        ("g", False),
+        ("crawler", False),
+        ("gencoro-crawler-news", False),
+        ("*gencoro-crawler", False),
+        ("Mozilla/5.0 (compatible; gencoro-crawler)", False),
+        ("", False),
+        ("1", False),
+    ],
+)
+def test_agent_line(agent, is_ours):
+    assert allows(f"User-agent: {agent}\nDisallow: /", "/") is not is_ours
+
+
+def test_own_group_is_all_that_counts():
+    text = "User-agent: *\nDisallow: /\nCrawl-delay: 9\n\nUser-agent: bot\nDisallow:"
+
+    assert allows(text, "/", "bot")
+    assert rules_of(text, "bot").crawl_delay_s is None
+
+
+def test_user_agent_without_a_token_has_the_rules_for_all():
+    text = "User-agent: *\nDisallow: /a\n\nUser-agent:\nDisallow: /b"
+
+    assert not allows(text, "/a", "1")
+    assert allows(text, "/b", "1")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Sitemap: http://a.test/s.xml",
+        "Noindex: /",
+        "Host: a.test",
+        "# Disallow: /",
+        "",
+        "???",
+    ],
+)
+def test_other_lines_do_not_end_the_head_of_a_group(line):
+    # 2.2.4: "Parsing of other records MUST NOT interfere".
+    text = f"User-agent: bot\n{line}\nUser-agent: other\nDisallow: /"
+
+    assert not allows(text, "/", "bot")
+
+
+@pytest.mark.parametrize(
+    "rule", ["Allow: /", "Disallow: /", "Disallow:", "Allow:", "Crawl-delay: 2"]
+)
+def test_rule_ends_the_head_of_a_group(rule):
+    text = f"User-agent: other\n{rule}\nUser-agent: bot\nDisallow: /a"
+
+    assert allows(text, "/b", "bot")
+    assert not allows(text, "/a", "bot")
+    assert allows(text, "/a", "other") is (rule != "Disallow: /")
+
+
+def test_rules_before_any_agent_are_nobodys():
+    assert allows("Disallow: /\nUser-agent: *\nDisallow: /a", "/")
+
+
+# What matches: RFC 9309, 2.2.2 and 2.2.3.
+
+
+@pytest.mark.parametrize(
+    ("rule", "path"),
+    [
+        ("/foo/bar?baz=quz", "/foo/bar?baz=quz"),
+        ("/foo/bar?baz=https://foo.bar", "/foo/bar?baz=https://foo.bar"),
+        ("/foo/bar?baz=https://foo.bar", "/foo/bar?baz=https%3A%2F%2Ffoo.bar"),
+        ("/foo/bar?baz=https%3a%2f%2Ffoo.bar", "/foo/bar?baz=https://foo.bar"),
+        ("/foo/bar/\u30c4", "/foo/bar/%E3%83%84"),
+        ("/foo/bar/%E3%83%84", "/foo/bar/\u30c4"),
+        ("/foo/bar/%e3%83%84", "/foo/bar/%E3%83%84"),
+        ("/foo/bar/%62%61%7A", "/foo/bar/baz"),
+        ("/foo/bar/baz", "/foo/bar/%62%61%7A"),
+    ],
+)
+def test_table_of_the_rfc(rule, path):
+    assert not allows(for_all(f"Disallow: {rule}"), path)  # 2.2.2
+
+
+@pytest.mark.parametrize(
+    ("rule", "path", "is_hit"),
+    [
+        # The special characters of 2.2.3.
+        ("/this/*/exactly", "/this/or/that/exactly/now", True),
+        ("/this/*/exactly", "/this/exactly", False),
+        ("/this/path/exactly$", "/this/path/exactly", True),
+        ("/this/path/exactly$", "/this/path/exactly/not", False),
+        ("/this/path/exactly$", "/this/path/exactly?q", False),
+        ("/path/file-with-a-%2A.html", "/path/file-with-a-*.html", True),
+        ("/path/file-with-a-%2A.html", "/path/file-with-a-b.html", False),
+        ("/path/foo-%24", "/path/foo-$", True),
+        ("/path/foo-%24", "/path/foo-", False),
+        ("*.gif$", "/a/b.gif", True),
+        ("/a**b", "/axb", True),
+        ("/*", "/", True),
+        # A match is of the beginning, of octets, and case-sensitive.
+        ("/fish", "/fish.html", True),
+        ("/fish", "/catfish", False),
+        ("/fish", "/Fish", False),
+        ("/fish/", "/fish", False),
+        ("fish", "/fish", False),
+        # Queries count.
+        ("/*?", "/a?b", True),
+        ("/*?", "/a", False),
+        ("/a?b=1", "/a?b=12", True),
+        ("/a?b=1", "/a?c=1&b=1", False),
+        # Escapes.
+        ("/a%2Fb", "/a/b", False),
+        ("/a/b", "/a%2Fb", False),
+        ("/a%2fb", "/a%2Fb", True),
+        ("/a b", "/a%20b", True),
+        ("/%E9", "/%E9", True),
+        ("/%e9t%e9", "/%E9t%E9", True),
+        ("/%E9", "/%E8", False),
+        ("/%E9", "/%C3%A9", False),
+        ("/100%", "/100%25", True),
+    ],
+)
+def test_pattern(rule, path, is_hit):
+    assert allows(for_all(f"Disallow: {rule}"), path) is not is_hit
+
+
+@pytest.mark.parametrize("charset", ["utf-8", "latin-1"])
+def test_pattern_in_any_charset(charset):
+    text = for_all("Disallow: /caf\u00e9").encode(charset)
+    path = quote("/caf\u00e9".encode(charset))
+
+    assert not allows(text, path)
+    assert allows(text, "/caf%C3%A8")
+
+
+def test_pattern_that_ends_in_a_byte_that_latin_1_calls_a_space():
+    assert allows(for_all("Disallow: /\u00e0"), "/%C3%A1")
+    assert not allows(for_all("Disallow: /\u00e0"), "/%C3%A0")
+
+
+@pytest.mark.parametrize("swap", [False, True])
+@pytest.mark.parametrize(
+    ("allow", "disallow", "path", "is_allowed"),
+    [
+        ("/p", "/", "/page", True),
+        ("/folder", "/folder", "/folder/page", True),
+        ("/page", "/*.htm", "/page.htm", False),
+        ("/page", "/*.ph", "/page.php5", True),
+        ("/$", "/", "/", True),
+        ("/$", "/", "/page.htm", False),
+        ("/a/", "/a", "/a/b", True),
+        ("/a", "/a/", "/a/b", False),
+    ],
+)
+def test_longest_rule_wins_and_allow_if_they_are_equal(
+    allow, disallow, path, is_allowed, swap
+):
+    lines = [f"Allow: {allow}", f"Disallow: {disallow}"]
+    lines = lines[::-1] if swap else lines
+
+    assert allows(for_all(*lines), path) is is_allowed
+
+
+def test_robots_txt_itself_is_always_allowed():
+    text = for_all("Disallow: /")
+
+    assert allows(text, "/robots.txt")
+    assert not allows(text, "/a/robots.txt")
+
+
+def test_where_protego_differs_from_the_rfc():
+    """Documented at `Rules.allows`; should this fail, that can go."""
+    index = for_all("Disallow: /a/", "Allow: /a/index.html")
+    lengths = for_all("Disallow: /*bcd", "Allow: /a?b")
+
+    assert allows(index, "/a/")
+    assert allows(lengths, "/a?bcd")
+
+
+# How lines are read.
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r", "\n\n", " \t\n", "\n# x\n"])
+def test_line_ends(end):
+    text = end.join(["User-agent: *", "Disallow: /a", "Disallow: /b", ""])
+
+    assert not allows(text, "/a")
+    assert not allows(text, "/b")
+    assert allows(text, "/c")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "DISALLOW: /a",
+        "disallow:/a",
+        "  Disallow  :  /a  # why",
+        "Disallow: /a#why",
+        "Disallow /a",
+        "Dissallow: /a",
+        "disalow: /a",
+        "Diasllow: /a",
+        "Disallaw: /a",
+    ],
+)
+def test_spellings_of_disallow(line):
+    text = for_all(line)
+
+    assert not allows(text, "/a")
+    assert allows(text, "/b")
+
+
+@pytest.mark.parametrize(
+    "line", ["User-agent: *", "useragent:*", "User Agent: *", "user-agent *"]
+)
+def test_spellings_of_user_agent(line):
+    assert not allows(f"{line}\nDisallow: /", "/")
+
+
+def test_byte_order_mark_is_dropped():
+    assert not allows(b"\xef\xbb\xbfUser-agent: *\nDisallow: /", "/")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"\0",
+        b"<!doctype html><html><body>User-agent: *\nDisallow: /</body>",
+        b"<pre>\nDisallow: /\n</pre>",
+        "User-agent: *\nDisallow: /".encode("utf-16"),
+        b"User-agent: *\nDis\0allow: /",
+        b"User-agent\nDisallow\nAllow:",
+    ],
+)
+def test_no_rules_in_what_is_no_robots_txt(body):
+    assert rules_of(body) == Rules()
+    assert allows(body, "/")
+
+
+@pytest.mark.parametrize("char", ["\0", "\x0b", "\x0c", "\x1c", "\x85", "\u2028"])
+def test_what_is_no_line_end_is_part_of_a_pattern(char):
+    text = for_all(f"Disallow: /a{char}Disallow: /")
+
+    assert allows(text, "/a")
+    assert not allows(text, f"/a{quote(char)}Disallow:%20/")
+
+
+def test_half_a_mebibyte_is_read_up_to_a_line_end():
+    head = for_all("Disallow: /a", "#")
+    last = "\nDisallow: /"
+    text = head + "x" * (rules.MAX_BYTES - len(head) - len(last)) + f"{last}b"
+
+    assert not allows(text, "/a")
+    assert allows(text, "/b")
+    assert allows("x" * rules.MAX_BYTES + "\n" + for_all("Disallow: /"), "/")
+
+
+@given(st.binary() | st.text().map(str.encode), st.text())
+def test_nothing_fails_whatever_the_file_is(body, path):
+    url = canonicalize(f"http://a.test/{path}")
+    for head in (
+        b"",
+        b"User-agent: *\nDisallow: ",
+        b"User-agent: *\nAllow: /a\nSitemap:",
+    ):
+        rules = parse_rules(head + body, USER_AGENT, "http://a.test")
+
+        assert rules.allows(url) in (True, False)
+        assert all(canonicalize(sitemap) == sitemap for sitemap in rules.sitemaps)
+
+
+PATH_CHARS = st.text(st.sampled_from("ab/?=&%;:,$\u00e9\u30c4 "), max_size=8)
+
+
+@given(PATH_CHARS, PATH_CHARS)
+def test_a_url_matches_its_own_path(path, more):
+    url = canonicalize(f"http://a.test/{path}")
+    rule = url.removeprefix("http://a.test").removesuffix("$")
+    rules = rules_of(for_all(f"Disallow: {rule}"))
+
+    assert not rules.allows(url)
+    assert not rules.allows(canonicalize(f"{url}{more}"))
+
+
+# What else it tells.
+
+
+@pytest.mark.parametrize(
+    ("value", "delay_s"),
+    [
+        ("2", 2.0),
+        ("0.5", 0.5),
+        (" 10 # seconds", 10.0),
+        ("0", 0.0),
+        ("86400", MAX_CRAWL_DELAY_S),
+        ("1e300", MAX_CRAWL_DELAY_S),
+        ("-1", None),
+        ("inf", None),
+        ("nan", None),
+        ("ten", None),
+        ("\0", None),
+        ("", None),
+    ],
+)
+def test_crawl_delay(value, delay_s):
+    assert rules_of(for_all(f"Crawl-delay: {value}")).crawl_delay_s == delay_s
+
+
+def test_crawl_delay_is_of_the_agents_above_it():
+    text = "User-agent: a\nCrawl-delay: 5\nUser-agent: b\nDisallow: /x"
+
+    assert rules_of(text, "a").crawl_delay_s == 5.0
+    assert rules_of(text, "b").crawl_delay_s is None
+
+
+def test_sitemaps_are_those_of_all_groups():
+    text = """\
+Sitemap: http://B.test:80/s.xml
+User-agent: other
+Disallow: /
+Sitemap: /relative.xml # comment
+sitemap:https://a.test/caf\u00e9.xml
+Sitemap: http://b.test/s.xml
+Sitemap: ftp://a.test/s.xml
+Sitemap: http://
+Sitemap:
+"""
+    assert rules_of(text).sitemaps == (
+        "http://b.test/s.xml",
+        "http://a.test/relative.xml",
+        "https://a.test/caf%C3%A9.xml",
+        "http://a.test/",
+    )
+
+
+def test_sitemaps_are_not_without_number():
+    lines = [f"Sitemap: /{i}" for i in range(rules.MAX_SITEMAPS + 1)]
+
+    assert len(rules_of("\n".join(lines)).sitemaps) == rules.MAX_SITEMAPS
+
+
+def test_rules_cannot_be_changed():
+    with pytest.raises(AttributeError):
+        Rules().crawl_delay_s = 1.0

@@ -1,0 +1,308 @@
+"""The table on a real terminal: how it is drawn and redrawn, and that nothing is left."""
+
+import asyncio
+import contextlib
+import io
+import logging
+import os
+import pty
+import select
+import signal
+import subprocess
+import sys
+
+import pytest
+from rich.console import Console
+
+from crawler_app.terminal import screen, shown_on
+
+FAREWELL = "Ctrl-C stops; what is found is kept"
+
+# Crawls a site whose host may be asked once a minute, and shows it.
+CRAWL = """
+import contextlib, sys
+from crawler_app import monitor
+from crawler_app.commands.interruptible import run_interruptible
+from crawler_app.config import CrawlConfig
+from crawler_app.crawler import Crawler
+from crawler_app.demo_site import DemoSite
+from crawler_app.terminal import shown_on
+from gencoro import gen
+
+monitor.EVERY_S = 0.05
+
+@contextlib.contextmanager
+def watch(crawl):
+    looking = monitor.Monitor(crawl)
+    with shown_on(sys.stdout, sys.stderr) as show, looking:
+        looking.listen(show)
+        yield
+        {error}
+
+@gen.coroutine
+def main():
+    site = DemoSite()
+    site.start()
+    try:
+        config = CrawlConfig(
+            (site.url,), host_gap_s={gap_s}, robots=False, max_pages=60
+        )
+        yield Crawler(config, watch=watch).run()
+        print("The summary.")
+        return 0
+    finally:
+        yield site.stop()
+
+sys.exit(run_interruptible(main))
+"""
+
+
+class Terminal:
+    """A pseudo-terminal; what is written there is kept."""
+
+    def __init__(self):
+        self.ours, theirs = pty.openpty()
+        self.file = os.fdopen(theirs, "w", encoding="utf-8")
+        self.text = ""
+
+    def read(self):
+        """Return all that has been written."""
+        while select.select([self.ours], [], [], 0)[0]:
+            if not self._read_some():
+                break
+        return self.text
+
+    def read_until(self, part):
+        """Wait until something has been written, once more than before."""
+        begin = len(self.text)
+        while part not in self.text[begin:] and self._read_some():
+            pass
+        return self.text
+
+    def _read_some(self):
+        try:
+            data = os.read(self.ours, 65_536)
+        except OSError:  # closed at the other end
+            return False
+        # Only whole characters of the table matter here.
+        self.text += data.decode("utf-8", "replace")
+        return bool(data)
+
+    def close(self):
+        self.file.close()
+        os.close(self.ours)
+
+
+@pytest.fixture
+def terminal(monkeypatch):
+    monkeypatch.setenv("TERM", "xterm")
+    terminal = Terminal()
+    yield terminal
+    terminal.close()
+
+
+@pytest.fixture
+def on_terminal(terminal, monkeypatch):
+    """Run a function on a loop while both outputs go to the terminal."""
+
+    def run(function):
+        async def main():
+            function()
+
+        monkeypatch.setattr(sys, "stdout", terminal.file)
+        monkeypatch.setattr(sys, "stderr", terminal.file)
+        try:
+            asyncio.run(main())
+        finally:
+            monkeypatch.undo()
+        return terminal.read()
+
+    return run
+
+
+def show_once(sample, *texts):
+    with shown_on(sys.stdout, sys.stderr) as show:
+        show(sample)
+        for text in texts:
+            print(text)
+        show(sample)
+
+
+def test_table_is_drawn_and_redrawn_in_place(on_terminal, screen_of, sample, terminal):
+    seen = []
+
+    def show_twice():
+        with shown_on(sys.stdout, sys.stderr) as show:
+            for fetched in (1, 2):
+                show(sample(fetched=fetched))
+                seen.append(screen_of(terminal.read()))
+
+    on_terminal(show_twice)
+
+    first, second = seen
+    assert "in 1 fetches" in first
+    assert second == first.replace("in 1 fetches", "in 2 fetches").replace(" █ ", " ██")
+
+
+def test_table_is_gone_at_the_end(on_terminal, screen_of, sample):
+    text = on_terminal(lambda: show_once(sample()))
+
+    assert FAREWELL in text
+    assert screen_of(text) == ""
+
+
+def test_what_is_printed_meanwhile_stands_above_and_stays(
+    on_terminal, screen_of, sample
+):
+    long = "[b]no markup[/b] :smile: " + "x" * 200
+
+    text = on_terminal(lambda: show_once(sample(), "one", long))
+
+    # In one line, for the terminal to break: so it can be copied.
+    assert screen_of(text) == f"one\n{long}"
+
+
+@pytest.mark.parametrize("is_made_before", [True, False])
+def test_logs_stand_above_the_table_too(on_terminal, screen_of, sample, is_made_before):
+    root = logging.getLogger()
+    others = root.handlers[:]
+
+    def log_and_show():
+        root.handlers[:] = [logging.StreamHandler()] if is_made_before else []
+        with shown_on(sys.stdout, sys.stderr) as show:
+            root.handlers[:] = root.handlers or [logging.StreamHandler()]
+            show(sample())
+            logging.getLogger("crawler_app").warning("while")
+            show(sample())
+        logging.getLogger("crawler_app").warning("after")
+        assert root.handlers[0].stream is sys.stderr
+
+    try:
+        text = on_terminal(log_and_show)
+    finally:
+        root.handlers[:] = others
+
+    assert screen_of(text) == "while\nafter"
+
+
+def test_last_resort_of_logging_stands_above_too(on_terminal, screen_of, sample):
+    root = logging.getLogger()
+    others = root.handlers[:]
+
+    def log_and_show():
+        root.handlers[:] = []
+        with shown_on(sys.stdout, sys.stderr) as show:
+            show(sample())
+            logging.getLogger("crawler_app").warning("while")
+            show(sample())
+
+    try:
+        text = on_terminal(log_and_show)
+    finally:
+        root.handlers[:] = others
+
+    assert screen_of(text) == "while"
+
+
+def test_errors_that_go_to_a_file_stay_there(
+    terminal, monkeypatch, tmp_path, screen_of, sample
+):
+    async def main():
+        with shown_on(sys.stdout, sys.stderr) as show:
+            show(sample())
+            print("an error", file=sys.stderr)
+
+    with (tmp_path / "errors").open("w+") as file, monkeypatch.context() as patch:
+        patch.setattr(sys, "stdout", terminal.file)
+        patch.setattr(sys, "stderr", file)
+        asyncio.run(main())
+        file.seek(0)
+
+        assert file.read() == "an error\n"
+    assert screen_of(terminal.read()) == ""
+
+
+def test_cursor_is_visible_all_the_time(on_terminal, sample):
+    text = on_terminal(lambda: show_once(sample()))
+
+    assert text.rindex("\x1b[?25h") > text.rfind("\x1b[?25l")
+    # Before the first table, and not only at the end.
+    assert text.index("\x1b[?25h") < text.index("running")
+
+
+def test_rows_that_a_narrower_terminal_has_made_are_wiped(sample):
+    console = Console(file=io.StringIO(), width=80, force_terminal=True)
+    with screen._Live(console=console, auto_refresh=False) as live:
+        live.update("x" * 70 + "\nyy", refresh=True)
+        console.width = 24
+        with console.capture() as captured:
+            live.update("z", refresh=True)
+        with console.capture() as again:
+            live.update("z", refresh=True)
+
+    # Two lines were broken into three rows each, for all that we know; one of them needs
+    # no step up.
+    assert captured.get().count("\x1b[1A") == 5
+    assert again.get().count("\x1b[1A") == 0
+
+
+@contextlib.contextmanager
+def crawling(terminal, *, gap_s=60.0, error=""):
+    with subprocess.Popen(
+        [sys.executable, "-c", CRAWL.format(gap_s=gap_s, error=error)],
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path), "COLUMNS": "80"},
+        stdin=subprocess.DEVNULL,
+        stdout=terminal.file,
+        stderr=terminal.file,
+    ) as process:
+        terminal.file.close()
+        yield process
+        process.kill()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_stopped_crawl_leaves_the_terminal_clean(terminal, screen_of, number):
+    with crawling(terminal) as process:
+        terminal.read_until(FAREWELL)
+        process.send_signal(number)
+        text = terminal.read_until("never written")
+        assert process.wait() == 130
+
+    assert screen_of(text) == "Stopped."
+
+
+def test_error_leaves_the_terminal_clean(terminal, screen_of):
+    # One after another, and none of them waits.
+    with crawling(terminal, gap_s=0.001, error="raise SystemExit('broken')") as process:
+        text = terminal.read_until("never written")
+        assert process.wait() == 1
+
+    assert FAREWELL in text
+    assert screen_of(text).endswith("broken")
+    assert FAREWELL not in screen_of(text)
+
+
+def test_summary_stands_alone(terminal, screen_of):
+    with crawling(terminal, gap_s=0.001) as process:
+        text = terminal.read_until("never written")
+        assert process.wait() == 0
+
+    assert FAREWELL in text
+    assert screen_of(text) == "The summary."
+
+
+def test_suspended_crawl_leaves_no_table_and_comes_back(terminal, screen_of):
+    with crawling(terminal) as process:
+        terminal.read_until(FAREWELL)
+        process.send_signal(signal.SIGTSTP)
+        _, status = os.waitpid(process.pid, os.WUNTRACED)
+        assert os.WIFSTOPPED(status)
+        assert screen_of(terminal.read()) == ""
+
+        process.send_signal(signal.SIGCONT)
+        assert FAREWELL in screen_of(terminal.read_until(FAREWELL) + "\n")
+        process.send_signal(signal.SIGINT)
+        text = terminal.read_until("never written")
+        assert process.wait() == 130
+
+    assert screen_of(text) == "Stopped."

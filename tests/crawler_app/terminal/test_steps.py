@@ -1,0 +1,153 @@
+"""How far a command has come: what is said, when, and where."""
+
+import contextlib
+import io
+import os
+import pty
+import sys
+
+import pytest
+
+from crawler_app.progress import ITEMS_PER_STEP, in_steps
+from crawler_app.terminal import Steps
+from crawler_app.terminal.steps import CLEAR_LINE
+
+
+class Clock:
+    """Virtual seconds, which a test moves on."""
+
+    now = 0.0
+
+    def __call__(self):
+        return self.now
+
+
+@pytest.fixture
+def clock():
+    return Clock()
+
+
+@pytest.fixture
+def file():
+    return io.StringIO()
+
+
+def test_first_second_is_silent(file, clock):
+    with Steps(file, clock=clock) as steps:
+        clock.now = 0.99
+        steps("reading pages", 1, 2)
+
+    assert file.getvalue() == ""
+
+
+def test_line_is_written_once_a_second(file, clock):
+    with Steps(file, clock=clock) as steps:
+        for done in range(1, 41):
+            clock.now = done / 10
+            steps("reading pages", done * 1_000, 40_000)
+
+    assert file.getvalue().splitlines() == [
+        "reading pages 10,000 of 40,000",
+        "reading pages 20,000 of 40,000",
+        "reading pages 30,000 of 40,000",
+        "reading pages 40,000 of 40,000",
+    ]
+
+
+def test_total_may_be_unknown(file, clock):
+    with Steps(file, clock=clock) as steps:
+        clock.now = 1.0
+        steps("reading pages", 1_234)
+
+    assert file.getvalue() == "reading pages 1,234\n"
+
+
+@pytest.mark.parametrize("count", [0, 1, ITEMS_PER_STEP, 10 * ITEMS_PER_STEP + 1])
+def test_items_are_given_as_they_are(file, clock, count):
+    with Steps(file, clock=clock) as steps:
+        items = list(in_steps("reading pages", iter(range(count)), steps, count))
+
+    assert items == list(range(count))
+
+
+def test_items_that_were_given_are_counted(file, clock):
+    with Steps(file, clock=clock) as steps:
+        for given, _ in enumerate(in_steps("reading", range(1_000), steps, 1_000), 1):
+            clock.now = given / 500
+
+    counts = [
+        int(line.split()[1].replace(",", "")) for line in file.getvalue().splitlines()
+    ]
+    assert counts == [512]
+    assert 500 <= counts[0] < 500 + ITEMS_PER_STEP
+
+
+def test_items_may_be_left_half_way(file, clock):
+    with Steps(file, clock=clock) as steps:
+        items = in_steps("reading", range(1_000), steps)
+        assert next(items) == 0
+        items.close()
+
+    assert file.getvalue() == ""
+
+
+def test_quiet_one_says_nothing(file, clock):
+    with Steps(file, quiet=True, clock=clock) as steps:
+        clock.now = 10.0
+        steps("reading pages", 1)
+        assert list(in_steps("reading pages", [1, 2], steps)) == [1, 2]
+
+    assert file.getvalue() == ""
+
+
+def test_closed_output_is_no_error(monkeypatch, clock):
+    monkeypatch.setattr(sys, "stderr", None)
+
+    with Steps(clock=clock) as steps:
+        clock.now = 10.0
+        steps("reading pages", 1)
+
+
+def read_all(fd):
+    """Read what was written to a terminal whose other end is closed."""
+    pieces = []
+    with contextlib.suppress(OSError):  # there is no more
+        while piece := os.read(fd, 1_000):
+            pieces.append(piece)
+    os.close(fd)
+    return b"".join(pieces).decode()
+
+
+def test_terminal_is_rewritten_in_place_and_wiped_at_the_end(monkeypatch, clock):
+    monkeypatch.setenv("TERM", "xterm")
+    ours, theirs = pty.openpty()
+    with (
+        open(theirs, "w") as terminal,
+        pytest.raises(KeyboardInterrupt),
+        Steps(terminal, clock=clock) as steps,
+    ):
+        for done in (1, 2):
+            clock.now += 1.0
+            steps("reading pages", done, 2)
+        raise KeyboardInterrupt
+    text = read_all(ours)
+
+    assert text.split(CLEAR_LINE) == [
+        "",
+        "reading pages 1 of 2",
+        "reading pages 2 of 2",
+        "",
+    ]
+
+
+def test_line_on_a_terminal_is_no_longer_than_it(monkeypatch, clock):
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setattr(os, "get_terminal_size", lambda fd: os.terminal_size((20, 5)))
+    ours, theirs = pty.openpty()
+    with open(theirs, "w") as terminal, Steps(terminal, clock=clock) as steps:
+        clock.now = 1.0
+        steps("reading the pages of a crawl", 1)
+    text = read_all(ours)
+
+    # The last column stays free: a cursor there may be in the next line.
+    assert text.split(CLEAR_LINE)[1] == "reading the pages o"
