@@ -12,7 +12,7 @@ from collections.abc import Callable, Generator
 from typing import Any, ParamSpec, TypeVar, overload
 
 from gencoro.beside_tornado import is_tornado_return
-from gencoro.completion import is_for_caller, pass_result_to
+from gencoro.callback_argument import is_for_caller, pass_result_to
 from gencoro.debugging import DEBUGS_ALL, FIRST_STEP, WatchedRunner, note_call
 from gencoro.errors import Return
 from gencoro.frames import name_of

@@ -5,7 +5,7 @@ import functools
 from collections.abc import Callable
 from typing import Any, ParamSpec, TypeVar
 
-from gencoro.completion import is_for_caller, pass_result_to
+from gencoro.callback_argument import is_for_caller, pass_result_to
 from gencoro.deprecated import warn_legacy
 from gencoro.futures import Future, from_concurrent, without_our_frame
 

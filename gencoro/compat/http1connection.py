@@ -12,7 +12,7 @@ from typing import Any
 from tornado.http1connection import HTTP1Connection
 
 from gencoro.compat.started import Started, is_for_await
-from gencoro.legacy.held import NOTHING, held
+from gencoro.legacy.current import NOTHING, held
 from gencoro.legacy.stack_context import wrap
 
 __all__ = [

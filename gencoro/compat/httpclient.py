@@ -26,7 +26,7 @@ from tornado.httpclient import (
 )
 from tornado.ioloop import IOLoop
 
-from gencoro import callbacks
+from gencoro import context_hook
 from gencoro.compat.callbacks import take_callback
 from gencoro.compat.installer import installed
 from gencoro.compat.io_loops import on_loop, take_io_loop, taking_io_loop
@@ -182,7 +182,7 @@ def _outside_of_contexts(
     function: Callable[..., Any], *args: Any, **kwargs: Any
 ) -> Any:
     """Call a ``fetch`` without stack contexts; what it will call has the caller's."""
-    surroundings = callbacks.surroundings
+    surroundings = context_hook.surroundings
     if surroundings is None:
         return function(*args, **kwargs)
     for name in _CALLBACKS & kwargs.keys():
@@ -192,7 +192,7 @@ def _outside_of_contexts(
 
 def _tied(function: Any) -> Any:
     """Tie a function, or None, to the stack contexts of now, if there are any."""
-    surroundings = callbacks.surroundings
+    surroundings = context_hook.surroundings
     return function if surroundings is None else surroundings.wrap(function)
 
 

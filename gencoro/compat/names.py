@@ -115,7 +115,7 @@ tornado.ioloop.IOLoop.make_current                         3.0 6.1 put    gencor
 tornado.ioloop.IOLoop.running                              2.0 2.4 put    gencoro.compat.ioloop:running
 tornado.ioloop.IOLoop.set_blocking_log_threshold           2.0 5.1 put    gencoro.ioloop:IOLoop.set_blocking_log_threshold
 tornado.ioloop.IOLoop.set_blocking_signal_threshold        2.0 5.1 put    gencoro.ioloop:IOLoop.set_blocking_signal_threshold
-tornado.ioloop.PeriodicCallback                            2.0 4.5 put    gencoro.periodic:PeriodicCallback
+tornado.ioloop.PeriodicCallback                            2.0 4.5 put    gencoro.ioloop.periodic:PeriodicCallback
 tornado.ioloop.PollIOLoop                                  3.0 5.1 put    gencoro.compat.ioloop:PollIOLoop
 tornado.ioloop._POLL_TIMEOUT                               3.2 5.1 put    gencoro.compat.ioloop:POLL_TIMEOUT
 tornado.ioloop._Select                                     2.0 2.4 put    gencoro.compat.pollers:Select

@@ -5,7 +5,7 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from gencoro import callbacks
+from gencoro import context_hook
 from gencoro.compat.io_loops import on_loop, take_io_loop, taking_io_loop
 from gencoro.ioloop import IOLoop
 from gencoro.legacy.stack_context import wrap
@@ -71,7 +71,7 @@ def initialize(
 
     @functools.wraps(original.__func__)
     def wrapper(cls: Any, *args: Any, **kwargs: Any) -> None:
-        surroundings = callbacks.surroundings
+        surroundings = context_hook.surroundings
         if surroundings is None:
             start(cls, *args, **kwargs)
         else:

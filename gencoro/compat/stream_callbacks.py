@@ -12,7 +12,7 @@ from typing import Any
 
 from tornado.log import app_log
 
-from gencoro import callbacks
+from gencoro import context_hook
 from gencoro.compat.io_loops import on_loop
 from gencoro.legacy.stack_context import wrap
 
@@ -35,10 +35,10 @@ class Callback:
         self._stream = stream
         self._tied = wrap(function)
         # The stack contexts are around the function, and not around us.
-        if callbacks.surroundings is None:
+        if context_hook.surroundings is None:
             self._context = contextvars.copy_context()
         else:
-            self._context = callbacks.surroundings.without(contextvars.copy_context)
+            self._context = context_hook.surroundings.without(contextvars.copy_context)
 
     def schedule(self, *args: Any) -> None:
         """Have the loop call it in the next turn."""

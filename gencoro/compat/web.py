@@ -25,7 +25,7 @@ from tornado.web import RequestHandler, StaticFileHandler
 
 from gencoro.compat.http1connection import call_when_written
 from gencoro.coroutines import is_coroutine_function
-from gencoro.legacy.held import NOTHING, held
+from gencoro.legacy.current import NOTHING, held
 from gencoro.legacy.stack_context import ExceptionStackContext, wrap
 from gencoro.yieldables import as_future, convert_yielded
 

@@ -6,6 +6,6 @@ uses nothing of this loads nothing of it.  The names are handed out by `gencoro.
 """
 
 # Whichever of its modules is asked for: these two register what the others count on.
-from gencoro.legacy import becoming, native
+from gencoro.legacy import become, native
 
-__all__ = ["becoming", "native"]
+__all__ = ["become", "native"]

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from gencoro.futures import without_our_frame
 from gencoro.legacy.contexts import on_first_context, without_deactivated
-from gencoro.legacy.held import held
+from gencoro.legacy.current import held
 from gencoro.legacy.stack_context import step_within
 from gencoro.yieldables import convert_yielded
 

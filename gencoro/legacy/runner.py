@@ -2,7 +2,7 @@
 
 Rule: whatever begins a YieldPoint or calls back may raise; that is raised at the ``yield``.
 
-`gencoro.legacy.becoming` has how a Runner becomes one of these.
+`gencoro.legacy.become` has how a Runner becomes one of these.
 """
 
 import asyncio
@@ -24,7 +24,7 @@ from gencoro.legacy.contexts import (
     ExceptionStackContext,
     without_deactivated,
 )
-from gencoro.legacy.held import Contexts, Held, held, hold
+from gencoro.legacy.current import Contexts, Held, held, hold
 from gencoro.legacy.stack_context import step_within
 from gencoro.legacy.yieldpoints import (
     MultiYieldPoint,

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Any, TypeVar, cast, overload
 
-from gencoro import callbacks
+from gencoro import context_hook
 from gencoro.errors import StackContextInconsistentError
 from gencoro.futures import app_log, without_our_frames
 from gencoro.legacy.contexts import (
@@ -21,7 +21,7 @@ from gencoro.legacy.contexts import (
     on_first_context,
     without_deactivated,
 )
-from gencoro.legacy.held import (
+from gencoro.legacy.current import (
     NO_CONTEXTS,
     NOTHING,
     Contexts,
@@ -236,4 +236,4 @@ class _Surroundings:
             hold_again(before)
 
 
-on_first_context(lambda: callbacks.register(_Surroundings()))
+on_first_context(lambda: context_hook.register(_Surroundings()))

@@ -398,16 +398,17 @@ def test_long_chain_of_callbacks_is_let_go_without_a_crash(loop):
 
 PLAIN = """
     import sys
-    from gencoro import callbacks, gen
+    from gencoro import gen
+    from gencoro import context_hook
     from gencoro.ioloop import IOLoop
     from gencoro.runner import Runner
 
     before = dict(vars(Runner))
-    core = callbacks, Runner
+    core = context_hook, Runner
 
     def untouched():
         methods = ("__init__", "handle_yield", "run", "__call__", "cancel")
-        return callbacks.surroundings, [
+        return context_hook.surroundings, [
             name for name in methods if vars(Runner)[name] is not before[name]
         ]
 

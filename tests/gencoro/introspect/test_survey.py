@@ -1,6 +1,6 @@
 """What the look through all objects does with things that are in the middle of a change."""
 
-from gencoro.survey import copied, in_cell
+from gencoro.introspect.survey import copied, in_cell
 
 
 def test_collection_that_changes_meanwhile_is_copied_again():

@@ -1,4 +1,4 @@
-"""gencoro.leftovers: what close(), or the end of a script, ends in order."""
+"""gencoro.ioloop.closing: what close(), or the end of a script, ends in order."""
 
 import asyncio
 import gc
@@ -77,7 +77,7 @@ def test_coroutine_that_is_about_to_go_on_is_cancelled_first(steps):
 
 
 def test_coroutine_that_refuses_is_named_and_left(monkeypatch, caplog):
-    monkeypatch.setattr("gencoro.main_call.CLEAN_UP_S", 0.01)
+    monkeypatch.setattr("gencoro.ioloop.run_sync.CLEAN_UP_S", 0.01)
 
     @gen.coroutine
     def refuses():
@@ -164,7 +164,7 @@ def test_default_executor_is_closed_last_and_ends_its_job(steps):
 
 
 def test_job_that_does_not_end_is_named_and_not_waited_for(monkeypatch, caplog):
-    monkeypatch.setattr("gencoro.main_call.CLEAN_UP_S", 0.01)
+    monkeypatch.setattr("gencoro.ioloop.run_sync.CLEAN_UP_S", 0.01)
     release = threading.Event()
 
     def main():
@@ -216,7 +216,7 @@ def test_coroutine_that_is_started_by_cleaning_up_is_ended_too(steps):
 def test_asynchronous_generator_that_does_not_end_is_named_and_left(
     monkeypatch, caplog
 ):
-    monkeypatch.setattr("gencoro.main_call.CLEAN_UP_S", 0.01)
+    monkeypatch.setattr("gencoro.ioloop.run_sync.CLEAN_UP_S", 0.01)
 
     async def numbers():
         try:

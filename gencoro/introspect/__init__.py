@@ -17,15 +17,15 @@ from dataclasses import dataclass
 from types import FrameType, TracebackType
 from typing import Any, Protocol, TextIO, TypeAlias
 
-from gencoro.call_tree import draw
 from gencoro.frames import frames_of, line_of, name_of
 from gencoro.futures import Future, ToldFuture
-from gencoro.nodes import Node
-from gencoro.on_signal import Answer
+from gencoro.introspect.drawing import draw
+from gencoro.introspect.graph import Node
+from gencoro.introspect.on_signal import Answer
+from gencoro.introspect.running import describe_steps, thread_name
+from gencoro.introspect.survey import Survey
+from gencoro.introspect.wait_graph import WaitGraph
 from gencoro.runner import runner_of
-from gencoro.steps import describe_steps, thread_name
-from gencoro.survey import Survey
-from gencoro.wait_graph import WaitGraph
 from gencoro.yieldables import MultiFuture
 
 __all__ = [

@@ -1,4 +1,4 @@
-"""gencoro.periodic: when a PeriodicCallback calls, in virtual time."""
+"""gencoro.ioloop.periodic: when a PeriodicCallback calls, in virtual time."""
 
 import asyncio
 import datetime

@@ -24,15 +24,15 @@ from typing import Any, cast, overload
 import tornado.ioloop
 from tornado.platform.asyncio import AsyncIOLoop, AsyncIOMainLoop
 
-from gencoro import main_call
-from gencoro.blocking import Action, Watch
 from gencoro.deprecated import warn_legacy
 from gencoro.futures import app_log
-from gencoro.leftovers import finish_leftovers
-from gencoro.loop_callbacks import CallbackLoop
-from gencoro.main_call import MainCall
-from gencoro.on_signal import woken_by_signals
-from gencoro.periodic import PeriodicCallback
+from gencoro.introspect.on_signal import woken_by_signals
+from gencoro.ioloop import run_sync
+from gencoro.ioloop.callbacks import CallbackLoop
+from gencoro.ioloop.closing import finish_leftovers
+from gencoro.ioloop.periodic import PeriodicCallback
+from gencoro.ioloop.run_sync import MainCall
+from gencoro.ioloop.watchdog import Action, Watch
 from gencoro.waiting import wall_time
 from gencoro.yieldables import held_tasks
 
@@ -184,7 +184,7 @@ class IOLoop(CallbackLoop):
 
         Args:
             seconds: None ends it.
-            action: See `gencoro.blocking.Watch`, which this makes.
+            action: See `gencoro.ioloop.watchdog.Watch`, which this makes.
 
         Raises:
             RuntimeError: called on another thread than the main one, or where the system
@@ -286,7 +286,7 @@ class IOLoop(CallbackLoop):
         try:
             if not (_is_a_loop_running() or self.asyncio_loop.is_closed()):
                 tasks = held_tasks(self.asyncio_loop)
-                finish_leftovers(self.asyncio_loop, tasks, main_call.CLEAN_UP_S)
+                finish_leftovers(self.asyncio_loop, tasks, run_sync.CLEAN_UP_S)
         finally:
             super().close(all_fds)
             _program.forget(self)
@@ -357,7 +357,7 @@ def _finish_at_exit() -> None:
             continue
         try:
             tasks = asyncio.all_tasks(asyncio_loop)
-            finish_leftovers(asyncio_loop, tasks, main_call.CLEAN_UP_S)
+            finish_leftovers(asyncio_loop, tasks, run_sync.CLEAN_UP_S)
         except KeyboardInterrupt:  # whoever presses Ctrl-C now does not want to wait
             return
         except BaseException:  # it would keep Python from waiting for other threads

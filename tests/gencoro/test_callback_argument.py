@@ -1,4 +1,4 @@
-"""gencoro.completion: whose callback= it is, and when and how it is called."""
+"""gencoro.callback_argument: whose callback= it is, and when and how it is called."""
 
 import asyncio
 import contextvars
@@ -10,7 +10,7 @@ import textwrap
 import pytest
 
 from gencoro import gen
-from gencoro.completion import is_for_caller, pass_result_to
+from gencoro.callback_argument import is_for_caller, pass_result_to
 from gencoro.concurrent import dummy_executor, run_on_executor
 
 pytestmark = pytest.mark.filterwarnings("ignore:.* is legacy. :DeprecationWarning")

@@ -1,7 +1,7 @@
 """What is put around the callbacks of a loop: nothing, unless stack contexts are in use.
 
 `gencoro.legacy` registers here when a program enters its first stack context; until
-then no callback is slower for it.  Used by `gencoro.loop_callbacks`.
+then no callback is slower for it.  Used by `gencoro.ioloop.callbacks`.
 """
 
 from collections.abc import Callable

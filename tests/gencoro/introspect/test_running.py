@@ -2,7 +2,7 @@
 
 import sys
 
-from gencoro.steps import describe_steps, thread_name
+from gencoro.introspect.running import describe_steps, thread_name
 
 
 def test_without_a_loop_the_outermost_coroutine_begins_the_step():

@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 
 from gencoro.futures import Future
 from gencoro.legacy.contexts import on_first_context, on_outermost_context
-from gencoro.legacy.held import NOTHING, Held, held
+from gencoro.legacy.current import NOTHING, Held, held
 from gencoro.legacy.runner import Legacy, LegacyRunner
 from gencoro.legacy.yieldpoints import MultiYieldPoint, YieldPoint, contains_yieldpoint
 from gencoro.runner import STEP, Runner, guard_creation

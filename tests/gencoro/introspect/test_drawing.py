@@ -5,7 +5,7 @@ import textwrap
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gencoro.call_tree import (
+from gencoro.introspect.drawing import (
     ALIKE_SHOWN,
     DEEPEST,
     LONGEST_CHAIN,
@@ -13,7 +13,7 @@ from gencoro.call_tree import (
     draw,
     printable,
 )
-from gencoro.nodes import Node
+from gencoro.introspect.graph import Node
 
 
 def coroutine(name, *waits_for):

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from gencoro.nodes import Graph, Node, labels_down
+from gencoro.introspect.graph import Graph, Node, labels_down
 
 __all__ = ["draw", "printable"]
 

@@ -1,4 +1,4 @@
-"""gencoro.loop_callbacks, gencoro.callbacks: what surrounds callbacks, who hears of errors."""
+"""gencoro.ioloop.callbacks, gencoro.context_hook: what surrounds callbacks, who hears of errors."""
 
 import asyncio
 import concurrent.futures
@@ -12,7 +12,7 @@ import threading
 import pytest
 from tornado.iostream import IOStream
 
-from gencoro import callbacks, gen
+from gencoro import context_hook, gen
 from gencoro.ioloop import IOLoop
 
 legacy = pytest.mark.filterwarnings("ignore:.* is legacy. :DeprecationWarning")
@@ -53,8 +53,8 @@ class Notes:
 @pytest.fixture
 def surroundings(monkeypatch):
     notes = Notes()
-    monkeypatch.setattr(callbacks, "surroundings", None)
-    callbacks.register(notes)
+    monkeypatch.setattr(context_hook, "surroundings", None)
+    context_hook.register(notes)
     return notes
 
 
@@ -115,7 +115,7 @@ def test_callback_runs_through_the_surroundings(loop, surroundings, door):
 @legacy
 @EACH_DOOR
 def test_callback_without_surroundings_just_runs(loop, monkeypatch, door):
-    monkeypatch.setattr(callbacks, "surroundings", None)
+    monkeypatch.setattr(context_hook, "surroundings", None)
 
     door(loop, loop.stop)
     loop.start()

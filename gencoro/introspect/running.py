@@ -9,10 +9,10 @@ import threading
 from collections.abc import Iterator
 from types import FrameType
 
-from gencoro.call_tree import draw
 from gencoro.frames import is_ours
-from gencoro.nodes import Node
-from gencoro.wait_graph import call_in
+from gencoro.introspect.drawing import draw
+from gencoro.introspect.graph import Node
+from gencoro.introspect.wait_graph import call_in
 
 __all__ = ["describe_steps", "thread_name"]
 
@@ -35,7 +35,7 @@ def describe_steps(frame: FrameType) -> Iterator[str]:
         frame: Where this thread stands.
 
     >>> list(describe_steps(sys._getframe()))
-    ['MainThread runs no coroutine: <module>() at <doctest gencoro.steps.describe_steps[0]>:1']
+    ['MainThread runs no coroutine: <module>() at <doctest gencoro.introspect.running.describe_steps[0]>:1']
     """
     own = threading.get_ident()
     yield f"{thread_name(own)} {_describe(_stack_of(frame))}"

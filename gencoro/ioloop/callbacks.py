@@ -14,7 +14,7 @@ from typing import Any
 from tornado.iostream import BaseIOStream
 from tornado.platform.asyncio import AsyncIOLoop
 
-from gencoro import callbacks
+from gencoro import context_hook
 from gencoro.deprecated import warn_legacy
 from gencoro.errors import BadYieldError
 from gencoro.futures import (
@@ -41,7 +41,7 @@ class CallbackLoop(AsyncIOLoop):
         app_log.error("Exception in callback %r", callback, exc_info=True)
 
     def _run_callback(self, callback: Callable[[], Any]) -> None:
-        surroundings = callbacks.surroundings
+        surroundings = context_hook.surroundings
         try:
             result = callback() if surroundings is None else surroundings.run(callback)
             if result is not None:
@@ -70,7 +70,7 @@ class CallbackLoop(AsyncIOLoop):
         if asyncio._get_running_loop() is self.asyncio_loop:
             self.asyncio_loop.call_soon(self._run_callback, bound)
             return
-        surroundings = callbacks.surroundings
+        surroundings = context_hook.surroundings
         # A closed loop calls nobody back, and whoever ends late need not know.
         with contextlib.suppress(RuntimeError):
             if surroundings is None:
@@ -143,7 +143,7 @@ class CallbackLoop(AsyncIOLoop):
 
     def add_handler(self, fd: Any, handler: Callable[..., Any], events: int) -> None:
         """Call ``handler(fd, events)`` whenever a file is ready."""
-        surroundings = callbacks.surroundings
+        surroundings = context_hook.surroundings
         if surroundings is not None and not _is_of_stream(handler):
             handler = surroundings.wrap(handler)
         self._without_contexts(super().add_handler, fd, handler, events)
@@ -170,7 +170,7 @@ class CallbackLoop(AsyncIOLoop):
     def _without_contexts(
         self, function: Callable[..., Any], *args: Any, **kwargs: Any
     ) -> None:
-        surroundings = callbacks.surroundings
+        surroundings = context_hook.surroundings
         if surroundings is None:
             function(*args, **kwargs)
         else:

@@ -185,7 +185,7 @@ def test_run_sync_says_so_when_somebody_stops_the_loop(loop):
         loop.run_sync(main)
 
     # Who is unfinished, and where.
-    assert "main() at test_ioloop.py:" in str(caught.value)
+    assert "main() at ioloop/test_ioloop.py:" in str(caught.value)
 
 
 def test_stopped_coroutine_outlives_whoever_clears_the_error(loop):
@@ -273,7 +273,7 @@ def test_close_cancels_native_coroutines_that_still_run(caplog):
 
 
 def test_close_gives_up_on_native_coroutines_that_refuse(monkeypatch):
-    monkeypatch.setattr("gencoro.main_call.CLEAN_UP_S", 0.01)
+    monkeypatch.setattr("gencoro.ioloop.run_sync.CLEAN_UP_S", 0.01)
 
     async def native():
         with contextlib.suppress(asyncio.CancelledError):

@@ -1,4 +1,4 @@
-"""gencoro.blocking: a loop that is kept is told of, by a signal; time is told by hand."""
+"""gencoro.ioloop.watchdog: a loop that is kept is told of, by a signal; time is told by hand."""
 
 import signal
 import subprocess
@@ -9,9 +9,8 @@ import types
 
 import pytest
 
-from gencoro import blocking
-from gencoro.blocking import Watch
-from gencoro.ioloop import IOLoop
+from gencoro.ioloop import IOLoop, watchdog
+from gencoro.ioloop.watchdog import Watch
 
 pytestmark = pytest.mark.skipif(
     not hasattr(signal, "setitimer"), reason="timer signals as POSIX has them"
@@ -44,7 +43,7 @@ def is_timer_running():
 def clock(monkeypatch):
     """The only clock, and the only timer: the real one never gets so far."""
     clock = Clock()
-    monkeypatch.setattr(blocking, "time", clock)
+    monkeypatch.setattr(watchdog, "time", clock)
     before = signal.getsignal(signal.SIGALRM)
     yield clock
     signal.setitimer(signal.ITIMER_REAL, 0)
@@ -321,7 +320,7 @@ def test_loop_that_runs_on_another_thread_is_refused():
 
 
 def test_system_without_timer_signals_is_refused(loop, monkeypatch):
-    monkeypatch.setattr(blocking, "signal", types.SimpleNamespace())
+    monkeypatch.setattr(watchdog, "signal", types.SimpleNamespace())
 
     with pytest.raises(RuntimeError, match=rf"{sys.platform} has no signal\.setitimer"):
         Watch(loop.asyncio_loop, 1, print)

@@ -14,11 +14,12 @@ from collections.abc import Iterator
 from types import FrameType, FunctionType
 from typing import Any
 
+from gencoro import frames
 from gencoro.frames import frames_of, is_running, line_of
 from gencoro.futures import Future, ToldFuture
-from gencoro.nodes import Node
+from gencoro.introspect.graph import Node
+from gencoro.introspect.survey import Survey, callbacks_of, copied, in_cell
 from gencoro.runner import runner_of
-from gencoro.survey import Survey, callbacks_of, copied, in_cell
 from gencoro.waiting import WaitIterator, _Sleep
 from gencoro.yieldables import MultiFuture, moment
 
@@ -34,7 +35,7 @@ KEYS_SHOWN = (str, bytes, int, float, bool, type(None))
 FROM_THREAD = ("asyncio.futures", "_chain_future.<locals>._call_check_cancel")
 
 # The code in here makes Futures for others.
-MAKERS = tuple(os.path.dirname(path) for path in (asyncio.__file__, __file__))
+MAKERS = tuple(os.path.dirname(path) for path in (asyncio.__file__, frames.__file__))
 
 
 class WaitGraph:
@@ -171,7 +172,7 @@ def call_in(frame: FrameType) -> str:
     >>> def where():
     ...     return call_in(sys._getframe())
     >>> where()
-    'where() at <doctest gencoro.wait_graph.call_in[0]>:2'
+    'where() at <doctest gencoro.introspect.wait_graph.call_in[0]>:2'
     """
     name = frame.f_code.co_qualname.rpartition("<locals>.")[2]
     return f"{name}() at {_short(frame.f_code.co_filename)}:{line_of(frame)}"

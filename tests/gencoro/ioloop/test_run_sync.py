@@ -74,7 +74,7 @@ def test_odd_error_before_the_first_yield_is_raised(loop, error):
 @pytest.fixture
 def little_patience(monkeypatch):
     """Wait but a moment for what was cancelled."""
-    monkeypatch.setattr("gencoro.main_call.CLEAN_UP_S", 0.01)
+    monkeypatch.setattr("gencoro.ioloop.run_sync.CLEAN_UP_S", 0.01)
 
 
 def test_time_out_of_a_future_that_fails_to_cancel_ends_all_the_same(

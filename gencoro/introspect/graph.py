@@ -1,7 +1,7 @@
 """Nodes that wait for nodes: where to begin with them, which are shared, which alike.
 
-Pure: what a node stands for is no concern of this module.  Used by `gencoro.call_tree`,
-which draws them, and `gencoro.wait_graph`, which makes them.
+Pure: what a node stands for is no concern of this module.  Used by `gencoro.introspect.drawing`,
+which draws them, and `gencoro.introspect.wait_graph`, which makes them.
 """
 
 from collections import Counter
