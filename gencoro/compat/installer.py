@@ -19,7 +19,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 # What the rest of Tornado is built on has to be there before the first of it is patched.
-import gencoro.compat.ioloop  # noqa: F401
+import gencoro.compat.tornado_.ioloop  # noqa: F401
 from gencoro import deprecated
 from gencoro.compat.names import INSTEAD, TABLE, Row
 

@@ -24,7 +24,7 @@ from tornado.ioloop import IOLoop
 from tornado.web import RequestHandler
 
 import gencoro.compat
-from gencoro.compat.started import Started
+from gencoro.compat.calls.started import Started
 from gencoro.futures import is_future
 from gencoro.legacy.adaptors import return_future
 from gencoro.legacy.stack_context import ExceptionStackContext, StackContext

@@ -6,7 +6,7 @@ import socket
 import pytest
 from rows import uses
 
-from gencoro.compat.pollers import Select
+from gencoro.compat.tornado_.pollers import Select
 
 
 class FakeTime:

@@ -7,8 +7,8 @@ import pytest
 import tornado
 
 import crawler_app
+from gencoro.compat.doctor.scan import TODAY, scan
 from gencoro.compat.names import TABLE
-from gencoro.compat.source.scan import TODAY, scan
 
 TORNADO = pathlib.Path(tornado.__file__).parent
 CRAWLER = pathlib.Path(crawler_app.__file__).parent

@@ -8,7 +8,7 @@ import textwrap
 import pytest
 from rows import uses
 
-from gencoro.compat.twisted import TwistedResolver
+from gencoro.compat.tornado_.twisted import TwistedResolver
 
 INSTALL = """
     import gencoro.compat

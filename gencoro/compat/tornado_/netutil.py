@@ -11,10 +11,10 @@ from typing import Any
 from tornado.ioloop import IOLoop
 
 from gencoro.callback_argument import pass_result_to
-from gencoro.compat.callbacks import take_callback, taking_callback
-from gencoro.compat.io_loops import on_loop, taking_io_loop
-from gencoro.compat.own_loops import keeping_io_loop, on_own_loop, own_loop
-from gencoro.compat.started import Started, is_for_await
+from gencoro.compat.calls.callbacks import take_callback, taking_callback
+from gencoro.compat.calls.io_loops import on_loop, taking_io_loop
+from gencoro.compat.calls.own_loops import keeping_io_loop, on_own_loop, own_loop
+from gencoro.compat.calls.started import Started, is_for_await
 
 __all__ = [
     "ERRNO_WOULDBLOCK",

@@ -1,8 +1,8 @@
 """What the Tornado of today has: its modules, names, classes and parameters.
 
 Rule: its source is read, and nothing of it is run or imported.  So it makes no difference
-whether compat is installed.  Used by `gencoro.compat.source.naming`, `gencoro.compat.source.rows`,
-`gencoro.compat.source.arguments` and `gencoro.compat.source.scan`.
+whether compat is installed.  Used by `gencoro.compat.doctor.naming`, `gencoro.compat.doctor.rows`,
+`gencoro.compat.doctor.arguments` and `gencoro.compat.doctor.scan`.
 """
 
 import ast

@@ -11,7 +11,7 @@ from typing import Any
 
 from tornado.http1connection import HTTP1Connection
 
-from gencoro.compat.started import Started, is_for_await
+from gencoro.compat.calls.started import Started, is_for_await
 from gencoro.legacy.current import NOTHING, held
 from gencoro.legacy.stack_context import wrap
 

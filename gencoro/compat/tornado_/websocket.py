@@ -21,8 +21,8 @@ from tornado.websocket import (
     _WebSocketParams,
 )
 
-from gencoro.compat.io_loops import on_loop, taking_io_loop
-from gencoro.compat.started import Started, is_for_await
+from gencoro.compat.calls.io_loops import on_loop, taking_io_loop
+from gencoro.compat.calls.started import Started, is_for_await
 
 __all__ = [
     "ByDefault",

@@ -6,18 +6,18 @@ none.  What the module can do without, such as an import with an ``except Import
 is no use.
 
 Pure: nothing that is scanned is run or imported.  Used by `gencoro.compat.doctor` and
-`gencoro.compat.testing`.
+`gencoro.compat.tornado_.testing`.
 """
 
 import ast
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from gencoro.compat.doctor.arguments import legacy_arguments
+from gencoro.compat.doctor.naming import Scope, find_in_class
+from gencoro.compat.doctor.rows import Rows
+from gencoro.compat.doctor.today import TOO_DEEP, Today, parse
 from gencoro.compat.names import INSTEAD, TABLE, Row
-from gencoro.compat.source.arguments import legacy_arguments
-from gencoro.compat.source.naming import Scope, find_in_class
-from gencoro.compat.source.rows import Rows
-from gencoro.compat.source.today import TOO_DEEP, Today, parse
 
 __all__ = ["Use", "scan"]
 

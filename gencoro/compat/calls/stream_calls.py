@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 from tornado.log import gen_log
 
-from gencoro.compat.stream_callbacks import Callback, busy
+from gencoro.compat.calls.stream_callbacks import Callback, busy
 
 __all__ = [
     "Connecting",

@@ -8,9 +8,9 @@ from typing import Any
 
 from tornado.ioloop import IOLoop
 
-from gencoro.compat.io_loops import on_loop, take_io_loop
-from gencoro.compat.netutil import starting
-from gencoro.compat.own_loops import keeping_io_loop, on_own_loop
+from gencoro.compat.calls.io_loops import on_loop, take_io_loop
+from gencoro.compat.calls.own_loops import keeping_io_loop, on_own_loop
+from gencoro.compat.tornado_.netutil import starting
 
 __all__ = [
     "add_sockets",

@@ -10,7 +10,7 @@ from typing import Any
 
 from tornado.ioloop import IOLoop
 
-from gencoro.compat.io_loops import most_by_position, on_loop, take_io_loop
+from gencoro.compat.calls.io_loops import most_by_position, on_loop, take_io_loop
 
 __all__ = [
     "IO_LOOP",

@@ -12,13 +12,12 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from gencoro.compat.callbacks import take_callback
-from gencoro.compat.futures import is_of_tornado
-from gencoro.compat.io_loops import most_by_position, on_loop
-from gencoro.compat.own_loops import keeping_io_loop
-from gencoro.compat.own_streams import have_it_fill_buffers
-from gencoro.compat.stream_callbacks import call_close_callback, has_called_back
-from gencoro.compat.stream_calls import (
+from gencoro.compat.calls.callbacks import take_callback
+from gencoro.compat.calls.io_loops import most_by_position, on_loop
+from gencoro.compat.calls.own_loops import keeping_io_loop
+from gencoro.compat.calls.own_streams import have_it_fill_buffers
+from gencoro.compat.calls.stream_callbacks import call_close_callback, has_called_back
+from gencoro.compat.calls.stream_calls import (
     Connecting,
     Reading,
     ReadingUntilClose,
@@ -28,6 +27,7 @@ from gencoro.compat.stream_calls import (
     stop_streaming,
     streaming,
 )
+from gencoro.compat.tornado_.futures import is_of_tornado
 from gencoro.legacy.stack_context import wrap
 
 __all__ = [

@@ -7,7 +7,7 @@ from typing import Any
 
 from tornado.platform.asyncio import BaseAsyncIOLoop
 
-from gencoro.compat.pollers import LONGEST_S, PolledLoop
+from gencoro.compat.tornado_.pollers import LONGEST_S, PolledLoop
 from gencoro.ioloop import IOLoop, adopt, program_loop
 
 __all__ = [

@@ -23,8 +23,8 @@ from tornado.log import gen_log
 from tornado.util import ArgReplacer
 from tornado.web import RequestHandler
 
-from gencoro.compat.futures import Future
-from gencoro.compat.started import Started, is_for_await, raise_within_contexts
+from gencoro.compat.calls.started import Started, is_for_await, raise_within_contexts
+from gencoro.compat.tornado_.futures import Future
 from gencoro.futures import AnyFuture, is_future
 from gencoro.legacy.adaptors import return_future
 from gencoro.legacy.contexts import ExceptionStackContext

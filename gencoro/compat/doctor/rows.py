@@ -1,13 +1,13 @@
 """Which rows of the table a name in a source is about.
 
 Rule: a name of a class is one of those that inherit from it too, in Tornado.  Used by
-`gencoro.compat.source.scan` and `gencoro.compat.source.arguments`.
+`gencoro.compat.doctor.scan` and `gencoro.compat.doctor.arguments`.
 """
 
 import functools
 
+from gencoro.compat.doctor.today import Today
 from gencoro.compat.names import TABLE
-from gencoro.compat.source.today import Today
 
 __all__ = ["Rows"]
 

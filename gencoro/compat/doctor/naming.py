@@ -2,14 +2,14 @@
 
 Rule: names are followed, values are not.  An import, a plain assignment, a base class and
 the call of a class are all that counts; of a name that is bound in several ways, each that
-leads to Tornado does.  Used by `gencoro.compat.source.scan`.
+leads to Tornado does.  Used by `gencoro.compat.doctor.scan`.
 """
 
 import ast
 from collections.abc import Iterator
 from typing import NamedTuple, TypeAlias
 
-from gencoro.compat.source.today import DEFS, Today, statements
+from gencoro.compat.doctor.today import DEFS, Today, statements
 
 __all__ = ["Scope", "Thing", "find_in_class"]
 

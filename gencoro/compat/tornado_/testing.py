@@ -25,8 +25,8 @@ from typing import Any
 
 import tornado.testing
 
-from gencoro.compat.source.scan import scan
-from gencoro.compat.source.today import parse
+from gencoro.compat.doctor.scan import scan
+from gencoro.compat.doctor.today import parse
 from gencoro.legacy.contexts import ExceptionStackContext
 
 __all__ = [

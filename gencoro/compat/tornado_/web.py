@@ -23,7 +23,7 @@ from tornado.iostream import StreamClosedError
 from tornado.log import app_log
 from tornado.web import RequestHandler, StaticFileHandler
 
-from gencoro.compat.http1connection import call_when_written
+from gencoro.compat.tornado_.http1connection import call_when_written
 from gencoro.coroutines import is_coroutine_function
 from gencoro.legacy.current import NOTHING, held
 from gencoro.legacy.stack_context import ExceptionStackContext, wrap

@@ -27,9 +27,9 @@ from tornado.httpclient import (
 from tornado.ioloop import IOLoop
 
 from gencoro import context_hook
-from gencoro.compat.callbacks import take_callback
+from gencoro.compat.calls.callbacks import take_callback
+from gencoro.compat.calls.io_loops import on_loop, take_io_loop, taking_io_loop
 from gencoro.compat.installer import installed
-from gencoro.compat.io_loops import on_loop, take_io_loop, taking_io_loop
 from gencoro.coroutines import coroutine
 from gencoro.futures import Future
 from gencoro.yieldables import as_future

@@ -2,16 +2,16 @@
 
 Rule: of a call of Tornado, what its parameters of today do not take.  Of a method of nobody
 knows whom, an argument that no other library has in that place.  Used by
-`gencoro.compat.source.scan`.
+`gencoro.compat.doctor.scan`.
 """
 
 import ast
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from gencoro.compat.source.naming import Function, Scope, Thing, find_in_class
-from gencoro.compat.source.rows import Rows
-from gencoro.compat.source.today import Today
+from gencoro.compat.doctor.naming import Function, Scope, Thing, find_in_class
+from gencoro.compat.doctor.rows import Rows
+from gencoro.compat.doctor.today import Today
 
 __all__ = ["Argument", "legacy_arguments"]
 

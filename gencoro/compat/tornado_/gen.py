@@ -6,7 +6,7 @@ from typing import Any
 import tornado.gen
 
 from gencoro import coroutines, gen
-from gencoro.compat.futures import FutureOfCoroutine
+from gencoro.compat.tornado_.futures import FutureOfCoroutine
 
 __all__ = ["Runner", "coroutine"]
 

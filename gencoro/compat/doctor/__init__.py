@@ -11,9 +11,9 @@ import sys
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple, TextIO
 
+from gencoro.compat.doctor.scan import Use, scan
+from gencoro.compat.doctor.targets import BadTarget, files_of
 from gencoro.compat.names import INSTEAD
-from gencoro.compat.source.scan import Use, scan
-from gencoro.compat.targets import BadTarget, files_of
 
 __all__ = ["ALL_SERVED", "BAD_TARGET", "NOT_SERVED", "doctor"]
 
