@@ -14,7 +14,8 @@ from typing import Any
 from crawler_app.config import CrawlConfig
 from crawler_app.crawl import Crawl
 from crawler_app.crawl.hooks import Hooks
-from crawler_app.directory import CrawlDirectory, Kept, Stores
+from crawler_app.directory import CrawlDirectory, Kept
+from crawler_app.directory.stores import Stores, begin_recrawl, open_stores
 from crawler_app.errors import ConfigError
 from crawler_app.fetcher import check_fetcher, make_fetcher
 from crawler_app.frontier.memory import MemoryFrontier
@@ -137,7 +138,7 @@ class Crawler:
             if directory is None:
                 stores = Stores(MemoryFrontier(), None, None)
             else:
-                stores = cleanup.enter_context(directory.stores(self.config))
+                stores = cleanup.enter_context(open_stores(directory, self.config))
             yield from self._run_with(stores, directory)
             return self._result(stores, directory)
 
@@ -151,7 +152,7 @@ class Crawler:
         directory = CrawlDirectory.open(config.into)
         self._require_same_seeds(directory.config().seeds)
         cleanup.enter_context(directory)
-        if not self._resumes and not directory.begin_recrawl(config):
+        if not self._resumes and not begin_recrawl(directory, config):
             logger.warning(
                 "The crawl there had not come to its end.  This is another one; "
                 "`resume` would have gone on with it."

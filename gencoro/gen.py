@@ -72,7 +72,7 @@ _null_future = yieldables._null_future
 def __getattr__(name: str) -> Any:
     # Handed out on demand only: gencoro.gen loads no Tornado, and nothing legacy.
     if name == "IOLoop":
-        from gencoro.ioloop import IOLoop
+        from gencoro.ioloop import IOLoop  # noqa: PLC0415
 
         return IOLoop
     if name == "Runner":

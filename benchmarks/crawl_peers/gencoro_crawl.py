@@ -16,6 +16,7 @@ from pathlib import Path
 from crawler_app.config import CrawlConfig
 from crawler_app.crawl import Crawl
 from crawler_app.directory import CrawlDirectory
+from crawler_app.directory.stores import open_stores
 from crawler_app.fetcher import make_fetcher
 from gencoro.ioloop import IOLoop, PeriodicCallback
 
@@ -55,7 +56,7 @@ def main(arguments):
     with (
         tempfile.TemporaryDirectory() as into,
         CrawlDirectory.create(into, config) as directory,
-        directory.stores(config) as stores,
+        open_stores(directory, config) as stores,
     ):
         crawler = Crawl(
             config,

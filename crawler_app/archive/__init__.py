@@ -8,6 +8,7 @@ What is where in the directory::
 
 From the event loop to the disk::
 
+    store       the archive as a crawl uses it
     writer      the thread; batches, back-pressure, errors
     recorder    one exchange -> records and a row; revisits
     block       the HTTP message as it was on the wire                  pure
@@ -15,8 +16,9 @@ From the event loop to the disk::
     members     gzip members, and reading what may be damaged
     files       the numbered files
     captures    the table
+    totals      how much there is
     recovery    the table and the files made to agree, when it is opened
-    reading     a capture -> Fetched
+    replay      a capture -> Fetched
     surt, cdxj, wacz                                        for other tools
 
 Rule: what `flush` has returned for is in the files and in the table, even if the process
@@ -25,153 +27,3 @@ is killed.  The frontier relies on it: it commits a URL as done only after that.
 Not warcio, which needs 0.14 ms to make the records of a page of 2.4 KB, deflating not
 counted; the tests read every record with it.
 """
-
-import contextlib
-from collections.abc import Mapping
-from pathlib import Path
-
-from crawler_app.archive.captures import (
-    ArchiveSummary,
-    Capture,
-    Captures,
-    database_path,
-    disk_errors,
-)
-from crawler_app.archive.cdxj import is_current, write_cdxj
-from crawler_app.archive.files import Files, paths_of
-from crawler_app.archive.recorder import Recorder
-from crawler_app.archive.recovery import recover
-from crawler_app.archive.replay import read_capture
-from crawler_app.archive.writer import Writer
-from crawler_app.errors import ArchiveError
-from crawler_app.models import Fetched
-from gencoro import gen
-
-__all__ = ["Archive", "ArchiveSummary", "Capture", "summary"]
-
-
-class Archive:
-    """The archive in a directory: the one that is there, or a new one.
-
-    To be opened by one process at a time, and used on one thread.
-
-    Args:
-        max_file_bytes: A file that has reached it is full.
-        info: What the files tell of how they came about: fields of a warcinfo record,
-            such as ``software``, ``operator``, ``robots``.
-
-    Raises:
-        ArchiveError: the directory cannot be written, or the table cannot be read.
-        ConfigError: the table is of another version, or of another program.
-    """
-
-    def __init__(
-        self,
-        directory: Path | str,
-        *,
-        max_file_bytes: int,
-        info: Mapping[str, str] | None = None,
-    ) -> None:
-        self._directory = Path(directory)
-        self._is_closed = False
-        with contextlib.ExitStack() as opened, disk_errors(self._directory):
-            captures = Captures(self._directory)
-            opened.callback(captures.close)
-            self._is_recovered = bool(recover(self._directory, captures))
-            # Another connection, which sees only what is committed.
-            self._captures = Captures(self._directory, read_only=True)
-            opened.callback(self._captures.close)
-            files = Files(self._directory, info or {}, max_file_bytes)
-            self._recorder = Recorder(files, captures)
-            self._writer = Writer(self._recorder)
-            opened.pop_all()
-
-    def write(self, fetched: Fetched, began_at: float) -> "gen.Future[None]":
-        """Take an exchange, to be written soon.
-
-        Returns a Future that is done at once, unless the disk is far behind; it is of
-        the running event loop.
-
-        Args:
-            began_at: When the exchange began, in seconds of the epoch.
-
-        Raises:
-            ArchiveError: an earlier one could not be written.
-        """
-        self._check_open()
-        return self._writer.write(fetched, began_at)
-
-    def flush(self) -> None:
-        """Return when all that was taken is in the files and in the table.
-
-        Raises:
-            ArchiveError: it cannot be written.  Nothing more will be.
-        """
-        self._check_open()
-        self._writer.flush()
-
-    def latest(self, url: str) -> Capture | None:
-        """Return the newest capture of a URL that has a body and status 200.
-
-        Only what was flushed is looked at.  Its ``etag`` and ``last_modified`` are for a
-        conditional request.
-        """
-        self._check_open()
-        with disk_errors(self._directory):
-            return self._captures.latest(url)
-
-    def read(self, capture: Capture, max_body_bytes: int) -> Fetched:
-        """Return an archived response as it was fetched, but for the time that it took.
-
-        The body of a revisit is that of the capture which it refers to.
-
-        Args:
-            max_body_bytes: Of the body after decompression.
-
-        Raises:
-            ArchiveError: it is damaged or gone, or the body is larger.
-        """
-        self._check_open()
-        with disk_errors(self._directory):
-            return read_capture(
-                self._directory, self._captures, capture, max_body_bytes
-            )
-
-    def close(self) -> None:
-        """Write what was taken and the index, and let go of everything; twice is once.
-
-        Raises:
-            ArchiveError: something cannot be written.
-        """
-        if self._is_closed:
-            return
-        self._is_closed = True
-        with disk_errors(self._directory), contextlib.ExitStack() as cleanup:
-            cleanup.callback(self._recorder.close)
-            cleanup.callback(self._captures.close)
-            self._writer.close()
-            if self._is_recovered or not is_current(self._directory):
-                write_cdxj(self._directory, self._captures)
-
-    def _check_open(self) -> None:
-        if self._is_closed:
-            raise ArchiveError("the archive is closed")
-
-
-def summary(directory: Path | str) -> ArchiveSummary:
-    """Return how much the archive in a directory holds, also while it is written to.
-
-    Raises:
-        ArchiveError: there is a table, but it cannot be read.
-        ConfigError: it is of another version, or of another program.
-    """
-    directory = Path(directory)
-    sizes = [path.stat().st_size for path in paths_of(directory)]
-    if not database_path(directory).exists():
-        return ArchiveSummary(0, 0, len(sizes), sum(sizes))
-    with disk_errors(directory):
-        captures = Captures(directory, read_only=True)
-        try:
-            return ArchiveSummary(*captures.counts(), len(sizes), sum(sizes))
-        finally:
-            captures.close()

@@ -9,7 +9,7 @@ import sqlite3
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from crawler_app import database
 from crawler_app.archive.surt import surt
@@ -19,7 +19,6 @@ __all__ = [
     "NOT_MODIFIED",
     "RESPONSE",
     "REVISIT",
-    "ArchiveSummary",
     "Capture",
     "Captures",
     "database_path",
@@ -117,20 +116,6 @@ class Capture:
     record_id: bytes
     refers_to: int | None = None
     id: int = 0
-
-
-class ArchiveSummary(NamedTuple):
-    """How much an archive holds.
-
-    Attributes:
-        revisits: Of the captures, those whose payload was there already.
-        size_bytes: Of all files together.
-    """
-
-    captures: int
-    revisits: int
-    files: int
-    size_bytes: int
 
 
 def database_path(directory: Path) -> Path:

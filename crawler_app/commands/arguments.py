@@ -1,13 +1,8 @@
 """Options that several commands have."""
 
 import argparse
-from typing import TypeAlias
 
-from crawler_app.dashboard import ANY_PORT
-
-__all__ = ["Subparsers", "add_directory", "add_quiet", "add_showing", "count"]
-
-Subparsers: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
+__all__ = ["add_directory", "add_quiet", "add_showing", "count"]
 
 
 def add_directory(parser: argparse.ArgumentParser) -> None:
@@ -31,7 +26,7 @@ def add_showing(parser: argparse.ArgumentParser) -> None:
         "--dashboard",
         metavar="ADDR:PORT",
         nargs="?",
-        const=ANY_PORT,
+        const="",
         help="show the crawl in a browser too, and steer it from there "
         "(default 127.0.0.1 and any port that is free)",
     )

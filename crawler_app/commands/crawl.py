@@ -9,7 +9,7 @@ from collections.abc import Callable, Generator, Iterator
 from contextlib import AbstractContextManager
 from typing import Any
 
-from crawler_app.commands.arguments import Subparsers, add_directory, add_showing
+from crawler_app.commands.arguments import add_directory, add_showing
 from crawler_app.commands.config_options import add_options, config_of, read_options
 from crawler_app.commands.exit_status import FAILED, INTERRUPTED, OK
 from crawler_app.commands.interruptible import how_to_resume, run_interruptible
@@ -18,13 +18,12 @@ from crawler_app.config import CrawlConfig
 from crawler_app.crawl import Crawl
 from crawler_app.crawl.ending import PASSING_REASONS
 from crawler_app.crawler import Crawler, Result
-from crawler_app.dashboard import Dashboard, check_dashboard
 from crawler_app.directory import CrawlDirectory
 from crawler_app.models import UrlRecord
 from crawler_app.monitor import Monitor
 from crawler_app.report.reasons import meaning_of
 from crawler_app.results.comparison import THERE
-from crawler_app.terminal import shown_on
+from crawler_app.terminal.showing import shown_on
 from crawler_app.text.escaping import printable
 from gencoro import gen
 
@@ -42,17 +41,15 @@ __all__ = [
 PRIVATE_ADDRESS = "private_address"
 
 
-def add_crawl(subparsers: Subparsers) -> None:
-    """Add the command that begins a crawl."""
-    parser = subparsers.add_parser("crawl", help="crawl a site into a directory")
+def add_crawl(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `crawl`."""
     add_showing(parser)
     add_options(parser)
     parser.set_defaults(command=crawl)
 
 
-def add_resume(subparsers: Subparsers) -> None:
-    """Add the command that goes on with one."""
-    parser = subparsers.add_parser("resume", help="go on with a crawl that was stopped")
+def add_resume(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `resume`."""
     add_directory(parser)
     add_showing(parser)
     add_options(parser, is_new=False)
@@ -105,7 +102,10 @@ def check_showing(arguments: argparse.Namespace) -> None:
         ConfigError: its address or its token cannot be used.
     """
     if arguments.dashboard is not None:
-        check_dashboard(arguments.dashboard)
+        # Loaded for those who ask for it: it takes as long as all the rest.
+        from crawler_app.dashboard import ANY_PORT, check_dashboard  # noqa: PLC0415
+
+        check_dashboard(arguments.dashboard or ANY_PORT)
 
 
 @gen.coroutine
@@ -144,8 +144,13 @@ def watching(
             monitor = Monitor(crawl)
             note = ""
             if arguments.dashboard is not None:
+                from crawler_app.dashboard import (  # noqa: PLC0415
+                    ANY_PORT,
+                    Dashboard,
+                )
+
                 dashboard = Dashboard(
-                    monitor, arguments.dashboard, index_path=index_path
+                    monitor, arguments.dashboard or ANY_PORT, index_path=index_path
                 )
                 cleanup.enter_context(dashboard)
                 note = f"dashboard  {dashboard.shown_url}"

@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Generator
 from typing import Any
 
-from crawler_app.commands.arguments import Subparsers, add_showing
+from crawler_app.commands.arguments import add_showing
 from crawler_app.commands.crawl import check_showing, run_and_show, watching
 from crawler_app.commands.exit_status import INTERRUPTED
 from crawler_app.commands.interruptible import run_interruptible
@@ -25,9 +25,8 @@ RETRY_PAUSE_S = 0.2
 QUERY = "galaxy OR telescope*"
 
 
-def add_demo(subparsers: Subparsers) -> None:
-    """Add the command."""
-    parser = subparsers.add_parser("demo", help="crawl a small site on this machine")
+def add_demo(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `demo`."""
     parser.add_argument("--into", metavar="DIR", help="keep the crawl there")
     add_showing(parser)
     parser.set_defaults(command=demo)

@@ -10,21 +10,20 @@ from collections.abc import Iterator
 from typing import TextIO, cast
 
 from crawler_app.archive.wacz import write_wacz
-from crawler_app.commands.arguments import Subparsers, add_directory, add_quiet
+from crawler_app.commands.arguments import add_directory, add_quiet
 from crawler_app.commands.exit_status import OK
 from crawler_app.directory import CrawlDirectory
 from crawler_app.errors import ConfigError
 from crawler_app.frontier import Frontier
 from crawler_app.progress import in_steps
 from crawler_app.results.export import EXPORT_FORMATS, WACZ, write_urls
-from crawler_app.terminal import Steps
+from crawler_app.terminal.steps import Steps
 
 __all__ = ["add_export", "export"]
 
 
-def add_export(subparsers: Subparsers) -> None:
-    """Add the command."""
-    parser = subparsers.add_parser("export", help="write a crawl to standard output")
+def add_export(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `export`."""
     add_directory(parser)
     add_quiet(parser)
     parser.add_argument(

@@ -11,17 +11,12 @@ import os
 import sqlite3
 import sys
 from collections.abc import Sequence
+from importlib import import_module
 from pathlib import Path
-from typing import cast
+from typing import Any, NamedTuple, cast
 
 from crawler_app import __version__
-from crawler_app.commands.crawl import add_crawl, add_resume
-from crawler_app.commands.demo import add_demo
 from crawler_app.commands.exit_status import FAILED, INTERRUPTED, OK, USAGE
-from crawler_app.commands.export import add_export
-from crawler_app.commands.report import add_report
-from crawler_app.commands.search import add_search, search
-from crawler_app.commands.status import add_status
 from crawler_app.errors import ConfigError, CrawlerError, SearchError, StorageError
 
 __all__ = ["main"]
@@ -41,16 +36,44 @@ examples:
   gencrawl export docs-crawl --format wacz > docs.wacz
 """
 
+
+class Command(NamedTuple):
+    """One command: where it is defined, and its line in ``--help``."""
+
+    module: str
+    add_arguments: str
+    help: str
+
+
 # In the order in which they are wanted.
-COMMANDS = (
-    add_crawl,
-    add_resume,
-    add_report,
-    add_status,
-    add_search,
-    add_export,
-    add_demo,
-)
+COMMANDS = {
+    "crawl": Command("crawl", "add_crawl", "crawl a site into a directory"),
+    "resume": Command("crawl", "add_resume", "go on with a crawl that was stopped"),
+    "report": Command(
+        "report", "add_report", "write a page of what is broken, and of the whole site"
+    ),
+    "status": Command("status", "add_status", "tell how a crawl stands"),
+    "search": Command("search", "add_search", "find pages by their words"),
+    "export": Command("export", "add_export", "write a crawl to standard output"),
+    "demo": Command("demo", "add_demo", "crawl a small site on this machine"),
+}
+
+
+class CommandParser(argparse.ArgumentParser):
+    """Parses one command's arguments; imports its module when the command is chosen.
+
+    Importing all of them would take ``gencrawl --help`` twenty times as long.
+    """
+
+    command: Command | None = None
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Add the command's arguments, the first time, and parse."""
+        if self.command is not None:
+            module = import_module(f"crawler_app.commands.{self.command.module}")
+            getattr(module, self.command.add_arguments)(self)
+            self.command = None
+        return super().parse_known_args(args, namespace)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -61,8 +84,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             setattr(sys, name, nowhere)
     parser = _parser()
     arguments, rest = parser.parse_known_args(argv)
-    if arguments.command is search:
-        arguments.words += rest  # such as -without
+    if rest and "words" in arguments:
+        arguments.words += rest  # of a search, such as -without
     elif rest:
         parser.error(f"unrecognized arguments: {' '.join(rest)}")
     for stream in (sys.stdout, sys.stderr):
@@ -100,7 +123,9 @@ def _parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action="version", version=__version__)
-    subparsers = parser.add_subparsers(metavar="COMMAND", required=True)
-    for add in COMMANDS:
-        add(subparsers)
+    subparsers = parser.add_subparsers(
+        metavar="COMMAND", required=True, parser_class=CommandParser
+    )
+    for name, command in COMMANDS.items():
+        subparsers.add_parser(name, help=command.help).command = command
     return parser

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TextIO, cast
 
-from crawler_app.commands.arguments import Subparsers, add_directory, add_quiet
+from crawler_app.commands.arguments import add_directory, add_quiet
 from crawler_app.commands.exit_status import BROKEN, FAILED, OK
 from crawler_app.directory import CrawlDirectory
 from crawler_app.errors import ConfigError
@@ -23,7 +23,7 @@ from crawler_app.report import (
     to_json,
 )
 from crawler_app.results.summary import FINISHED
-from crawler_app.terminal import Steps
+from crawler_app.terminal.steps import Steps
 from crawler_app.text.formatting import number
 
 __all__ = ["add_report", "report"]
@@ -36,11 +36,8 @@ PAGE_NAME = "report.html"
 STDOUT = "-"
 
 
-def add_report(subparsers: Subparsers) -> None:
-    """Add the command."""
-    parser = subparsers.add_parser(
-        "report", help="write a page of what is broken, and of the whole site"
-    )
+def add_report(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `report`."""
     add_directory(parser)
     add_quiet(parser)
     parser.add_argument(

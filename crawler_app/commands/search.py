@@ -5,7 +5,7 @@ import contextlib
 import json
 import sys
 
-from crawler_app.commands.arguments import Subparsers, add_directory, count
+from crawler_app.commands.arguments import add_directory, count
 from crawler_app.commands.exit_status import FAILED, OK
 from crawler_app.directory import CrawlDirectory
 from crawler_app.index.rendering import render_hits, to_json
@@ -13,9 +13,8 @@ from crawler_app.index.rendering import render_hits, to_json
 __all__ = ["add_search", "search"]
 
 
-def add_search(subparsers: Subparsers) -> None:
-    """Add the command."""
-    parser = subparsers.add_parser("search", help="find pages by their words")
+def add_search(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `search`."""
     add_directory(parser)
     parser.add_argument(
         "words",

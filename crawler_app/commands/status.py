@@ -8,20 +8,19 @@ import time
 from pathlib import Path
 from typing import Any
 
-from crawler_app.commands.arguments import Subparsers, add_directory, add_quiet
+from crawler_app.commands.arguments import add_directory, add_quiet
 from crawler_app.commands.exit_status import OK
 from crawler_app.commands.summary_text import render_summary
 from crawler_app.directory import CrawlDirectory
 from crawler_app.results.summary import FINISHED, RUNNING, Summary, state_of, summarize
-from crawler_app.terminal import Steps
+from crawler_app.terminal.steps import Steps
 from crawler_app.text.formatting import number
 
 __all__ = ["add_status", "render_state", "status"]
 
 
-def add_status(subparsers: Subparsers) -> None:
-    """Add the command."""
-    parser = subparsers.add_parser("status", help="tell how a crawl stands")
+def add_status(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `status`."""
     add_directory(parser)
     add_quiet(parser)
     parser.add_argument("--json", action="store_true", help="for programs")

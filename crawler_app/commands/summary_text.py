@@ -64,7 +64,7 @@ def render_text(summary: Summary) -> str:
 def render_kept(kept: Kept) -> str:
     """Return what is kept of a crawl besides its URLs, as a person reads it.
 
-    >>> from crawler_app.archive import ArchiveSummary
+    >>> from crawler_app.archive.totals import ArchiveSummary
     >>> print(render_kept(Kept(ArchiveSummary(1200, 30, 1, 4_500_000), pages=900)))
     archive          1,200   captures, 30 of them revisits, 4.5 MB in 1 file
     index              900   pages

@@ -32,7 +32,7 @@ from typing import Any
 from tornado.locks import Condition
 
 from crawler_app import politeness
-from crawler_app.archive import Archive
+from crawler_app.archive.store import Archive
 from crawler_app.config import CrawlConfig
 from crawler_app.crawl import ending
 from crawler_app.crawl.admission import Admission

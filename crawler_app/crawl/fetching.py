@@ -8,7 +8,8 @@ import logging
 from collections.abc import Callable, Generator, Mapping
 from typing import Any
 
-from crawler_app.archive import Archive, Capture
+from crawler_app.archive.captures import Capture
+from crawler_app.archive.store import Archive
 from crawler_app.crawl.host_state import Hosts
 from crawler_app.crawl.stats import Stats
 from crawler_app.errors import ArchiveError

@@ -13,6 +13,7 @@ from crawler_app.crawl.admission import Admission
 from crawler_app.crawl.ending import Ending
 from crawler_app.documents import html, sitemap
 from crawler_app.documents.anchors import anchors_of
+from crawler_app.documents.content_type import is_html
 from crawler_app.documents.settled_links import SettledLinks
 from crawler_app.errors import UrlError
 from crawler_app.index import PageIndex
@@ -74,16 +75,16 @@ class Reader:
         end = Ending(outcome)
         if self._is_sitemap(claim, fetched):
             self._read_sitemap(claim, fetched, end)
-        elif html.is_html(fetched.headers.get("Content-Type", "")):
+        elif is_html(fetched.headers.get("Content-Type", "")):
             self._read_page(claim, fetched, end)
         return end
 
     def _is_sitemap(self, claim: Claim, fetched: Fetched) -> bool:
         content_type = fetched.headers.get("Content-Type", "")
-        is_html = html.is_html(content_type)
-        if is_html and not claim.is_sitemap:  # as most are
+        is_page = is_html(content_type)
+        if is_page and not claim.is_sitemap:  # as most are
             return False
-        if claim.is_sitemap and not is_html:  # text too, which is like any other
+        if claim.is_sitemap and not is_page:  # text too, which is like any other
             return True
         is_one = sitemap.is_sitemap(content_type, fetched.body)
         return is_one and self._config.sitemaps

@@ -29,9 +29,7 @@ from crawler_app.robots.tags import directives_in_meta
 from crawler_app.text.escaping import one_line
 from crawler_app.urls import without_fragment
 
-__all__ = ["HTML_TYPES", "Page", "as_sent", "is_html", "parse_html", "source_of_tree"]
-
-HTML_TYPES = ("text/html", "application/xhtml+xml")
+__all__ = ["Page", "as_sent", "parse_html", "source_of_tree"]
 
 # Titles are shown in lists; some pages put their whole text there.
 MAX_TITLE_CHARS = 300
@@ -70,15 +68,6 @@ class Page:
     canonical: str = ""
     headings: str = ""
     text: str = ""
-
-
-def is_html(content_type: str) -> bool:
-    """Return whether a Content-Type header announces a page.
-
-    >>> is_html("Text/HTML; charset=utf-8"), is_html("image/png")
-    (True, False)
-    """
-    return content_type.partition(";")[0].strip().lower() in HTML_TYPES
 
 
 def parse_html(

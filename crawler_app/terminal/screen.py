@@ -22,17 +22,9 @@ from rich.segment import ControlType, Segment
 from crawler_app.monitor import Sample
 from crawler_app.terminal.table import BARS_SHOWN, CrawlTable
 
-__all__ = ["is_screen", "live_table"]
-
-# Terminals whose cursor cannot be moved; Emacs calls its shell so.
-DUMB_TERMS = ("", "dumb", "unknown")
+__all__ = ["live_table"]
 
 WIPE_ROW_AND_GO_UP = ((ControlType.ERASE_IN_LINE, 2), (ControlType.CURSOR_UP, 1))
-
-
-def is_screen(file: TextIO) -> bool:
-    """Return whether what is written there can be written over."""
-    return file.isatty() and os.environ.get("TERM", "").lower() not in DUMB_TERMS
 
 
 @contextlib.contextmanager

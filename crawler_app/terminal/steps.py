@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable
 from typing import Self, TextIO
 
-from crawler_app.terminal.screen import is_screen
+from crawler_app.terminal.tty import is_screen
 
 __all__ = ["Steps"]
 

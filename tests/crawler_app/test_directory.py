@@ -11,9 +11,10 @@ import sys
 
 import pytest
 
-from crawler_app.archive import ArchiveSummary
+from crawler_app.archive.totals import ArchiveSummary
 from crawler_app.config import CrawlConfig
 from crawler_app.directory import CrawlDirectory, Kept
+from crawler_app.directory.stores import begin_recrawl, open_stores
 from crawler_app.errors import ArchiveError, ConfigError, FrontierError
 from crawler_app.models import Candidate, Outcome, State
 
@@ -33,8 +34,8 @@ def look_at_frontier(directory):
     directory.frontier().close()
 
 
-def open_stores(directory):
-    with directory.stores(CONFIG):
+def open_and_close_stores(directory):
+    with open_stores(directory, CONFIG):
         pass
 
 
@@ -131,7 +132,7 @@ def test_configuration_that_cannot_be_read_is_refused(path, content):
 
 
 def test_frontier_is_made_once_and_kept(path, directory):
-    with directory, directory.stores(CONFIG) as stores:
+    with directory, open_stores(directory, CONFIG) as stores:
         stores.frontier.add([Candidate("http://a.test/", "a.test")])
 
     frontier = CrawlDirectory.open(path).frontier()
@@ -148,7 +149,7 @@ def test_looking_at_a_crawl_that_has_not_begun(path, directory):
     assert sorted(os.listdir(path)) == ["crawl.json"]
 
 
-@pytest.mark.parametrize("look", [look_at_frontier, open_stores])
+@pytest.mark.parametrize("look", [look_at_frontier, open_and_close_stores])
 def test_frontier_of_another_program_is_refused(path, directory, look):
     db = sqlite3.connect(path / "frontier.sqlite3")
     db.execute("CREATE TABLE recipe (name)")
@@ -158,9 +159,9 @@ def test_frontier_of_another_program_is_refused(path, directory, look):
         look(directory)
 
 
-@pytest.mark.parametrize("look", [look_at_frontier, open_stores])
+@pytest.mark.parametrize("look", [look_at_frontier, open_and_close_stores])
 def test_frontier_of_a_newer_version_is_refused(path, directory, look):
-    open_stores(directory)
+    open_and_close_stores(directory)
     db = sqlite3.connect(path / "frontier.sqlite3")
     db.execute("PRAGMA user_version = 99")
     db.close()
@@ -169,7 +170,7 @@ def test_frontier_of_a_newer_version_is_refused(path, directory, look):
         look(directory)
 
 
-@pytest.mark.parametrize("look", [look_at_frontier, open_stores])
+@pytest.mark.parametrize("look", [look_at_frontier, open_and_close_stores])
 def test_frontier_that_is_no_database_is_refused(path, directory, look):
     path.joinpath("frontier.sqlite3").write_bytes(b"\0garbage" * 1_000)
 
@@ -237,7 +238,7 @@ def test_lock_of_another_file_is_not_ours(path, directory, tmp_path):
 def test_where_no_locks_are_listed_a_living_process_is_the_owner(
     path, directory, locker, tmp_path, monkeypatch, is_alive
 ):
-    monkeypatch.setattr("crawler_app.directory.LOCKS_PATH", tmp_path / "nowhere")
+    monkeypatch.setattr("crawler_app.directory.lock.LOCKS_PATH", tmp_path / "nowhere")
     assert locker.stdout.readline() == "locked\n"
     if not is_alive:
         locker.kill()
@@ -298,7 +299,7 @@ def test_lock_that_cannot_be_made_is_a_clear_error(path, directory):
 
 def test_others_may_look_while_the_directory_is_locked(path, directory, locker):
     assert locker.stdout.readline() == "locked\n"
-    open_stores(directory)
+    open_and_close_stores(directory)
 
     frontier = directory.frontier()
 
@@ -315,7 +316,7 @@ def listing(path):
 
 def crawled(directory, *urls):
     """Crawl some URLs, as far as the frontier is concerned."""
-    with directory.stores(CONFIG) as stores:
+    with open_stores(directory, CONFIG) as stores:
         stores.frontier.add(Candidate(url, "a.test") for url in urls)
         for _ in urls:
             claim = stores.frontier.claim(0.0, 60.0)
@@ -326,7 +327,7 @@ def crawled(directory, *urls):
 def test_only_what_is_wanted_is_kept(path, directory):
     config = dataclasses.replace(CONFIG, archive=False, index=False)
 
-    with directory.stores(config) as stores:
+    with open_stores(directory, config) as stores:
         assert stores.archive is None
         assert stores.index is None
 
@@ -335,7 +336,7 @@ def test_only_what_is_wanted_is_kept(path, directory):
 
 
 def test_what_a_url_left_is_on_disk_before_the_frontier_is(path, directory):
-    with directory.stores(CONFIG) as stores:
+    with open_stores(directory, CONFIG) as stores:
         stores.frontier.add([Candidate("http://a.test/", "a.test")])
         claim = stores.frontier.claim(0.0, 60.0)
         stores.index.add(claim.url, "Home", "", "words", 0.0)
@@ -351,7 +352,7 @@ def test_frontier_is_not_written_if_the_archive_cannot_be(directory, monkeypatch
     def fail():
         raise ArchiveError("the disk is full")
 
-    with directory.stores(CONFIG) as stores:
+    with open_stores(directory, CONFIG) as stores:
         stores.frontier.add([Candidate("http://a.test/", "a.test")])
         claim = stores.frontier.claim(0.0, 60.0)
         stores.frontier.finish(claim, Outcome(State.DONE, "ok", 200), 1.0)
@@ -366,9 +367,9 @@ def test_crawl_that_begins_again_keeps_the_one_before(path, directory):
     crawled(directory, "http://a.test/", "http://a.test/x")
 
     with directory:
-        directory.begin_recrawl(CONFIG)
+        begin_recrawl(directory, CONFIG)
         assert directory.is_recrawl
-        with directory.stores(CONFIG) as stores:
+        with open_stores(directory, CONFIG) as stores:
             assert stores.frontier.urls() == []
 
     with contextlib.closing(directory.previous()) as previous:
@@ -377,17 +378,17 @@ def test_crawl_that_begins_again_keeps_the_one_before(path, directory):
 
 def test_crawl_that_somebody_looks_at_is_kept_whole(directory):
     urls = [f"http://a.test/{n}" for n in range(50)]
-    with directory.stores(CONFIG):
+    with open_stores(directory, CONFIG):
         pass
     with contextlib.closing(directory.frontier()) as onlooker:
         crawled(directory, *urls)
 
-        directory.begin_recrawl(CONFIG)
+        begin_recrawl(directory, CONFIG)
 
         with contextlib.closing(directory.previous()) as previous:
             assert previous.urls(State.DONE) == urls
         assert onlooker.count(State.DONE) == 0
-    with directory.stores(CONFIG) as stores:
+    with open_stores(directory, CONFIG) as stores:
         assert stores.frontier.urls() == []
 
 
@@ -399,18 +400,18 @@ def test_first_crawl_has_none_before_it(directory):
 
 
 def test_crawl_that_was_not_begun_need_not_begin_recrawl(path, directory):
-    directory.begin_recrawl(CONFIG)
+    begin_recrawl(directory, CONFIG)
 
     assert listing(path) == ["crawl.json"]
 
 
 def test_crawl_that_was_broken_off_does_not_replace_a_whole_one(directory):
     crawled(directory, "http://a.test/", "http://a.test/x")
-    directory.begin_recrawl(CONFIG)
-    with directory.stores(CONFIG) as stores:
+    begin_recrawl(directory, CONFIG)
+    with open_stores(directory, CONFIG) as stores:
         stores.frontier.add([Candidate("http://a.test/", "a.test")])
 
-    directory.begin_recrawl(CONFIG)
+    begin_recrawl(directory, CONFIG)
 
     with contextlib.closing(directory.previous()) as previous:
         assert previous.count(State.DONE) == 2
@@ -419,10 +420,10 @@ def test_crawl_that_was_broken_off_does_not_replace_a_whole_one(directory):
 
 
 def test_first_crawl_is_kept_though_it_was_broken_off(directory):
-    with directory.stores(CONFIG) as stores:
+    with open_stores(directory, CONFIG) as stores:
         stores.frontier.add([Candidate("http://a.test/", "a.test")])
 
-    directory.begin_recrawl(CONFIG)
+    begin_recrawl(directory, CONFIG)
 
     with contextlib.closing(directory.previous()) as previous:
         assert previous.urls() == ["http://a.test/"]

@@ -9,7 +9,7 @@ import pytest
 from tornado.httputil import HTTPHeaders
 from warcio.archiveiterator import ArchiveIterator
 
-from crawler_app.archive import Archive
+from crawler_app.archive.store import Archive
 from crawler_app.errors import ArchiveError
 from crawler_app.models import Fetched
 

@@ -8,7 +8,9 @@ import weakref
 
 import pytest
 
-from crawler_app.archive import Archive, ArchiveSummary, summary, writer
+from crawler_app.archive import writer
+from crawler_app.archive.store import Archive
+from crawler_app.archive.totals import ArchiveSummary, summary
 from crawler_app.errors import ArchiveError
 from crawler_app.models import Fetched
 

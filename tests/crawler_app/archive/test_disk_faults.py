@@ -7,14 +7,14 @@ import sys
 
 import pytest
 
-from crawler_app.archive import summary
 from crawler_app.archive.captures import Captures
+from crawler_app.archive.totals import summary
 from crawler_app.errors import ArchiveError, ConfigError
 
 # Archives pages until the file has reached the limit, then as much as it can.
 CROWDED_CRAWL = """
 import asyncio, itertools, os, resource, sys
-from crawler_app.archive import Archive
+from crawler_app.archive.store import Archive
 from crawler_app.errors import ArchiveError
 from crawler_app.models import Fetched
 

@@ -9,10 +9,10 @@ import tempfile
 
 import pytest
 
-from crawler_app.archive import summary
 from crawler_app.archive.captures import Captures
 from crawler_app.archive.members import members
 from crawler_app.archive.recovery import recover
+from crawler_app.archive.totals import summary
 from crawler_app.errors import ArchiveError
 
 FILE = "archive-00001.warc.gz"
@@ -21,7 +21,7 @@ TABLE = "archive.sqlite3"
 # Archives pages for ever, in files of 50 KB; tells of each when it has been flushed.
 SYNTHETIC_CRAWL = """
 import asyncio, itertools, os, sys
-from crawler_app.archive import Archive
+from crawler_app.archive.store import Archive
 from crawler_app.models import Fetched
 
 async def crawl():

@@ -5,8 +5,8 @@ import json
 
 import pytest
 
-from crawler_app.archive import summary
 from crawler_app.archive.captures import NOT_MODIFIED, RESPONSE, REVISIT
+from crawler_app.archive.totals import summary
 
 OTHER = b"another text altogether" + b"".join(
     b", and %d" % (number * 104_729 % 65_521) for number in range(150)

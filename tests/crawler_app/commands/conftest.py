@@ -4,6 +4,7 @@ import pytest
 
 from crawler_app.config import CrawlConfig
 from crawler_app.directory import CrawlDirectory
+from crawler_app.directory.stores import open_stores
 from crawler_app.models import Candidate, Outcome, State
 
 AT = 1_700_000_000.0
@@ -16,7 +17,7 @@ def crawled(tmp_path):
     def crawled(done=0, queued=0):
         config = CrawlConfig(("http://a.test/",), archive=False, index=False)
         directory = CrawlDirectory.create(tmp_path / "crawl", config)
-        with directory, directory.stores(config) as stores:
+        with directory, open_stores(directory, config) as stores:
             frontier = stores.frontier
             frontier.add(
                 Candidate(f"http://a.test/{n}", "a.test") for n in range(done + queued)

@@ -10,20 +10,19 @@ import pytest
 from crawler_app.commands.main import main
 from crawler_app.config import CrawlConfig
 from crawler_app.directory import CrawlDirectory
+from crawler_app.directory.stores import open_stores
 
 # Interrupted when the pages are read, by the terminal: each process gets the signal.
 INTERRUPTED = """
 import os, signal, sys
-from crawler_app.commands import main
+from crawler_app.commands import main, report
 from crawler_app.report import gather, holders
-
-module = sys.modules["crawler_app.commands.report"]
 
 def interrupt(what, done, total):
     if what == "reading pages" and done:
         os.killpg(0, signal.SIGINT)
 
-module.gather = lambda directory, on_step: gather(directory, interrupt, processes=2)
+report.gather = lambda directory, on_step: gather(directory, interrupt, processes=2)
 holders.BATCH_PAGES = 1
 sys.exit(main.main(sys.argv[1:]))
 """
@@ -148,7 +147,10 @@ def test_fail_on_broken_is_not_content_where_nothing_was_fetched(
         main(["crawl", site.url, "--into", str(directory), "--quiet"])
     else:
         config = CrawlConfig((site.url,))
-        with CrawlDirectory.create(directory, config) as made, made.stores(config):
+        with (
+            CrawlDirectory.create(directory, config) as made,
+            open_stores(made, config),
+        ):
             pass
 
     assert report(directory, "--fail-on", "broken") == 1

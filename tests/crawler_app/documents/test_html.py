@@ -5,7 +5,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from crawler_app.documents import html
-from crawler_app.documents.html import MAX_TITLE_CHARS, is_html, parse_html
+from crawler_app.documents.content_type import is_html
+from crawler_app.documents.html import MAX_TITLE_CHARS, parse_html
 
 
 def links(markup, charset="utf-8"):

@@ -8,6 +8,7 @@ import pytest
 
 from crawler_app.config import CrawlConfig
 from crawler_app.directory import CrawlDirectory
+from crawler_app.directory.stores import open_stores
 from crawler_app.models import Candidate, Fetched, Outcome, State
 from crawler_app.report import gather
 from crawler_app.urls import host_of
@@ -27,7 +28,7 @@ class HandMade:
     def __init__(self, directory, config):
         self.directory = directory
         self._open = contextlib.ExitStack()
-        self._stores = self._open.enter_context(directory.stores(config))
+        self._stores = self._open.enter_context(open_stores(directory, config))
         self._claims = {}
 
     def page(self, path, body="", content_type=HTML, via="", archived=True, **outcome):

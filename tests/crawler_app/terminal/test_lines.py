@@ -6,8 +6,8 @@ import os
 import pytest
 
 from crawler_app.models import State
-from crawler_app.terminal import shown_on
 from crawler_app.terminal.lines import clock, line_of
+from crawler_app.terminal.showing import shown_on
 
 
 def test_line_tells_how_the_crawl_stands(sample):

@@ -14,7 +14,8 @@ import sys
 import pytest
 from rich.console import Console
 
-from crawler_app.terminal import screen, shown_on
+from crawler_app.terminal import screen
+from crawler_app.terminal.showing import shown_on
 
 FAREWELL = "Ctrl-C stops; what is found is kept"
 
@@ -26,7 +27,7 @@ from crawler_app.commands.interruptible import run_interruptible
 from crawler_app.config import CrawlConfig
 from crawler_app.crawler import Crawler
 from crawler_app.demo_site import DemoSite
-from crawler_app.terminal import shown_on
+from crawler_app.terminal.showing import shown_on
 from gencoro import gen
 
 monitor.EVERY_S = 0.05

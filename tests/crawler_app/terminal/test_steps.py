@@ -9,8 +9,7 @@ import sys
 import pytest
 
 from crawler_app.progress import ITEMS_PER_STEP, in_steps
-from crawler_app.terminal import Steps
-from crawler_app.terminal.steps import CLEAR_LINE
+from crawler_app.terminal.steps import CLEAR_LINE, Steps
 
 
 class Clock:

@@ -1,0 +1,100 @@
+"""Opening what a crawl writes to, and closing it in the right order."""
+
+import contextlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from crawler_app.archive.store import Archive
+from crawler_app.config import CrawlConfig
+from crawler_app.directory import CrawlDirectory
+from crawler_app.frontier import Frontier
+from crawler_app.frontier.sqlite import SqliteFrontier
+from crawler_app.index import PageIndex
+from crawler_app.models import State
+from crawler_app.text.escaping import printable
+
+__all__ = ["Stores", "begin_recrawl", "open_stores"]
+
+
+@dataclass(slots=True)
+class Stores:
+    """All that a crawl writes to; None for what the configuration does not want."""
+
+    frontier: Frontier
+    archive: Archive | None
+    index: PageIndex | None
+
+
+@contextlib.contextmanager
+def open_stores(directory: CrawlDirectory, config: CrawlConfig) -> Iterator[Stores]:
+    """Open what a crawl writes to; the directory must be locked.
+
+    Raises:
+        ConfigError: a file in it is of another version, or of another program.
+    """
+    with contextlib.ExitStack() as cleanup:
+        archive: Archive | None = None
+        index: PageIndex | None = None
+        if config.archive:
+            archive = _open_archive(directory, config)
+            cleanup.callback(archive.close)
+        if config.index:
+            index = PageIndex(directory.index_path)
+            cleanup.callback(index.close)
+
+        def flush() -> None:
+            if archive is not None:
+                archive.flush()
+            if index is not None:
+                index.flush()
+
+        frontier = SqliteFrontier(directory.frontier_path, before_commit=flush)
+        cleanup.callback(frontier.close)
+        yield Stores(frontier, archive, index)
+
+
+def _open_archive(directory: CrawlDirectory, config: CrawlConfig) -> Archive:
+    info = {
+        "software": config.user_agent,
+        "isPartOf": printable(directory.path.resolve().name),
+        "operator": config.contact,
+        "robots": "obey" if config.robots else "ignore",
+    }
+    return Archive(
+        directory.path,
+        info={name: value for name, value in info.items() if value},
+        max_file_bytes=config.max_archive_file_bytes,
+    )
+
+
+def begin_recrawl(directory: CrawlDirectory, config: CrawlConfig) -> bool:
+    """Make what was crawled the previous crawl, and begin with an empty frontier.
+
+    Returns whether that crawl had come to its end, or not begun.  If it had not and
+    there is a previous one, it is dropped: the whole one is better to compare with.
+    The directory must be locked.
+
+    Args:
+        config: Of the crawl to come, whose stores are opened before anything is
+            changed.
+
+    Raises:
+        ConfigError: as of `open_stores`.
+    """
+    if not directory.frontier_path.exists():
+        return True
+    with open_stores(directory, config) as stores:
+        frontier = stores.frontier
+        assert isinstance(frontier, SqliteFrontier)
+        is_whole = frontier.is_drained() and frontier.count(State.DONE) > 0
+        is_empty = not any(map(frontier.count, State))
+        if is_whole or not (is_empty or directory.is_recrawl):
+            # Not the file itself: a reader may still keep a part of it in its log.
+            new = directory.previous_path.with_suffix(".new")
+            new.unlink(missing_ok=True)
+            frontier.copy_to(new)
+            new.replace(directory.previous_path)
+    for suffix in ("", "-wal", "-shm"):
+        path = directory.frontier_path
+        path.with_name(path.name + suffix).unlink(missing_ok=True)
+    return is_whole
