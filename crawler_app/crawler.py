@@ -38,7 +38,7 @@ class Result:
         seed_ends: What became of each seed in the end; None if nobody knows.
         limit_reached: The limit that has ended the run, as its field is called; empty if
             none has.
-        was_stopped: Whether it was told to `stop` before its end.
+        was_stopped: Whether `Crawler.stop` was called before its end.
         kept: What is kept besides; None if nothing is.
         comparison: With the crawl before; None if there was none.
     """
@@ -60,7 +60,8 @@ class Crawler:
 
     Args:
         config: What to crawl, and how.
-        on_page: Called with each page; see `Hooks`, as for the other two.
+        on_page: Called with each page: a function, a ``@gen.coroutine`` or an ``async
+            def``, as the other two.
         on_link: Called with each link of each page.
         should_fetch: Called with each URL before it is fetched; False leaves it out.
         resume: Whether to go on with the crawl in the directory, rather than begin anew.

@@ -70,7 +70,7 @@ class Claim:
     Attributes:
         tries: Fetches of it that have failed so far.
         lease_ends_at: When it goes back to the queue by itself, in seconds of the epoch.
-        is_sitemap: As of its `Candidate`.
+        is_sitemap: Whether a robots.txt or another sitemap names it as one.
     """
 
     id: int

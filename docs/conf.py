@@ -1,5 +1,6 @@
 """How Sphinx builds this site: ``python -m sphinx docs docs/_build/html``."""
 
+import pydoc
 import re
 import sys
 from pathlib import Path
@@ -58,7 +59,7 @@ nitpick_ignore_regex = [
 gencoro.convert_yielded.dispatch.__module__ = gencoro.convert_yielded.__module__
 
 # Modules that only hand out what others define.
-FACADES = ("gencoro", "gencoro.gen", "gencoro.concurrent", "crawler_app.httpclient")
+FACADES = ("gencoro",)
 
 
 def list_reexports(
@@ -91,21 +92,27 @@ def mend_types(text: str) -> str:
 
 
 def find_by_last_part(app: Any, env: Any, node: Any, contnode: Any) -> Any:
-    """Find what is called by the end of its name: in this module, or the only one."""
+    """Find what is called by the end of its name: in this module, or the only one.
+
+    What is inside the packages has no entry; it must exist all the same.
+    """
     target = node["reftarget"]
     if node.get("refdomain") != "py" or re.fullmatch(ELSEWHERE, target):
         return None
     domain = env.domains["py"]
     last_part = target.rpartition(".")[2]
-    found = [name for name in domain.objects if name.rpartition(".")[2] == last_part]
+    objects = domain.objects.items()
+    found = [name for name, entry in objects if not entry.aliased]
+    found = [name for name in found if name.rpartition(".")[2] == last_part]
     found = [name for name in found if name.endswith(f".{target}")] or found
     here = f"{node.get('py:module')}."
     found = [name for name in found if name.startswith(here)] or found
-    if len(found) != 1:
-        return None
-    return domain.resolve_xref(
-        env, node["refdoc"], app.builder, node["reftype"], found[0], node, contnode
-    )
+    if len(found) == 1:
+        return domain.resolve_xref(
+            env, node["refdoc"], app.builder, node["reftype"], found[0], node, contnode
+        )
+    is_inside = target.startswith(("gencoro.", "crawler_app."))
+    return contnode if is_inside and pydoc.locate(target) is not None else None
 
 
 def setup(app: Any) -> None:

@@ -77,7 +77,7 @@ class Dashboard:
 
     Args:
         monitor: Takes the samples; it is entered by whoever has made it.
-        address: Where to listen, as `parse_address` reads it.
+        address: Where to listen, such as ``127.0.0.1:8080``; port 0 is any free one.
         index_path: The file of the crawl's index; None if it keeps none.
         token: What the requests must have; None for that of the environment, or a new
             one.

@@ -61,7 +61,7 @@ class SearchResult:
 
     Attributes:
         total: Pages that have what the query looks for.
-        offset: How many of them stand before those in `hits`.
+        offset: How many of them stand before those in ``hits``.
         hint: What to do if there are none; else empty.
     """
 

@@ -2,8 +2,7 @@
 
 import sys
 
-from crawler_app.config import CrawlConfig
-from crawler_app.crawler import Crawler
+from crawler_app import CrawlConfig, Crawler
 from gencoro import gen
 from gencoro.ioloop import IOLoop
 
