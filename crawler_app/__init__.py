@@ -46,11 +46,13 @@ if TYPE_CHECKING:
         UrlRecord,
     )
     from crawler_app.monitor import Monitor, Sample
+    from crawler_app.reasons import RETRYABLE, Reason
     from crawler_app.report import Report, gather, render_html, render_markdown
     from crawler_app.results.comparison import Comparison
     from crawler_app.results.summary import Summary, summarize
 
 __all__ = [
+    "RETRYABLE",
     "Archive",
     "ArchiveError",
     "Capture",
@@ -77,6 +79,7 @@ __all__ = [
     "Monitor",
     "Outcome",
     "PageIndex",
+    "Reason",
     "Report",
     "Result",
     "Sample",
@@ -110,6 +113,7 @@ _NAMES_BY_HOME = {
     "index": "Hit PageIndex SearchResult",
     "models": "Claim CrawledPage Fetched Link Outcome State UrlRecord",
     "monitor": "Monitor Sample",
+    "reasons": "RETRYABLE Reason",
     "report": "Report gather render_html render_markdown",
     "results.comparison": "Comparison",
     "results.summary": "Summary summarize",

@@ -20,6 +20,7 @@ from crawler_app.errors import ConfigError
 from crawler_app.fetcher import check_fetcher, make_fetcher
 from crawler_app.frontier.memory import MemoryFrontier
 from crawler_app.models import CrawledPage, Link, UrlRecord
+from crawler_app.reasons import AnyReason, Reason
 from crawler_app.results.comparison import Comparison
 from crawler_app.results.summary import Summary, final_records, pages_of, summarize
 from gencoro import gen
@@ -100,7 +101,7 @@ class Crawler:
         on_link: Callable[[Link], object] | None = None,
         should_fetch: Callable[[str], object] | None = None,
         resume: bool = False,
-        retried_reasons: Collection[str] = (),
+        retried_reasons: Collection[AnyReason] = (),
         watch: Callable[[Crawl], AbstractContextManager[object]] | None = None,
     ) -> None:
         if resume and not config.into:
@@ -213,6 +214,6 @@ def _forget_vanished(stores: Stores, comparison: Comparison) -> None:
         stores.index.retain(pages_of(stores.frontier))
     else:
         for page in comparison.vanished:
-            if page.reason != "robots":
+            if page.reason != Reason.ROBOTS:
                 stores.index.remove(page.url)
     stores.index.flush()

@@ -16,6 +16,8 @@
 `UrlError` and `FetchError` tell their reason in one word, for counting.
 """
 
+from crawler_app.reasons import AnyReason, Reason, Retry, facts_of
+
 __all__ = [
     "ArchiveError",
     "ConfigError",
@@ -55,21 +57,24 @@ class FetchError(CrawlerError):
     """One HTTP exchange gave no usable response.
 
     Attributes:
-        reason: One word for counting, such as ``timeout``.
-        is_passing: Whether the same fetch may well succeed a little later.
+        reason: As of `crawler_app.reasons`.
     """
 
-    def __init__(self, reason: str, message: str, *, is_passing: bool) -> None:
+    def __init__(self, reason: AnyReason, message: str) -> None:
         super().__init__(message)
         self.reason = reason
-        self.is_passing = is_passing
+
+    @property
+    def is_passing(self) -> bool:
+        """Whether the same fetch may well succeed a little later."""
+        return facts_of(self.reason).retry is Retry.SOON
 
 
 class HookError(FetchError):
     """One of the user's own functions failed on a URL, which fails with it."""
 
     def __init__(self, message: str) -> None:
-        super().__init__("hook_error", message, is_passing=False)
+        super().__init__(Reason.HOOK_ERROR, message)
 
 
 class LeaseLostError(CrawlerError):

@@ -7,11 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
+from crawler_app.reasons import AnyReason, Reason
+
 __all__ = [
-    "NOFOLLOW",
-    "PROVISIONAL_REFUSALS",
     "REACHES",
-    "TOO_DEEP",
     "Candidate",
     "Claim",
     "CrawledPage",
@@ -24,12 +23,6 @@ __all__ = [
 
 # How far a crawl may go from its seeds; what each means is in `crawler_app.crawl.scope`.
 REACHES = ("host", "domain", "prefix", "any")
-
-# The refusals that do not stand when another way leads to the URL: a shorter one, or one
-# that is meant to be followed.
-TOO_DEEP = "too_deep"
-NOFOLLOW = "nofollow"
-PROVISIONAL_REFUSALS = (TOO_DEEP, NOFOLLOW)
 
 
 class State(StrEnum):
@@ -51,7 +44,7 @@ class Candidate:
         host: Whose turn it takes, see `crawler_app.urls.host_of`.
         depth: Links from a seed to here; a redirect is none.
         redirects_left: Redirects that may still follow.
-        refusal: Why it must not be fetched; empty if it may.
+        refusal: Why it must not be fetched; None if it may.
         is_sitemap: Whether a robots.txt or another sitemap names it as one.
     """
 
@@ -59,7 +52,7 @@ class Candidate:
     host: str
     depth: int = 0
     redirects_left: int = 0
-    refusal: str = ""
+    refusal: Reason | None = None
     is_sitemap: bool = False
 
 
@@ -151,8 +144,7 @@ class Outcome:
 
     Attributes:
         state: DONE, FAILED, or EXCLUDED if robots.txt forbids to ask.
-        reason: One word for counting: ``ok``, ``redirect``, ``http_404``, ``timeout``;
-            ``unchanged`` where the server has said so.
+        reason: Why it ended so; see `crawler_app.reasons`.
         status: HTTP status; None where no response came.
         size_bytes: Of the body after decompression.
         took_s: Duration of the last fetch; None where none was made.
@@ -163,7 +155,7 @@ class Outcome:
     """
 
     state: State
-    reason: str
+    reason: AnyReason
     status: int | None = None
     content_type: str = ""
     size_bytes: int = 0

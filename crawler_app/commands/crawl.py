@@ -16,13 +16,17 @@ from crawler_app.commands.interruptible import how_to_resume, run_interruptible
 from crawler_app.commands.summary_text import render_summary
 from crawler_app.config import CrawlConfig
 from crawler_app.crawl import Crawl
-from crawler_app.crawl.ending import PASSING_REASONS
 from crawler_app.crawler import Crawler, Result
 from crawler_app.directory import CrawlDirectory
 from crawler_app.models import UrlRecord
 from crawler_app.monitor import Monitor
-from crawler_app.report.reasons import meaning_of
-from crawler_app.results.comparison import THERE
+from crawler_app.reasons import (
+    CONTENT,
+    RETRYABLE,
+    AnyReason,
+    Reason,
+    meaning_of,
+)
 from crawler_app.terminal.showing import shown_on
 from crawler_app.text.escaping import printable
 from gencoro import gen
@@ -36,9 +40,6 @@ __all__ = [
     "run_and_show",
     "watching",
 ]
-
-# What fails so is worth another try once it is allowed.
-PRIVATE_ADDRESS = "private_address"
 
 
 def add_crawl(parser: argparse.ArgumentParser) -> None:
@@ -78,9 +79,11 @@ def resume(arguments: argparse.Namespace) -> int:
     check_showing(arguments)
     directory = CrawlDirectory.open(arguments.directory)
     config = dataclasses.replace(directory.config(), **read_options(arguments))
-    retried_reasons = PASSING_REASONS if arguments.retry_failed else ()
+    retried_reasons: set[AnyReason] = (
+        set(RETRYABLE) if arguments.retry_failed else set()
+    )
     if arguments.deny_private is False:
-        retried_reasons += (PRIVATE_ADDRESS,)
+        retried_reasons.add(Reason.PRIVATE_ADDRESS)
     return run_interruptible(
         lambda: run_and_show(
             Crawler(
@@ -183,11 +186,11 @@ def _complaint(end: UrlRecord | None) -> str:
     if end.outcome is None:  # stopped before it was its turn
         return ""
     reason = end.outcome.reason
-    if reason in THERE:
+    if reason in CONTENT:
         return ""
-    if reason == "redirect":
+    if reason == Reason.REDIRECT:
         return f"{printable(end.url)} redirects in a circle"
-    if reason == "robots":
+    if reason == Reason.ROBOTS:
         return (
             f"the robots.txt of its host asks not to fetch {printable(end.url)}; "
             "--no-robots if the site is yours"

@@ -54,6 +54,7 @@ from crawler_app.fetcher import Fetcher
 from crawler_app.frontier import Frontier
 from crawler_app.index import PageIndex
 from crawler_app.models import Candidate, Claim, Fetched, State
+from crawler_app.reasons import AnyReason
 from crawler_app.robots import RobotsCache
 from crawler_app.urls import host_of
 from gencoro import gen
@@ -84,7 +85,7 @@ class Failure:
 
     at: float
     url: str
-    reason: str
+    reason: AnyReason
     error: str
 
 

@@ -6,13 +6,11 @@ from crawler_app.crawl.stats import Stats
 from crawler_app.crawl.traps import QueryCounter, TrapLimits, trap_in
 from crawler_app.errors import UrlError
 from crawler_app.frontier import Frontier
-from crawler_app.models import NOFOLLOW, Candidate, State
+from crawler_app.models import Candidate, State
+from crawler_app.reasons import Reason, facts_of
 from crawler_app.urls import host_of, join
 
 __all__ = ["Admission"]
-
-# Where a sitemap may be that has no pages of the crawl beside it.
-BESIDE_THE_PAGES = ("out_of_scope", "not_included")
 
 
 class Admission:
@@ -27,7 +25,7 @@ class Admission:
     >>> admission.admit("page#top", base="http://a.test/").url
     'http://a.test/page'
     >>> admission.admit("http://b.test/").refusal
-    'out_of_scope'
+    <Reason.OUT_OF_SCOPE: 'out_of_scope'>
     """
 
     def __init__(self, config: CrawlConfig, frontier: Frontier, stats: Stats) -> None:
@@ -89,7 +87,7 @@ class Admission:
         if url in self._frontier:
             return None
         refusal = self.refusal(url, depth, nofollow=nofollow, is_sitemap=is_sitemap)
-        if refusal:
+        if refusal is not None:
             self._stats.add(f"excluded/{refusal}")
         if redirects_left is None:
             redirects_left = self._max_redirects
@@ -97,21 +95,21 @@ class Admission:
 
     def refusal(
         self, url: str, depth: int, *, nofollow: bool = False, is_sitemap: bool = False
-    ) -> str:
-        """Return why a canonical URL must not be fetched, in a word; empty if it may."""
-        verdict = self._scope.check(url, depth)
-        if not verdict.is_in_scope and not (
+    ) -> Reason | None:
+        """Return why a canonical URL must not be fetched; None if it may."""
+        refusal = self._scope.check(url, depth).refusal
+        if refusal is not None and not (
             is_sitemap
-            and verdict.refusal in BESIDE_THE_PAGES
+            and facts_of(refusal).spares_sitemaps
             and host_of(url) in self._seed_hosts
         ):
-            return verdict.refusal
+            return refusal
         if url in self._seeds:
-            return ""
+            return None
         if nofollow:
-            return NOFOLLOW
+            return Reason.NOFOLLOW
         # Last, for it counts those that pass.
         trap = trap_in(url, self._trap_limits)
-        if not trap and not self._queries.admit(url):
-            trap = "too_many_queries"
+        if trap is None and not self._queries.admit(url):
+            return Reason.TOO_MANY_QUERIES
         return trap

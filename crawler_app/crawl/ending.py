@@ -3,14 +3,13 @@
 import hashlib
 from dataclasses import dataclass, field, replace
 
-from crawler_app.crawl.host_state import HOST_FAULTS
 from crawler_app.errors import FetchError
 from crawler_app.models import Candidate, CrawledPage, Fetched, Outcome, State
 from crawler_app.politeness import retry_after_s
+from crawler_app.reasons import AnyReason, Reason, Retry, facts_of, reason_of_status
 from crawler_app.text.escaping import without_controls
 
 __all__ = [
-    "PASSING_REASONS",
     "Ending",
     "excluded",
     "failed",
@@ -20,19 +19,6 @@ __all__ = [
     "outcome_of",
     "put_back",
 ]
-
-# The server may be well again a little later.
-PASSING_STATUSES = (429, 500, 502, 503, 504)
-
-# Reasons for which a URL that failed may be worth another try some day.
-PASSING_REASONS = (
-    *HOST_FAULTS,
-    "timeout",
-    "hook_error",
-    "connection_closed",
-    "robots_unreachable",
-    *(f"http_{status}" for status in PASSING_STATUSES),
-)
 
 # Of a digest.  With eight, a million pages have two that differ and share one in one
 # crawl of forty million.
@@ -67,12 +53,12 @@ def put_back(held_until: float = 0.0) -> Ending:
     return Ending(None, held_until=held_until)
 
 
-def outcome_of(state: State, reason: str, fetched: Fetched) -> Outcome:
+def outcome_of(state: State, reason: AnyReason, fetched: Fetched) -> Outcome:
     """Return the outcome of a URL that was answered.
 
-    >>> outcome_of(State.DONE, "ok", Fetched("http://a.test/", 200, {}, b"x", 0.1))
+    >>> outcome_of(State.DONE, Reason.OK, Fetched("http://a.test/", 200, {}, b"x", 0.1))
     ... # doctest: +ELLIPSIS
-    Outcome(..., reason='ok', status=200, ..., size_bytes=1, took_s=0.1, ...)
+    Outcome(..., reason=<Reason.OK: 'ok'>, status=200, ..., size_bytes=1, took_s=0.1, ...)
     """
     return Outcome(
         state,
@@ -91,21 +77,22 @@ def of_error(exc: FetchError) -> Ending:
     return Ending(outcome, is_passing=exc.is_passing)
 
 
-def excluded(reason: str) -> Ending:
+def excluded(reason: Reason) -> Ending:
     """Return the ending of a URL that its host does not want to be asked for."""
     return Ending(Outcome(State.EXCLUDED, reason))
 
 
 def of_status(fetched: Fetched, now: float) -> Ending:
     """Return the ending of a URL that was answered with an error status."""
+    reason = reason_of_status(fetched.status)
     return Ending(
-        outcome_of(State.FAILED, f"http_{fetched.status}", fetched),
-        is_passing=fetched.status in PASSING_STATUSES,
+        outcome_of(State.FAILED, reason, fetched),
+        is_passing=facts_of(reason).retry is Retry.SOON,
         asked_for_s=retry_after_s(fetched.headers.get("Retry-After"), now),
     )
 
 
-def failed(outcome: Outcome, reason: str, error: str) -> Ending:
+def failed(outcome: Outcome, reason: Reason, error: str) -> Ending:
     """Return the ending of a URL whose answer is of no use."""
     failure = replace(outcome, state=State.FAILED, reason=reason, error=error)
     return Ending(failure)
@@ -113,4 +100,4 @@ def failed(outcome: Outcome, reason: str, error: str) -> Ending:
 
 def internal_error(exc: Exception) -> Ending:
     """Return the ending of a URL at which the crawler itself has failed."""
-    return Ending(Outcome(State.FAILED, "internal_error", error=repr(exc)))
+    return Ending(Outcome(State.FAILED, Reason.INTERNAL_ERROR, error=repr(exc)))

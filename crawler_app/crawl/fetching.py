@@ -16,6 +16,7 @@ from crawler_app.errors import ArchiveError
 from crawler_app.fetcher import Fetcher
 from crawler_app.frontier import Frontier
 from crawler_app.models import Fetched
+from crawler_app.reasons import Reason
 from crawler_app.urls import host_of
 
 __all__ = ["Exchanges"]
@@ -56,23 +57,23 @@ class Exchanges:
         self._is_recrawl = is_recrawl
         self._max_body_bytes = max_body_bytes
 
-    def fetch_page(self, url: str) -> Generator[Any, Any, tuple[Fetched, str]]:
+    def fetch_page(self, url: str) -> Generator[Any, Any, tuple[Fetched, Reason]]:
         """Fetch a URL, or find that it is as it was archived; and say which."""
         capture = None
         if self._archive is not None and self._is_recrawl:
             capture = self._archive.latest(url)
         if self._archive is None or capture is None:
-            return (yield from self.fetch(url)), "ok"
+            return (yield from self.fetch(url)), Reason.OK
         fetched = yield from self.fetch(url, _conditions(capture))
         if fetched.status != 304:
-            return fetched, "ok"
+            return fetched, Reason.OK
         try:
             archived = self._archive.read(capture, self._max_body_bytes)
         except ArchiveError as exc:
             logger.warning("%s is fetched whole: %s", url, exc)
-            return (yield from self.fetch(url)), "ok"
+            return (yield from self.fetch(url)), Reason.OK
         archived.took_s = fetched.took_s
-        return archived, "unchanged"
+        return archived, Reason.UNCHANGED
 
     def fetch(
         self, url: str, headers: Mapping[str, str] | None = None

@@ -9,11 +9,9 @@ from crawler_app import politeness
 from crawler_app.config import CrawlConfig
 from crawler_app.crawl.stats import Stats
 from crawler_app.models import Outcome
+from crawler_app.reasons import HOST_FAULTS
 
-__all__ = ["HOST_FAULTS", "Hosts"]
-
-# Faults of a host rather than of a URL.
-HOST_FAULTS = ("refused", "dns", "network")
+__all__ = ["Hosts"]
 
 # Of a host that is not known to be there no outage is waited out.
 NEVER_ANSWERED = (politeness.MAX_OUTAGE_PAUSES, 0.0)

@@ -18,6 +18,7 @@ from crawler_app.documents.settled_links import SettledLinks
 from crawler_app.errors import UrlError
 from crawler_app.index import PageIndex
 from crawler_app.models import Claim, CrawledPage, Fetched, Link, State
+from crawler_app.reasons import Reason
 from crawler_app.robots.rules import product_token
 from crawler_app.robots.tags import directives_in_header
 from crawler_app.urls import dedup_key, join_or_nothing, redirect_target
@@ -55,7 +56,9 @@ class Reader:
         self._keeps_page = keeps_page
         self._settled = SettledLinks()
 
-    def read(self, claim: Claim, fetched: Fetched, reason: str = "ok") -> Ending:
+    def read(
+        self, claim: Claim, fetched: Fetched, reason: Reason = Reason.OK
+    ) -> Ending:
         """Return how a URL ends that was answered, and what it led to.
 
         Args:
@@ -67,10 +70,10 @@ class Reader:
             return ending.of_status(fetched, self._clock())
         return self._content(claim, fetched, reason)
 
-    def _content(self, claim: Claim, fetched: Fetched, reason: str) -> Ending:
+    def _content(self, claim: Claim, fetched: Fetched, reason: Reason) -> Ending:
         """A page, whose links are admitted, or a sitemap, or a file."""
         outcome = ending.outcome_of(State.DONE, reason, fetched)
-        if reason == "unchanged":
+        if reason is Reason.UNCHANGED:
             outcome.status = 304  # what was read is the archived answer
         end = Ending(outcome)
         if self._is_sitemap(claim, fetched):
@@ -151,15 +154,15 @@ class Reader:
 
     def _redirect(self, claim: Claim, fetched: Fetched) -> Ending:
         """A redirect, whose target is admitted with one redirect fewer to go."""
-        outcome = ending.outcome_of(State.DONE, "redirect", fetched)
+        outcome = ending.outcome_of(State.DONE, Reason.REDIRECT, fetched)
         location = fetched.headers.get("Location", "")
         try:
             outcome.redirect_to = redirect_target(claim.url, location)
         except UrlError as exc:
-            return ending.failed(outcome, "bad_redirect", str(exc))
+            return ending.failed(outcome, Reason.BAD_REDIRECT, str(exc))
         if not claim.redirects_left:
             text = f"more than {self._config.max_redirects} redirects in a row"
-            return ending.failed(outcome, "too_many_redirects", text)
+            return ending.failed(outcome, Reason.TOO_MANY_REDIRECTS, text)
         target_url = outcome.redirect_to
         if _is_respelling(claim.url, target_url) and not self._admission.refusal(
             target_url, claim.depth

@@ -17,6 +17,7 @@ from crawler_app.crawl.stats import Stats
 from crawler_app.errors import FetchError
 from crawler_app.frontier import Frontier
 from crawler_app.models import Claim
+from crawler_app.reasons import Reason
 from crawler_app.robots import RobotsCache
 from crawler_app.robots.rules import Rules
 from gencoro import gen
@@ -74,8 +75,7 @@ class Obstacles:
         if (yield from self._hooks.allow(claim.url)):
             return None
         yield gen.moment  # as for those that robots.txt forbids
-        self._stats.add("excluded/should_fetch")
-        return ending.excluded("should_fetch")
+        return self._exclude(Reason.SHOULD_FETCH)
 
     def _is_exempt(self, claim: Claim) -> bool:
         """Return whether a URL is not for the user's own function to decide on."""
@@ -98,8 +98,11 @@ class Obstacles:
         if rules.allows(claim.url):
             return None
         yield gen.moment  # many in a row must not keep the loop from the others
-        self._stats.add("excluded/robots")
-        return ending.excluded("robots")
+        return self._exclude(Reason.ROBOTS)
+
+    def _exclude(self, reason: Reason) -> Ending:
+        self._stats.add(f"excluded/{reason}")
+        return ending.excluded(reason)
 
     def _heed(self, rules: Rules, claim: Claim) -> None:
         """Take in what a robots.txt says besides what it forbids."""
@@ -122,9 +125,7 @@ class Obstacles:
         """
         error = rules.error
         if error is not None:  # as if the URL itself had given no answer
-            raise FetchError(
-                error.reason, f"robots.txt: {error}", is_passing=error.is_passing
-            )
+            raise FetchError(error.reason, f"robots.txt: {error}")
         if rules.retry_at is not None:
             logger.warning(
                 "robots.txt of %s cannot be had now, so nothing of it is fetched; it is "
@@ -134,4 +135,4 @@ class Obstacles:
             )
             return ending.put_back(rules.retry_at)
         text = "robots.txt has answered with errors only, so nothing may be fetched"
-        return ending.of_error(FetchError("robots_unreachable", text, is_passing=False))
+        return ending.of_error(FetchError(Reason.ROBOTS_UNREACHABLE, text))

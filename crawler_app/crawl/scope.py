@@ -13,7 +13,8 @@ from publicsuffixlist import PublicSuffixList
 
 from crawler_app.errors import ConfigError
 from crawler_app.fetcher.addresses import is_literal
-from crawler_app.models import REACHES, TOO_DEEP
+from crawler_app.models import REACHES
+from crawler_app.reasons import Reason
 from crawler_app.urls import host_of, name_of
 
 __all__ = ["REACHES", "Scope", "Verdict", "registrable_domain"]
@@ -24,17 +25,17 @@ REMEMBERED_HOSTS = 10_000
 
 @dataclass(slots=True, frozen=True)
 class Verdict:
-    """Whether a URL may be fetched, and if not, why: one word for counting."""
+    """Whether a URL may be fetched; if not, why."""
 
     is_in_scope: bool
-    refusal: str = ""
+    refusal: Reason | None = None
 
 
 IN_SCOPE = Verdict(True)
-OUT_OF_REACH = Verdict(False, "out_of_scope")
-BELOW_DEPTH = Verdict(False, TOO_DEEP)
-EXCLUDED = Verdict(False, "excluded_by_pattern")
-NOT_INCLUDED = Verdict(False, "not_included")
+OUT_OF_REACH = Verdict(False, Reason.OUT_OF_SCOPE)
+BELOW_DEPTH = Verdict(False, Reason.TOO_DEEP)
+EXCLUDED = Verdict(False, Reason.EXCLUDED_BY_PATTERN)
+NOT_INCLUDED = Verdict(False, Reason.NOT_INCLUDED)
 
 
 class Scope:
@@ -60,10 +61,10 @@ class Scope:
 
     >>> scope = Scope(["http://a.test/"], exclude=["/private/"])
     >>> scope.check("http://a.test/private/x", depth=1)
-    Verdict(is_in_scope=False, refusal='excluded_by_pattern')
+    Verdict(is_in_scope=False, refusal=<Reason.EXCLUDED_BY_PATTERN: 'excluded_by_pattern'>)
     >>> scope = Scope(["http://www.a.test/docs/index.html"], reach="domain")
     >>> scope.check("https://files.a.test:8443/x", depth=1)
-    Verdict(is_in_scope=True, refusal='')
+    Verdict(is_in_scope=True, refusal=None)
     """
 
     def __init__(

@@ -13,6 +13,8 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from crawler_app.reasons import Reason
+
 __all__ = ["QueryCounter", "TrapLimits", "trap_in"]
 
 # Parameters of a query, and times that one of their names is in it.  Forms with check
@@ -45,28 +47,28 @@ class TrapLimits:
     max_parameter_repeats: int | None = MAX_PARAMETER_REPEATS
 
 
-def trap_in(url: str, limits: TrapLimits) -> str:
-    """Return in one word what is endless about a canonical URL; nothing if all is well.
+def trap_in(url: str, limits: TrapLimits) -> Reason | None:
+    """Return what is endless about a canonical URL; None for nothing.
 
     >>> limits = TrapLimits(2000, max_path_segments=40, max_segment_repeats=2)
     >>> trap_in("http://a.test/a/a/a/", limits), trap_in("http://a.test/a/a/", limits)
-    ('path_repeats', '')
+    (<Reason.PATH_REPEATS: 'path_repeats'>, None)
     """
     max_chars = limits.max_url_chars
     if max_chars is not None and len(url) > max_chars:
-        return "url_too_long"
+        return Reason.URL_TOO_LONG
     # There is nothing to count in most: a path cannot repeat a segment five times that
     # has not got five.
     segments = url.count("/") - 2
     repeats = limits.max_segment_repeats
     if repeats is not None and segments > repeats and _path_repeats(url, repeats):
-        return "path_repeats"
+        return Reason.PATH_REPEATS
     depth = limits.max_path_segments
     if depth is not None and segments > depth and _depth_of_path(url) > depth:
-        return "path_too_deep"
+        return Reason.PATH_TOO_DEEP
     if "&" in url:
         return _trap_in_query(url.partition("?")[2], limits)
-    return ""
+    return None
 
 
 def _path_repeats(url: str, most: int) -> bool:
@@ -84,15 +86,15 @@ def _depth_of_path(url: str) -> int:
     return url.partition("?")[0].count("/") - 2
 
 
-def _trap_in_query(query: str, limits: TrapLimits) -> str:
+def _trap_in_query(query: str, limits: TrapLimits) -> Reason | None:
     parameters = query.count("&") + 1
     if limits.max_parameters is not None and parameters > limits.max_parameters:
-        return "too_many_parameters"
+        return Reason.TOO_MANY_PARAMETERS
     most = limits.max_parameter_repeats
     if most is None or parameters <= most:
-        return ""
+        return None
     names = Counter(pair.partition("=")[0] for pair in query.split("&"))
-    return "parameter_repeats" if max(names.values()) > most else ""
+    return Reason.PARAMETER_REPEATS if max(names.values()) > most else None
 
 
 class QueryCounter:

@@ -16,6 +16,7 @@ from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
 from typing import Any
 
 from crawler_app.errors import FetchError
+from crawler_app.reasons import Reason
 from crawler_app.urls import is_loopback, name_of
 
 __all__ = [
@@ -142,9 +143,8 @@ def require_public_host(host: str) -> None:
 
 def _refusal(whatever: str) -> FetchError:
     return FetchError(
-        "private_address",
+        Reason.PRIVATE_ADDRESS,
         f"{whatever} is not on the public Internet; --allow-private crawls it",
-        is_passing=False,
     )
 
 

@@ -1,4 +1,4 @@
-"""What an `AsyncHTTPClient` fails with, in one word each, whichever client it is."""
+"""The `FetchError` for what an `AsyncHTTPClient` raised, whichever client it is."""
 
 import socket
 import ssl
@@ -9,18 +9,19 @@ from tornado.simple_httpclient import HTTPTimeoutError
 
 from crawler_app.errors import FetchError
 from crawler_app.httpclient import BadResponseError, ResponseTooLargeError
+from crawler_app.reasons import Reason
 
 __all__ = ["fetch_error"]
 
-# libcurl's CURLE_ codes that have a name of their own here, and whether they may pass.
+# libcurl's CURLE_ codes that have a name of their own here.
 REASON_BY_CURL_ERROR = {
-    3: ("bad_request", False),  # URL_MALFORMAT
-    6: ("dns", True),  # COULDNT_RESOLVE_HOST
-    7: ("refused", True),  # COULDNT_CONNECT
-    28: ("timeout", True),  # OPERATION_TIMEDOUT
-    35: ("tls", False),  # SSL_CONNECT_ERROR
-    60: ("tls", False),  # PEER_FAILED_VERIFICATION
-    100: ("too_large", False),  # TOO_LARGE: the head, or what a chunk unpacks to
+    3: Reason.BAD_REQUEST,  # URL_MALFORMAT
+    6: Reason.DNS,  # COULDNT_RESOLVE_HOST
+    7: Reason.REFUSED,  # COULDNT_CONNECT
+    28: Reason.TIMEOUT,  # OPERATION_TIMEDOUT
+    35: Reason.TLS,  # SSL_CONNECT_ERROR
+    60: Reason.TLS,  # PEER_FAILED_VERIFICATION
+    100: Reason.TOO_LARGE,  # TOO_LARGE: the head, or what a chunk unpacks to
 }
 
 
@@ -29,31 +30,31 @@ def fetch_error(exc: Exception) -> FetchError:
 
     >>> error = fetch_error(ConnectionRefusedError("nobody listens"))
     >>> error.reason, error.is_passing
-    ('refused', True)
+    (<Reason.REFUSED: 'refused'>, True)
     """
     text = str(exc) or type(exc).__name__
     if isinstance(exc, ssl.SSLError):
-        return FetchError("tls", text, is_passing=False)
+        return FetchError(Reason.TLS, text)
     if isinstance(exc, socket.gaierror):
-        return FetchError("dns", text, is_passing=True)
+        return FetchError(Reason.DNS, text)
     if isinstance(exc, ConnectionRefusedError):
-        return FetchError("refused", text, is_passing=True)
+        return FetchError(Reason.REFUSED, text)
     if isinstance(exc, OSError):
-        return FetchError("network", text, is_passing=True)
+        return FetchError(Reason.NETWORK, text)
     if isinstance(exc, UnsatisfiableReadError):
-        return FetchError("too_large", f"the head: {text}", is_passing=False)
+        return FetchError(Reason.TOO_LARGE, f"the head: {text}")
     if isinstance(exc, ResponseTooLargeError):
-        return FetchError("too_large", text, is_passing=False)
+        return FetchError(Reason.TOO_LARGE, text)
     if isinstance(exc, BadResponseError):
-        return FetchError("bad_response", text, is_passing=False)
+        return FetchError(Reason.BAD_RESPONSE, text)
     if isinstance(exc, HTTPClientError):  # code 599: the clients' own faults
         return _client_error(exc, text.removeprefix("HTTP 599: "))
-    return FetchError("bad_request", f"{type(exc).__name__}: {text}", is_passing=False)
+    return FetchError(Reason.BAD_REQUEST, f"{type(exc).__name__}: {text}")
 
 
 def _client_error(exc: HTTPClientError, text: str) -> FetchError:
-    reason, is_passing = REASON_BY_CURL_ERROR.get(getattr(exc, "errno", 0), ("", True))
-    if not reason or text.startswith("CONNECT tunnel"):  # of 7, too: by the proxy
+    reason = REASON_BY_CURL_ERROR.get(getattr(exc, "errno", 0))
+    if reason is None or text.startswith("CONNECT tunnel"):  # of 7, too: by the proxy
         is_late = isinstance(exc, HTTPTimeoutError)
-        reason = "timeout" if is_late else "connection_closed"
-    return FetchError(reason, text, is_passing=is_passing)
+        reason = Reason.TIMEOUT if is_late else Reason.CONNECTION_CLOSED
+    return FetchError(reason, text)

@@ -8,6 +8,7 @@ from tornado.httputil import HTTPHeaders
 
 from crawler_app.errors import FetchError
 from crawler_app.httpclient.codings import decoder_of
+from crawler_app.reasons import Reason
 
 __all__ = ["Incoming", "decoded", "too_large"]
 
@@ -111,6 +112,4 @@ def decoded(encoded: bytes, headers: HTTPHeaders, max_bytes: int) -> bytes:
 
 def too_large(max_bytes: int) -> FetchError:
     """Return the error for a body beyond the limit."""
-    return FetchError(
-        "too_large", f"the body has more than {max_bytes} bytes", is_passing=False
-    )
+    return FetchError(Reason.TOO_LARGE, f"the body has more than {max_bytes} bytes")

@@ -12,13 +12,13 @@ from collections.abc import Collection, Iterable, Iterator
 from crawler_app.errors import LeaseLostError
 from crawler_app.frontier import PATIENCE_S, Frontier
 from crawler_app.models import (
-    PROVISIONAL_REFUSALS,
     Candidate,
     Claim,
     Outcome,
     State,
     UrlRecord,
 )
+from crawler_app.reasons import PROVISIONAL
 from crawler_app.urls import dedup_key
 
 __all__ = ["MemoryFrontier"]
@@ -73,8 +73,7 @@ class MemoryFrontier(Frontier):
         key = dedup_key(candidate.url)
         known = self._url_by_key.get(key)
         if known is not None and (
-            candidate.refusal in PROVISIONAL_REFUSALS
-            or not _is_provisional(known.record)
+            candidate.refusal in PROVISIONAL or not _is_provisional(known.record)
         ):
             return False
         if known is not None:
@@ -270,4 +269,4 @@ class MemoryFrontier(Frontier):
 
 def _is_provisional(record: UrlRecord) -> bool:
     outcome = record.outcome
-    return outcome is not None and outcome.reason in PROVISIONAL_REFUSALS
+    return outcome is not None and outcome.reason in PROVISIONAL

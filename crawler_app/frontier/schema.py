@@ -10,6 +10,7 @@ from typing import Any
 
 from crawler_app import database
 from crawler_app.models import Outcome, State, UrlRecord
+from crawler_app.reasons import reason_of_word
 
 __all__ = [
     "CLEAR_OUTCOME",
@@ -97,8 +98,8 @@ _outcome_fields = attrgetter(*OUTCOME_COLUMNS)
 def values_of(outcome: Outcome) -> tuple[Any, ...]:
     """Return what goes into the columns of an outcome.
 
-    >>> values_of(Outcome(State.DONE, "ok", 200, title="Home"))
-    ('ok', 200, '', 0, None, 'Home', '', '', '', '')
+    >>> values_of(Outcome(State.DONE, reason_of_word("ok"), 200, title="Home"))
+    (<Reason.OK: 'ok'>, 200, '', 0, None, 'Home', '', '', '', '')
     """
     values: tuple[Any, ...] = _outcome_fields(outcome)
     return values
@@ -112,6 +113,8 @@ def record_of(row: tuple[Any, ...]) -> UrlRecord:
         for name, value in zip(OUTCOME_COLUMNS, values, strict=True)
         if value is not None
     }
+    if known:
+        known["reason"] = reason_of_word(known["reason"])
     outcome = Outcome(State(state), **known) if known else None
     return UrlRecord(url, State(state), depth, via, tries, outcome, finished_at)
 

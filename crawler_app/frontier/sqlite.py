@@ -29,13 +29,13 @@ from crawler_app.frontier.schema import (
     values_of,
 )
 from crawler_app.models import (
-    PROVISIONAL_REFUSALS,
     Candidate,
     Claim,
     Outcome,
     State,
     UrlRecord,
 )
+from crawler_app.reasons import PROVISIONAL
 from crawler_app.urls import dedup_key
 
 __all__ = ["SqliteFrontier"]
@@ -136,7 +136,7 @@ class SqliteFrontier(Frontier):
         giving = self._db.execute("SELECT id FROM host WHERE ready > 0")
         self._giving_host_ids.update(host_id for (host_id,) in giving)
         for url_id, url, reason in self._db.execute("SELECT id, url, reason FROM url"):
-            if reason in PROVISIONAL_REFUSALS:
+            if reason in PROVISIONAL:
                 self._provisional[_key(url)] = url_id
             else:
                 self._keys.add(_key(url))
@@ -313,7 +313,7 @@ class SqliteFrontier(Frontier):
             if key in self._keys:
                 continue
             old_id = self._provisional.get(key)
-            if old_id is not None and candidate.refusal in PROVISIONAL_REFUSALS:
+            if old_id is not None and candidate.refusal in PROVISIONAL:
                 continue
             host_id = self._host_id(candidate.host)
             self._insert(key, candidate, host_id, via, old_id)
@@ -353,7 +353,7 @@ class SqliteFrontier(Frontier):
         if old_id is not None:
             self._count_by_state[State.EXCLUDED] -= 1
             del self._provisional[key]
-        if candidate.refusal in PROVISIONAL_REFUSALS:
+        if candidate.refusal in PROVISIONAL:
             assert cursor.lastrowid is not None
             self._provisional[key] = cursor.lastrowid
             return

@@ -4,8 +4,8 @@ import datetime
 from dataclasses import asdict
 from typing import Any
 
+from crawler_app.reasons import meaning_of
 from crawler_app.report.findings import Broken, Duplicates, Host, Report
-from crawler_app.report.reasons import meaning_of
 
 __all__ = ["to_json"]
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from crawler_app.directory import Kept
+from crawler_app.reasons import AnyReason
 from crawler_app.report.shape import Shape
 from crawler_app.results.comparison import Comparison
 
@@ -56,7 +57,7 @@ class Broken:
 
     url: str
     status: int | None
-    reason: str
+    reason: AnyReason
     error: str = ""
     is_seed: bool = False
     links: list[HeldLink] = field(default_factory=list)
@@ -69,12 +70,12 @@ class Chain:
     Attributes:
         urls: From the first redirect to what it ends at.
         status: Of the last; None if it was not answered.
-        reason: How the last one ended; empty if it was not fetched yet.
+        reason: How the last one ended; None if it was not fetched yet.
     """
 
     urls: list[str]
     status: int | None = None
-    reason: str = ""
+    reason: AnyReason | None = None
 
 
 @dataclass(slots=True, frozen=True)
@@ -137,7 +138,7 @@ class Host:
 class Refusal:
     """URLs that were met and not to be fetched, for one reason; some of them."""
 
-    reason: str
+    reason: AnyReason
     count: int = 0
     examples: list[str] = field(default_factory=list)
 
@@ -148,7 +149,7 @@ class Failure:
 
     url: str
     status: int | None
-    reason: str
+    reason: AnyReason
     error: str = ""
 
 

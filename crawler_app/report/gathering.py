@@ -15,9 +15,9 @@ from crawler_app.directory import CrawlDirectory
 from crawler_app.frontier import Frontier
 from crawler_app.models import UrlRecord
 from crawler_app.progress import OnStep, in_steps, no_step
+from crawler_app.reasons import Reason
 from crawler_app.report.findings import Broken, Chain, Duplicates, Report
 from crawler_app.report.holders import Search, has_archive
-from crawler_app.report.reasons import REDIRECT_LOOP
 from crawler_app.report.tally import Tally
 from crawler_app.report.targets import Targets, add_first_pages
 from crawler_app.results.redirects import Redirects
@@ -131,7 +131,9 @@ def _broken(tally: Tally, redirects: Redirects, config: CrawlConfig) -> list[Bro
             )
         )
     for key, loop in redirects.loop_by_key.items():
-        found.append(Broken(loop[0], None, REDIRECT_LOOP, is_seed=key in seed_ends))
+        found.append(
+            Broken(loop[0], None, Reason.REDIRECT_LOOP, is_seed=key in seed_ends)
+        )
     return found
 
 

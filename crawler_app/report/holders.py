@@ -22,6 +22,7 @@ from crawler_app.documents.content_type import is_html
 from crawler_app.documents.settled_links import SettledLinks
 from crawler_app.errors import ArchiveError
 from crawler_app.models import Fetched, UrlRecord
+from crawler_app.reasons import Reason
 from crawler_app.report.processes import most_processes, run_in_processes
 from crawler_app.results.summary import is_page
 from crawler_app.urls import dedup_key, join_or_nothing, without_fragment
@@ -32,9 +33,6 @@ __all__ = ["Batch", "FoundLink", "Search", "has_archive"]
 PAGES_PER_PROCESS = 300
 
 BATCH_PAGES = 50
-
-# With links although they do not count as pages: a user's own function failed.
-HOOK_ERROR = "hook_error"
 
 
 class FoundLink(NamedTuple):
@@ -121,7 +119,7 @@ def _has_links(record: UrlRecord) -> bool:
     outcome = record.outcome
     if outcome is None:
         return False
-    if outcome.reason == HOOK_ERROR:
+    if outcome.reason == Reason.HOOK_ERROR:  # no page, and yet its links were met
         return is_html(outcome.content_type)
     return is_page(outcome)
 

@@ -10,10 +10,9 @@ from collections.abc import Callable
 
 from crawler_app.documents.content_type import is_html
 from crawler_app.models import Outcome, State, UrlRecord
+from crawler_app.reasons import CONTENT, AnyReason, is_broken
 from crawler_app.report.findings import Failure, Host, Ranked, Refusal, Totals
-from crawler_app.report.reasons import is_broken
 from crawler_app.report.shape import Kind, Shape
-from crawler_app.results.comparison import THERE
 from crawler_app.results.redirects import Redirects
 from crawler_app.urls import host_of
 
@@ -54,7 +53,7 @@ class Tally:
         self.repeated_digests: set[str] = set()
         self._digests: set[int] = set()
         self._host_by_name: dict[str, Host] = {}
-        self._refusal_by_reason: dict[str, Refusal] = {}
+        self._refusal_by_reason: dict[AnyReason, Refusal] = {}
         self._slowest = _Best(lambda ranked: ranked.took_s)
         self._largest = _Best(lambda ranked: ranked.size_bytes)
 
@@ -74,7 +73,7 @@ class Tally:
         self._count_end(record, outcome, host)
         if record.state is State.FAILED:
             self._fail(record, outcome, host)
-        elif outcome.reason in THERE:
+        elif outcome.reason in CONTENT:
             self._count_content(record, outcome, host)
         else:
             self.totals.redirects += 1
@@ -118,7 +117,8 @@ class Tally:
 
     def _refuse(self, record: UrlRecord) -> None:
         self.totals.refused += 1
-        reason = record.outcome.reason if record.outcome else ""
+        assert record.outcome is not None
+        reason = record.outcome.reason
         refusal = self._refusal_by_reason.setdefault(reason, Refusal(reason))
         refusal.count += 1
         if len(refusal.examples) < EXAMPLES:

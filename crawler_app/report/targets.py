@@ -28,7 +28,8 @@ class Targets:
     Attributes:
         number_by_key: Of each URL, by its dedup key.
 
-    >>> gone = Broken("http://a/gone", 404, "http_404")
+    >>> from crawler_app.reasons import reason_of_status
+    >>> gone = Broken("http://a/gone", 404, reason_of_status(404))
     >>> targets = Targets([gone], Redirects({"http://a/old": "http://a/gone"}))
     >>> number = targets.number_by_key["http://a/old"]
     >>> targets.add_links([FoundLink(number, "http://a/", "Old", "old")])

@@ -3,8 +3,8 @@
 Pure.  The same words stand at the head of the page and of the text.
 """
 
+from crawler_app.reasons import Reason, meaning_of
 from crawler_app.report.findings import Report
-from crawler_app.report.reasons import meaning_of
 from crawler_app.report.tables import command
 from crawler_app.results.summary import FINISHED, RUNNING
 from crawler_app.text.formatting import cut, number
@@ -43,8 +43,8 @@ def _why_nothing(report: Report) -> str:
         detail = f" ({cut(failure.error, ERROR_CHARS)})" if failure.error else ""
         return meaning_of(failure.reason) + detail
     reasons = [refusal.reason for refusal in report.refused]
-    if "robots" in reasons:
-        asked = meaning_of("robots")
+    if Reason.ROBOTS in reasons:
+        asked = meaning_of(Reason.ROBOTS)
         return f"{asked}; if the site is yours, “gencrawl crawl --no-robots” does"
     if reasons and not report.totals.left:
         where = "what it redirects to: " if report.totals.redirects else ""

@@ -3,17 +3,12 @@
 from dataclasses import dataclass, field
 from typing import Any
 
-from crawler_app.crawl.ending import PASSING_REASONS
 from crawler_app.frontier import Frontier
 from crawler_app.models import UrlRecord
+from crawler_app.reasons import CONTENT, RETRYABLE, AnyReason, Reason
 from crawler_app.urls import dedup_key
 
-__all__ = ["THERE", "Comparison", "Vanished", "compare"]
-
-# How a URL ends that gave a page or a file.
-THERE = ("ok", "unchanged")
-
-NO_LONGER_LINKED = "no longer linked"
+__all__ = ["Comparison", "Vanished", "compare"]
 
 
 @dataclass(slots=True, frozen=True)
@@ -25,7 +20,7 @@ class Vanished:
     """
 
     url: str
-    reason: str
+    reason: AnyReason
 
 
 @dataclass(slots=True)
@@ -70,29 +65,29 @@ def compare(before: Frontier, now: Frontier) -> Comparison:
     digest_by_key = {
         dedup_key(record.url): (record.url, record.outcome.digest)
         for record in before.records()
-        if record.outcome is not None and record.outcome.reason in THERE
+        if record.outcome is not None and record.outcome.reason in CONTENT
     }
     comparison = Comparison(was_whole=before.is_drained())
     for record in now.records():
         known = digest_by_key.pop(dedup_key(record.url), None)
         if record.outcome is None:
             continue
-        if record.outcome.reason in THERE:
+        if record.outcome.reason in CONTENT:
             _count(comparison, record, known and known[1])
-        elif known is not None and record.outcome.reason in PASSING_REASONS:
+        elif known is not None and record.outcome.reason in RETRYABLE:
             comparison.unreachable.append(record.url)
         elif known is not None:
             comparison.vanished.append(Vanished(record.url, record.outcome.reason))
     comparison.is_whole = now.is_drained() and not _is_blind(comparison)
     if comparison.is_whole:
         comparison.vanished += [
-            Vanished(url, NO_LONGER_LINKED) for url, _ in digest_by_key.values()
+            Vanished(url, Reason.NO_LONGER_LINKED) for url, _ in digest_by_key.values()
         ]
     return comparison
 
 
 def _is_blind(comparison: Comparison) -> bool:
-    is_forbidden = any(page.reason == "robots" for page in comparison.vanished)
+    is_forbidden = any(page.reason == Reason.ROBOTS for page in comparison.vanished)
     return is_forbidden or bool(comparison.unreachable)
 
 

@@ -9,7 +9,7 @@ from crawler_app.documents.content_type import is_html
 from crawler_app.frontier import Frontier
 from crawler_app.models import Outcome, State, UrlRecord
 from crawler_app.progress import OnStep, in_steps, no_step
-from crawler_app.results.comparison import THERE
+from crawler_app.reasons import CONTENT, AnyReason
 from crawler_app.results.redirects import Redirects
 from crawler_app.urls import dedup_key
 
@@ -51,7 +51,9 @@ class Summary:
     """
 
     count_by_state: dict[State, int] = field(default_factory=dict)
-    count_by_reason: dict[State, collections.Counter[str]] = field(default_factory=dict)
+    count_by_reason: dict[State, collections.Counter[AnyReason]] = field(
+        default_factory=dict
+    )
     count_by_status: collections.Counter[int] = field(
         default_factory=collections.Counter
     )
@@ -162,10 +164,11 @@ def pages_of(frontier: Frontier) -> set[str]:
 def is_page(outcome: Outcome) -> bool:
     """Return whether a URL gave an HTML page.
 
-    >>> is_page(Outcome(State.DONE, "ok", 200, content_type="text/html"))
+    >>> from crawler_app.reasons import Reason
+    >>> is_page(Outcome(State.DONE, Reason.OK, 200, content_type="text/html"))
     True
     """
-    return outcome.reason in THERE and is_html(outcome.content_type)
+    return outcome.reason in CONTENT and is_html(outcome.content_type)
 
 
 def state_of(urls: int, left: int, owner: int | None) -> str:

@@ -134,7 +134,7 @@ class RobotsCache:
             # no HTTP at all, cannot mean more.  Precedent: Google.
             # A new one: its cause and their frames, with a connection or a body, would
             # be kept for a day.
-            error = FetchError(exc.reason, str(exc), is_passing=exc.is_passing)
+            error = FetchError(exc.reason, str(exc))
         return self._miss(origin, asked_for_s, error)
 
     def _follow(self, url: str) -> Generator[Any, Any, Fetched]:

@@ -39,6 +39,7 @@ from crawler_app.fetcher.requests_.adapter import (
 from crawler_app.fetcher.requests_.errors import requests_error
 from crawler_app.httpclient.codings import ACCEPTED
 from crawler_app.models import Fetched
+from crawler_app.reasons import Reason
 from gencoro import gen
 from gencoro.concurrent import future_set_exception_unless_cancelled, run_on_executor
 
@@ -103,7 +104,7 @@ class RequestsFetcher:
     ) -> Generator[Any, Any, Fetched]:
         """Fetch a URL once; see `crawler_app.fetcher.Fetcher`."""
         if self._is_closed:
-            raise FetchError("bad_request", "the fetcher is closed", is_passing=False)
+            raise FetchError(Reason.BAD_REQUEST, "the fetcher is closed")
         self._outgoing.require_public_host(url)
         wire = Wire(self._outgoing.check_address)
         exchange = _Exchange(url, self._outgoing.headers_for(url, headers), wire)
@@ -124,7 +125,7 @@ class RequestsFetcher:
         """Let go of the threads; those that cannot be stopped are waited for briefly."""
         self._is_closed = True
         for exchange in self._awaited:
-            exchange.fail("connection_closed", "the fetcher was closed")
+            exchange.fail(Reason.CONNECTION_CLOSED, "the fetcher was closed")
         self._threads.shutdown(wait=False, cancel_futures=True)
         give_up_at = time.monotonic() + CLOSE_WITHIN_S
         are_over = [
@@ -234,13 +235,13 @@ class _Exchange:
         """
         if not self.outcome.done():
             self._timer = asyncio.get_running_loop().call_later(
-                limit_s, self.fail, "timeout", f"not done after {limit_s} seconds"
+                limit_s, self.fail, Reason.TIMEOUT, f"not done after {limit_s} seconds"
             )
 
-    def fail(self, reason: str, text: str) -> None:
+    def fail(self, reason: Reason, text: str) -> None:
         """End the fetch, whatever the thread does."""
         self.wire.cut()
-        error = FetchError(reason, text, is_passing=True)
+        error = FetchError(reason, text)
         if not self.outcome.done():
             future_set_exception_unless_cancelled(self.outcome, error)
 
@@ -300,7 +301,7 @@ def _read_body(response: requests.Response, incoming: Incoming, wire: Wire) -> N
 def _require_wanted(wire: Wire) -> None:
     if wire.is_cut:
         text = "nobody waits for it any more"
-        raise FetchError("connection_closed", text, is_passing=True)
+        raise FetchError(Reason.CONNECTION_CLOSED, text)
 
 
 def _chunks(raw: Any) -> Iterator[bytes]:

@@ -15,25 +15,24 @@ from tornado.httputil import HTTPInputError
 
 from crawler_app.errors import FetchError
 from crawler_app.httpclient import BadResponseError, ResponseTooLargeError
+from crawler_app.reasons import Reason
 
 __all__ = ["requests_error"]
 
 # The first line that any error of the chain is in counts: an InvalidChunkLength is an
 # IncompleteRead, and RemoteDisconnected a BadStatusLine.
-REASONS: tuple[tuple[str, bool, tuple[type[BaseException], ...]], ...] = (
-    ("tls", False, (ssl.SSLError, requests.exceptions.SSLError)),
-    ("dns", True, (socket.gaierror,)),
-    ("refused", True, (ConnectionRefusedError,)),
+REASONS: tuple[tuple[Reason, tuple[type[BaseException], ...]], ...] = (
+    (Reason.TLS, (ssl.SSLError, requests.exceptions.SSLError)),
+    (Reason.DNS, (socket.gaierror,)),
+    (Reason.REFUSED, (ConnectionRefusedError,)),
     (
-        "timeout",
-        True,
+        Reason.TIMEOUT,
         (TimeoutError, requests.Timeout, urllib3.exceptions.TimeoutError),
     ),
-    ("too_large", False, (ResponseTooLargeError, http.client.LineTooLong)),
-    ("bad_response", False, (urllib3.exceptions.InvalidChunkLength,)),
+    (Reason.TOO_LARGE, (ResponseTooLargeError, http.client.LineTooLong)),
+    (Reason.BAD_RESPONSE, (urllib3.exceptions.InvalidChunkLength,)),
     (
-        "connection_closed",
-        True,
+        Reason.CONNECTION_CLOSED,
         (
             http.client.RemoteDisconnected,
             http.client.IncompleteRead,
@@ -41,8 +40,7 @@ REASONS: tuple[tuple[str, bool, tuple[type[BaseException], ...]], ...] = (
         ),
     ),
     (
-        "bad_response",
-        False,
+        Reason.BAD_RESPONSE,
         (
             BadResponseError,
             HTTPInputError,
@@ -53,8 +51,7 @@ REASONS: tuple[tuple[str, bool, tuple[type[BaseException], ...]], ...] = (
         ),
     ),
     (
-        "bad_request",
-        False,
+        Reason.BAD_REQUEST,
         (
             UnicodeError,
             http.client.InvalidURL,
@@ -72,22 +69,22 @@ def requests_error(exc: Exception) -> FetchError:
 
     >>> error = requests_error(requests.ConnectTimeout("too late"))
     >>> error.reason, error.is_passing
-    ('timeout', True)
+    (<Reason.TIMEOUT: 'timeout'>, True)
     """
     chain = list(_chain(exc))
     text = str(exc) or type(exc).__name__
-    for reason, is_passing, types in REASONS:
+    for reason, types in REASONS:
         if any(isinstance(each, types) for each in chain):
-            return FetchError(reason, text, is_passing=is_passing)
+            return FetchError(reason, text)
     if any(_is_too_many_headers(each) for each in chain):
-        return FetchError("too_large", f"the head: {text}", is_passing=False)
+        return FetchError(Reason.TOO_LARGE, f"the head: {text}")
     if any(type(each).__module__ == "builtins" and _is_os(each) for each in chain):
-        return FetchError("network", text, is_passing=True)
+        return FetchError(Reason.NETWORK, text)
     if any(isinstance(each, urllib3.exceptions.ProtocolError) for each in chain):
-        return FetchError("connection_closed", text, is_passing=True)
+        return FetchError(Reason.CONNECTION_CLOSED, text)
     if isinstance(exc, requests.RequestException | OSError):
-        return FetchError("network", text, is_passing=True)
-    return FetchError("bad_request", f"{type(exc).__name__}: {text}", is_passing=False)
+        return FetchError(Reason.NETWORK, text)
+    return FetchError(Reason.BAD_REQUEST, f"{type(exc).__name__}: {text}")
 
 
 def _chain(exc: BaseException) -> Iterator[BaseException]:

@@ -7,8 +7,8 @@ import itertools
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
+from crawler_app.reasons import facts_of, meaning_of
 from crawler_app.report.findings import Broken, HeldLink, Report
-from crawler_app.report.reasons import REDIRECT_LOOP, meaning_of
 from crawler_app.report.tables import Limits, Shown, all_in_json, home_of, shown
 from crawler_app.text.formatting import cut, number, sentence
 
@@ -19,15 +19,6 @@ SEEN_HOLDERS = 3
 
 TEXT_CHARS = 80
 ERROR_CHARS = 160
-
-BADGE_BY_REASON = {
-    "connection_closed": "cut off",
-    "dns": "no host",
-    "network": "no way",
-    REDIRECT_LOOP: "loop",
-    "refused": "no server",
-    "tls": "TLS",
-}
 
 
 @dataclass(slots=True, frozen=True)
@@ -101,7 +92,7 @@ def _item(broken: Broken, home: str, limits: Limits) -> Item:
     item = Item(
         url.name,
         url.href,
-        _badge(broken),
+        facts_of(broken.reason).badge or broken.reason.replace("_", " "),
         "bad" if broken.status is not None else "dead",
         _words(broken, pages),
         seen[:SEEN_HOLDERS],
@@ -110,12 +101,6 @@ def _item(broken: Broken, home: str, limits: Limits) -> Item:
     if pages > len(seen):
         item.more = f"And {number(pages - len(seen), 'more page')}."
     return item
-
-
-def _badge(broken: Broken) -> str:
-    if broken.reason.startswith("http_"):
-        return str(broken.status)
-    return BADGE_BY_REASON.get(broken.reason, broken.reason.replace("_", " "))
 
 
 def _words(broken: Broken, pages: int) -> str:

@@ -7,7 +7,7 @@ import dataclasses
 from collections.abc import Sequence
 from typing import Any
 
-from crawler_app.report.reasons import meaning_of
+from crawler_app.reasons import meaning_of
 from crawler_app.report.tables import Cell, Maker, Table, shown
 from crawler_app.results.comparison import Vanished
 from crawler_app.results.summary import FINISHED

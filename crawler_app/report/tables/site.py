@@ -5,8 +5,8 @@ Pure.  One public function is one section.
 
 from collections.abc import Sequence
 
+from crawler_app.reasons import is_broken, meaning_of, reason_of_status
 from crawler_app.report.findings import Chain, Duplicates, Ranked
-from crawler_app.report.reasons import is_broken, meaning_of
 from crawler_app.report.tables import LINES, Cell, Maker, Shown, Table
 from crawler_app.text.formatting import bar_percent, cut, number, seconds, size
 
@@ -91,7 +91,7 @@ def chains(maker: Maker) -> Table:
 
 
 def _chain(maker: Maker, chain: Chain) -> list[Cell]:
-    if not chain.reason:
+    if chain.reason is None:
         end = Cell("not fetched")
     elif chain.status is None:
         badge = "bad" if is_broken(chain.reason) else ""
@@ -187,7 +187,7 @@ def hosts(maker: Maker) -> Table:
 
 
 def _status(status: int) -> Cell:
-    name = meaning_of(f"http_{status}")
+    name = meaning_of(reason_of_status(status))
     if status == NOT_MODIFIED:
         return Cell(f"{name} (as before)", badge="ok")
     badge = "ok" if status < 300 else "moved" if status < 400 else "bad"

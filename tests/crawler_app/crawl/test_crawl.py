@@ -375,7 +375,7 @@ class OutageFetcher(HttpFetcher):
         self.good -= 1
         if self.good < 0 < self.bad:
             self.bad -= 1
-            raise FetchError("refused", "Connection refused", is_passing=True)
+            raise FetchError("refused", "Connection refused")
         return (yield super().fetch(url))
 
 
@@ -425,7 +425,7 @@ def test_time_out_is_no_sign_that_a_host_is_there(crawl):
             yield gen.moment
             self.good -= 1
             reason = "timeout" if self.good > 0 else "refused"
-            raise FetchError(reason, "no answer", is_passing=True)
+            raise FetchError(reason, "no answer")
 
     crawler = crawl(fetcher=SilentFetcher)
 
@@ -697,7 +697,7 @@ def test_fetcher_fault_keeps_its_reason(site, crawl):
     class Refusing(HttpFetcher):
         @gen.coroutine
         def fetch(self, url, headers=None):
-            raise FetchError("tls", "bad certificate", is_passing=False)
+            raise FetchError("tls", "bad certificate")
 
     crawler = crawl(fetcher=Refusing)
 

@@ -7,11 +7,11 @@ import functools
 import pytest
 
 from crawler_app.config import CrawlConfig
-from crawler_app.crawl.ending import PASSING_REASONS
 from crawler_app.crawl.hooks import Hooks
 from crawler_app.crawler import Crawler
 from crawler_app.errors import ConfigError
 from crawler_app.models import Link, State
+from crawler_app.reasons import RETRYABLE
 from gencoro import gen
 from gencoro.ioloop import IOLoop
 
@@ -152,7 +152,7 @@ def test_page_whose_hook_fails_has_failed_and_its_links_are_followed(
     (record,) = [r for r in caplog.records if r.name == "crawler_app.crawl.hooks"]
     assert site.url in record.getMessage()
     assert record.exc_info[0] is ValueError
-    assert "hook_error" in PASSING_REASONS  # for `resume --retry-failed`
+    assert "hook_error" in RETRYABLE  # for `resume --retry-failed`
 
 
 def cancelled(page):

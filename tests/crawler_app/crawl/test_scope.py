@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from crawler_app.crawl.scope import REACHES, Scope, registrable_domain
 from crawler_app.errors import ConfigError
-from crawler_app.models import TOO_DEEP
+from crawler_app.reasons import Reason
 
 
 @pytest.mark.parametrize(
@@ -32,17 +32,17 @@ def test_hosts_of_the_seeds_are_in_scope(url, is_in_scope):
     verdict = scope.check(url, depth=3)
 
     assert verdict.is_in_scope is is_in_scope
-    assert verdict.refusal == ("" if is_in_scope else "out_of_scope")
+    assert verdict.refusal == (None if is_in_scope else "out_of_scope")
 
 
 @pytest.mark.parametrize(
     ("path", "refusal"),
     [
-        ("docs/x", ""),
+        ("docs/x", None),
         ("docs/private/x", "excluded_by_pattern"),
         ("private/x", "excluded_by_pattern"),
         ("x.pdf", "excluded_by_pattern"),
-        ("x.pdf?docs/", ""),
+        ("x.pdf?docs/", None),
         ("blog/x", "not_included"),
         ("Docs/x", "not_included"),
     ],
@@ -66,7 +66,9 @@ def test_seed_is_in_scope_whatever_the_patterns_say():
     assert not scope.check("http://a.test/start2", depth=0).is_in_scope
 
 
-@pytest.mark.parametrize(("depth", "refusal"), [(0, ""), (2, ""), (3, TOO_DEEP)])
+@pytest.mark.parametrize(
+    ("depth", "refusal"), [(0, None), (2, None), (3, Reason.TOO_DEEP)]
+)
 def test_depth_limit(depth, refusal):
     scope = Scope(["http://a.test/"], max_depth=2)
 
@@ -78,7 +80,7 @@ def test_depth_limit_of_zero_is_the_seeds():
 
     assert scope.check("http://a.test/", depth=0).is_in_scope
     assert scope.check("http://a.test/", depth=1).is_in_scope
-    assert scope.check("http://a.test/x", depth=1).refusal == TOO_DEEP
+    assert scope.check("http://a.test/x", depth=1).refusal == Reason.TOO_DEEP
 
 
 def test_reason_that_a_shorter_way_cannot_undo_comes_before_the_depth():
@@ -190,7 +192,7 @@ def test_any_reaches_every_host_that_the_patterns_let_through():
 
     assert scope.check("https://b.test:8000/x", 2).is_in_scope
     assert scope.check("http://b.test/ads/x", 1).refusal == "excluded_by_pattern"
-    assert scope.check("http://b.test/x", 3).refusal == TOO_DEEP
+    assert scope.check("http://b.test/x", 3).refusal == Reason.TOO_DEEP
 
 
 @pytest.mark.parametrize("reach", REACHES)

@@ -24,24 +24,24 @@ def with_parameters(*names):
 @pytest.mark.parametrize(
     ("url", "trap"),
     [
-        ("http://a.test/" + "x" * 1986, ""),
+        ("http://a.test/" + "x" * 1986, None),
         ("http://a.test/" + "x" * 1987, "url_too_long"),
         ("http://a.test/?" + "x" * 1986, "url_too_long"),
-        ("http://a.test/a/a/a/a", ""),
+        ("http://a.test/a/a/a/a", None),
         ("http://a.test/a/a/a/a/a", "path_repeats"),
-        ("http://a.test/a/b/a/b/a/b/a/b/", ""),
+        ("http://a.test/a/b/a/b/a/b/a/b/", None),
         ("http://a.test/a/b/a/b/a/b/a/b/a", "path_repeats"),
         ("http://a.test/x/css/css/css/css/css/main.css", "path_repeats"),
-        ("http://a.test/1/2/3/4/5/6/7/8", ""),
-        ("http://a.test//////////", ""),
-        ("http://a.test/?/a/a/a/a/a/a", ""),
-        ("http://a.test/" + "/".join(map(str, range(40))), ""),
+        ("http://a.test/1/2/3/4/5/6/7/8", None),
+        ("http://a.test//////////", None),
+        ("http://a.test/?/a/a/a/a/a/a", None),
+        ("http://a.test/" + "/".join(map(str, range(40))), None),
         ("http://a.test/" + "/".join(map(str, range(41))), "path_too_deep"),
-        ("http://a.test/?" + "/".join(map(str, range(41))), ""),
-        (with_parameters(*range(40)), ""),
+        ("http://a.test/?" + "/".join(map(str, range(41))), None),
+        (with_parameters(*range(40)), None),
         (with_parameters(*range(41)), "too_many_parameters"),
-        ("http://a.test/" + "&" * 41, ""),
-        (with_parameters(*["tag"] * 10, "a", "b"), ""),
+        ("http://a.test/" + "&" * 41, None),
+        (with_parameters(*["tag"] * 10, "a", "b"), None),
         (with_parameters(*["tag"] * 11), "parameter_repeats"),
     ],
 )
@@ -61,7 +61,7 @@ def test_limits(url, trap):
     ],
 )
 def test_ordinary_url_is_no_trap(url):
-    assert trap_in(url, LIMITS) == ""
+    assert trap_in(url, LIMITS) is None
 
 
 def test_link_that_grows_its_own_path_is_a_trap_after_few_steps():
@@ -84,8 +84,8 @@ def test_link_that_grows_its_own_path_is_a_trap_after_few_steps():
 )
 def test_each_limit_can_be_moved_and_turned_off(limit, url):
     assert trap_in(url, LIMITS) != ""
-    assert trap_in(url, dataclasses.replace(LIMITS, **{limit: 10_000})) == ""
-    assert trap_in(url, dataclasses.replace(LIMITS, **{limit: None})) == ""
+    assert trap_in(url, dataclasses.replace(LIMITS, **{limit: 10_000})) is None
+    assert trap_in(url, dataclasses.replace(LIMITS, **{limit: None})) is None
 
 
 URLS = st.text(st.sampled_from("ab/?&=#.%"), max_size=200).map("http://a.test/".__add__)
@@ -94,14 +94,14 @@ URLS = st.text(st.sampled_from("ab/?&=#.%"), max_size=200).map("http://a.test/".
 @given(URLS | st.text())
 def test_any_text_is_judged(url):
     assert trap_in(url, LIMITS) in (
-        "",
+        None,
         "url_too_long",
         "path_repeats",
         "path_too_deep",
         "too_many_parameters",
         "parameter_repeats",
     )
-    assert trap_in(url, NO_LIMITS) == ""
+    assert trap_in(url, NO_LIMITS) is None
 
 
 @given(URLS)

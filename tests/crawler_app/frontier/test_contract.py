@@ -23,14 +23,12 @@ from crawler_app.frontier import PATIENCE_S
 from crawler_app.frontier.memory import MemoryFrontier
 from crawler_app.frontier.sqlite import SqliteFrontier
 from crawler_app.models import (
-    NOFOLLOW,
-    PROVISIONAL_REFUSALS,
-    TOO_DEEP,
     Candidate,
     Outcome,
     State,
     UrlRecord,
 )
+from crawler_app.reasons import PROVISIONAL, Reason
 from crawler_app.urls import dedup_key
 
 LEASE_S = 60.0
@@ -110,7 +108,7 @@ def test_new_url_that_is_refused_is_kept_with_the_reason(frontier):
 
 
 def test_url_that_was_too_deep_is_queued_when_met_by_a_shorter_way(frontier):
-    frontier.add([found("start"), found("x", depth=5, refusal=TOO_DEEP)])
+    frontier.add([found("start"), found("x", depth=5, refusal=Reason.TOO_DEEP)])
     start = claim(frontier)
     was_known = url("x") in frontier
 
@@ -128,16 +126,16 @@ def test_url_that_was_too_deep_is_queued_when_met_by_a_shorter_way(frontier):
 
 
 def test_url_that_was_too_deep_stays_so_when_met_by_another_long_way(frontier):
-    frontier.add([found("x", depth=5, refusal=TOO_DEEP)])
+    frontier.add([found("x", depth=5, refusal=Reason.TOO_DEEP)])
 
-    assert frontier.add([found("x", depth=6, refusal=TOO_DEEP)]) == 0
+    assert frontier.add([found("x", depth=6, refusal=Reason.TOO_DEEP)]) == 0
 
     assert record(frontier, "x").depth == 5
     assert frontier.count(State.EXCLUDED) == 1
 
 
 def test_url_that_was_too_deep_can_be_refused_for_another_reason(frontier):
-    frontier.add([found("x", depth=5, refusal=TOO_DEEP)])
+    frontier.add([found("x", depth=5, refusal=Reason.TOO_DEEP)])
 
     assert frontier.add([found("x", depth=1, refusal="out_of_scope")]) == 0
 
@@ -147,10 +145,10 @@ def test_url_that_was_too_deep_can_be_refused_for_another_reason(frontier):
     assert frontier.add([found("x", depth=1)]) == 0
 
 
-@pytest.mark.parametrize("refusal", PROVISIONAL_REFUSALS)
+@pytest.mark.parametrize("refusal", sorted(PROVISIONAL))
 def test_url_whose_links_were_refused_is_queued_when_a_link_is_not(frontier, refusal):
     frontier.add([found("x", depth=2, refusal=refusal)])
-    assert frontier.add([found("x", depth=1, refusal=NOFOLLOW)]) == 0
+    assert frontier.add([found("x", depth=1, refusal=Reason.NOFOLLOW)]) == 0
     assert url("x") not in frontier
 
     assert frontier.add([found("x", depth=3)]) == 1
@@ -478,7 +476,7 @@ def test_spellings_that_servers_do_not_tell_apart_are_one_url(frontier):
 
 
 def test_shorter_way_in_another_spelling_is_the_one_that_is_fetched(frontier):
-    frontier.add([found("f%28x%29", depth=5, refusal=TOO_DEEP), found("y", 1)])
+    frontier.add([found("f%28x%29", depth=5, refusal=Reason.TOO_DEEP), found("y", 1)])
 
     frontier.add([found("f(x)", depth=1)])
 
@@ -801,16 +799,14 @@ class Model:
     def is_settled(self, url):
         row = self.known(url)
         return row is not None and not (
-            row.record.outcome and row.record.outcome.reason in PROVISIONAL_REFUSALS
+            row.record.outcome and row.record.outcome.reason in PROVISIONAL
         )
 
     def add(self, candidates, via=""):
         queued = 0
         for new in candidates:
             known = self.known(new.url)
-            if self.is_settled(new.url) or (
-                known and new.refusal in PROVISIONAL_REFUSALS
-            ):
+            if self.is_settled(new.url) or (known and new.refusal in PROVISIONAL):
                 continue
             self.free_at.setdefault(new.host, 0.0)
             row = Row(
@@ -887,7 +883,9 @@ CANDIDATES = st.builds(
     found,
     st.sampled_from(["x", "y", "%28", "(", "//x", "z"]),
     depth=st.integers(0, 3),
-    refusal=st.sampled_from(["", "", "", "", TOO_DEEP, NOFOLLOW, "out_of_scope"]),
+    refusal=st.sampled_from(
+        ["", "", "", "", Reason.TOO_DEEP, Reason.NOFOLLOW, "out_of_scope"]
+    ),
     host=st.sampled_from(HOSTS),
     redirects_left=st.integers(0, 2),
 )

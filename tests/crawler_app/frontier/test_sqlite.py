@@ -18,7 +18,8 @@ from crawler_app.errors import (
 from crawler_app.frontier.group import MAX_AGE_S, MAX_ENDS
 from crawler_app.frontier.schema import SCHEMA_VERSION
 from crawler_app.frontier.sqlite import SqliteFrontier
-from crawler_app.models import TOO_DEEP, Candidate, Outcome, State
+from crawler_app.models import Candidate, Outcome, State
+from crawler_app.reasons import Reason
 
 LEASE_S = 60.0
 PAGE = Outcome(State.DONE, "ok", 200, "text/html", 10, 0.1, title="x")
@@ -97,7 +98,7 @@ def agree(frontier):
         state: states.count(state) for state in State
     }
     for record in records:
-        is_too_deep = record.outcome and record.outcome.reason == TOO_DEEP
+        is_too_deep = record.outcome and record.outcome.reason == Reason.TOO_DEEP
         assert (record.url in frontier) is not bool(is_too_deep)
     assert len(frontier._keys) + len(frontier._provisional) == len(records)
 
@@ -108,7 +109,7 @@ def agree(frontier):
 def test_reopened_frontier_goes_on_where_it_was(open_frontier):
     frontier = open_frontier()
     frontier.add([found("x"), found("y"), found("z"), found("no", refusal="no")])
-    frontier.add([found("deep", 9, TOO_DEEP)])
+    frontier.add([found("deep", 9, Reason.TOO_DEEP)])
     frontier.finish(frontier.claim(0.0, LEASE_S), PAGE, 1.0, [found("new", 1)])
     frontier.retry(frontier.claim(0.0, LEASE_S), due_at=30.0)
     held = frontier.claim(0.0, LEASE_S)
@@ -529,7 +530,7 @@ def test_outcome_that_cannot_be_stored_leaves_everything_as_it_was(open_frontier
 )
 def test_outlink_that_cannot_be_stored_takes_the_others_with_it(open_frontier, bad):
     frontier = open_frontier()
-    frontier.add([found("start"), found("deep", 9, TOO_DEEP), found("other")])
+    frontier.add([found("start"), found("deep", 9, Reason.TOO_DEEP), found("other")])
     claimed, other = frontier.claim(0.0, LEASE_S), frontier.claim(0.0, LEASE_S)
     links = [found("new", host="new.test"), found("deep", 1), bad, found("late")]
 

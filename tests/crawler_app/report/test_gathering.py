@@ -255,7 +255,7 @@ def test_chain_is_told_with_how_it_ends(crawl):
 
     assert ends == {
         f"{A}/a": (f"{A}/c", 500, "http_500"),
-        f"{A}/x": (f"{A}/z", None, ""),
+        f"{A}/x": (f"{A}/z", None, None),
     }
 
 

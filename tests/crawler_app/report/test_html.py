@@ -96,7 +96,7 @@ def test_redirect_to_another_site_says_why_nothing_was_fetched(crawl):
 
     text = text_of(render_html(crawl.report()))
 
-    assert "Nothing was fetched What it redirects to: it is outside of what" in text
+    assert "Nothing was fetched What it redirects to: it is outside the scope" in text
 
 
 def test_broken_seed_is_told_in_a_sentence(crawl):

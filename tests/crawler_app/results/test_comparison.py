@@ -4,7 +4,8 @@ import pytest
 
 from crawler_app.frontier.memory import MemoryFrontier
 from crawler_app.models import Candidate, Outcome, State
-from crawler_app.results.comparison import NO_LONGER_LINKED, Vanished, compare
+from crawler_app.reasons import Reason
+from crawler_app.results.comparison import Vanished, compare
 
 
 def page(digest, reason="ok"):
@@ -78,7 +79,7 @@ def test_page_that_cannot_be_reached_just_now_has_not_vanished(reason):
 def test_page_that_nothing_leads_to_has_vanished():
     found = compare(crawled(a=page("1"), b=page("2")), crawled(a=page("1")))
 
-    assert found.vanished == [Vanished(url("b"), NO_LONGER_LINKED)]
+    assert found.vanished == [Vanished(url("b"), Reason.NO_LONGER_LINKED)]
 
 
 def test_crawl_that_goes_on_may_still_find_what_it_has_not_met():

@@ -1,0 +1,309 @@
+"""Why a URL ended as it did or was skipped: every reason, and what follows from it.
+
+Rule: only this module spells a reason out or collects several; a test checks it.  Retry,
+counting, comparison, report, command line and metrics read the table `FACTS` through the
+functions and sets below.
+
+Pure; imports nothing of the crawler.
+"""
+
+import re
+from dataclasses import dataclass
+from enum import Enum, StrEnum, auto
+from http import HTTPStatus
+from typing import NewType, TypeAlias
+
+__all__ = [
+    "CONTENT",
+    "FACTS",
+    "HOST_FAULTS",
+    "PROVISIONAL",
+    "RETRYABLE",
+    "AnyReason",
+    "Category",
+    "Facts",
+    "Fault",
+    "Reason",
+    "Retry",
+    "StatusReason",
+    "facts_of",
+    "is_broken",
+    "meaning_of",
+    "reason_of_status",
+    "reason_of_word",
+]
+
+
+class Reason(StrEnum):
+    """A reason, as it is stored and counted.
+
+    `REDIRECT_LOOP` and `NO_LONGER_LINKED` are found by looking at several URLs, and are
+    never stored.
+    """
+
+    OK = "ok"
+    UNCHANGED = "unchanged"
+    REDIRECT = "redirect"
+
+    BAD_REDIRECT = "bad_redirect"
+    BAD_REQUEST = "bad_request"
+    BAD_RESPONSE = "bad_response"
+    CONNECTION_CLOSED = "connection_closed"
+    DNS = "dns"
+    HOOK_ERROR = "hook_error"
+    INTERNAL_ERROR = "internal_error"
+    NETWORK = "network"
+    NO_LONGER_LINKED = "no longer linked"
+    PRIVATE_ADDRESS = "private_address"
+    REDIRECT_LOOP = "redirect_loop"
+    REFUSED = "refused"
+    ROBOTS_UNREACHABLE = "robots_unreachable"
+    TIMEOUT = "timeout"
+    TLS = "tls"
+    TOO_LARGE = "too_large"
+    TOO_MANY_REDIRECTS = "too_many_redirects"
+
+    EXCLUDED_BY_PATTERN = "excluded_by_pattern"
+    NOFOLLOW = "nofollow"
+    NOT_INCLUDED = "not_included"
+    OUT_OF_SCOPE = "out_of_scope"
+    PARAMETER_REPEATS = "parameter_repeats"
+    PATH_REPEATS = "path_repeats"
+    PATH_TOO_DEEP = "path_too_deep"
+    ROBOTS = "robots"
+    SHOULD_FETCH = "should_fetch"
+    TOO_DEEP = "too_deep"
+    TOO_MANY_PARAMETERS = "too_many_parameters"
+    TOO_MANY_QUERIES = "too_many_queries"
+    URL_TOO_LONG = "url_too_long"
+
+
+#: An error status of an answer, such as ``http_404``; made by `reason_of_status` alone.
+StatusReason = NewType("StatusReason", str)
+
+AnyReason: TypeAlias = Reason | StatusReason
+
+
+class Category(Enum):
+    """What a URL with a reason gave: a page or file, another URL, an error, or nothing."""
+
+    CONTENT = auto()
+    REDIRECT = auto()
+    FAILURE = auto()
+    SKIP = auto()
+
+
+class Fault(Enum):
+    """Whose fault a failure is.
+
+    HOST: nothing can be had of the host while it lasts.  SITE: of this URL.  LIMIT: one
+    of our own limits or rules forbids it.  OURS: the crawler failed, or a callback of the
+    user's.
+    """
+
+    HOST = auto()
+    SITE = auto()
+    LIMIT = auto()
+    OURS = auto()
+
+
+class Retry(Enum):
+    """When another try may end better: at once, with ``--retry-failed``, or never."""
+
+    SOON = auto()
+    ON_REQUEST = auto()
+    NEVER = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What is known of a reason.
+
+    Attributes:
+        meaning: For a person, in words that go on after "because" or a colon.
+        fault: None for what is no failure.
+        badge: The same in a word or two; empty where the reason itself does.
+        is_provisional: Of a skip: whether it ends when another link leads to the URL that
+            is shorter, or is meant to be followed.
+        spares_sitemaps: Of a skip: whether a sitemap on the host of a seed is fetched all
+            the same.
+    """
+
+    category: Category
+    meaning: str
+    fault: Fault | None = None
+    retry: Retry = Retry.NEVER
+    badge: str = ""
+    is_provisional: bool = False
+    spares_sitemaps: bool = False
+
+
+def _fails(
+    fault: Fault, meaning: str, retry: Retry = Retry.NEVER, badge: str = ""
+) -> Facts:
+    return Facts(Category.FAILURE, meaning, fault, retry, badge)
+
+
+def _skips(meaning: str) -> Facts:
+    return Facts(Category.SKIP, meaning)
+
+
+FACTS: dict[AnyReason, Facts] = {
+    Reason.OK: Facts(Category.CONTENT, "it was fetched"),
+    Reason.UNCHANGED: Facts(
+        Category.CONTENT, "it has not changed since the last crawl"
+    ),
+    Reason.REDIRECT: Facts(Category.REDIRECT, "it redirects"),
+    # Broken: a visitor who follows a link to such a URL gets nothing.
+    Reason.DNS: _fails(
+        Fault.HOST, "the name of the host is unknown", Retry.SOON, "no host"
+    ),
+    Reason.NETWORK: _fails(
+        Fault.HOST, "the network does not lead to the host", Retry.SOON, "no route"
+    ),
+    Reason.REFUSED: _fails(
+        Fault.HOST, "the host refused the connection", Retry.SOON, "no server"
+    ),
+    Reason.CONNECTION_CLOSED: _fails(
+        Fault.SITE,
+        "the connection was closed before the answer was complete",
+        Retry.SOON,
+        "cut off",
+    ),
+    Reason.TIMEOUT: _fails(Fault.SITE, "no answer came in time", Retry.SOON),
+    Reason.BAD_REDIRECT: _fails(Fault.SITE, "it redirects to an invalid address"),
+    Reason.BAD_RESPONSE: _fails(Fault.SITE, "the answer is not valid HTTP"),
+    Reason.REDIRECT_LOOP: _fails(
+        Fault.SITE, "its redirects lead back to where they began", badge="loop"
+    ),
+    Reason.TLS: _fails(
+        Fault.SITE,
+        "no secure connection: the certificate or the protocol was not accepted",
+        badge="TLS",
+    ),
+    Reason.TOO_MANY_REDIRECTS: _fails(
+        Fault.SITE, "it took more redirects in a row than --max-redirects allows"
+    ),
+    # Not the site's fault, or not for sure.
+    Reason.BAD_REQUEST: _fails(Fault.OURS, "the HTTP client could not ask for it"),
+    Reason.HOOK_ERROR: _fails(
+        Fault.OURS, "one of your own callbacks failed on it", Retry.ON_REQUEST
+    ),
+    Reason.INTERNAL_ERROR: _fails(Fault.OURS, "the crawler itself failed on it"),
+    Reason.NO_LONGER_LINKED: _fails(Fault.LIMIT, "no longer linked"),
+    Reason.PRIVATE_ADDRESS: _fails(
+        Fault.LIMIT, "it is not on the public Internet; --allow-private crawls it"
+    ),
+    Reason.ROBOTS_UNREACHABLE: _fails(
+        Fault.LIMIT,
+        "the host's robots.txt answered with errors, so nothing of the host may be "
+        "fetched",
+        Retry.ON_REQUEST,
+    ),
+    Reason.TOO_LARGE: _fails(
+        Fault.LIMIT,
+        "it is larger than --max-body-bytes allows, or its head is too large",
+    ),
+    # Skipped.
+    Reason.EXCLUDED_BY_PATTERN: _skips("a pattern of --exclude matches it"),
+    Reason.NOFOLLOW: Facts(
+        Category.SKIP,
+        "the page asks robots not to follow the link",
+        is_provisional=True,
+    ),
+    Reason.NOT_INCLUDED: Facts(
+        Category.SKIP, "no pattern of --include matches it", spares_sitemaps=True
+    ),
+    Reason.OUT_OF_SCOPE: Facts(
+        Category.SKIP,
+        "it is outside the scope of the crawl, mostly on another site",
+        spares_sitemaps=True,
+    ),
+    Reason.PARAMETER_REPEATS: _skips("its query repeats a parameter over and over"),
+    Reason.PATH_REPEATS: _skips("its path repeats a part over and over"),
+    Reason.PATH_TOO_DEEP: _skips("its path has too many parts"),
+    Reason.ROBOTS: _skips("the host's robots.txt asks not to fetch it"),
+    Reason.SHOULD_FETCH: _skips("your own callback should_fetch skipped it"),
+    Reason.TOO_DEEP: Facts(
+        Category.SKIP,
+        "it is more links away from the start than --max-depth allows",
+        is_provisional=True,
+    ),
+    Reason.TOO_MANY_PARAMETERS: _skips("its query has too many parameters"),
+    Reason.TOO_MANY_QUERIES: _skips("enough other queries of its path were fetched"),
+    Reason.URL_TOO_LONG: _skips("it is longer than --max-url-chars allows"),
+}
+
+# The server may have recovered a little later.
+RETRYABLE_STATUSES = (429, 500, 502, 503, 504)
+
+_PHRASE_BY_STATUS: dict[int, str] = {each: each.phrase for each in HTTPStatus}
+_STATUS = re.compile(r"http_(\d+)")
+_REASON_BY_WORD: dict[str, Reason] = {str(reason): reason for reason in Reason}
+
+
+def reason_of_status(status: int) -> StatusReason:
+    """Return the reason of an answer with an error status.
+
+    >>> reason_of_status(404)
+    'http_404'
+    """
+    return StatusReason(f"http_{status}")
+
+
+def reason_of_word(word: str) -> AnyReason:
+    """Return the reason that a stored word stands for; unknown ones stay as they are.
+
+    >>> reason_of_word("ok"), reason_of_word("http_404")
+    (<Reason.OK: 'ok'>, 'http_404')
+    """
+    return _REASON_BY_WORD.get(word) or StatusReason(word)
+
+
+def facts_of(reason: AnyReason) -> Facts:
+    """Return what is known of a reason, also of one that another version has stored."""
+    facts = FACTS.get(reason)
+    if facts is not None:
+        return facts
+    found = _STATUS.fullmatch(reason)
+    if found is None:
+        return _fails(Fault.OURS, reason.replace("_", " "))
+    status = int(found[1])
+    phrase = _PHRASE_BY_STATUS.get(status, "")
+    retry = Retry.SOON if status in RETRYABLE_STATUSES else Retry.NEVER
+    return _fails(Fault.SITE, f"{status} {phrase}".rstrip(), retry, found[1])
+
+
+def meaning_of(reason: AnyReason) -> str:
+    """Return what a reason means, in words that go on after "because" or a colon.
+
+    >>> meaning_of(reason_of_status(404)), meaning_of(Reason.TIMEOUT)
+    ('404 Not Found', 'no answer came in time')
+    """
+    return facts_of(reason).meaning
+
+
+def is_broken(reason: AnyReason) -> bool:
+    """Return whether a URL that failed gives no visitor anything.
+
+    >>> is_broken(reason_of_status(404)), is_broken(Reason.TOO_LARGE)
+    (True, False)
+    """
+    return facts_of(reason).fault in (Fault.HOST, Fault.SITE)
+
+
+# Of URLs that gave a page or a file.
+CONTENT = frozenset(
+    r for r, facts in FACTS.items() if facts.category is Category.CONTENT
+)
+
+# Of URLs that failed because their host is gone.
+HOST_FAULTS = frozenset(r for r, facts in FACTS.items() if facts.fault is Fault.HOST)
+
+# Of URLs that are queued again if another link leads to them.
+PROVISIONAL = frozenset(r for r, facts in FACTS.items() if facts.is_provisional)
+
+# Of URLs that failed and that ``--retry-failed`` fetches again.
+RETRYABLE: frozenset[AnyReason] = frozenset(
+    [r for r, facts in FACTS.items() if facts.retry is not Retry.NEVER]
+).union(map(reason_of_status, RETRYABLE_STATUSES))
