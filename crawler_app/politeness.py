@@ -4,22 +4,19 @@ Pure: the current time is an argument, nothing here sleeps.  Times are seconds o
 epoch, since what is decided here outlives the process.
 """
 
-import datetime
 import math
 from collections.abc import Iterable
-from email.utils import parsedate_to_datetime
 
+from crawler_app.http_dates import MAX_RETRY_AFTER_S
 from crawler_app.urls import is_loopback
 
 __all__ = [
     "MAX_CRAWL_DELAY_S",
     "crawl_delay_s",
     "host_gap_s",
-    "http_date_at",
     "next_gap_s",
     "outage_pause_s",
     "per_host_limit",
-    "retry_after_s",
     "retry_at",
     "smoothed_latency_s",
 ]
@@ -53,9 +50,6 @@ GROWING_TRIES = 50
 
 # Pauses for a host that has gone away, each twice as long as the one before.
 MAX_OUTAGE_PAUSES = 7
-
-# Longest pause.  A server that asks for more has a clock that is wrong, or means "never".
-MAX_RETRY_AFTER_S = 24 * 3600.0
 
 
 def host_gap_s(host: str, configured_s: float | None) -> float:
@@ -161,7 +155,7 @@ def retry_at(
     Args:
         tries: Failed fetches so far, this one included.
         first_pause_s: Pause after the first.
-        asked_for_s: The server's own wish, as of `retry_after_s`, which comes first.
+        asked_for_s: The server's own wish, as of `crawler_app.http_dates.retry_after_s`, which comes first.
 
     >>> [retry_at(0.0, tries, first_pause_s=1.0) for tries in (1, 2, 3)]
     [1.0, 4.0, 16.0]
@@ -185,41 +179,3 @@ def outage_pause_s(pauses: int, first_pause_s: float) -> float | None:
     [1.0, 2.0, 64.0, None]
     """
     return first_pause_s * 2.0**pauses if pauses < MAX_OUTAGE_PAUSES else None
-
-
-def retry_after_s(header: str | None, now: float) -> float | None:
-    """Return the wait that a Retry-After header asks for, in seconds; None if none.
-
-    Source: RFC 9110, 10.2.3: seconds, or a date.
-
-    >>> retry_after_s("120", now=0.0)
-    120.0
-    >>> retry_after_s("Thu, 01 Jan 1970 00:01:00 GMT", now=50.0)
-    10.0
-    """
-    header = (header or "").strip()
-    if header.isdecimal() and header.isascii():
-        wait = float(header.lstrip("0")[:10] or 0)
-    else:
-        at = http_date_at(header)
-        if at is None:
-            return None
-        wait = at - now
-    return min(max(wait, 0.0), MAX_RETRY_AFTER_S)
-
-
-def http_date_at(text: str) -> float | None:
-    """Return the time that a date in a header names; None if it is none.
-
-    Source: RFC 9110, 5.6.7.
-
-    >>> http_date_at("Thu, 01 Jan 1970 00:01:00 GMT"), http_date_at("tomorrow")
-    (60.0, None)
-    """
-    try:
-        at = parsedate_to_datetime(text)
-    except (ValueError, OverflowError):
-        return None
-    if at.tzinfo is None:  # the form of C's asctime() names no zone
-        at = at.replace(tzinfo=datetime.UTC)
-    return at.timestamp()

@@ -4,8 +4,8 @@ import hashlib
 from dataclasses import dataclass, field, replace
 
 from crawler_app.errors import FetchError
+from crawler_app.http_dates import retry_after_s
 from crawler_app.models import Candidate, CrawledPage, Fetched, Outcome, State
-from crawler_app.politeness import retry_after_s
 from crawler_app.reasons import AnyReason, Reason, Retry, facts_of, reason_of_status
 from crawler_app.text.escaping import without_controls
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from crawler_app import politeness
 from crawler_app.errors import FetchError, UrlError
+from crawler_app.http_dates import retry_after_s
 from crawler_app.models import Fetched
 from crawler_app.robots.rules import Rules, parse_rules
 from crawler_app.urls import origin_of, redirect_target
@@ -127,7 +128,7 @@ class RobotsCache:
             if not _is_unreachable(fetched.status):
                 return self._keep(origin, self._read(origin, fetched), MAX_AGE_S)
             retry_after = fetched.headers.get("Retry-After")
-            asked_for_s = politeness.retry_after_s(retry_after, self._clock())
+            asked_for_s = retry_after_s(retry_after, self._clock())
         except FetchError as exc:
             # Whatever the reason: RFC 9309, 2.3.1.4, has every network error mean "all
             # is disallowed", and a file of which nothing is known, being too large or
