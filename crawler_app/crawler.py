@@ -23,6 +23,7 @@ from crawler_app.models import CrawledPage, Link, UrlRecord
 from crawler_app.reasons import AnyReason, Reason
 from crawler_app.results.comparison import Comparison
 from crawler_app.results.summary import Summary, final_records, pages_of, summarize
+from crawler_app.subgenerator import Subgenerator
 from gencoro import gen
 
 __all__ = ["Crawler", "Result"]
@@ -171,7 +172,7 @@ class Crawler:
 
     def _run_with(
         self, stores: Stores, directory: CrawlDirectory | None
-    ) -> Generator[Any, Any, None]:
+    ) -> Subgenerator[None]:
         stores.frontier.requeue(self._retried_reasons)
         with contextlib.closing(make_fetcher(self.config)) as fetcher:
             crawl = self._crawl = Crawl(

@@ -16,7 +16,7 @@
 `UrlError` and `FetchError` tell their reason in one word, for counting.
 """
 
-from crawler_app.reasons import AnyReason, Reason, Retry, facts_of
+from crawler_app.reasons import AnyReason, Reason, Retries, facts_of
 
 __all__ = [
     "ArchiveError",
@@ -67,7 +67,7 @@ class FetchError(CrawlerError):
     @property
     def is_passing(self) -> bool:
         """Whether the same fetch may well succeed a little later."""
-        return facts_of(self.reason).retry is Retry.SOON
+        return facts_of(self.reason).retry is Retries.SOON
 
 
 class HookError(FetchError):

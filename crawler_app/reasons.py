@@ -24,7 +24,7 @@ __all__ = [
     "Facts",
     "Fault",
     "Reason",
-    "Retry",
+    "Retries",
     "StatusReason",
     "facts_of",
     "is_broken",
@@ -107,7 +107,7 @@ class Fault(Enum):
     OURS = auto()
 
 
-class Retry(Enum):
+class Retries(Enum):
     """When another try may end better: at once, with ``--retry-failed``, or never."""
 
     SOON = auto()
@@ -132,14 +132,14 @@ class Facts:
     category: Category
     meaning: str
     fault: Fault | None = None
-    retry: Retry = Retry.NEVER
+    retry: Retries = Retries.NEVER
     badge: str = ""
     is_provisional: bool = False
     spares_sitemaps: bool = False
 
 
 def _fails(
-    fault: Fault, meaning: str, retry: Retry = Retry.NEVER, badge: str = ""
+    fault: Fault, meaning: str, retry: Retries = Retries.NEVER, badge: str = ""
 ) -> Facts:
     return Facts(Category.FAILURE, meaning, fault, retry, badge)
 
@@ -156,21 +156,21 @@ FACTS: dict[AnyReason, Facts] = {
     Reason.REDIRECT: Facts(Category.REDIRECT, "it redirects"),
     # Broken: a visitor who follows a link to such a URL gets nothing.
     Reason.DNS: _fails(
-        Fault.HOST, "the name of the host is unknown", Retry.SOON, "no host"
+        Fault.HOST, "the name of the host is unknown", Retries.SOON, "no host"
     ),
     Reason.NETWORK: _fails(
-        Fault.HOST, "the network does not lead to the host", Retry.SOON, "no route"
+        Fault.HOST, "the network does not lead to the host", Retries.SOON, "no route"
     ),
     Reason.REFUSED: _fails(
-        Fault.HOST, "the host refused the connection", Retry.SOON, "no server"
+        Fault.HOST, "the host refused the connection", Retries.SOON, "no server"
     ),
     Reason.CONNECTION_CLOSED: _fails(
         Fault.SITE,
         "the connection was closed before the answer was complete",
-        Retry.SOON,
+        Retries.SOON,
         "cut off",
     ),
-    Reason.TIMEOUT: _fails(Fault.SITE, "no answer came in time", Retry.SOON),
+    Reason.TIMEOUT: _fails(Fault.SITE, "no answer came in time", Retries.SOON),
     Reason.BAD_REDIRECT: _fails(Fault.SITE, "it redirects to an invalid address"),
     Reason.BAD_RESPONSE: _fails(Fault.SITE, "the answer is not valid HTTP"),
     Reason.REDIRECT_LOOP: _fails(
@@ -187,7 +187,7 @@ FACTS: dict[AnyReason, Facts] = {
     # Not the site's fault, or not for sure.
     Reason.BAD_REQUEST: _fails(Fault.OURS, "the HTTP client could not ask for it"),
     Reason.HOOK_ERROR: _fails(
-        Fault.OURS, "one of your own callbacks failed on it", Retry.ON_REQUEST
+        Fault.OURS, "one of your own callbacks failed on it", Retries.ON_REQUEST
     ),
     Reason.INTERNAL_ERROR: _fails(Fault.OURS, "the crawler itself failed on it"),
     Reason.NO_LONGER_LINKED: _fails(Fault.LIMIT, "no longer linked"),
@@ -198,7 +198,7 @@ FACTS: dict[AnyReason, Facts] = {
         Fault.LIMIT,
         "the host's robots.txt answered with errors, so nothing of the host may be "
         "fetched",
-        Retry.ON_REQUEST,
+        Retries.ON_REQUEST,
     ),
     Reason.TOO_LARGE: _fails(
         Fault.LIMIT,
@@ -270,7 +270,7 @@ def facts_of(reason: AnyReason) -> Facts:
         return _fails(Fault.OURS, reason.replace("_", " "))
     status = int(found[1])
     phrase = _PHRASE_BY_STATUS.get(status, "")
-    retry = Retry.SOON if status in RETRYABLE_STATUSES else Retry.NEVER
+    retry = Retries.SOON if status in RETRYABLE_STATUSES else Retries.NEVER
     return _fails(Fault.SITE, f"{status} {phrase}".rstrip(), retry, found[1])
 
 
@@ -305,5 +305,5 @@ PROVISIONAL = frozenset(r for r, facts in FACTS.items() if facts.is_provisional)
 
 # Of URLs that failed and that ``--retry-failed`` fetches again.
 RETRYABLE: frozenset[AnyReason] = frozenset(
-    [r for r, facts in FACTS.items() if facts.retry is not Retry.NEVER]
+    [r for r, facts in FACTS.items() if facts.retry is not Retries.NEVER]
 ).union(map(reason_of_status, RETRYABLE_STATUSES))

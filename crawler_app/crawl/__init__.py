@@ -1,13 +1,13 @@
 """The path of a URL, from the frontier to the frontier; readable top to bottom::
 
-    admit        canonicalize, check the scope, avoid traps     in memory
-    claim        the next URL whose host may be asked           disk
-    robots       whether its host wants it to be asked for      remembered
-    fetch        one exchange                                   network
-    archive      what went over the wire                        disk, by another thread
-    parse        title, links, text                             pure
-    index        its words                                      disk
-    finish       the outcome and what was found                 disk, all or nothing
+    admit        canonicalize, check the scope, avoid traps     admission, scope, traps
+    claim        the next URL whose host may be asked           frontier
+    permit       robots.txt and the user's callback             permission, hooks
+    fetch        one exchange, which is archived                fetching
+    interpret    parse; admit links; show and index the page    interpreting, hooks
+    end          put back, respell, retry or finish             ending, frontier
+
+What a run learns about its hosts is in `host_state`, what its parts share in `run`.
 
 Rule 1: every URL enters through `Admission.admit`: seeds, links, redirect targets and the
 entries of sitemaps.
@@ -22,11 +22,11 @@ they are flushed before each of its commits, see `crawler_app.directory`.
 import asyncio
 import collections
 import contextlib
+import dataclasses
 import datetime
 import logging
 import time
 from collections.abc import Callable, Collection, Generator, Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from tornado.locks import Condition
@@ -36,13 +36,14 @@ from crawler_app.archive.store import Archive
 from crawler_app.config import CrawlConfig
 from crawler_app.crawl import ending
 from crawler_app.crawl.admission import Admission
-from crawler_app.crawl.ending import Ending
-from crawler_app.crawl.fetching import Exchanges
+from crawler_app.crawl.ending import Ending, Finish, PutBack, Respell, Retry
+from crawler_app.crawl.fetching import Fetching
 from crawler_app.crawl.hooks import Hooks
-from crawler_app.crawl.host_state import Hosts
-from crawler_app.crawl.interpreting import Reader
+from crawler_app.crawl.host_state import HostStates
+from crawler_app.crawl.interpreting import Interpreter
 from crawler_app.crawl.malloc import keep_freed_memory
-from crawler_app.crawl.permission import Obstacles
+from crawler_app.crawl.permission import Permission
+from crawler_app.crawl.run import Run
 from crawler_app.crawl.stats import Stats
 from crawler_app.errors import (
     FetchError,
@@ -53,9 +54,9 @@ from crawler_app.errors import (
 from crawler_app.fetcher import Fetcher
 from crawler_app.frontier import Frontier
 from crawler_app.index import PageIndex
-from crawler_app.models import Candidate, Claim, Fetched, State
+from crawler_app.models import Candidate, Claim, CrawledPage, State
 from crawler_app.reasons import AnyReason
-from crawler_app.robots import RobotsCache
+from crawler_app.subgenerator import Subgenerator
 from crawler_app.urls import host_of
 from gencoro import gen
 
@@ -75,7 +76,7 @@ LEASE_MARGIN_S = 60.0
 KEPT_FAILURES = 20
 
 
-@dataclass(slots=True, frozen=True)
+@dataclasses.dataclass(slots=True, frozen=True)
 class Failure:
     """A URL that has failed for the last time.
 
@@ -129,62 +130,27 @@ class Crawl:
         is_recrawl: bool = False,
         hooks: Hooks | None = None,
     ) -> None:
-        self.config = config
-        self.frontier = frontier
-        self.fetcher = fetcher
-        self.stats = Stats() if stats is None else stats
+        stats = Stats() if stats is None else stats
+        hooks = Hooks() if hooks is None else hooks
+        self.config, self.frontier, self.fetcher = config, frontier, fetcher
+        self.stats = stats
         self.limit_reached = ""
+        self.is_paused = self.is_stopping = False
+        self.last_failures = collections.deque[Failure](maxlen=KEPT_FAILURES)
         self._clock = clock
-        self._admission = Admission(config, frontier, self.stats)
-        self._hooks = Hooks() if hooks is None else hooks
-        self._reader = Reader(
-            config, self._admission, index, clock, keeps_page=self._hooks.want_pages
-        )
-        self._hosts = Hosts(config, self.stats)
-        self._exchanges = Exchanges(
-            fetcher,
-            frontier,
-            self._hosts,
-            self.stats,
-            clock,
-            archive=archive,
-            is_recrawl=is_recrawl,
-            max_body_bytes=config.max_body_bytes,
-        )
-        self._obstacles = Obstacles(
-            config,
-            self._robots_cache(),
-            self._hooks,
-            self._admission,
-            frontier,
-            self._hosts,
-            self.stats,
-            clock,
+        self._hooks = hooks
+        self._hosts = HostStates(config, stats)
+        run = Run(config, frontier, self._hosts, stats, clock)
+        self._admission = Admission(config, frontier, stats)
+        self._fetching = Fetching(run, fetcher, archive, is_recrawl=is_recrawl)
+        self._permission = Permission(run, self._admission, hooks, self._fetching.fetch)
+        self._interpreter = Interpreter(
+            run, self._admission, index, keeps_page=hooks.want_pages
         )
         self._lease_s = MAX_EXCHANGES * config.request_timeout_s + LEASE_MARGIN_S
         self._changed = Condition()
-        self.is_paused = False
-        self.is_stopping = False
-        self.last_failures: collections.deque[Failure] = collections.deque(
-            maxlen=KEPT_FAILURES
-        )
         # Not by their numbers: a lease that expires in our hands gives a URL out twice.
         self._claims: set[Claim] = set()
-
-    def _robots_cache(self) -> RobotsCache | None:
-        if not self.config.robots:
-            return None
-        return RobotsCache(
-            self._fetch_robots,
-            self.config.user_agent,
-            self.config.retry_pause_s,
-            self._clock,
-        )
-
-    @gen.coroutine
-    def _fetch_robots(self, url: str) -> Generator[Any, Any, Fetched]:
-        fetched = yield from self._exchanges.fetch(url)
-        return fetched
 
     @gen.coroutine
     def run(self) -> Generator[Any, Any, None]:
@@ -320,13 +286,13 @@ class Crawl:
     def _explore(self, claim: Claim) -> Generator[Any, Any, Ending]:
         """Fetch a URL and read what came; nothing is recorded yet."""
         try:
-            obstacle = yield from self._obstacles.find(claim)
-            if obstacle is not None:
-                return obstacle
-            fetched, reason = yield from self._exchanges.fetch_page(claim.url)
-            end = self._reader.read(claim, fetched, reason)
-            if end.page is not None:
-                yield from self._show(end)
+            end = yield from self._permission.check(claim)
+            if end is not None:
+                return end
+            fetched, reason = yield from self._fetching.fetch_page(claim.url)
+            end = self._interpreter.read(claim, fetched, reason)
+            if isinstance(end, Finish) and end.page is not None:
+                end = yield from self._show(end, end.page)
             return end
         except FetchError as exc:
             return ending.of_error(exc)
@@ -336,62 +302,68 @@ class Crawl:
             logger.exception("cannot process %s", claim.url)
             return ending.internal_error(exc)
 
-    def _show(self, end: Ending) -> Generator[Any, Any, None]:
-        """Show a page to the user's own functions; its links are kept if they fail."""
-        assert end.page is not None and end.outcome is not None
+    def _show(self, end: Finish, page: CrawledPage) -> Subgenerator[Finish]:
+        """Show a page to the user's callbacks; its links are kept if they fail."""
         try:
-            yield from self._hooks.show(end.page)
+            yield from self._hooks.show(page)
         except HookError as exc:
-            end.outcome.state = State.FAILED
-            end.outcome.reason = exc.reason
-            end.outcome.error = str(exc)
+            failure = ending.failed(end.outcome, exc.reason, str(exc))
+            return dataclasses.replace(end, outcome=failure.outcome)
+        return end
 
     def _record(self, claim: Claim, end: Ending) -> None:
-        """Put a URL back, for another try or under another spelling, or finish it."""
+        """Make the move out of ``claimed`` that an ending stands for."""
         now = self._clock()
-        held_until: float | None = end.held_until
-        if end.outcome is not None:
-            held_until = self._hosts.outage_ends_at(claim.host, end.outcome, now)
-        if held_until:
-            self.frontier.hold_host(claim.host, held_until)
-        if end.outcome is None or held_until:
-            # Not the URL's fault: it costs it no try.
-            self.frontier.release(claim)
-        elif end.respelled:
-            self.frontier.respell(claim, end.respelled)
-        elif not end.is_passing or not self._retry(claim, end, now):
-            self._finish(claim, end, now)
+        match end:
+            case PutBack():
+                self._put_back(claim, end.held_until)
+            case Respell():
+                self.frontier.respell(claim, end.url)
+            case Retry():
+                self._retry(claim, end, now)
+            case Finish():
+                self._finish(claim, end, now)
 
-    def _retry(self, claim: Claim, end: Ending, now: float) -> bool:
-        """Put a URL back for another try, if it has one left."""
+    def _put_back(self, claim: Claim, held_until: float | None) -> None:
+        if held_until is not None:
+            self.frontier.hold_host(claim.host, held_until)
+        self.frontier.release(claim)
+
+    def _retry(self, claim: Claim, end: Retry, now: float) -> None:
+        """Put a URL back for another try; finish it if it has none left."""
+        outage_ends_at = self._hosts.outage_ends_at(claim.host, end.outcome, now)
+        if outage_ends_at is not None:
+            # Not the URL's fault: it costs it no try.
+            self._put_back(claim, outage_ends_at)
+            return
         tries = claim.tries + 1
         due_at = politeness.retry_at(
             now, tries, self.config.retry_pause_s, end.asked_for_s
         )
-        if end.outcome is not None and end.outcome.status == 429:
+        if end.outcome.status == 429:
             # "Too many requests" is about us; 503 may be about this URL alone.
             self.frontier.hold_host(claim.host, due_at)
         if tries >= self.config.tries:
-            return False
+            self._finish(claim, Finish(end.outcome), now)
+            return
         self.stats.add("retried")
         self.frontier.retry(claim, due_at)
-        return True
 
-    def _finish(self, claim: Claim, end: Ending, now: float) -> None:
+    def _finish(self, claim: Claim, end: Finish, now: float) -> None:
         try:
-            self._end(claim, end, now)
+            self._write(claim, end, now)
         except (LeaseLostError, StorageError):
             raise
         except Exception as exc:
             # What we found cannot be kept; that we failed can, or the frontier is broken.
             logger.error("cannot record %s: %r", claim.url, exc)
-            self._end(claim, ending.internal_error(exc), now)
+            self._write(claim, ending.internal_error(exc), now)
 
-    def _end(self, claim: Claim, end: Ending, now: float) -> None:
-        assert end.outcome is not None
-        self.frontier.finish(claim, end.outcome, now, end.outlinks)
-        if end.outcome.state is State.FAILED:
-            self.stats.add(f"failed/{end.outcome.reason}")
+    def _write(self, claim: Claim, end: Finish, now: float) -> None:
+        outcome = end.outcome
+        self.frontier.finish(claim, outcome, now, end.outlinks)
+        if outcome.state is State.FAILED:
+            self.stats.add(f"failed/{outcome.reason}")
             self.last_failures.append(
-                Failure(now, claim.url, end.outcome.reason, end.outcome.error)
+                Failure(now, claim.url, outcome.reason, outcome.error)
             )

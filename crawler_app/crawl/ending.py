@@ -1,23 +1,32 @@
-"""What came of one claimed URL, before it is recorded."""
+"""How one claimed URL ends: put back, respelled, tried again or finished.
+
+Pure.  Each is one of the moves out of ``claimed`` in the table of `crawler_app.frontier`;
+`crawler_app.crawl` makes it.
+"""
 
 import hashlib
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 from crawler_app.errors import FetchError
 from crawler_app.http_dates import retry_after_s
 from crawler_app.models import Candidate, CrawledPage, Fetched, Outcome, State
-from crawler_app.reasons import AnyReason, Reason, Retry, facts_of, reason_of_status
+from crawler_app.reasons import AnyReason, Reason, Retries, facts_of, reason_of_status
 from crawler_app.text.escaping import without_controls
 
 __all__ = [
     "Ending",
-    "excluded",
+    "Finish",
+    "PutBack",
+    "Respell",
+    "Retry",
     "failed",
     "internal_error",
     "of_error",
     "of_status",
     "outcome_of",
-    "put_back",
+    "skipped",
 ]
 
 # Of a digest.  With eight, a million pages have two that differ and share one in one
@@ -25,32 +34,51 @@ __all__ = [
 DIGEST_BYTES = 8
 
 
-@dataclass(slots=True)
-class Ending:
-    """How a URL is to be recorded.
+@dataclass(slots=True, frozen=True)
+class PutBack:
+    """Its turn has not come after all: it goes back to the queue as it was.
 
     Attributes:
-        outcome: None if it was not fetched and goes back to the queue as it was.
-        outlinks: What it led to.
-        is_passing: Whether another try may end better.
-        asked_for_s: How long the server asked us to wait before it.
-        respelled: The URL as its server spells it; empty if that is how we did.
-        held_until: Before this time nothing more is asked of its host.
-        page: What was read, if somebody wants to see it.
+        held_until: Nothing more is asked of its host before this time; None if it may be.
     """
 
-    outcome: Outcome | None
-    outlinks: list[Candidate] = field(default_factory=list)
-    is_passing: bool = False
+    held_until: float | None = None
+
+
+@dataclass(slots=True, frozen=True)
+class Respell:
+    """Its server redirects to another spelling of the same URL."""
+
+    url: str
+
+
+@dataclass(slots=True, frozen=True)
+class Retry:
+    """It failed, and another try may end better; if none is left, it is finished.
+
+    Attributes:
+        asked_for_s: How long the server asked us to wait; None if it did not.
+    """
+
+    outcome: Outcome
     asked_for_s: float | None = None
-    respelled: str = ""
-    held_until: float = 0.0
+
+
+@dataclass(slots=True, frozen=True)
+class Finish:
+    """It is done, has failed for good, or is skipped.
+
+    Attributes:
+        outlinks: What it led to.
+        page: What was read; None unless the user's callbacks are to see it.
+    """
+
+    outcome: Outcome
+    outlinks: Sequence[Candidate] = ()
     page: CrawledPage | None = None
 
 
-def put_back(held_until: float = 0.0) -> Ending:
-    """Return the ending of a URL whose turn has not come after all."""
-    return Ending(None, held_until=held_until)
+Ending: TypeAlias = PutBack | Respell | Retry | Finish
 
 
 def outcome_of(state: State, reason: AnyReason, fetched: Fetched) -> Outcome:
@@ -71,33 +99,31 @@ def outcome_of(state: State, reason: AnyReason, fetched: Fetched) -> Outcome:
     )
 
 
-def of_error(exc: FetchError) -> Ending:
+def of_error(exc: FetchError) -> Retry | Finish:
     """Return the ending of a URL that was not answered."""
     outcome = Outcome(State.FAILED, exc.reason, error=str(exc))
-    return Ending(outcome, is_passing=exc.is_passing)
+    return Retry(outcome) if exc.is_passing else Finish(outcome)
 
 
-def excluded(reason: Reason) -> Ending:
-    """Return the ending of a URL that its host does not want to be asked for."""
-    return Ending(Outcome(State.EXCLUDED, reason))
-
-
-def of_status(fetched: Fetched, now: float) -> Ending:
+def of_status(fetched: Fetched, now: float) -> Retry | Finish:
     """Return the ending of a URL that was answered with an error status."""
     reason = reason_of_status(fetched.status)
-    return Ending(
-        outcome_of(State.FAILED, reason, fetched),
-        is_passing=facts_of(reason).retry is Retry.SOON,
-        asked_for_s=retry_after_s(fetched.headers.get("Retry-After"), now),
-    )
+    outcome = outcome_of(State.FAILED, reason, fetched)
+    if facts_of(reason).retry is not Retries.SOON:
+        return Finish(outcome)
+    return Retry(outcome, retry_after_s(fetched.headers.get("Retry-After"), now))
 
 
-def failed(outcome: Outcome, reason: Reason, error: str) -> Ending:
-    """Return the ending of a URL whose answer is of no use."""
-    failure = replace(outcome, state=State.FAILED, reason=reason, error=error)
-    return Ending(failure)
+def skipped(reason: Reason) -> Finish:
+    """Return the ending of a URL that its host or the user does not want fetched."""
+    return Finish(Outcome(State.EXCLUDED, reason))
 
 
-def internal_error(exc: Exception) -> Ending:
+def failed(outcome: Outcome, reason: AnyReason, error: str) -> Finish:
+    """Return the ending of a URL whose answer is of no use after all."""
+    return Finish(replace(outcome, state=State.FAILED, reason=reason, error=error))
+
+
+def internal_error(exc: Exception) -> Finish:
     """Return the ending of a URL at which the crawler itself has failed."""
-    return Ending(Outcome(State.FAILED, Reason.INTERNAL_ERROR, error=repr(exc)))
+    return Finish(Outcome(State.FAILED, Reason.INTERNAL_ERROR, error=repr(exc)))

@@ -5,59 +5,40 @@ In a second crawl what has not changed is taken from the archive.  Used by
 """
 
 import logging
-from collections.abc import Callable, Generator, Mapping
-from typing import Any
+from collections.abc import Mapping
 
 from crawler_app.archive.captures import Capture
 from crawler_app.archive.store import Archive
-from crawler_app.crawl.host_state import Hosts
-from crawler_app.crawl.stats import Stats
+from crawler_app.crawl.run import Run
 from crawler_app.errors import ArchiveError
 from crawler_app.fetcher import Fetcher
-from crawler_app.frontier import Frontier
 from crawler_app.models import Fetched
 from crawler_app.reasons import Reason
+from crawler_app.subgenerator import Subgenerator
 from crawler_app.urls import host_of
 
-__all__ = ["Exchanges"]
+__all__ = ["Fetching"]
 
 logger = logging.getLogger(__name__)
 
 
-class Exchanges:
-    """Makes the exchanges of a run.
+class Fetching:
+    """Makes the exchanges of a run, and counts what was ``fetched`` and its ``bytes``.
 
     Args:
-        hosts: Learns how quick they are, and says how long each is to be left alone.
-        stats: Counts what was ``fetched``, and its ``bytes``.
-        clock: The current time, in seconds of the epoch.
         archive: Where each is kept; None for nowhere.
         is_recrawl: Whether to ask only for what has changed since it was archived.
-        max_body_bytes: Of a page that is read from the archive.
     """
 
     def __init__(
-        self,
-        fetcher: Fetcher,
-        frontier: Frontier,
-        hosts: Hosts,
-        stats: Stats,
-        clock: Callable[[], float],
-        *,
-        archive: Archive | None,
-        is_recrawl: bool,
-        max_body_bytes: int,
+        self, run: Run, fetcher: Fetcher, archive: Archive | None, *, is_recrawl: bool
     ) -> None:
+        self._run = run
         self._fetcher = fetcher
-        self._frontier = frontier
-        self._hosts = hosts
-        self._stats = stats
-        self._clock = clock
         self._archive = archive
         self._is_recrawl = is_recrawl
-        self._max_body_bytes = max_body_bytes
 
-    def fetch_page(self, url: str) -> Generator[Any, Any, tuple[Fetched, Reason]]:
+    def fetch_page(self, url: str) -> Subgenerator[tuple[Fetched, Reason]]:
         """Fetch a URL, or find that it is as it was archived; and say which."""
         capture = None
         if self._archive is not None and self._is_recrawl:
@@ -68,7 +49,8 @@ class Exchanges:
         if fetched.status != 304:
             return fetched, Reason.OK
         try:
-            archived = self._archive.read(capture, self._max_body_bytes)
+            max_body_bytes = self._run.config.max_body_bytes
+            archived = self._archive.read(capture, max_body_bytes)
         except ArchiveError as exc:
             logger.warning("%s is fetched whole: %s", url, exc)
             return (yield from self.fetch(url)), Reason.OK
@@ -77,22 +59,22 @@ class Exchanges:
 
     def fetch(
         self, url: str, headers: Mapping[str, str] | None = None
-    ) -> Generator[Any, Any, Fetched]:
+    ) -> Subgenerator[Fetched]:
         """Make one exchange, and archive it.
 
         Raises:
             FetchError: there was no usable response.
             ArchiveError: the disk has failed.
         """
-        host = host_of(url)
-        gap_s = self._hosts.gap_s(host)
+        run, host = self._run, host_of(url)
+        gap_s = run.hosts.gap_s(host)
         if gap_s:
-            self._frontier.hold_host(host, self._clock() + gap_s)
-        began_at = self._clock()
+            run.frontier.hold_host(host, run.clock() + gap_s)
+        began_at = run.clock()
         fetched: Fetched = yield self._fetcher.fetch(url, headers)
-        self._hosts.note_answer(host, fetched.took_s)
-        self._stats.add("fetched")
-        self._stats.add("bytes", len(fetched.body))
+        run.hosts.note_answer(host, fetched.took_s)
+        run.stats.add("fetched")
+        run.stats.add("bytes", len(fetched.body))
         if self._archive is not None:
             yield self._archive.write(fetched, began_at)
         return fetched

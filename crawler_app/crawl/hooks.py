@@ -7,12 +7,13 @@ and the other URLs do not.
 import asyncio
 import inspect
 import logging
-from collections.abc import Callable, Generator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 from crawler_app.errors import ConfigError, HookError
 from crawler_app.models import CrawledPage, Link
+from crawler_app.subgenerator import Subgenerator
 from gencoro import gen
 from gencoro.concurrent import Future, future_set_result_unless_cancelled
 
@@ -67,7 +68,7 @@ class Hooks:
         """Whether somebody wants to see pages."""
         return self.on_page is not None or self.on_link is not None
 
-    def allow(self, url: str) -> Generator[Any, Any, bool]:
+    def allow(self, url: str) -> Subgenerator[bool]:
         """Return whether a URL is to be fetched.
 
         Raises:
@@ -77,7 +78,7 @@ class Hooks:
             return True
         return bool((yield from _call(self.should_fetch, url, url)))
 
-    def show(self, page: CrawledPage) -> Generator[Any, Any, None]:
+    def show(self, page: CrawledPage) -> Subgenerator[None]:
         """Show a page, and its links.
 
         Raises:
@@ -92,7 +93,7 @@ class Hooks:
 
 def _call(
     hook: Callable[[Any], object], argument: object, url: str
-) -> Generator[Any, Any, object]:
+) -> Subgenerator[object]:
     try:
         result = hook(argument)
         if not inspect.isawaitable(result):
@@ -119,7 +120,7 @@ def _require_no_generator(result: object) -> object:
     return result
 
 
-def _until_ended(hooked: "Future[object]") -> Generator[Any, Any, None]:
+def _until_ended(hooked: "Future[object]") -> Subgenerator[None]:
     """Wait for a hook, however it ends; when we are cancelled, cancel it and wait on.
 
     A CancelledError from here is ours, and one that the hook has ended with is not.  To

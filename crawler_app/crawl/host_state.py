@@ -11,19 +11,19 @@ from crawler_app.crawl.stats import Stats
 from crawler_app.models import Outcome
 from crawler_app.reasons import HOST_FAULTS
 
-__all__ = ["Hosts"]
+__all__ = ["HostStates"]
 
 # Of a host that is not known to be there no outage is waited out.
 NEVER_ANSWERED = (politeness.MAX_OUTAGE_PAUSES, 0.0)
 
 
-class Hosts:
+class HostStates:
     """The hosts of one run.
 
     Args:
         stats: Counts the ``outages``.
 
-    >>> hosts = Hosts(CrawlConfig(("http://a.test/",)))
+    >>> hosts = HostStates(CrawlConfig(("http://a.test/",)))
     >>> hosts.note_answer("a.test", took_s=3.0)
     >>> hosts.gap_s("a.test")
     3.0

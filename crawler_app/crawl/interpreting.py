@@ -4,55 +4,60 @@ Every URL in it goes through the one door, `crawler_app.crawl.admission`.
 """
 
 import logging
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Collection, Iterator
 
-from crawler_app.config import CrawlConfig
 from crawler_app.crawl import ending
 from crawler_app.crawl.admission import Admission
-from crawler_app.crawl.ending import Ending
+from crawler_app.crawl.ending import Ending, Finish, Respell
+from crawler_app.crawl.run import Run
 from crawler_app.documents import html, sitemap
 from crawler_app.documents.anchors import anchors_of
 from crawler_app.documents.content_type import is_html
 from crawler_app.documents.settled_links import SettledLinks
 from crawler_app.errors import UrlError
 from crawler_app.index import PageIndex
-from crawler_app.models import Claim, CrawledPage, Fetched, Link, State
+from crawler_app.models import (
+    Candidate,
+    Claim,
+    CrawledPage,
+    Fetched,
+    Link,
+    Outcome,
+    State,
+)
 from crawler_app.reasons import Reason
 from crawler_app.robots.rules import product_token
 from crawler_app.robots.tags import directives_in_header
 from crawler_app.urls import dedup_key, join_or_nothing, redirect_target
 
-__all__ = ["Reader"]
+__all__ = ["Interpreter"]
 
 logger = logging.getLogger(__name__)
 
 REDIRECTS = (301, 302, 303, 307, 308)
 
 
-class Reader:
-    """Turns a response into an Ending, and admits what it leads to.
+class Interpreter:
+    """Turns a response into an `Ending`, and admits what it leads to.
 
     Args:
         index: Gets the words of every page; None for no index.
-        clock: The current time, in seconds of the epoch.
-        keeps_page: Whether an Ending is to have the page that was read.
+        keeps_page: Whether an ending is to have the page that was read.
     """
 
     def __init__(
         self,
-        config: CrawlConfig,
+        run: Run,
         admission: Admission,
-        index: PageIndex | None = None,
-        clock: Callable[[], float] = time.time,
+        index: PageIndex | None,
         *,
-        keeps_page: bool = False,
+        keeps_page: bool,
     ) -> None:
-        self._config = config
-        self._agent = product_token(config.user_agent)
+        self._config = run.config
+        self._clock = run.clock
+        self._agent = product_token(run.config.user_agent)
         self._admission = admission
         self._index = index
-        self._clock = clock
         self._keeps_page = keeps_page
         self._settled = SettledLinks()
 
@@ -70,17 +75,16 @@ class Reader:
             return ending.of_status(fetched, self._clock())
         return self._content(claim, fetched, reason)
 
-    def _content(self, claim: Claim, fetched: Fetched, reason: Reason) -> Ending:
+    def _content(self, claim: Claim, fetched: Fetched, reason: Reason) -> Finish:
         """A page, whose links are admitted, or a sitemap, or a file."""
         outcome = ending.outcome_of(State.DONE, reason, fetched)
         if reason is Reason.UNCHANGED:
             outcome.status = 304  # what was read is the archived answer
-        end = Ending(outcome)
         if self._is_sitemap(claim, fetched):
-            self._read_sitemap(claim, fetched, end)
-        elif is_html(fetched.headers.get("Content-Type", "")):
-            self._read_page(claim, fetched, end)
-        return end
+            return Finish(outcome, self._read_sitemap(claim, fetched))
+        if is_html(fetched.headers.get("Content-Type", "")):
+            return self._read_page(claim, fetched, outcome)
+        return Finish(outcome)
 
     def _is_sitemap(self, claim: Claim, fetched: Fetched) -> bool:
         content_type = fetched.headers.get("Content-Type", "")
@@ -92,42 +96,45 @@ class Reader:
         is_one = sitemap.is_sitemap(content_type, fetched.body)
         return is_one and self._config.sitemaps
 
-    def _read_page(self, claim: Claim, fetched: Fetched, end: Ending) -> None:
+    def _read_page(self, claim: Claim, fetched: Fetched, outcome: Outcome) -> Finish:
         page = html.parse_html(
             fetched.body,
             fetched.headers.get("Content-Type", ""),
             with_text=self._index is not None or self._keeps_page,
             agent=self._agent,
         )
-        assert end.outcome is not None
-        end.outcome.title = page.title
+        outcome.title = page.title
         base = join_or_nothing(claim.url, page.base) or claim.url  # as browsers do
-        end.outcome.canonical = join_or_nothing(base, page.canonical)
+        outcome.canonical = join_or_nothing(base, page.canonical)
         wishes = self._wishes(page, fetched)
+        outlinks = self._admit_links(claim, page, base, wishes)
+        kept = _crawled_page(claim, fetched, page, base) if self._keeps_page else None
+        if self._index is not None:
+            self._write_index(self._index, claim.url, page, wishes)
+        return Finish(outcome, outlinks, kept)
+
+    def _admit_links(
+        self, claim: Claim, page: html.Page, base: str, wishes: Collection[str]
+    ) -> list[Candidate]:
+        outlinks = []
         nofollow_links = page.nofollow_links if self._config.robots else ()
         for link in self._settled.news(base, page.links):
             nofollow = "nofollow" in wishes or link in nofollow_links
             depth = claim.depth + 1
             candidate = self._admission.admit(link, base, depth, nofollow=nofollow)
             if candidate is not None:
-                end.outlinks.append(candidate)
+                outlinks.append(candidate)
             else:
                 self._settled.add(base, link)
-        if self._keeps_page:
-            end.page = CrawledPage(
-                claim.url,
-                claim.depth,
-                fetched,
-                page.title,
-                page.text,
-                list(_links_of(claim.url, base, fetched)),
-            )
-        if self._index is None:
-            return
+        return outlinks
+
+    def _write_index(
+        self, index: PageIndex, url: str, page: html.Page, wishes: Collection[str]
+    ) -> None:
         if "noindex" in wishes:
-            self._index.remove(claim.url)  # where an earlier crawl may have put it
-            return
-        self._index.add(claim.url, page.title, page.headings, page.text, self._clock())
+            index.remove(url)  # where an earlier crawl may have put it
+        else:
+            index.add(url, page.title, page.headings, page.text, self._clock())
 
     def _wishes(self, page: html.Page, fetched: Fetched) -> frozenset[str]:
         """Return what a page asks robots for, in itself or in a header."""
@@ -138,7 +145,7 @@ class Reader:
             return page.robots
         return page.robots | directives_in_header(header, self._agent)
 
-    def _read_sitemap(self, claim: Claim, fetched: Fetched, end: Ending) -> None:
+    def _read_sitemap(self, claim: Claim, fetched: Fetched) -> list[Candidate]:
         found = sitemap.parse_sitemap(fetched.body)
         if found.is_cut:
             logger.warning("only the beginning of %s could be read", claim.url)
@@ -150,7 +157,7 @@ class Reader:
             self._admission.admit(url, claim.url, claim.depth + 1)
             for url in found.pages
         ]
-        end.outlinks += [each for each in candidates if each is not None]
+        return [each for each in candidates if each is not None]
 
     def _redirect(self, claim: Claim, fetched: Fetched) -> Ending:
         """A redirect, whose target is admitted with one redirect fewer to go."""
@@ -167,11 +174,18 @@ class Reader:
         if _is_respelling(claim.url, target_url) and not self._admission.refusal(
             target_url, claim.depth
         ):
-            return Ending(outcome, respelled=target_url)
+            return Respell(target_url)
         target = self._admission.admit(
             target_url, "", claim.depth, claim.redirects_left - 1
         )
-        return Ending(outcome, outlinks=[] if target is None else [target])
+        return Finish(outcome, () if target is None else (target,))
+
+
+def _crawled_page(
+    claim: Claim, fetched: Fetched, page: html.Page, base: str
+) -> CrawledPage:
+    links = list(_links_of(claim.url, base, fetched))
+    return CrawledPage(claim.url, claim.depth, fetched, page.title, page.text, links)
 
 
 def _links_of(url: str, base: str, fetched: Fetched) -> Iterator[Link]:

@@ -28,6 +28,7 @@ from crawler_app.httpclient import PooledAsyncHTTPClient, PooledHTTPResponse
 from crawler_app.httpclient.codings import ACCEPTED
 from crawler_app.httpclient.dialing import AddressCheck
 from crawler_app.models import Fetched
+from crawler_app.subgenerator import Subgenerator
 from gencoro import gen
 
 __all__ = ["HttpFetcher", "client_class", "imported", "request_options"]
@@ -115,7 +116,7 @@ class HttpFetcher:
         self._client.close()
         self._resolver.close()
 
-    def _fetch(self, url: str, headers: HTTPHeaders) -> Generator[Any, Any, Fetched]:
+    def _fetch(self, url: str, headers: HTTPHeaders) -> Subgenerator[Fetched]:
         request = HTTPRequest(
             url, headers=headers, decompress_response=True, **self._options
         )
@@ -128,9 +129,7 @@ class HttpFetcher:
         self._outgoing.take_cookies(url, response.headers)
         return _fetched(url, response)
 
-    def _fetch_bounded(
-        self, url: str, headers: HTTPHeaders
-    ) -> Generator[Any, Any, Fetched]:
+    def _fetch_bounded(self, url: str, headers: HTTPHeaders) -> Subgenerator[Fetched]:
         """Fetch with a client that does not tell a body over the limit from a fault."""
         incoming = Incoming(self._config.max_body_bytes)
         curl = CurlExchange(
@@ -178,7 +177,7 @@ class HttpFetcher:
             **self._options,
         )
 
-    def _exchange(self, request: HTTPRequest) -> Generator[Any, Any, HTTPResponse]:
+    def _exchange(self, request: HTTPRequest) -> Subgenerator[HTTPResponse]:
         exchange = self._client.fetch(request, raise_error=False)
         # Should we be cancelled, nobody else looks at how it ends.
         exchange.add_done_callback(_retrieve)

@@ -14,6 +14,7 @@ from crawler_app.errors import FetchError, UrlError
 from crawler_app.http_dates import retry_after_s
 from crawler_app.models import Fetched
 from crawler_app.robots.rules import Rules, parse_rules
+from crawler_app.subgenerator import Subgenerator
 from crawler_app.urls import origin_of, redirect_target
 from gencoro import gen
 
@@ -138,7 +139,7 @@ class RobotsCache:
             error = FetchError(exc.reason, str(exc))
         return self._miss(origin, asked_for_s, error)
 
-    def _follow(self, url: str) -> Generator[Any, Any, Fetched]:
+    def _follow(self, url: str) -> Subgenerator[Fetched]:
         """Fetch a URL, and where it leads; the last response if that is nowhere."""
         fetched: Fetched = yield self._fetch(url)
         for _ in range(MAX_REDIRECTS):

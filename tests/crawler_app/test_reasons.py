@@ -13,7 +13,7 @@ from crawler_app.reasons import (
     Category,
     Fault,
     Reason,
-    Retry,
+    Retries,
     facts_of,
     is_broken,
     meaning_of,
@@ -87,9 +87,9 @@ def test_facts_of_each_reason_fit_together(reason):
     assert facts.meaning
     assert (facts.fault is None) == (facts.category is not Category.FAILURE)
     if facts.category is not Category.FAILURE:
-        assert facts.retry is Retry.NEVER
+        assert facts.retry is Retries.NEVER
     if facts.fault is Fault.HOST:
-        assert facts.retry is Retry.SOON
+        assert facts.retry is Retries.SOON
     if facts.category is not Category.SKIP:
         assert not (facts.is_provisional or facts.spares_sitemaps)
 
@@ -118,7 +118,7 @@ def test_retried_on_request_is_what_may_have_passed():
 
 @pytest.mark.parametrize("reason", sorted(RETRYABLE))
 def test_retried_at_once_is_what_may_pass_by_itself(reason):
-    is_soon = facts_of(reason).retry is Retry.SOON
+    is_soon = facts_of(reason).retry is Retries.SOON
     assert is_soon == (reason not in (Reason.HOOK_ERROR, Reason.ROBOTS_UNREACHABLE))
 
 

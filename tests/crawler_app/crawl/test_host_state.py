@@ -1,9 +1,9 @@
-"""Hosts: how long to leave each alone, after an answer and after none."""
+"""HostStates: how long to leave each alone, after an answer and after none."""
 
 import pytest
 
 from crawler_app.config import CrawlConfig
-from crawler_app.crawl.host_state import Hosts
+from crawler_app.crawl.host_state import HostStates
 from crawler_app.crawl.stats import Stats
 from crawler_app.models import Outcome, State
 
@@ -11,7 +11,7 @@ REFUSED = Outcome(State.FAILED, "refused")
 
 
 def hosts(stats=None, **options):
-    return Hosts(CrawlConfig(("http://a.test/",), **options), stats)
+    return HostStates(CrawlConfig(("http://a.test/",), **options), stats)
 
 
 def test_gap_is_ours_where_nothing_is_known():

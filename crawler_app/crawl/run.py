@@ -1,0 +1,28 @@
+"""What the parts of one run share."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from crawler_app.config import CrawlConfig
+from crawler_app.crawl.host_state import HostStates
+from crawler_app.crawl.stats import Stats
+from crawler_app.frontier import Frontier
+
+__all__ = ["Run"]
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One run of a crawl.
+
+    Attributes:
+        hosts: What is learned about the hosts.
+        stats: Counts what this run does.
+        clock: The current time, in seconds of the epoch.
+    """
+
+    config: CrawlConfig
+    frontier: Frontier
+    hosts: HostStates
+    stats: Stats
+    clock: Callable[[], float]
