@@ -36,6 +36,7 @@ __all__ = [
     "RETURNS",
     "STEP",
     "Runner",
+    "call_run",
     "end_with_error",
     "guard_creation",
     "runner_of",
@@ -51,17 +52,7 @@ RETURNS = (StopIteration, Return)
 INTERRUPTS = (KeyboardInterrupt, SystemExit)
 
 
-class _RunnerType(type):
-    """Has the loop call whatever a tracer puts in the place of `Runner.run`."""
-
-    def __setattr__(cls, name: str, value: Any) -> None:
-        super().__setattr__(name, value)
-        if name == "run":
-            is_plain = getattr(value, "__code__", None) is STEP
-            super().__setattr__("__call__", value if is_plain else _run_overridden)
-
-
-class Runner(Generic[T], metaclass=_RunnerType):
+class Runner(Generic[T]):
     """Runs one generator and puts its outcome into ``result_future``.
 
     Made inside the coroutine's context, if one is given, and with a running or current
@@ -221,7 +212,7 @@ class Runner(Generic[T], metaclass=_RunnerType):
 
     def __init_subclass__(cls) -> None:
         if "run" in vars(cls) and "__call__" not in vars(cls):
-            cls.__call__ = _run_overridden  # type: ignore[method-assign]
+            cls.__call__ = call_run  # type: ignore[method-assign]
 
     def cancel(self, msg: Any = None) -> bool:
         """Cancel what the generator waits for, or have it cancelled when it waits next.
@@ -331,7 +322,8 @@ class Runner(Generic[T], metaclass=_RunnerType):
 STEP = Runner.run.__code__
 
 
-def _run_overridden(self: Runner[Any], _done: "Future[Any] | None" = None) -> None:
+def call_run(self: Runner[Any], _done: "Future[Any] | None" = None) -> None:
+    """Call `Runner.run` by its name: the ``__call__`` of a class that has its own."""
     self.run()
 
 

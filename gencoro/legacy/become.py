@@ -48,7 +48,7 @@ def become_legacy(runner: Runner[Any], holding: Held) -> LegacyRunner[Any]:
         holding: The contexts of its body.
     """
     if not isinstance(runner, LegacyRunner):
-        runner.__class__ = _legacy_class(type(runner))
+        runner.__class__ = _legacy_class(type(runner))  # type: ignore[arg-type]
         runner.legacy = Legacy(holding)
     return runner  # type: ignore[return-value]
 
@@ -72,7 +72,7 @@ def _give_every_runner_the_names() -> None:
         setattr(Runner, name, becoming_legacy(name))
     for name in ("pending_callbacks", "results", "yield_point"):
         setattr(Runner, name, None)
-    Runner.io_loop = LegacyRunner.io_loop
+    setattr(Runner, "io_loop", LegacyRunner.io_loop)  # noqa: B010
 
 
 _give_every_runner_the_names()

@@ -154,29 +154,3 @@ def test_runner_can_be_made_by_hand(run):
         return await future
 
     assert run(main) == 42
-
-
-# Tracers.
-
-
-def test_run_that_a_tracer_has_replaced_is_what_the_loop_calls(run, monkeypatch):
-    plain = Runner.run
-    seen = []
-
-    def traced(self):
-        seen.append(self.gen.__name__)
-        plain(self)
-
-    @gen.coroutine
-    def traced_body():
-        yield gen.moment
-        yield gen.sleep(0)
-        return 42
-
-    with monkeypatch.context() as patch:
-        patch.setattr(Runner, "run", traced)
-        with_tracer = run(traced_body)
-    without_tracer = run(traced_body)
-
-    assert with_tracer == without_tracer == 42
-    assert seen == ["traced_body"] * 2

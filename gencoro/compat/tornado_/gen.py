@@ -7,6 +7,7 @@ import tornado.gen
 
 from gencoro import coroutines, gen
 from gencoro.compat.tornado_.futures import FutureOfCoroutine
+from gencoro.runner import STEP, call_run
 
 __all__ = ["Runner", "coroutine"]
 
@@ -18,7 +19,7 @@ _before: dict[str, Any] = {}
 _MISSING = object()
 
 
-class _AnyRunnerType(type(gen.Runner)):  # type: ignore[misc]
+class _AnyRunnerType(type):
     """Has one name serve who traces Runners, who makes them, and Tornado itself."""
 
     def __call__(cls, *args: Any) -> Any:
@@ -37,7 +38,7 @@ class _AnyRunnerType(type(gen.Runner)):  # type: ignore[misc]
             super().__setattr__(name, value)
             return
         _before.setdefault(name, vars(gen.Runner).get(name, _MISSING))
-        setattr(gen.Runner, name, value)
+        _patch(name, value)
 
     def __delattr__(cls, name: str) -> None:
         if cls is not Runner:
@@ -48,7 +49,15 @@ class _AnyRunnerType(type(gen.Runner)):  # type: ignore[misc]
         if before is _MISSING:
             delattr(gen.Runner, name)
         else:
-            setattr(gen.Runner, name, before)
+            _patch(name, before)
+
+
+def _patch(name: str, value: Any) -> None:
+    setattr(gen.Runner, name, value)
+    if name == "run":
+        # The loop calls a Runner itself, which is not to look its `run` up each time.
+        is_plain = getattr(value, "__code__", None) is STEP
+        gen.Runner.__call__ = value if is_plain else call_run
 
 
 class Runner(gen.Runner, metaclass=_AnyRunnerType):  # type: ignore[misc]
