@@ -616,8 +616,11 @@ unittest.makeSuite                                         2.1 3.12 add    unitt
 """
 
 INSTEAD = {
-    "tornado.auth.FacebookMixin": "use FacebookGraphMixin: the service has ended",
-    "tornado.auth.FriendFeedMixin": "let users sign in elsewhere: the service has ended",
+    "tornado.auth.FacebookMixin": "use FacebookGraphMixin: Facebook Connect has ended",
+    "tornado.auth.FriendFeedMixin": "let users sign in elsewhere: FriendFeed has ended",
+    "tornado.auth.GoogleMixin": (
+        "use GoogleOAuth2Mixin: Google's OpenID service ended in 2015"
+    ),
     "tornado.autoreload._close_all_fds": (
         "Python's descriptors are not inherited any more"
     ),

@@ -226,23 +226,17 @@ def do():
 
 @pytest.fixture
 def app(compat, errors, do):
-    class OldGoogleClient(Client, tornado.auth.GoogleMixin):
-        pass
-
     return web.Application(
         [
             ("/openid", OpenIdServer),
             ("/token", TokenServer),
             ("/access", AccessServer),
             (r"/user/?(?:me|users/show/)?(\w*).*", UserServer),
-            ("/OldGoogleClient", OldGoogleClient),
             *((f"/{name}", client) for name, client in CLIENTS.items()),
         ],
         do=do,
         errors=errors,
         google_oauth={"key": "ck", "secret": "cs"},
-        google_consumer_key="ck",
-        google_consumer_secret="cs",
     )
 
 
@@ -892,44 +886,29 @@ def test_long_is_int(compat):
 # The services that have ended.
 
 
-@uses("tornado.auth.GoogleMixin")
-def test_google_mixin_with_an_endpoint_of_its_own(visit):
-    @asynchronous
-    def redirect(self):
-        assert self.authorize_redirect("http://docs.test/", "/back").done()
-
-    @asynchronous
-    def sign_in(self):
-        self.get_authenticated_user(self.on_user)
-
-    location = visit("OldGoogleClient", redirect).headers["Location"]
-    user = body_of(visit("OldGoogleClient", sign_in, **OPEN_ID))["user"]
-    allowed = {
-        "openid.ns.ext": "http://specs.openid.net/extensions/oauth/1.0",
-        "openid.ext.request_token": "r",
-    }
-    both = body_of(visit("OldGoogleClient", sign_in, **OPEN_ID, **allowed))["user"]
-
-    assert "openid.oauth.scope=http%3A%2F%2Fdocs.test" in location
-    assert user["email"] == both["email"] == "foo@example.test"
-    assert both["access_token"]["key"] == "k"
-    assert "access_token" not in user
-
-
-@uses("tornado.auth.FacebookMixin", "tornado.auth.FriendFeedMixin")
+@uses(
+    "tornado.auth.FacebookMixin",
+    "tornado.auth.FriendFeedMixin",
+    "tornado.auth.GoogleMixin",
+)
 @pytest.mark.parametrize(
-    ("name", "method"),
+    ("name", "method", "sentence"),
     [
-        ("FacebookMixin", "facebook_request"),
-        ("FacebookMixin", "authenticate_redirect"),
-        ("FriendFeedMixin", "friendfeed_request"),
-        ("FriendFeedMixin", "get_authenticated_user"),
+        ("FacebookMixin", "authorize_redirect", "use FacebookGraphMixin"),
+        ("FacebookMixin", "facebook_request", "use FacebookGraphMixin"),
+        ("FriendFeedMixin", "get_authenticated_user", "let users sign in elsewhere"),
+        ("FriendFeedMixin", "friendfeed_request", "let users sign in elsewhere"),
+        ("GoogleMixin", "authenticate_redirect", "use GoogleOAuth2Mixin"),
     ],
 )
-def test_what_has_ended_says_so_when_it_is_used(compat, name, method):
+def test_mixin_of_an_ended_service_refuses_when_it_is_used(
+    compat, name, method, sentence
+):
     mixin = type("Login", (getattr(tornado.auth, name),), {})
 
-    with pytest.raises(AuthError, match=r"Login: .* has ended; "):
+    with pytest.raises(
+        AuthError, match=f"Login: {name} cannot work; {sentence}: .*end"
+    ):
         getattr(mixin(), method)("users.getInfo", callback=print)
 
 

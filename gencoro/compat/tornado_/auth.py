@@ -6,9 +6,8 @@ redirect's callback is called with nothing.  Without one it is an ``AuthError``.
 
 import functools
 import inspect
-import urllib.parse
 from collections.abc import Awaitable, Callable
-from typing import Any, cast
+from typing import Any
 
 from tornado.auth import (
     AuthError,
@@ -21,9 +20,9 @@ from tornado.httpclient import HTTPError, HTTPResponse
 from tornado.ioloop import IOLoop
 from tornado.log import gen_log
 from tornado.util import ArgReplacer
-from tornado.web import RequestHandler
 
 from gencoro.compat.calls.started import Started, is_for_await, raise_within_contexts
+from gencoro.compat.names import INSTEAD
 from gencoro.compat.tornado_.futures import Future
 from gencoro.futures import AnyFuture, is_future
 from gencoro.legacy.adaptors import return_future
@@ -403,88 +402,20 @@ def on_authentication_verified(original: Callable[..., Any]) -> Callable[..., An
     return wrapper
 
 
-class GoogleMixin(OpenIdMixin, OAuthMixin):
-    """Signs in with OpenID, and asks for the right to use more, in one step.
+def _mixin_that_refuses(name: str, *methods: str) -> type[Any]:
+    """Make the mixin of a service that has ended: it can be imported, but not used."""
 
-    Google's own service for that ended in 2015: use `GoogleOAuth2Mixin`.  With another
-    ``_OPENID_ENDPOINT`` this does what it did.
-    """
+    def refuse(self: Any, *_args: Any, **_kwargs: Any) -> None:
+        instead = INSTEAD[f"tornado.auth.{name}"]
+        raise AuthError(f"{type(self).__qualname__}: {name} cannot work; {instead}")
 
-    _OPENID_ENDPOINT = "https://www.google.com/accounts/o8/ud"
-    _OAUTH_ACCESS_TOKEN_URL = "https://www.google.com/accounts/OAuthGetAccessToken"
-    _ASKS_FOR = ("name", "email", "language", "username")
-    _OAUTH_EXTENSION = "http://specs.openid.net/extensions/oauth/1.0"
-
-    def authorize_redirect(  # type: ignore[override]
-        self,
-        oauth_scope: str,
-        callback_uri: str | None = None,
-        ax_attrs: Any = _ASKS_FOR,
-        callback: Callback = None,
-    ) -> Any:
-        """Send the user to where he signs in and allows the use of what is asked for."""
-        handler = cast(RequestHandler, self)
-        uri = callback_uri or handler.request.uri
-        asked = self._openid_args(uri, ax_attrs=ax_attrs, oauth_scope=oauth_scope)
-        handler.redirect(f"{self._OPENID_ENDPOINT}?{urllib.parse.urlencode(asked)}")
-        return _redirected_now(callback)
-
-    @callback_at_1
-    async def get_authenticated_user(self, http_client: Any = None) -> Any:
-        """Return who has signed in, with his access token if there is one."""
-        token = self._request_token()
-        if not token:
-            return await OpenIdMixin.get_authenticated_user(self, http_client)
-        http = http_client or self.get_auth_http_client()
-        url = self._oauth_access_token_url({"key": token, "secret": ""})
-        access_token = _oauth_parse_response((await http.fetch(url)).body)
-        user = await self._oauth_get_user_future(access_token)
-        user["access_token"] = access_token
-        return user
-
-    async def _oauth_get_user_future(self, access_token: Any) -> Any:
-        return await OpenIdMixin.get_authenticated_user(self)
-
-    def _request_token(self) -> str:
-        handler = cast(RequestHandler, self)
-        for name, values in handler.request.arguments.items():
-            if name.startswith("openid.ns.") and values[-1] == (
-                self._OAUTH_EXTENSION.encode()
-            ):
-                extension = name.removeprefix("openid.ns.")
-                return handler.get_argument(f"openid.{extension}.request_token", "")
-        return ""
-
-    def _oauth_consumer_token(self) -> dict[str, Any]:
-        handler = cast(RequestHandler, self)
-        handler.require_setting("google_consumer_key", "Google OAuth")
-        handler.require_setting("google_consumer_secret", "Google OAuth")
-        return {
-            "key": handler.settings["google_consumer_key"],
-            "secret": handler.settings["google_consumer_secret"],
-        }
+    return type(name, (), dict.fromkeys(methods, refuse) | {"__module__": __name__})
 
 
-def _ended(what: str, instead: str) -> Callable[..., Any]:
-    """Make a method that says why it can do nothing any more."""
+_SIGNING_IN = ("authenticate_redirect", "authorize_redirect", "get_authenticated_user")
 
-    def method(self: Any, *_args: Any, **_kwargs: Any) -> Any:
-        raise AuthError(f"{type(self).__qualname__}: {what} has ended; {instead}")
-
-    return method
-
-
-class FacebookMixin:
-    """Facebook Connect, which has ended; a program that has it still can be imported."""
-
-    authenticate_redirect = authorize_redirect = get_authenticated_user = (
-        facebook_request
-    ) = _ended("Facebook Connect", "use tornado.auth.FacebookGraphMixin")
-
-
-class FriendFeedMixin:
-    """FriendFeed, which has ended; a program that has it still can be imported."""
-
-    authenticate_redirect = authorize_redirect = get_authenticated_user = (
-        friendfeed_request
-    ) = _ended("FriendFeed", "let users sign in elsewhere")
+FacebookMixin = _mixin_that_refuses("FacebookMixin", *_SIGNING_IN, "facebook_request")
+FriendFeedMixin = _mixin_that_refuses(
+    "FriendFeedMixin", *_SIGNING_IN, "friendfeed_request"
+)
+GoogleMixin = _mixin_that_refuses("GoogleMixin", *_SIGNING_IN)
