@@ -16,14 +16,17 @@ import sys
 import threading
 import types
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 # What the rest of Tornado is built on has to be there before the first of it is patched.
 import gencoro.compat.tornado_.ioloop  # noqa: F401
 from gencoro import deprecated
-from gencoro.compat.names import INSTEAD, TABLE, Row
+from gencoro.compat.names import INSTEAD, PYTHON, TABLE, TORNADO, Row
 
 __all__ = ["install", "installed", "uninstall"]
+
+# The rows of each module, by their path in it.
+_Rows: TypeAlias = dict[str, dict[str, Row]]
 
 # Stands for a name that was not there.
 _MISSING = object()
@@ -32,10 +35,15 @@ _MISSING = object()
 _IMPORT_FROM = dis.opmap["IMPORT_FROM"]
 
 
-def install() -> None:
-    """Have legacy Tornado code run, in this process and from now on.
+def install(python: bool = True) -> None:
+    """Let legacy Tornado code run in this process.
 
-    Call it before the legacy modules are imported.  To call it again does nothing.
+    Call it before the legacy modules are imported.  Calling it again has no effect, except
+    that ``python=True`` adds what an earlier call with ``python=False`` left out.
+
+    Args:
+        python: Whether to also put back what the standard library has removed, such as
+            ``collections.Mapping``.  All code in the process sees these names.
 
     >>> import gencoro.compat
     >>> gencoro.compat.install()
@@ -48,8 +56,10 @@ def install() -> None:
     with _lock:
         if _installation is None:
             new = _Installation()
-            new.begin()
+            new.begin(python)
             _installation = new
+        elif python:
+            _installation.serve(_OF_PYTHON)
 
 
 def uninstall() -> None:
@@ -70,23 +80,40 @@ def installed() -> bool:
 
 
 class _Installation:
-    """All that one `install` has changed."""
+    """What `install` has changed."""
 
     def __init__(self) -> None:
-        self._finder = _Finder(self.patch)
+        self._rows: _Rows = {}
+        self._finder = _Finder(self._rows, self.patch)
         # (owner, name, what was there), in the order in which they were changed.
         self._changes: list[tuple[Any, str, Any]] = []
 
-    def begin(self) -> None:
-        # What the places of rows import from now on is patched by the finder.
-        loaded = [name for name in _ROWS_BY_MODULE if name in sys.modules]
+    def begin(self, python: bool) -> None:
         sys.meta_path.insert(0, self._finder)
         deprecated.is_quiet = True
+        try:
+            self.serve(_OF_TORNADO)
+            if python:
+                self.serve(_OF_PYTHON)
+        except BaseException:
+            self.end()
+            raise
+
+    def serve(self, rows: _Rows) -> None:
+        """Patch the modules of these rows, now or when they are imported."""
+        if rows.keys() <= self._rows.keys():
+            return
+        done = len(self._changes)
+        # What the places of rows import from now on is patched by the finder.
+        loaded = [name for name in rows if name in sys.modules]
+        self._rows.update(rows)
         try:
             for name in loaded:
                 self.patch(sys.modules[name])
         except BaseException:
-            self.end()
+            self._undo(done)
+            for name in rows:
+                del self._rows[name]
             raise
 
     def end(self) -> None:
@@ -104,7 +131,7 @@ class _Installation:
         """Do what the table says of a module that has been loaded."""
         done = len(self._changes)
         try:
-            rows = _ROWS_BY_MODULE[module.__name__]
+            rows = self._rows[module.__name__]
             for path, row in rows.items():
                 *classes, name = path.split(".")
                 owner = functools.reduce(getattr, classes, module)
@@ -148,13 +175,15 @@ class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     """Loads the modules of the table: those of today, patched, and those of once.
 
     Args:
+        rows: The rows of each module.
         patch: Called with each when it has been loaded.
 
     Attributes:
         made: The names of the modules that today's Tornado has not.
     """
 
-    def __init__(self, patch: Callable[[types.ModuleType], None]) -> None:
+    def __init__(self, rows: _Rows, patch: Callable[[types.ModuleType], None]) -> None:
+        self._rows = rows
         self._patch = patch
         self.made: list[str] = []
 
@@ -169,7 +198,7 @@ class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
             raise ImportError(_why_not(fullname), name=fullname)
         if row is not None:
             return importlib.machinery.ModuleSpec(fullname, self)
-        if fullname not in _ROWS_BY_MODULE:
+        if fullname not in self._rows:
             return None
         for finder in sys.meta_path:
             if finder is not self:
@@ -266,10 +295,9 @@ def _refuser(module: types.ModuleType) -> Callable[[str], Any]:
     return __getattr__
 
 
-def _rows_by_module() -> dict[str, dict[str, Row]]:
-    """Return the rows of each module, by their path in it."""
-    by_module: dict[str, dict[str, Row]] = {}
-    for name, row in TABLE.items():
+def _rows_by_module(table: dict[str, Row]) -> _Rows:
+    by_module: _Rows = {}
+    for name, row in table.items():
         module = _module_of(name)
         if row.how == "module":
             by_module.setdefault(module, {})
@@ -288,4 +316,5 @@ def _module_of(name: str) -> str:
 
 _lock = threading.RLock()
 _installation: _Installation | None = None
-_ROWS_BY_MODULE = _rows_by_module()
+_OF_TORNADO = _rows_by_module(TORNADO)
+_OF_PYTHON = _rows_by_module(PYTHON)

@@ -1,11 +1,12 @@
-"""THE table: what Tornado has removed or changed, and what stands there now.
+"""The table of legacy names, and what `gencoro.compat.install` provides for each.
 
-A row has five columns:
+`TORNADO` has what Tornado has removed or changed, `PYTHON` what the standard library has
+removed, and `TABLE` both.  A row has five columns:
 
-- the dotted name, in Tornado or, in the last section, in Python itself;
+- the dotted name;
 - the first and the last version, from Tornado 2.0 on, that had what it stands for, under
   this name or the one that it had then; if today's still has the name, the last in which
-  it meant what legacy code takes it to mean;
+  it meant what legacy code takes it to mean.  For the standard library, Python's versions;
 - how it is served by `gencoro.compat.install`:
 
   - ``put``: what is at the place is put there;
@@ -26,7 +27,7 @@ Pure: names and text, nothing is imported.
 
 from typing import NamedTuple
 
-__all__ = ["INSTEAD", "TABLE", "Row"]
+__all__ = ["INSTEAD", "PYTHON", "TABLE", "TORNADO", "Row"]
 
 
 class Row(NamedTuple):
@@ -46,7 +47,7 @@ class Row(NamedTuple):
     place: str
 
 
-_ROWS = """
+_TORNADO = """
 # The callback style of coroutines.
 tornado.gen.Arguments                                      2.1 5.1 put    gencoro.legacy.adaptors:Arguments
 tornado.gen.BadYieldError                                  2.1 5.1 base   gencoro.errors:BadYieldError
@@ -569,12 +570,14 @@ tornado.wsgi.utf8                                          2.0 2.4 put    tornad
 tornado.wsgi.web                                           2.0 5.1 put    tornado.web
 tornado.auth._non_deprecated_return_future                 5.1 5.1 put    gencoro.legacy.adaptors:return_future
 tornado.ioloop.Waker                                       2.1 5.1 put    gencoro.compat.tornado_.platform:Waker
+"""
 
-# What Python itself had, in modules that it still has; the versions are Python's.
-asyncio.coroutine                                          3.4 3.10 add    gencoro.compat.tornado_.python:coroutine
+# What the standard library had, in modules that it still has.
+_PYTHON = """
+asyncio.coroutine                                          3.4 3.10 add    gencoro.compat.python:coroutine
 base64.decodestring                                        2.0 3.8 add    base64:decodebytes
 base64.encodestring                                        2.0 3.8 add    base64:encodebytes
-cgi.escape                                                 2.0 3.7 add    gencoro.compat.tornado_.python:escape
+cgi.escape                                                 2.0 3.7 add    gencoro.compat.python:escape
 collections.AsyncIterable                                  3.5 3.9 add    collections.abc:AsyncIterable
 collections.AsyncIterator                                  3.5 3.9 add    collections.abc:AsyncIterator
 collections.Awaitable                                      3.5 3.9 add    collections.abc:Awaitable
@@ -597,10 +600,10 @@ collections.Set                                            2.6 3.9 add    collec
 collections.Sized                                          2.6 3.9 add    collections.abc:Sized
 collections.ValuesView                                     2.6 3.9 add    collections.abc:ValuesView
 fractions.gcd                                              2.6 3.8 add    math:gcd
-inspect.ArgSpec                                            2.6 3.10 add    gencoro.compat.tornado_.python:ArgSpec
-inspect.getargspec                                         2.1 3.10 add    gencoro.compat.tornado_.python:getargspec
+inspect.ArgSpec                                            2.6 3.10 add    gencoro.compat.python:ArgSpec
+inspect.getargspec                                         2.1 3.10 add    gencoro.compat.python:getargspec
 ssl.match_hostname                                         3.2 3.11 add    gencoro.compat.tornado_.hostnames:match_hostname
-ssl.wrap_socket                                            2.6 3.11 add    gencoro.compat.tornado_.python:wrap_socket
+ssl.wrap_socket                                            2.6 3.11 add    gencoro.compat.python:wrap_socket
 threading.Thread.isAlive                                   2.0 3.8 add    threading:Thread.is_alive
 time.clock                                                 2.0 3.7 add    time:perf_counter
 unittest.TestCase.assertAlmostEquals                       2.1 3.11 add    unittest:TestCase.assertAlmostEqual
@@ -684,4 +687,6 @@ def _read(rows: str) -> dict[str, Row]:
     return table
 
 
-TABLE = _read(_ROWS)
+TORNADO = _read(_TORNADO)
+PYTHON = _read(_PYTHON)
+TABLE = TORNADO | PYTHON

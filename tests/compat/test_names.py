@@ -8,7 +8,7 @@ import pytest
 from rows import USED, uses
 
 from gencoro.compat import installer
-from gencoro.compat.names import INSTEAD, TABLE
+from gencoro.compat.names import INSTEAD, PYTHON, TABLE
 
 HERE = pathlib.Path(__file__).parent
 
@@ -36,9 +36,6 @@ REEXPORTS = [
 ]
 
 
-OF_PYTHON = [name for name, row in TABLE.items() if row.how == "add"]
-
-
 @pytest.mark.parametrize("name", TABLE)
 def test_row_is_well_formed(name):
     row = TABLE[name]
@@ -46,8 +43,8 @@ def test_row_is_well_formed(name):
     assert row.how in {"put", "wrap", "base", "add", "module", "none"}
     assert bool(row.place) == (row.how in {"put", "wrap", "base", "add"})
     assert name in INSTEAD or row.how != "none"
-    assert (name in OF_PYTHON) != name.startswith("tornado.")
-    if name in OF_PYTHON:
+    assert (row.how == "add") == (name in PYTHON) != name.startswith("tornado.")
+    if name in PYTHON:
         first, last = ([*map(int, v.split("."))] for v in (row.first, row.last))
         assert first <= last <= [3, 12]
     else:

@@ -6,6 +6,7 @@ import asyncio
 import collections
 import collections.abc
 import importlib
+import pkgutil
 import socket
 import sys
 import threading
@@ -16,9 +17,10 @@ import trustme
 from rows import uses
 
 import gencoro.compat
-from gencoro.compat.names import TABLE
+from gencoro.compat import installer
+from gencoro.compat.names import PYTHON
 
-ABCS = [name for name in TABLE if name.startswith("collections.")]
+ABCS = [name for name in PYTHON if name.startswith("collections.")]
 
 
 @uses(*ABCS)
@@ -36,6 +38,68 @@ def test_they_go_with_uninstall():
     gencoro.compat.uninstall()
 
     assert not hasattr(collections, "Mapping")
+
+
+def _everything():
+    """Return what each module of the table, and each class in it, has now."""
+    owners = {name.rpartition(".")[0] for name in PYTHON} - {"cgi"}
+    return {name: dict(vars(pkgutil.resolve_name(name))) for name in owners}
+
+
+def test_install_without_python_leaves_the_standard_library_alone():
+    before = _everything()
+
+    gencoro.compat.install(python=False)
+    try:
+        assert _everything() == before
+        assert importlib.import_module("tornado.gen").engine
+        assert gencoro.compat.installed()
+    finally:
+        gencoro.compat.uninstall()
+
+
+def test_later_install_adds_the_standard_library():
+    gencoro.compat.install(python=False)
+    try:
+        gencoro.compat.install()
+        assert collections.Mapping is collections.abc.Mapping
+    finally:
+        gencoro.compat.uninstall()
+
+    assert not hasattr(collections, "Mapping")
+
+
+def test_later_install_without_python_takes_nothing_away(compat):
+    gencoro.compat.install(python=False)
+
+    assert collections.Mapping is collections.abc.Mapping
+
+
+def test_later_install_that_fails_leaves_the_earlier_one(monkeypatch):
+    gencoro.compat.install(python=False)
+    before, calls = _everything(), []
+    at = installer._at
+
+    def failing(place):
+        calls.append(place)
+        if len(calls) > 20:
+            raise ImportError("no such place")
+        return at(place)
+
+    try:
+        with (
+            monkeypatch.context() as patch,
+            pytest.raises(ImportError, match="no such"),
+        ):
+            patch.setattr(installer, "_at", failing)
+            gencoro.compat.install()
+        assert gencoro.compat.installed()
+        assert _everything() == before
+
+        gencoro.compat.install()
+        assert collections.Mapping is collections.abc.Mapping
+    finally:
+        gencoro.compat.uninstall()
 
 
 @uses("inspect.getargspec", "inspect.ArgSpec")
