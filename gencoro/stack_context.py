@@ -1,4 +1,4 @@
-"""Facade: the names people type after ``stack_context.``, all of them legacy."""
+"""Facade: the names of ``tornado.stack_context``, all of which are legacy."""
 
 from typing import Any
 

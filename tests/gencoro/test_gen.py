@@ -80,7 +80,11 @@ def test_unknown_name_is_an_attribute_error():
 
 def test_package_hands_out_what_it_says():
     assert [name for name in gencoro.__all__ if not hasattr(gencoro, name)] == []
+    assert set(errors.__all__) <= set(gencoro.__all__)
     assert gencoro.coroutine is gen.coroutine
+    assert gencoro.IOLoop is ioloop.IOLoop
+    with pytest.raises(AttributeError, match="'gencoro' has no attribute 'nothing'"):
+        gencoro.nothing  # noqa: B018
 
 
 def test_errors_have_one_base_and_return_is_none_of_them():
