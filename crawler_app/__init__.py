@@ -11,7 +11,7 @@ is inside and may change.  ``python -m crawler_app --help`` shows what the crawl
 """
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from crawler_app.archive.captures import Capture
@@ -122,13 +122,14 @@ _HOME_BY_NAME = {
     name: home for home, names in _NAMES_BY_HOME.items() for name in names.split()
 }
 
+# Not for type checkers, which would accept any name then.
+if not TYPE_CHECKING:
 
-def __getattr__(name: str) -> Any:
-    # On demand: the HTTP client and the command line load only what they use.
-    if name not in _HOME_BY_NAME:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_HOME_BY_NAME[name]}"), name)
+    def __getattr__(name: str) -> object:
+        # On demand: the HTTP client and the command line load only what they use.
+        if name not in _HOME_BY_NAME:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        return getattr(import_module(f"{__name__}.{_HOME_BY_NAME[name]}"), name)
 
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    def __dir__() -> list[str]:
+        return sorted({*globals(), *__all__})

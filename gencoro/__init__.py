@@ -87,3 +87,6 @@ if not TYPE_CHECKING:
         if name == "IOLoop":
             return gen.IOLoop
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+    def __dir__() -> list[str]:
+        return sorted({*globals(), "IOLoop"})
