@@ -7,7 +7,7 @@ epoch, since what is decided here outlives the process.
 import math
 from collections.abc import Iterable
 
-from crawler_app.http_dates import MAX_RETRY_AFTER_S
+from crawler_app.http_headers import MAX_RETRY_AFTER_S
 from crawler_app.urls import is_loopback
 
 __all__ = [
@@ -155,7 +155,7 @@ def retry_at(
     Args:
         tries: Failed fetches so far, this one included.
         first_pause_s: Pause after the first.
-        asked_for_s: The server's own wish, as of `crawler_app.http_dates.retry_after_s`, which comes first.
+        asked_for_s: The server's own wish, as of `crawler_app.http_headers.retry_after_s`, which comes first.
 
     >>> [retry_at(0.0, tries, first_pause_s=1.0) for tries in (1, 2, 3)]
     [1.0, 4.0, 16.0]

@@ -23,7 +23,7 @@ from crawler_app.archive.cdxj import index_lines
 from crawler_app.archive.files import file_number, paths_of
 from crawler_app.archive.record import format_date
 from crawler_app.archive.recovery import whole_bytes
-from crawler_app.documents.content_type import is_html
+from crawler_app.http_headers import is_html
 from crawler_app.progress import OnStep, no_step
 
 __all__ = ["write_wacz"]

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from crawler_app.errors import FetchError
-from crawler_app.http_dates import retry_after_s
+from crawler_app.http_headers import retry_after_s
 from crawler_app.models import Candidate, CrawledPage, Fetched, Outcome, State
 from crawler_app.reasons import AnyReason, Reason, Retries, facts_of, reason_of_status
 from crawler_app.text.escaping import without_controls

@@ -12,9 +12,9 @@ from crawler_app.crawl.ending import Ending, Finish, Respell
 from crawler_app.crawl.run import Run
 from crawler_app.documents import html, sitemap
 from crawler_app.documents.anchors import anchors_of
-from crawler_app.documents.content_type import is_html
 from crawler_app.documents.settled_links import SettledLinks
 from crawler_app.errors import UrlError
+from crawler_app.http_headers import is_html
 from crawler_app.index import PageIndex
 from crawler_app.models import (
     Candidate,

@@ -1,6 +1,5 @@
 """What the body of a response says::
 
-    content_type    what the header announces
     charset         bytes -> text, in the charset the page declares
     html            title, links, text and robots directives of a page
       text          what a person reads, and its headings

@@ -21,7 +21,7 @@ from typing import TypeAlias
 
 from crawler_app.errors import ConfigError
 from crawler_app.fetcher.addresses import is_literal
-from crawler_app.http_dates import http_date_at
+from crawler_app.http_headers import http_date_at
 from crawler_app.urls import host_of, name_of, origin_of
 
 __all__ = ["CookieStore"]

@@ -18,9 +18,9 @@ from crawler_app.archive.captures import Captures, database_path, table_errors
 from crawler_app.archive.replay import read_capture
 from crawler_app.directory import CrawlDirectory
 from crawler_app.documents.anchors import anchors_of
-from crawler_app.documents.content_type import is_html
 from crawler_app.documents.settled_links import SettledLinks
 from crawler_app.errors import ArchiveError
+from crawler_app.http_headers import is_html
 from crawler_app.models import Fetched, UrlRecord
 from crawler_app.reasons import Reason
 from crawler_app.report.processes import most_processes, run_in_processes

@@ -8,7 +8,7 @@ import heapq
 from collections import Counter
 from collections.abc import Callable
 
-from crawler_app.documents.content_type import is_html
+from crawler_app.http_headers import is_html
 from crawler_app.models import Outcome, State, UrlRecord
 from crawler_app.reasons import CONTENT, AnyReason, is_broken
 from crawler_app.report.findings import Failure, Host, Ranked, Refusal, Totals

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from crawler_app.documents.content_type import is_html
 from crawler_app.frontier import Frontier
+from crawler_app.http_headers import is_html
 from crawler_app.models import Outcome, State, UrlRecord
 from crawler_app.progress import OnStep, in_steps, no_step
 from crawler_app.reasons import CONTENT, AnyReason

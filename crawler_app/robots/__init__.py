@@ -11,7 +11,7 @@ from typing import Any
 
 from crawler_app import politeness
 from crawler_app.errors import FetchError, UrlError
-from crawler_app.http_dates import retry_after_s
+from crawler_app.http_headers import retry_after_s
 from crawler_app.models import Fetched
 from crawler_app.robots.rules import Rules, parse_rules
 from crawler_app.subgenerator import Subgenerator

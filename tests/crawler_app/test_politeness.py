@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from crawler_app.http_dates import MAX_RETRY_AFTER_S
+from crawler_app.http_headers import MAX_RETRY_AFTER_S
 from crawler_app.politeness import (
     MAX_CRAWL_DELAY_S,
     MAX_LATENCY_GAP_S,

@@ -5,8 +5,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from crawler_app.documents import html
-from crawler_app.documents.content_type import is_html
 from crawler_app.documents.html import MAX_TITLE_CHARS, parse_html
+from crawler_app.http_headers import is_html
 
 
 def links(markup, charset="utf-8"):

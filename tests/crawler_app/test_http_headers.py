@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from crawler_app.http_dates import MAX_RETRY_AFTER_S, retry_after_s
+from crawler_app.http_headers import MAX_RETRY_AFTER_S, retry_after_s
 
 TIMES = st.floats(0, 1e10)
 WAITS = st.floats(0, 1e6)

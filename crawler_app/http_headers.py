@@ -1,4 +1,4 @@
-"""Dates and waits in HTTP headers.
+"""What HTTP headers say: dates, waits, and types of content.
 
 Pure; imports nothing of the crawler.  Times are seconds of the epoch.
 """
@@ -6,7 +6,9 @@ Pure; imports nothing of the crawler.  Times are seconds of the epoch.
 import datetime
 from email.utils import parsedate_to_datetime
 
-__all__ = ["MAX_RETRY_AFTER_S", "http_date_at", "retry_after_s"]
+__all__ = ["MAX_RETRY_AFTER_S", "http_date_at", "is_html", "retry_after_s"]
+
+HTML_TYPES = ("text/html", "application/xhtml+xml")
 
 # The longest wait that is kept to.  A server that asks for more has a clock that is
 # wrong, or means "never".
@@ -49,3 +51,12 @@ def http_date_at(text: str) -> float | None:
     if at.tzinfo is None:  # the form of C's asctime() names no zone
         at = at.replace(tzinfo=datetime.UTC)
     return at.timestamp()
+
+
+def is_html(content_type: str) -> bool:
+    """Return whether a Content-Type header announces a page.
+
+    >>> is_html("Text/HTML; charset=utf-8"), is_html("image/png")
+    (True, False)
+    """
+    return content_type.partition(";")[0].strip().lower() in HTML_TYPES
