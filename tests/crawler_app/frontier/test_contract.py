@@ -894,7 +894,7 @@ WAITS = st.integers(-4, 20).map(lambda quarters: quarters / 4)
 
 
 class FrontierMachine(RuleBasedStateMachine):
-    """Both backends and the model take the same random walk."""
+    """All backends and the model take the same random walk."""
 
     claims = Bundle("claims")
 
@@ -914,7 +914,7 @@ class FrontierMachine(RuleBasedStateMachine):
     def each(self, move):
         """Return what a move returns, which is the same of every backend."""
         answers = [move(backend) for backend in self.backends]
-        assert answers[0] == answers[1]
+        assert answers == answers[:1] * len(answers)
         return answers[0]
 
     @rule(candidates=st.lists(CANDIDATES, max_size=5))
@@ -941,7 +941,7 @@ class FrontierMachine(RuleBasedStateMachine):
         claimed = [b.claim(self.now, lease, max_depth) for b in self.backends]
         row = self.model.claim(self.now, lease, max_depth)
         if row is None:
-            assert claimed == [None, None]
+            assert claimed == [None] * len(self.backends)
             return multiple()
         for claim in claimed:
             assert (claim.url, claim.host) == (row.record.url, row.host)
