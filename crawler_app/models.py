@@ -34,6 +34,18 @@ class State(StrEnum):
     FAILED = "failed"
     EXCLUDED = "excluded"
 
+    @property
+    def label(self) -> str:
+        """What people and programs read for it, as ``docs/report.rst`` explains.
+
+        >>> State.DONE.label, State.CLAIMED.label, State.EXCLUDED.label
+        ('done', 'under_way', 'skipped')
+        """
+        return _LABEL_BY_STATE.get(self, self.value)
+
+
+_LABEL_BY_STATE = {State.CLAIMED: "under_way", State.EXCLUDED: "skipped"}
+
 
 @dataclass(slots=True)
 class Candidate:

@@ -37,23 +37,24 @@ def render_summary(
 
 def render_text(summary: Summary) -> str:
     """Return the summary as a person reads it on a terminal, without a newline at the end."""
-    count = summary.count_by_state
-    fetched = count[State.DONE] + count[State.FAILED]
-    amount = f"{size(summary.size_bytes)} in {number(fetched, 'URL')} fetched"
-    lines = [f"pages        {summary.pages:>9,}   {amount}"]
+    amount = (
+        f"{number(summary.pages, 'page')}, {number(summary.files, 'file')}, "
+        f"{number(len(summary.redirects), 'redirect')}, {size(summary.size_bytes)}"
+    )
+    lines = [f"done         {summary.done:>9,}   {amount}"]
     if summary.count_by_status:
         statuses = sorted(summary.count_by_status.items())
         lines.append(f"statuses     {_counts(statuses)}")
     lines += _redirect_lines(summary)
-    excluded = summary.count_by_reason[State.EXCLUDED].most_common()
-    if excluded:
-        lines.append(f"excluded     {count[State.EXCLUDED]:>9,}   {_counts(excluded)}")
-    if summary.slowest:
-        lines.append("slowest      " + _took(summary.slowest[0]))
-        lines += [f"             {_took(record)}" for record in summary.slowest[1:]]
+    skipped = summary.count_by_reason[State.EXCLUDED].most_common()
+    if skipped:
+        lines.append(f"skipped      {summary.skipped:>9,}   {_counts(skipped)}")
+    for label, ranked in zip(("slowest", "", ""), summary.slowest, strict=False):
+        lines.append(f"{label:<13}{ranked.took_s:>8.2f} s   {printable(ranked.url)}")
     failed = summary.count_by_reason[State.FAILED].most_common()
     if failed:
-        lines.append(f"failed       {count[State.FAILED]:>9,}   {_counts(failed)}")
+        kinds = f"{summary.broken:,} broken, {summary.not_checked:,} not checked"
+        lines.append(f"failed       {summary.failed:>9,}   {kinds} ({_counts(failed)})")
         lines += _failure_lines(summary.failures)
     if summary.left:
         noun = "URL" if summary.left == 1 else "URLs"
@@ -142,8 +143,3 @@ def _failure_lines(failures: list[UrlRecord]) -> list[str]:
 
 def _counts(counts: Iterable[tuple[object, int]]) -> str:
     return ", ".join(f"{name}: {n:,}" for name, n in counts)
-
-
-def _took(record: UrlRecord) -> str:
-    assert record.outcome is not None
-    return f"{record.outcome.took_s or 0.0:>8.2f} s   {printable(record.url)}"

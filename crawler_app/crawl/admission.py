@@ -82,13 +82,13 @@ class Admission:
         try:
             url = join(base, reference)
         except UrlError as exc:
-            self._stats.add(f"refused/{exc.reason}")
+            self._stats.add(f"invalid/{exc.reason}")
             return None
         if url in self._frontier:
             return None
         refusal = self.refusal(url, depth, nofollow=nofollow, is_sitemap=is_sitemap)
         if refusal is not None:
-            self._stats.add(f"excluded/{refusal}")
+            self._stats.add(f"skipped/{refusal}")
         if redirects_left is None:
             redirects_left = self._max_redirects
         return Candidate(url, host_of(url), depth, redirects_left, refusal, is_sitemap)

@@ -88,7 +88,7 @@ class Permission:
         return self._skip(Reason.ROBOTS)
 
     def _skip(self, reason: Reason) -> Ending:
-        self._run.stats.add(f"excluded/{reason}")
+        self._run.stats.add(f"skipped/{reason}")
         return ending.skipped(reason)
 
     def _heed(self, rules: Rules, claim: Claim) -> None:

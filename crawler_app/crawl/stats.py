@@ -12,8 +12,8 @@ class Stats:
     The frontier knows what became of every URL; these tell what this process did.
 
     >>> stats = Stats()
-    >>> stats.add("excluded/out_of_scope")
-    >>> stats["excluded/out_of_scope"], stats["fetched"]
+    >>> stats.add("skipped/out_of_scope")
+    >>> stats["skipped/out_of_scope"], stats["fetched"]
     (1, 0)
     """
 

@@ -95,7 +95,7 @@ function fillTable(name, rows, makeCells) {
 
 function showSample(sample) {
   const count = sample.count_by_state;
-  for (const state of ["done", "queued", "claimed", "failed"]) {
+  for (const state of ["done", "queued", "under_way", "failed", "skipped"]) {
     setText(element[state], whole.format(count[state]));
   }
   setText(element.received, bytesText(sample.size_bytes));

@@ -32,7 +32,7 @@ def to_json(sample: Sample) -> dict[str, Any]:
         "size_bytes": sample.size_bytes,
         "fetches_per_s": round(sample.fetches_per_s, 2),
         "bytes_per_s": round(sample.bytes_per_s),
-        "count_by_state": sample.count_by_state,
+        "count_by_state": {s.label: n for s, n in sample.count_by_state.items()},
         "hosts": len(sample.under_way_by_host),
         "under_way_by_host": sample.under_way_by_host[:MAX_HOSTS],
         "failures": [

@@ -28,9 +28,9 @@ COUNTERS = (
     ("outages", "outages", "Times that a host was found to be down."),
 )
 REASON_COUNTERS = (
-    ("failed", "failures", "URLs that failed for the last time."),
-    ("excluded", "excluded", "Links that are out of scope or unwanted."),
-    ("refused", "refused", "Links that are no URL that can be fetched."),
+    ("failed", "failed", "URLs that failed for the last time."),
+    ("skipped", "skipped_links", "Links that were met and skipped, again each time."),
+    ("invalid", "invalid_links", "Links that are not URLs that can be fetched."),
 )
 
 
@@ -85,7 +85,7 @@ class _CrawlCollector(Collector):
             "gencrawl_urls", "URLs by where they stand.", labels=["state"]
         )
         for state in State:
-            urls.add_metric([state], crawl.frontier.count(state))
+            urls.add_metric([state.label], crawl.frontier.count(state))
         yield urls
         hosts = {claim.host for claim in crawl.under_way}
         for name, help_text, value in (

@@ -1,53 +1,58 @@
 """A report for programs, with all of its lists."""
 
 import datetime
+from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
 
+from crawler_app.models import State
 from crawler_app.reasons import meaning_of
-from crawler_app.report.findings import Broken, Duplicates, Host, Report
+from crawler_app.report.findings import Broken, Duplicates, Report
+from crawler_app.results.summary import Host, Summary
 
 __all__ = ["to_json"]
 
 
 def to_json(report: Report) -> dict[str, Any]:
     """Return a report as plain values; its keys are in the guide."""
+    summary = report.summary
     return {
         "site": report.site,
         "seeds": report.seeds,
         "made_at": _time(report.made_at),
         "crawl": {
             "state": report.state,
-            "started_at": _time(report.started_at),
-            "ended_at": _time(report.ended_at),
+            "started_at": _time(summary.first_at),
+            "ended_at": _time(summary.last_at),
             "options": report.options,
         },
-        "totals": asdict(report.totals)
+        "totals": summary.totals()
         | {
             "broken_links": report.broken_links,
             "pages_with_broken_links": report.pages_with_broken_links,
         },
-        "statuses": {str(n): count for n, count in report.count_by_status.items()},
-        "unanswered": report.unanswered,
-        "broken": [_broken(each) for each in report.broken],
-        "pages_not_read": report.unread if report.has_archive else report.totals.pages,
-        "redirects": {
-            "count": report.totals.redirects,
-            "chains": [asdict(chain) for chain in report.chains],
-            "loops": report.loops,
+        "statuses": {
+            str(n): count for n, count in sorted(summary.count_by_status.items())
         },
-        "slowest": [asdict(ranked) for ranked in report.slowest],
-        "largest": [asdict(ranked) for ranked in report.largest],
+        "unanswered": summary.unanswered,
+        "broken": [_broken(each) for each in report.broken],
+        "pages_not_read": report.unread if report.has_archive else summary.pages,
+        "redirects": {
+            "count": len(summary.redirects),
+            "chains": [asdict(chain) for chain in report.chains],
+            "loops": summary.loops,
+        },
+        "slowest": [asdict(ranked) for ranked in summary.slowest],
+        "largest": [asdict(ranked) for ranked in summary.largest],
         "duplicates": [_duplicates(group) for group in report.duplicates],
-        "depths": {str(n): count for n, count in report.pages_by_depth.items()},
-        "hosts": [_host(host) for host in report.hosts],
-        "refused": [
-            asdict(refusal) | {"meaning": meaning_of(refusal.reason)}
-            for refusal in report.refused
-        ],
-        "failed_otherwise": [
+        "depths": {
+            str(n): count for n, count in sorted(summary.pages_by_depth.items())
+        },
+        "hosts": [_host(host) for host in summary.hosts],
+        "skipped": list(_skipped(summary)),
+        "not_checked": [
             asdict(failure) | {"meaning": meaning_of(failure.reason)}
-            for failure in report.failed_otherwise
+            for failure in report.not_checked
         ],
         "compared": report.comparison and report.comparison.to_json(),
         "kept": report.kept.to_json(),
@@ -63,6 +68,16 @@ def _time(at: float | None) -> str | None:
     if at is None:
         return None
     return f"{datetime.datetime.fromtimestamp(at, datetime.UTC):%Y-%m-%dT%H:%M:%SZ}"
+
+
+def _skipped(summary: Summary) -> Iterator[dict[str, Any]]:
+    for reason, count in summary.count_by_reason[State.EXCLUDED].most_common():
+        yield {
+            "reason": reason,
+            "count": count,
+            "examples": summary.examples_by_reason[reason],
+            "meaning": meaning_of(reason),
+        }
 
 
 def _broken(broken: Broken) -> dict[str, Any]:
@@ -97,7 +112,7 @@ def _host(host: Host) -> dict[str, Any]:
         "host": host.name,
         "urls": host.urls,
         "pages": host.pages,
-        "failures": host.failures,
+        "broken": host.broken,
         "size_bytes": host.size_bytes,
         "mean_s": host.mean_s,
     }

@@ -6,22 +6,22 @@ chains of redirects; the archive only if something is broken.
 
 import contextlib
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from crawler_app.config import CrawlConfig
 from crawler_app.config.option import knobs_of
 from crawler_app.directory import CrawlDirectory
 from crawler_app.frontier import Frontier
-from crawler_app.models import UrlRecord
+from crawler_app.models import Outcome, UrlRecord
 from crawler_app.progress import OnStep, in_steps, no_step
-from crawler_app.reasons import Reason
-from crawler_app.report.findings import Broken, Chain, Duplicates, Report
+from crawler_app.reasons import Reason, is_broken
+from crawler_app.report.findings import Broken, Chain, Duplicates, Failure, Report
 from crawler_app.report.holders import Search, has_archive
-from crawler_app.report.tally import Tally
+from crawler_app.report.kinds import add_redirects, add_url
+from crawler_app.report.shape import Shape
 from crawler_app.report.targets import Targets, add_first_pages
-from crawler_app.results.redirects import Redirects
-from crawler_app.results.summary import is_page, state_of
+from crawler_app.results.summary import Summary, is_page, state_of, summarize
 from crawler_app.text.formatting import number
 from crawler_app.urls import dedup_key, host_of
 
@@ -48,48 +48,38 @@ def gather(
     # First: of a crawl that ends meanwhile, not all URLs are seen, and it was running.
     owner = directory.owner()
     with contextlib.closing(directory.frontier()) as frontier:
-        tally = Tally()
-        records, total = frontier.records(), frontier.total()
-        for record in in_steps("reading URLs", records, on_step, total):
-            tally.add(record)
-        redirects = Redirects(tally.target_by_url)
-        tally.add_redirects(redirects)
-        report = _report_of(directory, config, tally, owner)
-        report.broken = _broken(tally, redirects, config)
-        report.loops = list(redirects.loop_by_key.values())
-        _look_again(report, frontier, tally, redirects, on_step)
+        shape = Shape()
+        summary = summarize(frontier, on_step, lambda each: add_url(shape, each))
+        add_redirects(shape, summary.redirects)
+        report = _report_of(directory, config, summary, shape, owner)
+        _look_again(report, frontier, on_step)
         report.comparison = directory.comparison(frontier)
-    _find_links(report, directory, redirects, on_step, processes)
-    add_first_pages(report.broken, tally.failures)
+    _find_links(report, directory, on_step, processes)
+    add_first_pages(report.broken, summary.failures)
     report.broken.sort(key=lambda broken: -len(broken.links))
     return report
 
 
 def _report_of(
-    directory: CrawlDirectory, config: CrawlConfig, tally: Tally, owner: int | None
+    directory: CrawlDirectory,
+    config: CrawlConfig,
+    summary: Summary,
+    shape: Shape,
+    owner: int | None,
 ) -> Report:
-    first, last = tally.ended_at or (None, None)
     return Report(
         _site(config.seeds),
         directory.path,
         list(config.seeds),
         time.time(),
-        state_of(tally.totals.urls, tally.totals.left, owner),
-        tally.totals,
+        state_of(summary.urls, summary.left, owner),
+        summary,
         directory.kept(),
-        tally.shape,
-        started_at=first,
-        ended_at=last,
+        shape,
         options=_options(config),
-        count_by_status=dict(sorted(tally.count_by_status.items())),
-        unanswered=tally.unanswered,
+        broken=_broken(summary, config),
         has_archive=has_archive(directory.path),
-        slowest=tally.slowest,
-        largest=tally.largest,
-        pages_by_depth=dict(sorted(tally.pages_by_depth.items())),
-        hosts=tally.hosts,
-        refused=tally.refused,
-        failed_otherwise=tally.otherwise,
+        not_checked=_not_checked(summary),
     )
 
 
@@ -114,49 +104,51 @@ def _options(config: CrawlConfig) -> dict[str, Any]:
     }
 
 
-def _broken(tally: Tally, redirects: Redirects, config: CrawlConfig) -> list[Broken]:
+def _broken(summary: Summary, config: CrawlConfig) -> list[Broken]:
     """Return what is broken, without the links that lead there."""
+    redirects = summary.redirects
     end_by_key = redirects.end_by_key
     seed_ends = {end_by_key.get(key, key) for key in map(dedup_key, config.seeds)}
-    found = []
-    for record in tally.failures:
-        assert record.outcome is not None
-        found.append(
-            Broken(
-                record.url,
-                record.outcome.status,
-                record.outcome.reason,
-                record.outcome.error,
-                dedup_key(record.url) in seed_ends,
-            )
-        )
+    found = [
+        Broken(url, o.status, o.reason, o.error, dedup_key(url) in seed_ends)
+        for url, o in _failures(summary)
+        if is_broken(o.reason)
+    ]
     for key, loop in redirects.loop_by_key.items():
-        found.append(
-            Broken(loop[0], None, Reason.REDIRECT_LOOP, is_seed=key in seed_ends)
-        )
+        is_seed = key in seed_ends
+        found.append(Broken(loop[0], None, Reason.REDIRECT_LOOP, is_seed=is_seed))
     return found
 
 
-def _look_again(
-    report: Report,
-    frontier: Frontier,
-    tally: Tally,
-    redirects: Redirects,
-    on_step: OnStep,
-) -> None:
+def _not_checked(summary: Summary) -> list[Failure]:
+    return [
+        Failure(url, o.status, o.reason, o.error)
+        for url, o in _failures(summary)
+        if not is_broken(o.reason)
+    ]
+
+
+def _failures(summary: Summary) -> Iterator[tuple[str, Outcome]]:
+    for record in summary.failures:
+        assert record.outcome is not None
+        yield record.url, record.outcome
+
+
+def _look_again(report: Report, frontier: Frontier, on_step: OnStep) -> None:
     """Find what pages are equal, and how chains of redirects end."""
-    ways = redirects.chains()
+    ways = report.summary.redirects.chains()
+    digests = report.summary.repeated_digests
     record_by_key: dict[str, UrlRecord | None] = {
         dedup_key(way[-1]): None for way in ways
     }
     group_by_digest: dict[str, Duplicates] = {}
-    if ways or tally.repeated_digests:
+    if ways or digests:
         records, total = frontier.records(), frontier.total()
         for record in in_steps("comparing pages", records, on_step, total):
             key = dedup_key(record.url)
             if key in record_by_key:
                 record_by_key[key] = record
-            _group(record, tally.repeated_digests, group_by_digest)
+            _group(record, digests, group_by_digest)
     report.chains = [_chain(way, record_by_key[dedup_key(way[-1])]) for way in ways]
     report.chains.sort(key=lambda chain: -len(chain.urls))
     report.duplicates = sorted(
@@ -192,17 +184,16 @@ def _group(
 def _find_links(
     report: Report,
     directory: CrawlDirectory,
-    redirects: Redirects,
     on_step: OnStep,
     processes: int | None,
 ) -> None:
     """Tell of each that is broken which links lead there."""
-    targets = Targets(report.broken, redirects)
+    targets = Targets(report.broken, report.summary.redirects)
     if not targets.number_by_key or not report.has_archive:
         return
     max_body_bytes = directory.config().max_body_bytes
     search = Search(directory.path, targets.number_by_key, max_body_bytes)
-    done, total = 0, report.totals.pages
+    done, total = 0, report.summary.pages
     on_step("reading pages", 0, total)
     for batch in search.run(total, processes):
         done += batch.pages

@@ -87,8 +87,8 @@ class _Page:
         self.policy = _policy(self.script)
         self.sections = list(self._sections())
         self.when = ""
-        if report.ended_at is not None:
-            self.when = f"As of {time_of_day(report.ended_at)}"
+        if report.summary.last_at is not None:
+            self.when = f"As of {time_of_day(report.summary.last_at)}"
         self.footer = f"Made by gencrawl on {time_of_day(report.made_at)}."
 
     def _sections(self) -> Iterator[tuple[str, str, str]]:
@@ -102,23 +102,24 @@ class _Page:
 
 def _tiles(report: Report) -> Iterator[tuple[str, str, str]]:
     """Return names, numbers, and what they are numbers of."""
-    totals = report.totals
+    summary = report.summary
     if not report.is_empty:
         yield from _amounts(report)
-    yield "Left out", f"{totals.refused:,}", "met and not followed"
-    if totals.failed_otherwise:
-        yield "Given up", f"{totals.failed_otherwise:,}", "for reasons of the crawl"
-    if totals.left:
-        yield "Waiting", f"{totals.left:,}", "still to be fetched"
+    if summary.failed:
+        words = f"{summary.broken:,} broken, {summary.not_checked:,} not checked"
+        yield "Failed", f"{summary.failed:,}", words
+    yield "Skipped", f"{summary.skipped:,}", "met and not fetched"
+    if summary.left:
+        yield "Left", f"{summary.left:,}", "still to be fetched"
 
 
 def _amounts(report: Report) -> Iterator[tuple[str, str, str]]:
-    totals = report.totals
-    yield "Pages", f"{totals.pages:,}", "read"
-    yield "Files", f"{totals.files:,}", "that are no pages"
-    yield "Redirects", f"{totals.redirects:,}", "followed"
-    yield "Size", size(totals.size_bytes), "of all of it"
-    hosts = [host for host in report.hosts if host.timed]
+    summary = report.summary
+    yield "Pages", f"{summary.pages:,}", "read"
+    yield "Files", f"{summary.files:,}", "that are not HTML"
+    yield "Redirects", f"{len(summary.redirects):,}", "followed"
+    yield "Size", size(summary.size_bytes), "of all of it"
+    hosts = [host for host in summary.hosts if host.timed]
     timed = sum(host.timed for host in hosts)
     if timed:
         mean_ms = 1000 * sum(host.took_s for host in hosts) / timed

@@ -48,12 +48,15 @@ def _lines(report: Report) -> Iterator[str]:
 
 
 def _numbers(report: Report) -> str:
-    totals = report.totals
+    summary = report.summary
     return (
-        f"{number(totals.pages, 'page')}, {number(totals.files, 'file')}, "
-        f"{number(totals.redirects, 'redirect')}, {size(totals.size_bytes)}; "
-        f"{totals.refused:,} left out, {totals.left:,} still to be fetched; as of "
-        f"{time_of_day(report.ended_at or report.made_at)}."
+        f"{summary.done:,} done ({number(summary.pages, 'page')}, "
+        f"{number(summary.files, 'file')}, "
+        f"{number(len(summary.redirects), 'redirect')}), {size(summary.size_bytes)}; "
+        f"{summary.failed:,} failed ({summary.broken:,} broken, "
+        f"{summary.not_checked:,} not checked), {summary.skipped:,} skipped, "
+        f"{summary.left:,} left; as of "
+        f"{time_of_day(summary.last_at or report.made_at)}."
     )
 
 

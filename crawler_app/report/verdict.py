@@ -3,6 +3,7 @@
 Pure.  The same words stand at the head of the page and of the text.
 """
 
+from crawler_app.models import State
 from crawler_app.reasons import Reason, meaning_of
 from crawler_app.report.findings import Report
 from crawler_app.report.tables import command
@@ -17,7 +18,9 @@ ERROR_CHARS = 100
 def headline(report: Report) -> str:
     """Return the verdict."""
     if report.broken:
-        return number(len(report.broken), "broken URL")
+        loops = len(report.summary.loops)
+        found = [(report.summary.broken, "broken URL"), (loops, "redirect loop")]
+        return " and ".join(number(n, noun) for n, noun in found if n)
     if report.is_empty:
         return "Nothing was fetched"
     return "No broken links"
@@ -28,7 +31,7 @@ def explanation(report: Report) -> str:
     if report.is_empty:
         return _why_nothing(report)
     if not report.broken:
-        return f"in {number(report.totals.pages, 'page')} of {report.site}"
+        return f"in {number(report.summary.pages, 'page')} of {report.site}"
     if not report.broken_links:
         several = len(report.broken) > 1
         return f"{'they are' if several else 'it is'} where the crawl began"
@@ -38,16 +41,17 @@ def explanation(report: Report) -> str:
 
 
 def _why_nothing(report: Report) -> str:
-    if report.failed_otherwise:
-        failure = report.failed_otherwise[0]
+    if report.not_checked:
+        failure = report.not_checked[0]
         detail = f" ({cut(failure.error, ERROR_CHARS)})" if failure.error else ""
         return meaning_of(failure.reason) + detail
-    reasons = [refusal.reason for refusal in report.refused]
+    skipped = report.summary.count_by_reason[State.EXCLUDED]
+    reasons = [reason for reason, _ in skipped.most_common()]
     if Reason.ROBOTS in reasons:
         asked = meaning_of(Reason.ROBOTS)
         return f"{asked}; if the site is yours, “gencrawl crawl --no-robots” does"
-    if reasons and not report.totals.left:
-        where = "what it redirects to: " if report.totals.redirects else ""
+    if reasons and not report.summary.left:
+        where = "what it redirects to: " if report.summary.redirects else ""
         return where + meaning_of(reasons[0])
     if report.state == RUNNING:
         return "the crawl has not come to its first page yet"
@@ -57,7 +61,7 @@ def _why_nothing(report: Report) -> str:
 def caveats(report: Report) -> list[str]:
     """Say what to know before the numbers are believed."""
     found = []
-    left = number(report.totals.left, "URL is", "URLs are")
+    left = number(report.summary.left, "URL is", "URLs are")
     if report.state == RUNNING:
         found.append(f"The crawl is running: {left} still to be fetched.")
     elif report.state != FINISHED:

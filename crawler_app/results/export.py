@@ -46,7 +46,7 @@ def _row(record: UrlRecord) -> dict[str, Any]:
 
     return {
         "url": record.url,
-        "state": str(record.state),
+        "state": record.state.label,
         "reason": of_outcome("reason"),
         "status": of_outcome("status"),
         "depth": record.depth,

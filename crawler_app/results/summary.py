@@ -1,7 +1,7 @@
 """What became of a crawl's URLs, in numbers and short lists, read from its frontier."""
 
-import collections
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -9,14 +9,16 @@ from crawler_app.frontier import Frontier
 from crawler_app.http_headers import is_html
 from crawler_app.models import Outcome, State, UrlRecord
 from crawler_app.progress import OnStep, in_steps, no_step
-from crawler_app.reasons import CONTENT, AnyReason
+from crawler_app.reasons import CONTENT, AnyReason, is_broken
+from crawler_app.results.ranking import Ranked, Ranking
 from crawler_app.results.redirects import Redirects
-from crawler_app.urls import dedup_key
+from crawler_app.urls import dedup_key, host_of
 
 __all__ = [
     "FINISHED",
     "RUNNING",
     "STOPPED",
+    "Host",
     "Summary",
     "final_records",
     "is_page",
@@ -29,109 +31,274 @@ FINISHED = "finished"
 RUNNING = "running"
 STOPPED = "stopped"
 
-# URLs in the list of the slowest.
-SLOWEST = 3
+# Skipped URLs of each reason that are named.
+EXAMPLES = 5
+
+
+@dataclass(slots=True)
+class Host:
+    """What was fetched from one host.
+
+    Attributes:
+        urls: That were fetched, or are to be.
+        broken: URLs, and redirect loops that were met there first.
+        took_s: All fetches of it together, of which ``timed`` are known.
+    """
+
+    name: str
+    urls: int = 0
+    pages: int = 0
+    broken: int = 0
+    size_bytes: int = 0
+    took_s: float = 0.0
+    timed: int = 0
+
+    @property
+    def mean_s(self) -> float | None:
+        """How long a fetch took on average; None if none was made."""
+        return self.took_s / self.timed if self.timed else None
 
 
 @dataclass
 class Summary:
     """A whole crawl in numbers, and what a person should look at.
 
+    Memory grows with what is listed: failures, redirects, hosts; of each page there is a
+    number of eight bytes, by which equal pages are found.
+
     Attributes:
         count_by_state: How many URLs stand where.
         count_by_reason: Per state, how the URLs there ended.
         count_by_status: How many answers had which HTTP status.
         pages: HTML pages that were read.
+        files: What else was fetched and is not a redirect.
         size_bytes: Of all bodies, after decompression.
+        pages_by_depth: HTML pages by the least number of links to them.
         redirects: Where they lead.
         failures: Every URL that failed.
-        slowest: The few URLs that took longest, slowest first.
-        last_at: When the last URL was finished, in seconds of the epoch; None if none
+        examples_by_reason: Some of the skipped URLs.
+        host_by_name: The hosts that something was or is to be fetched from.
+        repeated_digests: Of pages that are there more than once.
+        first_at: When the first URL was finished, in seconds of the epoch; None if none
             was.
+        last_at: When the last one was.
+
+    >>> summary = Summary()
+    >>> summary.add(UrlRecord("http://a.test/", State.QUEUED, depth=0))
+    >>> summary.left, summary.done
+    (1, 0)
     """
 
-    count_by_state: dict[State, int] = field(default_factory=dict)
-    count_by_reason: dict[State, collections.Counter[AnyReason]] = field(
-        default_factory=dict
+    count_by_state: dict[State, int] = field(
+        default_factory=lambda: dict.fromkeys(State, 0)
     )
-    count_by_status: collections.Counter[int] = field(
-        default_factory=collections.Counter
+    count_by_reason: dict[State, Counter[AnyReason]] = field(
+        default_factory=lambda: {state: Counter() for state in State}
     )
+    count_by_status: Counter[int] = field(default_factory=Counter)
     pages: int = 0
+    files: int = 0
     size_bytes: int = 0
+    pages_by_depth: Counter[int] = field(default_factory=Counter)
     redirects: Redirects = field(default_factory=lambda: Redirects({}))
     failures: list[UrlRecord] = field(default_factory=list)
-    slowest: list[UrlRecord] = field(default_factory=list)
+    examples_by_reason: dict[AnyReason, list[str]] = field(default_factory=dict)
+    host_by_name: dict[str, Host] = field(default_factory=dict)
+    repeated_digests: set[str] = field(default_factory=set)
+    first_at: float | None = None
     last_at: float | None = None
+
+    def __post_init__(self) -> None:
+        self._digests: set[int] = set()
+        self._target_by_url: dict[str, str] = {}
+        self._slowest = Ranking(lambda ranked: ranked.took_s)
+        self._largest = Ranking(lambda ranked: ranked.size_bytes)
+
+    @property
+    def urls(self) -> int:
+        """URLs that the crawl has met."""
+        return sum(self.count_by_state.values())
 
     @property
     def left(self) -> int:
-        """URLs still to fetch."""
+        """URLs still to fetch, queued or under way."""
         return self.count_by_state[State.QUEUED] + self.count_by_state[State.CLAIMED]
+
+    @property
+    def done(self) -> int:
+        """URLs that gave a page, a file or a redirect."""
+        return self.count_by_state[State.DONE]
+
+    @property
+    def failed(self) -> int:
+        """URLs that gave an error, or nothing; broken or not checked."""
+        return self.count_by_state[State.FAILED]
+
+    @property
+    def broken(self) -> int:
+        """URLs that failed and give no visitor anything."""
+        counts = self.count_by_reason[State.FAILED]
+        return sum(n for reason, n in counts.items() if is_broken(reason))
+
+    @property
+    def not_checked(self) -> int:
+        """URLs that failed by our own limits and faults, and may well be there."""
+        return self.failed - self.broken
+
+    @property
+    def skipped(self) -> int:
+        """URLs that were met and not to be fetched."""
+        return self.count_by_state[State.EXCLUDED]
+
+    @property
+    def unanswered(self) -> int:
+        """URLs that gave no HTTP status."""
+        return self.done + self.failed - self.count_by_status.total()
 
     @property
     def loops(self) -> list[list[str]]:
         """Redirects that lead back to themselves, each once, as a list of URLs."""
         return list(self.redirects.loop_by_key.values())
 
+    @property
+    def slowest(self) -> list[Ranked]:
+        """The fetches that took longest, slowest first."""
+        return self._slowest.best()
+
+    @property
+    def largest(self) -> list[Ranked]:
+        """The largest bodies, largest first."""
+        return self._largest.best()
+
+    @property
+    def hosts(self) -> list[Host]:
+        """The hosts, the largest first."""
+        return sorted(self.host_by_name.values(), key=lambda h: (-h.urls, h.name))
+
+    def add(self, record: UrlRecord) -> None:
+        """Count one more URL."""
+        self.count_by_state[record.state] += 1
+        outcome = record.outcome
+        if outcome is not None:
+            self._count_end(record, outcome)
+        if record.state is State.EXCLUDED:
+            return
+        host = self._host(record.url)
+        host.urls += 1
+        if outcome is not None:
+            self._count_fetch(record, outcome, host)
+
+    def add_redirects(self) -> None:
+        """Find out where the redirects lead, when all are known."""
+        self.redirects = Redirects(self._target_by_url)
+        for loop in self.loops:
+            self._host(loop[0]).broken += 1
+
     def to_json(self) -> dict[str, Any]:
         """Return the numbers as plain values, for ``status --json``."""
         return {
-            "states": {str(state): n for state, n in self.count_by_state.items()},
+            "states": {state.label: n for state, n in self.count_by_state.items()},
             "reasons": {
-                str(state): dict(counts)
+                state.label: dict(counts)
                 for state, counts in self.count_by_reason.items()
             },
             "statuses": {str(n): c for n, c in sorted(self.count_by_status.items())},
-            "pages": self.pages,
-            "bytes": self.size_bytes,
-            "redirects": len(self.redirects),
+            **self.totals(),
             "redirect_loops": self.loops,
             "failures": [
                 {"url": f.url, "via": f.via, "reason": f.outcome and f.outcome.reason}
                 for f in self.failures
             ],
-            "left": self.left,
             "last_at": self.last_at,
         }
 
+    def totals(self) -> dict[str, int]:
+        """Return how many URLs there are of each kind, and their bytes, by name."""
+        return {
+            "urls": self.urls,
+            "done": self.done,
+            "pages": self.pages,
+            "files": self.files,
+            "redirects": len(self.redirects),
+            "failed": self.failed,
+            "broken": self.broken,
+            "not_checked": self.not_checked,
+            "skipped": self.skipped,
+            "left": self.left,
+            "size_bytes": self.size_bytes,
+        }
 
-def summarize(frontier: Frontier, on_step: OnStep = no_step) -> Summary:
-    """Read the whole frontier once; memory grows with redirects and failures only."""
-    summary = Summary(
-        count_by_state={state: frontier.count(state) for state in State},
-        count_by_reason={state: collections.Counter() for state in State},
-    )
-    target_by_url: dict[str, str] = {}
+    def _host(self, url: str) -> Host:
+        name = host_of(url)
+        host = self.host_by_name.get(name)
+        if host is None:
+            host = self.host_by_name[name] = Host(name)
+        return host
+
+    def _count_end(self, record: UrlRecord, outcome: Outcome) -> None:
+        self.count_by_reason[record.state][outcome.reason] += 1
+        at = record.finished_at
+        if at is not None:
+            self.first_at = at if self.first_at is None else min(self.first_at, at)
+            self.last_at = at if self.last_at is None else max(self.last_at, at)
+        if record.state is State.EXCLUDED:
+            examples = self.examples_by_reason.setdefault(outcome.reason, [])
+            if len(examples) < EXAMPLES:
+                examples.append(record.url)
+
+    def _count_fetch(self, record: UrlRecord, outcome: Outcome, host: Host) -> None:
+        if outcome.status is not None:
+            self.count_by_status[outcome.status] += 1
+        self.size_bytes += outcome.size_bytes
+        host.size_bytes += outcome.size_bytes
+        if outcome.took_s is not None:
+            host.took_s += outcome.took_s
+            host.timed += 1
+            size_bytes, content_type = outcome.size_bytes, outcome.content_type
+            ranked = Ranked(record.url, outcome.took_s, size_bytes, content_type)
+            self._slowest.add(ranked)
+            self._largest.add(ranked)
+        if record.state is State.FAILED:
+            self.failures.append(record)
+            host.broken += is_broken(outcome.reason)
+        elif outcome.reason in CONTENT:
+            self._count_content(record, outcome, host)
+        else:
+            self._target_by_url[record.url] = outcome.redirect_to
+
+    def _count_content(self, record: UrlRecord, outcome: Outcome, host: Host) -> None:
+        if not is_html(outcome.content_type):
+            self.files += 1
+            return
+        self.pages += 1
+        host.pages += 1
+        self.pages_by_depth[record.depth] += 1
+        if outcome.digest:
+            # As a number it takes a third of the memory of its text.
+            digest = int(outcome.digest, 16)
+            if digest in self._digests:
+                self.repeated_digests.add(outcome.digest)
+            self._digests.add(digest)
+
+
+def summarize(
+    frontier: Frontier,
+    on_step: OnStep = no_step,
+    watch: Callable[[UrlRecord], object] | None = None,
+) -> Summary:
+    """Read the whole frontier once.
+
+    Args:
+        watch: Called with each URL too.
+    """
+    summary = Summary()
     records = frontier.records()
     for record in in_steps("reading URLs", records, on_step, frontier.total()):
-        outcome = record.outcome
-        if outcome is None:
-            continue
-        if record.finished_at is not None:
-            summary.last_at = max(summary.last_at or 0.0, record.finished_at)
-        summary.count_by_reason[record.state][outcome.reason] += 1
-        if outcome.status is not None:
-            summary.count_by_status[outcome.status] += 1
-        summary.size_bytes += outcome.size_bytes
-        summary.pages += is_page(outcome)
-        if outcome.redirect_to and record.state is State.DONE:
-            target_by_url[record.url] = outcome.redirect_to
-        if record.state is State.FAILED:
-            summary.failures.append(record)
-        if outcome.took_s is not None:
-            summary.slowest = _slowest(summary.slowest, record)
-    summary.redirects = Redirects(target_by_url)
+        summary.add(record)
+        if watch is not None:
+            watch(record)
+    summary.add_redirects()
     return summary
-
-
-def _slowest(slowest: list[UrlRecord], record: UrlRecord) -> list[UrlRecord]:
-    def took_s(record: UrlRecord) -> float:
-        return (record.outcome and record.outcome.took_s) or 0.0
-
-    if len(slowest) == SLOWEST and took_s(record) <= took_s(slowest[-1]):
-        return slowest
-    return sorted([*slowest, record], key=took_s, reverse=True)[:SLOWEST]
 
 
 def final_records(

@@ -6,7 +6,16 @@ from typing import TextIO
 from crawler_app.models import State
 from crawler_app.monitor import Sample
 
-__all__ = ["clock", "line_of", "phase", "write_lines"]
+__all__ = ["SHOWN_STATES", "clock", "line_of", "name_of", "phase", "write_lines"]
+
+# In this order.
+SHOWN_STATES = (
+    State.DONE,
+    State.QUEUED,
+    State.CLAIMED,
+    State.FAILED,
+    State.EXCLUDED,
+)
 
 
 def write_lines(file: TextIO) -> Callable[[Sample], None]:
@@ -24,20 +33,25 @@ def line_of(sample: Sample) -> str:
 
     >>> counts = dict(zip(State, (10_245, 8, 1_234, 12, 34)))
     >>> line_of(Sample(0.0, 62.0, "running", None, 0, 0, 52.3, 0.0, counts, [], []))
-    '1:02  1,234 done, 10,245 queued, 8 under way, 12 failed, 34 excluded, 52 fetches/s'
+    '1:02  1,234 done, 10,245 queued, 8 under way, 12 failed, 34 skipped, 52 fetches/s'
     """
     count = sample.count_by_state
     parts = [
-        f"{count[State.DONE]:,} done",
-        f"{count[State.QUEUED]:,} queued",
-        f"{count[State.CLAIMED]:,} under way",
-        f"{count[State.FAILED]:,} failed",
-        f"{count[State.EXCLUDED]:,} excluded",
+        *(f"{count[state]:,} {name_of(state)}" for state in SHOWN_STATES),
         f"{sample.fetches_per_s:,.0f} fetches/s",
     ]
     if (now := phase(sample)) != "running":
         parts.append(now)
     return f"{clock(sample.elapsed_s)}  {', '.join(parts)}"
+
+
+def name_of(state: State) -> str:
+    """Return what a person reads for a state.
+
+    >>> name_of(State.CLAIMED)
+    'under way'
+    """
+    return state.label.replace("_", " ")
 
 
 def phase(sample: Sample) -> str:

@@ -13,7 +13,7 @@ from rich.text import Text
 
 from crawler_app.models import State
 from crawler_app.monitor import Sample
-from crawler_app.terminal.lines import clock, phase
+from crawler_app.terminal.lines import SHOWN_STATES, clock, name_of, phase
 from crawler_app.text.escaping import printable
 from crawler_app.text.formatting import ELLIPSIS, size, without_middle
 
@@ -34,13 +34,7 @@ BARS = "▁▂▃▄▅▆▇█"
 BARS_SHOWN = 30
 
 STYLE_BY_PHASE = {"running": "green", "waiting": "cyan", "paused": "yellow"}
-COUNTS = (
-    (State.DONE, "done", "green"),
-    (State.QUEUED, "queued", ""),
-    (State.CLAIMED, "under way", ""),
-    (State.FAILED, "failed", "red"),
-    (State.EXCLUDED, "excluded", ""),
-)
+STYLE_BY_STATE = {State.DONE: "green", State.FAILED: "red"}
 FAREWELL = "Ctrl-C stops; what is found is kept"
 
 
@@ -106,9 +100,12 @@ class _Page:
 
     def _counts(self) -> list[Text]:
         count = self.table.sample.count_by_state
-        styles = [style if count[state] else "" for state, _, style in COUNTS]
-        numbers = [f"{count[state]:,}" for state, _, _ in COUNTS]
-        names = [name for _, name, _ in COUNTS]
+        styles = [
+            STYLE_BY_STATE.get(state, "") if count[state] else ""
+            for state in SHOWN_STATES
+        ]
+        numbers = [f"{count[state]:,}" for state in SHOWN_STATES]
+        names = [name_of(state) for state in SHOWN_STATES]
         if self.columns < MIN_WIDE_COLUMNS - FRAME_COLUMNS:
             return [
                 self._line(name, Text(f"{number:>12}", style))

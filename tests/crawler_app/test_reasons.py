@@ -34,14 +34,14 @@ HOMONYMS = {
     },
     "ok": {"report/tables/site.py"},
     "redirect": {
+        "commands/summary_text.py",
         "httpclient/fetch.py",
         "report/markdown.py",
         "report/shape.py",
         "report/tables/site.py",
     },
-    "refused": {"dashboard/metrics.py", "report/as_json.py"},
     "robots": {
-        "directory/__init__.py",
+        "directory/stores.py",
         "documents/flat_html.py",
         "documents/html.py",
         "robots/tags.py",

@@ -7,13 +7,14 @@ import dataclasses
 from collections.abc import Sequence
 from typing import Any
 
+from crawler_app.models import State
 from crawler_app.reasons import meaning_of
 from crawler_app.report.tables import Cell, Maker, Table, shown
 from crawler_app.results.comparison import Vanished
 from crawler_app.results.summary import FINISHED
 from crawler_app.text.formatting import cut, duration, number, sentence, size
 
-__all__ = ["compared", "crawl", "failed_otherwise", "refused"]
+__all__ = ["compared", "crawl", "not_checked", "skipped"]
 
 # That are told.
 MAX_SEEDS = 10
@@ -70,27 +71,27 @@ def _vanished(maker: Maker, pages: Sequence[Vanished]) -> list[Cell]:
     return [Cell("Vanished"), Cell(f"{len(pages):,}"), Cell(lines=lines)]
 
 
-def refused(maker: Maker) -> Table:
+def skipped(maker: Maker) -> Table:
     """Return why URLs were met and not to be fetched."""
-    refused = maker.report.refused
+    summary = maker.report.summary
     rows = [
         [
-            Cell(sentence(meaning_of(refusal.reason))),
-            Cell(f"{refusal.count:,}"),
-            Cell(lines=maker.lines(refusal.examples)),
+            Cell(sentence(meaning_of(reason))),
+            Cell(f"{count:,}"),
+            Cell(lines=maker.lines(summary.examples_by_reason[reason])),
         ]
-        for refusal in refused
+        for reason, count in summary.count_by_reason[State.EXCLUDED].most_common()
     ]
-    table = maker.table("left-out", "Left out", ["Why", "URLs", "For example"], rows)
-    table.count = f"{maker.report.totals.refused:,}" if rows else ""
-    table.words = "Links that were met and not followed." if rows else ""
+    table = maker.table("skipped", "Skipped", ["Why", "URLs", "For example"], rows)
+    table.count = f"{summary.skipped:,}" if rows else ""
+    table.words = "URLs that were met and not fetched." if rows else ""
     table.numbers = ("URLs",)
     return table
 
 
-def failed_otherwise(maker: Maker) -> Table:
+def not_checked(maker: Maker) -> Table:
     """Return what failed by our own limits and faults."""
-    failures = maker.report.failed_otherwise
+    failures = maker.report.not_checked
     rows = [
         [
             maker.link(failure.url),
@@ -100,9 +101,11 @@ def failed_otherwise(maker: Maker) -> Table:
         for failure in failures[: maker.limits.rows]
     ]
     heads = ["URL", "Why", "In detail"]
-    table = maker.table("given-up", "Given up", heads, rows, len(failures))
+    table = maker.table("not-checked", "Not checked", heads, rows, len(failures))
     table.words = (
-        "For reasons of the crawl, and not known to be broken." if rows else ""
+        "Failed by the limits or faults of the crawl; not known to be broken."
+        if rows
+        else ""
     )
     return table
 
@@ -111,8 +114,9 @@ def crawl(maker: Maker) -> Table:
     """Return what was asked for, and what is kept of it."""
     report = maker.report
     values: dict[str, Any] = {}
-    if report.started_at is not None and report.ended_at is not None:
-        values["Took about"] = duration(report.ended_at - report.started_at)
+    first_at, last_at = report.summary.first_at, report.summary.last_at
+    if first_at is not None and last_at is not None:
+        values["Took about"] = duration(last_at - first_at)
     archive = report.kept.archive
     if archive.captures:
         values["Archive"] = (

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from crawler_app.report.findings import Report
 from crawler_app.report.tables import Limits, Maker, Table
-from crawler_app.report.tables.crawl import compared, crawl, failed_otherwise, refused
+from crawler_app.report.tables.crawl import compared, crawl, not_checked, skipped
 from crawler_app.report.tables.site import (
     chains,
     depths,
@@ -31,8 +31,8 @@ SECTIONS = (
     duplicates,
     hosts,
     compared,
-    refused,
-    failed_otherwise,
+    skipped,
+    not_checked,
     crawl,
 )
 

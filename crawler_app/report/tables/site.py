@@ -6,8 +6,9 @@ Pure.  One public function is one section.
 from collections.abc import Sequence
 
 from crawler_app.reasons import is_broken, meaning_of, reason_of_status
-from crawler_app.report.findings import Chain, Duplicates, Ranked
+from crawler_app.report.findings import Chain, Duplicates
 from crawler_app.report.tables import LINES, Cell, Maker, Shown, Table
+from crawler_app.results.ranking import Ranked
 from crawler_app.text.formatting import bar_percent, cut, number, seconds, size
 
 __all__ = [
@@ -32,9 +33,12 @@ NOT_MODIFIED = 304
 def statuses(maker: Maker) -> Table:
     """Return how many URLs were answered in which way."""
     report = maker.report
-    ends = [(_status(status), n) for status, n in report.count_by_status.items()]
-    ends.append((Cell("no status", badge="bad"), report.unanswered - report.given_up))
-    ends.append((Cell("given up"), report.given_up))
+    counts = sorted(report.summary.count_by_status.items())
+    ends = [(_status(status), n) for status, n in counts]
+    not_checked = sum(failure.status is None for failure in report.not_checked)
+    unanswered = report.summary.unanswered - not_checked
+    ends.append((Cell("no status", badge="bad"), unanswered))
+    ends.append((Cell("not checked"), not_checked))
     most = max(n for _, n in ends)
     rows = [[end, Cell(f"{n:,}", bar=bar_percent(n, most))] for end, n in ends if n]
     return maker.table("statuses", "Answers", ["Status", "URLs"], rows, is_half=True)
@@ -42,9 +46,9 @@ def statuses(maker: Maker) -> Table:
 
 def depths(maker: Maker) -> Table:
     """Return how many pages are how far from the start."""
-    pages_by_depth = maker.report.pages_by_depth
-    deeper = sum(n for depth, n in pages_by_depth.items() if depth >= MAX_DEPTHS)
-    bars = [(str(d), n) for d, n in pages_by_depth.items() if d < MAX_DEPTHS]
+    pages_by_depth = sorted(maker.report.summary.pages_by_depth.items())
+    deeper = sum(n for depth, n in pages_by_depth if depth >= MAX_DEPTHS)
+    bars = [(str(d), n) for d, n in pages_by_depth if d < MAX_DEPTHS]
     if deeper:
         bars.append((f"{MAX_DEPTHS} and more", deeper))
     most = max((n for _, n in bars), default=0)
@@ -61,7 +65,7 @@ def depths(maker: Maker) -> Table:
 
 def loops(maker: Maker) -> Table:
     """Return the redirects that lead back to themselves."""
-    loops = maker.report.loops
+    loops = maker.report.summary.loops
     rows = [
         [Cell(lines=maker.way([*loop, loop[0]]))] for loop in loops[: maker.limits.rows]
     ]
@@ -78,8 +82,8 @@ def chains(maker: Maker) -> Table:
     """Return the redirects that lead to redirects, with what they end at."""
     chains = maker.report.chains
     words = ""
-    if maker.report.totals.redirects:
-        redirects = number(maker.report.totals.redirects, "redirect")
+    if maker.report.summary.redirects:
+        redirects = number(len(maker.report.summary.redirects), "redirect")
         several = number(len(chains), "chain") + " of two or more"
         words = f"{redirects}; {several}.  A link to the last URL saves the detour."
     rows = [_chain(maker, chain) for chain in chains[: maker.limits.rows]]
@@ -103,14 +107,14 @@ def _chain(maker: Maker, chain: Chain) -> list[Cell]:
 
 def slowest(maker: Maker) -> Table:
     """Return what took longest."""
-    table = _ranking(maker, "slowest", "Slowest", maker.report.slowest)
+    table = _ranking(maker, "slowest", "Slowest", maker.report.summary.slowest)
     table.words = "From the request to the last byte." if table.rows else ""
     return table
 
 
 def largest(maker: Maker) -> Table:
     """Return what is largest."""
-    table = _ranking(maker, "largest", "Largest", maker.report.largest)
+    table = _ranking(maker, "largest", "Largest", maker.report.summary.largest)
     table.words = "After decompression." if table.rows else ""
     return table
 
@@ -168,11 +172,11 @@ def _group(maker: Maker, group: Duplicates) -> list[Cell]:
 
 def hosts(maker: Maker) -> Table:
     """Return what came of each host."""
-    hosts = maker.report.hosts
+    hosts = maker.report.summary.hosts
     rows = [
         [
             Cell(cut(host.name, maker.limits.url_chars)),
-            Cell(f"{host.failures:,}", badge="bad" if host.failures else ""),
+            Cell(f"{host.broken:,}", badge="bad" if host.broken else ""),
             Cell(f"{host.urls:,}"),
             Cell(f"{host.pages:,}"),
             Cell(size(host.size_bytes)),

@@ -168,7 +168,7 @@ def text_of(chromium, name):
 def test_numbers_move_while_the_page_is_open(chromium, crawl):
     chromium.get(crawl.url)
     # All that can be reached but past the held page.
-    wait_for(chromium, "claimed", "1")
+    wait_for(chromium, "under_way", "1")
     wait_for(chromium, "failures", "http_500")
     assert text_of(chromium, "phase-text") == "Running"
     assert text_of(chromium, "title").startswith("127.0.0.1:")
@@ -188,7 +188,7 @@ def test_numbers_move_while_the_page_is_open(chromium, crawl):
 
 def test_crawl_is_paused_resumed_and_stopped(chromium, crawl):
     chromium.get(crawl.url)
-    wait_for(chromium, "claimed", "1")
+    wait_for(chromium, "under_way", "1")
 
     click(chromium, "pause")
     wait_for(chromium, "phase-text", "Paused")
@@ -247,7 +247,7 @@ def test_pages_are_found_and_shown_as_text(chromium, crawl):
 
 def test_nothing_is_asked_of_anybody_else(chromium, crawl):
     chromium.get(crawl.url)
-    wait_for(chromium, "claimed", "1")
+    wait_for(chromium, "under_way", "1")
 
     paths = {
         url.removeprefix(crawl.url.partition("?")[0]).partition("?")[0]
@@ -303,7 +303,7 @@ def test_seed_that_is_no_url_to_a_browser_has_a_name_all_the_same(
 
 def test_action_that_is_not_heard_is_told(chromium, crawl):
     chromium.get(crawl.url)
-    wait_for(chromium, "claimed", "1")
+    wait_for(chromium, "under_way", "1")
     network = {"latency": 0, "downloadThroughput": -1, "uploadThroughput": -1}
     command = "Network.emulateNetworkConditions"
     chromium.execute_cdp_cmd("Network.enable", {})

@@ -40,7 +40,7 @@ def test_what_is_no_url_is_counted_and_dropped():
 
     assert door.admission.admit("mailto:me@a.test", SEED) is None
 
-    assert door.stats["refused/unsupported_scheme"] == 1
+    assert door.stats["invalid/unsupported_scheme"] == 1
 
 
 @pytest.mark.parametrize(
@@ -61,7 +61,7 @@ def test_refusal_is_counted_by_its_reason(reference, options, refusal):
 
     assert door.refusal(reference) == refusal
 
-    assert door.stats[f"excluded/{refusal}"] == 1
+    assert door.stats[f"skipped/{refusal}"] == 1
 
 
 def test_limits_of_traps_can_be_taken_away():
@@ -119,7 +119,7 @@ def test_nofollow_is_a_refusal_like_others():
 
     assert door.refusal("b", nofollow=True) == "nofollow"
     assert door.refusal("http://b.test/", nofollow=True) == "out_of_scope"
-    assert door.stats["excluded/nofollow"] == 1
+    assert door.stats["skipped/nofollow"] == 1
 
 
 def test_sitemap_of_the_site_may_lie_outside_the_patterns():

@@ -30,7 +30,7 @@ def test_linked_pages_are_fetched_once_each(site, crawl):
     assert sorted(site.paths) == ["/", "/a", "/b", "/c.txt"]
     assert crawler.frontier.count(State.DONE) == 4
     assert crawler.frontier.is_drained()
-    assert crawler.stats["refused/unsupported_scheme"] == 1
+    assert crawler.stats["invalid/unsupported_scheme"] == 1
 
 
 def test_title_and_referring_page_are_recorded(site, crawl, record_of):
@@ -152,7 +152,7 @@ def test_redirect_out_of_scope_is_not_queued(site, crawl):
 
     assert crawler.frontier.urls(State.EXCLUDED) == ["http://elsewhere.test/"]
     assert crawler.frontier.urls(State.QUEUED) == []
-    assert crawler.stats["excluded/out_of_scope"] == 1
+    assert crawler.stats["skipped/out_of_scope"] == 1
 
 
 def test_endless_redirects_stop_at_the_limit(site, crawl, record_of):
@@ -296,7 +296,7 @@ def test_url_of_ten_thousand_characters_is_refused(site, crawl):
     crawler = crawl()
 
     assert site.paths == ["/"]
-    assert crawler.stats["refused/too_long"] == 1
+    assert crawler.stats["invalid/too_long"] == 1
 
 
 def test_page_of_a_hundred_thousand_links_is_taken_in(site, crawl):

@@ -116,7 +116,7 @@ def test_url_that_should_not_be_fetched_is_not(site, run, kind):
     result = run(should_fetch=kind(lambda url: not url.endswith("/b")))
 
     assert site.paths == ["/", "/a"]
-    assert result.summary.to_json()["reasons"]["excluded"] == {"should_fetch": 1}
+    assert result.summary.to_json()["reasons"]["skipped"] == {"should_fetch": 1}
 
 
 def test_seeds_and_sitemaps_are_not_asked_about(site, run):

@@ -176,7 +176,7 @@ def test_scope_any_crosses_hosts_and_scope_domain_stays_below_it(crawl_web):
 
     assert set(everywhere.begun) == {*links, *links["http://www.a.test/"]}
     assert set(domain.begun) == {"http://www.a.test/", "http://files.a.test/"}
-    assert crawler.stats["excluded/out_of_scope"] == 1
+    assert crawler.stats["skipped/out_of_scope"] == 1
 
 
 def test_scope_prefix_stays_below_the_directory(site, crawl):
@@ -198,7 +198,7 @@ def test_endless_path_ends(site, crawl):
     crawler = crawl()
 
     assert len(site.paths) == 5
-    assert crawler.stats["excluded/path_repeats"] == 1
+    assert crawler.stats["skipped/path_repeats"] == 1
 
 
 def test_endless_calendar_ends(site, crawl):
@@ -208,7 +208,7 @@ def test_endless_calendar_ends(site, crawl):
     crawler = crawl("/?month=0", max_queries_per_path=10)
 
     assert len(site.paths) == 11
-    assert crawler.stats["excluded/too_many_queries"] == 1
+    assert crawler.stats["skipped/too_many_queries"] == 1
 
 
 # Addresses that are not public.

@@ -33,7 +33,7 @@ def test_disallowed_url_is_kept_with_the_reason_and_not_asked_for(
     assert site.paths == ["/robots.txt", "/", "/b"]
     assert record_of(crawler, "/private/a").state is State.EXCLUDED
     assert reason_of(record_of(crawler, "/private/a")) == "robots"
-    assert crawler.stats["excluded/robots"] == 1
+    assert crawler.stats["skipped/robots"] == 1
 
 
 def test_rules_for_us_come_before_those_for_all(site, crawl):
@@ -152,7 +152,7 @@ def test_rules_that_cannot_be_kept_are_obeyed_all_the_same(site, crawl, monkeypa
     crawler = crawl(**ROBOTS)
 
     assert [path for path in site.paths if path != "/robots.txt"] == ["/", "/b"]
-    assert crawler.stats["excluded/robots"] == 1
+    assert crawler.stats["skipped/robots"] == 1
 
 
 # What a page asks for.

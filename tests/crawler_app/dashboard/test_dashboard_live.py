@@ -31,7 +31,7 @@ def test_page_is_told_what_was_and_then_what_is(watch):
         assert sample["phase"] == "running"
         assert sample["fetched"] == 2
         assert sample["count_by_state"]["done"] == 2
-        assert sample["count_by_state"]["claimed"] == 1
+        assert sample["count_by_state"]["under_way"] == 1
         assert sample["under_way_by_host"] == [[watched.site.url[7:], 1]]
 
         watched.site.let_go(2)

@@ -33,7 +33,7 @@ def test_counts_of_a_crawl_can_be_read(watch):
     assert values["gencrawl_received_bytes_total",] == watched.crawl.stats["bytes"] > 0
     assert values["gencrawl_urls", "done"] == 40
     assert values["gencrawl_urls", "queued"] == 0
-    assert values["gencrawl_refused_total", "unsupported_scheme"] == 1
+    assert values["gencrawl_invalid_links_total", "unsupported_scheme"] == 1
     assert values["gencrawl_retries_total",] == 0
     assert values["gencrawl_under_way",] == 0
     assert values["process_cpu_seconds_total",] > 0
@@ -53,7 +53,7 @@ def test_what_is_under_way_and_paused_is_seen(watch):
 
     assert values["gencrawl_under_way",] == 1
     assert values["gencrawl_hosts_under_way",] == 1
-    assert values["gencrawl_urls", "claimed"] == 1
+    assert values["gencrawl_urls", "under_way"] == 1
     assert values["gencrawl_paused",] == 1
     assert values["gencrawl_stopping",] == 0
     assert values["gencrawl_start_time_seconds",] > 1e9
@@ -65,7 +65,7 @@ def test_failures_are_counted_by_reason(watch):
         yield watched.crawl.run()
         values = values_in((yield watched.ask("/metrics")).body.decode())
 
-    assert values["gencrawl_failures_total", "http_404"] == 1
+    assert values["gencrawl_failed_total", "http_404"] == 1
     assert values["gencrawl_urls", "failed"] == 1
 
 

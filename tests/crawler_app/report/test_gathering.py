@@ -8,8 +8,8 @@ from crawler_app.errors import ConfigError
 from crawler_app.models import Outcome, State
 from crawler_app.report.findings import HeldLink
 from crawler_app.report.shape import in_words
-from crawler_app.report.tally import EXAMPLES, RANKED
-from crawler_app.results.summary import FINISHED, RUNNING, STOPPED
+from crawler_app.results.ranking import RANKED
+from crawler_app.results.summary import EXAMPLES, FINISHED, RUNNING, STOPPED
 
 A = "http://a.test"
 
@@ -95,14 +95,14 @@ def test_loop_of_redirects_is_broken_and_has_its_links(crawl):
 
     report = crawl.report()
 
-    assert report.loops == [[f"{A}/a", f"{A}/b"]]
+    assert report.summary.loops == [[f"{A}/a", f"{A}/b"]]
     assert report.broken[0].reason == "redirect_loop"
     assert [(x.text, x.through) for x in report.broken[0].links] == [
         ("In", f"{A}/in"),
         ("B", f"{A}/b"),
     ]
-    assert report.totals.broken == 1
-    assert [host.failures for host in report.hosts] == [1]
+    assert (report.summary.failed, report.summary.broken) == (0, 0)
+    assert [host.broken for host in report.summary.hosts] == [1]
     assert in_words(report.shape.root.counts) == "1 page, 2 redirects, 1 broken"
 
 
@@ -180,8 +180,8 @@ def test_failure_of_our_own_is_not_broken(crawl, reason):
     report = crawl.report()
 
     assert report.broken == []
-    assert [each.reason for each in report.failed_otherwise] == [reason]
-    assert report.totals.failed_otherwise == 1
+    assert [each.reason for each in report.not_checked] == [reason]
+    assert report.summary.not_checked == 1
 
 
 def test_numbers_of_a_crawl(crawl):
@@ -195,17 +195,19 @@ def test_numbers_of_a_crawl(crawl):
 
     report = crawl.report()
 
-    totals = report.totals
-    assert (totals.urls, totals.pages, totals.files, totals.redirects) == (7, 1, 1, 1)
-    assert (totals.broken, totals.refused, totals.left) == (2, 1, 1)
-    assert totals.size_bytes == 8
-    assert report.count_by_status == {200: 2, 301: 1, 404: 1}
-    assert report.unanswered == 1
-    assert report.pages_by_depth == {0: 1}
-    assert [each.url for each in report.slowest] == [f"{A}/", f"{A}/a.png"]
-    assert [each.size_bytes for each in report.largest] == [5, 3]
-    (host,) = report.hosts
-    assert (host.name, host.urls, host.pages, host.failures) == ("a.test", 6, 1, 2)
+    summary = report.summary
+    assert (summary.urls, summary.pages, summary.files) == (7, 1, 1)
+    assert len(summary.redirects) == 1
+    assert (summary.failed, summary.broken, summary.not_checked) == (2, 2, 0)
+    assert (summary.done, summary.skipped, summary.left) == (3, 1, 1)
+    assert summary.size_bytes == 8
+    assert summary.count_by_status == {200: 2, 301: 1, 404: 1}
+    assert summary.unanswered == 1
+    assert summary.pages_by_depth == {0: 1}
+    assert [each.url for each in summary.slowest] == [f"{A}/", f"{A}/a.png"]
+    assert [each.size_bytes for each in summary.largest] == [5, 3]
+    (host,) = summary.hosts
+    assert (host.name, host.urls, host.pages, host.broken) == ("a.test", 6, 1, 2)
     assert host.mean_s == pytest.approx(0.3)
 
 
@@ -214,10 +216,12 @@ def test_refusals_are_told_by_reason_with_examples(crawl):
         crawl.refuse(f"http://b.test/{n}", "out_of_scope")
     crawl.refuse("/x", "robots")
 
-    robots, outside = sorted(crawl.report().refused, key=lambda r: r.count)
+    summary = crawl.report().summary
 
-    assert (robots.reason, robots.examples) == ("robots", [f"{A}/x"])
-    assert (outside.count, len(outside.examples)) == (EXAMPLES + 2, EXAMPLES)
+    counts = summary.count_by_reason[State.EXCLUDED]
+    assert counts == {"robots": 1, "out_of_scope": EXAMPLES + 2}
+    assert summary.examples_by_reason["robots"] == [f"{A}/x"]
+    assert len(summary.examples_by_reason["out_of_scope"]) == EXAMPLES
 
 
 def test_equal_pages_are_one_group_and_files_are_none(crawl):
@@ -263,12 +267,12 @@ def test_lists_of_the_slowest_and_largest_end(crawl):
     for n in range(RANKED + 5):
         crawl.page(f"/{n}", "x" * n, took_s=n / 1000, archived=False)
 
-    report = crawl.report()
+    summary = crawl.report().summary
 
-    assert [each.size_bytes for each in report.largest] == list(
+    assert [each.size_bytes for each in summary.largest] == list(
         range(RANKED + 4, 4, -1)
     )
-    assert len(report.slowest) == RANKED
+    assert len(summary.slowest) == RANKED
 
 
 def test_state_of_the_crawl(crawl):
@@ -286,7 +290,11 @@ def test_state_of_the_crawl(crawl):
 def test_crawl_that_has_fetched_nothing(crawl):
     report = crawl.report()
 
-    assert (report.totals.urls, report.broken, report.started_at) == (0, [], None)
+    assert (report.summary.urls, report.broken, report.summary.first_at) == (
+        0,
+        [],
+        None,
+    )
     assert report.state == STOPPED
     assert report.is_empty
 
@@ -360,7 +368,7 @@ def test_sites_of_several_hosts_are_one_report(make_crawl):
     report = crawl.report()
 
     assert [link.text for link in report.broken[0].links] == ["there"]
-    assert [(host.name, host.failures) for host in report.hosts] == [
+    assert [(host.name, host.broken) for host in report.summary.hosts] == [
         ("a.test", 0),
         ("b.test", 1),
     ]

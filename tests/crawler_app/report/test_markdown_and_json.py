@@ -49,12 +49,17 @@ def test_markdown_says_why_a_page_has_vanished(crawl):
     assert f"[/1](<{A}/1>) (404 Not Found)" in render_markdown(report)
 
 
-def test_markdown_says_how_much_was_left_out(crawl):
+def test_markdown_says_how_many_urls_stand_where(crawl):
     crawl.page("/")
+    crawl.fail("/gone")
+    crawl.fail("/huge", "too_large", None)
     crawl.refuse("http://b.test/", "out_of_scope")
     crawl.queue("/later")
 
-    assert "; 1 left out, 1 still to be fetched; " in render_markdown(crawl.report())
+    text = render_markdown(crawl.report())
+
+    assert "1 done (1 page, 0 files, 0 redirects), 0 B; " in text
+    assert "; 2 failed (1 broken, 1 not checked), 1 skipped, 1 left; as of" in text
 
 
 def test_json_has_all_of_each_list(crawl):
@@ -99,8 +104,8 @@ def test_json_has_these_keys(crawl):
         "duplicates",
         "depths",
         "hosts",
-        "refused",
-        "failed_otherwise",
+        "skipped",
+        "not_checked",
         "compared",
         "kept",
     ]

@@ -100,7 +100,7 @@ def expected_rows():
         nothing
         | {
             "url": url("n"),
-            "state": "excluded",
+            "state": "skipped",
             "reason": "out_of_scope",
             "depth": 1,
             "bytes": 0,

@@ -52,7 +52,10 @@ def test_empty_frontier_has_a_summary(frontier):
     summary = summarize(frontier)
 
     assert summary.left == 0
-    assert " ".join(render_text(summary).split()) == "pages 0 0 B in 0 URLs fetched"
+    assert (
+        " ".join(render_text(summary).split())
+        == "done 0 0 pages, 0 files, 0 redirects, 0 B"
+    )
 
 
 def test_numbers_of_a_crawl(frontier):
@@ -76,7 +79,9 @@ def test_numbers_of_a_crawl(frontier):
     assert summary.count_by_reason[State.EXCLUDED] == {"out_of_scope": 2, "too_deep": 1}
     assert summary.left == 1
     text = render_text(summary)
-    assert "2.0 MB in 4 URLs fetched" in text
+    assert "3   2 pages, 1 file, 0 redirects, 2.0 MB" in text
+    assert "1   1 broken, 0 not checked (http_404: 1)" in text
+    assert "skipped              3   out_of_scope: 2, too_deep: 1" in text
     assert "200: 3, 404: 1" in text
     assert "out_of_scope: 2, too_deep: 1" in text
     assert "1   URL still to fetch" in text
@@ -171,14 +176,16 @@ def test_long_list_of_failures_is_cut_and_says_so(frontier):
     assert "... and 5 more; `export` lists all" in text
 
 
-def test_slowest_urls_are_the_three_slowest(frontier):
+def test_slowest_urls_come_first_and_three_are_shown(frontier):
     times = {"a": 0.5, "b": 3.0, "c": 0.1, "d": 2.0, "e": 1.0}
     end(frontier, {path: page(took_s=took_s) for path, took_s in times.items()})
 
     summary = summarize(frontier)
 
-    assert [record.url for record in summary.slowest] == list(map(url, "bde"))
-    assert f"3.00 s   {url('b')}" in render_text(summary)
+    assert [ranked.url for ranked in summary.slowest] == list(map(url, "bdeac"))
+    text = render_text(summary)
+    assert f"3.00 s   {url('b')}" in text
+    assert (text.count(" s   "), url("a") in text) == (3, False)
 
 
 def test_numbers_are_plain_values_for_json(frontier):

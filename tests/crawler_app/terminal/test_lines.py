@@ -12,7 +12,7 @@ from crawler_app.terminal.showing import shown_on
 
 def test_line_tells_how_the_crawl_stands(sample):
     assert line_of(sample()) == (
-        "1:02  1,234 done, 10,245 queued, 8 under way, 12 failed, 34 excluded, "
+        "1:02  1,234 done, 10,245 queued, 8 under way, 12 failed, 34 skipped, "
         "52 fetches/s"
     )
 

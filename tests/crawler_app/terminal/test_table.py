@@ -29,7 +29,7 @@ def test_table_tells_all_of_a_sample(sample):
 
     for part in (
         "running  1:02",
-        "done      queued   under way      failed    excluded",
+        "done      queued   under way      failed     skipped",
         "1,234      10,245           8          12          34",
         "52 fetches/s, 1.2 MB/s  ▁█",
         "45.6 MB in 1,345 fetches",

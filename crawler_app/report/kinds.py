@@ -1,0 +1,45 @@
+"""What the picture of a site shows of each URL.  Pure."""
+
+from crawler_app.http_headers import is_html
+from crawler_app.models import State, UrlRecord
+from crawler_app.reasons import CONTENT, is_broken
+from crawler_app.report.shape import Kind, Shape
+from crawler_app.results.redirects import Redirects
+
+__all__ = ["add_redirects", "add_url"]
+
+
+def add_url(shape: Shape, record: UrlRecord) -> None:
+    """Add a URL, unless it was skipped; redirects come later.
+
+    >>> shape = Shape()
+    >>> add_url(shape, UrlRecord("http://a.test/", State.QUEUED, depth=0))
+    >>> shape.root.counts[Kind.LEFT]
+    1
+    """
+    kind = _kind_of(record)
+    if kind is not None:
+        shape.add(record.url, kind)
+
+
+def add_redirects(shape: Shape, redirects: Redirects) -> None:
+    """Add the redirects, when all are known: the first URL of a loop is broken."""
+    first = {loop[0] for loop in redirects.loop_by_key.values()}
+    for url in redirects.url_by_key.values():
+        shape.add(url, Kind.BROKEN if url in first else Kind.REDIRECT)
+
+
+def _kind_of(record: UrlRecord) -> Kind | None:
+    outcome = record.outcome
+    if record.state is State.EXCLUDED:
+        return None
+    if outcome is None:
+        return Kind.LEFT
+    is_page = outcome.status is not None and is_html(outcome.content_type)
+    if record.state is State.FAILED:
+        if is_broken(outcome.reason):
+            return Kind.BROKEN
+        return Kind.OK if is_page else Kind.LEFT
+    if outcome.reason not in CONTENT:
+        return None
+    return Kind.OK if is_html(outcome.content_type) else Kind.FILE
