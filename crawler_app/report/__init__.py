@@ -9,7 +9,7 @@ From the directory of a crawl to the page::
     targets      what those links lead to                               pure
     findings     all that was found, as plain values                    pure
     reasons      what each reason means to a person                     pure
-    shape, sunburst, ...         the picture                            pure
+    shape, treemap               the site's folders, and their picture  pure
     verdict, broken_list, tables, sections, ...    as a person reads it pure
     html, markdown, as_json                        the ways to write it pure
 

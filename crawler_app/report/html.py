@@ -14,10 +14,10 @@ from pathlib import Path
 from tornado.template import Loader, Template
 
 from crawler_app.report.findings import Report
-from crawler_app.report.sunburst import Sunburst, sunburst
-from crawler_app.report.tables import Limits, Table
+from crawler_app.report.tables import Limits, Table, home_of
 from crawler_app.report.tables.broken import BrokenList, broken_list
 from crawler_app.report.tables.sections import tables_of
+from crawler_app.report.treemap import Treemap, treemap
 from crawler_app.report.verdict import caveats, explanation, headline
 from crawler_app.text.formatting import cut, sentence, size, time_of_day
 
@@ -48,9 +48,9 @@ DIRECTORY = Path(__file__).parent
 
 def render_html(report: Report) -> str:
     """Return the page, of at most MAX_BYTES in UTF-8."""
-    picture = None if report.is_empty else sunburst(report.shape)
+    boxes = None if report.is_empty else treemap(report.shape)
     for limits in LIMITS:
-        page = _Page(report, limits, picture)
+        page = _Page(report, limits, boxes)
         rendered: bytes = _template().generate(page=page, zip=zip)
         if len(rendered) <= MAX_BYTES:
             break
@@ -70,9 +70,7 @@ def _read(name: str) -> str:
 class _Page:
     """What the template puts in its places."""
 
-    def __init__(
-        self, report: Report, limits: Limits, picture: Sunburst | None
-    ) -> None:
+    def __init__(self, report: Report, limits: Limits, boxes: Treemap | None) -> None:
         self.site = cut(report.site, 100)
         self.headline = headline(report)
         self.explanation = sentence(cut(explanation(report), EXPLANATION_CHARS))
@@ -81,9 +79,11 @@ class _Page:
         self.broken: BrokenList = broken_list(report, limits)
         self.tables: list[Table] = list(tables_of(report, limits))
         self.tiles = list(_tiles(report))
-        self.picture = picture
+        self.treemap = boxes
+        self.is_long = len(self.broken.items) >= FILTERED
+        self.home = home_of(report)
         self.style = _read("page.css")
-        self.script = _read("page.js") if len(self.broken.items) >= FILTERED else ""
+        self.script = _read("page.js") if boxes else ""
         self.policy = _policy(self.script)
         self.sections = list(self._sections())
         self.when = ""
@@ -92,10 +92,9 @@ class _Page:
         self.footer = f"Made by gencrawl on {time_of_day(report.made_at)}."
 
     def _sections(self) -> Iterator[tuple[str, str, str]]:
-        shape = [("shape", "Shape", "")] if self.picture else []
-        broken = [("broken", "Broken links", f"{self.broken.count:,}")]
-        # Who has broken links came for those.
-        yield from broken + shape if self.broken.count else shape + broken
+        if self.treemap:
+            yield "shape", "Shape", ""
+        yield "broken", "Broken links", f"{self.broken.count:,}"
         for table in self.tables:
             yield table.anchor, table.title, table.count
 

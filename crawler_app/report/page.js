@@ -1,18 +1,72 @@
-// Shows only those of the broken URLs in which some words are found.
+// Shows only those URLs of the lists that are in a folder, or have some words.
 (() => {
-  const box = document.getElementById("filter");
+  const LISTS = "#loops, #chains, #slowest, #largest, #duplicates, #given-up";
+  const home = document.body.dataset.home;
+  const boxes = [...document.querySelectorAll("[data-folder]")];
+  const folders = boxes.filter((box) => !("rest" in box.dataset)).map((box) => box.dataset.folder);
+  const chosen = document.getElementById("chosen");
+  const filter = document.getElementById("filter");
   const words = document.getElementById("words");
-  const count = box.querySelector("output");
-  const items = [...document.querySelectorAll(".broken > li")];
-  const texts = items.map((item) => item.textContent.toLowerCase());
-  words.addEventListener("input", () => {
-    const wanted = words.value.toLowerCase().split(/\s+/).filter(Boolean);
+  let pressed = null;
+
+  const folderOf = (url) => {
+    const path = url.split("?")[0].split("://")[1] || "";
+    return path.split("/").slice(0, -1).filter(Boolean).map((name) => `${name}/`).join("");
+  };
+  // A URL that is too long for a link is shown as text, without the origin of the site.
+  const urlsOf = (element) =>
+    [...element.querySelectorAll("a, .url")]
+      .map((each) => each.getAttribute("href") || each.textContent.replace(/^\//, `${home}/`))
+      .filter((url) => url.includes("://"));
+  const items = [...document.querySelectorAll(".broken > li")].map((element) => ({
+    element, text: element.textContent.toLowerCase(), folders: urlsOf(element.querySelector("h3")).map(folderOf),
+  }));
+  const lists = [...document.querySelectorAll(LISTS)].map((section) => ({
+    section,
+    link: document.querySelector(`nav a[href="#${section.id}"]`).parentElement,
+    rows: [...section.querySelectorAll("tbody tr")].map((element) => ({ element, folders: urlsOf(element).map(folderOf) })),
+  }));
+
+  const isInside = (folder) => {
+    if (!pressed) return true;
+    const { folder: outer, rest } = pressed.dataset;
+    if (!folder.startsWith(outer)) return false;
+    return rest === undefined || !folders.some((each) => each.length > outer.length && folder.startsWith(each));
+  };
+  const update = () => {
+    const wanted = (words?.value ?? "").toLowerCase().split(/\s+/).filter(Boolean);
     let shown = 0;
-    items.forEach((item, at) => {
-      item.hidden = !wanted.every((word) => texts[at].includes(word));
-      shown += !item.hidden;
-    });
-    count.textContent = wanted.length ? `${shown} of ${items.length}` : "";
+    for (const { element, text, folders } of items) {
+      element.hidden = !(folders.some(isInside) && wanted.every((word) => text.includes(word)));
+      shown += !element.hidden;
+    }
+    for (const { section, link, rows } of lists) {
+      for (const { element, folders } of rows) element.hidden = !folders.some(isInside);
+      section.hidden = link.hidden = rows.length > 0 && rows.every(({ element }) => element.hidden);
+    }
+    const count = `${shown} of ${items.length}`;
+    if (filter) filter.querySelector("output").textContent = wanted.length || pressed ? count : "";
+    chosen.hidden = !pressed;
+    const broken = items.length ? `: ${count} broken URLs` : "";
+    chosen.querySelector("output").textContent = pressed ? `Only ${pressed.querySelector("bdi").textContent}${broken}` : "";
+    for (const box of boxes) box.setAttribute("aria-pressed", box === pressed);
+  };
+  const choose = (box) => {
+    pressed = box === pressed ? null : box;
+    update();
+  };
+
+  for (const box of boxes) {
+    box.disabled = false;
+    box.addEventListener("click", () => choose(box));
+  }
+  chosen.querySelector("button").addEventListener("click", () => {
+    const box = pressed;
+    choose(null);
+    box.focus();
   });
-  box.hidden = false;
+  words?.addEventListener("input", update);
+  if (filter) filter.hidden = false;
+  document.getElementById("hint").hidden = false;
+  update();
 })();

@@ -1,21 +1,23 @@
-"""The shape of a site: its URLs as a tree of directories, with what became of them.
+"""The shape of a site: how many URLs each folder has, and what became of them.
 
-Pure.  The tree of a site of any size has a limited number of nodes: when there are too
-many, those of the fewest URLs become part of their parents, which count them all the
-same.  `crawler_app.report.sunburst` draws it.
+Pure.  Each URL counts for the folder that it is in.  When there are too many folders,
+those with the fewest URLs are counted with the folder around them, so that a site of any
+size takes limited memory.  `crawler_app.report.treemap` lays it out.
 """
 
 import enum
 import statistics
 from collections.abc import Sequence
 
-__all__ = ["Kind", "Node", "Shape", "in_words"]
+from crawler_app.text.escaping import printable
 
-# Segments of a path that are nodes of their own; deeper URLs count to the last of them.
-MAX_DEPTH = 8
+__all__ = ["Kind", "Shape", "folder_of", "in_words", "parent_of"]
 
-# About 10 MB with names and URLs of a usual length.
-MAX_NODES = 20_000
+# About 5 MB.
+MAX_FOLDERS = 20_000
+
+# Longer paths, mostly made by a fault of the site, count for a folder further up.
+MAX_FOLDER_CHARS = 120
 
 
 class Kind(enum.IntEnum):
@@ -53,107 +55,88 @@ def in_words(counts: Sequence[int]) -> str:
     )
 
 
-class Node:
-    """A host, a directory or a page, with all that is below it.
+def folder_of(url: str) -> str:
+    """Return the host and the folders of a URL, without empty ones; safe to be printed.
 
-    Attributes:
-        name: The host, or the segment of the path, as it is in the URLs.
-        url: What all its URLs begin with, without a slash at the end.
-        counts: How many URLs there are, here and below, of each `Kind`.
-        child_by_name: What is below, except where it was too little to keep.
+    >>> folder_of("https://a.test/docs//a.html?x=/y"), folder_of("https://a.test/")
+    ('a.test/docs/', 'a.test/')
     """
+    rest = url.partition("?")[0].partition("://")[2]
+    folder = rest[: rest.rfind("/") + 1]
+    if "//" in folder or len(folder) > MAX_FOLDER_CHARS:
+        folder = "".join(f"{name}/" for name in folder.split("/") if name)
+        folder = folder[: folder.rfind("/", 0, MAX_FOLDER_CHARS) + 1]
+    return printable(folder)
 
-    __slots__ = ("child_by_name", "counts", "name", "url")
 
-    def __init__(self, name: str, url: str) -> None:
-        self.name = name
-        self.url = url
-        self.counts = [0] * KINDS
-        self.child_by_name: dict[str, Node] = {}
+def parent_of(folder: str) -> str:
+    """Return the folder around another; that of a host is empty.
 
-    @property
-    def total(self) -> int:
-        """URLs of any kind, here and below."""
-        return sum(self.counts)
-
-    def children(self) -> list["Node"]:
-        """Return what is below, the largest first."""
-        return sorted(self.child_by_name.values(), key=lambda n: (-n.total, n.name))
+    >>> parent_of("a.test/docs/"), parent_of("a.test/")
+    ('a.test/', '')
+    """
+    return folder[: folder.rfind("/", 0, -1) + 1]
 
 
 class Shape:
-    """The tree of all URLs that were added.
+    """The folders of all URLs that were added.
 
     Args:
-        max_depth: Segments of a path that count.
-        max_nodes: How many nodes there may be, at most.
+        max_folders: How many there may be.
 
     >>> shape = Shape()
     >>> for path in ("", "docs/", "docs/a.html", "docs/b.html?page=2"):
     ...     shape.add(f"https://a.test/{path}", Kind.OK)
-    >>> [(node.url, node.total) for node in shape.top.children()]
-    [('https://a.test/docs', 3)]
+    >>> {folder: sum(counts) for folder, counts in shape.totals().items()}
+    {'': 4, 'a.test/': 4, 'a.test/docs/': 3}
     """
 
-    def __init__(
-        self, *, max_depth: int = MAX_DEPTH, max_nodes: int = MAX_NODES
-    ) -> None:
-        self._max_depth = max_depth
-        self._max_nodes = max_nodes
-        self._nodes = 0
-        self.root = Node("", "")
+    def __init__(self, *, max_folders: int = MAX_FOLDERS) -> None:
+        self._max_folders = max_folders
+        self._counts_by_folder: dict[str, list[int]] = {}
 
     def add(self, url: str, kind: Kind) -> None:
-        """Count one more URL; its query is no part of the shape."""
-        scheme, _, rest = url.partition("?")[0].partition("://")
-        node = self.root
-        node.counts[kind] += 1
-        # Most slashes are neither doubled nor at the end.
-        names = [name for name in rest.split("/") if name]
-        for name in names[: self._max_depth + 1]:
-            child = node.child_by_name.get(name)
-            if child is None:
-                child = self._new_child(node, name, scheme)
-            child.counts[kind] += 1
-            node = child
-        if self._nodes > self._max_nodes:
+        """Count one more URL."""
+        folder = folder_of(url)
+        counts = self._counts_by_folder.get(folder)
+        if counts is None:
+            counts = self._counts_by_folder[folder] = [0] * KINDS
+        counts[kind] += 1
+        if len(self._counts_by_folder) > self._max_folders:
             self._fold()
 
-    @property
-    def top(self) -> Node:
-        """The host, if there is only one, or else what is above all hosts."""
-        hosts = self.root.children()
-        if len(hosts) == 1 and hosts[0].total == self.root.total:
-            return hosts[0]
-        return self.root
-
-    def _new_child(self, parent: Node, name: str, scheme: str) -> Node:
-        before = f"{parent.url}/" if parent is not self.root else f"{scheme}://"
-        child = parent.child_by_name[name] = Node(name, before + name)
-        self._nodes += 1
-        return child
+    def totals(self) -> dict[str, list[int]]:
+        """Return the URLs of each `Kind` in each folder and below; "" is for all."""
+        totals = {"": [0] * KINDS}
+        for folder, counts in self._counts_by_folder.items():
+            _add(totals, folder, counts)
+            while folder:
+                folder = parent_of(folder)
+                _add(totals, folder, counts)
+        return totals
 
     def _fold(self) -> None:
-        """Forget the smaller half of all nodes; their parents have counted them already.
+        """Count the smaller half of all folders with their parents, until few are left.
 
-        What grows large although its beginnings were forgotten is met again, and has
-        lost no more than those.  At least ``max_nodes / 2`` new nodes come between
-        two times, so it costs each of them little.
+        At least ``max_folders / 2`` new folders come between two times, so it costs each
+        of them little.
 
         Source: "lossy counting" in Manku and Motwani, Approximate Frequency Counts over
         Data Streams, 2002.
         """
-        nodes = [self.root]
-        for node in nodes:  # which grows while it is read
-            nodes.extend(node.child_by_name.values())
-        totals = [node.total for node in nodes]
-        most = statistics.median_low(totals[1:])
-        # A child has no more URLs than its parent, so whole branches go.
-        kept = [n for n, total in zip(nodes, totals, strict=True) if total > most]
-        for node in [self.root, *kept]:
-            node.child_by_name = {
-                name: child
-                for name, child in node.child_by_name.items()
-                if child.total > most
-            }
-        self._nodes = sum(total > most for total in totals[1:])
+        counts_by_folder = self._counts_by_folder
+        while len(counts_by_folder) > max(1, self._max_folders // 2):
+            totals = {f: sum(counts) for f, counts in counts_by_folder.items() if f}
+            most = statistics.median_low(totals.values())
+            for folder, total in totals.items():
+                if total <= most:
+                    counts = counts_by_folder.pop(folder)
+                    _add(counts_by_folder, parent_of(folder), counts)
+
+
+def _add(
+    counts_by_folder: dict[str, list[int]], folder: str, more: Sequence[int]
+) -> None:
+    counts = counts_by_folder.setdefault(folder, [0] * len(more))
+    for kind, n in enumerate(more):
+        counts[kind] += n

@@ -8,6 +8,7 @@ from looking import (
     scrolls_sideways,
 )
 from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
 
 from crawler_app.config import CrawlConfig
 from crawler_app.crawler import Crawler
@@ -74,9 +75,9 @@ def test_page_shows_its_verdict_and_its_sections(chromium, address, report):
 
     assert shown(chromium, "h1")[0].text == f"{len(report.broken)} broken URLs"
     titles = [element.text for element in shown(chromium, "h2")]
-    assert titles[:3] == ["Broken links", "The shape of the site", "Answers"]
+    assert titles[:3] == ["The shape of the site", "Broken links", "Answers"]
     assert {"Redirect loops", "Redirect chains", "Hosts", "This crawl"} <= set(titles)
-    assert shown(chromium, "svg.sunburst")
+    assert shown(chromium, ".treemap button")
     assert console_errors(chromium) == []
 
 
@@ -96,6 +97,86 @@ def test_filter_leaves_what_has_the_words(chromium, address):
     assert "/guide/sketch-map.html" in left.text
     assert shown(chromium, "output")[0].text == f"1 of {len(every)}"
     assert console_errors(chromium) == []
+
+
+def box(chromium, folder, suffix=""):
+    selector = f"[data-folder$='{folder}']{suffix}"
+    return chromium.find_element(By.CSS_SELECTOR, selector)
+
+
+def hidden_sections(chromium):
+    sections = chromium.find_elements(By.CSS_SELECTOR, "main > section")
+    return {e.get_attribute("id") for e in sections if not e.is_displayed()}
+
+
+def test_folder_shows_only_its_urls_until_it_is_chosen_again(chromium, address):
+    chromium.get(address)
+    every = shown(chromium, ".broken > li")
+    assert not shown(chromium, "#chosen")
+
+    box(chromium, "/sky/").click()
+
+    left = [element.text for element in shown(chromium, ".broken > li h3")]
+    assert [text.partition("/sky/")[2] for text in left] == ["webcam.html", "today"]
+    assert box(chromium, "/sky/").get_attribute("aria-pressed") == "true"
+    words = f"Only sky: 2 of {len(every)} broken URLs"
+    assert shown(chromium, "#chosen output")[0].text == words
+    assert shown(chromium, "#loops tbody tr")
+    assert "duplicates" in hidden_sections(chromium)
+    assert not shown(chromium, "nav a[href='#duplicates']")
+    slowest = [row.text for row in shown(chromium, "#slowest tbody tr")]
+    assert slowest
+    assert all(text.startswith("/sky/") for text in slowest)
+
+    box(chromium, "/sky/").click()
+
+    assert shown(chromium, ".broken > li") == every
+    assert not shown(chromium, "#chosen")
+    assert hidden_sections(chromium) == set()
+    assert console_errors(chromium) == []
+
+
+def test_box_of_the_rest_shows_what_is_in_no_other_box(chromium, address):
+    chromium.get(address)
+    every = shown(chromium, ".broken > li")
+
+    found = []
+    for each in shown(chromium, ".treemap > li > button"):
+        each.send_keys(Keys.ENTER)
+        found += shown(chromium, ".broken > li")
+
+    # The long ones are of another host, which was never crawled.
+    assert len(found) == len(set(found)) == len(every)
+
+
+def test_folder_can_be_chosen_and_left_with_the_keyboard(chromium, address):
+    chromium.get(address)
+    every = shown(chromium, ".broken > li")
+
+    box(chromium, "/guide/", ":not([data-rest])").send_keys(Keys.ENTER)
+    (left,) = shown(chromium, ".broken > li")
+    assert "/guide/sketch-map.html" in left.text
+    shown(chromium, "#words")[0].send_keys("webcam")
+    assert shown(chromium, ".broken > li") == []
+    shown(chromium, "#chosen button")[0].send_keys(Keys.SPACE)
+
+    assert len(shown(chromium, ".broken > li")) == 1
+    focused = chromium.switch_to.active_element
+    assert focused.get_attribute("data-folder").endswith("/guide/")
+    assert len(every) > 1
+
+
+def test_boxes_are_read_without_scripts(chromium, address):
+    chromium.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
+    chromium.get(address)
+
+    texts = [element.text for element in shown(chromium, ".treemap button")]
+    names = [text.partition("\n")[0] for text in texts]
+    enabled = chromium.find_elements(By.CSS_SELECTOR, ".treemap button:enabled")
+    chromium.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
+
+    assert {"guide", "news", "sky"} <= set(names)
+    assert enabled == []
 
 
 def test_link_of_the_list_of_sections_leads_there(chromium, address):
@@ -133,6 +214,9 @@ def test_page_is_accessible(chromium, address, emulate, scheme):
     emulate(scheme=scheme)
     chromium.get(address)
 
+    assert accessibility_faults(chromium) == []
+
+    box(chromium, "/sky/").click()
     assert accessibility_faults(chromium) == []
 
 

@@ -1,0 +1,222 @@
+"""The boxes of a site: every URL is in one, and they fill their area."""
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crawler_app.report.shape import Kind, Shape
+from crawler_app.report.treemap import MOST, WHOLE, Box, shown, split, treemap
+
+segments = st.one_of(
+    st.sampled_from("abc"), st.text(max_size=5), st.text("&<\"'%\u05d0\u202e\x00")
+)
+paths = st.lists(segments, max_size=8).map("/".join)
+
+
+def shape_of(*paths, kind=Kind.OK, host="a.test"):
+    shape = Shape()
+    for path in paths:
+        shape.add(f"https://{host}/{path}", kind)
+    return shape
+
+
+def pages(folder, count):
+    return [f"{folder}/{n}" for n in range(count)]
+
+
+def names(boxes):
+    return [box.name for box in boxes]
+
+
+def every(boxes):
+    for box in boxes:
+        yield box
+        yield from box.inner
+
+
+def test_folders_are_boxes_the_largest_first():
+    site = treemap(shape_of(*pages("b", 10), *pages("a", 30), *pages("c", 10), "x"))
+
+    assert site.folder == "a.test/"
+    assert [(box.folder, box.name, box.words) for box in site.boxes] == [
+        ("a.test/a/", "a", "30 pages"),
+        ("a.test/b/", "b", "10 pages"),
+        ("a.test/c/", "c", "10 pages"),
+        ("", "1 more", "1 page"),
+    ]
+    assert site.boxes[0].title == "a.test/a/: 58.8%, 30 pages"
+    assert site.boxes[3].title == "the rest of the site: 2.0%, 1 page"
+    assert [box.is_rest for box in site.boxes] == [False, False, False, True]
+
+
+def test_large_folder_of_several_is_divided():
+    inner = [path for each in "xy" for path in pages(f"large/{each}", 40)]
+    site = treemap(shape_of(*inner, "large/z", *pages("x/y", 40), *pages("z/y", 4)))
+
+    large, *others = site.boxes
+    assert names(large.inner) == ["x", "y", "1 more"]
+    assert large.inner[2].folder == "a.test/large/"
+    assert [(box.name, box.inner) for box in others] == [("x", []), ("z", [])]
+
+
+def test_folder_of_nearly_everything_is_not_one_of_several():
+    paths = [path for each in "ab" for path in pages(f"docs/en/{each}", 20)]
+    site = treemap(shape_of("", *paths))
+
+    assert site.folder == "a.test/docs/en/"
+    assert names(site.boxes) == ["a", "b", "1 more"]
+
+
+def test_inner_name_says_what_is_skipped():
+    paths = [path for each in "ab" for path in pages(f"x/only/{each}", 20)]
+    site = treemap(shape_of(*paths, *pages("y", 40)))
+
+    assert names(site.boxes[0].inner) == ["only/a", "only/b"]
+
+
+def test_small_folders_share_a_box():
+    paths = [path for n in range(200) for path in pages(f"small{n}", 2)]
+    site = treemap(shape_of(*pages("big", 600), *paths))
+
+    assert names(site.boxes) == ["big", "400 more"]
+    many = treemap(shape_of(*(path for n in range(20) for path in pages(f"{n}", 9))))
+    assert len(many.boxes) == MOST + 1
+
+
+@pytest.mark.parametrize(
+    ("site", "found"),
+    [
+        (shape_of(""), (["a.test"], ["1 page"])),
+        (shape_of("a", "b"), (["a.test"], ["2 pages"])),
+    ],
+)
+def test_site_without_folders_is_one_box(site, found):
+    boxes = treemap(site).boxes
+
+    assert (names(boxes), [box.words for box in boxes]) == found
+    assert [box.area for box in boxes] == [WHOLE]
+
+
+def test_no_urls_have_no_boxes():
+    assert treemap(Shape()) == ("the site", [], [])
+
+
+def test_hosts_are_boxes_with_their_folders():
+    shape = Shape()
+    for host in "ab":
+        for folder in "xy":
+            shape.add(f"http://{host}.test/{folder}/", Kind.OK)
+    site = treemap(shape)
+
+    assert site.folder == "the site"
+    assert [(box.name, names(box.inner)) for box in site.boxes] == [
+        ("a.test", ["x", "y"]),
+        ("b.test", ["x", "y"]),
+    ]
+
+
+def test_kinds_fill_a_box_from_the_left():
+    shape = shape_of(*pages("a", 2))
+    shape.add("https://a.test/a/gone", Kind.BROKEN)
+    shape.add("https://a.test/a/old", Kind.REDIRECT)
+    site = treemap(shape)
+
+    assert site.boxes[0].style == (
+        "left:0%;top:0%;width:100%;height:100%;--broken:25%;--redirect:50%;--left:50%;"
+        "--file:50%;--ok:100%;--share:100"
+    )
+    assert site.legend == [
+        ("ok", "2 pages"),
+        ("redirect", "1 redirect"),
+        ("broken", "1 broken"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("segment", "text"),
+    [
+        ("caf%C3%A9", "café"),
+        ("%E6%97%A5", "日"),
+        ("a+b", "a+b"),
+        ("%E9", "%E9"),
+        ("%1b[2J", "%1b[2J"),
+        ("%E2%80%AE", "%E2%80%AE"),  # right-to-left override
+    ],
+)
+def test_name_is_shown_decoded_only_where_that_can_be_read(segment, text):
+    assert shown(segment) == text
+
+
+def test_numbers_stay_behind_a_path_that_is_written_from_right_to_left():
+    (box,) = treemap(shape_of("", host="%D7%A9%D7%9C%D7%95%D7%9D")).boxes
+
+    assert box.title == "\u2068\u05e9\u05dc\u05d5\u05dd/\u2069: 100.0%, 1 page"
+
+
+@given(st.lists(st.floats(0.001, 1000), min_size=1, max_size=40), st.floats(0.1, 10))
+def test_parts_fill_the_area_in_proportion(weights, ratio):
+    parts = list(split(weights, ratio))
+
+    assert len(parts) == len(weights)
+    for weight, part in zip(weights, parts, strict=True):
+        assert part.width * part.height / 10_000 == pytest.approx(weight / sum(weights))
+        assert -1e-6 <= part.left <= part.left + part.width <= 100 + 1e-6
+        assert -1e-6 <= part.top <= part.top + part.height <= 100 + 1e-6
+    for at, (left, top, width, height) in enumerate(parts):
+        for other in parts[at + 1 :]:
+            is_beside = (
+                left + width <= other.left + 1e-6
+                or other.left + other.width <= left + 1e-6
+            )
+            is_below = (
+                top + height <= other.top + 1e-6
+                or other.top + other.height <= top + 1e-6
+            )
+            assert is_beside or is_below
+
+
+@given(
+    st.lists(st.tuples(paths, st.sampled_from(Kind), st.integers(1, 300)), max_size=30),
+    st.sampled_from(["a.test", "\u05d0.test", ""]),
+)
+def test_every_url_is_in_one_box_and_what_is_shown_can_be_printed(added, host):
+    shape = Shape()
+    for path, kind, times in added:
+        for _ in range(times):
+            shape.add(f"https://{host}/{path}", kind)
+
+    site = treemap(shape)
+
+    whole = Box("", "", "", shape.totals()[""], inner=site.boxes)
+    for box in (whole, *site.boxes):
+        columns = zip(*(inner.counts for inner in box.inner), strict=True)
+        assert not box.inner or list(map(sum, columns)) == box.counts
+    assert bool(site.boxes) == bool(added)
+    for box in every(site.boxes):
+        assert (box.folder + box.name + box.style).isprintable()
+        assert box.title.translate({0x2068: None, 0x2069: None}).isprintable()
+
+
+@pytest.mark.parametrize(
+    "paths",
+    [
+        [f"{n}" for n in range(1000)],
+        [f"{n % 600}/{n}" for n in range(6000)],
+        [f"{n % 7}/{n % 49}/{n % 343}/{n}" for n in range(5000)],
+        ["/".join(bin(n)[2:]) for n in range(4000)],
+        [f"{n % 60}{'&' * 99}/{n}" for n in range(600)],
+    ],
+)
+def test_boxes_of_a_large_site_are_few(paths):
+    assert 1 <= len(list(every(treemap(shape_of(*paths)).boxes))) <= 80
+
+
+def test_hundred_thousand_urls_are_a_matter_of_a_second():
+    paths = [f"{n % 11}/{n % 1013}/{n}" for n in range(100_000)]
+    begin = time.process_time()
+    treemap(shape_of(*paths))
+
+    # A third of a second on a slow machine; the limit is for a wrong order of growth.
+    assert time.process_time() - begin < 5
