@@ -5,7 +5,6 @@ From the directory of a crawl to the page::
     gathering    the directory -> findings; the one that reads
     tally        the URLs, counted in one pass
     holders      the pages that hold certain links, read in the archive
-    processes    the processes that do so
     targets      what those links lead to                               pure
     findings     all that was found, as plain values                    pure
     reasons      what each reason means to a person                     pure

@@ -17,7 +17,7 @@ from crawler_app.models import Outcome, UrlRecord
 from crawler_app.progress import OnStep, in_steps, no_step
 from crawler_app.reasons import Reason, is_broken
 from crawler_app.report.findings import Broken, Chain, Duplicates, Failure, Report
-from crawler_app.report.holders import Search, has_archive
+from crawler_app.report.holders import has_archive, links_to
 from crawler_app.report.kinds import add_redirects, add_url
 from crawler_app.report.shape import Shape
 from crawler_app.report.targets import Targets, add_first_pages
@@ -28,17 +28,12 @@ from crawler_app.urls import dedup_key, host_of
 __all__ = ["gather"]
 
 
-def gather(
-    directory: CrawlDirectory,
-    on_step: OnStep = no_step,
-    processes: int | None = None,
-) -> Report:
+def gather(directory: CrawlDirectory, on_step: OnStep = no_step) -> Report:
     """Return all that a report tells of a crawl, also while it runs.
 
     Args:
         on_step: Called now and then with what is being done, such as "reading pages",
             how many of them are done, and how many there are.
-        processes: That read pages; None for as many as are worth while.
 
     Raises:
         ConfigError: no crawl has begun there, or it cannot be read.
@@ -54,7 +49,7 @@ def gather(
         report = _report_of(directory, config, summary, shape, owner)
         _look_again(report, frontier, on_step)
         report.comparison = directory.comparison(frontier)
-    _find_links(report, directory, on_step, processes)
+    _find_links(report, directory, on_step)
     add_first_pages(report.broken, summary.failures)
     report.broken.sort(key=lambda broken: -len(broken.links))
     return report
@@ -185,18 +180,16 @@ def _find_links(
     report: Report,
     directory: CrawlDirectory,
     on_step: OnStep,
-    processes: int | None,
 ) -> None:
     """Tell of each that is broken which links lead there."""
     targets = Targets(report.broken, report.summary.redirects)
     if not targets.number_by_key or not report.has_archive:
         return
     max_body_bytes = directory.config().max_body_bytes
-    search = Search(directory.path, targets.number_by_key, max_body_bytes)
-    done, total = 0, report.summary.pages
-    on_step("reading pages", 0, total)
-    for batch in search.run(total, processes):
-        done += batch.pages
-        report.unread += batch.unread
-        on_step("reading pages", done, max(done, total))
-        targets.add_links(batch.found)
+    pages = links_to(directory.path, targets.number_by_key, max_body_bytes)
+    for done, found in enumerate(pages, 1):
+        on_step("reading pages", done, max(done, report.summary.pages))
+        if found is None:
+            report.unread += 1
+        else:
+            targets.add_links(found)

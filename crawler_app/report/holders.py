@@ -2,15 +2,13 @@
 
 The frontier knows only the first page that led to a URL; to keep every link would cost
 each crawl a fifth of its time.  So the pages are read again for a report, if there is
-something to look for.  That is work for all processors there are
-(`crawler_app.report.processes`): ten thousand pages with a million links take one about
-four seconds.
+something to look for: one process takes about a millisecond a page.  To search the bytes
+of a page for names before its tree is built saves nothing where a menu is broken, since
+each page holds that link.
 """
 
 import contextlib
-import zlib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
@@ -23,16 +21,10 @@ from crawler_app.errors import ArchiveError
 from crawler_app.http_headers import is_html
 from crawler_app.models import Fetched, UrlRecord
 from crawler_app.reasons import Reason
-from crawler_app.report.processes import most_processes, run_in_processes
 from crawler_app.results.summary import is_page
 from crawler_app.urls import dedup_key, join_or_nothing, without_fragment
 
-__all__ = ["Batch", "FoundLink", "Search", "has_archive"]
-
-# To start a process takes as long as to read fifty pages.
-PAGES_PER_PROCESS = 300
-
-BATCH_PAGES = 50
+__all__ = ["FoundLink", "has_archive", "links_to"]
 
 
 class FoundLink(NamedTuple):
@@ -44,69 +36,34 @@ class FoundLink(NamedTuple):
     href: str
 
 
-class Batch(NamedTuple):
-    """What came of some pages.
+def links_to(
+    path: Path, number_by_key: Mapping[str, int], max_body_bytes: int
+) -> Iterator[list[FoundLink] | None]:
+    """Return what is found in each page of a crawl; None for one that cannot be read.
 
-    Attributes:
-        pages: How many.
-        unread: Of these, those that are not in the archive, or damaged.
-    """
-
-    pages: int
-    unread: int
-    found: list[FoundLink]
-
-
-@dataclass(frozen=True)
-class Search:
-    """Looks through the pages of a crawl.
+    Such a page is not in the archive, or damaged, or too large.
 
     Args:
         path: The directory of the crawl.
         number_by_key: What to look for, by the dedup keys of its URLs.
         max_body_bytes: Pages that are larger after decompression are not read.
+
+    Raises:
+        ArchiveError: the table of the archive cannot be read.
     """
-
-    path: Path
-    number_by_key: Mapping[str, int]
-    max_body_bytes: int
-
-    def run(self, pages: int, processes: int | None = None) -> Iterator[Batch]:
-        """Return what is found, as it is found; in no order.
-
-        Args:
-            pages: About how many there are.
-            processes: None for as many as are worth while.
-
-        Raises:
-            ArchiveError: the table of the archive cannot be read.
-        """
-        if processes is None:
-            processes = min(most_processes(), pages // PAGES_PER_PROCESS)
-        if processes <= 1:
-            yield from self.read_share(0, 1)
-        else:
-            yield from run_in_processes(self.read_share, processes)
-
-    def read_share(self, share: int, shares: int) -> Iterator[Batch]:
-        """Read the pages of one of several shares, which together are all of them."""
-        directory = CrawlDirectory.open(self.path)
-        with contextlib.ExitStack() as cleanup:
-            cleanup.enter_context(table_errors(self.path))
-            frontier = cleanup.enter_context(contextlib.closing(directory.frontier()))
-            captures = cleanup.enter_context(
-                contextlib.closing(Captures(self.path, read_only=True))
-            )
-            reader = _Reader(self, captures)
-            urls = (record.url for record in frontier.records() if _has_links(record))
-            for url in urls:
-                # Not by its number: while a crawl runs, a process that begins later sees
-                # more pages, and none may be in two shares or in no share for that.
-                if zlib.crc32(url.encode()) % shares == share:
-                    reader.read(url)
-                    if reader.pages == BATCH_PAGES:
-                        yield reader.take()
-            yield reader.take()
+    directory = CrawlDirectory.open(path)
+    with contextlib.ExitStack() as cleanup:
+        cleanup.enter_context(table_errors(path))
+        frontier = cleanup.enter_context(contextlib.closing(directory.frontier()))
+        captures = cleanup.enter_context(
+            contextlib.closing(Captures(path, read_only=True))
+        )
+        finder = _Finder(number_by_key)
+        for record in frontier.records():
+            if _has_links(record):
+                fetched = _archived(path, captures, record.url, max_body_bytes)
+                found = None if fetched is None else finder.find(record.url, fetched)
+                yield found
 
 
 def has_archive(path: Path) -> bool:
@@ -124,42 +81,27 @@ def _has_links(record: UrlRecord) -> bool:
     return is_page(outcome)
 
 
-class _Reader:
-    """Reads pages one after the other, and remembers what their links lead to."""
+def _archived(
+    path: Path, captures: Captures, url: str, max_body_bytes: int
+) -> Fetched | None:
+    capture = captures.latest(url)
+    if capture is None:
+        return None
+    try:
+        return read_capture(path, captures, capture, max_body_bytes)
+    except ArchiveError:
+        return None
 
-    def __init__(self, search: Search, captures: Captures) -> None:
-        self._search = search
-        self._captures = captures
+
+class _Finder:
+    """Looks through pages one after the other, and remembers which links do not matter."""
+
+    def __init__(self, number_by_key: Mapping[str, int]) -> None:
+        self._number_by_key = number_by_key
         self._elsewhere = SettledLinks()
-        self.pages = 0
-        self._unread = 0
-        self._found: list[FoundLink] = []
 
-    def take(self) -> Batch:
-        batch = Batch(self.pages, self._unread, self._found)
-        self.pages = self._unread = 0
-        self._found = []
-        return batch
-
-    def read(self, url: str) -> None:
-        self.pages += 1
-        fetched = self._archived(url)
-        if fetched is None:
-            self._unread += 1
-        else:
-            self._found += dict.fromkeys(self._links_of(url, fetched))
-
-    def _archived(self, url: str) -> Fetched | None:
-        capture = self._captures.latest(url)
-        if capture is None:
-            return None
-        search = self._search
-        try:
-            return read_capture(
-                search.path, self._captures, capture, search.max_body_bytes
-            )
-        except ArchiveError:
-            return None
+    def find(self, url: str, fetched: Fetched) -> list[FoundLink]:
+        return list(dict.fromkeys(self._links_of(url, fetched)))
 
     def _links_of(self, url: str, fetched: Fetched) -> Iterator[FoundLink]:
         number_by_link: dict[str, int] = {}
@@ -168,7 +110,7 @@ class _Reader:
             base = join_or_nothing(url, base) or url  # as browsers do
             for link in self._elsewhere.news(base, hrefs):
                 target = dedup_key(join_or_nothing(base, link))
-                number = self._search.number_by_key.get(target)
+                number = self._number_by_key.get(target)
                 if number is None:
                     self._elsewhere.add(base, link)
                 else:

@@ -71,5 +71,4 @@ def add_first_pages(broken: Iterable[Broken], failures: Sequence[UrlRecord]) -> 
         # What led to the end of a seed's redirects is one of them, and no page.
         if via and not each.links and not each.is_seed:
             each.links.append(HeldLink(via))
-        # Several processes have found them.
         each.links.sort(key=lambda link: link.page)

@@ -16,14 +16,13 @@ from crawler_app.directory.stores import open_stores
 INTERRUPTED = """
 import os, signal, sys
 from crawler_app.commands import main, report
-from crawler_app.report import gather, holders
+from crawler_app.report import gather
 
 def interrupt(what, done, total):
     if what == "reading pages" and done:
         os.killpg(0, signal.SIGINT)
 
-report.gather = lambda directory, on_step: gather(directory, interrupt, processes=2)
-holders.BATCH_PAGES = 1
+report.gather = lambda directory, on_step: gather(directory, interrupt)
 sys.exit(main.main(sys.argv[1:]))
 """
 
@@ -186,7 +185,7 @@ def test_report_that_is_not_done_leaves_the_one_before(crawled, monkeypatch):
     assert left.read_text() == "the one before"
 
 
-def test_interrupt_ends_all_processes_in_silence(crawled):
+def test_interrupt_ends_it_in_silence(crawled):
     ended = subprocess.run(
         [sys.executable, "-c", INTERRUPTED, "report", crawled],
         check=False,

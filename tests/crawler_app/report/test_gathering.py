@@ -4,8 +4,9 @@ import itertools
 
 import pytest
 
-from crawler_app.errors import ConfigError
+from crawler_app.errors import ArchiveError, ConfigError
 from crawler_app.models import Outcome, State
+from crawler_app.report import gather
 from crawler_app.report.findings import HeldLink
 from crawler_app.report.shape import in_words
 from crawler_app.results.ranking import RANKED
@@ -125,15 +126,27 @@ def test_without_an_archive_the_first_page_is_told(make_crawl):
     assert report.broken[0].links == [HeldLink(f"{A}/")]
 
 
-def test_page_that_is_not_in_the_archive_is_counted(crawl):
+def test_page_that_is_not_in_the_archive_or_too_large_is_counted(make_crawl):
+    crawl = make_crawl(max_body_bytes=100)
     crawl.page("/", '<a href="gone">x</a>', archived=False)
+    crawl.page("/large", '<a href="gone">x</a>' * 6)
     crawl.page("/other", '<a href="gone">y</a>')
     crawl.fail("/gone", via="/")
 
     report = crawl.report()
 
-    assert report.unread == 1
+    assert report.unread == 2
     assert [link.page for link in report.broken[0].links] == [f"{A}/other"]
+
+
+def test_table_of_the_archive_that_cannot_be_read_is_an_error(crawl):
+    crawl.page("/", '<a href="gone">x</a>')
+    crawl.fail("/gone")
+    crawl.close()
+    (crawl.directory.path / "archive.sqlite3").write_bytes(b"no table at all" * 100)
+
+    with pytest.raises(ArchiveError):
+        gather(crawl.directory)
 
 
 def test_nothing_broken_reads_no_page(crawl):
