@@ -29,7 +29,7 @@ def report(tmp_path_factory):
 
     @gen.coroutine
     def crawl():
-        site = DemoSite(slow_s=0.0, large_bytes=1000)
+        site = DemoSite()
         site.start()
         yield Crawler(CrawlConfig((site.url,), into=into, retry_pause_s=0.0)).run()
         yield site.stop()
