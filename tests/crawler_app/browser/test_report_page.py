@@ -104,6 +104,11 @@ def box(chromium, folder, suffix=""):
     return chromium.find_element(By.CSS_SELECTOR, selector)
 
 
+def choose(chromium, folder):
+    # By a script: the page scrolls smoothly, and a mouse would miss what moves.
+    chromium.execute_script("arguments[0].click()", box(chromium, folder))
+
+
 def hidden_sections(chromium):
     sections = chromium.find_elements(By.CSS_SELECTOR, "main > section")
     return {e.get_attribute("id") for e in sections if not e.is_displayed()}
@@ -114,7 +119,7 @@ def test_folder_shows_only_its_urls_until_it_is_chosen_again(chromium, address):
     every = shown(chromium, ".broken > li")
     assert not shown(chromium, "#chosen")
 
-    box(chromium, "/sky/").click()
+    choose(chromium, "/sky/")
 
     left = [element.text for element in shown(chromium, ".broken > li h3")]
     assert [text.partition("/sky/")[2] for text in left] == ["webcam.html", "today"]
@@ -128,7 +133,7 @@ def test_folder_shows_only_its_urls_until_it_is_chosen_again(chromium, address):
     assert slowest
     assert all(text.startswith("/sky/") for text in slowest)
 
-    box(chromium, "/sky/").click()
+    choose(chromium, "/sky/")
 
     assert shown(chromium, ".broken > li") == every
     assert not shown(chromium, "#chosen")
@@ -216,7 +221,7 @@ def test_page_is_accessible(chromium, address, emulate, scheme):
 
     assert accessibility_faults(chromium) == []
 
-    box(chromium, "/sky/").click()
+    choose(chromium, "/sky/")
     assert accessibility_faults(chromium) == []
 
 

@@ -11,6 +11,7 @@ import pytest
 
 from crawler_app.report import render_html
 from crawler_app.report.html import FILTERED, MAX_BYTES
+from crawler_app.report.shape import Kind
 from crawler_app.results.comparison import Comparison, Vanished
 from crawler_app.results.summary import STOPPED
 
@@ -387,8 +388,29 @@ def test_picture_of_folders_with_long_names_is_small(crawl):
 
     page = render_html(crawl.report())
 
-    assert page.count("data-folder") == 65
+    assert page.count(' data-folder="') == 65
     assert len(page.encode()) < MAX_BYTES / 2
+
+
+def luminance(color):
+    parts = [int(color[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+    parts = [p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
+    return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2]
+
+
+@pytest.mark.parametrize("scheme", [0, 1], ids=["light", "dark"])
+@pytest.mark.parametrize("kind", Kind)
+def test_name_can_be_read_on_each_color_of_a_box(crawl, kind, scheme):
+    crawl.page("/")
+    page = render_html(crawl.report())
+
+    # The checks in a browser do not look into gradients.
+    box, text = (
+        luminance(re.findall(rf"--{name}: (#\w+);", page)[scheme])
+        for name in (f"{kind.name.lower()}-box", "text")
+    )
+
+    assert (max(box, text) + 0.05) / (min(box, text) + 0.05) >= 4.5
 
 
 def test_crawl_with_much_to_tell_shows_much(crawl):
