@@ -1,8 +1,6 @@
 """Where coroutines are run in these tests: in virtual time, or on a real IOLoop."""
 
 import asyncio
-import pathlib
-import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -10,9 +8,6 @@ import pytest
 
 from gencoro.ioloop import IOLoop
 from gencoro.virtual_clock import VirtualClock
-
-# The helpers beside the tests (programs, playing) are plain modules.
-sys.path.insert(0, str(pathlib.Path(__file__).parent))
 
 
 @pytest.fixture

@@ -8,12 +8,13 @@ program that shows the difference.
 from typing import NamedTuple
 
 import pytest
-from cancelling_examples import EXAMPLES
-from cancelling_play import Cancel
-from cancelling_programs import cancelling_programs
-from cancelling_sides import Sides, as_generators
-from comparing import on_random
 from hypothesis import strategies as st
+
+from tests.helpers.gencoro.cancelling_examples import EXAMPLES
+from tests.helpers.gencoro.cancelling_play import Cancel
+from tests.helpers.gencoro.cancelling_programs import cancelling_programs
+from tests.helpers.gencoro.cancelling_sides import Sides, as_generators
+from tests.helpers.gencoro.comparing import on_random
 
 ORDINARY_PROGRAMS = 250
 

@@ -8,11 +8,11 @@ from typing import NamedTuple
 
 import pytest
 import tornado.gen
-from comparing import on_random
-from playing import play
-from programs import programs
 
 from gencoro import gen
+from tests.helpers.gencoro.comparing import on_random
+from tests.helpers.gencoro.playing import play
+from tests.helpers.gencoro.programs import programs
 
 ORDINARY_PROGRAMS = 2000
 

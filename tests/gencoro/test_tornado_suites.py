@@ -6,10 +6,10 @@ import subprocess
 import sys
 
 import pytest
-import redirected
 from tornado.test.runtests import TEST_MODULES
 
 import gencoro
+from tests.helpers.gencoro import redirected
 
 # Tests that cannot apply, by their id, with the reason.
 NOT_APPLICABLE = {

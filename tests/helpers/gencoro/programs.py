@@ -8,7 +8,8 @@ from collections.abc import Callable
 from typing import Any
 
 from hypothesis import strategies as st
-from writing import MAX_DEPTH, Writer, indented
+
+from tests.helpers.gencoro.writing import MAX_DEPTH, Writer, indented
 
 __all__ = ["programs"]
 

@@ -13,11 +13,10 @@ from collections.abc import Callable, Iterable
 from types import CodeType
 from typing import Any, NamedTuple
 
-import tasks_as_gen
-from playing import UNIT_S, Failure, Play, app_log
-
 from gencoro import gen
 from gencoro.virtual_clock import VirtualClock, VirtualLoop
+from tests.helpers.gencoro import tasks_as_gen
+from tests.helpers.gencoro.playing import UNIT_S, Failure, Play, app_log
 
 __all__ = ["Cancel", "CancelledPlay", "CountedLoop", "Point"]
 

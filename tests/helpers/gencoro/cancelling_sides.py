@@ -5,11 +5,15 @@ It is written once, with words of its own where the two differ: `WORDS`.
 
 from typing import Any, NamedTuple, Self
 
-import tasks_as_gen
-from cancelling_play import Cancel, CancelledPlay, CountedLoop, Point
-from playing import alone
-
 from gencoro import gen
+from tests.helpers.gencoro import tasks_as_gen
+from tests.helpers.gencoro.cancelling_play import (
+    Cancel,
+    CancelledPlay,
+    CountedLoop,
+    Point,
+)
+from tests.helpers.gencoro.playing import alone
 
 __all__ = ["Sides", "as_generators", "as_natives"]
 

@@ -1,0 +1,1 @@
+"""What the tests of gencoro share: programs, how they are played and compared."""
