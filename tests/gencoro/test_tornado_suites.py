@@ -1,14 +1,12 @@
 """Tornado's own tests pass on gencoro, and beside legacy code."""
 
-import json
-import pathlib
-import subprocess
-import sys
+import multiprocessing
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
 
 import pytest
 from tornado.test.runtests import TEST_MODULES
 
-import gencoro
 from tests.helpers.gencoro import redirected
 
 # Tests that cannot apply, by their id, with the reason.
@@ -17,6 +15,22 @@ NOT_APPLICABLE = {
         "compares every name of Tornado with a list, and compat changes some on purpose"
     ),
 }
+
+
+def _process(way: str) -> Iterator[Callable[[str], redirected.Report]]:
+    """Start the process in which all modules run that are tested in one way."""
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(1, context, redirected.prepare, (way,)) as process:
+
+        def run(module: str) -> redirected.Report:
+            report = process.submit(redirected.run, way, module, list(NOT_APPLICABLE))
+            return report.result(timeout=600)
+
+        yield run
+
+
+on_gencoro = pytest.fixture(scope="module")(lambda: (yield from _process("gencoro")))
+with_compat = pytest.fixture(scope="module")(lambda: (yield from _process("compat")))
 
 
 @pytest.mark.parametrize(
@@ -31,40 +45,26 @@ NOT_APPLICABLE = {
         "asyncio_test",
     ],
 )
-def test_a_module_of_tornado_passes_on_gencoro(module, record_property):
-    _check(_run("gencoro", module), record_property)
+def test_a_module_of_tornado_passes_on_gencoro(on_gencoro, module, record_property):
+    _check(on_gencoro(module), record_property)
 
 
 @pytest.mark.once
 @pytest.mark.parametrize(
     "module", [m.rpartition(".")[2] for m in TEST_MODULES if ".test." in m]
 )
-def test_a_module_of_tornado_passes_with_compat_installed(module, record_property):
-    _check(_run("compat", module), record_property)
+def test_a_module_of_tornado_passes_with_compat_installed(
+    with_compat, module, record_property
+):
+    _check(with_compat(module), record_property)
 
 
 def _check(report, record_property):
-    record_property("skipped", report["skipped"])
-    for name, why in report["skipped"].items():
+    record_property("run", report.run)
+    record_property("skipped", report.skipped)
+    for name, why in report.skipped.items():
         print(f"skipped {name}: {why}")
-    if report["skipped"] and not report["run"]:
-        pytest.skip(", ".join(set(report["skipped"].values())))
-    assert report["run"] > 0
-    assert set(report["failed"]) - set(NOT_APPLICABLE) == set()
-
-
-def _run(way, module):
-    root = pathlib.Path(gencoro.__file__).parent.parent
-    done = subprocess.run(
-        [sys.executable, redirected.__file__, way, module],
-        check=False,
-        env={"PYTHONPATH": str(root)},
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
-    output = done.stdout + done.stderr
-    assert done.returncode == 0, output
-    *log, last = done.stdout.splitlines()
-    print(*log, done.stderr, sep="\n")
-    return json.loads(last)
+    if report.skipped and not report.run:
+        pytest.skip(", ".join(set(report.skipped.values())))
+    assert report.run > 0
+    assert set(report.failed) - set(NOT_APPLICABLE) == set()
