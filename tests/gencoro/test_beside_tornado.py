@@ -1,6 +1,6 @@
 """gencoro's coroutines inside Tornado: handlers, clients, queues, gen_test."""
 
-import unittest
+import asyncio
 from datetime import timedelta
 
 import pytest
@@ -9,7 +9,7 @@ from tornado.httpclient import AsyncHTTPClient, HTTPClientError
 from tornado.httpserver import HTTPServer
 from tornado.locks import Event
 from tornado.queues import Queue
-from tornado.testing import AsyncTestCase, bind_unused_port, gen_test
+from tornado.testing import bind_unused_port
 from tornado.web import Application, HTTPError, RequestHandler
 
 from gencoro import gen
@@ -110,44 +110,31 @@ def test_return_of_tornado_is_a_return(loop, waits):
     assert loop.run_sync(half_ported) == 42
 
 
-@pytest.fixture
-def case_class():
-    """Make a test case class, hidden from pytest's own collection."""
-
-    class Case(AsyncTestCase):
-        @gen_test
-        def test_generator(self):
-            self.seen = yield self.helper("generator")
-
-        @gen_test
-        async def test_native(self):
-            self.seen = await self.helper("native")
-
-        @gen_test(timeout=0.01)
-        def test_stuck(self):
-            yield gen.sleep(60)
-
-        @gen.coroutine
-        def helper(self, word):
-            yield [gen.moment, gen.sleep(0.001)]
-            return word
-
-    return Case
+# Beside coroutines of Tornado.
 
 
-@pytest.mark.parametrize("word", ["generator", "native"])
-def test_gen_test_drives_our_coroutines(case_class, word):
-    case = case_class(f"test_{word}")
+def test_gather_waits_for_coroutines_of_both_packages(run):
+    def body(x):
+        yield x.moment if x is gen else None
+        return x.__name__
 
-    result = case.run()
+    async def main():
+        ours, theirs = gen.coroutine(body), tornado.gen.coroutine(body)
+        return await asyncio.gather(ours(gen), theirs(tornado.gen))
 
-    assert (result.errors, result.failures, case.seen) == ([], [], word)
+    assert run(main) == ["gencoro.gen", "tornado.gen"]
 
 
-def test_gen_test_times_out(case_class):
-    result = unittest.TestResult()
+def test_moments_of_both_packages_can_be_yielded_in_both(loop):
+    @gen.coroutine
+    def ours():
+        yield tornado.gen.moment
+        return (yield theirs())
 
-    case_class("test_stuck").run(result)
+    @tornado.gen.coroutine
+    def theirs():
+        yield gen.moment
+        yield tornado.gen.with_timeout(timedelta(seconds=5), gen.sleep(0.001))
+        return 42
 
-    [(_case, text)] = result.errors
-    assert "TimeoutError" in text
+    assert loop.run_sync(ours) == 42

@@ -3,21 +3,15 @@
 import asyncio
 import contextvars
 import functools
-import subprocess
-import sys
-import textwrap
 
 import pytest
 
 from gencoro import gen
 from gencoro.callback_argument import is_for_caller, pass_result_to
 from gencoro.concurrent import dummy_executor, run_on_executor
+from tests.helpers.gencoro.outcomes import Failure
 
 pytestmark = pytest.mark.filterwarnings("ignore:.* is legacy. :DeprecationWarning")
-
-
-class Failure(Exception):
-    pass
 
 
 class Methods:
@@ -248,29 +242,3 @@ def test_method_on_an_executor_takes_it_from_its_arguments(run):
         return result, results, await worker.declares(callback=print)
 
     assert run(main) == ({"timeout": 5}, [{"timeout": 5}], print)
-
-
-def test_it_needs_no_tornado():
-    program = """
-    import asyncio, sys, warnings
-    from gencoro import gen
-    warnings.simplefilter("ignore")
-
-    @gen.coroutine
-    def work():
-        yield gen.moment
-        return 42
-
-    async def main():
-        await work(callback=print)
-        await asyncio.sleep(0)
-
-    asyncio.run(main())
-    print([name for name in sys.modules if name.split(".")[0] == "tornado"])
-    """
-
-    output = subprocess.check_output(
-        [sys.executable, "-c", textwrap.dedent(program)], text=True
-    )
-
-    assert output == "42\n[]\n"

@@ -1,6 +1,7 @@
 """gencoro.coroutines: what @gen.coroutine makes of a function."""
 
 import asyncio
+import contextvars
 import functools
 import inspect
 
@@ -8,11 +9,6 @@ import pytest
 import tornado.gen
 
 from gencoro import gen
-
-
-class Failure(Exception):
-    pass
-
 
 # Starting and ending.
 
@@ -30,59 +26,6 @@ def test_body_starts_at_once_and_needs_no_turn_to_end(run):
     assert run(main) == [42]
 
 
-def test_body_runs_up_to_its_first_wait_before_the_call_returns(run):
-    steps = []
-
-    @gen.coroutine
-    def body():
-        steps.append("started")
-        yield gen.moment
-        steps.append("resumed")
-
-    async def main():
-        future = body()
-        steps.append("called")
-        await future
-
-    run(main)
-
-    assert steps == ["started", "called", "resumed"]
-
-
-@pytest.mark.parametrize("waits", [False, True])
-def test_return_and_raise_return_are_the_same(run, waits):
-    @gen.coroutine
-    def returns():
-        if waits:
-            yield gen.moment
-        return 42
-        yield
-
-    @gen.coroutine
-    def raises():
-        if waits:
-            yield gen.moment
-        raise gen.Return(42)
-        yield
-
-    async def main():
-        return await returns(), await raises()
-
-    assert run(main) == (42, 42)
-
-
-def test_return_may_be_raised_by_a_helper(run):
-    def helper():
-        raise gen.Return(42)
-
-    @gen.coroutine
-    def body():
-        yield gen.moment
-        helper()
-
-    assert run(body) == 42
-
-
 def test_return_without_a_value_returns_none():
     assert gen.Return().value is None
     assert gen.Return(1).args == (1,)
@@ -96,53 +39,6 @@ def test_stop_iteration_in_a_body_is_a_runtime_error(run):
 
     with pytest.raises(RuntimeError, match="StopIteration"):
         run(body)
-
-
-def test_plain_function_is_accepted_with_its_result_and_its_error(run):
-    @gen.coroutine
-    def works():
-        return 42
-
-    @gen.coroutine
-    def fails():
-        raise Failure("plain")
-
-    async def main():
-        return await works(), repr(fails().exception())
-
-    assert run(main) == (42, "Failure('plain')")
-
-
-def test_error_stays_in_the_future_until_it_is_waited_for(run):
-    @gen.coroutine
-    def body():
-        raise Failure
-        yield
-
-    async def main():
-        future = body()
-        with pytest.raises(Failure):
-            await future
-
-    run(main)
-
-
-def test_error_can_be_caught_at_the_yield_and_the_body_goes_on(run):
-    @gen.coroutine
-    def fails():
-        yield gen.moment
-        raise Failure("inner")
-
-    @gen.coroutine
-    def body():
-        try:
-            yield fails()
-        except Failure as error:
-            seen = error.args
-        yield gen.moment
-        return seen
-
-    assert run(body) == ("inner",)
 
 
 # The wrapper.
@@ -216,18 +112,6 @@ def test_partial_of_a_generator_function_works(run):
     assert run(gen.coroutine(functools.partial(add, 40)), 2) == 42
 
 
-def test_argument_named_callback_is_passed_on(run):
-    @gen.coroutine
-    def body(callback):
-        yield gen.moment
-        return callback
-
-    async def main():
-        return await body(callback="mine")
-
-    assert run(main) == "mine"
-
-
 # yield from.
 
 
@@ -252,21 +136,6 @@ def test_yield_from_takes_generators_futures_and_native_coroutines(run):
         return first, second, third, fourth, asyncio.get_running_loop().time()
 
     assert run(main) == (1, 2, 3, 4, 4)
-
-
-def test_yield_from_raises_what_its_generator_raises(run):
-    def helper():
-        yield gen.moment
-        raise Failure("helper")
-
-    @gen.coroutine
-    def main():
-        try:
-            yield from helper()
-        except Failure as error:
-            return error.args
-
-    assert run(main) == ("helper",)
 
 
 @pytest.mark.parametrize("kind", ["coroutine", "generator"])
@@ -312,3 +181,30 @@ def test_method_or_partial_may_enter_a_native_coroutine(run, function, result):
 def test_partial_of_an_async_def_is_refused_as_that_is():
     with pytest.raises(TypeError, match="is an `async def` already"):
         gen.coroutine(functools.partial(_native))
+
+
+# Context variables.
+
+variable = contextvars.ContextVar("variable", default="default")
+
+
+def test_body_runs_in_one_copy_of_the_callers_context(run):
+    seen = []
+
+    @gen.coroutine
+    def body():
+        seen.append(variable.get())
+        token = variable.set("body")
+        for waited_for in (gen.moment, gen.sleep(1), [gen.sleep(1)]):
+            yield waited_for
+            seen.append(variable.get())
+        variable.reset(token)
+        seen.append(variable.get())
+
+    async def main():
+        variable.set("caller")
+        await body()
+        return variable.get()
+
+    assert run(main) == "caller"
+    assert seen == ["caller", "body", "body", "body", "caller"]

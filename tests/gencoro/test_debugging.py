@@ -12,13 +12,10 @@ import pytest
 
 from gencoro import gen
 from gencoro.ioloop import IOLoop
+from tests.helpers.gencoro.outcomes import Failure
 
 # Longer than a busy machine makes a quick step take.
 SLOW_S = 0.15
-
-
-class Failure(Exception):
-    pass
 
 
 @pytest.fixture

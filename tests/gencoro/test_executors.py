@@ -8,10 +8,7 @@ import pytest
 
 from gencoro import gen
 from gencoro.executors import DummyExecutor, dummy_executor, run_on_executor
-
-
-class Failure(Exception):
-    pass
+from tests.helpers.gencoro.outcomes import Failure
 
 
 class Worker:
@@ -63,14 +60,6 @@ def test_error_comes_back_from_the_thread(worker):
             return error.args
 
     assert asyncio.run(_awaiting(main)) == ("on the executor",)
-
-
-def test_job_of_an_executor_can_be_yielded_itself(worker):
-    @gen.coroutine
-    def main():
-        return (yield worker.executor.submit(max, 1, 2))
-
-    assert asyncio.run(_awaiting(main)) == 2
 
 
 def test_coroutine_goes_on_on_the_loops_thread(worker):

@@ -8,10 +8,8 @@ import threading
 
 import pytest
 
-from gencoro import futures
 from gencoro.futures import (
     CoroutineFuture,
-    Future,
     chain_future,
     from_concurrent,
     future_add_done_callback,
@@ -29,10 +27,6 @@ def make_future():
     loop = asyncio.new_event_loop()
     yield loop.create_future
     loop.close()
-
-
-def test_future_is_that_of_asyncio():
-    assert Future is asyncio.Future
 
 
 def test_coroutines_future_passes_for_a_task_only_where_the_call_graph_needs_it():
@@ -79,14 +73,6 @@ def test_error_of_a_cancelled_future_is_logged(make_future, caplog):
     [record] = caplog.records
     assert (record.name, record.levelno) == ("tornado.application", logging.ERROR)
     assert record.exc_info[1] is error
-
-
-def test_error_is_set_on_a_waiting_future(make_future):
-    future, error = make_future(), KeyError("k")
-
-    future_set_exception_unless_cancelled(future, error)
-
-    assert future.exception() is error
 
 
 def test_exc_info_of_a_caught_error_is_set(make_future):
@@ -231,10 +217,6 @@ def test_only_the_catching_frame_is_taken_off_a_traceback():
 
     assert error.__traceback__.tb_frame.f_code.co_name == "culprit"
     assert error.__traceback__.tb_next is None
-
-
-def test_names_of_all_exist():
-    assert [name for name in futures.__all__ if not hasattr(futures, name)] == []
 
 
 def test_cancellation_reaches_an_executors_future_that_is_running(run):

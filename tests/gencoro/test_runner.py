@@ -7,15 +7,7 @@ import pytest
 
 from gencoro import gen
 from gencoro.runner import Runner
-
-
-class Failure(Exception):
-    pass
-
-
-def _pending():
-    return asyncio.get_running_loop().create_future()
-
+from tests.helpers.gencoro.outcomes import Failure, pending
 
 # KeyboardInterrupt and its like.
 
@@ -76,7 +68,7 @@ def test_interrupt_before_the_first_yield_reaches_the_caller(run):
 def test_done_futures_are_taken_in_place_without_recursion(run):
     @gen.coroutine
     def main():
-        done = _pending()
+        done = pending()
         done.set_result(1)
         turns, total = [], 0
         asyncio.get_running_loop().call_soon(turns.append, "turn")
@@ -85,24 +77,6 @@ def test_done_futures_are_taken_in_place_without_recursion(run):
         return total, list(turns)
 
     assert run(main) == (100_000, [])
-
-
-def test_moment_costs_exactly_one_turn(run):
-    @gen.coroutine
-    def main():
-        turns = []
-
-        def count():
-            turns.append(1)
-            asyncio.get_running_loop().call_soon(count)
-
-        count()
-        for _ in range(5):
-            yield gen.moment
-        return len(turns)
-
-    # One when it was first called, and one in each turn.
-    assert run(main) == 1 + 5
 
 
 def test_repr_says_whose_runner_it_is(run):
@@ -130,7 +104,7 @@ def test_error_is_thrown_into_a_suspended_coroutine_by_its_runner(run):
     def body():
         variable.set("inside")
         try:
-            yield _pending()
+            yield pending()
         except Failure as error:
             return variable.get(), error.args
 
@@ -149,7 +123,7 @@ def test_runner_can_be_made_by_hand(run):
         return 42
 
     async def main():
-        generator, future = body(), _pending()
+        generator, future = body(), pending()
         Runner(generator, future, next(generator))
         return await future
 

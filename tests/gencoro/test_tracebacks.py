@@ -12,11 +12,7 @@ import gencoro
 from gencoro import concurrent as gen_concurrent
 from gencoro import gen
 from gencoro.concurrent import run_on_executor
-
-
-class Failure(Exception):
-    pass
-
+from tests.helpers.gencoro.outcomes import Failure
 
 PACKAGE = str(pathlib.Path(gencoro.__file__).parent)
 
@@ -95,31 +91,6 @@ def test_error_of_run_sync_has_the_one_frame_of_ours_that_it_went_through(loop):
         "_raises_at_once",
         "_raise_here",
     ]
-
-
-def test_traceback_shows_the_bodies_in_call_order_and_nothing_of_ours(run):
-    @gen.coroutine
-    def culprit():
-        yield gen.moment
-        raise Failure("here")
-
-    @gen.coroutine
-    def middle():
-        yield [culprit()]
-
-    @gen.coroutine
-    def caller():
-        yield {"a": middle()}
-
-    async def main():
-        await caller()
-
-    with pytest.raises(Failure) as caught:
-        run(main)
-
-    names, ours = _frames(caught.value)
-    assert names[-4:] == ["main", "caller", "middle", "culprit"]
-    assert ours == []
 
 
 def test_later_error_is_not_chained_to_one_that_was_dealt_with(run):

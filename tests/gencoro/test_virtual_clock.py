@@ -18,7 +18,7 @@ from tornado.web import Application, RequestHandler
 
 from gencoro import gen
 from gencoro.errors import DeadlockError
-from gencoro.ioloop import IOLoop, PeriodicCallback
+from gencoro.ioloop import IOLoop
 from gencoro.testing import new_io_loop
 from gencoro.virtual_clock import VirtualClock
 
@@ -460,15 +460,6 @@ def test_time_of_the_io_loop_is_virtual(clock, virtual_io_loop):
     assert is_one
 
 
-def test_times_of_requests_are_virtual(virtual_io_loop, url):
-    @gen.coroutine
-    def main():
-        response = yield AsyncHTTPClient().fetch(f"{url()}?seconds=15")
-        return response.request_time
-
-    assert virtual_io_loop.run_sync(main) == 15
-
-
 def test_request_in_virtual_time_times_out(clock, virtual_io_loop, url):
     @gen.coroutine
     def main():
@@ -503,19 +494,6 @@ def test_timeouts_of_the_io_loop_are_virtual(clock, virtual_io_loop):
         (3, "timedelta"),
         (4, "number"),
     ]
-
-
-def test_periodic_callback_is_virtual(clock, virtual_io_loop):
-    @gen.coroutine
-    def main():
-        ticks = []
-        periodic = PeriodicCallback(lambda: ticks.append(clock.time()), 250)
-        periodic.start()
-        yield clock.advance(1)
-        periodic.stop()
-        return ticks
-
-    assert virtual_io_loop.run_sync(main) == [0.25, 0.5, 0.75, 1]
 
 
 def test_deadlines_are_told_in_virtual_time(clock, virtual_io_loop):

@@ -1,42 +1,22 @@
 """gencoro.waiting.WaitIterator: results as they come, in virtual time."""
 
-import asyncio
 from datetime import timedelta
 
 import pytest
 
 from gencoro import gen
 from gencoro.errors import GencoroError
-
-
-class Failure(Exception):
-    pass
-
-
-@gen.coroutine
-def _after(duration, value):
-    yield gen.sleep(duration)
-    return value
-
-
-@gen.coroutine
-def _fail_after(duration, *args):
-    yield gen.sleep(duration)
-    raise Failure(*args)
-
-
-def _now():
-    return asyncio.get_running_loop().time()
+from tests.helpers.gencoro.outcomes import Failure, after, fail_after, now
 
 
 def test_results_come_as_they_are_done(run):
     @gen.coroutine
     def main():
         seen = []
-        iterator = gen.WaitIterator(_after(3, "slow"), _after(1, "quick"))
+        iterator = gen.WaitIterator(after(3, "slow"), after(1, "quick"))
         while not iterator.done():
             result = yield iterator.next()
-            seen.append((iterator.current_index, result, _now()))
+            seen.append((iterator.current_index, result, now()))
         return seen, iterator.current_index, iterator.current_future
 
     assert run(main) == ([(1, "quick", 1), (0, "slow", 3)], None, None)
@@ -44,7 +24,7 @@ def test_results_come_as_they_are_done(run):
 
 def test_named_futures_tell_their_names(run):
     async def main():
-        futures = {"slow": _after(3, 1), "quick": _after(1, 2)}
+        futures = {"slow": after(3, 1), "quick": after(1, 2)}
         iterator, seen = gen.WaitIterator(**futures), []
         async for result in iterator:
             right = iterator.current_future is futures[iterator.current_index]
@@ -54,24 +34,9 @@ def test_named_futures_tell_their_names(run):
     assert run(main) == [("quick", 2, True), ("slow", 1, True)]
 
 
-def test_iteration_goes_on_after_an_error(run):
-    @gen.coroutine
-    def main():
-        seen = []
-        iterator = gen.WaitIterator(_fail_after(1, "first"), _after(2, "second"))
-        while not iterator.done():
-            try:
-                seen.append((yield iterator.next()))
-            except Failure as error:
-                seen.append(error.args)
-        return seen
-
-    assert run(main) == [("first",), "second"]
-
-
 def test_async_for_ends_at_an_error(run):
     async def main():
-        async for _ in gen.WaitIterator(_fail_after(1), _after(2, 1)):
+        async for _ in gen.WaitIterator(fail_after(1), after(2, 1)):
             pass
 
     with pytest.raises(Failure):
@@ -80,7 +45,7 @@ def test_async_for_ends_at_an_error(run):
 
 def test_future_given_twice_is_returned_twice(run):
     async def main():
-        future = _after(1, 42)
+        future = after(1, 42)
         iterator = gen.WaitIterator(future, future)
         return [(await item, iterator.current_index) for item in _items(iterator)]
 
@@ -95,7 +60,7 @@ def _items(iterator):
 def test_result_that_was_given_up_comes_again(run):
     @gen.coroutine
     def main():
-        iterator = gen.WaitIterator(_after(3, 42))
+        iterator = gen.WaitIterator(after(3, 42))
         try:
             yield gen.with_timeout(timedelta(seconds=1), iterator.next())
         except TimeoutError:

@@ -9,30 +9,14 @@ import tornado.gen
 
 from gencoro import gen
 from gencoro.yieldables import convert_yielded, held_tasks, maybe_future, moment
-
-
-class Failure(Exception):
-    pass
-
-
-def _done(value):
-    future = asyncio.get_running_loop().create_future()
-    future.set_result(value)
-    return future
-
-
-@gen.coroutine
-def _after(duration, value):
-    yield gen.sleep(duration)
-    return value
-
+from tests.helpers.gencoro.outcomes import after, done
 
 # convert_yielded
 
 
 def test_future_is_converted_to_itself(run):
     async def main():
-        future = _done(1)
+        future = done(1)
         return convert_yielded(future) is future
 
     assert run(main)
@@ -41,15 +25,6 @@ def test_future_is_converted_to_itself(run):
 @pytest.mark.parametrize("value", [None, moment, tornado.gen.moment])
 def test_moments_are_all_the_same(value):
     assert convert_yielded(value) is moment
-
-
-def test_done_job_is_converted_to_a_done_future(run):
-    async def main():
-        job = concurrent.futures.Future()
-        job.set_result(42)
-        return convert_yielded(job).result()
-
-    assert run(main) == 42
 
 
 def test_native_coroutine_is_held_until_it_is_done(run):
@@ -92,7 +67,7 @@ def test_registered_type_can_be_yielded(run, registry):
 
     @registry.convert_yielded.register(Delayed)
     def convert(_delayed):
-        return _after(1, 42)
+        return after(1, 42)
 
     @gen.coroutine
     def main():
@@ -123,27 +98,6 @@ def test_converter_of_tornado_may_return_an_executors_future(run):
     assert run(main) == 42
 
 
-@pytest.mark.parametrize("waits_before", [False, True])
-def test_error_of_a_converter_is_raised_at_the_yield(run, waits_before):
-    class Odd:
-        pass
-
-    @gen.convert_yielded.register(Odd)
-    def convert(_odd):
-        raise Failure("odd")
-
-    @gen.coroutine
-    def main():
-        if waits_before:
-            yield gen.moment
-        try:
-            yield Odd()
-        except Failure as error:
-            return error.args
-
-    assert run(main) == ("odd",)
-
-
 # moment, maybe_future
 
 
@@ -163,7 +117,7 @@ def test_moment_shows_its_name():
 
 def test_maybe_future_wraps_a_value_and_keeps_a_future(run):
     async def main():
-        future = _done(1)
+        future = done(1)
         return maybe_future(future) is future, maybe_future([2]).result()
 
     assert run(main) == (True, [2])

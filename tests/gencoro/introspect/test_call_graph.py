@@ -8,15 +8,12 @@ import pytest
 
 from gencoro import gen
 from gencoro.virtual_clock import VirtualClock
+from tests.helpers.gencoro.outcomes import Failure
 
 pytestmark = pytest.mark.skipif(
     not hasattr(asyncio, "capture_call_graph"),
     reason="this Python's asyncio has no call graph; it came with 3.14",
 )
-
-
-class Failure(Exception):
-    pass
 
 
 @pytest.fixture(params=[True, False], ids=["debug", "no debug"])

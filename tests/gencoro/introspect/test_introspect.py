@@ -463,17 +463,6 @@ def test_loop_of_tornado_stands_for_its_asyncio_loop(loop):
     assert seen == ["main(): running"]
 
 
-def test_many_suspended_are_counted(see):
-    tree = see(lambda: wait_for([wait_for(nap(61 + n)) for n in range(5000)]))
-
-    assert tree == lines("""
-        wait_for(): list, 0 of 5000 done
-        |-- [0] wait_for()
-        |   -> nap(): sleep, 60.0 s left
-        '-- ... and 4999 more like wait_for()
-    """)
-
-
 def test_chain_that_is_longer_than_the_stack_is_deep(see):
     def main():
         future = nap()

@@ -14,12 +14,9 @@ from tornado.iostream import IOStream
 
 from gencoro import context_hook, gen
 from gencoro.ioloop import IOLoop
+from tests.helpers.gencoro.outcomes import Failure
 
 legacy = pytest.mark.filterwarnings("ignore:.* is legacy. :DeprecationWarning")
-
-
-class Failure(Exception):
-    pass
 
 
 class Notes:
@@ -110,15 +107,6 @@ def test_callback_runs_through_the_surroundings(loop, surroundings, door):
     loop.start()
 
     assert set(surroundings.notes) == {"run"}
-
-
-@legacy
-@EACH_DOOR
-def test_callback_without_surroundings_just_runs(loop, monkeypatch, door):
-    monkeypatch.setattr(context_hook, "surroundings", None)
-
-    door(loop, loop.stop)
-    loop.start()
 
 
 @legacy
@@ -247,21 +235,6 @@ def test_error_of_a_callback_is_logged_and_the_loop_goes_on(loop, door, caplog):
     assert (record.name, record.levelname) == ("tornado.application", "ERROR")
     assert record.getMessage().startswith("Exception in callback ")
     assert record.exc_info[0] is Failure
-
-
-def test_method_of_a_subclass_hears_of_errors(caplog):
-    class Loop(IOLoop):
-        def handle_callback_exception(self, callback):
-            seen.append(sys.exc_info()[0])
-            self.stop()
-
-    seen = []
-    loop = Loop(make_current=False)
-    loop.add_callback(int, "no number")
-    loop.start()
-    loop.close()
-
-    assert (seen, caplog.records) == ([ValueError], [])
 
 
 def test_error_of_a_handler_of_a_socket_reaches_it_with_the_handler(loop, pair):

@@ -116,24 +116,6 @@ def test_error_of_cleaning_up_is_logged(caplog):
     assert "ZeroDivisionError" in caplog.text
 
 
-def test_asynchronous_generators_are_closed_after_the_coroutines(steps):
-    async def numbers():
-        try:
-            yield 1
-        finally:
-            steps.append("generator")
-
-    iterator = numbers()
-
-    def main():
-        _cleans_up(steps, "coroutine")
-        yield iterator.__anext__()
-
-    _run_and_close(main)
-
-    assert steps == ["coroutine", "generator"]
-
-
 def test_default_executor_is_closed_last_and_ends_its_job(steps):
     begun, released = threading.Event(), threading.Event()
 
@@ -388,7 +370,7 @@ def test_cleaning_up_at_the_end_may_use_an_executor():
     [("sys.exit(3)", 3), ("raise KeyError", 1), ("os.kill(os.getpid(), 2)", -2)],
 )
 def test_script_that_ends_badly_ends_its_leftovers_too(end, code):
-    steps, _errors = _run_script(
+    steps, errors = _run_script(
         f"""
         @gen.coroutine
         def main():
@@ -403,6 +385,7 @@ def test_script_that_ends_badly_ends_its_leftovers_too(end, code):
     )
 
     assert steps == ["leftover"]
+    assert code != 3 or errors == ""
 
 
 def test_script_that_closed_its_loop_has_nothing_left_to_end():

@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import logging
 import signal
 import threading
 import traceback
@@ -13,11 +12,8 @@ from tornado.platform.asyncio import AsyncIOMainLoop
 
 from gencoro import gen
 from gencoro.errors import BadYieldError
-from gencoro.ioloop import IOLoop, PeriodicCallback
-
-
-class Failure(Exception):
-    pass
+from gencoro.ioloop import IOLoop
+from tests.helpers.gencoro.outcomes import Failure
 
 
 @gen.coroutine
@@ -68,13 +64,6 @@ def test_current_without_a_loop_can_be_told_to_make_none():
     assert _in_thread(lambda: IOLoop.current(instance=False)) is None
 
 
-def test_asyncio_loop_of_current_is_the_running_one():
-    async def main():
-        return IOLoop.current().asyncio_loop is asyncio.get_running_loop()
-
-    assert asyncio.run(main())
-
-
 # run_sync
 
 
@@ -90,18 +79,6 @@ def test_run_sync_takes_native_coroutines_lists_and_nothing(loop):
     assert loop.run_sync(lambda: [answer(), native()]) == [42, 42]
     assert loop.run_sync(lambda: None) is None
     assert loop.run_sync(lambda: gen.moment) is None
-
-
-def test_run_sync_raises_the_error_of_the_coroutine(loop):
-    @gen.coroutine
-    def fails():
-        yield gen.moment
-        raise Failure("inside")
-
-    with pytest.raises(Failure, match="inside"):
-        loop.run_sync(fails)
-
-    assert loop.run_sync(answer) == 42
 
 
 @pytest.mark.parametrize("error", [Failure, asyncio.CancelledError])
@@ -155,16 +132,6 @@ def test_run_sync_on_a_loop_that_runs_elsewhere_is_refused_before_it_begins():
     assert release == []
 
 
-def test_run_sync_works_on_another_thread():
-    def in_thread():
-        loop = IOLoop()
-        result = loop.run_sync(answer)
-        loop.close()
-        return result
-
-    assert _in_thread(in_thread) == 42
-
-
 def test_run_sync_inside_a_running_loop_is_refused_and_names_the_cure(loop):
     @gen.coroutine
     def main():
@@ -185,7 +152,7 @@ def test_run_sync_says_so_when_somebody_stops_the_loop(loop):
         loop.run_sync(main)
 
     # Who is unfinished, and where.
-    assert "main() at ioloop/test_ioloop.py:" in str(caught.value)
+    assert "main() at tests/gencoro/ioloop/test_ioloop.py:" in str(caught.value)
 
 
 def test_stopped_coroutine_outlives_whoever_clears_the_error(loop):
@@ -248,30 +215,6 @@ def test_run_sync_runs_again_after_it_was_stopped(loop):
 # close()
 
 
-def test_close_cancels_native_coroutines_that_still_run(caplog):
-    caplog.set_level(logging.DEBUG, "asyncio")
-    steps = []
-
-    async def native():
-        try:
-            await asyncio.sleep(60)
-        finally:
-            await asyncio.sleep(0)
-            steps.append("cleaned up")
-
-    @gen.coroutine
-    def main():
-        gen.convert_yielded(native())
-        yield gen.moment
-
-    loop = IOLoop()
-    loop.run_sync(main)
-    loop.close()
-
-    assert steps == ["cleaned up"]
-    assert [r for r in caplog.records if r.levelno >= logging.WARNING] == []
-
-
 def test_close_gives_up_on_native_coroutines_that_refuse(monkeypatch):
     monkeypatch.setattr("gencoro.ioloop.run_sync.CLEAN_UP_S", 0.01)
 
@@ -291,24 +234,3 @@ def test_close_gives_up_on_native_coroutines_that_refuse(monkeypatch):
     loop.close()
 
     assert loop.asyncio_loop.is_closed()
-
-
-def test_periodic_callback_runs_coroutines(loop):
-    @gen.coroutine
-    def main():
-        calls, enough = [], loop.asyncio_loop.create_future()
-
-        @gen.coroutine
-        def tick():
-            yield gen.moment
-            calls.append("tick")
-            if len(calls) == 3:
-                enough.set_result(calls)
-
-        periodic = PeriodicCallback(tick, 1)
-        periodic.start()
-        yield enough
-        periodic.stop()
-        return calls
-
-    assert loop.run_sync(main, timeout=10) == ["tick"] * 3

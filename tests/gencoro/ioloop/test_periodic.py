@@ -9,12 +9,9 @@ import tornado.ioloop
 
 from gencoro import gen
 from gencoro.ioloop import IOLoop, PeriodicCallback
+from tests.helpers.gencoro.outcomes import Failure
 
 legacy = pytest.mark.filterwarnings("ignore:.* is legacy. :DeprecationWarning")
-
-
-class Failure(Exception):
-    pass
 
 
 @pytest.fixture

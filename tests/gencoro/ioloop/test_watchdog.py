@@ -399,37 +399,6 @@ def test_timer_finds_who_blocks(wait):
     assert (done.returncode, done.stdout, done.stderr) == (0, "block\n", "")
 
 
-def test_blocked_loop_is_logged_while_it_is_blocked():
-    done = _script("""
-        class Handler(logging.Handler):
-            def emit(self, record):
-                told.append(record.getMessage())
-
-        def block(tries):
-            until = time.monotonic() + 1
-            while not is_told() and time.monotonic() < until:
-                pass
-            if is_told() or not tries:
-                loop.stop()
-            else:
-                loop.add_callback(block, tries - 1)
-
-        def is_told():
-            return told and ", in block" in told[-1]
-
-        told = []
-        logging.getLogger("tornado.general").addHandler(Handler())
-        loop.set_blocking_log_threshold(0.05)
-        loop.add_callback(block, 20)
-        loop.start()
-        loop.set_blocking_log_threshold(None)
-        print(told[-1].splitlines()[0])
-    """)
-
-    assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout == "IOLoop blocked for 0.050000 seconds in\n"
-
-
 @pytest.mark.parametrize("action", ["None", "signal.SIG_DFL"])
 def test_default_action_ends_the_process(action):
     done = _script(f"""
@@ -439,19 +408,3 @@ def test_default_action_ends_the_process(action):
     """)
 
     assert done.returncode == -signal.SIGALRM
-
-
-def test_process_lives_on_when_the_watch_has_ended():
-    done = _script("""
-        def block():
-            loop.set_blocking_signal_threshold(0.02, signal.SIG_DFL)
-            loop.set_blocking_signal_threshold(None, None)
-            time.sleep(0.1)
-            loop.stop()
-
-        loop.add_callback(block)
-        loop.start()
-        print("lives on")
-    """)
-
-    assert (done.returncode, done.stdout, done.stderr) == (0, "lives on\n", "")

@@ -1,33 +1,12 @@
 """Small programs for `cancelling_play`, each about one way to wait or to be cancelled.
 
-They are small so that each can be cancelled at any two points of it.
+They are small so that each can be cancelled at any two points of it.  Each is about what
+random programs seldom or never write.
 """
 
 __all__ = ["EXAMPLES"]
 
 EXAMPLES = {
-    "chain of three": """
-COROUTINE innermost(me):
-    try:
-        WAIT(sleep(1))
-    except asyncio.CancelledError as error:
-        trace("innermost", error)
-        raise
-    finally:
-        trace("innermost finally")
-
-COROUTINE inner(me):
-    try:
-        trace("inner", WAIT(call(1, innermost)))
-    finally:
-        trace("inner finally")
-
-COROUTINE main(me):
-    try:
-        WAIT(call(2, inner))
-    finally:
-        trace("main finally")
-""",
     "clean-up that waits": """
 COROUTINE inner(me):
     try:
@@ -44,19 +23,6 @@ COROUTINE main(me):
         WAIT(sleep(1))
         trace("main is clean")
 """,
-    "refuses by finishing": """
-COROUTINE inner(me):
-    try:
-        WAIT(sleep(1))
-    except asyncio.CancelledError as error:
-        trace("refuses", error)
-        return "refused"
-
-COROUTINE main(me):
-    trace("got", WAIT(call(1, inner)))
-    WAIT(sleep(1))
-    return "done"
-""",
     "refuses and goes on": """
 COROUTINE inner(me):
     for turn in range(3):
@@ -71,36 +37,6 @@ COROUTINE main(me):
     except asyncio.CancelledError as error:
         trace("main", error)
     return "done"
-""",
-    "ends with another error": """
-COROUTINE inner(me):
-    try:
-        WAIT(sleep(1))
-    except asyncio.CancelledError:
-        raise Failure("in the clean-up")
-
-COROUTINE main(me):
-    try:
-        WAIT(call(1, inner))
-    except Failure as error:
-        trace("main", error)
-        raise asyncio.CancelledError("of its own")
-""",
-    "raises CancelledError unasked": """
-COROUTINE at_once(me):
-    raise asyncio.CancelledError("at once")
-    WAIT(None)
-
-COROUTINE later_on(me):
-    WAIT(sleep(1))
-    raise asyncio.CancelledError("later")
-
-COROUTINE main(me):
-    for function in (at_once, later_on):
-        try:
-            WAIT(call(1, function))
-        except asyncio.CancelledError as error:
-            trace("main", error)
 """,
     "things that are done already": """
 COROUTINE inner(me):
@@ -118,22 +54,6 @@ COROUTINE main(me):
         trace("failed", error)
     WAIT(later(1, "comes late"))
     trace("goes on")
-""",
-    "moments": """
-COROUTINE inner(me):
-    try:
-        WAIT(None)
-        WAIT(moment)
-    finally:
-        WAIT(moment)
-        trace("inner finally")
-
-COROUTINE main(me):
-    try:
-        WAIT(call(1, inner))
-    except asyncio.CancelledError as error:
-        trace("main", error)
-    WAIT(moment)
 """,
     "what waits for a Future that has just failed": """
 COROUTINE main(me):
@@ -169,21 +89,6 @@ COROUTINE inner(me):
 COROUTINE main(me):
     WAIT(call(2, inner))
 """,
-    "cancels itself before it waits for what refuses": """
-COROUTINE refuses(me):
-    try:
-        WAIT(sleep(1))
-    except asyncio.CancelledError as error:
-        trace("refuses", error)
-    WAIT(None)
-    return "refused"
-
-COROUTINE main(me):
-    WAIT(None)
-    cancel(1, me, "itself")
-    trace("main", WAIT(call(2, refuses)))
-    WAIT(sleep(1))
-""",
     "cancels itself in its last step": """
 COROUTINE returns(me):
     WAIT(None)
@@ -218,24 +123,6 @@ COROUTINE outer(me):
 
 COROUTINE main(me):
     WAIT(call(2, outer))
-""",
-    "cancels a sibling": """
-COROUTINE victim(me):
-    try:
-        WAIT(sleep(2))
-    finally:
-        trace("victim finally")
-        WAIT(None)
-
-COROUTINE culprit(me):
-    WAIT(sleep(1))
-    cancel(1, "2.1", "by a sibling")
-    cancel(1, "2.1", "again")
-    WAIT(sleep(1))
-    trace("culprit done")
-
-COROUTINE main(me):
-    WAIT([call(2, victim), call(3, culprit)])
 """,
     "two wait for one": """
 shared = []
@@ -277,17 +164,6 @@ COROUTINE main(me):
     except asyncio.CancelledError as error:
         trace("main", error)
 """,
-    "dict": """
-COROUTINE child(me):
-    try:
-        WAIT(sleep(1))
-    finally:
-        trace("child", me)
-        WAIT(sleep(1))
-
-COROUTINE main(me):
-    trace("got", WAIT({"a": call(1, child), "b": {"c": later(1, 3)}, "d": moment}))
-""",
     "list whose children refuse": """
 COROUTINE refuses(me):
     try:
@@ -323,50 +199,6 @@ COROUTINE main(me):
     except Failure as error:
         trace("main", error)
 """,
-    "list with a child that is cancelled": """
-COROUTINE child(me):
-    WAIT(sleep(1))
-    trace("goes on", me)
-
-COROUTINE main(me):
-    children = [call(1, child), call(2, child)]
-    cancel(3, "1.1", "alone")
-    try:
-        WAIT(children)
-    except asyncio.CancelledError as error:
-        trace("main", error)
-""",
-    "list with one child twice": """
-COROUTINE child(me):
-    try:
-        WAIT(sleep(1))
-    except asyncio.CancelledError as error:
-        trace("child", error)
-        WAIT(None)
-        trace("refused once")
-
-COROUTINE main(me):
-    twice = call(1, child)
-    WAIT([twice, twice])
-""",
-    "list of deep and shallow children": """
-COROUTINE shallow(me):
-    WAIT(sleep(1))
-
-COROUTINE deep(me):
-    try:
-        WAIT(call(1, shallow))
-    finally:
-        WAIT(None)
-        trace("deep")
-
-COROUTINE main(me):
-    try:
-        WAIT([call(2, deep), call(3, shallow)])
-    finally:
-        trace("first list")
-        WAIT([call(4, shallow), call(5, deep)])
-""",
     "gather": """
 COROUTINE child(me):
     try:
@@ -385,27 +217,6 @@ COROUTINE main(me):
     except (Failure, asyncio.CancelledError) as error:
         trace("main", error)
     WAIT(asyncio.gather(call(5, child), call(6, fails), return_exceptions=True))
-""",
-    "native coroutine in between": """
-COROUTINE inner(me):
-    try:
-        WAIT(sleep(1))
-    finally:
-        trace("inner finally")
-
-async def between(me):
-    try:
-        await call(1, inner)
-    except asyncio.CancelledError as error:
-        trace("between", error)
-        await call(2, inner)
-        raise
-
-COROUTINE main(me):
-    try:
-        WAIT(native(3, between))
-    finally:
-        WAIT(hold(4, task(5, between)))
 """,
     "native coroutine that never begins": """
 async def between(me):
@@ -449,46 +260,6 @@ COROUTINE child(me):
 COROUTINE main(me):
     WAIT(call(2, child))
 """,
-    "yield from a native coroutine": """
-COROUTINE inner(me):
-    try:
-        WAIT(sleep(1))
-    finally:
-        trace("inner finally")
-
-async def between(me):
-    try:
-        await call(1, inner)
-    finally:
-        await asyncio.sleep(0)
-        trace("between finally")
-
-COROUTINE main(me):
-    try:
-        FROM(between(me))
-    except asyncio.CancelledError as error:
-        trace("main", error)
-    FROM(between(me))
-""",
-    "shield": """
-COROUTINE inner(me):
-    try:
-        WAIT(sleep(2))
-        trace("inner done")
-    except asyncio.CancelledError as error:
-        trace("inner", error)
-
-COROUTINE fails(me):
-    WAIT(sleep(2))
-    raise Failure("shielded")
-
-COROUTINE main(me):
-    try:
-        WAIT(asyncio.shield(call(1, inner)))
-    except asyncio.CancelledError as error:
-        trace("main", error)
-    WAIT([asyncio.shield(call(2, inner)), asyncio.shield(call(3, fails))])
-""",
     "wait_for": """
 COROUTINE inner(me):
     try:
@@ -512,84 +283,6 @@ COROUTINE main(me):
         except TimeoutError:
             trace("too late")
     WAIT(asyncio.wait_for(call(2, inner), 3 * UNIT_S))
-""",
-    "wait_for without any time": """
-COROUTINE inner(me):
-    try:
-        WAIT(sleep(1))
-    finally:
-        trace("inner finally")
-
-async def limited(me):
-    try:
-        await asyncio.wait_for(call(1, inner), 0)
-    except TimeoutError:
-        trace("too late")
-    return await asyncio.wait_for(ready(3), 0)
-
-COROUTINE main(me):
-    trace("main", WAIT(native(2, limited)))
-""",
-    "timeout": """
-COROUTINE inner(me):
-    try:
-        WAIT(sleep(2))
-    except asyncio.CancelledError as error:
-        trace("inner", error)
-        WAIT(None)
-        raise
-
-async def limited(me):
-    try:
-        async with asyncio.timeout(UNIT_S):
-            await call(1, inner)
-    except TimeoutError:
-        trace("too late")
-        async with asyncio.timeout(3 * UNIT_S):
-            await call(2, inner)
-
-COROUTINE main(me):
-    WAIT(task(3, limited))
-""",
-    "TaskGroup": """
-COROUTINE child(me):
-    try:
-        WAIT(sleep(2))
-    finally:
-        trace("child", me)
-        WAIT(None)
-
-COROUTINE fails(me):
-    WAIT(sleep(1))
-    raise Failure(me)
-
-async def grouped(me):
-    try:
-        async with asyncio.TaskGroup() as group:
-            group.create_task(awaiting(call(1, child)))
-            group.create_task(awaiting(call(2, fails)))
-            await call(3, child)
-    except ExceptionGroup as error:
-        trace("group", error)
-
-COROUTINE main(me):
-    WAIT(native(4, grouped))
-""",
-    "with_timeout": """
-COROUTINE child(me):
-    try:
-        WAIT(sleep(2))
-        trace("child goes on")
-    except asyncio.CancelledError as error:
-        trace("child", error)
-    raise Failure("late")
-
-COROUTINE main(me):
-    try:
-        WAIT(timeout(1, call(1, child)))
-    except TimeoutError:
-        trace("too late")
-    WAIT(timeout(3, call(2, child)))
 """,
     "asyncio.wait": """
 COROUTINE child(me):
@@ -628,14 +321,6 @@ COROUTINE main(me):
             trace("next", WAIT(iterator.next()))
         except asyncio.CancelledError as error:
             trace("main", error)
-""",
-    "job that has not begun": """
-COROUTINE main(me):
-    try:
-        trace("main", WAIT(job(1, 2)))
-    except asyncio.CancelledError as error:
-        trace("main", error)
-    trace("main", WAIT([job(2, 1), job(3, 1, error=True)]))
 """,
     "job that runs": """
 COROUTINE main(me):

@@ -16,7 +16,8 @@ from typing import Any, NamedTuple
 from gencoro import gen
 from gencoro.virtual_clock import VirtualClock, VirtualLoop
 from tests.helpers.gencoro import tasks_as_gen
-from tests.helpers.gencoro.playing import UNIT_S, Failure, Play, app_log
+from tests.helpers.gencoro.outcomes import Failure
+from tests.helpers.gencoro.playing import UNIT_S, Play, app_log
 
 __all__ = ["Cancel", "CancelledPlay", "CountedLoop", "Point"]
 

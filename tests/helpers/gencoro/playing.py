@@ -22,17 +22,14 @@ from tornado.platform.asyncio import AsyncIOLoop
 
 from gencoro.errors import DeadlockError
 from gencoro.virtual_clock import VirtualClock, VirtualLoop
+from tests.helpers.gencoro.outcomes import Failure
 
-__all__ = ["UNIT_S", "Failure", "Play", "alone", "app_log", "play"]
+__all__ = ["UNIT_S", "Play", "alone", "app_log", "play"]
 
 # Seconds that binary fractions hold exactly, however they are added.
 UNIT_S = 1 / 64
 
 app_log = logging.getLogger("tornado.application")
-
-
-class Failure(Exception):
-    """What programs raise."""
 
 
 def told(value: Any) -> str:
