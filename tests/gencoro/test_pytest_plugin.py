@@ -117,9 +117,22 @@ def test_coroutines_are_tests(run):
             def test_plain(self):
                 with pytest.raises(RuntimeError):
                     asyncio.get_running_loop()
+
+        @gen.coroutine
+        def helper():
+            yield
+
+        @gen.coroutine
+        def test_helper():
+            yield
+
+        test_helper.__test__ = False
+
+        def test_plain():
+            assert helper and IOLoop.current(instance=False) is None
     """)
 
-    result.assert_outcomes(passed=10)
+    result.assert_outcomes(passed=11)
 
 
 def test_coroutine_that_fails_is_a_test_that_fails(run):
@@ -144,10 +157,16 @@ def test_coroutine_that_fails_is_a_test_that_fails(run):
         def test_that_is_expected_to_fail():
             yield
             assert 1 == 2
+
+        @gen.coroutine
+        def test_with_a_value():
+            yield
+            return 42
     """)
 
-    result.assert_outcomes(failed=3, xfailed=1)
+    result.assert_outcomes(failed=4, xfailed=1)
     result.stdout.fnmatch_lines(["*def test_coroutine():", ">*assert 1 == 2"])
+    result.stdout.fnmatch_lines(["*None*return*"])
 
 
 def test_parameters_fixtures_and_skips_are_those_of_pytest(run):
@@ -199,37 +218,6 @@ def test_coroutine_test_can_be_given_by_hypothesis(run):
 
     result.assert_outcomes(passed=2, failed=1)
     result.stdout.fnmatch_lines(["E *assert 3 < 3"])
-
-
-def test_value_of_a_test_is_pytests_affair(run):
-    result = run("""
-        @gen.coroutine
-        def test_with_a_value():
-            yield
-            return 42
-    """)
-
-    result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines(["*None*return*"])
-
-
-def test_helper_and_plain_test_are_left_alone(run):
-    result = run("""
-        @gen.coroutine
-        def helper():
-            yield
-
-        @gen.coroutine
-        def test_helper():
-            yield
-
-        test_helper.__test__ = False
-
-        def test_plain():
-            assert helper and IOLoop.current(instance=False) is None
-    """)
-
-    result.assert_outcomes(passed=1)
 
 
 # The loop.
@@ -349,13 +337,12 @@ def test_virtual_clock_on_a_loop_in_real_time_is_explained(run):
 # The server.
 
 
-@pytest.mark.parametrize("clock", ["", "virtual_clock"])
-def test_server_and_client(run, clock):
+def test_server_and_client(run):
     result = run(
         APP
         + textwrap.dedent("""
         @gen.coroutine
-        def test_server(http_client, base_url, CLOCK):
+        def test_server(http_client, base_url):
             response = yield http_client.fetch(base_url + "/")
             assert response.body == b"hello"
 
@@ -375,7 +362,7 @@ def test_server_and_client(run, clock):
             response = yield http_client.fetch(base_url + "/?seconds=15")
             assert response.body == b"hello"
             assert virtual_clock.time() == response.request_time == 15
-        """).replace(", CLOCK", clock and f", {clock}")
+        """)
     )
 
     result.assert_outcomes(passed=4)
@@ -386,31 +373,26 @@ def test_missing_app_is_explained(run):
         @gen.coroutine
         def test_server(base_url):
             yield
+
+        class TestApp:
+            @pytest.fixture
+            def app(self, database):
+                pass
+
+            @gen.coroutine
+            def test_server(self, base_url):
+                yield
     """)
 
-    result.assert_outcomes(errors=1)
+    result.assert_outcomes(errors=2)
     result.stdout.fnmatch_lines(
         [
             "http_server needs a fixture `app`, which returns the application*",
             "    def app():",
+            "*fixture 'database' not found",
         ]
     )
     result.stdout.no_fnmatch_line("*Error*")
-
-
-def test_what_is_missing_for_the_app_is_told_by_pytest(run):
-    result = run("""
-        @pytest.fixture
-        def app(database):
-            pass
-
-        @gen.coroutine
-        def test_server(base_url):
-            yield
-    """)
-
-    result.assert_outcomes(errors=1)
-    result.stdout.fnmatch_lines(["*fixture 'database' not found"])
 
 
 # The time-out.
@@ -646,8 +628,18 @@ def test_fixtures_of_another_plugin_are_left_to_it(run, pytester):
 
 
 ASYNC_DEFS = """
+    # Where Trio is installed too, anyio would run each of its tests on both.
+    @pytest.fixture
+    def anyio_backend():
+        return "asyncio"
+
     @pytest.mark.asyncio
-    async def test_theirs(request):
+    async def test_of_pytest_asyncio(request):
+        assert "io_loop" not in request.fixturenames
+        await asyncio.sleep(0.001)
+
+    @pytest.mark.anyio
+    async def test_of_anyio(request):
         assert "io_loop" not in request.fixturenames
         await asyncio.sleep(0.001)
 
@@ -663,38 +655,22 @@ ASYNC_DEFS = """
 """
 
 
-@pytest.mark.parametrize("mode", ["strict", "auto"])
-def test_async_defs_of_pytest_asyncio_are_left_to_it(run, mode):
+@pytest.mark.parametrize(
+    ("of_asyncio", "of_anyio"),
+    [("strict", "strict"), ("auto", "strict"), ("strict", "auto")],
+)
+def test_async_defs_of_other_plugins_are_left_to_them(run, of_asyncio, of_anyio):
     pytest.importorskip("pytest_asyncio")
-
-    result = run(
-        ASYNC_DEFS,
-        *["-p", "asyncio", f"--asyncio-mode={mode}"],
-        subprocess=True,
-    )
-
-    result.assert_outcomes(passed=3)
-
-
-# Where Trio is installed too, anyio would run each of them on both.
-ON_ASYNCIO = """
-    @pytest.fixture
-    def anyio_backend():
-        return "asyncio"
-"""
-
-
-@pytest.mark.parametrize("mode", ["strict", "auto"])
-def test_async_defs_of_anyio_are_left_to_it(run, mode):
     pytest.importorskip("anyio")
 
     result = run(
-        ASYNC_DEFS.replace("mark.asyncio", "mark.anyio") + ON_ASYNCIO,
-        *["-p", "anyio", f"--anyio-mode={mode}"],
+        ASYNC_DEFS,
+        *["-p", "asyncio", f"--asyncio-mode={of_asyncio}"],
+        *["-p", "anyio", f"--anyio-mode={of_anyio}"],
         subprocess=True,
     )
 
-    result.assert_outcomes(passed=3)
+    result.assert_outcomes(passed=4)
 
 
 def test_async_def_that_nobody_takes_is_refused_by_pytest(run):
