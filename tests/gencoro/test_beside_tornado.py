@@ -47,7 +47,7 @@ def fetch(loop):
 
     def fetch(path, **options):
         url = f"http://127.0.0.1:{port}{path}"
-        return loop.run_sync(lambda: client.fetch(url, **options), timeout=10)
+        return loop.run_sync(lambda: client.fetch(url, **options), timeout=60)
 
     yield fetch
     client.close()
@@ -86,16 +86,13 @@ def test_client_queue_and_event_of_tornado_can_be_yielded(loop):
     def main():
         queue, event, got = Queue(maxsize=1), Event(), []
         producer(queue, event)
-        while not event.is_set():
-            try:
-                got.append((yield queue.get(timeout=timedelta(milliseconds=20))))
-                queue.task_done()
-            except TimeoutError:
-                break
+        for _ in range(3):
+            got.append((yield queue.get(timeout=timedelta(minutes=1))))
+            queue.task_done()
         yield event.wait()
         return got
 
-    assert loop.run_sync(main, timeout=10) == [0, 1, 2]
+    assert loop.run_sync(main, timeout=60) == [0, 1, 2]
 
 
 @pytest.mark.parametrize("waits", [False, True])

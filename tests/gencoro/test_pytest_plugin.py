@@ -98,7 +98,7 @@ def test_coroutines_are_tests(run):
                 yield gen.sleep(0.001)
                 assert self.name == "of the class"
 
-            @gen_test(timeout=1)
+            @gen_test(timeout=60)
             def test_decorated(self, io_loop):
                 assert IOLoop.current() is io_loop
                 yield gen.sleep(0.001)

@@ -273,11 +273,18 @@ def test_task_that_has_not_begun(event_loop):
 
 
 def test_jobs_of_an_executor(see, event_loop):
-    gate = threading.Event()
+    begun, gate = threading.Event(), threading.Event()
     # Virtual time stands still as long as a job is waited for.
     event_loop.call_later_really(0.01, event_loop.stop)
+
+    def job():
+        begun.set()
+        gate.wait()
+
     with concurrent.futures.ThreadPoolExecutor(1) as pool:
-        tree = see(lambda: wait_for([pool.submit(gate.wait), pool.submit(gate.wait)]))
+        jobs = [pool.submit(job), pool.submit(job)]
+        begun.wait()
+        tree = see(lambda: wait_for(jobs))
         gate.set()
 
     assert tree == lines("""

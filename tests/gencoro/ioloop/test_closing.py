@@ -219,11 +219,12 @@ def test_asynchronous_generator_that_does_not_end_is_named_and_left(
 
 def test_loop_that_runs_on_another_thread_is_not_closed(steps):
     loop, running = IOLoop(make_current=False), threading.Event()
+    gate = loop.asyncio_loop.create_future()
 
     @gen.coroutine
     def main():
         running.set()
-        yield gen.sleep(0.05)
+        yield gate
         steps.append("not disturbed")
 
     thread = threading.Thread(target=loop.run_sync, args=(main,))
@@ -231,6 +232,7 @@ def test_loop_that_runs_on_another_thread_is_not_closed(steps):
     assert running.wait(10)
     with pytest.raises(RuntimeError, match="close.. was called on a loop that is run"):
         loop.close()
+    loop.add_callback(gate.set_result, None)
     thread.join()
     loop.close()
 
