@@ -96,26 +96,25 @@ def test_error_after_the_time_out_is_logged(run, caplog):
     assert record.exc_info[1].args == ("late",)
 
 
-def test_quiet_error_after_the_time_out_is_not_logged(run, caplog):
+def _cancelled_after(duration, future):
+    asyncio.get_running_loop().call_later(duration, future.cancel)
+    return future
+
+
+@pytest.mark.parametrize(
+    ("make", "quiet"),
+    [
+        (lambda: fail_after(2), Failure),
+        (lambda: _cancelled_after(2, gen.sleep(60)), ()),
+        (lambda: [_cancelled_after(2, gen.sleep(60))], ()),
+    ],
+    ids=["quiet error", "cancellation", "cancellation in a list"],
+)
+def test_quiet_end_after_the_time_out_is_not_logged(run, caplog, make, quiet):
     async def main():
-        late = fail_after(2)
         with pytest.raises(TimeoutError):
-            await gen.with_timeout(timedelta(seconds=1), late, Failure)
+            await gen.with_timeout(timedelta(seconds=1), make(), quiet)
         await asyncio.sleep(5)
-
-    run(main)
-
-    assert caplog.records == []
-
-
-@pytest.mark.parametrize("in_a_list", [False, True])
-def test_cancellation_after_the_time_out_is_not_logged(run, caplog, in_a_list):
-    async def main():
-        slow = gen.sleep(60)
-        with pytest.raises(TimeoutError):
-            await gen.with_timeout(timedelta(seconds=1), [slow] if in_a_list else slow)
-        slow.cancel()
-        await asyncio.sleep(1)
 
     run(main)
 

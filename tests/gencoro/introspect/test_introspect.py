@@ -82,6 +82,10 @@ async def call(function, make_argument):
     return [function(make_argument())]
 
 
+# How a tree ends with that coroutine, a second later.
+NAP = "\n-> nap(): sleep, 60.0 s left"
+
+
 def test_nothing_suspended_is_told(event_loop):
     assert format_tree(event_loop) == "no coroutine is suspended"
 
@@ -98,15 +102,61 @@ def test_tree_names_function_file_and_line(event_loop):
     del held
 
 
-def test_sleep_tells_the_seconds_left(see):
-    assert see(nap, seconds=20) == "nap(): sleep, 41.0 s left"
+@gen.coroutine
+def by_yield_from(generator):
+    yield from generator
 
 
-def test_sleep_of_asyncio_tells_the_seconds_left(see):
-    assert see(lambda: native(asyncio.sleep(60)), seconds=20) == lines("""
-        native() (Task)
-        -> sleep(): timer, 40.0 s left
-    """)
+def helper():
+    yield nap()
+
+
+async def numbers():
+    await nap()
+    yield 1
+
+
+async def iterate():
+    async for _ in numbers():
+        pass
+
+
+@tornado.gen.coroutine
+def of_tornado():
+    yield nap()
+
+
+@pytest.mark.parametrize(
+    ("main", "begin", "end"),
+    [
+        (lambda: nap(21), "nap()", ": sleep, 20.0 s left"),
+        (
+            lambda: native(asyncio.sleep(21)),
+            "native() (Task)\n-> sleep()",
+            ": timer, 20.0 s left",
+        ),
+        (
+            lambda: asyncio.create_task(native(nap()), name="crawl\n1"),
+            "native() (crawl\\n1)",
+            NAP,
+        ),
+        (lambda: by_yield_from(helper()), "by_yield_from()\n-> helper()", NAP),
+        (lambda: by_yield_from(native(nap())), "by_yield_from()\n-> native()", NAP),
+        (iterate, "iterate() (Task)\n-> numbers()", NAP),
+        (lambda: wait_for(of_tornado()), "wait_for()\n-> of_tornado()", NAP),
+    ],
+    ids=[
+        "sleep of ours",
+        "sleep of asyncio",
+        "Task with a name",
+        "generator",
+        "native coroutine taken over",
+        "asynchronous generator",
+        "coroutine of Tornado",
+    ],
+)
+def test_every_kind_of_coroutine_is_shown_with_what_it_waits_for(see, main, begin, end):
+    assert see(main) == begin + end
 
 
 def test_list_and_dict_show_what_is_not_done(see):
@@ -158,48 +208,6 @@ def test_native_coroutine_shows_each_frame_and_its_task(see):
         |-- [0] native() (Task)
         |   -> nap(): sleep, 60.0 s left
         '-- [1] nap(): sleep, 60.0 s left
-    """)
-
-
-def test_name_of_a_task_is_told(see):
-    def main():
-        return asyncio.create_task(native(nap()), name="crawl\n1")
-
-    assert see(main) == "native() (crawl\\n1)\n-> nap(): sleep, 60.0 s left"
-
-
-def test_generators_within_a_coroutine_are_shown(see):
-    def helper():
-        yield nap()
-
-    @gen.coroutine
-    def main():
-        yield from helper()
-
-    assert see(main) == "main()\n-> helper()\n-> nap(): sleep, 60.0 s left"
-
-
-def test_native_coroutine_that_is_taken_over_is_shown(see):
-    @gen.coroutine
-    def main():
-        yield from native(nap())
-
-    assert see(main) == "main()\n-> native()\n-> nap(): sleep, 60.0 s left"
-
-
-def test_asynchronous_generator_is_shown(see):
-    async def numbers():
-        await nap()
-        yield 1
-
-    async def main():
-        async for _ in numbers():
-            pass
-
-    assert see(main) == lines("""
-        main() (Task)
-        -> numbers()
-        -> nap(): sleep, 60.0 s left
     """)
 
 
@@ -314,18 +322,6 @@ def test_queues_and_locks_of_tornado(see):
         |-- [3] tornado Semaphore.acquire()
         |-- [4] tornado Event.wait()
         '-- [5] tornado Condition.wait()
-    """)
-
-
-def test_coroutine_of_tornado_is_shown(see):
-    @tornado.gen.coroutine
-    def old():
-        yield nap()
-
-    assert see(lambda: wait_for(old())) == lines("""
-        wait_for()
-        -> old()
-        -> nap(): sleep, 60.0 s left
     """)
 
 

@@ -90,16 +90,19 @@ def test_run_sync_raises_the_error_of_a_plain_function(loop, error):
         loop.run_sync(fails)
 
 
-def test_run_sync_refuses_a_plain_value(loop):
-    with pytest.raises(BadYieldError, match="yielded 42"):
-        loop.run_sync(lambda: 42)
+def _generator_function():
+    yield gen.sleep(60)
 
 
-def test_run_sync_refuses_a_generator_function_and_names_the_cure(loop):
-    def main():
-        yield gen.sleep(60)
-
-    with pytest.raises(BadYieldError, match=r"main.*decorate .* with @gen\.coroutine"):
+@pytest.mark.parametrize(
+    ("main", "told"),
+    [
+        (lambda: 42, "yielded 42"),
+        (_generator_function, r"_function.*decorate .* with @gen\.coroutine"),
+    ],
+)
+def test_run_sync_refuses_what_cannot_be_waited_for(loop, main, told):
+    with pytest.raises(BadYieldError, match=told):
         loop.run_sync(main)
 
 
