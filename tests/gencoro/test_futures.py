@@ -45,15 +45,6 @@ def test_other_values_are_no_futures(value):
     assert not is_future(value)
 
 
-def test_result_of_a_cancelled_future_is_dropped(make_future):
-    future = make_future()
-    future.cancel()
-
-    future_set_result_unless_cancelled(future, 42)
-
-    assert future.cancelled()
-
-
 def test_result_of_a_done_future_is_refused(make_future):
     future = make_future()
     future_set_result_unless_cancelled(future, 1)
@@ -110,34 +101,6 @@ def test_callback_of_a_waiting_future_is_called_by_the_loop(run):
         return before, called == [future]
 
     assert run(main) == ([], True)
-
-
-@pytest.mark.parametrize("kind", ["asyncio", "concurrent"])
-def test_chain_copies_a_result_and_an_error(run, kind):
-    async def main():
-        loop = asyncio.get_running_loop()
-        make = loop.create_future if kind == "asyncio" else concurrent.futures.Future
-        good, bad = make(), make()
-        targets = [loop.create_future(), loop.create_future()]
-        chain_future(good, targets[0])
-        chain_future(bad, targets[1])
-        good.set_result(42)
-        bad.set_exception(KeyError("k"))
-        return await asyncio.gather(*targets, return_exceptions=True)
-
-    result, error = run(main)
-
-    assert result == 42
-    assert repr(error) == "KeyError('k')"
-
-
-def test_chain_copies_a_cancellation(make_future):
-    source, target = make_future(), make_future()
-    source.cancel()
-
-    chain_future(source, target)
-
-    assert target.cancelled()
 
 
 def test_chain_leaves_a_done_target_alone(make_future):

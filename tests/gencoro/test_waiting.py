@@ -1,4 +1,4 @@
-"""gencoro.waiting: sleep and with_timeout, in virtual time."""
+"""gencoro.waiting: sleep, with_timeout and WaitIterator, in virtual time."""
 
 import asyncio
 import time
@@ -7,6 +7,7 @@ from datetime import timedelta
 import pytest
 
 from gencoro import gen
+from gencoro.errors import GencoroError
 from tests.helpers.gencoro.outcomes import Failure, after, fail_after, now
 
 # sleep
@@ -172,3 +173,62 @@ def test_message_that_fails_is_the_error(run):
             await gen.with_timeout(timedelta(seconds=1), gen.sleep(60), message=message)
 
     run(main)
+
+
+# WaitIterator
+
+
+def test_results_come_as_they_are_done(run):
+    @gen.coroutine
+    def main():
+        seen = []
+        iterator = gen.WaitIterator(after(3, "slow"), after(1, "quick"))
+        while not iterator.done():
+            result = yield iterator.next()
+            seen.append((iterator.current_index, result, now()))
+        return seen, iterator.current_index, iterator.current_future
+
+    assert run(main) == ([(1, "quick", 1), (0, "slow", 3)], None, None)
+
+
+def test_async_for_ends_at_an_error(run):
+    async def main():
+        async for _ in gen.WaitIterator(fail_after(1), after(2, 1)):
+            pass
+
+    with pytest.raises(Failure):
+        run(main)
+
+
+def test_future_given_twice_is_returned_twice(run):
+    async def main():
+        future = after(1, 42)
+        iterator = gen.WaitIterator(future, future)
+        return [(await item, iterator.current_index) for item in _items(iterator)]
+
+    assert run(main) == [(42, 0), (42, 1)]
+
+
+def _items(iterator):
+    while not iterator.done():
+        yield iterator.next()
+
+
+def test_result_that_was_given_up_comes_again(run):
+    @gen.coroutine
+    def main():
+        iterator = gen.WaitIterator(after(3, 42))
+        try:
+            yield gen.with_timeout(timedelta(seconds=1), iterator.next())
+        except TimeoutError:
+            return (yield iterator.next())
+
+    assert run(main) == 42
+
+
+def test_next_without_anything_left_is_refused(run):
+    async def main():
+        gen.WaitIterator().next()
+
+    with pytest.raises(GencoroError, match="no results left"):
+        run(main)

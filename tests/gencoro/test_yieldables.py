@@ -9,7 +9,7 @@ import tornado.gen
 
 from gencoro import gen
 from gencoro.yieldables import convert_yielded, held_tasks, maybe_future, moment
-from tests.helpers.gencoro.outcomes import after, done
+from tests.helpers.gencoro.outcomes import Failure, after, done, fail_after, failed
 
 # convert_yielded
 
@@ -121,3 +121,53 @@ def test_maybe_future_wraps_a_value_and_keeps_a_future(run):
         return maybe_future(future) is future, maybe_future([2]).result()
 
     assert run(main) == (True, [2])
+
+
+# multi
+
+
+def test_children_are_started_side_by_side(run):
+    @gen.coroutine
+    def main():
+        yield [after(5, 1), after(5, 2)]
+        return asyncio.get_running_loop().time()
+
+    assert run(main) == 5
+
+
+def test_first_error_in_list_order_is_raised_and_the_others_logged(run, caplog):
+    @gen.coroutine
+    def main():
+        yield [fail_after(3, "slow"), fail_after(1, "quick"), after(9, "ok")]
+
+    with pytest.raises(Failure, match="slow"):
+        run(main)
+
+    [record] = caplog.records
+    assert record.message == "Multiple exceptions in yield list"
+    assert record.exc_info[1].args == ("quick",)
+
+
+def test_error_waits_for_all_the_other_children(run):
+    @gen.coroutine
+    def main():
+        try:
+            yield [fail_after(1), after(7, "ok")]
+        except Failure:
+            return asyncio.get_running_loop().time()
+
+    assert run(main) == 7
+
+
+def test_cancelled_child_is_an_error_that_is_not_logged(run, caplog):
+    @gen.coroutine
+    def main():
+        cancelled = asyncio.get_running_loop().create_future()
+        cancelled.cancel()
+        try:
+            yield [failed("first"), cancelled]
+        except Failure as error:
+            return error.args
+
+    assert run(main) == ("first",)
+    assert caplog.records == []

@@ -199,25 +199,6 @@ COROUTINE main(me):
     except Failure as error:
         trace("main", error)
 """,
-    "gather": """
-COROUTINE child(me):
-    try:
-        WAIT(sleep(1))
-    finally:
-        WAIT(None)
-        trace("child", me)
-
-COROUTINE fails(me):
-    WAIT(sleep(1))
-    raise Failure(me)
-
-COROUTINE main(me):
-    try:
-        WAIT(hold(1, asyncio.gather(call(2, child), call(3, fails), call(4, child))))
-    except (Failure, asyncio.CancelledError) as error:
-        trace("main", error)
-    WAIT(asyncio.gather(call(5, child), call(6, fails), return_exceptions=True))
-""",
     "native coroutine that never begins": """
 async def between(me):
     trace("begun")
@@ -259,30 +240,6 @@ COROUTINE child(me):
 
 COROUTINE main(me):
     WAIT(call(2, child))
-""",
-    "wait_for": """
-COROUTINE inner(me):
-    try:
-        WAIT(sleep(2))
-    finally:
-        trace("inner finally")
-        WAIT(None)
-
-COROUTINE refuses(me):
-    try:
-        WAIT(sleep(2))
-    except asyncio.CancelledError as error:
-        trace("refuses", error)
-        WAIT(None)
-        return "refused"
-
-COROUTINE main(me):
-    for function in (inner, refuses):
-        try:
-            trace("main", WAIT(asyncio.wait_for(call(1, function), UNIT_S)))
-        except TimeoutError:
-            trace("too late")
-    WAIT(asyncio.wait_for(call(2, inner), 3 * UNIT_S))
 """,
     "asyncio.wait": """
 COROUTINE child(me):
