@@ -51,7 +51,11 @@ def test_with_timeout_never_cancels_what_it_waits_for(run, ending):
     assert run(main) == 60
 
 
-@pytest.mark.parametrize("wrapped", [lambda inner: inner, lambda inner: [inner]])
+@pytest.mark.parametrize(
+    "wrapped",
+    [lambda inner: inner, lambda inner: [inner]],
+    ids=["yielded", "yielded in a list"],
+)
 def test_chain_deeper_than_the_stack_is_cancelled(run, wrapped):
     depth = 10_000
     ended = []

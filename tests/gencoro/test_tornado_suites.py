@@ -21,16 +21,21 @@ def _process(way: str) -> Iterator[Callable[[str], redirected.Report]]:
     """Start the process in which all modules run that are tested in one way."""
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(1, context, redirected.prepare, (way,)) as process:
-
-        def run(module: str) -> redirected.Report:
-            report = process.submit(redirected.run, way, module, list(NOT_APPLICABLE))
-            return report.result(timeout=600)
-
-        yield run
+        yield lambda module: process.submit(
+            redirected.run, way, module, list(NOT_APPLICABLE)
+        ).result()
 
 
-on_gencoro = pytest.fixture(scope="module")(lambda: (yield from _process("gencoro")))
-with_compat = pytest.fixture(scope="module")(lambda: (yield from _process("compat")))
+@pytest.fixture(scope="module")
+def on_gencoro():
+    """Run a module of Tornado's tests on gencoro, and return the report."""
+    yield from _process("gencoro")
+
+
+@pytest.fixture(scope="module")
+def with_compat():
+    """Run a module with compat installed."""
+    yield from _process("compat")
 
 
 @pytest.mark.parametrize(

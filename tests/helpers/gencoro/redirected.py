@@ -5,6 +5,7 @@ gencoro, everything that imports `tornado.gen`, the test modules and all of Torn
 `gencoro.gen`; the same goes for concurrent and ioloop.
 """
 
+import faulthandler
 import gc
 import importlib
 import logging
@@ -18,9 +19,12 @@ __all__ = ["Report", "prepare", "run"]
 REDIRECTED = ["gen", "concurrent", "ioloop"]
 RETRIES = 3
 
+# Seconds for a module, which takes a few; one that hangs ends its process and says where.
+TIMEOUT_S = 600
+
 
 class Report(NamedTuple):
-    """What came of the tests of a module: the ids of the tests, with why one is skipped."""
+    """The number of tests that ran, the ids that failed, and why others were skipped."""
 
     run: int
     failed: list[str]
@@ -55,7 +59,9 @@ def run(way: str, module_name: str, expected_to_fail: Collection[str]) -> Report
     # A loop that is closed looks at every object: only at those of this module's tests.
     gc.collect()
     gc.freeze()
+    faulthandler.dump_traceback_later(TIMEOUT_S, exit=True)
     result = _run_suite(suite)
+    faulthandler.cancel_dump_traceback_later()
     return Report(
         result.testsRun,
         [
