@@ -70,7 +70,7 @@ def _run(source, *options, **environment):
         env=os.environ | {"PYTHONASYNCIODEBUG": ""} | environment,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
         check=False,
     )
     assert done.returncode == 0, done.stderr

@@ -117,9 +117,10 @@ def test_error_is_thrown_into_a_suspended_coroutine_by_its_runner(run):
     assert run(main) == (True, ("inside", ("thrown",)), False)
 
 
-def test_runner_can_be_made_by_hand(run):
+@pytest.mark.parametrize("make", [lambda: gen.moment, lambda: gen.maybe_future(1)])
+def test_runner_can_be_made_by_hand(run, make):
     def body():
-        yield gen.moment
+        yield make()
         return 42
 
     async def main():

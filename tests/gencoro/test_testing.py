@@ -80,6 +80,18 @@ def test_async_def_and_plain_function_run_to_their_end():
     assert test_plain() == "plain"
 
 
+def test_failing_test_fails():
+    @gen_test
+    def test():
+        yield gen.moment
+        raise Failure("inside")
+
+    with pytest.raises(Failure, match="inside") as caught:
+        test()
+
+    assert functions_of(caught.value)[-1] == "test"
+
+
 def test_each_run_has_a_new_loop_which_is_closed_after_it():
     loops = []
 
@@ -133,6 +145,20 @@ def test_time_out_is_raised_where_the_test_is_stuck():
     assert steps == ["cleaned up"]
 
 
+def test_time_out_shows_who_waited_for_whom():
+    @gen_test(timeout=0.01)
+    def test():
+        yield [stuck([]), asyncio.Future()]
+
+    with pytest.raises(TimeoutError) as caught:
+        test()
+
+    [note] = caught.value.__notes__
+    assert note.startswith("Who waited for whom:\n")
+    assert "stuck() at" in note
+    assert "a Future" in note
+
+
 def test_what_was_waited_for_beside_is_cancelled():
     steps, others = [], []
 
@@ -145,6 +171,20 @@ def test_what_was_waited_for_beside_is_cancelled():
 
     assert functions_of(caught.value)[-2:] == ["test", "stuck"]
     assert steps == others == ["cleaned up"]
+
+
+def test_time_out_reaches_a_coroutine_behind_a_native_one():
+    @gen_test(timeout=0.01)
+    def test():
+        yield native()
+
+    async def native():
+        await stuck([])
+
+    with pytest.raises(TimeoutError) as caught:
+        test()
+
+    assert functions_of(caught.value)[-3:] == ["test", "native", "stuck"]
 
 
 def test_native_coroutine_that_is_stuck_is_cancelled_and_shown():

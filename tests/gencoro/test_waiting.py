@@ -175,6 +175,17 @@ def test_message_that_fails_is_the_error(run):
     run(main)
 
 
+def test_future_of_another_loop_is_refused_by_with_timeout(run):
+    other = asyncio.new_event_loop()
+
+    async def main():
+        with pytest.raises(gen.BadYieldError, match="another event loop"):
+            gen.with_timeout(timedelta(seconds=1), other.create_future())
+
+    run(main)
+    other.close()
+
+
 # WaitIterator
 
 
@@ -231,4 +242,12 @@ def test_next_without_anything_left_is_refused(run):
         gen.WaitIterator().next()
 
     with pytest.raises(GencoroError, match="no results left"):
+        run(main)
+
+
+def test_both_kinds_of_arguments_are_refused(run):
+    async def main():
+        gen.WaitIterator(gen.sleep(0), named=gen.sleep(0))
+
+    with pytest.raises(ValueError, match="not both"):
         run(main)

@@ -286,7 +286,7 @@ def _run_script(source, code=0):
         [sys.executable, "-c", textwrap.dedent(PREAMBLE) + textwrap.dedent(source)],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
         check=False,
     )
     assert done.returncode == code, done.stderr

@@ -369,7 +369,7 @@ def _script(source):
         check=False,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
     )
 
 
