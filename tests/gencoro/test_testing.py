@@ -249,6 +249,18 @@ def test_coroutine_of_tornado_times_out():
     assert functions_of(caught.value)[-1] == "test"
 
 
+def test_test_of_tornado_times_out_and_is_not_said_to_go_on():
+    @gen_test(timeout=0.01)
+    @tornado.gen.coroutine
+    def test():
+        yield gen.sleep(60)
+
+    with pytest.raises(TimeoutError) as caught:
+        test()
+
+    assert "The test caught this and went on." not in caught.value.__notes__
+
+
 def test_test_that_catches_the_time_out_fails_all_the_same():
     @gen_test(timeout=0.01)
     def test():
@@ -302,7 +314,7 @@ def test_test_that_refuses_to_be_cancelled_is_given_up(quick_end, body):
     assert time.monotonic() - began_at < 60
 
 
-def test_test_may_clean_up_in_its_own_time():
+def test_test_may_clean_up_in_its_own_time(quick_end):
     steps = []
 
     @gen_test(timeout=0.01)
