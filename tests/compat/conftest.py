@@ -1,16 +1,11 @@
 """Where legacy code is run in these tests: with compat installed, and on a real IOLoop."""
 
-import pathlib
-import sys
 from collections.abc import Iterator
 
 import pytest
 
 import gencoro.compat
 from gencoro.ioloop import IOLoop
-
-HERE = pathlib.Path(__file__).parent
-sys.path.insert(0, str(HERE))
 
 
 @pytest.fixture

@@ -7,7 +7,6 @@ import logging
 
 import pytest
 import tornado.auth
-from rows import uses
 from tornado import gen, web
 from tornado.auth import (
     AuthError,
@@ -28,6 +27,7 @@ from gencoro.compat.calls.started import Started
 from gencoro.futures import is_future
 from gencoro.legacy.adaptors import return_future
 from gencoro.legacy.stack_context import ExceptionStackContext, StackContext
+from tests.helpers.compat.rows import uses
 
 # Tornado's own word about it, which those who use it have read.
 pytestmark = pytest.mark.filterwarnings("ignore:OpenIdMixin:DeprecationWarning")

@@ -8,10 +8,11 @@ import unittest.mock
 import pytest
 import tornado.gen
 import tornado.ioloop
-from rows import uses
 from tornado.concurrent import Future as ModernFuture
 from tornado.gen import BadYieldError as EarlyBadYieldError
 from tornado.gen import coroutine as modern_coroutine
+
+from tests.helpers.compat.rows import uses
 
 
 def ask(question, callback):

@@ -16,7 +16,6 @@ import weakref
 import pytest
 import tornado.httpclient
 import tornado.simple_httpclient
-from rows import uses
 from tornado import gen, web
 from tornado.httpclient import (
     AsyncHTTPClient,
@@ -36,6 +35,7 @@ from gencoro.legacy.stack_context import (
     StackContext,
     _state,
 )
+from tests.helpers.compat.rows import uses
 
 # What a test waits for at the longest; no test needs it.
 PATIENCE_S = 20.0

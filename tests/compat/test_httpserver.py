@@ -12,8 +12,6 @@ import pytest
 import tornado.http1connection
 import tornado.httpserver
 import tornado.httputil
-from rows import uses
-from serving import Site, closing_sites
 from tornado import gen, web
 from tornado.http1connection import HTTP1Connection
 from tornado.httpserver import HTTPRequest, HTTPServer
@@ -31,6 +29,8 @@ from tornado.testing import bind_unused_port
 import gencoro.compat
 from gencoro.ioloop import IOLoop
 from gencoro.legacy.stack_context import ExceptionStackContext
+from tests.helpers.compat.rows import uses
+from tests.helpers.compat.serving import Site, closing_sites
 
 BEFORE = {
     "initialize": HTTPServer.__dict__["initialize"],

@@ -16,12 +16,12 @@ import tornado.queues
 import tornado.testing
 import tornado.web
 import tornado.websocket
-from rows import uses
 
 import gencoro.compat
 from gencoro import deprecated
 from gencoro.compat import installer
 from gencoro.errors import BadYieldError
+from tests.helpers.compat.rows import uses
 
 
 def _everything():

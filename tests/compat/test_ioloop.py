@@ -10,10 +10,10 @@ import warnings
 
 import pytest
 import tornado.ioloop
-from rows import uses
 from tornado.ioloop import IOLoop as EarlyIOLoop
 
 import gencoro.ioloop
+from tests.helpers.compat.rows import uses
 
 
 @pytest.fixture

@@ -17,7 +17,6 @@ import weakref
 
 import pytest
 import trustme
-from rows import uses
 from tornado.iostream import (
     BaseIOStream,
     IOStream,
@@ -35,6 +34,7 @@ from gencoro.legacy.stack_context import (
     NullContext,
     StackContext,
 )
+from tests.helpers.compat.rows import uses
 
 BIG = b"x" * 5_000_000
 

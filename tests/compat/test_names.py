@@ -5,10 +5,10 @@ import pathlib
 import re
 
 import pytest
-from rows import USED, uses
 
 from gencoro.compat import installer
 from gencoro.compat.names import INSTEAD, PYTHON, TABLE
+from tests.helpers.compat.rows import USED, uses
 
 HERE = pathlib.Path(__file__).parent
 

@@ -9,13 +9,13 @@ import ssl
 import warnings
 
 import pytest
-from rows import uses
 from tornado import netutil
 from tornado.ioloop import IOLoop
 
 import gencoro.compat
 from gencoro import gen
 from gencoro.legacy.contexts import ExceptionStackContext, StackContext
+from tests.helpers.compat.rows import uses
 
 LOCALHOST = (socket.AF_INET, ("127.0.0.1", 80))
 

@@ -5,10 +5,10 @@ import logging
 
 import pytest
 import tornado.options
-from rows import uses
 from tornado.log import LogFormatter
 
 import gencoro.compat
+from tests.helpers.compat.rows import uses
 
 
 @pytest.fixture

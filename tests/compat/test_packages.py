@@ -9,7 +9,8 @@ import socket
 from collections.abc import Iterator
 
 import pytest
-from packages.archives import Packages
+
+from tests.helpers.compat.archives import Packages
 
 
 @pytest.fixture(scope="session")

@@ -4,9 +4,9 @@ import select
 import socket
 
 import pytest
-from rows import uses
 
 from gencoro.compat.tornado_.pollers import Select
+from tests.helpers.compat.rows import uses
 
 
 class FakeTime:

@@ -8,12 +8,12 @@ import sys
 import textwrap
 
 import pytest
-from rows import uses
 from tornado.ioloop import IOLoop
 from tornado.process import Subprocess
 
 from gencoro.legacy.contexts import ExceptionStackContext, StackContext
 from gencoro.legacy.stack_context import _state
+from tests.helpers.compat.rows import uses
 
 PREFORKING = """
     import gencoro.compat

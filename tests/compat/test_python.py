@@ -14,11 +14,11 @@ import unittest
 
 import pytest
 import trustme
-from rows import uses
 
 import gencoro.compat
 from gencoro.compat import installer
 from gencoro.compat.names import PYTHON
+from tests.helpers.compat.rows import uses
 
 ABCS = [name for name in PYTHON if name.startswith("collections.")]
 

@@ -2,7 +2,7 @@
 
 import contextlib
 
-from rows import uses
+from tests.helpers.compat.rows import uses
 
 
 @uses(

@@ -6,7 +6,6 @@ import socket
 import ssl
 
 import pytest
-from rows import uses
 from tornado import netutil
 from tornado.concurrent import Future
 from tornado.ioloop import IOLoop
@@ -17,6 +16,7 @@ from tornado.tcpserver import TCPServer
 from gencoro import gen
 from gencoro.executors import dummy_executor, run_on_executor
 from gencoro.legacy.adaptors import return_future
+from tests.helpers.compat.rows import uses
 
 
 @pytest.fixture

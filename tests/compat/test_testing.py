@@ -8,9 +8,9 @@ import types
 import unittest
 
 import pytest
-from rows import uses
 
 import gencoro.compat
+from tests.helpers.compat.rows import uses
 
 # What makes a module one of the callback era, in one line.
 LEGACY = "from tornado.stack_context import wrap\n"

@@ -3,8 +3,9 @@
 import pytest
 import tornado.escape
 import tornado.locale
-from rows import uses
 from tornado.locale import Locale
+
+from tests.helpers.compat.rows import uses
 
 
 @uses("tornado.locale.Locale.__init__")

@@ -6,9 +6,9 @@ import sys
 import textwrap
 
 import pytest
-from rows import uses
 
 from gencoro.compat.tornado_.twisted import TwistedResolver
+from tests.helpers.compat.rows import uses
 
 INSTALL = """
     import gencoro.compat

@@ -7,8 +7,6 @@ import sys
 
 import pytest
 import tornado.web
-from rows import uses
-from serving import closing_sites
 from tornado import gen
 from tornado.httputil import HTTPHeaders, HTTPServerRequest, RequestStartLine
 from tornado.ioloop import IOLoop
@@ -31,6 +29,8 @@ from gencoro.legacy.stack_context import (
     run_with_stack_context,
     wrap,
 )
+from tests.helpers.compat.rows import uses
+from tests.helpers.compat.serving import closing_sites
 
 BEFORE = dict(vars(RequestHandler))
 

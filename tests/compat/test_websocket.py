@@ -5,7 +5,6 @@ import logging
 
 import pytest
 import tornado.websocket
-from rows import uses
 from tornado import gen, web
 from tornado.httpclient import AsyncHTTPClient, HTTPError, HTTPRequest
 from tornado.ioloop import IOLoop
@@ -20,6 +19,7 @@ from tornado.websocket import (
 
 import gencoro.compat
 from gencoro.legacy.stack_context import ExceptionStackContext
+from tests.helpers.compat.rows import uses
 
 # What a test waits for at the longest; no test needs it.
 PATIENCE_S = 20.0

@@ -11,8 +11,6 @@ from wsgiref.validate import validator
 import pytest
 import tornado.web
 import tornado.wsgi
-from rows import uses
-from serving import closing_sites
 from tornado import gen
 from tornado.httputil import HTTPOutputError, HTTPServerRequest, RequestStartLine
 from tornado.ioloop import IOLoop
@@ -21,6 +19,8 @@ from tornado.wsgi import WSGIContainer
 
 import gencoro.compat
 import gencoro.gen
+from tests.helpers.compat.rows import uses
+from tests.helpers.compat.serving import closing_sites
 
 
 class Echo(RequestHandler):

@@ -1,8 +1,4 @@
-"""Where legacy code is run in these tests: on a real IOLoop, or in a script of its own.
-
-The golden programs, their stage and the tables of them are plain modules; the tests import
-them.
-"""
+"""Where legacy code is run in these tests: on a real IOLoop, or in a script of its own."""
 
 import gc
 import os
@@ -19,10 +15,7 @@ import pytest
 from gencoro.futures import app_log
 from gencoro.ioloop import IOLoop
 
-HERE = pathlib.Path(__file__).parent
-sys.path[:0] = [str(HERE), str(HERE / "golden")]
-
-# Whoever looks for doctests would import the programs under another name.
+# Collecting doctests would import each program a second time, by its path.
 collect_ignore = ["golden"]
 
 

@@ -13,9 +13,10 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-import stage
-from differences import DIFFERENCES, reasons
-from traps import TRAPS
+
+from tests.helpers.legacy.differences import DIFFERENCES, reasons
+from tests.helpers.legacy.traps import TRAPS
+from tests.legacy.golden import stage
 
 GOLDEN = pathlib.Path(stage.HERE)
 

@@ -7,8 +7,9 @@ import re
 import pytest
 
 import gencoro
+from tests.helpers.legacy import all_features
 
-ALL_FEATURES = pathlib.Path(__file__).parent / "all_features.py"
+ALL_FEATURES = pathlib.Path(all_features.__file__)
 
 # What the program uses of each module; the arguments are told by other words.
 USED = """

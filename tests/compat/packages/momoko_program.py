@@ -3,8 +3,9 @@
 import json
 
 import momoko
-from peers import PostgresHandler, serving
 from tornado import gen, ioloop
+
+from tests.helpers.compat.peers import PostgresHandler, serving
 
 DSN = "dbname=shop user=ada host=127.0.0.1 port={} sslmode=disable gssencmode=disable"
 io_loop = ioloop.IOLoop.instance()

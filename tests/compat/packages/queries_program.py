@@ -3,8 +3,9 @@
 import json
 
 import queries
-from peers import PostgresHandler, serving
 from tornado import gen, ioloop
+
+from tests.helpers.compat.peers import PostgresHandler, serving
 
 URI = "postgresql://ada@127.0.0.1:{}/shop?sslmode=disable&gssencmode=disable"
 io_loop = ioloop.IOLoop.instance()

@@ -3,8 +3,9 @@
 import json
 
 import tornadoredis
-from peers import RedisHandler, serving
 from tornado import gen, ioloop
+
+from tests.helpers.compat.peers import RedisHandler, serving
 
 seen = {}
 

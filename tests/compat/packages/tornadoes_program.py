@@ -2,9 +2,10 @@
 
 import json
 
-from peers import DocumentHandler, serving
 from tornado import gen, ioloop
 from tornadoes import ESConnection
+
+from tests.helpers.compat.peers import DocumentHandler, serving
 
 io_loop = ioloop.IOLoop.instance()
 seen = {}

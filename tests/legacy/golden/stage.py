@@ -8,11 +8,9 @@ runs on Python 3.6, where the old Tornado lives, and on today's.
 import asyncio
 import gc
 import importlib
-import importlib.util
 import logging
 import os
 import re
-import sys
 import warnings
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -39,12 +37,8 @@ def load_programs():
     folder = os.path.join(HERE, "programs")
     for file in sorted(os.listdir(folder)):
         name, extension = os.path.splitext(file)
-        if extension == ".py" and "golden_" + name not in sys.modules:
-            path = os.path.join(folder, file)
-            spec = importlib.util.spec_from_file_location("golden_" + name, path)
-            module = importlib.util.module_from_spec(spec)
-            sys.modules[spec.name] = module
-            spec.loader.exec_module(module)
+        if extension == ".py":
+            importlib.import_module("tests.legacy.golden.programs." + name)
     return PROGRAMS
 
 

@@ -2,9 +2,9 @@
 
 import functools
 
-from named_contexts import NamedContexts
-from stage import program
-from waited_for import done_future
+from tests.legacy.golden.named_contexts import NamedContexts
+from tests.legacy.golden.stage import program
+from tests.legacy.golden.waited_for import done_future
 
 
 def turn_by_turn(stage, turns):

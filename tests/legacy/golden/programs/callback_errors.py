@@ -1,7 +1,7 @@
 """Callbacks that nobody waits for, and errors in the contexts of those who wait."""
 
-from noting import handler
-from stage import program
+from tests.legacy.golden.noting import handler
+from tests.legacy.golden.stage import program
 
 
 def depth(stage):

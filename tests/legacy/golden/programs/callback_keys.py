@@ -1,7 +1,7 @@
 """The keys of `gen.Callback` and `gen.Wait`: which are known, and to whom."""
 
-from noting import tried
-from stage import program
+from tests.legacy.golden.noting import tried
+from tests.legacy.golden.stage import program
 
 
 @program

@@ -1,6 +1,6 @@
 """`gen.Callback`, `gen.Wait` and `gen.WaitAll`: callbacks that are told by keys."""
 
-from stage import program
+from tests.legacy.golden.stage import program
 
 
 @program

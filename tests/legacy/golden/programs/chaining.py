@@ -3,8 +3,8 @@
 import gc
 from concurrent import futures
 
-from own_future import make_future
-from stage import program
+from tests.legacy.golden.own_future import make_future
+from tests.legacy.golden.stage import program
 
 
 def mixes(stage):

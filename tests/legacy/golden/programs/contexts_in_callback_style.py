@@ -1,7 +1,7 @@
 """Engines, Tasks, YieldPoints and callbacks of coroutines within stack contexts."""
 
-from named_contexts import NamedContexts
-from stage import program
+from tests.legacy.golden.named_contexts import NamedContexts
+from tests.legacy.golden.stage import program
 
 
 @program

@@ -1,7 +1,7 @@
 """Coroutines that are begun, or resumed, within stack contexts."""
 
-from named_contexts import NamedContexts
-from stage import program
+from tests.legacy.golden.named_contexts import NamedContexts
+from tests.legacy.golden.stage import program
 
 
 @program

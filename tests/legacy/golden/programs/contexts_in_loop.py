@@ -6,8 +6,8 @@ import socket
 import sys
 import threading
 
-from named_contexts import NamedContexts
-from stage import program
+from tests.legacy.golden.named_contexts import NamedContexts
+from tests.legacy.golden.stage import program
 
 
 def fail():

@@ -2,8 +2,8 @@
 
 from concurrent import futures
 
-from stage import program
-from waited_for import done_future, turns_until_done
+from tests.legacy.golden.stage import program
+from tests.legacy.golden.waited_for import done_future, turns_until_done
 
 
 class Later:

@@ -2,8 +2,8 @@
 
 import functools
 
-from stage import program
-from waited_for import done_future
+from tests.legacy.golden.stage import program
+from tests.legacy.golden.waited_for import done_future
 
 
 @program

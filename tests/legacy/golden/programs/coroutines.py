@@ -1,8 +1,8 @@
 """`gen.coroutine`: when its body runs, in which contexts, and what it returns."""
 
-from named_contexts import NamedContexts
-from stage import program
-from waited_for import done_future, turns_until_done
+from tests.legacy.golden.named_contexts import NamedContexts
+from tests.legacy.golden.stage import program
+from tests.legacy.golden.waited_for import done_future, turns_until_done
 
 try:
     from contextvars import ContextVar

@@ -1,7 +1,7 @@
 """`gen.engine`: callback-style coroutines, and where their errors go."""
 
-from noting import handler
-from stage import program
+from tests.legacy.golden.noting import handler
+from tests.legacy.golden.stage import program
 
 
 def failing(stage, turns=0):

@@ -4,10 +4,10 @@ import gc
 import threading
 from concurrent import futures
 
-from named_contexts import NamedContexts
-from noting import note_refusal
-from own_future import make_future
-from stage import program
+from tests.legacy.golden.named_contexts import NamedContexts
+from tests.legacy.golden.noting import note_refusal
+from tests.legacy.golden.own_future import make_future
+from tests.legacy.golden.stage import program
 
 
 def where():

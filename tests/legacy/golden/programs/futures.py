@@ -2,9 +2,9 @@
 
 import threading
 
-from named_contexts import NamedContexts
-from own_future import make_future
-from stage import program
+from tests.legacy.golden.named_contexts import NamedContexts
+from tests.legacy.golden.own_future import make_future
+from tests.legacy.golden.stage import program
 
 
 @program

@@ -3,9 +3,9 @@
 import gc
 import sys
 
-from noting import note_whether_refused
-from own_future import has_own_future, make_future
-from stage import program
+from tests.legacy.golden.noting import note_whether_refused
+from tests.legacy.golden.own_future import has_own_future, make_future
+from tests.legacy.golden.stage import program
 
 
 def error_with_traceback():

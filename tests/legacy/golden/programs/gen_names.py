@@ -1,7 +1,7 @@
 """Names of `gen` that others import although most of them are private."""
 
-from stage import program
-from waited_for import done_future, turns_until_done
+from tests.legacy.golden.stage import program
+from tests.legacy.golden.waited_for import done_future, turns_until_done
 
 
 @program

@@ -5,7 +5,7 @@ import datetime
 import gc
 import threading
 
-from stage import program
+from tests.legacy.golden.stage import program
 
 
 def make_fetch(stage):

@@ -4,8 +4,8 @@ import contextlib
 import errno
 import socket
 
-from noting import note_whether_refused
-from stage import program
+from tests.legacy.golden.noting import note_whether_refused
+from tests.legacy.golden.stage import program
 
 
 @contextlib.contextmanager

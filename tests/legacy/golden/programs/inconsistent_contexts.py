@@ -1,7 +1,7 @@
 """`StackContextInconsistentError`: a `yield` where the contexts are not as they were."""
 
-from named_contexts import NamedContexts
-from stage import program
+from tests.legacy.golden.named_contexts import NamedContexts
+from tests.legacy.golden.stage import program
 
 
 @program

@@ -2,7 +2,7 @@
 
 import threading
 
-from stage import program
+from tests.legacy.golden.stage import program
 
 
 def in_thread(function):

@@ -8,8 +8,8 @@ import functools
 import gc
 import weakref
 
-from own_future import make_future
-from stage import program
+from tests.legacy.golden.own_future import make_future
+from tests.legacy.golden.stage import program
 
 
 class Thing:

@@ -6,8 +6,8 @@ import threading
 import time
 import weakref
 
-from noting import note_refusal
-from stage import program
+from tests.legacy.golden.noting import note_refusal
+from tests.legacy.golden.stage import program
 
 
 def failing(text):

@@ -4,8 +4,8 @@ import datetime
 import functools
 import sys
 
-from noting import note_refusal
-from stage import program
+from tests.legacy.golden.noting import note_refusal
+from tests.legacy.golden.stage import program
 
 
 class HandMovedClock:

@@ -1,6 +1,6 @@
 """`return_future`: where its callback goes, who calls it, and what comes of errors."""
 
-from stage import program
+from tests.legacy.golden.stage import program
 
 
 def note_refusal(stage, function, *args, **kwargs):

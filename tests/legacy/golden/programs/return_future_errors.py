@@ -2,8 +2,8 @@
 
 import gc
 
-from named_contexts import NamedContexts
-from stage import program
+from tests.legacy.golden.named_contexts import NamedContexts
+from tests.legacy.golden.stage import program
 
 
 def fail():

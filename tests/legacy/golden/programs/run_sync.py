@@ -7,7 +7,7 @@ import signal
 import threading
 import time
 
-from stage import program
+from tests.legacy.golden.stage import program
 
 
 def attempt_all(stage, function, *args, **kwargs):

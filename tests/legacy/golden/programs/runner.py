@@ -2,7 +2,7 @@
 
 import sys
 
-from stage import program
+from tests.legacy.golden.stage import program
 
 
 def start(stage, generator):

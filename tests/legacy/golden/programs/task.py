@@ -1,7 +1,7 @@
 """`gen.Task`: a function with a callback as something to wait for."""
 
-from noting import handler
-from stage import program
+from tests.legacy.golden.noting import handler
+from tests.legacy.golden.stage import program
 
 
 @program

@@ -1,7 +1,7 @@
 """`gen.Task`: errors of its function, and whom they reach."""
 
-from noting import handler
-from stage import program
+from tests.legacy.golden.noting import handler
+from tests.legacy.golden.stage import program
 
 
 @program

@@ -1,7 +1,7 @@
 """`gen.WaitIterator`: outcomes as they come."""
 
-from stage import program
-from waited_for import done_future, failed_future, turns_until_done
+from tests.legacy.golden.stage import program
+from tests.legacy.golden.waited_for import done_future, failed_future, turns_until_done
 
 
 def position(iterator):

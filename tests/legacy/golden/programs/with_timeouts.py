@@ -5,8 +5,8 @@ import gc
 import threading
 from concurrent import futures
 
-from stage import program
-from waited_for import done_future, failed_future, turns_until_done
+from tests.legacy.golden.stage import program
+from tests.legacy.golden.waited_for import done_future, failed_future, turns_until_done
 
 
 def milliseconds(number):

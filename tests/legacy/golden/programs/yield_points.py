@@ -2,8 +2,8 @@
 
 import datetime
 
-from noting import tried
-from stage import program
+from tests.legacy.golden.noting import tried
+from tests.legacy.golden.stage import program
 
 
 def new_point(stage, name, failing="", ready=True):

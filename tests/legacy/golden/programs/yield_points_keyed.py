@@ -1,7 +1,7 @@
 """What the runner does for `gen.YieldPoint`s that have keys."""
 
-from noting import tried
-from stage import program
+from tests.legacy.golden.noting import tried
+from tests.legacy.golden.stage import program
 
 
 def keyed_point(stage):

@@ -1,7 +1,7 @@
 """Lists and dicts with `gen.YieldPoint`s in them, and `gen.MultiYieldPoint`."""
 
-from noting import tried
-from stage import program
+from tests.legacy.golden.noting import tried
+from tests.legacy.golden.stage import program
 
 
 def new_point(stage, name, failing=""):

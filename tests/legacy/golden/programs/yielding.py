@@ -4,8 +4,8 @@ import threading
 import time
 from concurrent import futures
 
-from stage import program
-from waited_for import done_future, turns_until_done
+from tests.legacy.golden.stage import program
+from tests.legacy.golden.waited_for import done_future, turns_until_done
 
 
 @program

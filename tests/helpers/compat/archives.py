@@ -23,11 +23,10 @@ from urllib.parse import urljoin
 
 import pytest
 
-import gencoro
-
 __all__ = ["Packages"]
 
-HERE = pathlib.Path(__file__).parent
+ROOT = pathlib.Path(__file__).parents[3]
+PROGRAMS = ROOT / "tests/compat/packages"
 
 
 class Archive(NamedTuple):
@@ -111,7 +110,7 @@ class Packages:
                     found.rename(path)
         return path
 
-    def run(self, *command: str, using: str, cwd: pathlib.Path = HERE) -> str:
+    def run(self, *command: str, using: str, cwd: pathlib.Path = PROGRAMS) -> str:
         """Run a legacy program as its user would; return what it printed.
 
         Args:
@@ -119,8 +118,7 @@ class Packages:
             using: The names of the packages it uses, divided by spaces.
             cwd: The folder it runs in.
         """
-        root = pathlib.Path(gencoro.__file__).parent.parent
-        path = [str(root), str(HERE), *(str(self.path(name)) for name in using.split())]
+        path = [str(ROOT), *(str(self.path(name)) for name in using.split())]
         done = subprocess.run(
             [sys.executable, "-m", "gencoro", "run", *command],
             check=False,
@@ -140,7 +138,7 @@ class Packages:
         return done.stdout
 
     def result(self, *command: str, using: str) -> dict[str, Any]:
-        """Run a program of this folder; return what its last line says."""
+        """Run one of the programs; return what its last line says."""
         return json.loads(self.run(*command, using=using).splitlines()[-1])
 
 

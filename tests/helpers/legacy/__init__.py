@@ -1,0 +1,1 @@
+"""Programs and tables for the tests of `gencoro.legacy`."""
