@@ -106,75 +106,36 @@ KINDS = pytest.mark.parametrize("make", [_handler, _managed])
 
 @KINDS
 @AROUND
-def test_chain_of_callbacks_that_each_deactivate_one_stays_short(
-    loop, within, make, around, callbacks, new
+@pytest.mark.parametrize("when", ["at once", "in the next", "within the next"])
+def test_chain_of_callbacks_that_deactivate_their_contexts_stays_short(
+    loop, within, make, around, callbacks, new, when
 ):
-    most = []
-
-    def callback(left):
-        context = make()
-        with context as deactivate:
-            most[:] = [max([*most, _length()])]
-            if left:
-                loop.add_callback(callback, left - 1)
-            else:
-                loop.add_callback(loop.stop)
-            deactivate()
-        new.of(context)
-
-    within(around, _handler, callback, callbacks)
-
-    assert most[0] <= 2 * around + 2
-    assert len(new) <= 2
-
-
-@KINDS
-@AROUND
-def test_chain_of_callbacks_that_deactivate_the_one_before_stays_short(
-    loop, within, make, around, callbacks, new
-):
-    most = []
+    """Within the next, what is deactivated is not the innermost but buried."""
+    most = 0
 
     def callback(left, deactivate):
-        deactivate()
+        nonlocal most
+        if when == "in the next":
+            deactivate()
         with make() as deactivate_next:
-            most[:] = [max([*most, _length()])]
+            if when == "within the next":
+                deactivate()
+            most = max(most, _length())
             new.of(_state.contexts[1])
             if left:
                 loop.add_callback(callback, left - 1, deactivate_next)
             else:
                 loop.add_callback(loop.stop)
+            if when == "at once":
+                deactivate_next()
 
     within(around, _handler, callback, callbacks, int)
 
     # The longest chains are looked through only when they have doubled.
-    assert most[0] <= 2 * max(around, 32) + 2
-    assert len(new) <= 2 * max(around, 32) + 2
-
-
-@KINDS
-@AROUND
-def test_chain_that_is_deactivated_from_within_stays_short(
-    loop, within, make, around, callbacks, new
-):
-    """What is deactivated is not the innermost then, but buried in the chain."""
-    most = []
-
-    def callback(left, deactivate):
-        with make() as deactivate_next:
-            deactivate()
-            most[:] = [max([*most, _length()])]
-            new.of(_state.contexts[1])
-            if left:
-                loop.add_callback(callback, left - 1, deactivate_next)
-            else:
-                loop.add_callback(loop.stop)
-
-    within(around, _handler, callback, callbacks, int)
-
-    # The longest chains are looked through only when they have doubled.
-    assert most[0] <= 2 * max(around, 32) + 8
-    assert len(new) <= 2 * max(around, 32) + 8
+    longest = around if when == "at once" else max(around, 32)
+    allowed = 2 * longest + (8 if when == "within the next" else 2)
+    assert most <= allowed
+    assert len(new) <= (2 if when == "at once" else allowed)
 
 
 def test_coroutines_that_call_each_other_one_after_another_leave_no_chain(loop, new):

@@ -1,7 +1,6 @@
 """Where stack contexts reach: native coroutines too; threads, streams, others never."""
 
 import asyncio
-import concurrent.futures
 import gc
 import re
 import socket
@@ -10,7 +9,6 @@ import weakref
 
 import pytest
 from tornado.iostream import IOStream, StreamClosedError
-from tornado.queues import Queue
 
 from gencoro import gen, introspect
 from gencoro.legacy.stack_context import (
@@ -18,9 +16,7 @@ from gencoro.legacy.stack_context import (
     StackContext,
     _state,
     run_with_stack_context,
-    wrap,
 )
-from gencoro.legacy.yieldpoints import Callback, Wait
 
 NONE = ((), None)
 
@@ -96,16 +92,6 @@ def coroutine(steps):
 
 
 # Native coroutines (Tornado #2383).
-
-
-def test_native_coroutine_is_within_the_context_at_each_step(loop, native, steps):
-    @gen.coroutine
-    def main():
-        result = yield _within("A", lambda: gen.convert_yielded(native()))
-        return result, Request.present
-
-    assert loop.run_sync(main) == ("A", None)
-    assert steps == ["A"] * 4
 
 
 def test_native_coroutines_in_a_list_are_within_the_context(loop, native, steps):
@@ -298,85 +284,6 @@ def test_native_coroutine_within_a_context_looks_like_itself(loop):
 # Coroutines and callbacks.
 
 
-def test_contexts_do_not_leak_between_coroutines(loop, coroutine, steps):
-    @gen.coroutine
-    def main():
-        results = yield [
-            _within("A", coroutine),
-            coroutine(),
-            _within("B", lambda: _within("C", coroutine)),
-        ]
-        return results, Request.present, _state.contexts
-
-    assert loop.run_sync(main) == (["A", None, "C"], None, NONE)
-    assert steps == ["A", None, "C"] * 4
-
-
-def test_context_of_a_callee_does_not_reach_its_caller(loop):
-    @gen.coroutine
-    def callee():
-        _within("A", lambda: loop.add_callback(int))
-        yield gen.moment
-        yield _within("A", lambda: gen.sleep(0))
-
-    @gen.coroutine
-    def main():
-        yield callee()
-        before = _state.contexts, Request.present
-        yield [callee(), callee()]
-        return before, (_state.contexts, Request.present)
-
-    assert loop.run_sync(main) == ((NONE, None), (NONE, None))
-
-
-def test_callback_of_others_has_the_context_of_who_waits_and_not_of_who_sets(loop):
-    queue, seen = Queue(), []
-
-    @gen.coroutine
-    def consumer():
-        yield queue.get()
-        seen.append(Request.present)
-
-    @gen.coroutine
-    def producer():
-        yield gen.moment
-        seen.append(Request.present)
-        yield queue.put("item")
-
-    @gen.coroutine
-    def main():
-        yield [_within("consumer", consumer), _within("producer", producer)]
-
-    loop.run_sync(main)
-
-    assert seen == ["producer", "consumer"]
-
-
-def test_yield_points_of_two_requests_are_kept_apart(loop):
-    seen = []
-
-    @gen.coroutine
-    def handler(name):
-        loop.add_callback((yield Callback("key")), name)
-        seen.append((name, (yield Wait("key")), Request.present))
-
-    @gen.coroutine
-    def main():
-        yield [
-            _within("A", lambda: handler("A")),
-            _within("B", lambda: handler("B")),
-            handler(None),
-        ]
-
-    loop.run_sync(main)
-
-    assert sorted(seen, key=str) == [
-        ("A", "A", "A"),
-        ("B", "B", "B"),
-        (None, None, None),
-    ]
-
-
 def test_asyncios_own_callbacks_know_the_contexts(loop):
     seen = []
 
@@ -432,35 +339,6 @@ def test_executor_works_with_none(loop, start):
         return (yield future)
 
     assert loop.run_sync(main) == (NONE, True)
-
-
-def test_wrapped_call_has_its_contexts_in_a_thread_and_leaves_none_there():
-    def work():
-        return wrapped(), _state.contexts, Request.present
-
-    wrapped = _within("A", lambda: wrap(lambda: Request.present))
-    with concurrent.futures.ThreadPoolExecutor(1) as pool:
-        first, second = pool.submit(work).result(), pool.submit(work).result()
-
-    assert first == second == ("A", NONE, None)
-
-
-def test_context_entered_in_a_thread_reaches_what_it_schedules_and_nobody_else(loop):
-    seen = []
-
-    def work():
-        _within("A", lambda: loop.add_callback(lambda: seen.append(Request.present)))
-        loop.add_callback(lambda: seen.append(Request.present))
-        return _state.contexts
-
-    @gen.coroutine
-    def main():
-        contexts = yield loop.run_in_executor(None, work)
-        yield gen.moment
-        return contexts, _state.contexts
-
-    assert loop.run_sync(main) == (NONE, NONE)
-    assert seen == ["A", None]
 
 
 @pytest.mark.parametrize(
@@ -587,20 +465,3 @@ def test_error_while_a_stream_is_read_does_not_go_to_who_made_it(loop, sockets, 
     assert handled == []
     [record] = caplog.records
     assert record.exc_info[0] is ValueError
-
-
-def test_handler_of_a_socket_has_the_context_of_who_added_it(loop, sockets):
-    seen = []
-
-    def handler(sock, _events):
-        sock.recv(10)
-        seen.append(Request.present)
-        loop.remove_handler(sock)
-        loop.stop()
-
-    ours, theirs = sockets
-    _within("A", lambda: loop.add_handler(ours, handler, loop.READ))
-    theirs.send(b"x")
-    loop.start()
-
-    assert seen == ["A"]

@@ -2,6 +2,7 @@
 
 import asyncio
 import concurrent.futures
+import contextlib
 import contextvars
 import gc
 import threading
@@ -11,6 +12,8 @@ import pytest
 from gencoro import gen
 from gencoro.legacy.adaptors import return_future
 from gencoro.legacy.futures import LegacyFuture
+
+CANCELLED = asyncio.CancelledError
 
 
 class Failure(Exception):
@@ -34,7 +37,7 @@ def _later(outcome):
 def _set(future, outcome):
     if isinstance(outcome, Failure):
         future.set_exception(outcome)
-    elif outcome is asyncio.CancelledError:
+    elif outcome is CANCELLED:
         future.cancel()
     else:
         future.set_result(outcome)
@@ -94,37 +97,19 @@ def _now():
 
 @KINDS
 @EACH_WAY
-def test_result_arrives(make, wait):
+@pytest.mark.parametrize("outcome", [42, Failure("of a Future"), CANCELLED])
+def test_outcome_arrives(make, wait, outcome):
     async def main():
-        return await _wait_for(wait(make(42)))
-
-    assert asyncio.run(main()) == 42
-
-
-@KINDS
-@EACH_WAY
-def test_error_arrives(make, wait):
-    async def main():
-        with pytest.raises((Failure, ExceptionGroup)) as caught:
-            await _wait_for(wait(make(Failure("of a Future"))))
-        return caught.value
-
-    error = asyncio.run(main())
-    if isinstance(error, ExceptionGroup):  # as a TaskGroup has it
-        [error] = error.exceptions
-    assert isinstance(error, Failure)
-    assert error.args == ("of a Future",)
-
-
-@KINDS
-@EACH_WAY
-def test_cancellation_arrives(make, wait):
-    async def main():
-        waiting = asyncio.ensure_future(wait(make(asyncio.CancelledError)))
+        waiting = asyncio.ensure_future(wait(make(outcome)))
         await asyncio.wait([waiting], timeout=5)
-        return waiting.cancelled()
+        if waiting.cancelled():
+            return CANCELLED
+        error = waiting.exception()
+        # A TaskGroup wraps the errors of its tasks.
+        [error] = getattr(error, "exceptions", [error])
+        return error or waiting.result()
 
-    assert asyncio.run(main())
+    assert asyncio.run(main()) is outcome
 
 
 @EACH_WAY
@@ -291,28 +276,17 @@ def test_future_waited_for_in_vain_is_waited_for_by_the_next_loop(made_early, wa
     assert asyncio.run(main()) == 42
 
 
-def test_run_until_complete_takes_it():
-    loop = asyncio.new_event_loop()
-    asyncio.set_event_loop(loop)
-    future = LegacyFuture()
-    loop.call_soon(future.set_result, 42)
+@pytest.mark.parametrize("is_given", [False, True])
+def test_run_until_complete_takes_it(is_given):
+    with contextlib.closing(asyncio.new_event_loop()) as loop:
+        asyncio.set_event_loop(None if is_given else loop)
+        future = LegacyFuture(loop=loop) if is_given else LegacyFuture()
+        loop.call_soon(future.set_result, 42)
 
-    result = loop.run_until_complete(future)
-    asyncio.set_event_loop(None)
-    loop.close()
+        seen = loop.run_until_complete(future), future.get_loop()
+        asyncio.set_event_loop(None)
 
-    assert result == 42
-
-
-def test_run_until_complete_takes_one_that_is_given_its_loop():
-    loop = asyncio.new_event_loop()
-    future = LegacyFuture(loop=loop)
-    loop.call_soon(future.set_result, 42)
-
-    result = loop.run_until_complete(future)
-    loop.close()
-
-    assert (result, future.get_loop()) == (42, loop)
+    assert seen == (42, loop)
 
 
 def test_it_belongs_to_the_loop_that_runs_when_it_is_waited_for(made_early):

@@ -15,7 +15,6 @@ from typing import Any
 import pytest
 
 from tests.helpers.legacy.differences import DIFFERENCES, reasons
-from tests.helpers.legacy.traps import TRAPS
 from tests.legacy.golden import stage
 
 GOLDEN = pathlib.Path(stage.HERE)
@@ -65,12 +64,6 @@ def test_every_difference_is_one_of_a_program_and_is_named_once():
     assert sorted(names) == sorted(reasons())
     assert [name for name in names if name not in PROGRAMS] == []
     assert [name for name in names if GENCORO[name] == TORNADO_4[name]] == []
-
-
-def test_every_trap_has_its_programs():
-    assert [trap for trap, names in TRAPS.items() if not names] == []
-    unknown = {name for names in TRAPS.values() for name in names} - PROGRAMS.keys()
-    assert unknown == set()
 
 
 def test_golden_files_can_be_read_by_the_python_of_old_tornado():

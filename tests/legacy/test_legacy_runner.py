@@ -5,7 +5,6 @@ import copy
 import gc
 import logging
 import re
-import sys
 import traceback
 
 import pytest
@@ -486,20 +485,6 @@ def test_derived_runner_sees_each_step_with_yield_points_too(loop, steps):
     assert ("tracer", "run") in steps
 
 
-def test_derived_runner_may_have_attributes(loop):
-    @gen.coroutine
-    def main():
-        generator, future = _body(), LegacyFuture()
-        runner = AttributeTracer(generator, future, next(generator))
-        result = yield future
-        return result, runner.runs
-
-    result, runs = loop.run_sync(main)
-
-    assert result == 42
-    assert runs >= 2
-
-
 def test_two_derived_runners_of_one_class_become_one_legacy_class(loop):
     @gen.coroutine
     def main():
@@ -610,7 +595,7 @@ def test_tree_shows_where_it_stands(loop):
 
     trees = loop.run_sync(main, timeout=10)
 
-    here = r"test_legacy_runner\.py"
+    here = r"tests/legacy/test_legacy_runner\.py"
     for tree, line in zip(trees, [2, 3]):
         place = rf"waits\(\) at {here}:{_line_after(waits, line)}"
         outside = rf"outer\(\) at {here}:{_line_after(outer, 2)}"
@@ -656,7 +641,10 @@ def look(loop, sleeper):
 def test_tree_tells_what_kind_of_yield_point_it_is(look, loop, make, told):
     line, tree = look(make, lambda _: introspect.format_tree(loop))
 
-    assert f"waits() at test_legacy_runner.py:{line}: {told}" in tree.splitlines()
+    assert (
+        f"waits() at tests/legacy/test_legacy_runner.py:{line}: {told}"
+        in tree.splitlines()
+    )
 
 
 def test_tree_tells_which_callback_is_missing(loop):
@@ -683,7 +671,7 @@ def test_tree_tells_which_callback_is_missing(loop):
     )
 
 
-IN_A_LIST = pytest.mark.parametrize(
+@pytest.mark.parametrize(
     "make",
     [
         lambda sleeper: [Never([]), sleeper()],
@@ -693,52 +681,20 @@ IN_A_LIST = pytest.mark.parametrize(
     ],
     ids=["list", "dict", "MultiYieldPoint", "YieldFuture"],
 )
+def test_tree_and_traceback_lead_through_a_list(look, loop, make):
+    def see(future):
+        return introspect.format_tree(loop), introspect.traceback_of(future)
 
-
-@IN_A_LIST
-def test_tree_shows_the_children_of_a_list(look, loop, make):
-    line, tree = look(make, lambda _: introspect.format_tree(loop))
+    line, (tree, trace) = look(make, see)
 
     assert re.search(
         rf"^waits\(\) at \S+:{line}: .+\n-> sleeper\(\) at \S+: sleep",
         tree,
         re.MULTILINE,
     )
-
-
-@IN_A_LIST
-def test_traceback_leads_through_a_list(look, make):
-    line, summary = look(
-        make, lambda future: traceback.extract_tb(introspect.traceback_of(future))
-    )
-
+    summary = traceback.extract_tb(trace)
     assert [entry.name for entry in summary] == ["waits", "sleeper"]
     assert summary[0].lineno == line
-
-
-def test_traceback_leads_to_the_yield_of_a_yield_point(loop):
-    @gen.coroutine
-    def waits():
-        yield Callback("key")
-        yield Wait("key")
-
-    @gen.coroutine
-    def outer():
-        yield [waits()]
-
-    @gen.coroutine
-    def main():
-        future = outer()
-        yield _turns(3)
-        summary = traceback.extract_tb(introspect.traceback_of(future))
-        future.cancel()
-        yield _ending_of(future)
-        return [(entry.name, entry.lineno) for entry in summary]
-
-    assert loop.run_sync(main, timeout=10) == [
-        ("outer", _line_after(outer, 2)),
-        ("waits", _line_after(waits, 3)),
-    ]
 
 
 def test_suspended_tells_it_by_its_line(loop):
@@ -766,18 +722,6 @@ def test_suspended_tells_it_by_its_line(loop):
 
 
 # Errors and recursion.
-
-
-def test_thousands_of_ready_yield_points_take_no_stack(loop):
-    @gen.coroutine
-    def main():
-        total = 0
-        for number in range(3 * sys.getrecursionlimit()):
-            (yield Callback("key"))(number)
-            total += (yield Wait("key")) - number + 1
-        return total
-
-    assert loop.run_sync(main) == 3 * sys.getrecursionlimit()
 
 
 def test_traceback_of_an_error_has_the_users_frames_only(loop):
