@@ -32,13 +32,6 @@ from gencoro.legacy.stack_context import ExceptionStackContext
 from tests.helpers.compat.rows import uses
 from tests.helpers.compat.serving import Site, closing_sites
 
-BEFORE = {
-    "initialize": HTTPServer.__dict__["initialize"],
-    "request": HTTPServerRequest.__dict__["__init__"],
-    "write": HTTP1Connection.__dict__["write"],
-    "set_close_callback": HTTP1Connection.__dict__["set_close_callback"],
-}
-
 
 @pytest.fixture
 def site(loop):
@@ -137,14 +130,6 @@ def test_none_for_a_loop_is_none(loop):
     assert server.ssl_options is None
 
 
-def test_server_of_today_is_made_as_it_is(loop):
-    server = HTTPServer(answer, True, True, None, "https")
-
-    assert server.xheaders is True
-    assert server.protocol == "https"
-    assert server.no_keep_alive is True
-
-
 def test_application_listens_on_a_loop(site):
     probe, port = bind_unused_port()
     probe.close()
@@ -221,22 +206,9 @@ def test_connections_are_closed_though_nobody_waits(site):
     assert site.run(leave_open) == b""
 
 
-def test_connections_are_closed_and_awaited(site):
-    site.serve(Hello)
-
-    async def close():
-        closing = site.server.close_all_connections()
-        assert asyncio.iscoroutine(closing)
-        await closing
-
-    site.run(close)
-
-
-@uses("tornado.httpserver._ServerRequestAdapter", "tornado.httpserver._cpu_count")
+@uses("tornado.httpserver._cpu_count")
 def test_module_has_its_former_names(compat):
     assert tornado.httpserver._cpu_count() >= 1
-    with pytest.raises(AttributeError, match="HTTPServerConnectionDelegate"):
-        tornado.httpserver._ServerRequestAdapter  # noqa: B018
 
 
 # The connection.
@@ -402,25 +374,6 @@ def test_client_reads_before_the_loop_runs(site):
     assert body.result() == b"hello"
 
 
-def test_client_of_today_awaits_what_it_reads(site):
-    site.serve(Hello)
-    bodies = []
-
-    async def fetch():
-        with contextlib.closing(await site.connect()) as stream:
-            connection = HTTP1Connection(stream, True)
-            start_line = RequestStartLine("GET", "/", "HTTP/1.1")
-            await connection.write_headers(start_line, HTTPHeaders({"Host": "a"}))
-            connection.finish()
-            reading = connection.read_response(Collector(bodies.append))
-            assert asyncio.iscoroutine(reading)
-            await reading
-
-    site.run(fetch)
-
-    assert bodies == [b"hello"]
-
-
 # Requests and headers.
 
 HEADERS = HTTPHeaders({"Host": "example.com:80", "X-A": "1"})
@@ -524,17 +477,3 @@ def test_server_works_on_a_thread_of_its_own(compat):
     thread.join()
 
     assert answered == [b"hello"]
-
-
-def test_uninstall_leaves_nothing():
-    gencoro.compat.install()
-    assert HTTP1Connection.__dict__["write"] is not BEFORE["write"]
-
-    gencoro.compat.uninstall()
-
-    assert HTTPServer.__dict__["initialize"] is BEFORE["initialize"]
-    assert HTTPServerRequest.__dict__["__init__"] is BEFORE["request"]
-    assert HTTP1Connection.__dict__["write"] is BEFORE["write"]
-    close = HTTP1Connection.__dict__["set_close_callback"]
-    assert close is BEFORE["set_close_callback"]
-    assert not hasattr(HTTPServerRequest, "supports_http_1_1")

@@ -6,10 +6,8 @@ import socket
 import subprocess
 import sys
 import threading
-import warnings
 
 import pytest
-import tornado.ioloop
 from tornado.ioloop import IOLoop as EarlyIOLoop
 
 import gencoro.ioloop
@@ -327,9 +325,3 @@ loop.start()
         timeout=60,
     )
     assert (done.stdout, done.stderr) == ("ready 42\n", "")
-
-
-def test_warnings_of_legacy_uses_stay_silent(loop):
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        assert tornado.ioloop.IOLoop.instance() is loop

@@ -155,19 +155,12 @@ def test_stream_needs_no_current_loop(compat, seen):
     its_loop.close()
 
 
-def test_sizes_come_after_the_loop(loop):
+@pytest.mark.parametrize("has_loop", [True, False])
+def test_sizes_come_after_the_loop_if_there_is_one(loop, has_loop):
     ours, theirs = socket.socketpair()
     with theirs:
-        stream = IOStream(ours, loop, 1000, read_chunk_size=10)
-
-        assert (stream.max_buffer_size, stream.read_chunk_size) == (1000, 10)
-        stream.close()
-
-
-def test_sizes_alone_are_what_they_are_today(loop):
-    ours, theirs = socket.socketpair()
-    with theirs:
-        stream = IOStream(ours, 1000, 10)
+        before = [loop] if has_loop else []
+        stream = IOStream(ours, *before, 1000, 10)
 
         assert (stream.max_buffer_size, stream.read_chunk_size) == (1000, 10)
         assert stream.io_loop is loop
@@ -874,16 +867,6 @@ def test_connection_that_is_given_up(loop, listener, seen, caplog):
     assert caplog.records == []
 
 
-def test_connect_of_today(loop, listener):
-    stream = IOStream(socket.socket())
-
-    async def connect():
-        return await stream.connect(listener.getsockname(), "localhost")
-
-    assert loop.run_sync(connect) is stream
-    stream.close()
-
-
 @uses(
     "tornado.iostream.SSLIOStream.connect",
     "tornado.iostream.SSLIOStream.wait_for_handshake",
@@ -928,25 +911,6 @@ def test_handshake_that_fails(loop, listener, seen, tls, caplog):
     assert seen == ["closed"]
     assert isinstance(client.error, ssl.SSLError)
     assert "Connect error" not in caplog.text
-
-
-def test_handshakes_of_today(loop, listener, tls):
-    server_tls, client_tls = tls
-    client = SSLIOStream(socket.socket(), ssl_options=client_tls)
-
-    async def connect():
-        connecting = client.connect(listener.getsockname(), "localhost")
-        connection, _address = listener.accept()
-        wrapped = server_tls.wrap_socket(
-            connection, server_side=True, do_handshake_on_connect=False
-        )
-        server = SSLIOStream(wrapped, ssl_options=server_tls)
-        assert await server.wait_for_handshake() is server
-        assert await connecting is client
-        return server
-
-    loop.run_sync(connect).close()
-    client.close()
 
 
 # Names.
@@ -1010,16 +974,6 @@ def test_stream_goes_when_nobody_has_it(loop, seen):
     finally:
         gc.enable()
         theirs.close()
-
-
-def test_uninstalled_streams_are_todays(io_loop):
-    before = dict(vars(BaseIOStream)), dict(vars(IOStream)), dict(vars(SSLIOStream))
-    gencoro.compat.install()
-    assert vars(BaseIOStream)["read_bytes"] is not before[0]["read_bytes"]
-    gencoro.compat.uninstall()
-
-    after = dict(vars(BaseIOStream)), dict(vars(IOStream)), dict(vars(SSLIOStream))
-    assert after == before
 
 
 def test_stream_outlives_compat(io_loop, seen):

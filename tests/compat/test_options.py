@@ -1,13 +1,10 @@
 """tornado.options and tornado.log as code of Tornado 2 to 4 uses them."""
 
-import inspect
 import logging
 
 import pytest
-import tornado.options
 from tornado.log import LogFormatter
 
-import gencoro.compat
 from tests.helpers.compat.rows import uses
 
 
@@ -93,13 +90,3 @@ def test_format_comes_first(compat, record):
     assert LogFormatter("<%(message)s>").format(record) == "<it fails>"
     assert LogFormatter("%(asctime)s", "then").format(record) == "then"
     assert LogFormatter(color=False, fmt="%(message)s").format(record) == "it fails"
-
-
-def test_uninstall_leaves_nothing():
-    before = LogFormatter.__init__
-
-    gencoro.compat.install()
-    gencoro.compat.uninstall()
-
-    assert inspect.getattr_static(LogFormatter, "__init__") is before
-    assert not hasattr(tornado.options, "_Options")

@@ -208,11 +208,3 @@ def test_autoreload_on_the_current_loop(loop, monkeypatch):
     autoreload.start(1)
 
     assert list(autoreload._io_loops) == [loop]
-
-
-@uses("tornado.autoreload._close_all_fds")
-def test_what_is_not_served(compat):
-    with pytest.raises(ImportError, match="not inherited"):
-        from tornado.autoreload import _close_all_fds
-
-        _close_all_fds(None)

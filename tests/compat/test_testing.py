@@ -9,7 +9,6 @@ import unittest
 
 import pytest
 
-import gencoro.compat
 from tests.helpers.compat.rows import uses
 
 # What makes a module one of the callback era, in one line.
@@ -363,10 +362,6 @@ def test_time_out_of_a_test(module):
     assert passes(tests)
 
 
-def test_class_can_be_made_without_a_test(module):
-    assert module("class Test(AsyncTestCase): pass").Test()
-
-
 def test_pytest_runs_legacy_tests(tmp_path):
     (tmp_path / "conftest.py").write_text("import gencoro.compat as c\nc.install()\n")
     (tmp_path / "test_it.py").write_text(
@@ -405,18 +400,3 @@ def test_tornados_own_runner_runs_legacy_tests(tmp_path):
 
     assert done.returncode == 0, done.stderr
     assert "OK" in done.stderr
-
-
-def test_all_is_gone_after_uninstall():
-    import tornado.testing
-
-    before = dict(vars(tornado.testing)), dict(vars(tornado.testing.AsyncTestCase))
-    gencoro.compat.install()
-    assert tornado.testing.LogTrapTestCase
-    tornado.testing.get_unused_port()
-    gencoro.compat.uninstall()
-
-    assert before == (
-        dict(vars(tornado.testing)),
-        dict(vars(tornado.testing.AsyncTestCase)),
-    )

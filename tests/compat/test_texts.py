@@ -1,6 +1,5 @@
 """tornado.locale and tornado.escape as code of Tornado 2 to 5 uses them."""
 
-import pytest
 import tornado.escape
 import tornado.locale
 from tornado.locale import Locale
@@ -43,16 +42,3 @@ def test_json(compat):
     from tornado.escape import _json_decode, _json_encode
 
     assert _json_decode(_json_encode({"a": [1]})) == {"a": [1]}
-
-
-@uses(
-    "tornado.escape._HTML_UNICODE_MAP",
-    "tornado.escape._XHTML_ESCAPE_DICT",
-    "tornado.escape._XHTML_ESCAPE_RE",
-)
-@pytest.mark.parametrize(
-    "name", ["_HTML_UNICODE_MAP", "_XHTML_ESCAPE_DICT", "_XHTML_ESCAPE_RE"]
-)
-def test_what_is_not_served(compat, name):
-    with pytest.raises(AttributeError, match="html"):
-        getattr(tornado.escape, name)

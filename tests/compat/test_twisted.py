@@ -61,18 +61,3 @@ def test_resolver_is_configured_by_name(compat):
         assert type(Resolver()) is TwistedResolver
     finally:
         Resolver._restore_configuration(saved)
-
-
-@uses(
-    "tornado.platform.twisted.TornadoDelayedCall",
-    "tornado.platform.twisted.TornadoReactor",
-    "tornado.platform.twisted.TwistedIOLoop",
-)
-@pytest.mark.parametrize(
-    "name", ["TornadoDelayedCall", "TornadoReactor", "TwistedIOLoop"]
-)
-def test_bridges_to_other_loops_say_what_to_use(compat, name):
-    pytest.importorskip("twisted")
-    sentence = rf"twisted\.{name} was last in Tornado 5\.1, .*; use Twisted's"
-    with pytest.raises(ImportError, match=sentence):
-        exec(f"from tornado.platform.twisted import {name}")  # noqa: S102

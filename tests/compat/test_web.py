@@ -23,6 +23,7 @@ from tornado.web import (
 
 import gencoro.compat
 import gencoro.gen
+from gencoro.legacy.engine import engine
 from gencoro.legacy.stack_context import (
     ExceptionStackContext,
     StackContext,
@@ -31,8 +32,6 @@ from gencoro.legacy.stack_context import (
 )
 from tests.helpers.compat.rows import uses
 from tests.helpers.compat.serving import closing_sites
-
-BEFORE = dict(vars(RequestHandler))
 
 
 @pytest.fixture
@@ -57,53 +56,108 @@ class Boom(Exception):
     pass
 
 
-def fail():
+def fail(*_args):
     raise Boom("boom")
+
+
+def _raise(error):
+    raise error
 
 
 # The decorator.
 
 
-@uses("tornado.web.asynchronous")
-def test_asynchronous_method_ends_when_it_says_so(site):
+def _writes_and_finishes_later(self):
+    self.write("first ")
+    later(self.finish, "last")
+
+
+def _refuses_later(self):
+    later(_raise, HTTPError(418, reason="Short and stout"))
+
+
+def _finishes_and_fails(self):
+    self.finish("done")
+    fail()
+
+
+@gen.coroutine
+def _waits_for_a_cancelled_future(self):
+    future = asyncio.get_running_loop().create_future()
+    later(future.cancel)
+    yield future
+
+
+def _yielding(gen_module, then):
+    @gen_module.coroutine
+    def get(self):
+        yield gen.sleep(0)
+        then(self)
+
+    return get
+
+
+async def _awaits(self):
+    await asyncio.sleep(0)
+    self.write("native")
+
+
+@engine
+def _waits_in_an_engine(self):
+    self.finish((yield gencoro.gen.Task(later_with, "engine")))
+
+
+@engine
+def _fails_in_an_engine(self):
+    yield gencoro.gen.moment
+    fail()
+
+
+def _is_a_plain_generator(self):
+    yield gencoro.gen.moment
+
+
+# What stands below the decorator; the status and the body; what is logged.
+METHODS = {
+    "finishes later": (_writes_and_finishes_later, 200, b"first last", ""),
+    "fails later": (lambda self: later(later, fail), 500, b"500", "Boom: boom"),
+    "refuses later": (_refuses_later, 418, b"418: Short and stout", "418 GET /"),
+    "fails at once": (lambda self: fail(), 500, b"500", "Uncaught exception GET /"),
+    "fails when finished": (_finishes_and_fails, 200, b"done", "Boom: boom"),
+    "is cancelled": (_waits_for_a_cancelled_future, 500, b"500", ""),
+    "coroutine": (
+        _yielding(gencoro.gen, lambda self: self.write("co")),
+        200,
+        b"co",
+        "",
+    ),
+    "Tornado's": (_yielding(gen, lambda self: self.write("co")), 200, b"co", ""),
+    "failing coroutine": (_yielding(gencoro.gen, fail), 500, b"500", "Boom: boom"),
+    "Tornado's that fails": (_yielding(gen, fail), 500, b"500", "Boom: boom"),
+    "native coroutine": (_awaits, 200, b"native", ""),
+    "engine": (_waits_in_an_engine, 200, b"engine", ""),
+    "failing engine": (_fails_in_an_engine, 500, b"500", "Boom: boom"),
+    "plain generator": (_is_a_plain_generator, 500, b"500", "TypeError: object"),
+    "returns a text": (lambda self: "text", 500, b"500", "BadYieldError"),
+}
+
+
+@uses(
+    "tornado.web.asynchronous",
+    "tornado.web.RequestHandler._stack_context_handle_exception",
+)
+@pytest.mark.parametrize("name", METHODS)
+def test_asynchronous_method_answers(site, caplog, name):
+    method, code, body, logged = METHODS[name]
+
     class Handler(RequestHandler):
-        @asynchronous
-        def get(self):
-            self.write("first ")
-            later(self.on_later)
-
-        def on_later(self):
-            self.finish("last")
-
-    assert site.serve(Handler).fetch().body == b"first last"
-
-
-@uses("tornado.web.RequestHandler._stack_context_handle_exception")
-def test_error_of_callback_answers_with_500(site, caplog):
-    class Handler(RequestHandler):
-        @asynchronous
-        def get(self):
-            later(later, fail)
+        get = asynchronous(method)
 
     response = site.serve(Handler).fetch()
 
-    assert response.code == 500
-    assert "Uncaught exception GET /" in caplog.text
-    assert "Boom: boom" in caplog.text
-
-
-def test_http_error_of_callback_keeps_its_code(site):
-    class Handler(RequestHandler):
-        @asynchronous
-        def get(self):
-            later(self.refuse)
-
-        def refuse(self):
-            raise HTTPError(418, reason="Short and stout")
-
-    response = site.serve(Handler).fetch()
-
-    assert (response.code, response.reason) == (418, "Short and stout")
+    assert response.code == code
+    assert body in response.body
+    assert logged in caplog.text
 
 
 def test_error_goes_through_methods_of_the_handler(site):
@@ -132,15 +186,6 @@ def test_handler_of_errors_finds_them_in_exc_info(site):
             self.finish(repr(sys.exc_info()[1] is e))
 
     assert site.serve(Handler).fetch().body == b"True"
-
-
-def test_error_at_once_answers_with_500(site):
-    class Handler(RequestHandler):
-        @asynchronous
-        def get(self):
-            fail()
-
-    assert site.serve(Handler).fetch().code == 500
 
 
 def test_error_after_the_response_has_begun_closes_it(site, caplog):
@@ -227,75 +272,8 @@ def test_client_that_has_gone_is_nobodys_error(site, caplog):
     assert "Uncaught exception" not in caplog.text
 
 
-def test_error_after_finish_is_logged_only(site, caplog):
+def test_asynchronous_below_a_coroutine_or_an_engine(site):
     class Handler(RequestHandler):
-        @asynchronous
-        def get(self):
-            self.finish("done")
-            fail()
-
-    assert site.serve(Handler).fetch().body == b"done"
-    assert "Boom: boom" in caplog.text
-
-
-def test_coroutine_that_is_cancelled_answers_with_500(site):
-    class Handler(RequestHandler):
-        @asynchronous
-        @gen.coroutine
-        def get(self):
-            future = asyncio.get_running_loop().create_future()
-            later(future.cancel)
-            yield future
-
-    assert site.serve(Handler).fetch().code == 500
-
-
-@pytest.mark.parametrize("gen_module", [gen, gencoro.gen])
-def test_asynchronous_above_coroutine_finishes_with_it(site, gen_module):
-    class Handler(RequestHandler):
-        @asynchronous
-        @gen_module.coroutine
-        def get(self):
-            yield gen.sleep(0)
-            self.write("co")
-
-        @asynchronous
-        @gen_module.coroutine
-        def post(self):
-            yield gen.sleep(0)
-            fail()
-
-    site.serve(Handler)
-
-    assert site.fetch().body == b"co"
-    assert site.fetch(method="POST", body="").code == 500
-
-
-def test_asynchronous_above_native_coroutine_finishes_with_it(site):
-    class Handler(RequestHandler):
-        @asynchronous
-        async def get(self):
-            await asyncio.sleep(0)
-            self.write("native")
-
-    assert site.serve(Handler).fetch().body == b"native"
-
-
-def test_asynchronous_with_engine(site):
-    class Above(RequestHandler):
-        @asynchronous
-        @gencoro.gen.engine
-        def get(self):
-            answer = yield gencoro.gen.Task(later_with, "engine")
-            self.finish(answer)
-
-        @asynchronous
-        @gencoro.gen.engine
-        def post(self):
-            yield gencoro.gen.moment
-            fail()
-
-    class Below(RequestHandler):
         @gencoro.gen.coroutine
         @asynchronous
         def get(self):
@@ -307,27 +285,10 @@ def test_asynchronous_with_engine(site):
             answer = yield gencoro.gen.Task(later_with, "generator")
             self.finish(answer)
 
-        @asynchronous
-        def put(self):
-            yield gencoro.gen.moment
+    site.serve(Handler)
 
-    site.serve(("/above", Above), ("/below", Below))
-
-    assert site.fetch("/above").body == b"engine"
-    assert site.fetch("/above", method="POST", body="").code == 500
-    assert site.fetch("/below").body == b"below"
-    assert site.fetch("/below", method="POST", body="").body == b"generator"
-    assert site.fetch("/below", method="PUT", body="").code == 500
-
-
-def test_asynchronous_refuses_what_cannot_be_waited_for(site, caplog):
-    class Handler(RequestHandler):
-        @asynchronous
-        def get(self):
-            return "text"
-
-    assert site.serve(Handler).fetch().code == 500
-    assert "BadYieldError" in caplog.text
+    assert site.fetch().body == b"below"
+    assert site.fetch(method="POST", body="").body == b"generator"
 
 
 def test_prepare_may_be_asynchronous(site):
@@ -954,23 +915,6 @@ def test_module_has_its_former_names(compat):
     assert tornado.web._unquote_or_none(None) is None
 
 
-@uses(
-    "tornado.web.Application._get_host_handlers",
-    "tornado.web.RequestHandler._execute_finish",
-    "tornado.web.RequestHandler._execute_method",
-    "tornado.web.RequestHandler._generate_headers",
-    "tornado.web.RequestHandler._when_complete",
-    "tornado.web._RequestDispatcher",
-)
-def test_what_is_not_served_is_not_there(compat):
-    with pytest.raises(ImportError, match=r"Application\.get_handler_delegate"):
-        from tornado.web import _RequestDispatcher  # noqa: F401
-    for name in ("_execute_finish", "_execute_method", "_generate_headers"):
-        assert not hasattr(RequestHandler, name)
-    assert not hasattr(RequestHandler, "_when_complete")
-    assert not hasattr(Application, "_get_host_handlers")
-
-
 def test_asynchronous_handlers_outlive_uninstall(site):
     class Handler(RequestHandler):
         @asynchronous
@@ -984,18 +928,6 @@ def test_asynchronous_handlers_outlive_uninstall(site):
     site.serve(Handler)
     try:
         assert site.fetch().code == 418
-    finally:
-        gencoro.compat.install()  # the fixture takes it away
-
-
-def test_uninstall_leaves_nothing(loop):
-    gencoro.compat.install()
-    assert vars(RequestHandler)["flush"] is not BEFORE["flush"]
-
-    gencoro.compat.uninstall()
-    try:
-        assert dict(vars(RequestHandler)) == BEFORE
-        assert not hasattr(tornado.web, "asynchronous")
     finally:
         gencoro.compat.install()  # the fixture takes it away
 

@@ -1,6 +1,5 @@
 """tornado.websocket as code of Tornado 2 to 5 uses it, both ends of a connection."""
 
-import asyncio
 import logging
 
 import pytest
@@ -17,19 +16,11 @@ from tornado.websocket import (
     websocket_connect,
 )
 
-import gencoro.compat
 from gencoro.legacy.stack_context import ExceptionStackContext
 from tests.helpers.compat.rows import uses
 
 # What a test waits for at the longest; no test needs it.
 PATIENCE_S = 20.0
-
-BEFORE = {
-    "connect": tornado.websocket.websocket_connect,
-    "client": WebSocketClientConnection.__init__,
-    "get": WebSocketHandler.__dict__["get"],
-    "protocol": WebSocketProtocol13.__init__,
-}
 
 
 class EchoHandler(WebSocketHandler):
@@ -164,13 +155,6 @@ class NoLimitHandler(EchoHandler):
     max_message_size = None
 
 
-class WaitingOpenHandler(EchoHandler):
-    @gen.coroutine
-    def open(self):
-        yield gen.moment
-        self.write_message("opened")
-
-
 @pytest.fixture
 def told():
     return []
@@ -199,7 +183,6 @@ def app(compat, told, closed):
         ("/protocol", LegacyProtocolHandler),
         ("/methods", LegacyMethodsHandler),
         ("/limit", NoLimitHandler),
-        ("/open", WaitingOpenHandler),
     ]
     return web.Application(handlers, told=told, closed=closed)
 
@@ -501,14 +484,6 @@ def test_send_error_answers_before(run, url):
     assert caught.value.code == 403
 
 
-def test_open_may_be_a_coroutine(run, url):
-    async def main():
-        connection = await websocket_connect(f"{url}/open")
-        return await read(connection)
-
-    assert run(main) == "opened"
-
-
 # What stands below.
 
 
@@ -562,27 +537,3 @@ def test_other_names(compat):
 
     assert issubclass(module.WebSocketProtocol8, WebSocketProtocol)
     assert list(module.xrange(2)) == [0, 1]
-
-
-@uses("tornado.websocket.WebSocketProtocol76", "tornado.websocket.WebSocketRequest")
-@pytest.mark.parametrize("name", ["WebSocketProtocol76", "WebSocketRequest"])
-def test_what_is_gone_for_good_says_so(compat, name):
-    text = f"{name} was last in Tornado .*; use WebSocket"
-    with pytest.raises(AttributeError, match=text):
-        getattr(tornado.websocket, name)
-
-
-def test_uninstall_puts_the_originals_back(compat):
-    assert tornado.websocket.websocket_connect is not BEFORE["connect"]
-
-    gencoro.compat.uninstall()
-
-    assert BEFORE == {
-        "connect": tornado.websocket.websocket_connect,
-        "client": WebSocketClientConnection.__init__,
-        "get": WebSocketHandler.__dict__["get"],
-        "protocol": WebSocketProtocol13.__init__,
-    }
-    assert not hasattr(WebSocketHandler, "stream")
-    assert "send_error" not in vars(WebSocketHandler)
-    assert asyncio.iscoroutinefunction(WebSocketHandler.get)

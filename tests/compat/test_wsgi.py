@@ -304,12 +304,3 @@ def test_module_has_its_former_names(compat):
     assert asyncio.run(wait()) is None
     assert tornado.wsgi.from_wsgi_str("caf\u00c3\u00a9").decode() == "caf\u00e9"
     assert gen.is_future(tornado.wsgi._dummy_future)
-
-
-def test_uninstall_leaves_nothing():
-    before = dict(vars(WSGIContainer))
-    gencoro.compat.install()
-    gencoro.compat.uninstall()
-
-    assert dict(vars(WSGIContainer)) == before
-    assert not hasattr(tornado.wsgi, "WSGIAdapter")
