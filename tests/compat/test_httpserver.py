@@ -239,19 +239,6 @@ def test_connection_calls_back_when_written(site, by_name):
     assert site.serve(callback).fetch().body == b"abcd"
 
 
-def test_connection_returns_futures_without_callback(site):
-    async def respond(connection):
-        headers = HTTPHeaders({"Content-Length": "4"})
-        await connection.write_headers(ResponseStartLine("", 200, "OK"), headers, b"ab")
-        await connection.write(b"cd")
-        connection.finish()
-
-    def callback(request):
-        gen.convert_yielded(respond(request.connection))
-
-    assert site.serve(callback).fetch().body == b"abcd"
-
-
 def test_connection_that_is_closed_does_not_call_back(site):
     def callback(request):
         request.connection.stream.close()

@@ -102,7 +102,7 @@ def wait_until(loop, condition):
         while not condition():
             await asyncio.sleep(0)
 
-    loop.run_sync(wait, timeout=10)
+    loop.run_sync(wait, timeout=60)
 
 
 @contextlib.contextmanager

@@ -43,7 +43,7 @@ def called_back(loop, start):
         seen.append(result)
         loop.stop()
 
-    timeout = loop.call_later(5, loop.stop)
+    timeout = loop.call_later(60, loop.stop)
     start(stop)
     loop.start()
     loop.remove_timeout(timeout)

@@ -30,7 +30,7 @@ PREFORKING = """
             stream.write(str(task_id()).encode())
             stream.close()
 
-    signal.alarm(30)
+    signal.alarm(120)
     if "early" in sys.argv:
         IOLoop.instance()
     server = WhoAmI()
@@ -56,7 +56,7 @@ def exit_code(loop, process):
         seen.append(code)
         loop.stop()
 
-    timeout = loop.call_later(10, loop.stop)
+    timeout = loop.call_later(60, loop.stop)
     process.set_exit_callback(ended)
     loop.start()
     loop.remove_timeout(timeout)
@@ -75,8 +75,8 @@ def test_preforking_server(args):
     try:
         port = int(program.stdout.readline())
         for _ in range(2):
-            with socket.create_connection(("127.0.0.1", port), 10) as client:
-                client.settimeout(10)
+            with socket.create_connection(("127.0.0.1", port), 60) as client:
+                client.settimeout(60)
                 answers.add(client.recv(10))
     finally:
         os.killpg(program.pid, signal.SIGKILL)
@@ -140,7 +140,7 @@ def test_exit_callback_within_the_callers_contexts(loop, uninitialized):
         process = Subprocess([sys.executable, "-c", "exit(3)"])
         process.set_exit_callback(lambda code: 1 / (code - 3))
     seen.clear()
-    timeout = loop.call_later(10, loop.stop)
+    timeout = loop.call_later(60, loop.stop)
     loop.start()
     loop.remove_timeout(timeout)
 
@@ -153,7 +153,7 @@ def test_signal_handler_is_in_nobodys_contexts(loop, uninitialized, monkeypatch)
     with ExceptionStackContext(lambda *exc_info: True):
         Subprocess.initialize()
     os.kill(os.getpid(), signal.SIGCHLD)
-    loop.call_later(10, loop.stop)
+    loop.call_later(60, loop.stop)
     while not seen:
         loop.add_callback(loop.stop)
         loop.start()

@@ -1,7 +1,6 @@
 """tornado.tcpserver and tornado.tcpclient as code of Tornado 2 to 5 uses them."""
 
 import asyncio
-import inspect
 import socket
 import ssl
 
@@ -181,16 +180,6 @@ def test_connect_returns_a_future(server, loop):
         stream = yield future
         assert future.result() is stream
         return (yield stream.read_until_close())
-
-    assert loop.run_sync(main) == b"hello"
-
-
-def test_connect_is_awaited(server, loop):
-    async def main():
-        coroutine = TCPClient().connect("127.0.0.1", server.port)
-        assert inspect.iscoroutine(coroutine)
-        stream = await coroutine
-        return await stream.read_until_close()
 
     assert loop.run_sync(main) == b"hello"
 

@@ -20,6 +20,7 @@ OF_PYTHON_2 = "from __future__ import print_function\n"
 def module(tmp_path, monkeypatch, compat):
     """Make modules of tests from their source."""
     monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setenv("ASYNC_TEST_TIMEOUT", "60")
     made = []
 
     def make(source, head=LEGACY):

@@ -553,17 +553,6 @@ def test_flush_of_head_calls_back(site):
     assert site.log == ["written"]
 
 
-def test_flush_without_callback_returns_a_future(site):
-    class Handler(RequestHandler):
-        async def get(self):
-            self.write("1")
-            await self.flush()
-            await self.flush(include_footers=False)
-            await self.flush(False, None)
-
-    assert site.serve(Handler).fetch().body == b"1"
-
-
 def test_flush_callback_has_contexts(site):
     class Handler(RequestHandler):
         @asynchronous

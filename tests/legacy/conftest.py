@@ -7,13 +7,18 @@ import subprocess
 import sys
 import textwrap
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import pytest
 
 from gencoro.futures import app_log
 from gencoro.ioloop import IOLoop
+
+ROOT = str(pathlib.Path(__file__).parents[2])
+
+# What a test waits for at the longest, on a busy machine too.
+PATIENCE_S = 300.0
 
 # Collecting doctests would import each program a second time, by its path.
 collect_ignore = ["golden"]
@@ -32,19 +37,17 @@ def script() -> Callable[..., str]:
     It must end well, and without a word on stderr.
     """
 
-    def script(source: str | pathlib.Path, *options: str) -> str:
-        if isinstance(source, str):
-            source = textwrap.dedent(source)
-            call = ["-c", source]
-        else:
-            call = [str(source)]
+    def script(source: str, *options: str, arguments: Sequence[str] = ()) -> str:
+        is_file = source.endswith(".py")
+        call = [source] if is_file else ["-c", textwrap.dedent(source)]
         done = subprocess.run(
-            [sys.executable, *options, *call],
-            env=os.environ | {"PYTHONASYNCIODEBUG": "", "GENCORO_DEBUG": ""},
+            [sys.executable, *options, *call, *arguments],
+            env=os.environ
+            | {"PYTHONASYNCIODEBUG": "", "GENCORO_DEBUG": "", "PYTHONPATH": ROOT},
             check=False,
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=PATIENCE_S,
         )
         assert (done.returncode, done.stderr) == (0, "")
         return done.stdout

@@ -260,15 +260,6 @@ def test_decorated_and_nested_uses_name_the_users_line(within):
 # How often.
 
 
-def test_second_use_of_a_line_is_silent_under_always():
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        for _ in range(3):
-            gen.Task  # noqa: B018
-
-    assert len(caught) == 1
-
-
 def test_each_line_and_each_name_is_told_by_itself():
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -286,35 +277,28 @@ def test_each_line_and_each_name_is_told_by_itself():
     ]
 
 
-@pytest.mark.parametrize("action", ["default", "module", "once"])
-def test_other_filters_tell_once_too(action):
+@pytest.mark.parametrize(
+    ("action", "told", "refused"),
+    [
+        ("always", 1, 0),
+        ("default", 1, 0),
+        ("module", 1, 0),
+        ("once", 1, 0),
+        ("ignore", 0, 0),
+        ("error", 0, 3),
+    ],
+)
+def test_use_in_a_loop_is_told_once_or_refused_each_time(action, told, refused):
+    errors = []
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter(action)
         for _ in range(3):
-            gen.WaitAll  # noqa: B018
-
-    assert len(caught) == 1
-
-
-def test_ignored_use_is_not_told():
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("ignore")
-        gen.Task  # noqa: B018
-
-    assert caught == []
-
-
-def test_use_is_refused_each_time_where_warnings_are_errors():
-    refused = 0
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        for _ in range(3):
             try:
-                gen.Task  # noqa: B018
-            except DeprecationWarning:
-                refused += 1
+                gen.WaitAll  # noqa: B018
+            except DeprecationWarning as error:
+                errors.append(error)
 
-    assert refused == 3
+    assert (len(caught), len(errors)) == (told, refused)
 
 
 def test_use_is_told_again_when_the_filters_have_changed():

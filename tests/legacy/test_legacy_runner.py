@@ -288,7 +288,9 @@ def test_cancelled_engine_is_silent(loop, caplog):
     assert [r for r in caplog.records if r.levelno >= logging.ERROR] == []
 
 
-def test_time_limit_of_run_sync_ends_it_and_says_where_it_stood(loop, waiting, steps):
+def test_time_limit_of_run_sync_ends_it_and_says_where_it_stood(
+    virtual_clock, loop, waiting, steps
+):
     with pytest.raises(TimeoutError) as caught:
         loop.run_sync(lambda: waiting(lambda: Never([])), timeout=0.01)
 

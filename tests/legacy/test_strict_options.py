@@ -1,17 +1,14 @@
 """All that is legacy, in a Python with strict options: gencoro itself gives no offence."""
 
-import pathlib
+import linecache
 import pkgutil
 import re
 
-import pytest
-
 import gencoro
-from tests.helpers.legacy import all_features
+from tests.helpers.legacy import strict_play
+from tests.legacy.golden import stage
 
-ALL_FEATURES = pathlib.Path(all_features.__file__)
-
-# What the program uses of each module; the arguments are told by other words.
+# What the programs use of each module; the arguments are told by other words.
 USED = """
     gen.Arguments gen.Callback gen.MultiYieldPoint gen.Task gen.TracebackFuture gen.Wait
     gen.WaitAll gen.YieldFuture gen.YieldPoint gen.engine concurrent.TracebackFuture
@@ -20,6 +17,9 @@ USED = """
     stack_context.StackContextInconsistentError stack_context._state
     stack_context.run_with_stack_context stack_context.wrap
 """
+
+# Where a name is asked for by its text, or an argument is handed on.
+INDIRECT = r"hasattr\(|getattr\(|\*\*kwargs|gen\.Task\(work"
 
 MODULES = [
     "gencoro",
@@ -31,45 +31,30 @@ MODULES = [
 ]
 
 
-def test_warnings_of_all_features_are_at_the_lines_that_use_them(script):
-    told = script(ALL_FEATURES, "-W", "always").splitlines()
+def test_golden_programs_are_warned_at_the_lines_that_use_what_is_legacy(script):
+    options = ["-O", "-bb", "-X", "dev"]
 
-    lines = ALL_FEATURES.read_text().splitlines()
+    told = script(strict_play.__file__, *options, arguments=["warnings"]).splitlines()
+
     names = set()
     for one in told:
-        place, used = re.fullmatch(r"(.+:\d+): (.+?) is legacy: .+", one).groups()
-        file, _, line = place.rpartition(":")
+        found = re.fullmatch(r"(.+):(\d+): (.+?) is legacy: .+", one)
+        if found is None:
+            # Of Tornado's and asyncio's own; a trace that differs looks otherwise.
+            assert re.search("_current is deprecated|unclosed event loop", one), one
+            continue
+        file, line, used = found.groups()
         names.add(used)
         word = re.search(r"(\w+)(\(\)|=)?( of \w+)?$", used)[1]
-        source = lines[int(line) - 1]
-        assert file == str(ALL_FEATURES)
-        # A positional argument, and a method that is called by another name.
-        assert word in source or "PeriodicCallback(tick, 1, loop)" in source, one
+        source = linecache.getline(file, int(line))
+        assert file.startswith(stage.HERE), one
+        assert word in source or re.search(INDIRECT, source), one
     assert set(USED.split()) - names == set()
 
 
-def test_gencoro_itself_may_not_use_what_is_deprecated(script):
-    errors = [f"-Werror::DeprecationWarning:{module}" for module in MODULES]
-
-    told = script(ALL_FEATURES, "-Wignore", *errors)
-
-    assert told == ""
-
-
-def test_gencoro_itself_may_give_no_warning_at_all(script):
+def test_gencoro_itself_gives_no_warning(script):
     errors = [f"-Werror::Warning:{module}" for module in MODULES]
 
-    told = script(ALL_FEATURES, "-Wignore", *errors)
-
-    assert told == ""
-
-
-@pytest.mark.parametrize(
-    "options",
-    [["-O"], ["-OO"], ["-bb"], ["-X", "dev"], ["-X", "dev", "-bb", "-O"]],
-    ids=" ".join,
-)
-def test_all_features_work_with_strict_options(script, options):
-    told = script(ALL_FEATURES, *options, "-Wignore::DeprecationWarning:__main__")
+    told = script(strict_play.__file__, "-OO", "-Wignore", *errors)
 
     assert told == ""

@@ -193,11 +193,12 @@ class _Logged(logging.Handler):
         self.stage.note("log", record.levelname, record.name, what)
 
 
-def play(function, package):
+def play(function, package, warn=False):
     """Play a program on ``tornado`` or ``gencoro``; return its trace, a list of lines."""
     with warnings.catch_warnings():
-        # What is legacy says so, as it should.
-        warnings.simplefilter("ignore", DeprecationWarning)
+        if not warn:
+            # What is legacy says so, as it should.
+            warnings.simplefilter("ignore", DeprecationWarning)
         gc.collect()
         stage = Stage(package)
         handler = _Logged(stage)
