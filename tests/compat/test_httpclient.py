@@ -35,9 +35,7 @@ from gencoro.legacy.stack_context import (
     _state,
 )
 from tests.helpers.compat.rows import uses
-
-# What a test waits for at the longest; no test needs it.
-PATIENCE_S = 20.0
+from tests.helpers.compat.serving import PATIENCE_S, called_back
 
 
 class HelloHandler(web.RequestHandler):
@@ -116,22 +114,6 @@ def other_base_url():
         yield f"http://127.0.0.1:{server.server_port}"
         server.shutdown()
         thread.join()
-
-
-def called_back(loop, start):
-    """Run the loop until what `start` was given is called; return with what."""
-    calls = []
-
-    def callback(value):
-        calls.append(value)
-        loop.stop()
-
-    start(callback)
-    guard = loop.call_later(PATIENCE_S, loop.stop)
-    loop.start()
-    loop.remove_timeout(guard)
-    (value,) = calls
-    return value
 
 
 def modern_implementation():

@@ -14,6 +14,7 @@ from tornado.ioloop import IOLoop
 from gencoro import gen
 from gencoro.legacy.contexts import ExceptionStackContext, StackContext
 from tests.helpers.compat.rows import uses
+from tests.helpers.compat.serving import called_back
 
 LOCALHOST = (socket.AF_INET, ("127.0.0.1", 80))
 
@@ -35,21 +36,6 @@ def configured(compat):
     netutil.Resolver._restore_configuration(saved)
 
 
-def called_back(loop, start):
-    """Run the loop until a callback is called; return what with."""
-    seen = []
-
-    def stop(result):
-        seen.append(result)
-        loop.stop()
-
-    timeout = loop.call_later(60, loop.stop)
-    start(stop)
-    loop.start()
-    loop.remove_timeout(timeout)
-    return seen
-
-
 @uses(
     "tornado.netutil.ExecutorResolver.resolve",
     "tornado.netutil.DefaultExecutorResolver.resolve",
@@ -66,7 +52,7 @@ def test_resolve_calls_back(loop, name, by_name):
         else:
             resolve("127.0.0.1", 80, socket.AF_INET, stop)
 
-    assert called_back(loop, start) == [[LOCALHOST]]
+    assert called_back(loop, start) == [LOCALHOST]
 
 
 @pytest.mark.parametrize("name", RESOLVERS)
@@ -94,7 +80,7 @@ def test_error_of_resolve_goes_to_the_callers_context(loop, name):
             resolver.resolve("no host", 80, callback=stop)
 
     resolver = getattr(netutil, name)()
-    (error,) = called_back(loop, start)
+    error = called_back(loop, start)
 
     assert isinstance(error, OSError)
 
@@ -126,7 +112,7 @@ def test_override_resolver_calls_back(loop):
 
     seen = called_back(loop, lambda stop: resolver.resolve("a.test", 80, callback=stop))
 
-    assert seen == [[LOCALHOST]]
+    assert seen == [LOCALHOST]
 
 
 @uses("tornado.netutil.Resolver.resolve")
@@ -221,7 +207,7 @@ def test_accept_on_another_loop(loop, other_loop):
             other_loop,
         )
 
-    ((connection, address),) = called_back(other_loop, start)
+    connection, address = called_back(other_loop, start)
 
     assert address == client.getsockname()
     other_loop.remove_handler(listening)
@@ -248,7 +234,7 @@ def test_accept_within_the_contexts_of_who_asked_for_it(loop):
             )
         entered.clear()
 
-    ((connection, _address),) = called_back(loop, start)
+    connection, _address = called_back(loop, start)
 
     assert entered == ["enter", "leave"]
     loop.remove_handler(listening)
@@ -313,4 +299,4 @@ def test_cares_resolver(loop, other_loop):
     )
 
     assert resolver.io_loop is other_loop
-    assert seen == [[LOCALHOST]]
+    assert seen == [LOCALHOST]

@@ -14,6 +14,7 @@ from tornado.process import Subprocess
 from gencoro.legacy.contexts import ExceptionStackContext, StackContext
 from gencoro.legacy.stack_context import _state
 from tests.helpers.compat.rows import uses
+from tests.helpers.compat.serving import called_back
 
 PREFORKING = """
     import gencoro.compat
@@ -46,21 +47,6 @@ def uninitialized(loop):
     """Take the signal handler away."""
     yield
     Subprocess.uninitialize()
-
-
-def exit_code(loop, process):
-    """Run a loop until a process has ended; return how."""
-    seen = []
-
-    def ended(code):
-        seen.append(code)
-        loop.stop()
-
-    timeout = loop.call_later(60, loop.stop)
-    process.set_exit_callback(ended)
-    loop.start()
-    loop.remove_timeout(timeout)
-    return seen
 
 
 @uses("tornado.process.fork_processes")
@@ -107,7 +93,7 @@ def test_exit_callback_on_another_loop(loop, other_loop):
     Subprocess.initialize(io_loop=other_loop)
     process = Subprocess([sys.executable, "-c", "exit(3)"], io_loop=other_loop)
 
-    assert exit_code(other_loop, process) == [3]
+    assert called_back(other_loop, process.set_exit_callback) == 3
     assert IOLoop.current() is loop
     Subprocess.uninitialize()
     assert signal.getsignal(signal.SIGCHLD) is signal.SIG_DFL
@@ -118,7 +104,7 @@ def test_initialize_by_position(loop, uninitialized, given):
     Subprocess.initialize(loop if given else None)
     process = Subprocess([sys.executable, "-c", ""])
 
-    assert exit_code(loop, process) == [0]
+    assert called_back(loop, process.set_exit_callback) == 0
 
 
 def test_exit_callback_within_the_callers_contexts(loop, uninitialized):

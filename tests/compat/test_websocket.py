@@ -18,9 +18,7 @@ from tornado.websocket import (
 
 from gencoro.legacy.stack_context import ExceptionStackContext
 from tests.helpers.compat.rows import uses
-
-# What a test waits for at the longest; no test needs it.
-PATIENCE_S = 20.0
+from tests.helpers.compat.serving import PATIENCE_S
 
 
 class EchoHandler(WebSocketHandler):

@@ -1,7 +1,7 @@
 """A server on 127.0.0.1 that tests of legacy handlers ask for pages."""
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from tornado.httpclient import AsyncHTTPClient, HTTPResponse
@@ -12,11 +12,29 @@ from tornado.testing import bind_unused_port
 from tornado.web import Application
 
 from gencoro.ioloop import IOLoop
+from gencoro.legacy.stack_context import NullContext
 
-__all__ = ["Site", "closing_sites"]
+__all__ = ["PATIENCE_S", "Site", "called_back", "closing_sites"]
 
 # What a test waits for at the longest; no test needs it.
-PATIENCE_S = 20.0
+PATIENCE_S = 60.0
+
+
+def called_back(loop: IOLoop, start: Callable[[Callable[..., None]], Any]) -> Any:
+    """Run the loop until what `start` was given is called; return with what."""
+    calls: list[Any] = []
+
+    def callback(value: Any) -> None:
+        calls.append(value)
+        loop.stop()
+
+    start(callback)
+    with NullContext():
+        guard = loop.call_later(PATIENCE_S, loop.stop)
+    loop.start()
+    loop.remove_timeout(guard)
+    (value,) = calls
+    return value
 
 
 class Site:
