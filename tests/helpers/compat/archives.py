@@ -26,10 +26,10 @@ import pytest
 __all__ = ["Packages"]
 
 ROOT = pathlib.Path(__file__).parents[3]
+PROGRAMS = ROOT / "tests/compat/packages"
+
 # What a test waits for at the longest, on a busy machine too.
 PATIENCE_S = 300.0
-
-PROGRAMS = ROOT / "tests/compat/packages"
 
 
 class Archive(NamedTuple):
