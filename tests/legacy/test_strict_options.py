@@ -1,4 +1,4 @@
-"""All that is legacy, in a Python with strict options: gencoro itself gives no offence."""
+"""Legacy names in a Python with strict options: gencoro itself causes no warning."""
 
 import linecache
 import pkgutil
@@ -40,7 +40,7 @@ def test_golden_programs_are_warned_at_the_lines_that_use_what_is_legacy(script)
     for one in told:
         found = re.fullmatch(r"(.+):(\d+): (.+?) is legacy: .+", one)
         if found is None:
-            # Of Tornado's and asyncio's own; a trace that differs looks otherwise.
+            # Tornado's or asyncio's own; a trace that differs is printed in another form.
             assert re.search("_current is deprecated|unclosed event loop", one), one
             continue
         file, line, used = found.groups()

@@ -21,7 +21,7 @@ PATIENCE_S = 60.0
 
 
 def called_back(loop: IOLoop, start: Callable[[Callable[..., None]], Any]) -> Any:
-    """Run the loop until what `start` was given is called; return with what."""
+    """Run the loop until the callback given to `start` is called; return its argument."""
     calls: list[Any] = []
 
     def callback(value: Any) -> None:
