@@ -1,10 +1,11 @@
 from .archive.captures import Capture
 from .archive.store import Archive
+from .commands.demo_site import DemoSite
 from .config import CrawlConfig
 from .crawl import Crawl, Failure
+from .crawl.monitor import Monitor, Sample
 from .crawler import Crawler, Result
 from .dashboard import Dashboard
-from .demo_site import DemoSite
 from .directory import CrawlDirectory, Kept
 from .errors import (
     ArchiveError,
@@ -29,7 +30,6 @@ from .models import (
     State,
     UrlRecord,
 )
-from .monitor import Monitor, Sample
 from .reasons import RETRYABLE, Reason
 from .report import Report, gather, render_html, render_markdown
 from .results.comparison import Comparison

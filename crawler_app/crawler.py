@@ -74,7 +74,7 @@ class Crawler:
     Raises:
         ConfigError: the options cannot be used together, or a hook is none.
 
-    >>> from crawler_app.demo_site import DemoSite
+    >>> from crawler_app.commands.demo_site import DemoSite
     >>> from gencoro.ioloop import IOLoop
     >>> titles = []
     >>> @gen.coroutine

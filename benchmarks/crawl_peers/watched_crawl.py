@@ -17,9 +17,9 @@ import time
 from pathlib import Path
 
 from crawler_app.config import CrawlConfig
+from crawler_app.crawl.monitor import Monitor
 from crawler_app.crawler import Crawler
 from crawler_app.dashboard import Dashboard
-from crawler_app.monitor import Monitor
 from gencoro.ioloop import IOLoop
 
 # Reads what comes, as a browser does, and throws it away.

@@ -16,10 +16,10 @@ from crawler_app.commands.interruptible import how_to_resume, run_interruptible
 from crawler_app.commands.summary_text import render_summary
 from crawler_app.config import CrawlConfig
 from crawler_app.crawl import Crawl
+from crawler_app.crawl.monitor import Monitor
 from crawler_app.crawler import Crawler, Result
 from crawler_app.directory import CrawlDirectory
 from crawler_app.models import UrlRecord
-from crawler_app.monitor import Monitor
 from crawler_app.reasons import (
     CONTENT,
     RETRYABLE,

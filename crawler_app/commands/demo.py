@@ -9,11 +9,11 @@ from typing import Any
 
 from crawler_app.commands.arguments import add_showing
 from crawler_app.commands.crawl import check_showing, run_and_show, watching
+from crawler_app.commands.demo_site import DemoSite
 from crawler_app.commands.exit_status import INTERRUPTED
 from crawler_app.commands.interruptible import run_interruptible
 from crawler_app.config import CrawlConfig
 from crawler_app.crawler import Crawler
-from crawler_app.demo_site import DemoSite
 from crawler_app.directory import CrawlDirectory
 from crawler_app.index.rendering import render_hits
 from gencoro import gen

@@ -36,6 +36,7 @@ from crawler_app.archive.store import Archive
 from crawler_app.config import CrawlConfig
 from crawler_app.crawl import ending
 from crawler_app.crawl.admission import Admission
+from crawler_app.crawl.context import Run
 from crawler_app.crawl.ending import Ending, Finish, PutBack, Respell, Retry
 from crawler_app.crawl.fetching import Fetching
 from crawler_app.crawl.hooks import Hooks
@@ -43,7 +44,6 @@ from crawler_app.crawl.host_state import HostStates
 from crawler_app.crawl.interpreting import Interpreter
 from crawler_app.crawl.malloc import keep_freed_memory
 from crawler_app.crawl.permission import Permission
-from crawler_app.crawl.run import Run
 from crawler_app.crawl.stats import Stats
 from crawler_app.errors import (
     FetchError,

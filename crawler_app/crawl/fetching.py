@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 from crawler_app.archive.captures import Capture
 from crawler_app.archive.store import Archive
-from crawler_app.crawl.run import Run
+from crawler_app.crawl.context import Run
 from crawler_app.errors import ArchiveError
 from crawler_app.fetcher import Fetcher
 from crawler_app.models import Fetched

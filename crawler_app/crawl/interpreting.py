@@ -8,8 +8,8 @@ from collections.abc import Collection, Iterator
 
 from crawler_app.crawl import ending
 from crawler_app.crawl.admission import Admission
+from crawler_app.crawl.context import Run
 from crawler_app.crawl.ending import Ending, Finish, Respell
-from crawler_app.crawl.run import Run
 from crawler_app.documents import html, sitemap
 from crawler_app.documents.anchors import anchors_of
 from crawler_app.documents.settled_links import SettledLinks

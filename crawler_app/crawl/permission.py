@@ -8,9 +8,9 @@ from collections.abc import Callable
 
 from crawler_app.crawl import ending
 from crawler_app.crawl.admission import Admission
+from crawler_app.crawl.context import Run
 from crawler_app.crawl.ending import Ending, PutBack
 from crawler_app.crawl.hooks import Hooks
-from crawler_app.crawl.run import Run
 from crawler_app.errors import FetchError
 from crawler_app.models import Claim, Fetched
 from crawler_app.reasons import Reason

@@ -19,6 +19,7 @@ from typing import Any, Self
 from tornado.httpserver import HTTPServer
 from tornado.iostream import IOStream
 
+from crawler_app.crawl.monitor import Monitor
 from crawler_app.dashboard.access import TOKEN_VARIABLE, Access, token_from
 from crawler_app.dashboard.address import ANY_PORT, is_loopback, parse_address, place_of
 from crawler_app.dashboard.feed import Feed
@@ -26,7 +27,6 @@ from crawler_app.dashboard.handlers import Parts, application
 from crawler_app.dashboard.metrics import Metrics
 from crawler_app.dashboard.searcher import Searcher
 from crawler_app.errors import ConfigError
-from crawler_app.monitor import Monitor
 
 __all__ = ["ANY_PORT", "Dashboard", "check_dashboard"]
 

@@ -9,8 +9,8 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Protocol
 
+from crawler_app.crawl.monitor import Monitor, Sample
 from crawler_app.dashboard.messages import begin_event, end_event, sample_event
-from crawler_app.monitor import Monitor, Sample
 from gencoro.concurrent import Future
 
 __all__ = ["Feed", "Viewer"]

@@ -15,6 +15,7 @@ from typing import Any
 from tornado.iostream import StreamClosedError
 from tornado.web import Application, HTTPError, RequestHandler
 
+from crawler_app.crawl.monitor import Monitor
 from crawler_app.dashboard.access import Access
 from crawler_app.dashboard.feed import Feed
 from crawler_app.dashboard.messages import to_json
@@ -22,7 +23,6 @@ from crawler_app.dashboard.metrics import Metrics
 from crawler_app.dashboard.searcher import Searcher
 from crawler_app.errors import ConfigError, SearchError, SearchIndexError
 from crawler_app.index.rendering import to_json as hits_to_json
-from crawler_app.monitor import Monitor
 from gencoro import gen
 from gencoro.concurrent import Future
 

@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from crawler_app.monitor import Sample
+from crawler_app.crawl.monitor import Sample
 
 __all__ = ["begin_event", "end_event", "sample_event", "to_json"]
 

@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from typing import TextIO
 
+from crawler_app.crawl.monitor import Sample
 from crawler_app.models import State
-from crawler_app.monitor import Sample
 
 __all__ = ["SHOWN_STATES", "clock", "line_of", "name_of", "phase", "write_lines"]
 

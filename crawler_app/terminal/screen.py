@@ -19,7 +19,7 @@ from rich.control import Control
 from rich.live import Live
 from rich.segment import ControlType, Segment
 
-from crawler_app.monitor import Sample
+from crawler_app.crawl.monitor import Sample
 from crawler_app.terminal.table import BARS_SHOWN, CrawlTable
 
 __all__ = ["live_table"]

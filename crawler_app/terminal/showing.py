@@ -5,7 +5,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import TextIO
 
-from crawler_app.monitor import Sample
+from crawler_app.crawl.monitor import Sample
 from crawler_app.terminal.lines import write_lines
 from crawler_app.terminal.screen import live_table
 from crawler_app.terminal.tty import is_screen

@@ -11,8 +11,8 @@ from rich.console import Console, ConsoleOptions, Group, RenderResult
 from rich.panel import Panel
 from rich.text import Text
 
+from crawler_app.crawl.monitor import Sample
 from crawler_app.models import State
-from crawler_app.monitor import Sample
 from crawler_app.terminal.lines import SHOWN_STATES, clock, name_of, phase
 from crawler_app.text.escaping import printable
 from crawler_app.text.formatting import ELLIPSIS, size, without_middle

@@ -20,9 +20,9 @@ from tornado.netutil import bind_sockets
 from tornado.web import Application, RequestHandler
 
 from crawler_app.config import CrawlConfig
+from crawler_app.crawl.monitor import Monitor
 from crawler_app.crawler import Crawler
 from crawler_app.dashboard import Dashboard
-from crawler_app.monitor import Monitor
 from gencoro import gen
 from gencoro.ioloop import IOLoop
 
@@ -38,8 +38,8 @@ import contextlib
 from crawler_app.config import CrawlConfig
 from crawler_app.crawler import Crawler
 from crawler_app.dashboard import Dashboard
-from crawler_app.demo_site import DemoSite
-from crawler_app.monitor import Monitor
+from crawler_app.commands.demo_site import DemoSite
+from crawler_app.crawl.monitor import Monitor
 from gencoro import gen
 from gencoro.ioloop import IOLoop
 

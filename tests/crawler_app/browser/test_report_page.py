@@ -10,9 +10,9 @@ from looking import (
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
+from crawler_app.commands.demo_site import DemoSite
 from crawler_app.config import CrawlConfig
 from crawler_app.crawler import Crawler
-from crawler_app.demo_site import DemoSite
 from crawler_app.directory import CrawlDirectory
 from crawler_app.report import gather, render_html
 from crawler_app.report.findings import Broken, HeldLink

@@ -8,12 +8,12 @@ from prometheus_client import parser
 
 from crawler_app.commands.summary_text import render_text
 from crawler_app.config import CrawlConfig
+from crawler_app.crawl.monitor import Monitor
 from crawler_app.crawler import Crawler
 from crawler_app.dashboard.messages import to_json as sample_to_json
 from crawler_app.dashboard.metrics import Metrics
 from crawler_app.directory import CrawlDirectory
 from crawler_app.models import State
-from crawler_app.monitor import Monitor
 from crawler_app.report import gather, render_html, render_markdown
 from crawler_app.report.as_json import to_json
 from crawler_app.terminal.lines import line_of

@@ -14,11 +14,11 @@ from tornado.web import Application, RequestHandler
 
 from crawler_app.config import CrawlConfig
 from crawler_app.crawl import Crawl
+from crawler_app.crawl.monitor import Monitor
 from crawler_app.dashboard import Dashboard
 from crawler_app.fetcher import make_fetcher
 from crawler_app.frontier.memory import MemoryFrontier
 from crawler_app.index import PageIndex
-from crawler_app.monitor import Monitor
 from gencoro import gen
 
 TOKEN = "a-token-of-the-tests"

@@ -6,8 +6,8 @@ import re
 import pytest
 
 from crawler_app.crawl import Failure
+from crawler_app.crawl.monitor import Sample
 from crawler_app.models import State
-from crawler_app.monitor import Sample
 
 COUNTS = dict(zip(State, (10_245, 8, 1_234, 12, 34), strict=True))
 SAMPLE = Sample(

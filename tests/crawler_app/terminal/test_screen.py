@@ -22,11 +22,11 @@ FAREWELL = "Ctrl-C stops; what is found is kept"
 # Crawls a site whose host may be asked once a minute, and shows it.
 CRAWL = """
 import contextlib, sys
-from crawler_app import monitor
+from crawler_app.crawl import monitor
 from crawler_app.commands.interruptible import run_interruptible
 from crawler_app.config import CrawlConfig
 from crawler_app.crawler import Crawler
-from crawler_app.demo_site import DemoSite
+from crawler_app.commands.demo_site import DemoSite
 from crawler_app.terminal.showing import shown_on
 from gencoro import gen
 

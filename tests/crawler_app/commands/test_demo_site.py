@@ -10,7 +10,7 @@ from tornado.httpclient import AsyncHTTPClient
 from tornado.iostream import StreamClosedError
 from tornado.tcpclient import TCPClient
 
-from crawler_app.demo_site import (
+from crawler_app.commands.demo_site import (
     CHANGED_LATER,
     GONE_LATER,
     NEW_LATER,

@@ -2,12 +2,11 @@
 
 import pytest
 
-from crawler_app import monitor
 from crawler_app.config import CrawlConfig
-from crawler_app.crawl import Crawl, Failure
+from crawler_app.crawl import Crawl, Failure, monitor
+from crawler_app.crawl.monitor import Monitor
 from crawler_app.frontier.memory import MemoryFrontier
 from crawler_app.models import Candidate, Outcome, State
-from crawler_app.monitor import Monitor
 from gencoro import gen
 from gencoro.ioloop import IOLoop
 
