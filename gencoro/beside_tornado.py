@@ -1,6 +1,6 @@
-"""What `tornado.gen`'s own names mean here, in a program that uses both packages.
+"""Support for objects of `tornado.gen` in a program that uses both packages.
 
-Tornado is asked only if the program has imported it: nothing here imports it.
+Nothing here imports Tornado: it is used only if the program has already imported it.
 """
 
 import sys
@@ -21,10 +21,10 @@ __all__ = [
 def registered_with_tornado(
     cls: type, ours: object
 ) -> "Callable[[Any], Future[Any]] | None":
-    """Return what users registered for a type on `tornado.gen.convert_yielded`.
+    """Return the converter registered for a type on `tornado.gen.convert_yielded`.
 
     Args:
-        ours: Our own registry, which may stand in the place of Tornado's.
+        ours: gencoro's own registry, which compat may have put in place of Tornado's.
     """
     convert = _name_in_tornado_gen("convert_yielded")
     if convert is None or convert is ours:
@@ -34,14 +34,14 @@ def registered_with_tornado(
 
 
 def is_tornado_moment(yielded: object) -> bool:
-    """Return whether it is `tornado.gen.moment`."""
+    """Return whether a yielded value is `tornado.gen.moment`."""
     return yielded is not None and yielded is _name_in_tornado_gen("moment")
 
 
 def is_tornado_return(exc: BaseException) -> TypeGuard[Return]:
-    """Return whether it is a `tornado.gen.Return`, as half-ported code raises it.
+    """Return whether an exception is a `tornado.gen.Return`, as in half-ported code.
 
-    For its reader that is the same as our own: it has a value.
+    Like gencoro's own `Return` it has a value.
     """
     cls = _name_in_tornado_gen("Return")
     return cls is not None and isinstance(exc, cls)
@@ -52,8 +52,8 @@ def add_future(
 ) -> None:
     """Call back when a Future is done, in a later turn of the loop.
 
-    Tornado's loop of this thread does it if there is one, for it has its own way with
-    the errors of callbacks, which programs count on.
+    Uses Tornado's loop of this thread if there is one, because programs rely on its
+    handling of errors in callbacks.
     """
     io_loop = _name_in("tornado.ioloop", "IOLoop")
     current = None if io_loop is None else io_loop.current(instance=False)

@@ -1,7 +1,7 @@
-"""The argument ``callback=`` of a call that returns a Future, as Tornado had it until 5.
+"""The ``callback=`` argument of calls that return a Future, as in Tornado until 5.
 
-Rule: a function that declares the name gets it, as in Tornado 6; for any other the
-caller means "call this with the result".
+Rule: a function that declares the parameter gets it, as in Tornado 6; otherwise it means
+"call this with the result".
 """
 
 import inspect
@@ -21,7 +21,7 @@ BY_NAME = (
 
 
 def is_for_caller(function: Callable[..., Any], kwargs: dict[str, Any]) -> bool:
-    """Return whether a call's ``callback=`` is not the function's own argument.
+    """Return whether ``callback=`` is not a parameter of the function itself.
 
     >>> is_for_caller(lambda url, callback=None: None, {"callback": print})
     False
@@ -32,7 +32,7 @@ def is_for_caller(function: Callable[..., Any], kwargs: dict[str, Any]) -> bool:
         return False
     try:
         parameter = inspect.signature(function).parameters.get("callback")
-    except (TypeError, ValueError):  # of some builtins nothing is known
+    except (TypeError, ValueError):  # some builtins have no signature
         return True
     return parameter is None or parameter.kind not in BY_NAME
 
@@ -42,15 +42,15 @@ def pass_result_to(
 ) -> None:
     """Call back with a Future's result, in a later turn and in the caller's context.
 
-    If the Future fails, the callback is not called, and the error goes where the errors
-    of callbacks go: to the caller's stack context, else to the log.
+    If the Future fails, the callback is not called, and the error is handled like an error
+    of a callback: by the caller's stack context, or else by the log.
 
     Args:
-        callback: None does nothing.
+        callback: None has no effect.
     """
     warn_legacy(
         "the argument callback=",
-        "yield what the call returns, or give it to IOLoop.add_future",
+        "yield what the call returns, or pass it to IOLoop.add_future",
     )
     if callback is not None:
         add_future(future, lambda done: callback(done.result()))

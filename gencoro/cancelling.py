@@ -1,10 +1,10 @@
-"""Cancelling what a coroutine waits for, however deep and entangled that is.
+"""Cancels everything a coroutine waits for.
 
-Rule: the innermost first, each one once, and no recursion.  Coroutines and lists form
-chains that are longer than the stack is deep, are shared, and may wait in a circle.
+Rule: innermost first, each node once, and no recursion.  Coroutines and lists form chains
+longer than Python's stack, can be shared, and can wait in a circle.
 
-What takes part (a Runner, the Future of a list) has three methods: ``_waits_for`` gives the
-Futures that it waits for, ``_ask_to_end`` tells it the answer of these, and
+A node (a Runner or the Future of a list) has three methods: ``_waits_for`` returns the
+Futures that it waits for, ``_ask_to_end`` tells it whether one of them accepted, and
 ``_break_circle`` ends its wait at once.
 """
 
@@ -15,18 +15,18 @@ __all__ = ["cancel"]
 
 
 class _Visit:
-    """One that takes part, while those that it waits for are asked."""
+    """A node whose inner Futures are being cancelled."""
 
     def __init__(self, node: Any) -> None:
         self.inner: Iterator[Any] = iter(node._waits_for())
-        # Whether one of them lets itself be cancelled.
+        # Whether one of them accepted being cancelled.
         self.accepted = False
 
 
 def cancel(root: Any, msg: Any) -> bool:
-    """Ask all that a Runner or a list waits for to end, and then itself.
+    """Cancel everything that a Runner or a list waits for, and then the node itself.
 
-    Returns whether that is going to happen.
+    Returns whether it will end as cancelled.
     """
     answers: dict[Any, bool] = {}
     path = {root: _Visit(root)}
@@ -54,7 +54,7 @@ def cancel(root: Any, msg: Any) -> bool:
 
 
 def _node_of(future: Any) -> Any:
-    """Return who takes part in the place of a Future, if anybody does."""
+    """Return the node of a Future; None if it has none."""
     runner = getattr(future, "_runner", None)
     if runner is not None:
         return runner

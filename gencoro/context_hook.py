@@ -1,36 +1,36 @@
-"""What is put around the callbacks of a loop: nothing, unless stack contexts are in use.
+"""The hook that runs loop callbacks inside stack contexts.
 
-`gencoro.legacy` registers here when a program enters its first stack context; until
-then no callback is slower for it.  Used by `gencoro.ioloop.callbacks`.
+`gencoro.legacy` installs it when a program enters its first stack context, so that other
+programs do not pay for it.  Used by `gencoro.ioloop.callbacks`.
 """
 
 from collections.abc import Callable
 from typing import Any, Protocol
 
-__all__ = ["Surroundings", "register", "surroundings"]
+__all__ = ["ContextHook", "hook", "install"]
 
 
-class Surroundings(Protocol):
-    """What contexts do for a loop."""
+class ContextHook(Protocol):
+    """Runs functions inside or outside of stack contexts."""
 
     def run(self, callback: Callable[[], Any]) -> Any:
-        """Run a callback within the contexts in which it was scheduled."""
+        """Run a callback inside the contexts in which it was scheduled."""
 
     def wrap(self, handler: Callable[..., Any]) -> Callable[..., Any]:
-        """Tie a handler to the contexts of now."""
+        """Bind a handler to the current contexts."""
 
     def without_carried(self, function: Callable[..., Any], *args: Any) -> Any:
-        """Call a function outside of contexts that another thread has carried here."""
+        """Call a function outside of contexts inherited from another thread."""
 
     def without(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         """Call a function outside of all contexts."""
 
 
-# Who has registered; to be read as an attribute of this module.
-surroundings: Surroundings | None = None
+# The installed hook, if any; always read as an attribute of this module.
+hook: ContextHook | None = None
 
 
-def register(those: Surroundings) -> None:
-    """Put these around every callback from now on."""
-    global surroundings
-    surroundings = those
+def install(new: ContextHook) -> None:
+    """Install the hook."""
+    global hook
+    hook = new

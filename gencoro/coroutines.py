@@ -1,7 +1,7 @@
-"""``@coroutine``: a generator function becomes one that returns a Future.
+"""``@coroutine``: makes a generator function return a Future.
 
-This module is the path that never suspends: the body starts at once, and if it ends
-without having to wait, its Future is already done and no Runner was made.
+This module handles calls that never suspend: the body starts at once, and if it ends
+without having to wait, its Future is already done and no Runner is created.
 """
 
 import contextvars
@@ -41,20 +41,19 @@ def coroutine(
 def coroutine(
     func: Callable[..., Any], replace_callback: bool = True
 ) -> "Callable[..., Future[Any]]":
-    """Make a coroutine of a generator function: calling it returns a Future.
+    """Turn a generator function into a coroutine: calling it returns a Future.
 
-    The body runs at once, up to the first ``yield`` of something that is not done.
-    What it yields is waited for and comes back as the value of the ``yield``, or is
-    raised there.  What it returns (or raises with `Return`) is the Future's result; an
-    error is kept in the Future until somebody waits for it.
+    The body starts at once and runs to the first ``yield`` of something that is not done.
+    The result of a yielded value becomes the value of the ``yield``; its error is raised
+    there.  The return value (or the value of a raised `Return`) is the Future's result; an
+    error is stored in the Future.
 
-    The body runs in one copy of the caller's context variables.  ``yield from`` takes
+    The body runs in one copy of the caller's context variables.  ``yield from`` accepts
     another generator, a Future or a native coroutine.  Cancelling the Future raises
-    `asyncio.CancelledError` at the ``yield``.  If the caller gives a ``callback=`` that
-    the function does not declare, it is called with the result (legacy).
+    `asyncio.CancelledError` at the ``yield``.  A ``callback=`` argument that the function
+    does not declare is called with the result (legacy).
 
-    A function that is no generator function is accepted: what it returns or raises
-    goes into the Future.
+    A plain function is accepted too: its return value or error goes into the Future.
 
     Args:
         replace_callback: Has no effect; Tornado 4 had it here.
@@ -82,11 +81,11 @@ def returning(
     func: Callable[..., Any],
     takes_callback: bool = True,
 ) -> Callable[..., F]:
-    """Make a coroutine of a function, whose calls return Futures of this class.
+    """Turn a function into a coroutine whose calls return Futures of this class.
 
     Args:
-        takes_callback: Whether a ``callback=`` of the caller that the function does not
-            declare is taken from him and gets the result.
+        takes_callback: Whether a ``callback=`` argument that the function does not
+            declare is called with the result.
 
     Raises:
         TypeError: the function is an ``async def``.
@@ -94,7 +93,7 @@ def returning(
     if inspect.iscoroutinefunction(func) or inspect.isasyncgenfunction(func):
         raise TypeError(
             f"{name_of(func)} is an `async def` already; drop @gen.coroutine, and "
-            "yield or await its result as it is"
+            "yield or await its result directly"
         )
     is_generator_function = inspect.isgeneratorfunction(func)
     if is_generator_function:
@@ -106,14 +105,14 @@ def returning(
         is_watched = DEBUGS_ALL or future._source_traceback is not None  # type: ignore[attr-defined]
         if is_watched:
             note_call(future)
-        # Looked for in place, since most calls have none.
+        # Checked inline, since most calls have none.
         has_callback = kwargs and "callback" in kwargs
         if has_callback and takes_callback and is_for_caller(func, kwargs):
             pass_result_to(kwargs.pop("callback"), future)
         context = contextvars.copy_context()
         try:
             if is_generator_function:
-                # Runs nothing of the body, so it needs no context.  An empty ** is not free.
+                # Does not run the body, so it needs no context.  An empty ** is not free.
                 generator = func(*args, **kwargs) if kwargs else func(*args)
             else:
                 generator = context.run(func, *args, **kwargs)
@@ -150,7 +149,7 @@ def _let_enter_native_coroutines(func: Any) -> None:
 
 
 def is_coroutine_function(func: object) -> bool:
-    """Return whether a function was decorated with `coroutine`, ours or Tornado's.
+    """Return whether a function was decorated with gencoro's or Tornado's `coroutine`.
 
     >>> is_coroutine_function(coroutine(print)), is_coroutine_function(print)
     (True, False)

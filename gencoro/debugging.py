@@ -1,16 +1,16 @@
-"""Debug mode: coroutines that remember their call, and tell of steps that take too long.
+"""Debug mode: reports slow steps, dropped Futures and coroutines that can never resume.
 
 It is on for each coroutine that is called while its loop is in debug mode (``python -X
-dev``, ``loop.set_debug(True)``), and for all of them with ``GENCORO_DEBUG=1`` in the
-environment, which costs much less.  It reports to the logger ``tornado.application``:
+dev``, ``loop.set_debug(True)``), and for all coroutines with ``GENCORO_DEBUG=1`` in the
+environment, which costs much less.  It logs to ``tornado.application``:
 
-- a step that keeps the loop for longer than its ``slow_callback_duration``,
+- a step that blocks the loop for longer than its ``slow_callback_duration``,
 - a coroutine whose Future was dropped by its caller, because of a forgotten ``yield``,
-- a coroutine that can never go on, because nobody has what it waits for.
+- a coroutine that can never resume, because what it waits for no longer exists.
 
-From Python 3.14 on it also tells asyncio's call graph who waits for whom.
+From Python 3.14 on it also registers waits with asyncio's call graph.
 
-Used by `gencoro.coroutines`; a program that is not debugged pays one test for each call.
+Used by `gencoro.coroutines`; without debug mode it costs one check per call.
 """
 
 import asyncio
@@ -37,40 +37,40 @@ DEBUGS_ALL = not sys.flags.ignore_environment and os.environ.get(
 # Seconds, for loops that have no slow_callback_duration.  Precedent: asyncio's own.
 SLOW_STEP_S = 0.1
 
-# Stands for what a generator yields that has not begun: done, and worth the None that
-# begins it.
+# The first yielded value of a generator that has not started: done, with the result None,
+# which starts the generator.
 FIRST_STEP = _null_future
 
-# References to the Future of a suspended coroutine that nobody else has: its Runner's,
-# and the one that asks for their number.
+# References to the Future of a suspended coroutine that its caller has dropped: the one of
+# its Runner, and the argument of `sys.getrefcount`.
 OWN_REFERENCES = 2
 
-# How asyncio is told who is awaited by whom, from Python 3.14 on.  It takes no notice of
-# what is no Future, such as None and `moment`.
+# Functions of asyncio's call graph, from Python 3.14 on.  They ignore objects that are not
+# Futures, such as None and `moment`.
 Tell: TypeAlias = Callable[[Any, Any], None] | None
 _awaited_by: Tell = getattr(asyncio, "future_add_to_awaited_by", None)
 _no_longer_awaited_by: Tell = getattr(asyncio, "future_discard_from_awaited_by", None)
 
 
 def note_call(future: CoroutineFuture[Any]) -> None:
-    """Write into a coroutine's Future where the coroutine was called.
+    """Store the line of the call in a coroutine's Future.
 
-    To be called by the wrapper itself.  Frames of gencoro do not count.
+    Must be called by the wrapper itself.  gencoro's own frames are skipped.
     """
     frame = sys._getframe(1).f_back
     while frame and is_ours(frame):
         frame = frame.f_back
     if frame:
         future.called_at = f"{frame.f_code.co_filename}:{frame.f_lineno}"
-    else:  # called by C alone: a thread, or Python when it exits
+    else:  # called from C: a thread, or the interpreter at exit
         future.called_at = "an unknown place"
     if future._source_traceback:  # type: ignore[attr-defined]
-        # asyncio's own account would end in the frame that made the Future.
+        # Its last entry is the frame of our wrapper.
         del future._source_traceback[-1]  # type: ignore[attr-defined]
 
 
 class _Clock(threading.local):
-    """Adds up the time of steps that are made within a step: calls start at once."""
+    """Adds up the time of nested steps: a called coroutine starts inside a step."""
 
     inner_s = 0.0
 
@@ -79,27 +79,26 @@ _clock = _Clock()
 
 
 class WatchedRunner(Runner[T]):
-    """A Runner that is watched; it makes the first step of its generator too.
+    """A Runner in debug mode, which also runs the first step of its generator.
 
     Attributes:
-        suspended_at: When the last step ended, seconds on the clock of the loop.
+        suspended_at: When the last step ended, in seconds on the loop's clock.
     """
 
     __slots__ = ("_awaited", "_is_reported", "_name", "_place", "suspended_at")
 
-    # What the last step ended with waiting for: meanwhile an error may have taken its
-    # place in `future`.
+    # What the generator waits for since the last step; `future` may hold an error by now.
     _awaited: Future[Any] | None
 
     def run(self, _done: Any = None) -> None:
-        """Make a step, as every Runner does, and look at it from outside."""
+        """Run a step as every Runner does, and check it."""
         del _done
         if self.future is None or not self.future.done():
             return
         if not hasattr(self, "_name"):
             self._begin()
         else:
-            # Before anybody counts: asyncio's account has a reference to our Future.
+            # Before counting references: the call graph has one to our Future.
             _tell_call_graph(_no_longer_awaited_by, self._awaited, self.result_future)
             if self._is_dropped():
                 self._report_dropped()
@@ -118,8 +117,7 @@ class WatchedRunner(Runner[T]):
     __call__ = run
 
     def _begin(self) -> None:
-        # Not in an __init__, which would be one more frame that holds the generator
-        # while it makes its first step.
+        # Not in an __init__, whose frame would hold the generator during its first step.
         call = cast("CoroutineFuture[T]", self.result_future).called_at
         self._name = f"{name_of(self.gen)}(), called at {call},"
         self._place = _place_of(self.gen)
@@ -138,7 +136,7 @@ class WatchedRunner(Runner[T]):
             )
 
     def _is_dropped(self) -> bool:
-        """Return whether nobody has our Future, nor a callback on it."""
+        """Return whether our Future has no other references and no callbacks."""
         future = self.result_future
         if self._is_reported or future is None or future._callbacks:
             return False
@@ -149,25 +147,25 @@ class WatchedRunner(Runner[T]):
         self._is_reported = True
         app_log.warning(
             "%s runs on its own: its Future was dropped while it was suspended at %s, so "
-            "nobody will see what it returns; yield the call, keep its Future, or make it "
+            "its result or error is lost; yield the call, keep its Future, or start it "
             "with IOLoop.spawn_callback",
             self._name,
             self._place,
         )
 
     def __del__(self) -> None:
-        # What was suspended in a loop that is closed was given up with it.
+        # Coroutines suspended in a closed loop were abandoned with it.
         if not (self.finished or self.loop.is_closed() or sys.is_finalizing()):
             app_log.warning(
-                "%s was thrown away while it was suspended at %s: nobody had what it "
-                "waits for any more, so it could never go on",
+                "%s was garbage-collected while it was suspended at %s: what it waited for "
+                "no longer existed, so it could never resume",
                 self._name,
                 self._place,
             )
 
 
 def _tell_call_graph(tell: Tell, awaited: Any, waiter: Any) -> None:
-    """Tell asyncio what a coroutine waits for, through lists and dicts."""
+    """Register with asyncio what a coroutine waits for, through lists and dicts."""
     waits = [(awaited, waiter)]
     while waits and tell is not None:
         awaited, waiter = waits.pop()
@@ -177,7 +175,7 @@ def _tell_call_graph(tell: Tell, awaited: Any, waiter: Any) -> None:
 
 
 def _place_of(gen: "Generator[Any, Any, Any]") -> str:
-    """Return the line where a generator stands, through those that it waits in."""
+    """Return the line where a generator is suspended, through ``yield from``."""
     place = "its end"
     for frame in frames_of(gen):
         place = f"{frame.f_code.co_filename}:{line_of(frame)}"

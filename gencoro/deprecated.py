@@ -1,6 +1,6 @@
-"""One warning for each place where a program uses what Tornado has removed.
+"""Deprecation warnings for legacy names, once per line of the user's code.
 
-The line that is named is the user's: frames of gencoro itself do not count.
+The warning names the user's line: gencoro's own frames are skipped.
 """
 
 import sys
@@ -10,19 +10,19 @@ from gencoro.frames import is_ours
 
 __all__ = ["warn_legacy"]
 
-# `gencoro.compat` sets this while it lets legacy code run: that is what was asked for.
+# Set while `gencoro.compat` is installed, since the user has chosen to run legacy code.
 is_quiet = False
 
 
 def warn_legacy(used: str, instead: str) -> None:
-    """Warn that something is legacy, once for each line that uses it.
+    """Warn that a name is legacy, once for each line that uses it.
 
-    Later uses on the same line are silent whatever the filters say, until the filters
-    change; only where they turn the warning into an error, every use raises it.
+    Later uses on the same line are silent until the warning filters change; only if a
+    filter turns the warning into an error does every use raise it.
 
     Args:
-        used: What was used, such as ``gen.Task``.
-        instead: What to write in its place.
+        used: The legacy name, such as ``gen.Task``.
+        instead: What to write instead.
     """
     if is_quiet:
         return
@@ -40,5 +40,5 @@ def warn_legacy(used: str, instead: str) -> None:
         frame.f_globals.get("__name__", "<unknown>"),
         registry,
     )
-    # What the filter "default" notes down; "always" would repeat it for ever.
+    # As the filter "default" does; with "always" the warning would repeat forever.
     registry[(text, DeprecationWarning, line)] = True

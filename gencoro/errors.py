@@ -2,17 +2,17 @@
 
     Exception
     +-- GencoroError
-    |   +-- BadYieldError             a coroutine yielded something nobody can wait for
-    |   |   +-- NeedsRunner           (in yieldables) nobody but the Runner that yields it
-    |   +-- DeadlockError             virtual time: everything waits, and for ever
-    |   +-- KeyReuseError             legacy: two outstanding callbacks share a key
-    |   +-- UnknownKeyError           legacy: a wait for a key nobody registered
-    |   +-- LeakedCallbackError       legacy: a coroutine ended with callbacks outstanding
+    |   +-- BadYieldError             a coroutine yielded what cannot be waited for
+    |   |   +-- NeedsRunner           (in yieldables) only the yielding Runner can wait
+    |   +-- DeadlockError             virtual time: everything waits, and forever
+    |   +-- KeyReuseError             legacy: two pending callbacks share a key
+    |   +-- UnknownKeyError           legacy: a wait for a key that was never registered
+    |   +-- LeakedCallbackError       legacy: a coroutine ended with pending callbacks
     |   +-- ReturnValueIgnoredError   legacy: a callback-style function returned a value
-    |   +-- StackContextInconsistentError   legacy: a context was left out of its turn
+    |   +-- StackContextInconsistentError   legacy: contexts exited in the wrong order
     +-- Return                        not an error: the value of a coroutine
 
-Time-outs raise the builtin `TimeoutError`, which is also asyncio's and Tornado's.
+Timeouts raise the builtin `TimeoutError`, which is also asyncio's and Tornado's.
 """
 
 from typing import Any
@@ -37,38 +37,38 @@ class GencoroError(Exception):
 class BadYieldError(GencoroError):
     """A coroutine yielded something that cannot be waited for.
 
-    It is raised inside the coroutine, at the ``yield``; the text names the cure.
+    It is raised inside the coroutine, at the ``yield``; the text says how to fix it.
     """
 
 
 class DeadlockError(GencoroError):
-    """Nothing can run in virtual time, and nothing is left that could change this.
+    """Nothing can run in virtual time, and nothing can change that.
 
-    The text shows who waits for whom.
+    The text shows what each coroutine waits for.
     """
 
 
 class KeyReuseError(GencoroError):
-    """Two outstanding callbacks of one coroutine were given the same key."""
+    """Two pending callbacks of one coroutine have the same key."""
 
 
 class UnknownKeyError(GencoroError):
-    """A coroutine waited for a key that none of its callbacks has."""
+    """A coroutine waited for a key that it has not registered."""
 
 
 class LeakedCallbackError(GencoroError):
-    """A coroutine ended while callbacks that it had asked for were outstanding."""
+    """A coroutine ended while callbacks that it had requested were pending."""
 
 
 class ReturnValueIgnoredError(GencoroError):
-    """A function whose result goes to a callback returned a value as well."""
+    """A function that passes its result to a callback also returned a value."""
 
 
 class StackContextInconsistentError(GencoroError):
-    """A context was left in another place than where it was entered.
+    """Stack contexts were not exited in the order in which they were entered.
 
-    Most often a coroutine has yielded within a ``with`` block of a stack context; use
-    ``run_with_stack_context`` for what it yields.
+    The usual cause is a coroutine that yields inside a ``with`` block of a stack context;
+    use ``run_with_stack_context`` for what it yields.
     """
 
 
@@ -76,8 +76,8 @@ class Return(Exception):
     """The value of a coroutine, raised where ``return value`` cannot be written.
 
     ``raise gen.Return(value)`` ends the coroutine exactly as ``return value`` does.
-    It dates from Python 2, whose generators could not return; it still serves in a
-    plain function called by the coroutine.
+    It dates from Python 2, whose generators could not return a value; it is still useful
+    in a plain function called by the coroutine.
 
     >>> Return(42).value
     42

@@ -1,4 +1,4 @@
-"""Running blocking functions elsewhere, and getting their results as Futures."""
+"""Runs blocking functions on executors and returns their results as Futures."""
 
 import concurrent.futures
 import functools
@@ -29,7 +29,7 @@ class DummyExecutor(concurrent.futures.Executor):
         future: concurrent.futures.Future[T] = concurrent.futures.Future()
         try:
             future.set_result(fn(*args, **kwargs))
-        except Exception as exc:  # the job's own error belongs to whoever waits for it
+        except Exception as exc:  # raised by the job; stored in its Future
             future.set_exception(without_our_frame(exc))
         return future
 
@@ -38,14 +38,14 @@ dummy_executor = DummyExecutor()
 
 
 def run_on_executor(*args: Any, **kwargs: Any) -> Callable[..., Any]:
-    """Make a blocking method return a Future and run on an executor of its object.
+    """Run a blocking method on an executor of its object and return a Future.
 
-    The executor is the object's attribute ``executor``, or the one that the decorator
-    names: ``@run_on_executor(executor="pool")``.  If the caller gives a ``callback=`` that
-    the method does not declare, it is called with the result (legacy).
+    The executor is the object's attribute ``executor``, or the one named in the
+    decorator: ``@run_on_executor(executor="pool")``.  A ``callback=`` argument that the
+    method does not declare is called with the result (legacy).
 
     Raises:
-        TypeError: the decorator got other arguments than these.
+        TypeError: the decorator got other arguments.
 
     >>> class Adder:
     ...     executor = dummy_executor
@@ -70,7 +70,7 @@ def run_on_executor(*args: Any, **kwargs: Any) -> Callable[..., Any]:
     if "io_loop" in kwargs:
         warn_legacy(
             "the argument io_loop= of run_on_executor",
-            "leave it out: the loop is the one that runs",
+            "leave it out: the running loop is used",
         )
     return functools.partial(_on_executor, attribute=kwargs.get("executor", "executor"))
 

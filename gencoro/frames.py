@@ -1,6 +1,6 @@
-"""The frames of one coroutine: where it stands, through ``yield from`` and ``await``.
+"""The frames of a suspended coroutine, through ``yield from`` and ``await``.
 
-Reads only, and runs no code of others: safe at any moment, from any thread.
+Only reads, and runs no user code: safe at any time, from any thread.
 """
 
 import gc
@@ -18,22 +18,22 @@ __all__ = [
     "standing_of",
 ]
 
-# Where a generator, a native coroutine and an asynchronous generator keep their frame,
-# what they wait in, and whether they are on the stack.
+# The attributes of a generator, a native coroutine and an asynchronous generator: the
+# frame, the inner awaitable, and whether it is running.
 ATTRIBUTES = [
     ("gi_frame", "gi_yieldfrom", "gi_running"),
     ("cr_frame", "cr_await", "cr_running"),
     ("ag_frame", "ag_await", "ag_running"),
 ]
 
-# What stands between two coroutines and says nothing of the inner one.
+# Objects between two coroutines that have no attribute for the inner one.
 WRAPPERS = {"async_generator_asend", "async_generator_athrow", "coroutine_wrapper"}
 
 
 def frames_of(coroutine: Any) -> Iterator[FrameType]:
-    """Give the frames of a suspended coroutine, the outermost first.
+    """Yield the frames of a suspended coroutine, outermost first.
 
-    One that has ended has none; of one that is running the first can be told only.
+    A coroutine that has ended has no frames; of a running one only the first is known.
 
     >>> def outer():
     ...     yield from inner()
@@ -47,7 +47,7 @@ def frames_of(coroutine: Any) -> Iterator[FrameType]:
     inside = coroutine
     while inside is not None:
         for frame_name, inside_name, _ in ATTRIBUTES:
-            # Asked of its class first: what others await may answer to any name.
+            # Check the class: an awaitable of user code may have any attribute.
             if not hasattr(type(inside), frame_name):
                 continue
             frame = getattr(inside, frame_name)
@@ -60,17 +60,17 @@ def frames_of(coroutine: Any) -> Iterator[FrameType]:
 
 
 def is_ours(frame: FrameType) -> bool:
-    """Return whether a frame is of gencoro itself, and not of its users."""
+    """Return whether a frame belongs to gencoro itself."""
     module = str(frame.f_globals.get("__name__"))
     return module == "gencoro" or module.startswith("gencoro.")
 
 
 class Standing(NamedTuple):
-    """Where a coroutine stands, in the attributes of a native one.
+    """The frames of a coroutine, with the attributes of a native coroutine.
 
     Attributes:
         cr_frame: Its frame.
-        cr_await: What it waits in, if that has a frame too.
+        cr_await: The inner coroutine, if any.
     """
 
     cr_frame: FrameType
@@ -78,10 +78,10 @@ class Standing(NamedTuple):
 
 
 def standing_of(coroutine: Any) -> Standing | None:
-    """Return the frames of a coroutine the way that asyncio's call graph reads them.
+    """Return the frames of a coroutine in the form that asyncio's call graph reads.
 
-    It knows native coroutines only, and would pass over our generators.  One that has
-    ended gives None.
+    The call graph knows native coroutines only and would skip generators.  Returns None
+    for a coroutine that has ended.
 
     >>> def outer():
     ...     yield from inner()
@@ -104,7 +104,7 @@ def is_running(coroutine: Any) -> bool:
 
 
 def name_of(coroutine: Any) -> str:
-    """Return the qualified name of the function whose generator or the like it is.
+    """Return the qualified name of the function of a generator or native coroutine.
 
     >>> name_of(x for x in ())
     '<genexpr>'
@@ -113,9 +113,9 @@ def name_of(coroutine: Any) -> str:
 
 
 def line_of(frame: FrameType) -> int:
-    """Return the number of the line where a frame stands.
+    """Return the current line number of a frame.
 
-    An instruction that belongs to no line counts as the function's first.
+    For an instruction without a line number it is the function's first line.
     """
     code: CodeType = frame.f_code
     return frame.f_lineno or code.co_firstlineno

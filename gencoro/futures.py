@@ -1,8 +1,7 @@
-"""The Future that everything waits for, which is asyncio's own, and its helpers.
+"""Futures, which are asyncio's own, and functions that work with them.
 
-Rule: a Future belongs to one loop and is touched on that loop's thread only.  What
-comes from another thread (a `concurrent.futures.Future`) enters through
-`from_concurrent` and through nothing else.
+Rule: a Future belongs to one loop and is used on that loop's thread only.  The result of
+another thread (a `concurrent.futures.Future`) enters through `from_concurrent` only.
 
 The names and their meanings are those of `tornado.concurrent`.
 """
@@ -44,26 +43,26 @@ FUTURES = (concurrent.futures.Future, Future)
 
 AnyFuture: TypeAlias = asyncio.Future[T] | concurrent.futures.Future[T]
 
-# Tornado's application logger, by its name: the logging set-up of a Tornado program
-# and its tests' ExpectLog see our records with no line changed.
+# Tornado's application logger, by name: the logging configuration of a Tornado program
+# and ExpectLog in its tests then apply to our records too.
 app_log = logging.getLogger("tornado.application")
 
 
 class CoroutineFuture(Future[T]):
     """The Future that a coroutine returns; cancelling it cancels the coroutine.
 
-    It knows its Runner while the coroutine is suspended, and so keeps it alive: whoever
-    holds the Future holds the coroutine, and nothing else does.
+    While the coroutine is suspended, its Future refers to its Runner, and so keeps the
+    coroutine alive.
     """
 
-    # Most coroutines never suspend, nor fail, and an __init__ would cost each of them
-    # more than the rest of the wrapper: so these are unset until then.
+    # Unset until needed: most coroutines never suspend or fail, and an __init__ would
+    # cost each of them more than the rest of the wrapper.
     __slots__ = ("_name", "_runner")
 
-    # A `gencoro.runner.Runner`, as long as the coroutine is suspended.
+    # A `gencoro.runner.Runner` while the coroutine is suspended.
     _runner: Any
 
-    # The coroutine's name, when it has failed.
+    # The coroutine's name, once it has failed.
     _name: str
 
     # Set in debug mode only: "file:line" of the call.
@@ -76,7 +75,7 @@ class CoroutineFuture(Future[T]):
         return f"<{kind}{self._of_whom()}{call} {state}"
 
     def _of_whom(self) -> str:
-        """Name the coroutine, if it is suspended or has failed."""
+        """Return the coroutine's name, if it is suspended or has failed."""
         runner = getattr(self, "_runner", None)
         name = getattr(self, "_name", "") if runner is None else name_of(runner.gen)
         return f" of {name}()" if name else ""
@@ -95,21 +94,21 @@ class CoroutineFuture(Future[T]):
         cancelled: bool = runner.cancel(msg)
         return cancelled
 
-    # For the call graph only, which is new in Python 3.14: elsewhere, whoever looks for
-    # this method wants to know whether he has a Task, and would be misled.
+    # For the call graph of Python 3.14 only: on older versions, code checks for this
+    # method to recognize a Task, and would be misled.
     if hasattr(asyncio, "capture_call_graph"):
 
         def get_coro(self) -> Standing | None:
-            """Tell asyncio's call graph where the coroutine stands; None if it has ended."""
+            """Return the frames for asyncio's call graph; None if it has ended."""
             runner = getattr(self, "_runner", None)
             return None if runner is None else standing_of(runner.gen)
 
 
 class ToldFuture(Future[T]):
-    """A Future that tells those who look on what it stands for.
+    """A Future with a description for `gencoro.introspect`.
 
     Attributes:
-        told: That, in few words.
+        told: The description, a few words.
         awaited: The Futures that have to be done before it.
     """
 
@@ -126,8 +125,8 @@ class ToldFuture(Future[T]):
         self.awaited = awaited
 
 
-# Types of Futures that are waited for as they are.  `convert_yielded` knows that too, but
-# asking it takes longer than the rest of a step.
+# Types of Futures that need no conversion.  `convert_yielded` returns them unchanged too,
+# but calling it takes longer than the rest of a step.
 OUR_FUTURES: set[type] = {CoroutineFuture, ToldFuture}
 
 
@@ -141,7 +140,7 @@ def is_future(x: object) -> TypeGuard[AnyFuture[Any]]:
 
 
 def future_set_result_unless_cancelled(future: AnyFuture[T], value: T) -> None:
-    """Set the result, or drop it when nobody wants it any more.
+    """Set the result, or discard it if the Future was cancelled.
 
     Raises:
         asyncio.InvalidStateError: the Future already has a result or an error.
@@ -160,7 +159,7 @@ def future_set_result_unless_cancelled(future: AnyFuture[T], value: T) -> None:
 def future_set_exception_unless_cancelled(
     future: AnyFuture[Any], exc: BaseException
 ) -> None:
-    """Set the error, or log it when the Future was cancelled: no error is lost.
+    """Set the error, or log it if the Future was cancelled, so that it is not lost.
 
     Raises:
         asyncio.InvalidStateError: the Future already has a result or an error.
@@ -184,10 +183,10 @@ def future_set_exc_info(
         type[BaseException] | None, BaseException | None, TracebackType | None
     ],
 ) -> None:
-    """Set the error of a ``sys.exc_info()`` triple, as Tornado 4's Future did.
+    """Set the error of a ``sys.exc_info()`` tuple, as Tornado 4's Future did.
 
     Raises:
-        ValueError: the triple holds no exception.
+        ValueError: the tuple holds no exception.
 
     >>> loop = asyncio.new_event_loop()
     >>> future = loop.create_future()
@@ -220,10 +219,10 @@ def future_add_done_callback(
 
 
 def chain_future(source: AnyFuture[T], target: AnyFuture[T]) -> None:
-    """Copy the outcome of one Future to another, which may be done by then.
+    """Copy the outcome of one Future to another, unless that is done by then.
 
-    A result, an error and a cancellation are copied alike.  An asyncio source that is
-    done is copied at once; one of `concurrent.futures` in a later turn of the loop.
+    The outcome is a result, an error or a cancellation.  That of a done asyncio Future is
+    copied at once; that of a `concurrent.futures.Future` in a later turn of the loop.
 
     >>> loop = asyncio.new_event_loop()
     >>> source, target = loop.create_future(), loop.create_future()
@@ -243,8 +242,8 @@ def from_concurrent(
 ) -> asyncio.Future[T]:
     """Return an asyncio Future with the outcome of an executor's.
 
-    A done one gives a done one, so that it costs no turn of the loop; cancelling the
-    returned Future cancels the job if the executor has not begun it.
+    If the executor's Future is done, so is the returned one: this takes no turn of the
+    loop.  Cancelling the returned Future cancels the job if it has not started.
 
     >>> loop = asyncio.new_event_loop()
     >>> asyncio.set_event_loop(loop)
@@ -262,17 +261,17 @@ def from_concurrent(
 
 
 def without_our_frame(exc: BaseException) -> BaseException:
-    """Take the frame that has just caught an error off the error's traceback.
+    """Remove the frame that has just caught an error from its traceback.
 
-    What is left is what the user's code did; and our frame, which holds the error in a
-    local name, does not become part of a reference cycle.
+    This leaves the frames of the user's code, and keeps our frame, which holds the error
+    in a local variable, out of a reference cycle.
     """
     traceback = exc.__traceback__
     return exc.with_traceback(traceback and traceback.tb_next)
 
 
 def without_our_frames(exc: BaseException) -> BaseException:
-    """Take all frames off an error's traceback that come before the user's code."""
+    """Remove all frames before the user's code from an error's traceback."""
     traceback = exc.__traceback__
     while traceback is not None and is_ours(traceback.tb_frame):
         traceback = traceback.tb_next
@@ -280,9 +279,9 @@ def without_our_frames(exc: BaseException) -> BaseException:
 
 
 def storable(error: BaseException) -> BaseException:
-    """Return an error that a Future takes: any but StopIteration.
+    """Return an error that a Future can hold: wrap StopIteration in a RuntimeError.
 
-    That one would end whoever waits, and look like success.
+    A StopIteration would look like the successful end of the waiting generator.
     """
     if not isinstance(error, StopIteration):
         return error
@@ -299,7 +298,7 @@ def _copy_outcome(source: AnyFuture[T], target: AnyFuture[T]) -> None:
     if target.done():
         return
     if source.cancelled():
-        if not target.cancel():  # an executor's that is running cannot be
+        if not target.cancel():  # a running job of an executor cannot be cancelled
             target.set_exception(concurrent.futures.CancelledError())
         return
     exc = source.exception()

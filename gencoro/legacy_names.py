@@ -1,6 +1,6 @@
-"""What the facades hand out: each legacy name, where it is, and what to write instead.
+"""The legacy names of the facades: where each is defined, and what to write instead.
 
-This is the door to `gencoro.legacy`, which is loaded when the first of its names is used.
+`gencoro.legacy` is loaded when the first of its names is used.
 """
 
 from importlib import import_module
@@ -15,7 +15,7 @@ class Legacy(NamedTuple):
     """A legacy name.
 
     Attributes:
-        place: Its module in `gencoro.legacy`, and its name there if that is another one.
+        place: Its module in `gencoro.legacy`, and its name there if that differs.
         instead: What to write instead.
     """
 
@@ -28,7 +28,7 @@ _WAIT = "make a Future, set its result in the callback, and yield it"
 _CONTEXTS = "use contextvars, and catch errors where the coroutine is waited for"
 
 GEN = {
-    "Arguments": Legacy("adaptors", "set a Future's result to a value of your own"),
+    "Arguments": Legacy("adaptors", "set a Future's result to your own value"),
     "Callback": Legacy("yieldpoints", _WAIT),
     "MultiYieldPoint": Legacy("yieldpoints", "yield the list or the dict itself"),
     "Task": Legacy(
@@ -49,9 +49,7 @@ GEN = {
 
 CONCURRENT = {
     "TracebackFuture": GEN["TracebackFuture"],
-    "return_future": Legacy(
-        "adaptors", "return a Future, from gen.coroutine most often"
-    ),
+    "return_future": Legacy("adaptors", "return a Future, usually from gen.coroutine"),
 }
 
 STACK_CONTEXT = {
@@ -75,7 +73,7 @@ NAMES = {
 
 
 def hand_out(facade: str, name: str) -> Any:
-    """Return a legacy name of a facade, and warn at the line that asks for it.
+    """Return a legacy name of a facade, and warn about the line that uses it.
 
     Raises:
         AttributeError: the facade has no such name.

@@ -1,9 +1,9 @@
 """The Runner: drives one generator from yield to yield until it ends.
 
-Rule 1: a Future that becomes done never enters the generator; the loop does, in a later
+Rule 1: a Future that becomes done never resumes the generator; the loop does, in a later
 turn, and `run` refuses to be entered twice.
 
-Rule 2: what is done already is taken in place, in a loop and without recursion.
+Rule 2: the result of a done Future is taken in place, in a loop and without recursion.
 
 Rule 3: no local name outlives its use.  An exception's traceback holds frames, from
 Python 3.12 on also those that ran the generator (as ``f_back``), and a frame that holds
@@ -47,27 +47,27 @@ T = TypeVar("T")
 # How a body ends with a value.
 RETURNS = (StopIteration, Return)
 
-# What a body raises belongs to whoever waits for it; but these belong to the program, as
-# with asyncio.Task.
+# An error of the body goes to the coroutine's Future; these go to the program, as with
+# asyncio.Task.
 INTERRUPTS = (KeyboardInterrupt, SystemExit)
 
 
 class Runner(Generic[T]):
     """Runs one generator and puts its outcome into ``result_future``.
 
-    Made inside the coroutine's context, if one is given, and with a running or current
-    loop.  The generator stands at its first yield, whose value is ``first_yielded``; or,
-    in debug mode, it has not begun, and ``first_yielded`` is worth the None that begins
-    it.
+    It is created inside the coroutine's context, if one is given, and needs a running or
+    current loop.  The generator is suspended at its first yield, whose value is
+    ``first_yielded``.  In debug mode it has not started yet, and ``first_yielded`` is a
+    done Future whose result, None, starts it.
 
     Attributes:
         gen: The generator.
-        future: What it waits for; None while it runs and when it has ended.
-        result_future: Who gets the outcome; None when it has ended.
+        future: The Future it waits for; None while it runs and when it has ended.
+        result_future: The Future that gets the outcome; None when it has ended.
         context: The context variables of the whole body.
         loop: The asyncio loop that resumes it.
-        legacy: Unset, but for `gencoro.legacy.runner`: a Runner becomes one of those
-            while it waits, and so has room for what that keeps.
+        legacy: The state of a `gencoro.legacy.runner.LegacyRunner`, into which a Runner
+            may change while it waits; otherwise unset.
     """
 
     __slots__ = (
@@ -84,7 +84,7 @@ class Runner(Generic[T]):
 
     legacy: Any
 
-    # Unset until it is true.
+    # Unset until it becomes True.
     _had_exception: bool
 
     def __init__(
@@ -99,13 +99,13 @@ class Runner(Generic[T]):
         self.context = contextvars.copy_context() if context is None else context
         self.loop = result_future.get_loop()
         self.future: Future[Any] | None = None
-        # Set to the message of a `cancel` that could not be carried out at once.
+        # The message of a `cancel` that could not take effect at once.
         self._cancelling_with: tuple[Any] | None = None
         result_future._runner = self  # type: ignore[attr-defined]
         if context is None:
             self.context.run(self._begin_by_hand, first_yielded)
         elif self.handle_yield(first_yielded):
-            # Our caller's names would keep what the generator no longer needs.
+            # These names would keep alive what the generator no longer needs.
             del gen, result_future, first_yielded
             self.run()
 
@@ -129,10 +129,10 @@ class Runner(Generic[T]):
         return self.result_future is None
 
     def handle_yield(self, yielded: Any) -> bool:
-        """Wait for what the generator yielded.
+        """Wait for the yielded value.
 
-        Returns True if it is done already, so that `run` may go on in place; otherwise
-        the loop will call `run`.
+        Returns True if it is done already, so that `run` can continue in place;
+        otherwise the loop will call `run`.
         """
         try:
             kind = type(yielded)
@@ -153,21 +153,21 @@ class Runner(Generic[T]):
                 self._refuse(future)
             self.future = future
             if future._asyncio_future_blocking:
-                # It came by `yield from`; the next who awaits it would be refused.
+                # Set by `yield from`; asyncio would refuse the next `await` of it.
                 future._asyncio_future_blocking = False
             future.add_done_callback(self, context=self.context)
         except NeedsRunner as exc:
             return exc.start(self)
         except BadYieldError as exc:
             return self._wait_for_error(exc.with_traceback(None))
-        except BaseException as exc:  # what a converter raises is for the body
+        except BaseException as exc:  # raised by a converter; the body gets it
             return self._wait_for_error(without_our_frame(exc))
         if self._cancelling_with is not None and future.cancel(*self._cancelling_with):
             self._cancelling_with = None
         return False
 
     def run(self, _done: "Future[Any] | None" = None) -> None:
-        """Resume the generator and go on until it waits for something or ends."""
+        """Resume the generator and continue until it has to wait or ends."""
         del _done
         future: Any = self.future
         if future is None or not future.done():
@@ -179,7 +179,7 @@ class Runner(Generic[T]):
             value, error = None, None
             try:
                 value = future.result()
-            except BaseException as exc:  # whatever it holds is for the body
+            except BaseException as exc:  # the body gets any error
                 error = without_our_frame(exc)
             del future
             # Thrown outside of the except clause, or every later error of the body would
@@ -206,8 +206,8 @@ class Runner(Generic[T]):
             del yielded
             future = self.future
 
-    # The Runner itself is what wakes it up: a bound method would be one more object for
-    # each wait, to be made and to be looked at by the garbage collector.
+    # The Runner is its own callback: a bound method would be one more object per wait
+    # for the garbage collector.
     __call__ = run
 
     def __init_subclass__(cls) -> None:
@@ -215,7 +215,7 @@ class Runner(Generic[T]):
             cls.__call__ = call_run  # type: ignore[method-assign]
 
     def cancel(self, msg: Any = None) -> bool:
-        """Cancel what the generator waits for, or have it cancelled when it waits next.
+        """Cancel what the generator waits for, or will wait for next.
 
         Returns False if it has ended already.
         """
@@ -226,12 +226,12 @@ class Runner(Generic[T]):
         return [] if future is None or future.done() else [future]
 
     def _ask_to_end(self, msg: Any, accepted: bool) -> bool:
-        if not accepted:  # nor will it be woken up by what it waits for
+        if not accepted:  # what it waits for will not wake it up
             self._cancelling_with = (msg,)
         return True
 
     def _break_circle(self, msg: Any) -> None:
-        """Be cancelled though each coroutine of a circle waits for the next of it."""
+        """End the wait in a circle of coroutines that wait for each other."""
         self.future = self._cancelled(msg)
         self.loop.call_soon(self, context=self.context)
 
@@ -244,7 +244,7 @@ class Runner(Generic[T]):
         """
         if self.future is None:
             return False
-        # It takes the place of a cancel that has not arrived.
+        # It replaces a cancel that has not taken effect.
         self._cancelling_with = None
         self._wait_for_error(value)
         del value, _tb
@@ -256,7 +256,7 @@ class Runner(Generic[T]):
         refuse_other_loop(future, self.loop)
         raise BadYieldError(
             f"the coroutine yielded its own Future {future!r}; it would wait for itself "
-            "for ever"
+            "forever"
         )
 
     def _wait_for_error(self, error: BaseException) -> Literal[True]:
@@ -265,10 +265,10 @@ class Runner(Generic[T]):
         return True
 
     def _cancelled_instead_of(self, future: "Future[Any]") -> "Future[Any]":
-        """Return a Future that is cancelled, for one that could not be any more.
+        """Return a cancelled Future in place of one that was done before the cancel.
 
-        As with asyncio.Task, its error counts as seen; if it is CancelledError, the body
-        gets that one.
+        As with asyncio.Task, its error counts as retrieved; if that is a CancelledError,
+        the body gets it.
         """
         assert self._cancelling_with is not None
         (message,) = self._cancelling_with
@@ -298,15 +298,15 @@ class Runner(Generic[T]):
             end_with_error(self._end(), error, name_of(self.gen))
 
     def _end_with_interrupt(self, error: BaseException) -> None:
-        """Leave a Future that says what became of the coroutine."""
+        """Store the interrupt in the Future, and count it as retrieved."""
         result_future = self._end()
         future_set_exception_unless_cancelled(result_future, without_our_frame(error))
         if not result_future.cancelled():
-            # It is on its way out of the loop: asyncio need not log it as unseen.
+            # It is on its way out of the loop: asyncio must not log it as unretrieved.
             result_future.exception()
 
     def _end(self) -> "Future[T]":
-        """Part the Runner from its Future; return that, which now gets the outcome."""
+        """Detach the Runner from its result Future, and return the Future."""
         result_future = self.result_future
         assert result_future is not None, "a Runner ends once"
         self.result_future = None
@@ -318,34 +318,35 @@ class Runner(Generic[T]):
         return f"<Runner of {name_of(self.gen)}, {state}>"
 
 
-# The code of a step, whatever may be put in its place: to find it on the stack.
+# The code object of the original `run`, to find it on the stack even if it is patched.
 STEP = Runner.run.__code__
 
 
 def call_run(self: Runner[Any], _done: "Future[Any] | None" = None) -> None:
-    """Call `Runner.run` by its name: the ``__call__`` of a class that has its own."""
+    """Call ``run`` by name: the ``__call__`` of a class that overrides it."""
     self.run()
 
 
 def guard_creation(
     guard: Callable[[Callable[..., None]], Callable[..., None]],
 ) -> None:
-    """Have every Runner made by another function from now on.
+    """Replace ``Runner.__init__``.
 
-    For `gencoro.legacy`, which has to see who begins within a stack context, from the
-    moment when a program enters its first one: until then nobody is slower for it.
+    For `gencoro.legacy`, which must know which coroutines start inside a stack context.
+    It calls this when a program enters its first stack context, so that other programs
+    do not pay for it.
 
     Args:
-        guard: Called with ``Runner.__init__`` as it is; returns what takes its place.
+        guard: Called with the current ``Runner.__init__``; returns its replacement.
     """
     Runner.__init__ = guard(Runner.__init__)  # type: ignore
 
 
 def end_with_error(future: "Future[Any]", error: BaseException, name: str) -> None:
-    """Give a coroutine's Future the error that its body ended with.
+    """Set the error of a coroutine's Future.
 
     Args:
-        name: What its ``repr`` calls the coroutine, which is gone.
+        name: The name of the coroutine, for the Future's ``repr``.
     """
     future._name = name  # type: ignore[attr-defined]
     if isinstance(error, asyncio.CancelledError):
@@ -355,7 +356,7 @@ def end_with_error(future: "Future[Any]", error: BaseException, name: str) -> No
 
 
 def runner_of(future: object) -> Runner[Any] | None:
-    """Return the Runner of a suspended coroutine's Future; None for any other.
+    """Return the Runner of a suspended coroutine's Future; None for any other object.
 
     >>> runner_of(None)
     """

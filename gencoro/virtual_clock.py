@@ -1,14 +1,15 @@
-"""Virtual time: an hour's sleep takes no time at all, and what waits for ever is told so.
+"""Virtual time for tests: an hour's sleep takes no time, and a deadlock raises an error.
 
 Rule 1: time stands still while anything can run, and jumps to the next timer when nothing
-can.  Timers that are due at one moment fire in the order of their making.
+can.  Timers that are due at the same time fire in the order in which they were created.
 
-Rule 2: the real world is heard before each jump.  A result that another thread owes
+Rule 2: before each jump, real events get their chance.  A result from another thread
 (``run_in_executor``, `asyncio.to_thread`, a yielded Future of `concurrent.futures`) is
-waited for, however long that takes.  While a socket is open on the loop, or a thread is at
-work that was begun after the loop was made, it gets a grace of real time to wake us.
+waited for as long as it takes.  An open socket on the loop, or a busy thread that was
+started after the loop was created, gets a grace period of real time.
 
-Any asyncio program can use it: nothing here needs more than asyncio.
+It needs asyncio only, so any asyncio program can use it.  The public names are
+`VirtualClock` and `VirtualLoop`.
 """
 
 import asyncio
@@ -34,34 +35,34 @@ __all__ = ["VirtualClock", "VirtualLoop"]
 
 Ts = TypeVarTuple("Ts")
 
-# What the kernel carries from one socket of this process to another arrives at once, and
-# an answer of another process on this machine within a few milliseconds.
+# Data between two sockets of this process arrives at once, and an answer of another
+# process on this machine within a few milliseconds.
 GRACE_S = 0.01
 
-# So long the real world is waited for at a time, where nothing else can go on.
+# The interval at which real events are waited for when nothing else can run.
 POLL_S = 0.05
 
-# Moments of the wall clock differ by 2**-22 s, as floats of this size do.  If it starts
+# Floats of the size of wall-clock times have a resolution of 2**-22 s.  If the clock starts
 # at a multiple of that, whole seconds and 1/64 s can be added to it exactly.
 WALL_CLOCK_STARTS_PER_S = 1024
 
-# asyncio tells a loop nothing of a Future that another thread will make done; but each
-# of them is made by this function.
+# asyncio does not tell a loop which Futures another thread will complete; but all of them
+# are created by this function.
 _WRAP_FUTURE = asyncio.wrap_future.__code__
 
-# Where a thread of a pool waits for its next job.
+# The function in which an idle thread of a pool waits for its next job.
 _POOL_THREAD = concurrent.futures.thread._worker.__code__
 
 
 class VirtualClock:
     """A clock that stands still while anything can run, and then jumps to the next timer.
 
-    It starts at zero.  Loops that it makes live on it; they may be used one after the
-    other.  `time.time` and `time.sleep` know nothing of it.
+    It starts at zero.  Its loops can be used one after the other.  `time.time` and
+    `time.sleep` are not affected.
 
     Args:
-        grace_s: So many seconds of real time nothing may come from open sockets and
-            other threads before time jumps; 0.01 is enough for servers in this process.
+        grace_s: How many seconds of real time open sockets and other threads may be
+            silent before time jumps; 0.01 is enough for servers in this process.
 
     >>> clock = VirtualClock()
     >>> async def main():
@@ -79,29 +80,29 @@ class VirtualClock:
         self._wall_start = steps / WALL_CLOCK_STARTS_PER_S
 
     def time(self) -> float:
-        """Return the virtual seconds since the clock was made, as its loops' ``time()``."""
+        """Return the virtual seconds since the clock was created, like loop.time()."""
         return self._now
 
     def wall_time(self) -> float:
-        """Return what `time.time` would be if it had moved as this clock has.
+        """Return the virtual counterpart of `time.time`.
 
-        It is what ``IOLoop.time`` and the deadlines of `with_timeout` are told in.
+        ``IOLoop.time`` and the deadlines of `with_timeout` use it.
         """
         return self._wall_start + self._now
 
     def new_event_loop(self) -> "VirtualLoop":
-        """Return a new asyncio loop that lives on this clock."""
+        """Return a new asyncio loop that uses this clock."""
         return VirtualLoop(self)
 
     def advance(self, seconds: float) -> "Future[None]":
-        """Return a Future that is done after so long, and after all that is due by then.
+        """Return a Future that is done after that time and everything due by then.
 
-        `sleep` alone may end before what else is due at that very moment.  With zero it
-        waits until nothing can go on without time going on.
+        A plain `sleep` may end before other timers of the same time.  ``advance(0)`` waits
+        until nothing can run without time moving on.
 
         Raises:
-            RuntimeError: the running loop, if any, does not live on this clock.
-            ValueError: time would go back.
+            RuntimeError: the running loop, if any, does not use this clock.
+            ValueError: seconds is negative.
 
         >>> clock = VirtualClock()
         >>> async def tick(log):
@@ -120,16 +121,16 @@ class VirtualClock:
         loop = asyncio.get_running_loop()
         if not isinstance(loop, VirtualLoop) or loop.clock is not self:
             raise RuntimeError(
-                f"the running loop {loop!r} does not live on this clock; make it with "
-                "the clock's new_event_loop()"
+                f"the running loop {loop!r} does not use this clock; create it with the "
+                "clock's new_event_loop()"
             )
         if not seconds >= 0:
-            raise ValueError(f"advance({seconds!r}): time does not go back")
+            raise ValueError(f"advance({seconds!r}): time cannot go back")
         return loop.settle_at(self._now + seconds)
 
 
 class _Timer(asyncio.TimerHandle):
-    # asyncio leaves the order of timers of one moment to its heap.
+    # asyncio does not define the order of timers of the same time.
     _numbers = itertools.count()
     _scheduled: bool
 
@@ -143,9 +144,9 @@ class _Timer(asyncio.TimerHandle):
 
 
 class VirtualLoop(asyncio.SelectorEventLoop):
-    """An asyncio loop on a virtual clock; `VirtualClock.new_event_loop` makes it.
+    """An asyncio loop on a virtual clock; `VirtualClock.new_event_loop` creates it.
 
-    Raises `DeadlockError` where another loop would wait for ever.
+    Raises `DeadlockError` where another loop would wait forever.
 
     >>> loop = VirtualClock().new_event_loop()
     >>> loop.run_until_complete(loop.create_future())  # doctest: +ELLIPSIS
@@ -154,7 +155,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
     >>> loop.close()
     """
 
-    # What asyncio does not tell its type checkers of.
+    # Private attributes of asyncio's loop, which its type stubs leave out.
     _check_callback: Callable[[object, str], None]
     _check_closed: Callable[[], None]
     _check_thread: Callable[[], None]
@@ -168,13 +169,13 @@ class VirtualLoop(asyncio.SelectorEventLoop):
 
     def __init__(self, clock: VirtualClock) -> None:
         self.clock = clock
-        self._world = selectors.DefaultSelector()
+        self._real_selector = selectors.DefaultSelector()
         self._owed_by_threads: set[Future[Any]] = set()
         self._threads_before = weakref.WeakSet(threading.enumerate())
         self._settling: list[tuple[float, int, Future[None]]] = []
         self._settling_numbers = itertools.count()
         self._alarms: list[_Timer] = []
-        super().__init__(self._world)
+        super().__init__(self._real_selector)
         self._set_resolution()
 
     def time(self) -> float:
@@ -192,7 +193,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         *args: *Ts,
         context: contextvars.Context | None = None,
     ) -> asyncio.TimerHandle:
-        """Do as `asyncio.loop.call_at` does, in the order of the calls."""
+        """Like `asyncio.loop.call_at`, but timers of the same time keep their order."""
         timer = self._timer(when, callback, args, context)
         heapq.heappush(self._scheduled, timer)
         timer._scheduled = True
@@ -201,9 +202,9 @@ class VirtualLoop(asyncio.SelectorEventLoop):
     def call_later_really(
         self, delay: float, callback: Callable[..., object], *args: Any
     ) -> asyncio.TimerHandle:
-        """Call back after so many seconds of real time, as a watchdog has to.
+        """Call back after ``delay`` seconds of real time, for watchdogs.
 
-        It does not keep the loop going, and comes up to 0.05 s late.
+        The call does not keep the loop running, and may be up to 0.05 s late.
         """
         alarm = self._timer(time.monotonic() + delay, callback, args, None)
         heapq.heappush(self._alarms, alarm)
@@ -217,28 +218,28 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         return _Timer(when, callback, args, self, context)
 
     def settle_at(self, when: float) -> "Future[None]":
-        """Return a Future that is done when all that is due by a moment has happened."""
+        """Return a Future that is done when everything due by then has run."""
         future: Future[None] = self.create_future()
         heapq.heappush(self._settling, (when, next(self._settling_numbers), future))
         return future
 
     def status(self) -> str:
-        """Tell what time it is, and what keeps it from going on, if something does.
+        """Return the virtual time, and what stops it, if anything, as text.
 
         >>> loop = VirtualClock().new_event_loop()
         >>> loop.status()
         'virtual time is 0.0 s'
         >>> loop.close()
         """
-        told = f"virtual time is {self.time()} s"
+        text = f"virtual time is {self.time()} s"
         if self._owed_by_threads:
-            told += (
-                f", and stands still: threads owe {len(self._owed_by_threads)} results"
-            )
-        return told
+            count = len(self._owed_by_threads)
+            plural = "" if count == 1 else "s"
+            text += f", and stands still: waiting for {count} result{plural} of threads"
+        return text
 
     def create_future(self) -> "Future[Any]":
-        """Do as `asyncio.loop.create_future` does."""
+        """Like `asyncio.loop.create_future`."""
         future = super().create_future()
         if sys._getframe(1).f_code is _WRAP_FUTURE:
             self._owed_by_threads.add(future)
@@ -246,16 +247,16 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         return future
 
     async def shutdown_default_executor(self, timeout: float | None = None) -> None:
-        """Do as `asyncio.loop.shutdown_default_executor` does, without a time limit.
+        """Like `asyncio.loop.shutdown_default_executor`, without a timeout.
 
-        The threads live in real time.
+        The threads run in real time.
         """
         await super().shutdown_default_executor()
 
     def _run_once(self) -> None:
-        """Run what can run; where asyncio would wait for a timer, jump to it."""
+        """Run what can run; jump to the next timer instead of waiting for it."""
         while not self._can_run():
-            if not self._hear_the_world():
+            if not self._wait_for_real_events():
                 self._jump()
         super()._run_once()  # type: ignore[misc]
 
@@ -266,18 +267,18 @@ class VirtualLoop(asyncio.SelectorEventLoop):
             self._ready or self._stopping or self._next_timer_at() <= self.time()
         )
 
-    def _hear_the_world(self) -> bool:
-        """Wait for real, if there is anything to wait for; return False if time may jump."""
-        if not (self._owed_by_threads or self._is_open_to_the_world()):
+    def _wait_for_real_events(self) -> bool:
+        """Wait in real time if there is a reason to; return False if time may jump."""
+        if not (self._owed_by_threads or self._may_get_real_events()):
             return False
         nothing_else = math.isinf(min(self._next_timer_at(), self._next_settling_at()))
         must_wait = bool(self._owed_by_threads) or nothing_else
-        events = self._world.select(POLL_S if must_wait else self.clock.grace_s)
+        events = self._real_selector.select(POLL_S if must_wait else self.clock.grace_s)
         self._process_events(events)
         return bool(events) or must_wait
 
-    def _is_open_to_the_world(self) -> bool:
-        sockets = len(self._world.get_map()) - self._internal_fds
+    def _may_get_real_events(self) -> bool:
+        sockets = len(self._real_selector.get_map()) - self._internal_fds
         return sockets > 0 or self._is_another_thread_at_work()
 
     def _is_another_thread_at_work(self) -> bool:
@@ -301,8 +302,8 @@ class VirtualLoop(asyncio.SelectorEventLoop):
             self._set_time(timer_at)
         else:
             raise DeadlockError(
-                "Everything waits, and for ever: there is no timer, no open socket and "
-                f"no thread at work that could change this\n{format_tree(self)}"
+                "Everything waits, and forever: there is no timer, open socket or busy "
+                f"thread that could change this\n{format_tree(self)}"
             )
 
     def _set_time(self, moment: float) -> None:
@@ -310,12 +311,12 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         self._set_resolution()
 
     def _set_resolution(self) -> None:
-        # asyncio runs what is due before now plus this: neither a moment too early,
-        # nor never because the sum is no more than now.
+        # asyncio runs what is due before now plus this: it must be small enough not to
+        # run timers early, and large enough for the sum to exceed now.
         self._clock_resolution = math.ulp(self.clock._now)
 
     def _next_timer_at(self) -> float:
-        # A timer that was taken back is no moment in time.
+        # Time must not stop at a cancelled timer.
         while self._scheduled and self._scheduled[0].cancelled():
             self._timer_cancelled_count -= 1
             heapq.heappop(self._scheduled)._scheduled = False

@@ -1,4 +1,4 @@
-"""Ways to wait: for a while, at most so long, or for whichever comes first."""
+"""`sleep`, `with_timeout` and `WaitIterator`."""
 
 import asyncio
 import collections
@@ -32,7 +32,7 @@ Deadline: TypeAlias = float | datetime.timedelta
 
 
 class _Sleep(Future[None]):
-    """A Future that a timer makes done; cancelling it takes the timer back."""
+    """A Future that a timer completes; cancelling it cancels the timer."""
 
     __slots__ = ("_timer",)
     _timer: asyncio.TimerHandle | None
@@ -44,7 +44,7 @@ class _Sleep(Future[None]):
         return super().cancel(msg)
 
     def wake(self) -> None:
-        self._timer = None  # The timer holds us: drop the cycle.
+        self._timer = None  # The timer refers to us: break the cycle.
         if not self.done():
             self.set_result(None)
 
@@ -53,9 +53,9 @@ OUR_FUTURES.add(_Sleep)
 
 
 def sleep(duration: float) -> "Future[None]":
-    """Return a Future that is done after so many seconds.
+    """Return a Future that becomes done after ``duration`` seconds.
 
-    The call alone waits for nothing: yield the Future.
+    The call itself does not wait: yield the Future.
 
     >>> from gencoro import gen
     >>> @gen.coroutine
@@ -82,22 +82,22 @@ def with_timeout(
 ) -> "Future[T]":
     """Return a Future with the outcome of another, or TimeoutError if it takes too long.
 
-    The one waited for is *not* cancelled, so that it can be waited for again; if it
-    fails after the time-out, that error is logged.
+    The original is *not* cancelled, so that it can be waited for again; if it fails after
+    the timeout, its error is logged.
 
     Args:
-        timeout: A `datetime.timedelta` from now, or a number: the moment in seconds on
+        timeout: A `datetime.timedelta` from now, or a number: the deadline in seconds on
             the clock of `time.time` (``IOLoop.time`` in Tornado), *not* a duration.
         future: Any yieldable.
-        places: ``quiet_exceptions``, as in Tornado 6, or what Tornado 4 had here:
-            ``io_loop`` and then ``quiet_exceptions``.
+        places: ``quiet_exceptions``, as in Tornado 6; or ``io_loop`` and
+            ``quiet_exceptions``, as in Tornado 4.
         quiet_exceptions: Types of late errors that are not logged.
-        message: Text of the TimeoutError, or a function called for it when it is due.
-        io_loop: Legacy, and without effect.
+        message: Text of the TimeoutError, or a function that returns it when needed.
+        io_loop: Legacy; has no effect.
 
     Raises:
         BadYieldError: future cannot be waited for.
-        TypeError: timeout is of another type.
+        TypeError: timeout has another type.
 
     >>> from datetime import timedelta
     >>> async def main():
@@ -125,7 +125,7 @@ def with_timeout(
 
     def log_late_error(late: "Future[T]") -> None:
         exc = None if late.cancelled() else late.exception()
-        # A list whose child was cancelled is not cancelled itself: it failed by that.
+        # A list whose child was cancelled is not cancelled itself, but has failed.
         if exc is not None and not isinstance(exc, quiet):
             app_log.error("Exception in Future %r after timeout", late, exc_info=exc)
 
@@ -137,29 +137,29 @@ def with_timeout(
 def _quiet_exceptions(
     places: tuple[Any, ...], by_name: QuietExceptions, io_loop: Any
 ) -> QuietExceptions:
-    """Find quiet_exceptions in its place of Tornado 6 or of Tornado 4, or by its name."""
+    """Find quiet_exceptions at its position in Tornado 6 or 4, or by name."""
     if places and (places[0] is None or hasattr(places[0], "add_callback")):
         io_loop, *places = places  # type: ignore[assignment]
     if io_loop is not None:
         warn_legacy("the argument io_loop= of with_timeout", "leave it out")
     if len(places) > 1:
-        raise TypeError(f"with_timeout() got {places[1:]!r} beyond its arguments")
+        raise TypeError(f"with_timeout() got unexpected arguments {places[1:]!r}")
     return places[0] if places else by_name
 
 
 def _timeout_error(message: str | Callable[[], str] | None) -> Exception:
     try:
         text = message() if callable(message) else message
-    except Exception as exc:  # the caller's own; whoever waits must hear of it
+    except Exception as exc:  # raised by the caller's function; stored in the Future
         return exc
     return TimeoutError("Timeout" if text is None else text)
 
 
 def wall_time(loop: asyncio.AbstractEventLoop) -> float:
-    """Return the time on the clock that deadlines are told in: that of `time.time`.
+    """Return the current time on the clock that deadlines use: that of `time.time`.
 
-    A loop that has a clock of its own, as `VirtualClock` makes them, has its method
-    ``wall_time`` asked.
+    A loop with its own clock, such as one of `VirtualClock`, has a method ``wall_time``
+    that is used instead.
 
     >>> loop = asyncio.new_event_loop()
     >>> abs(wall_time(loop) - time.time()) < 1
@@ -176,26 +176,26 @@ def _seconds_from_now(timeout: Deadline, loop: asyncio.AbstractEventLoop) -> flo
     if isinstance(timeout, (int, float)):
         return max(0.0, timeout - wall_time(loop))
     raise TypeError(
-        f"Unsupported deadline {timeout!r}; give a datetime.timedelta from now, or the "
-        "moment as a number of seconds on the clock of time.time()"
+        f"Unsupported deadline {timeout!r}; give a datetime.timedelta from now, or a "
+        "deadline in seconds on the clock of time.time()"
     )
 
 
 class WaitIterator:
-    """Gives the results of many Futures one by one, as they become done.
+    """Iterates over the results of several Futures in the order in which they finish.
 
-    An error is raised by the ``yield`` that gets it, and the iteration goes on; with
-    ``async for`` it ends there.  A Future that is given twice is returned twice.
+    An error is raised at the ``yield`` that receives it, and the iteration can continue;
+    with ``async for`` it ends there.  A Future passed twice is returned twice.
 
     Args:
-        futures: Futures, *or* named ones.
+        futures: Futures, by position *or* by name.
 
     Attributes:
-        current_index: Place (or name) of the Future that was returned last.
+        current_index: Index (or name) of the Future returned last.
         current_future: That Future.
 
     Raises:
-        ValueError: both kinds of arguments were given.
+        ValueError: Futures were passed both by position and by name.
 
     >>> async def main():
     ...     slow, quick = sleep(0.01), sleep(0.001)
@@ -209,9 +209,9 @@ class WaitIterator:
 
     def __init__(self, *futures: AnyFuture[Any], **named: AnyFuture[Any]) -> None:
         if futures and named:
-            raise ValueError("give WaitIterator Futures or named Futures, not both")
+            raise ValueError("pass Futures by position or by name, not both")
         places = named.items() if named else enumerate(futures)
-        # Several places, in order, where one Future was given several times.
+        # Several indexes, in order, if a Future was passed several times.
         self._unfinished: dict[Future[Any], collections.deque[int | str]] = {}
         self._finished: collections.deque[Future[Any]] = collections.deque()
         self._running: Future[Any] | None = None
@@ -236,15 +236,15 @@ class WaitIterator:
         return True
 
     def next(self) -> "Future[Any]":
-        """Return a Future for the next result, whichever that will be.
+        """Return a Future for the next result.
 
-        It takes the place of the one before, if that is not done yet.
+        It replaces the previous one if that is not done yet.
 
         Raises:
-            GencoroError: there is none left.
+            GencoroError: no results are left.
         """
         if self.done():
-            raise GencoroError("WaitIterator has no results left; ask done() first")
+            raise GencoroError("WaitIterator has no results left; check done() first")
         running = self._running = Future()
         if self._finished:
             self._hand_over(self._finished.popleft())

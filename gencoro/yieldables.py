@@ -1,7 +1,7 @@
-"""What a coroutine may yield, and how each of it becomes one Future.
+"""Converts every yielded value into one Future.
 
-Rule: `convert_yielded` is the only door.  It returns an asyncio Future, or `moment`,
-or raises `BadYieldError` with the cure in its text; it never waits.
+Rule: `convert_yielded` is the only entry point.  It returns an asyncio Future or `moment`,
+or raises `BadYieldError`, whose text says how to fix the code; it never waits.
 """
 
 import asyncio
@@ -59,10 +59,10 @@ QuietExceptions: TypeAlias = type[BaseException] | tuple[type[BaseException], ..
 
 
 class NeedsRunner(BadYieldError):
-    """Raised by the converter of what only the Runner that yields it can wait for.
+    """Raised for a value that only the Runner of the yielding coroutine can wait for.
 
-    The Runner calls ``start`` with itself; that returns what `Runner.handle_yield` does.
-    To everybody else it is an error.
+    The Runner calls ``start`` with itself, which returns what `Runner.handle_yield`
+    returns.  For any other caller it is an error.
     """
 
     def __init__(self, message: str, start: Callable[[Any], bool]) -> None:
@@ -71,7 +71,7 @@ class NeedsRunner(BadYieldError):
 
 
 class Moment:
-    """The type of `moment`: done, worth None, and bound to no loop."""
+    """The type of `moment`: a done Future with the result None, bound to no loop."""
 
     __slots__ = ("_name",)
 
@@ -91,7 +91,7 @@ class Moment:
         return None
 
     def __await__(self) -> Generator[None, None, None]:
-        # A bare yield is what asyncio's Task takes for "go on in the next turn".
+        # asyncio's Task takes a bare yield for "continue in the next turn".
         yield
 
     def __repr__(self) -> str:
@@ -102,20 +102,20 @@ class Moment:
 # type would have to be named in each signature.
 moment = cast("Future[None]", Moment("moment"))
 
-# Done, and not even a turn of the loop away.  Tornado's name, which packages import.
+# Done, without a turn of the loop.  Tornado's private name, which packages import.
 _null_future = cast("Future[None]", Moment("_null_future"))
 
 
 @singledispatch
 def convert_yielded(yielded: Any) -> "Future[Any]":
-    """Return the one Future (or `moment`) that stands for a yielded value.
+    """Return the Future (or `moment`) for a yielded value.
 
-    A Future is returned as it is; a native coroutine is started; an executor's Future,
-    a list or a dict becomes a new Future.  Other types are taught with
+    A Future is returned unchanged; a native coroutine is started; an executor's Future,
+    a list or a dict becomes a new Future.  Register other types with
     ``@convert_yielded.register(Type)``, here or on `tornado.gen.convert_yielded`.
 
     Raises:
-        BadYieldError: nobody knows how to wait for it.
+        BadYieldError: the value cannot be waited for.
 
     >>> convert_yielded(None) is moment
     True
@@ -156,11 +156,11 @@ def _start_awaitable(yielded: Awaitable[T]) -> "Future[T]":
 
 
 def as_future(yielded: Any) -> "Future[Any]":
-    """Do as `convert_yielded` does, and make sure of what others have registered there.
+    """Call `convert_yielded`, and check the result of a converter registered there.
 
     Raises:
-        BadYieldError: nobody knows how to wait for it, or whoever said he does has
-            returned what cannot be waited for.
+        BadYieldError: the value cannot be waited for, or its converter did not return
+            a Future.
     """
     future: Any = convert_yielded(yielded)
     if isinstance(future, concurrent.futures.Future):
@@ -168,16 +168,16 @@ def as_future(yielded: Any) -> "Future[Any]":
     if not isinstance(future, (Future, Moment)):
         raise BadYieldError(
             f"the converter registered for {type(yielded).__qualname__} returned "
-            f"{future!r}, which is no Future"
+            f"{future!r}, which is not a Future"
         )
     return cast("Future[Any]", future)
 
 
 def held_tasks(loop: asyncio.AbstractEventLoop) -> "set[Future[Any]]":
-    """Return the set of native coroutines that were started here and still run.
+    """Return the tasks of native coroutines that were started here and still run.
 
-    asyncio holds its tasks weakly, and the coroutine that yielded one may be all else
-    that does.  So their loop holds them: the set lives on the loop and goes with it.
+    asyncio keeps only weak references to its tasks.  So the loop holds this set, and it
+    is freed together with the loop.
     """
     tasks: set[Future[Any]] = vars(loop).setdefault("_gencoro_tasks", set())
     return tasks
@@ -190,26 +190,25 @@ def _wait_for_all(yielded: Any) -> "Future[Any]":
     return future if type(future) is MultiFuture else convert_yielded(future)
 
 
-# What `multi` asks first, once `gencoro.legacy` is loaded: of a list that holds YieldPoints
-# it makes another yieldable, since these are started by the Runner that yields it.
+# Called first by `multi` once `gencoro.legacy` is loaded: a list that contains YieldPoints
+# becomes a different yieldable, since the yielding Runner has to start them.
 _multi_otherwise: "Callable[[Any, QuietExceptions], Any] | None" = None
 
 
 def register_multi(otherwise: "Callable[[Any, QuietExceptions], Any]") -> None:
-    """Have `multi` ask this function first, which returns None for what `multi` can do."""
+    """Have `multi` call this function first; it returns None for ordinary children."""
     global _multi_otherwise
     _multi_otherwise = otherwise
 
 
 class MultiFuture(Future[T]):
-    """The Future of many; cancelling it cancels them, as with `asyncio.gather`.
+    """The Future of a list or dict; cancelling it cancels the children, as in asyncio.
 
-    Once cancelled, it ends when all of them have ended, and as cancelled, whatever they
-    ended with.
+    Once cancelled, it ends when all children have ended, and always as cancelled.
 
     Attributes:
-        children: The Futures of the many, in their order; `moment` may be one.
-        keys: Their names, where a dict was given.
+        children: The Futures of the children, in order; may include `moment`.
+        keys: The keys of a dict; None for a list.
     """
 
     __slots__ = (
@@ -233,14 +232,14 @@ class MultiFuture(Future[T]):
         self._cancelling_with: tuple[Any] | None = None
 
     def wait_for(self, children: "list[Future[Any]]") -> None:
-        """Be done when all of these are, at once if they are done already."""
+        """Become done when all children are; at once if they already are."""
         self.children = children
         self._unchecked = children.copy()
         self._wait_for_next()
 
     def _wait_for_next(self, _done: "Future[Any] | None" = None) -> None:
-        # From the last to the first, and one at a time: where they end in their order,
-        # one turn of the loop sees them all, and not one turn each.
+        # One at a time, from the last to the first: if they end in order, this takes
+        # one turn of the loop instead of one per child.
         unchecked = self._unchecked
         while unchecked:
             child = unchecked.pop()
@@ -250,14 +249,14 @@ class MultiFuture(Future[T]):
         self._settle()
 
     def _settle(self) -> None:
-        """Take the values of the children, all done, or the first of their errors."""
+        """Take the results of the children, or the first error."""
         if self._cancelling_with is not None:
             super().cancel(*self._cancelling_with)
         values = []
         for child in self.children:
             try:
                 values.append(child.result())
-            except BaseException as exc:  # whatever a Future holds
+            except BaseException as exc:  # a Future may hold any error
                 self._take_error(without_our_frame(exc))
         if not self.done():
             self.set_result(self._shaped(values))
@@ -272,7 +271,7 @@ class MultiFuture(Future[T]):
         return values if self.keys is None else dict(zip(self.keys, values))
 
     def cancel(self, msg: Any = None) -> bool:
-        """Cancel every child that is not done; return False if none lets itself be."""
+        """Cancel every child that is not done; return False if none accepts that."""
         if self.done():
             return False
         return cancel(self, msg)
@@ -308,7 +307,7 @@ def multi(
     children: dict[Any, Any] | Iterable[Any],
     quiet_exceptions: QuietExceptions = (),
 ) -> "Future[Any]":
-    """Wait for many yieldables at once; yielding a list or a dict does the same.
+    """Wait for several yieldables in parallel, as yielding a list or a dict does.
 
     The result has the shape of ``children``: a list in their order, or a dict with
     their keys.  All of them are waited for, even when one fails; then the first error
@@ -320,7 +319,7 @@ def multi(
         quiet_exceptions: Types of errors that are not logged.
 
     Raises:
-        BadYieldError: a child cannot be waited for; the text says which.
+        BadYieldError: a child cannot be waited for; the text names it.
 
     >>> from gencoro import gen
     >>> async def double(x):
@@ -358,12 +357,12 @@ def _convert_child(
         return future
     except BadYieldError as exc:
         mistake = f"at [{place!r}]: {exc}"
-    # Not within the except clause: its context is what the body was handling.
+    # Outside the except clause, so that __context__ is the error the body was handling.
     raise BadYieldError(mistake)
 
 
 def refuse_other_loop(future: "Future[Any]", loop: asyncio.AbstractEventLoop) -> None:
-    """Make sure that a Future, if it is not done, will be done on this loop.
+    """Check that a Future that is not done belongs to this loop.
 
     Raises:
         BadYieldError: it belongs to another loop, which would call back on its own
@@ -372,13 +371,13 @@ def refuse_other_loop(future: "Future[Any]", loop: asyncio.AbstractEventLoop) ->
     if not future.done() and future.get_loop() is not loop:
         raise BadYieldError(
             f"yielded {future!r}, which belongs to another event loop than this "
-            "coroutine; make it on this loop, or hand its result over with "
+            "coroutine; create it on this loop, or pass its result to this loop with "
             "call_soon_threadsafe"
         )
 
 
 def maybe_future(x: Any) -> "Future[Any]":
-    """Return x as a Future of asyncio if it is a Future, else one that is done with x.
+    """Return x as an asyncio Future; if it is not a Future, one whose result is x.
 
     >>> async def main():
     ...     return await maybe_future(42)
@@ -407,7 +406,7 @@ def _explain(yielded: object) -> str:
         )
     if isinstance(yielded, (tuple, set, frozenset)):
         return (
-            f"yielded a {type(yielded).__name__} {yielded!r}; to wait for many things "
+            f"yielded a {type(yielded).__name__} {yielded!r}; to wait for several things "
             "at once, yield a list or a dict of them"
         )
     if callable(yielded):

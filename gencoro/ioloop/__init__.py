@@ -1,9 +1,9 @@
-"""The loop that scripts run on: Tornado's own, with a better `run_sync`.
+"""`IOLoop`: Tornado's event loop with a better `run_sync`; and `PeriodicCallback`.
 
-Rule: one asyncio loop has one IOLoop, whichever package is asked for it.  Queues,
-locks, servers and clients of Tornado run on it unchanged.
+Rule: an asyncio loop has exactly one IOLoop, whether gencoro or Tornado is asked for it.
+Queues, locks, servers and clients of Tornado run on it unchanged.
 
-This is the first module that imports Tornado.
+This is the lowest module that imports Tornado.
 """
 
 import asyncio
@@ -38,22 +38,22 @@ from gencoro.yieldables import held_tasks
 
 __all__ = ["IOLoop", "PeriodicCallback"]
 
-# Names that code written for tornado.ioloop finds there.
+# Names of tornado.ioloop that programs use.
 TimeoutError = builtins.TimeoutError
 _Selectable = tornado.ioloop._Selectable
 
-# Looked up once: compat may put our IOLoop in the place of Tornado's.
+# Looked up once: compat may replace them with ours.
 _tornado_configure = tornado.ioloop.IOLoop.configure
 _tornado_current = tornado.ioloop.IOLoop.current
 
-# Tornado's own; to look it up here is twice as quick as to ask.
+# Tornado's own registry: a lookup here is twice as fast as Tornado's function.
 _by_asyncio_loop = tornado.ioloop.IOLoop._ioloop_for_asyncio
 
 gen_log = logging.getLogger("tornado.general")
 
 
 class IOLoop(CallbackLoop):
-    """Tornado's asyncio loop, whose `run_sync` cancels, cleans up and explains.
+    """Tornado's asyncio loop, with a `run_sync` that cancels, cleans up and explains.
 
     >>> from gencoro import gen
     >>> @gen.coroutine
@@ -69,7 +69,7 @@ class IOLoop(CallbackLoop):
     # AsyncIOMainLoop, which `current` may adopt, has no such attribute of its own.
     is_current = False
 
-    # Set when somebody wants to know what blocks the loop.
+    # Set by `set_blocking_signal_threshold`.
     _watch: Watch | None = None
 
     @overload
@@ -82,10 +82,10 @@ class IOLoop(CallbackLoop):
 
     @staticmethod
     def current(instance: bool = True) -> "IOLoop | None":
-        """Return the loop of this thread: the running one, or the one made current.
+        """Return the running loop of this thread, or the one made current.
 
-        If there is none, make one, or return None where ``instance`` is false.  It is
-        the same object that ``tornado.ioloop.IOLoop.current()`` returns.
+        If there is none, create one, or return None if ``instance`` is false.  It is the
+        same object that ``tornado.ioloop.IOLoop.current()`` returns.
         """
         running = asyncio._get_running_loop()
         if running is not None:
@@ -96,7 +96,7 @@ class IOLoop(CallbackLoop):
             loop = _tornado_current(instance)
         else:
             with warnings.catch_warnings():
-                # Python 3.12 and 3.13 warn that a loop is made, which is the point.
+                # Python 3.12 and 3.13 warn that a loop is created, as intended here.
                 warnings.filterwarnings("ignore", "There is no current event loop")
                 loop = _tornado_current(instance)
         if loop is not None:
@@ -105,20 +105,20 @@ class IOLoop(CallbackLoop):
 
     @classmethod
     def configure(cls, impl: Any, **kwargs: Any) -> None:
-        """Do as Tornado does: all loops are asyncio's, and nothing else can be chosen.
+        """Like Tornado's: every loop is an asyncio loop, and no other can be chosen.
 
         Raises:
-            RuntimeError: another loop than one of asyncio's was chosen.
+            RuntimeError: impl is not an asyncio loop.
         """
         _tornado_configure(impl, **kwargs)
 
     @staticmethod
     def instance() -> "IOLoop":
-        """Return the loop of this thread; on one without, that of the program.
+        """Return the loop of this thread, or else the loop of the program.
 
-        So a worker thread finds the loop whose ``add_callback`` it wants, as it did until
-        Tornado 4.  The loop of the program is the one that was installed, or that
-        the main thread has started last, or the first that this function has made.
+        So a worker thread gets the loop for its ``add_callback``, as it did until Tornado
+        4.  The loop of the program is the installed one, or the one last started on the
+        main thread, or the first one that this function created.
         """
         warn_legacy("IOLoop.instance()", "use IOLoop.current()")
         own = IOLoop.current(instance=False)
@@ -128,30 +128,30 @@ class IOLoop(CallbackLoop):
 
     @staticmethod
     def initialized() -> bool:
-        """Return whether the program has a loop that `instance` would return."""
+        """Return whether the program has a loop for `instance` to return."""
         warn_legacy("IOLoop.initialized()", "use IOLoop.current(instance=False)")
         return _program.loop() is not None
 
     def install(self) -> None:
-        """Make this the loop of the program, and the current one.
+        """Make this the loop of the program, and the current loop.
 
         Raises:
-            RuntimeError: the program has another one, which is not closed.
+            RuntimeError: another loop is installed, and is not closed.
         """
         warn_legacy(
-            "IOLoop.install()", "leave it out: IOLoop.current() is the loop that runs"
+            "IOLoop.install()", "leave it out: IOLoop.current() is the running loop"
         )
         installed = _program.installed
         if installed not in (None, self) and not installed.asyncio_loop.is_closed():
             raise RuntimeError(
-                f"{installed!r} is installed already; IOLoop.clear_instance() ends that"
+                f"{installed!r} is installed already; call IOLoop.clear_instance() first"
             )
         _program.installed = self
         asyncio.set_event_loop(self.asyncio_loop)
 
     @staticmethod
     def clear_instance() -> None:
-        """Have no loop of the program any more."""
+        """Forget the loop of the program."""
         warn_legacy(
             "IOLoop.clear_instance()", "leave it out: a closed loop is forgotten"
         )
@@ -174,22 +174,23 @@ class IOLoop(CallbackLoop):
         try:
             super().start()
         finally:
-            if self._watch is not None:  # nobody has ended it meanwhile
+            if self._watch is not None:  # a callback may have ended it
                 self._watch.end()
 
     def set_blocking_signal_threshold(
         self, seconds: float | None, action: Action
     ) -> None:
-        """Have a signal sent when the loop has been blocked for so many seconds.
+        """Run an action when the loop has been blocked for ``seconds``.
 
         Args:
-            seconds: None ends it.
-            action: See `gencoro.ioloop.watchdog.Watch`, which this makes.
+            seconds: The threshold; None turns the watchdog off.
+            action: A function, called with the number of the signal and the running
+                frame; ``signal.SIG_DFL`` or None ends the process; ``signal.SIG_IGN`` has
+                no effect.
 
         Raises:
-            RuntimeError: called on another thread than the main one, or where the system
-                has no timer signals.
-            ValueError: seconds is not positive, or not finite.
+            RuntimeError: not called on the main thread, or the system has no timer signals.
+            ValueError: seconds is not a positive finite number.
         """
         new = None if seconds is None else Watch(self.asyncio_loop, seconds, action)
         if self._watch is not None:
@@ -199,11 +200,11 @@ class IOLoop(CallbackLoop):
             new.begin()
 
     def set_blocking_log_threshold(self, seconds: float | None) -> None:
-        """Log where the loop is when it has been blocked for so many seconds."""
+        """Log the stack of the loop when it has been blocked for ``seconds``."""
         self.set_blocking_signal_threshold(seconds, self.log_stack)
 
     def log_stack(self, signal: int, frame: types.FrameType | None) -> None:
-        """Log where the loop is blocked; the action of `set_blocking_log_threshold`."""
+        """Log the stack of the blocked loop; used by `set_blocking_log_threshold`."""
         gen_log.warning(
             "IOLoop blocked for %f seconds in\n%s",
             self._watch.seconds if self._watch is not None else 0.0,
@@ -211,28 +212,28 @@ class IOLoop(CallbackLoop):
         )
 
     def time(self) -> float:
-        """Return the time of `time.time`, or of the loop below if that is virtual."""
+        """Return the time of `time.time`, or the virtual time of the asyncio loop."""
         return wall_time(self.asyncio_loop)
 
     def run_sync(self, func: Callable[[], Any], timeout: float | None = None) -> Any:
-        """Run a function and the coroutine it returns; return the coroutine's result.
+        """Call a function, run the coroutine that it returns, and return the result.
 
-        Ctrl-C and a time-out cancel the coroutine and wait for it to clean up; a second
-        Ctrl-C does not wait.  Can be called again and again, on any thread that does
-        not run a loop, as long as nobody else runs this one.
+        Ctrl-C and a timeout cancel the coroutine and wait for it to clean up; a second
+        Ctrl-C does not wait.  It can be called repeatedly, on any thread that does not run
+        a loop, while this loop is not running.
 
         Args:
             func: Called with the loop running; returns a yieldable or None.
-            timeout: Longest time for all of it, in seconds.
+            timeout: Limit for the whole call, in seconds.
 
         Raises:
-            TimeoutError: the time was over; the traceback leads to the ``yield`` where the
-                coroutine was stuck, and the text says if it did not end even then.
-            KeyboardInterrupt: Ctrl-C, and the coroutine let itself be cancelled.
-            BadYieldError: the function returned what cannot be waited for.
-            RuntimeError: a loop is running in this thread already, this one is closed or
-                running, or somebody stopped it before the coroutine had ended.
-            TypeError: the time-out is no number.
+            TimeoutError: the limit was exceeded; the traceback leads to the ``yield`` where
+                the coroutine was stuck, and the text says if it did not end even then.
+            KeyboardInterrupt: Ctrl-C was pressed, and the coroutine ended as cancelled.
+            BadYieldError: the result of the function cannot be waited for.
+            RuntimeError: a loop is already running in this thread, this one is closed or
+                running, or it was stopped before the coroutine had ended.
+            TypeError: timeout is not a number.
         """
         if _is_a_loop_running():
             raise RuntimeError(
@@ -256,7 +257,7 @@ class IOLoop(CallbackLoop):
             try:
                 self.start()
             except (KeyboardInterrupt, SystemExit):
-                if main.interrupts > 1:  # nor is anything waited for at exit
+                if main.interrupts > 1:  # do not wait at exit either
                     _used.pop(self, None)
                 else:
                     main.clean_up()
@@ -266,22 +267,20 @@ class IOLoop(CallbackLoop):
         return main.outcome(timeout).result()
 
     def close(self, all_fds: bool = False) -> None:
-        """Close the loop, after what it has left was ended, in this order.
+        """Close the loop after ending what is left on it.
 
-        Coroutines that are suspended are cancelled and may clean up, as are native ones
-        that were yielded; then asynchronous generators are closed, then the default
-        executor.  Each is waited for 5 seconds at the longest.  Inside another running
-        loop nothing can be waited for: what is suspended is given up.
+        Suspended coroutines, including native ones that were yielded, are cancelled and
+        may clean up; then asynchronous generators are closed, then the default executor.
+        Each of these steps takes at most 5 seconds.  Inside another running loop close()
+        cannot wait, and suspended coroutines are abandoned.
 
         Raises:
             RuntimeError: the loop is running.
         """
         if self.asyncio_loop.is_running():
-            raise RuntimeError(
-                "close() was called on a loop that is running; stop() it"
-            )
+            raise RuntimeError("close() was called on a running loop; stop() it first")
         if not _is_a_loop_running() and self.is_current:
-            # Tornado would put the loop of before in the place of whichever is current.
+            # Otherwise Tornado would replace the current loop with the previous one.
             self.is_current = IOLoop.current(instance=False) is self
         try:
             if not (_is_a_loop_running() or self.asyncio_loop.is_closed()):
@@ -293,17 +292,17 @@ class IOLoop(CallbackLoop):
 
 
 class _MainLoop(IOLoop, AsyncIOMainLoop):
-    """An IOLoop of a loop that asyncio's own user has made, and will close.
+    """An IOLoop for an asyncio loop that the program created, and will close.
 
-    `tornado.testing` tells by the class which loops are its to close.
+    `tornado.testing` decides by the class which loops to close.
     """
 
 
 def adopt(loop: tornado.ioloop.IOLoop) -> None:
-    """Make a loop of Tornado's own one of ours.
+    """Turn a loop of Tornado into an `IOLoop` of gencoro.
 
-    Others may have it in hand already: the object has to stay the same, so its class
-    changes.  Subclasses by others are left alone.
+    Code may hold references to it already, so the object stays the same and its class
+    changes.  Subclasses defined elsewhere are left alone.
     """
     if type(loop) is AsyncIOLoop:
         loop.__class__ = IOLoop
@@ -312,16 +311,16 @@ def adopt(loop: tornado.ioloop.IOLoop) -> None:
 
 
 def program_loop() -> IOLoop | None:
-    """Return the loop that threads without one get from `IOLoop.instance`."""
+    """Return the loop that `IOLoop.instance` returns on threads without a loop."""
     return _program.loop()
 
 
 class _Program:
-    """The loops that threads without a loop of their own may get.
+    """The loops for threads without a loop of their own.
 
     Attributes:
-        installed: The one that was installed.
-        started: The one that the main thread has started last.
+        installed: The installed loop.
+        started: The loop last started on the main thread.
     """
 
     installed: IOLoop | None = None
@@ -329,7 +328,7 @@ class _Program:
 
     def loop(self) -> IOLoop | None:
         for loop in (self.installed, self.started):
-            # Others may close the asyncio loop without us.
+            # The asyncio loop may be closed directly.
             if loop is not None and not loop.asyncio_loop.is_closed():
                 return loop
         return None
@@ -343,13 +342,13 @@ class _Program:
 
 _program = _Program()
 
-# The loops that run_sync has used, each with the thread that was the last to do so.
+# The loops that run_sync has used, each with the thread that last did so.
 _used: "weakref.WeakKeyDictionary[IOLoop, threading.Thread]"
 _used = weakref.WeakKeyDictionary()
 
 
 def _finish_at_exit() -> None:
-    """End what scripts have left on their loops, but close none: atexit may use them."""
+    """End what scripts left on their loops, without closing them: atexit may use them."""
     for loop, thread in list(_used.items()):
         asyncio_loop = loop.asyncio_loop
         is_idle = thread is threading.current_thread() or not thread.is_alive()
@@ -358,20 +357,20 @@ def _finish_at_exit() -> None:
         try:
             tasks = asyncio.all_tasks(asyncio_loop)
             finish_leftovers(asyncio_loop, tasks, run_sync.CLEAN_UP_S)
-        except KeyboardInterrupt:  # whoever presses Ctrl-C now does not want to wait
+        except KeyboardInterrupt:  # the user does not want to wait
             return
-        except BaseException:  # it would keep Python from waiting for other threads
+        except BaseException:  # must not keep Python from waiting for other threads
             app_log.exception("What was left on %r could not be ended", loop)
 
 
-# Before Python waits for the threads of executors, which cleaning up may still need.
-# That is earlier than atexit, and goes backwards: concurrent.futures.thread, imported
-# above, has its turn after us.  It is no public name; without it atexit has to do.
+# Runs before Python waits for the threads of executors, which cleaning up may need.  That
+# is earlier than atexit, and in reverse order: concurrent.futures.thread, imported above,
+# runs after us.  The name is private; without it we use atexit.
 getattr(threading, "_register_atexit", atexit.register)(_finish_at_exit)
 
 
 def _leave_to_parent() -> None:
-    """Forget the loops that a fork has inherited."""
+    """Forget the loops inherited by a fork."""
     _used.clear()
     _program.installed = _program.started = None
 

@@ -1,7 +1,7 @@
-"""How an IOLoop runs what it calls back: within which contexts, and who hears of errors.
+"""How an IOLoop runs callbacks: inside stack contexts, and with error handling.
 
-Rule: an error of a callback goes to the stack contexts in which it was scheduled, if there
-are any, and then to `handle_callback_exception`; it never leaves the loop.
+Rule: an error in a callback goes to the stack contexts in which it was scheduled, if any,
+and then to `handle_callback_exception`; it never leaves the loop.
 """
 
 import asyncio
@@ -33,28 +33,28 @@ class CallbackLoop(AsyncIOLoop):
     """Tornado's loop, with stack contexts and `handle_callback_exception`."""
 
     def handle_callback_exception(self, callback: Callable[..., object] | None) -> None:
-        """Do what is to be done about the error that a callback has raised: log it.
+        """Log the error that a callback has raised.
 
-        The error is `sys.exc_info`.  Programs may put a method of their own in the place
-        of this, in a subclass or on one loop.
+        The error is available through `sys.exc_info`.  Programs may override this method,
+        in a subclass or on one loop.
         """
         app_log.error("Exception in callback %r", callback, exc_info=True)
 
     def _run_callback(self, callback: Callable[[], Any]) -> None:
-        surroundings = context_hook.surroundings
+        hook = context_hook.hook
         try:
-            result = callback() if surroundings is None else surroundings.run(callback)
+            result = callback() if hook is None else hook.run(callback)
             if result is not None:
                 self._wait_for(result)
-        except asyncio.CancelledError:  # of what was waited for: nobody is at fault
+        except asyncio.CancelledError:  # not an error
             pass
-        except Exception:  # the callback's own; it must not end the loop
+        except Exception:  # raised by the callback; it must not end the loop
             self._without_contexts(self.handle_callback_exception, callback)
         finally:
             del callback  # The runner's rule 3.
 
     def _wait_for(self, result: Any) -> None:
-        """See to it that a coroutine that was a callback fails audibly."""
+        """Log the error of a coroutine that was scheduled as a callback."""
         try:
             future = as_future(result)
         except BadYieldError:  # a function may return anything
@@ -70,20 +70,20 @@ class CallbackLoop(AsyncIOLoop):
         if asyncio._get_running_loop() is self.asyncio_loop:
             self.asyncio_loop.call_soon(self._run_callback, bound)
             return
-        surroundings = context_hook.surroundings
-        # A closed loop calls nobody back, and whoever ends late need not know.
+        hook = context_hook.hook
+        # A closed loop runs no callbacks; a thread that finishes late can ignore that.
         with contextlib.suppress(RuntimeError):
-            if surroundings is None:
+            if hook is None:
                 self.asyncio_loop.call_soon_threadsafe(self._run_callback, bound)
             else:
-                surroundings.without_carried(
+                hook.without_carried(
                     self.asyncio_loop.call_soon_threadsafe, self._run_callback, bound
                 )
 
     def stop(self) -> None:
         """Stop the loop after this turn, also from a signal handler or another thread."""
         super().stop()
-        # It may sleep.
+        # Wake it up.
         with contextlib.suppress(RuntimeError):  # it is closed
             self.asyncio_loop.call_soon_threadsafe(bool)
 
@@ -93,7 +93,7 @@ class CallbackLoop(AsyncIOLoop):
         """Call back with a Future when it is done, always in a later turn.
 
         Raises:
-            TypeError: it is no Future.
+            TypeError: future is not a Future.
         """
         context = contextvars.copy_context()
         if isinstance(future, Future):
@@ -102,8 +102,8 @@ class CallbackLoop(AsyncIOLoop):
                 context=context,
             )
         elif is_future(future):
-            # It may call back on another thread, where our contexts would not count; they
-            # are brought to the loop's, and so not carried away.
+            # It may call back on another thread, so the current context is passed on
+            # explicitly.
             future_add_done_callback(
                 future,
                 lambda done: self._call_soon_threadsafe(
@@ -112,7 +112,8 @@ class CallbackLoop(AsyncIOLoop):
             )
         else:
             raise TypeError(
-                f"add_future({future!r}): not a Future; gen.convert_yielded makes one"
+                f"add_future({future!r}): not a Future; convert it with "
+                "gen.convert_yielded"
             )
 
     def _call_soon_threadsafe(
@@ -126,7 +127,7 @@ class CallbackLoop(AsyncIOLoop):
     def spawn_callback(
         self, callback: Callable[..., object], *args: Any, **kwargs: Any
     ) -> None:
-        """Do as ``add_callback`` does, outside of all stack contexts."""
+        """Like ``add_callback``, outside of all stack contexts."""
         self._without_contexts(self.add_callback, callback, *args, **kwargs)
 
     def add_callback_from_signal(
@@ -143,40 +144,41 @@ class CallbackLoop(AsyncIOLoop):
 
     def add_handler(self, fd: Any, handler: Callable[..., Any], events: int) -> None:
         """Call ``handler(fd, events)`` whenever a file is ready."""
-        surroundings = context_hook.surroundings
-        if surroundings is not None and not _is_of_stream(handler):
-            handler = surroundings.wrap(handler)
+        hook = context_hook.hook
+        if hook is not None and not _is_of_stream(handler):
+            handler = hook.wrap(handler)
         self._without_contexts(super().add_handler, fd, handler, events)
 
     def update_handler(self, fd: Any, events: int) -> None:
-        """Wait for other events of a file.
+        """Change the events to wait for.
 
         Raises:
             ValueError: the file has no handler.
         """
         if self.split_fd(fd)[0] not in self.handlers:
             raise ValueError(
-                f"update_handler({fd!r}): it has no handler; add_handler it"
+                f"update_handler({fd!r}): no handler is registered; call add_handler "
+                "first"
             )
         self._without_contexts(super().update_handler, fd, events)
 
     def _handle_events(self, fd: int, events: int) -> None:
         try:
             super()._handle_events(fd, events)
-        except Exception:  # the handler's own; it must not end the loop
+        except Exception:  # raised by the handler; it must not end the loop
             _file, handler = self.handlers.get(fd, (None, None))
             self.handle_callback_exception(handler)
 
     def _without_contexts(
         self, function: Callable[..., Any], *args: Any, **kwargs: Any
     ) -> None:
-        surroundings = context_hook.surroundings
-        if surroundings is None:
+        hook = context_hook.hook
+        if hook is None:
             function(*args, **kwargs)
         else:
-            surroundings.without(function, *args, **kwargs)
+            hook.without(function, *args, **kwargs)
 
 
 def _is_of_stream(handler: Callable[..., Any]) -> bool:
-    """Return whether a handler serves whoever uses a stream, and not who made it."""
+    """Return whether a handler is a stream's, which serves all users of the stream."""
     return isinstance(getattr(handler, "__self__", None), BaseIOStream)

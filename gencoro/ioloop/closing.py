@@ -1,8 +1,7 @@
-"""What a loop has left when it is closed: it is ended in order, and in bounded time.
+"""Ends what is left on a loop before it is closed, in order and in bounded time.
 
-First the coroutines, whose ``finally`` may need all the rest; then asynchronous
-generators; then the threads of the default executor.  Whatever refuses to end is named in
-a log record, and left alone.
+First coroutines, whose ``finally`` may need everything else; then asynchronous generators;
+then the threads of the default executor.  What does not end in time is logged.
 """
 
 import asyncio
@@ -22,20 +21,20 @@ def finish_leftovers(
     tasks: "Iterable[Future[Any]]",
     within_s: float,
 ) -> None:
-    """End what a loop has left that is neither running nor closed.
+    """End what is left on a loop that is neither running nor closed.
 
     Args:
-        loop: The loop; it runs meanwhile, whoever tells it to stop.
-        tasks: Native coroutines that are to end with ours.
-        within_s: Longest wait for each of the three kinds, in seconds.
+        loop: The loop; it keeps running meanwhile even if it is told to stop.
+        tasks: Native coroutines to end together with ours.
+        within_s: Maximum wait for each of the three kinds, in seconds.
     """
-    # All are cancelled before the loop runs: it would resume those whose turn has come.
+    # Cancel all before the loop runs, which would resume those that are ready.
     leftovers = _cancelled([*tasks, *_suspended(loop)])
     if leftovers:
         _run(loop, _finish_coroutines(loop, leftovers, within_s))
-        # The frames of their errors hold this one: let it hold none of them.
+        # The frames of their errors refer to this one: break the cycle.
         leftovers.clear()
-    # Running the loop for nothing would call what others have left in it.
+    # Running the loop without need would run callbacks left by other code.
     if getattr(loop, "_asyncgens", True):
         _run(loop, _finish_in_time(loop.shutdown_asyncgens(), within_s))
     _finish_threads(loop, within_s)
@@ -43,15 +42,15 @@ def finish_leftovers(
 
 def _cancelled(futures: "list[Future[Any]]") -> "list[Future[Any]]":
     for future in futures:
-        # Who has made a Runner by hand may have given it any Future.
+        # A Runner created by hand may have any kind of Future.
         (runner_of(future) or future).cancel()
     return futures
 
 
 def _suspended(loop: asyncio.AbstractEventLoop) -> "Iterator[Future[Any]]":
     for thing in gc.get_objects():
-        # Not isinstance(), which asks the object, and so may run code of a proxy.  One
-        # that another thread is just making has no loop.
+        # Not isinstance(), which may run code of a proxy object.  A Runner that another
+        # thread is just creating has no loop.
         if issubclass(type(thing), Runner) and getattr(thing, "loop", None) is loop:
             future = thing.result_future
             if future is not None and not future.done():
@@ -59,7 +58,7 @@ def _suspended(loop: asyncio.AbstractEventLoop) -> "Iterator[Future[Any]]":
 
 
 def _run(loop: asyncio.AbstractEventLoop, coroutine: Coroutine[Any, Any, None]) -> None:
-    """Run a native coroutine to its end, though others stop the loop."""
+    """Run a native coroutine to its end even if the loop is stopped."""
     task = loop.create_task(coroutine)
     task.add_done_callback(lambda _: loop.stop())
     while not task.done():
@@ -77,7 +76,7 @@ async def _finish_coroutines(
         if refusing:
             _tell(refusing, within_s)
             return
-        # What they have started while they cleaned up.
+        # Coroutines started while cleaning up.
         leftovers = _cancelled(list(_suspended(loop)))
 
 
@@ -93,16 +92,16 @@ async def _finish_in_time(closing: Coroutine[Any, Any, None], within_s: float) -
 def _tell(refusing: "Iterable[Future[Any]]", within_s: float) -> None:
     for future in refusing:
         app_log.warning(
-            "%r was to end because its loop is closed, and has not within %s seconds",
+            "%r did not end within %s seconds, although its loop is being closed",
             future,
             within_s,
         )
 
 
 def _finish_threads(loop: asyncio.AbstractEventLoop, within_s: float) -> None:
-    # loop.shutdown_default_executor() has a time limit from Python 3.12 on only, and
-    # starts a thread, which an interpreter that exits does not do any more.  A loop that
-    # keeps its executor to itself, as uvloop does, closes it in its own way.
+    # loop.shutdown_default_executor() has a timeout from Python 3.12 on only, and starts a
+    # thread, which is impossible while the interpreter exits.  A loop that hides its
+    # executor, such as uvloop's, closes it by itself.
     executor = getattr(loop, "_default_executor", None)
     if executor is None:
         return

@@ -1,4 +1,4 @@
-"""PeriodicCallback: Tornado's, for callbacks of every kind, and on a loop of one's own."""
+"""PeriodicCallback: Tornado's, for every kind of callback and on any loop."""
 
 import datetime
 import functools
@@ -16,20 +16,19 @@ __all__ = ["PeriodicCallback"]
 
 
 class PeriodicCallback(tornado.ioloop.PeriodicCallback):
-    """Calls a function again and again, within the stack contexts of its `start`.
+    """Calls a function periodically, inside the stack contexts of its `start`.
 
-    If it returns a coroutine, the next call waits for that; a call that is due meanwhile
-    is left out.  What it raises goes to the loop's ``handle_callback_exception``.
+    If it returns a coroutine, the next call waits for that; calls that are due meanwhile
+    are skipped.  Errors go to the loop's ``handle_callback_exception``.
 
     Args:
         callback: The function.
-        callback_time: The time from call to call, a number of milliseconds or a
-            `datetime.timedelta`.
-        jitter: By which part of that time it varies, at random.
+        callback_time: The period, in milliseconds or as a `datetime.timedelta`.
+        jitter: The fraction of the period by which it varies at random.
         io_loop: Legacy: the loop, if not the current one at `start`.
 
     Raises:
-        ValueError: the time is not positive.
+        ValueError: the period is not positive.
     """
 
     def __init__(
@@ -39,7 +38,7 @@ class PeriodicCallback(tornado.ioloop.PeriodicCallback):
         jitter: Any = 0,
         io_loop: Any = None,
     ) -> None:
-        if isinstance(jitter, tornado.ioloop.IOLoop):  # its place until Tornado 4
+        if isinstance(jitter, tornado.ioloop.IOLoop):  # its position until Tornado 4
             jitter, io_loop = 0, jitter
         if io_loop is not None:
             warn_legacy(
@@ -53,7 +52,7 @@ class PeriodicCallback(tornado.ioloop.PeriodicCallback):
         self._starts = 0
 
     def start(self) -> None:
-        """Begin, anew if it has begun; the first call is one period from now."""
+        """Start, or start again; the first call is one period from now."""
         self.stop()
         self._starts += 1
         self.io_loop = self._own_loop or tornado.ioloop.IOLoop.current()

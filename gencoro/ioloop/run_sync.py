@@ -1,7 +1,7 @@
-"""The one call that a script's `IOLoop.run_sync` makes, from its start to its outcome.
+"""One call of `IOLoop.run_sync`, from start to outcome.
 
-Rule: it ends, whatever the coroutine does.  A time-out and Ctrl-C cancel it, and what does
-not let itself be cancelled is waited for no longer than `CLEAN_UP_S`.
+Rule: it always ends.  A timeout and Ctrl-C cancel the coroutine; if it does not end as
+cancelled, it is waited for no longer than `CLEAN_UP_S`.
 """
 
 import asyncio
@@ -23,13 +23,13 @@ from gencoro.yieldables import as_future, refuse_other_loop
 
 __all__ = ["CLEAN_UP_S", "MainCall"]
 
-# What was cancelled, by a time-out or since its loop closes, has so many seconds to clean
-# up: enough for a farewell to a server, and not for ever.
+# How long a coroutine that was cancelled, by a timeout or because its loop is being closed,
+# may take to clean up: enough to say goodbye to a server.
 CLEAN_UP_S = 5.0
 
 
 class MainCall:
-    """The one call that `IOLoop.run_sync` makes, from its start to its outcome."""
+    """One call of `IOLoop.run_sync`."""
 
     def __init__(self, loop: BaseAsyncIOLoop, func: Callable[[], Any]) -> None:
         self.loop = loop
@@ -40,7 +40,7 @@ class MainCall:
         self.timed_out = False
         self.stuck_at: types.TracebackType | None = None
         self.interrupts = 0
-        self.pid = os.getpid()  # a fork may inherit our handler
+        self.pid = os.getpid()  # a fork inherits our signal handler
 
     def start(self) -> None:
         try:
@@ -49,19 +49,19 @@ class MainCall:
             raise
         except BadYieldError as exc:
             self._fail(exc.with_traceback(None))
-        except BaseException as exc:  # the loop would log it, and nobody would stop it
+        except BaseException as exc:  # the loop would log it and run on
             self._fail(without_our_frame(exc))
         assert self.future is not None
         self.future.add_done_callback(self._stop)
-        if self.interrupts or self.timed_out:  # before there was anything to cancel
+        if self.interrupts or self.timed_out:  # while there was nothing to cancel
             self.cancel()
 
     def _accept(self, result: Any) -> "Future[Any]":
-        """Return the Future of what the function returned."""
+        """Return the Future of the function's result."""
         if isinstance(result, types.GeneratorType):
             raise BadYieldError(
                 f"run_sync({self.func!r}) got a plain generator, {name_of(result)}, "
-                "which does nothing by itself; decorate its function with @gen.coroutine"
+                "which does not run by itself; decorate its function with @gen.coroutine"
             )
         future = as_future(result)
         if not isinstance(future, Future):  # None or moment
@@ -84,7 +84,7 @@ class MainCall:
             self.future.cancel()
 
     def call_later(self, delay: float, function: Callable[[], None]) -> None:
-        """Call a function, and no other one that was to be called later."""
+        """Call a function later, instead of any function scheduled before."""
         if self.timer is not None:
             self.timer.cancel()
         self.timer = self.loop.asyncio_loop.call_later(delay, function)
@@ -102,15 +102,15 @@ class MainCall:
         self.cancel()
 
     def _stop_soon(self) -> None:
-        # A coroutine that does not let itself be cancelled would never stop the loop.
+        # A coroutine that resists being cancelled would never stop the loop.
         self.call_later(CLEAN_UP_S, self.loop.stop)
 
     @contextlib.contextmanager
     def interrupted_by_ctrl_c(self) -> Iterator[None]:
-        """Let the first Ctrl-C cancel the coroutine, unless the program has its own way.
+        """Let the first Ctrl-C cancel the coroutine, unless the program handles SIGINT.
 
-        A KeyboardInterrupt raised wherever the loop happens to be would leave it, and
-        us, in the middle of something.
+        A KeyboardInterrupt raised at an arbitrary point would leave the loop and this
+        class in an inconsistent state.
         """
         if (
             threading.current_thread() is not threading.main_thread()
@@ -135,8 +135,8 @@ class MainCall:
             or self.pid != os.getpid()
         ):
             raise KeyboardInterrupt
-        # Here and now, as asyncio.Runner does it: the step that is interrupted may be the
-        # last.  The loop may sleep, and has to be woken up.
+        # At once, as asyncio.Runner does: the interrupted step may be the last.  The loop
+        # may be waiting for events, and has to be woken up.
         self.cancel()
         self.loop.asyncio_loop.call_soon_threadsafe(bool)
 
@@ -149,9 +149,9 @@ class MainCall:
         self.future = None
 
     def outcome(self, timeout: float | None) -> "Future[Any]":
-        """Return the coroutine's Future, or raise why it was not let end by itself."""
-        # An error's traceback will hold our caller's frame, and so us: drop what holds
-        # the error.
+        """Return the coroutine's Future, or raise the reason why it did not finish."""
+        # An error's traceback refers to our caller's frame, and so to us: drop what
+        # refers to the error.
         future, self.future = self.future, None
         stuck_at, self.stuck_at = self.stuck_at, None
         if future is None or not future.done():
@@ -173,6 +173,6 @@ class MainCall:
                 f"was cancelled: {future!r}"
             )
         return RuntimeError(
-            f"Event loop stopped before {self.func!r} had finished; somebody called "
-            f"stop().  These are waiting:\n{format_tree(self.loop.asyncio_loop)}"
+            f"Event loop stopped before {self.func!r} had finished, by a call of stop(). "
+            f"Still waiting:\n{format_tree(self.loop.asyncio_loop)}"
         )

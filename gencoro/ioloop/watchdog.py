@@ -1,7 +1,7 @@
-"""A loop that does not turn any more: who keeps it, seen from a signal.
+"""A watchdog for blocked loops, based on a timer signal.
 
-A timer's signal interrupts whatever runs, and asks the loop to answer in its next turn.  If
-it has not answered for a while, something blocks it, and that is on the stack right now.
+The signal interrupts whatever runs, and asks the loop to answer in its next turn.  If the
+loop has not answered for a while, it is blocked by what is on the stack.
 """
 
 import asyncio
@@ -20,26 +20,26 @@ __all__ = ["Action", "Watch"]
 
 Action: TypeAlias = Callable[[int, FrameType | None], Any] | signal.Handlers | None
 
-# The loop is asked so many times within the threshold; each costs it a turn.
+# How often the loop is asked within the threshold; each time costs a turn of the loop.
 ASKED_TIMES = 4
 
 
 class Watch:
-    """Acts when a loop has not turned for so many seconds; once for each time.
+    """Runs an action when a loop has been blocked for ``seconds``, once per blocked turn.
 
-    Uses SIGALRM and its timer, of which a process has one: so one loop is watched, and the
-    last `begin` counts.
+    Uses SIGALRM and its timer, of which a process has one: so only one loop is watched, the
+    one of the last `begin`.
 
     Args:
         loop: A loop that runs on the main thread.
         seconds: The threshold.
-        action: Called with the number of the signal and the frame that is running;
-            ``signal.SIG_DFL`` or None ends the process, ``signal.SIG_IGN`` does nothing.
+        action: Called with the number of the signal and the running frame;
+            ``signal.SIG_DFL`` or None ends the process, ``signal.SIG_IGN`` has no effect.
 
     Raises:
-        RuntimeError: made on another thread than the main one, for a loop that runs on
-            another one, or where the system has no timer signals.
-        ValueError: seconds is not positive, or not finite.
+        RuntimeError: this is not the main thread, the loop runs on another thread, or the
+            system has no timer signals.
+        ValueError: seconds is not a positive finite number.
     """
 
     def __init__(self, loop: AbstractEventLoop, seconds: float, action: Action) -> None:
@@ -51,12 +51,12 @@ class Watch:
             loop.is_running() and asyncio._get_running_loop() is not loop
         ):
             raise RuntimeError(
-                "only the main thread gets signals: watch a loop that runs there, from "
-                "there"
+                "only the main thread receives signals: watch a loop of the main thread, "
+                "and call this there"
             )
         if not 0 < seconds < math.inf:
             raise ValueError(
-                f"a threshold of {seconds!r} s: give a positive number, or None"
+                f"threshold of {seconds!r} s: give a positive number, or None"
             )
         self.loop = loop
         self.seconds = seconds
@@ -65,7 +65,7 @@ class Watch:
         self._has_acted = False
 
     def begin(self) -> None:
-        """Have the timer run."""
+        """Start the timer."""
         self._answer()
         signal.signal(signal.SIGALRM, self._on_signal)
         interval = self.seconds / ASKED_TIMES
@@ -75,10 +75,10 @@ class Watch:
         """Stop the timer, if it is ours.
 
         Raises:
-            RuntimeError: called on another thread than the main one.
+            RuntimeError: this is not the main thread.
         """
         if threading.current_thread() is not threading.main_thread():
-            raise RuntimeError("only the main thread may end the watch of a loop")
+            raise RuntimeError("only the main thread may stop the watchdog of a loop")
         if signal.getsignal(signal.SIGALRM) == self._on_signal:
             _stop_timer()
 
@@ -100,7 +100,7 @@ class Watch:
         if callable(self.action):
             self.action(signum, frame)
         elif self.action is not signal.SIG_IGN:
-            # The signal's own way, which is to end the process.
+            # The default action of the signal: end the process.
             signal.signal(signum, signal.SIG_DFL)
             signal.raise_signal(signum)
 
@@ -111,7 +111,7 @@ def _stop_timer() -> None:
 
 
 def _stop_timer_at_exit() -> None:
-    # Python takes its handlers away, and the next signal would end the process badly.
+    # Python removes its handlers at exit, and the next signal would kill the process.
     if isinstance(getattr(signal.getsignal(signal.SIGALRM), "__self__", None), Watch):
         _stop_timer()
 

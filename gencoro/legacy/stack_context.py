@@ -207,7 +207,7 @@ def run_with_stack_context(
         return func()
 
 
-class _Surroundings:
+class _ContextHook:
     """What contexts do for loops."""
 
     def run(self, callback: Callable[[], T]) -> T | None:
@@ -236,4 +236,4 @@ class _Surroundings:
             hold_again(before)
 
 
-on_first_context(lambda: context_hook.register(_Surroundings()))
+on_first_context(lambda: context_hook.install(_ContextHook()))

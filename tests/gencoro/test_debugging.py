@@ -215,8 +215,8 @@ def test_coroutine_that_can_never_go_on_is_reported(debug_loop, messages):
     debug_loop.run_sync(main)
 
     [message] = messages()
-    assert f"stuck(), called at {_line('the call of the stuck one')}, was th" in message
-    assert f"suspended at {_line('stuck here')}: nobody had what it waits" in message
+    assert f"stuck(), called at {_line('the call of the stuck one')}, was ga" in message
+    assert f"suspended at {_line('stuck here')}: what it waited for no" in message
 
 
 # Errors that nobody fetched.

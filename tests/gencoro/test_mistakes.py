@@ -125,7 +125,7 @@ def test_future_of_another_loop(run, place):
     assert text.startswith(
         f"{prefix}yielded <Future pending>, which belongs to another"
     )
-    assert "hand its result over with call_soon_threadsafe" in text
+    assert "pass its result to this loop with call_soon_threadsafe" in text
     other.close()
 
 
@@ -176,7 +176,7 @@ def test_own_future(run):
     text = run(main)
 
     assert text.startswith("the coroutine yielded its own Future <CoroutineFuture of ")
-    assert "it would wait for itself for ever" in text
+    assert "it would wait for itself forever" in text
 
 
 def test_mistake_that_is_not_caught_fails_the_coroutine_at_its_line(run):
@@ -255,7 +255,9 @@ def _outcome_of_odd(convert):
 
 
 def test_converter_that_returns_no_future_is_told_in_the_body(run):
-    text = "BadYieldError: the converter registered for Odd returned 42, which is no Fu"
+    text = (
+        "BadYieldError: the converter registered for Odd returned 42, which is not a Fu"
+    )
 
     for outcome in run(_outcome_of_odd(lambda: 42)):
         assert outcome.startswith(text)

@@ -310,7 +310,7 @@ def test_virtual_clock(run):
     result.stdout.fnmatch_lines(
         [
             "*yield asyncio.Future()",
-            "E *DeadlockError: Everything waits, and for ever*",
+            "E *DeadlockError: Everything waits, and forever*",
             "E *test_deadlock() at *: list, 1 of 2 done",
             "E *wait_for_ever() at *: a Future*",
         ]

@@ -212,7 +212,7 @@ def test_advance_backwards_is_refused(clock, run, seconds):
     async def main():
         clock.advance(seconds)
 
-    with pytest.raises(ValueError, match="time does not go back"):
+    with pytest.raises(ValueError, match="time cannot go back"):
         run(main)
 
 
@@ -239,7 +239,7 @@ def test_deadlock_is_found_and_shown(run):
         run(main)
 
     text = str(caught.value)
-    assert "Everything waits, and for ever" in text
+    assert "Everything waits, and forever" in text
     assert "main() at" in text
     assert "wait_for_ever() at" in text
     assert "sleep" not in text
@@ -313,7 +313,7 @@ def test_status_tells_why_time_stands_still(clock, run):
         return told, loop.status()
 
     assert run(main) == (
-        "virtual time is 0.0 s, and stands still: threads owe 1 results",
+        "virtual time is 0.0 s, and stands still: waiting for 1 result of threads",
         "virtual time is 0.0 s",
     )
 

@@ -369,7 +369,7 @@ PLAIN = """
 
     def untouched():
         methods = ("__init__", "handle_yield", "run", "__call__", "cancel")
-        return context_hook.surroundings, [
+        return context_hook.hook, [
             name for name in methods if vars(Runner)[name] is not before[name]
         ]
 

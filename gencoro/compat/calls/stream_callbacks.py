@@ -35,10 +35,10 @@ class Callback:
         self._stream = stream
         self._tied = wrap(function)
         # The stack contexts are around the function, and not around us.
-        if context_hook.surroundings is None:
+        if context_hook.hook is None:
             self._context = contextvars.copy_context()
         else:
-            self._context = context_hook.surroundings.without(contextvars.copy_context)
+            self._context = context_hook.hook.without(contextvars.copy_context)
 
     def schedule(self, *args: Any) -> None:
         """Have the loop call it in the next turn."""

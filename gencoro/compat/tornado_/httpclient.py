@@ -182,18 +182,18 @@ def _outside_of_contexts(
     function: Callable[..., Any], *args: Any, **kwargs: Any
 ) -> Any:
     """Call a ``fetch`` without stack contexts; what it will call has the caller's."""
-    surroundings = context_hook.surroundings
-    if surroundings is None:
+    hook = context_hook.hook
+    if hook is None:
         return function(*args, **kwargs)
     for name in _CALLBACKS & kwargs.keys():
         kwargs[name] = _tied(kwargs[name])
-    return surroundings.without(function, *args, **kwargs)
+    return hook.without(function, *args, **kwargs)
 
 
 def _tied(function: Any) -> Any:
     """Tie a function, or None, to the stack contexts of now, if there are any."""
-    surroundings = context_hook.surroundings
-    return function if surroundings is None else surroundings.wrap(function)
+    hook = context_hook.hook
+    return function if hook is None else hook.wrap(function)
 
 
 def _as_request(request: Any, kwargs: dict[str, Any]) -> HTTPRequest:

@@ -71,11 +71,11 @@ def initialize(
 
     @functools.wraps(original.__func__)
     def wrapper(cls: Any, *args: Any, **kwargs: Any) -> None:
-        surroundings = context_hook.surroundings
-        if surroundings is None:
+        hook = context_hook.hook
+        if hook is None:
             start(cls, *args, **kwargs)
         else:
-            surroundings.without(start, cls, *args, **kwargs)
+            hook.without(start, cls, *args, **kwargs)
 
     return classmethod(wrapper)
 

@@ -50,8 +50,8 @@ class Notes:
 @pytest.fixture
 def surroundings(monkeypatch):
     notes = Notes()
-    monkeypatch.setattr(context_hook, "surroundings", None)
-    context_hook.register(notes)
+    monkeypatch.setattr(context_hook, "hook", None)
+    context_hook.install(notes)
     return notes
 
 
@@ -375,7 +375,9 @@ def test_callback_of_a_future_has_the_context_variables_of_its_adder(loop, make)
 
 @pytest.mark.parametrize("thing", [42, None, "future", iter(())])
 def test_add_future_refuses_what_is_no_future_and_names_the_cure(loop, thing):
-    with pytest.raises(TypeError, match=r"not a Future; gen\.convert_yielded"):
+    with pytest.raises(
+        TypeError, match=r"not a Future; convert it with gen\.convert_yielded"
+    ):
         loop.add_future(thing, print)
 
 

@@ -95,7 +95,7 @@ def test_coroutine_that_refuses_is_named_and_left(monkeypatch, caplog):
 
     [message] = _warnings(caplog)
     assert "refuses() pending" in message
-    assert "has not within 0.01 seconds" in message
+    assert "did not end within 0.01 seconds" in message
 
 
 def test_error_of_cleaning_up_is_logged(caplog):
@@ -213,7 +213,7 @@ def test_asynchronous_generator_that_does_not_end_is_named_and_left(
 
     _run_and_close(main)
 
-    [message] = [text for text in _warnings(caplog) if "was to end" in text]
+    [message] = [text for text in _warnings(caplog) if "did not end" in text]
     assert "shutdown_asyncgens" in message
 
 
@@ -230,7 +230,7 @@ def test_loop_that_runs_on_another_thread_is_not_closed(steps):
     thread = threading.Thread(target=loop.run_sync, args=(main,))
     thread.start()
     assert running.wait(10)
-    with pytest.raises(RuntimeError, match="close.. was called on a loop that is run"):
+    with pytest.raises(RuntimeError, match="close.. was called on a running loop"):
         loop.close()
     loop.add_callback(gate.set_result, None)
     thread.join()

@@ -301,7 +301,7 @@ def test_other_threads_are_refused(loop):
     thread.join()
 
     assert [text.partition(":")[0] for text in refused] == [
-        "only the main thread gets signals"
+        "only the main thread receives signals"
     ]
 
 
@@ -312,7 +312,7 @@ def test_loop_that_runs_on_another_thread_is_refused():
     thread.start()
     assert running.wait(10)
 
-    with pytest.raises(RuntimeError, match="only the main thread gets signals"):
+    with pytest.raises(RuntimeError, match="only the main thread receives signals"):
         loop.set_blocking_signal_threshold(1, print)
     loop.add_callback(loop.stop)
     thread.join()
