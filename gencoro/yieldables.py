@@ -406,7 +406,7 @@ def _explain(yielded: object) -> str:
         )
     if isinstance(yielded, (tuple, set, frozenset)):
         return (
-            f"yielded a {type(yielded).__name__} {yielded!r}; to wait for several things "
+            f"yielded a {type(yielded).__name__} {yielded!r}; to wait for many things "
             "at once, yield a list or a dict of them"
         )
     if callable(yielded):
