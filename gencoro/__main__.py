@@ -1,7 +1,7 @@
-"""The command line: legacy Tornado programs, run and examined.
+"""The command line: runs and checks programs written for legacy Tornado.
 
 ``python -m gencoro run app.py ARGS`` runs one on today's Tornado; ``python -m gencoro
-doctor PATH`` tells what of Tornado's past a code base uses.
+doctor PATH`` lists the legacy names that a code base uses.
 """
 
 import argparse
@@ -13,7 +13,7 @@ from gencoro.compat.running import run_module, run_script
 
 __all__ = ["main"]
 
-# What the shell is told, besides what the program or the doctor has to tell.
+# Exit statuses, besides those of the program and of the doctor.
 MISUSED = 2
 FAILED = 3
 INTERRUPTED = 130
@@ -30,7 +30,7 @@ examples:
 
 
 def main(argv: list[str]) -> int:
-    """Do what the command line says; return the exit status."""
+    """Run the command line; return the exit status."""
     own, of_program = _split(argv)
     args = _parser().parse_args(own)
     if args.command == "doctor":
@@ -51,16 +51,16 @@ def _examine(args: argparse.Namespace) -> int:
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:
-        # The reader of our output has seen enough; nothing is left to tell it.
+        # The reader of our output has closed the pipe.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
-    except OSError as exc:  # such as a disk that is full
+    except OSError as exc:  # such as a full disk
         print(f"gencoro doctor: {exc}", file=sys.stderr)
         return FAILED
 
 
 def _split(argv: list[str]) -> tuple[list[str], list[str]]:
-    """Divide our arguments from those of the program that is to be run."""
+    """Separate our arguments from those of the program."""
     if argv[:1] != ["run"]:
         return argv, []
     ours = 3 if argv[1:2] == ["-m"] else 2
@@ -85,7 +85,7 @@ def _parser() -> argparse.ArgumentParser:
     which.add_argument("-m", dest="module", metavar="MODULE", help="a module instead")
     examine = commands.add_parser(
         "doctor",
-        help="tell which legacy names of Tornado a code base uses, without running it",
+        help="list the legacy names of Tornado that a code base uses, without running it",
     )
     examine.add_argument(
         "target",

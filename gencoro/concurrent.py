@@ -1,4 +1,7 @@
-"""Facade: the names people type after ``concurrent.``, as in Tornado's module."""
+"""Facade: the names of ``tornado.concurrent``.
+
+The names of ``__all__`` are public, as are the legacy names, which are loaded on demand.
+"""
 
 from typing import Any
 

@@ -1,4 +1,8 @@
-"""Facade: the names people type after ``gen.``, as in ``from gencoro import gen``."""
+"""Facade: the names of ``tornado.gen``, as in ``from gencoro import gen``.
+
+The names of ``__all__`` are public, as are `IOLoop`, `Runner` and the legacy names, which are
+loaded on demand.
+"""
 
 import builtins
 from importlib import import_module
@@ -64,7 +68,7 @@ __all__ = [
 TimeoutError = builtins.TimeoutError
 Multi = multi
 
-# Names of tornado.gen that were never meant to be used, and are.
+# Private names of tornado.gen that programs use.
 _Yieldable = yieldables.Yieldable[Any]
 _null_future = yieldables._null_future
 
@@ -76,7 +80,7 @@ def __getattr__(name: str) -> Any:
 
         return IOLoop
     if name == "Runner":
-        # Who takes one in hand expects what Tornado's had, which legacy code adds to it.
+        # Code that handles Runners expects the methods of Tornado's, which legacy adds.
         import_module("gencoro.legacy")
         return runner.Runner
     return hand_out(__name__, name)

@@ -1,10 +1,10 @@
-"""The pytest plugin: tests that are coroutines run on a loop of their own.
+"""The pytest plugin: runs tests that are coroutines, each on its own loop.
 
-pytest loads it in every run wherever gencoro is installed.  So it takes no test that is
-not said to be a coroutine of this kind, and Tornado is imported by those only who use it,
-in functions.
+pytest loads it in every run if gencoro is installed.  So it only handles tests that are
+marked or decorated as coroutines, and imports Tornado in functions, when it is needed.
 
-The fixtures are those of `gencoro.pytest_fixtures`.
+Public are the marker ``gen_test``, the option ``--gen-test-timeout``, the ini option
+``gen_test_timeout``, and the fixtures, which `gencoro.pytest_fixtures` defines.
 """
 
 import functools
@@ -31,7 +31,7 @@ MARK = "gen_test"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add the default of the time-out, as an option and as a line of the ini-file."""
+    """Add the default timeout as an option and as an ini option."""
     text = "seconds of real time that a coroutine test may take, 0 for no limit"
     group = parser.getgroup("gencoro")
     group.addoption("--gen-test-timeout", type=float, metavar="SECONDS", help=text)
@@ -39,7 +39,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Register the marker, what makes tests of coroutines, and the fixtures."""
+    """Register the marker, the hooks that collect coroutine tests, and the fixtures."""
     config.addinivalue_line(
         "markers",
         f"{MARK}(timeout=None): run a generator function or an `async def` as a test, on "
@@ -50,11 +50,11 @@ def pytest_configure(config: pytest.Config) -> None:
         for name, plugin in config.pluginmanager.list_name_plugin()
         if plugin is not None and not name.endswith("conftest.py")
     ]
-    # What is registered last is asked first: before plugins that know the same marker.
+    # The plugin registered last is called first: before others with the same marker.
     late = types.ModuleType(f"{__name__}.late")
     late.pytest_pycollect_makeitem = _make_coroutine_tests  # type: ignore[attr-defined]
     for function in FIXTURES:
-        # A fixture that another plugin has under the same name is left to that one.
+        # A fixture of the same name in another plugin takes precedence.
         if not any(hasattr(plugin, function.__name__) for plugin in others):
             setattr(late, function.__name__, pytest.fixture(function))
     config.pluginmanager.register(late, "gencoro-late")
@@ -64,7 +64,7 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_pycollect_makeitem(
     collector: pytest.Module | pytest.Class, name: str, obj: object
 ) -> Generator[None, Any, Any]:
-    """Name the cure where pytest refuses a generator function."""
+    """Add a hint where pytest refuses a generator function."""
     try:
         return (yield)
     except pytest.fail.Exception as refusal:
@@ -79,7 +79,7 @@ def pytest_pycollect_makeitem(
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Refuse a coroutine in a TestCase, which would call it and not wait for it."""
+    """Refuse a coroutine in a TestCase, which would not wait for it."""
     unittest = sys.modules.get("unittest")
     if (
         unittest is not None
@@ -99,7 +99,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 def _make_coroutine_tests(
     collector: pytest.Module | pytest.Class, name: str, obj: object
 ) -> list[pytest.Function] | None:
-    """Make the tests of a function that is a coroutine; leave all else to pytest."""
+    """Collect the tests of a coroutine function; leave others to pytest."""
     function: Any = getattr(obj, "__func__", obj)
     if (
         not collector.istestfunction(obj, name)
@@ -107,11 +107,11 @@ def _make_coroutine_tests(
         or not _is_coroutine_test(function, collector)
     ):
         return None
-    # Not the user's own function gets the mark: it may be a test of several classes.
+    # Do not mark the user's function itself: several classes may share it.
     stand_in = pytest.mark.usefixtures("io_loop")(_named_as(function))
     tests = list(collector._genfunctions(name, stand_in))
     for test in tests:
-        # From here on it is a plain function, for other plugins too.
+        # From now on it is a plain function, also for other plugins.
         test.obj = _to_end(test)
     return tests
 
@@ -136,7 +136,7 @@ def _is_coroutine_test(function: Any, node: pytest.Item | pytest.Collector) -> b
 
 
 def _is_coroutine(function: Any) -> bool:
-    # Tornado's own gen_test passes itself off as a coroutine; it waits by itself.
+    # Tornado's gen_test looks like a coroutine function, but waits by itself.
     home = getattr(function, "__globals__", {}).get("__name__")
     return is_coroutine_function(function) and home != "tornado.testing"
 
@@ -156,7 +156,7 @@ def _to_end(item: pytest.Function) -> Callable[..., Any]:
 
     @functools.wraps(test)
     def with_examples(**arguments: Any) -> Any:
-        # One handle serves the items of all parameters, one after the other.
+        # All parametrized items share one handle, one after the other.
         handle.inner_test = _on_loop(item, inner)
         return test(**arguments)
 
@@ -199,7 +199,7 @@ def _io_loop_of(item: pytest.Function) -> Any:
 
 def _timeout_of(item: pytest.Function, body: Any) -> float | None:
     for mark in item.iter_markers(MARK):
-        # run_sync is pytest-tornado's; a test that is not waited for is none here.
+        # run_sync belongs to pytest-tornado; it is ignored here.
         if mark.args or mark.kwargs.keys() - {"timeout", "run_sync"}:
             raise TypeError(
                 f"{item.name} is marked with {mark}; write {MARK}(timeout=SECONDS)"
@@ -212,7 +212,7 @@ def _timeout_of(item: pytest.Function, body: Any) -> float | None:
 
 
 def _default_timeout(config: pytest.Config) -> float | None:
-    """Return the time-out for all tests; None leaves it to the environment, or 5 s."""
+    """Return the timeout for all tests; None means the environment's, or 5 s."""
     option: float | None = config.getoption("gen_test_timeout")
     line = config.getini("gen_test_timeout")
     if option is not None or not line or "ASYNC_TEST_TIMEOUT" in os.environ:

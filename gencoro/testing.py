@@ -1,8 +1,8 @@
-"""What tests of coroutines are written with; the names of `tornado.testing`, and more.
+"""Tools for testing coroutines: the names of `tornado.testing`, and more.
 
-`gen_test` runs one test on a loop of its own, `VirtualClock` lets its time fly, and
-``ExpectLog`` takes note of what it logs.  With pytest nothing has to be imported from here:
-see `gencoro.pytest_plugin`.
+`gen_test` runs a test on its own loop, `VirtualClock` makes time jump, and ``ExpectLog``
+checks what is logged.  With pytest you need no import from here: see
+`gencoro.pytest_plugin`.  The names of ``__all__`` are public.
 """
 
 import asyncio
@@ -53,24 +53,23 @@ def gen_test(
 def gen_test(
     func: Callable[..., Any] | None = None, *, timeout: float | None = None
 ) -> Callable[..., Any]:
-    """Make a test of a generator function: calling it runs it on a loop, to its end.
+    """Turn a generator function into a test: calling it runs it on a loop to its end.
 
-    A method of `AsyncTestCase` runs on the loop of its object; any other function or
-    method gets a new loop each time.  ``@gen.coroutine`` functions and ``async def`` are
-    taken as well.
+    A method of `AsyncTestCase` runs on the loop of its test case; any other function or
+    method gets a new loop for each call.  ``@gen.coroutine`` and ``async def`` functions
+    are accepted too.
 
-    When the time is over, `TimeoutError` is raised at the ``yield`` where the test is
-    stuck, in the innermost coroutine, so that the traceback leads there and every
-    ``finally`` runs.  A test that goes on after that is cancelled, and fails all the
-    same.
+    On a timeout, `TimeoutError` is raised at the ``yield`` where the test is stuck, in the
+    innermost coroutine, so that the traceback leads there and every ``finally`` runs.  A
+    test that continues after that is cancelled, and fails as well.
 
     Args:
-        timeout: Seconds of real time, 0 for no limit; by default those of the
+        timeout: Seconds of real time, 0 for no limit; by default the value of the
             environment variable ``ASYNC_TEST_TIMEOUT``, or 5.
 
     Raises:
-        TypeError: it was given what is no such function.
-        ValueError: the time-out is negative, or no number.
+        TypeError: func is not such a function.
+        ValueError: timeout is negative, or not a number.
 
     >>> from gencoro import gen
     >>> @gen_test
@@ -93,7 +92,7 @@ def gen_test(
     return _make_test(func, timeout=timeout)
 
 
-# Some test runners take whatever is called `*_test` for a test.
+# Some test runners collect every function named `*_test`.
 gen_test.__test__ = False  # type: ignore[attr-defined]
 
 
@@ -108,14 +107,14 @@ def _make_test(func: Callable[..., Any], timeout: float | None) -> Callable[...,
         with new_io_loop(asyncio.new_event_loop()) as io_loop:
             return run_test(io_loop, functools.partial(start, *args, **kwargs), timeout)
 
-    # It is none any more, whatever it was before.
+    # It is no longer a coroutine function.
     vars(test).pop("__tornado_coroutine__", None)
     test.gen_test_timeout = timeout  # type: ignore[attr-defined]
     return test
 
 
 class AsyncTestCase(tornado.testing.AsyncTestCase):
-    """Tornado's, on our `IOLoop`; its methods are tests if `gen_test` decorates them.
+    """Tornado's class with gencoro's `IOLoop`; decorate its test methods with `gen_test`.
 
     >>> from gencoro import gen
     >>> class TestNap(AsyncTestCase):
@@ -129,14 +128,14 @@ class AsyncTestCase(tornado.testing.AsyncTestCase):
     """
 
     def setUp(self) -> None:
-        """Make the loop."""
+        """Create the loop."""
         super().setUp()
-        # The one that Tornado has just made, which becomes ours.
+        # Turns the loop that Tornado has just created into ours.
         self.io_loop = IOLoop.current()
 
 
 class AsyncHTTPTestCase(AsyncTestCase, tornado.testing.AsyncHTTPTestCase):
-    """Tornado's, on our `IOLoop`: each test has a server of what ``get_app`` returns.
+    """Tornado's class with gencoro's `IOLoop`: a server runs the result of ``get_app``.
 
     >>> from tornado.web import Application
     >>> class TestApp(AsyncHTTPTestCase):
@@ -155,4 +154,4 @@ class AsyncHTTPTestCase(AsyncTestCase, tornado.testing.AsyncHTTPTestCase):
 
 
 class AsyncHTTPSTestCase(AsyncHTTPTestCase, tornado.testing.AsyncHTTPSTestCase):
-    """Tornado's, on our `IOLoop`: as `AsyncHTTPTestCase`, with TLS."""
+    """Like `AsyncHTTPTestCase`, with TLS."""

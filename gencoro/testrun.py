@@ -1,8 +1,7 @@
-"""One test on one loop: how it starts, and how it is made to end when it is stuck.
+"""Runs one test on one loop, with a timeout.
 
-Rule: whatever the body does, a test that was made to end fails, and does so in bounded
-time: first an error is raised where it is stuck, then it is cancelled, then its loop is
-stopped.
+Rule: a test that exceeds its timeout fails, and does so in bounded time: first an error is
+raised where it is stuck, then it is cancelled, then its loop is stopped.
 
 Used by `gencoro.testing` and `gencoro.pytest_plugin`.
 """
@@ -29,8 +28,7 @@ from gencoro.yieldables import MultiFuture, convert_yielded, held_tasks
 
 __all__ = ["as_coroutine", "as_seconds", "new_io_loop", "run_test"]
 
-# A test that was told to end gets so many seconds to clean up, and then, cancelled, as
-# many again.
+# How long a test may take to clean up after the error, and again after being cancelled.
 CLEAN_UP_S = 1.0
 
 
@@ -54,7 +52,7 @@ def run_test(
 
 
 def as_coroutine(func: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a function whose call begins a test and returns what is to be waited for.
+    """Return a function that starts a test and returns the Future or coroutine to wait for.
 
     Raises:
         TypeError: the function is an asynchronous generator.
@@ -73,10 +71,10 @@ def as_coroutine(func: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def as_seconds(timeout: float | None) -> float:
-    """Return the time-out of a test in seconds, where None stands for the default.
+    """Return the timeout of a test in seconds; None means the default.
 
     Raises:
-        ValueError: it is negative, or no number.
+        ValueError: timeout is negative, or not a number.
 
     >>> as_seconds(0.5)
     0.5
@@ -92,7 +90,7 @@ def as_seconds(timeout: float | None) -> float:
 
 
 class _Test:
-    """One run of a test: from its start to its end, be it its own or a forced one."""
+    """One run of a test, from start to end."""
 
     def __init__(
         self, io_loop: BaseAsyncIOLoop, start: Callable[[], Any], timeout: float
@@ -102,8 +100,8 @@ class _Test:
         self.timeout = timeout
         self.future: Future[Any] | None = None
         self.timers: list[asyncio.TimerHandle] = []
-        # Why the test was made to end, if it was, and how; where it was stuck, if it
-        # could not be told so there.
+        # The error that ended the test, if any; whether it was raised in the test; and
+        # where the test was stuck, if it was not.
         self.error: Exception | None = None
         self.was_thrown = False
         self.stuck_at: TracebackType | None = None
@@ -112,10 +110,10 @@ class _Test:
         try:
             return self.run_loop(self.start)
         except DeadlockError as exc:
-            if self.future is None or self.future.done():  # the test's own affair
+            if self.future is None or self.future.done():  # not about the test itself
                 raise
             deadlock = exc.with_traceback(None)
-        # The loop has stopped.  It goes on, so that the test hears of it and cleans up.
+        # The loop has stopped.  Run it again, so that the test gets the error.
         return self.run_loop(lambda: self.end_with(deadlock))
 
     def run_loop(self, start: Callable[[], Any]) -> Any:

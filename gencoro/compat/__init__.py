@@ -1,9 +1,11 @@
-"""Lets unmodified code of Tornado 2 to 5 run on today's Tornado.
+"""Runs unmodified code for Tornado 2 to 5 on today's Tornado.
 
-`install`, before the legacy imports, puts back into ``tornado.*`` what Tornado has removed,
-and gives its old meaning to what has another one now.  Modern code beside it goes on as it
-was.  `gencoro.compat.names` has the table of all that; ``python -m gencoro doctor`` tells
-what of it a code base uses, and ``python -m gencoro run`` installs it for a script.
+Called before the legacy imports, `install` restores what Tornado has removed from its
+modules, and the old meaning of what has changed.  Modern code in the same process keeps
+working.  `gencoro.compat.names` is the table of these names; ``python -m gencoro doctor``
+lists the ones a code base uses, and ``python -m gencoro run`` installs them for a script.
+
+Public are `install`, `installed` and `uninstall`.
 """
 
 from gencoro.compat.installer import install, installed, uninstall

@@ -1,8 +1,8 @@
-"""Puts what the table says into Tornado's modules, and takes it away again.
+"""Patches Tornado and the standard library according to the table, and undoes it.
 
-Rule: all or nothing.  A module that is loaded when `gencoro.compat.install` is called is
-patched at once, one that is imported later when it has been loaded; if one row fails,
-whatever was patched is put back, and the error is raised.
+Rule: all or nothing.  A module that is already imported is patched by
+`gencoro.compat.install`, others when they are imported; if one row fails, everything is
+restored and the error is raised.
 """
 
 import contextlib
@@ -18,7 +18,7 @@ import types
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
-# What the rest of Tornado is built on has to be there before the first of it is patched.
+# The base of the other replacements must be imported before anything is patched.
 import gencoro.compat.tornado_.ioloop  # noqa: F401
 from gencoro import deprecated
 from gencoro.compat.names import INSTEAD, PYTHON, TABLE, TORNADO, Row
@@ -31,7 +31,7 @@ _Rows: TypeAlias = dict[str, dict[str, Row]]
 # Stands for a name that was not there.
 _MISSING = object()
 
-# What a line `from ... import ...` does when it asks for a name.
+# The bytecode with which `from ... import ...` gets a name.
 _IMPORT_FROM = dis.opmap["IMPORT_FROM"]
 
 
@@ -63,9 +63,9 @@ def install(python: bool = True) -> None:
 
 
 def uninstall() -> None:
-    """Make Tornado what it was before `install`; do nothing if it was not called.
+    """Restore Tornado and the standard library as they were before `install`.
 
-    What legacy modules have imported by then they keep, and what they have patched.
+    Legacy modules keep what they have imported, and what they have patched.
     """
     global _installation
     with _lock:
@@ -75,7 +75,7 @@ def uninstall() -> None:
 
 
 def installed() -> bool:
-    """Return whether legacy Tornado code runs now."""
+    """Return whether compat is installed, with or without its standard library part."""
     return _installation is not None
 
 
@@ -104,7 +104,7 @@ class _Installation:
         if rows.keys() <= self._rows.keys():
             return
         done = len(self._changes)
-        # What the places of rows import from now on is patched by the finder.
+        # Modules imported while resolving the rows are patched by the finder.
         loaded = [name for name in rows if name in sys.modules]
         self._rows.update(rows)
         try:
@@ -117,10 +117,10 @@ class _Installation:
             raise
 
     def end(self) -> None:
-        """Undo everything; also where it has only half begun."""
+        """Undo everything, even if `begin` has failed."""
         self._undo(0)
         deprecated.is_quiet = False
-        with contextlib.suppress(ValueError):  # somebody has taken it away
+        with contextlib.suppress(ValueError):  # the program may have removed it
             sys.meta_path.remove(self._finder)
         for name in self._finder.made:
             if sys.modules.pop(name, None) is not None:
@@ -128,7 +128,7 @@ class _Installation:
                 vars(sys.modules[parent]).pop(own_name, None)
 
     def patch(self, module: types.ModuleType) -> None:
-        """Do what the table says of a module that has been loaded."""
+        """Patch a module that has been loaded."""
         done = len(self._changes)
         try:
             rows = self._rows[module.__name__]
@@ -151,7 +151,7 @@ class _Installation:
             raise
 
     def _set(self, owner: Any, name: str, value: Any) -> None:
-        # A module that is ours goes as a whole, and stays whole for those who have it.
+        # A module that we created is removed as a whole, and stays complete for its users.
         if getattr(owner, "__name__", None) not in self._finder.made:
             self._changes.append((owner, name, vars(owner).get(name, _MISSING)))
         setattr(owner, name, value)
@@ -162,7 +162,7 @@ class _Installation:
         cls.__bases__ = (*bases, base)
 
     def _undo(self, count: int) -> None:
-        """Undo the changes, but for the first so many."""
+        """Undo all changes but the first ``count``."""
         while len(self._changes) > count:
             owner, name, before = self._changes.pop()
             if before is not _MISSING:
@@ -172,14 +172,14 @@ class _Installation:
 
 
 class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
-    """Loads the modules of the table: those of today, patched, and those of once.
+    """Imports the modules of the table: patched ones, and ones that were removed.
 
     Args:
         rows: The rows of each module.
-        patch: Called with each when it has been loaded.
+        patch: Called with each module when it has been loaded.
 
     Attributes:
-        made: The names of the modules that today's Tornado has not.
+        made: The names of the modules that today's Tornado does not have.
     """
 
     def __init__(self, rows: _Rows, patch: Callable[[types.ModuleType], None]) -> None:
@@ -219,7 +219,7 @@ class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
 
 class _PatchingLoader(importlib.abc.Loader):
-    """Loads a module as its own loader does, and has it patched then."""
+    """Loads a module with its own loader, and then patches it."""
 
     def __init__(
         self, loader: importlib.abc.Loader, patch: Callable[[types.ModuleType], None]
@@ -243,9 +243,9 @@ class _PatchingLoader(importlib.abc.Loader):
 
 
 def _at(place: str) -> Any:
-    """Return what is at a place, static methods as such."""
+    """Return the object at a place; a static method as such."""
     row = TABLE.get(place.replace(":", "."))
-    if row is not None and row.how == "put":  # it may not be there yet
+    if row is not None and row.how == "put":  # it may not be patched yet
         return _at(row.place)
     module, _, path = place.partition(":")
     found: Any = importlib.import_module(module)
@@ -258,7 +258,7 @@ def _at(place: str) -> Any:
 
 
 def _why_not(name: str) -> str:
-    """Say which name cannot be had, and what to do."""
+    """Return the error text for a name that is not served."""
     return (
         f"{name} was last in Tornado {TABLE[name].last}, and gencoro.compat does not "
         f"serve it; {INSTEAD[name]}"
@@ -266,7 +266,7 @@ def _why_not(name: str) -> str:
 
 
 class _Refused:
-    """An attribute of a class that is not there, and tells why."""
+    """A missing attribute of a class, whose error says what to use instead."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -276,7 +276,7 @@ class _Refused:
 
 
 def _refuser(module: types.ModuleType) -> Callable[[str], Any]:
-    """Make a module's ``__getattr__``, which tells why a name is not there."""
+    """Make a module's ``__getattr__``, whose error says what to use instead."""
     before = getattr(module, "__getattr__", None)
 
     def __getattr__(name: str) -> Any:
@@ -307,7 +307,7 @@ def _rows_by_module(table: dict[str, Row]) -> _Rows:
 
 
 def _module_of(name: str) -> str:
-    """Return the module of a dotted name: Python's own, Tornado's, Tornado's platform's."""
+    """Return the module of a dotted name of Tornado or the standard library."""
     parts = name.split(".")
     if parts[0] != "tornado":
         return parts[0]

@@ -1,6 +1,6 @@
-"""What Python itself has removed since, and packages of that time use without a doubt.
+"""Replacements for names that the standard library has removed.
 
-Put in place only where Python has nothing there.
+They are installed only where Python no longer has the name.
 """
 
 import functools
@@ -16,7 +16,7 @@ __all__ = ["ArgSpec", "coroutine", "escape", "getargspec", "wrap_socket"]
 
 
 class ArgSpec(NamedTuple):
-    """What `getargspec` returns."""
+    """The result of `getargspec`."""
 
     args: list[str]
     varargs: str | None
@@ -25,10 +25,10 @@ class ArgSpec(NamedTuple):
 
 
 def getargspec(func: Callable[..., Any]) -> ArgSpec:
-    """Return what a function takes, as Python 2 could have it.
+    """Return the parameters of a function, in the form of Python 2.
 
     Raises:
-        ValueError: it has keyword-only parameters or annotations.
+        ValueError: the function has keyword-only parameters or annotations.
 
     >>> getargspec(lambda a, b=1, *c, **d: None)
     ArgSpec(args=['a', 'b'], varargs='c', keywords='d', defaults=(1,))
@@ -36,14 +36,15 @@ def getargspec(func: Callable[..., Any]) -> ArgSpec:
     spec = inspect.getfullargspec(func)
     if spec.kwonlyargs or spec.annotations:
         raise ValueError(
-            f"getargspec({func!r}): it has keyword-only parameters or annotations; "
+            f"getargspec({func!r}): the function has keyword-only parameters or "
+            "annotations; "
             "use inspect.getfullargspec"
         )
     return ArgSpec(spec.args, spec.varargs, spec.varkw, spec.defaults)
 
 
 def coroutine(func: Callable[..., Any]) -> Callable[..., Any]:
-    """Make a coroutine of asyncio of a generator function, or of any other.
+    """Turn a generator function, or any other function, into an asyncio coroutine.
 
     >>> import asyncio
     >>> @coroutine
@@ -68,7 +69,7 @@ def coroutine(func: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _as_native(func: Callable[..., Any]) -> Callable[..., Any]:
-    """Have a call return what `asyncio.run` and Tasks take."""
+    """Make a call return a native coroutine, as `asyncio.run` and Tasks require."""
 
     @functools.wraps(func)
     async def call(*args: Any, **kwargs: Any) -> Any:
@@ -78,7 +79,7 @@ def _as_native(func: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def escape(s: str, quote: bool = False) -> str:
-    """Return a text for HTML, whose quotes stay as they are unless told otherwise.
+    """Escape a text for HTML; quotes only if ``quote`` is true.
 
     >>> escape("<'x' & \\"y\\">"), escape('"', quote=True)
     ('&lt;\\'x\\' &amp; "y"&gt;', '&quot;')
@@ -99,10 +100,10 @@ def wrap_socket(
     suppress_ragged_eofs: bool = True,
     ciphers: str | None = None,
 ) -> ssl.SSLSocket:
-    """Make a TLS socket of a socket; the other side is verified only if that is asked for.
+    """Wrap a socket in TLS; the peer is verified only if ``cert_reqs`` says so.
 
     Args:
-        ssl_version: Has no effect: both sides take the best that they have.
+        ssl_version: Has no effect: both sides use the best version they support.
     """
     del ssl_version
     protocol = ssl.PROTOCOL_TLS_SERVER if server_side else ssl.PROTOCOL_TLS_CLIENT

@@ -1,7 +1,7 @@
-"""Runs a script or a module as Python does, with legacy Tornado code allowed.
+"""Runs a script or a module as Python does, with compat installed.
 
-Rule: the program sees what it would see if Python had run it: its name, its arguments, its
-folder on the path, and no frame of ours in a traceback.
+Rule: the program sees the same as under plain Python: its name, its arguments, its folder
+on the path, and no frames of gencoro in a traceback.
 """
 
 import builtins
@@ -21,11 +21,11 @@ from gencoro.compat.installer import install
 
 __all__ = ["MAIN", "run_module", "run_script", "spawn_like_this"]
 
-# The variable that tells processes which multiprocessing spawns what is run here: "file:"
-# or "module:", and its path or name.
+# The environment variable that tells spawned processes what is being run: "file:" and a
+# path, or "module:" and a name.
 MAIN = "GENCORO_COMPAT_MAIN"
 
-# The files whose frames stand above those of the program.
+# The files whose frames are above those of the program.
 _ABOVE_PROGRAM = {
     "<frozen runpy>",
     runpy.__file__,
@@ -38,14 +38,14 @@ def run_script(path: str, args: list[str]) -> None:
     """Run a file, or a folder with a ``__main__.py``, as ``python path args`` does.
 
     Raises:
-        SystemExit: the program has ended itself, or failed; its traceback is printed.
+        SystemExit: the program has exited.
     """
     _prepare([path, *args], f"file:{os.path.abspath(path)}")
     if os.path.isfile(path) and not zipfile.is_zipfile(path):
         sys.path[0] = os.path.dirname(os.path.abspath(path))
         _exec(os.path.abspath(path))
     else:
-        # runpy puts the folder in the place of this.
+        # runpy inserts the folder instead.
         del sys.path[0]
         runpy.run_path(path, run_name="__main__")
 
@@ -54,13 +54,13 @@ def run_module(name: str, args: list[str]) -> None:
     """Run a module, or a package's ``__main__``, as ``python -m name args`` does.
 
     Raises:
-        SystemExit: there is no such module, or the program has ended itself.
+        SystemExit: there is no such module, or the program has exited.
     """
     _prepare([name, *args], f"module:{name}")
     sys.path[0] = os.getcwd()
     try:
         is_there = importlib.util.find_spec(name) is not None
-    except ModuleNotFoundError:  # a package that it would be in
+    except ModuleNotFoundError:  # its package does not exist
         is_there = False
     if not is_there:
         sys.exit(f"{sys.executable}: No module named {name}")
@@ -71,8 +71,8 @@ def _prepare(argv: list[str], main: str) -> None:
     install()
     sys.argv[:] = argv
     sys.excepthook = _tell_of_program
-    # Tornado's autoreload is to run us again, and not the program alone.  That is what its
-    # own command line does; there is no public way.
+    # Tornado's autoreload must run this command again, and not the program alone.  Its own
+    # command line does the same; there is no public interface.
     vars(tornado.autoreload).update(
         _autoreload_is_main=True, _original_argv=sys.orig_argv[1:], _original_spec=None
     )
@@ -81,7 +81,7 @@ def _prepare(argv: list[str], main: str) -> None:
 
 
 def spawn_like_this() -> None:
-    """Have processes that multiprocessing spawns run legacy code as well."""
+    """Make processes spawned by multiprocessing install compat too."""
     plain = multiprocessing.spawn.get_preparation_data
 
     def get_preparation_data(name: str) -> dict[str, Any]:
@@ -94,14 +94,14 @@ def spawn_like_this() -> None:
 
 
 def _exec(path: str) -> None:
-    """Run a file as the main module, which stays that, as Python has it."""
+    """Run a file as the main module, which stays in ``sys.modules``, as in Python."""
     main: Any = types.ModuleType("__main__")
     sys.modules["__main__"] = main
     main.__file__ = path
     main.__builtins__ = builtins
     with io.open_code(path) as file:
         code = compile(file.read(), path, "exec", dont_inherit=True)
-    exec(code, vars(main))  # noqa: S102 (to run it is what we were asked for)
+    exec(code, vars(main))  # noqa: S102 (the user asked to run it)
 
 
 def _tell_of_program(
@@ -109,7 +109,7 @@ def _tell_of_program(
     value: BaseException,
     traceback: types.TracebackType | None,
 ) -> None:
-    """Print an error that nobody has caught, without the frames above the program's."""
+    """Print an uncaught error without the frames above the program's."""
     while traceback and traceback.tb_frame.f_code.co_filename in _ABOVE_PROGRAM:
         traceback = traceback.tb_next
     sys.__excepthook__(typ, value.with_traceback(traceback), traceback)

@@ -1,6 +1,6 @@
-"""The main module of a process that multiprocessing has spawned for ``gencoro run``.
+"""The main module of processes spawned by multiprocessing under ``gencoro run``.
 
-Such a process imports the program's main module once more, under another name.
+Such a process imports the program's main module again, under another name.
 """
 
 import os

@@ -1,9 +1,11 @@
-"""Seeing inside: what is suspended and where, and who waits for whom.
+"""Shows which coroutines are suspended, where, and what they wait for.
 
-Nothing is registered while coroutines run: all of it is found when it is asked for.
+Nothing is registered while coroutines run: everything is found when it is asked for.
 
-Rule: to look changes nothing.  No coroutine is resumed, no error counts as retrieved,
-nothing is collected, and no code of the program runs, not even a ``repr``.
+Rule: inspection has no side effects.  No coroutine is resumed, no error is marked as
+retrieved, nothing is garbage-collected, and no user code runs, not even a ``repr``.
+
+The functions and classes of ``__all__`` are public; the modules of this package are not.
 """
 
 import asyncio
@@ -40,7 +42,7 @@ __all__ = [
 
 
 class HasAsyncioLoop(Protocol):
-    """A loop as Tornado has them: around one of asyncio's."""
+    """A loop of Tornado, which wraps an asyncio loop."""
 
     asyncio_loop: asyncio.AbstractEventLoop
 
@@ -50,16 +52,16 @@ Loop: TypeAlias = asyncio.AbstractEventLoop | HasAsyncioLoop
 
 @dataclass(frozen=True, slots=True)
 class SuspendedCoroutine:
-    """One coroutine that waits, as `suspended` found it.
+    """A suspended coroutine, as returned by `suspended`.
 
     Attributes:
-        filename: The file of the ``yield`` where it stands: its own, or that of the
-            innermost generator it got to through ``yield from``.
-        line: The line there.
-        function: Its qualified name.
-        waits_for: What for, in words.
-        suspended_at: Since when, on the clock of its loop; None unless it was suspended
-            in debug mode.
+        filename: The file of the current ``yield``: its own, or that of the innermost
+            generator reached through ``yield from``.
+        line: The line of that ``yield``.
+        function: The qualified name of the coroutine function.
+        waits_for: A description of what it waits for.
+        suspended_at: When it was suspended, on its loop's clock; None unless in debug
+            mode.
     """
 
     filename: str
@@ -70,11 +72,11 @@ class SuspendedCoroutine:
 
 
 def suspended(loop: Loop | None = None) -> list[SuspendedCoroutine]:
-    """Return every suspended coroutine of a loop, or of all, in the order of the code.
+    """Return the suspended coroutines of one loop or all loops, sorted by file and line.
 
-    These are the coroutines made by ``@gen.coroutine``; `asyncio.all_tasks` gives the
-    native ones.  One that is running is not suspended.  One that nobody can reach any
-    more counts until the garbage collector takes it.
+    These are coroutines of ``@gen.coroutine``; `asyncio.all_tasks` returns the native ones.
+    A running coroutine is not suspended.  An unreachable one is included until it is
+    garbage-collected.
 
     >>> from gencoro import gen
     >>> @gen.coroutine
@@ -110,16 +112,16 @@ def suspended(loop: Loop | None = None) -> list[SuspendedCoroutine]:
 
 
 def format_tree(loop: Loop | None = None) -> str:
-    """Return a picture of who waits for whom on a loop, or on all, as plain text.
+    """Return a tree of what each coroutine of one loop or all loops waits for, as text.
 
-    It begins with the coroutines and Tasks that nobody waits for, in the order of their
-    names.  Below each stands what it waits for.  A list, a dict or `asyncio.gather` has
-    a branch for each child that is not done.  What several wait for has a number and is
-    shown once; so coroutines that wait for each other make no endless picture.  Of more
-    than three branches that look alike the first is shown, and a thousand lines in all.
+    The roots are the coroutines and Tasks that nothing waits for, sorted by name.  Below
+    each is what it waits for.  A list, a dict or `asyncio.gather` has a branch for each
+    child that is not done.  A node with several waiters has a number and is shown once, so
+    coroutines that wait for each other do not make the tree endless.  Of more than three
+    similar branches only the first is shown; the tree has at most a thousand lines.
 
-    Who will make a plain Future done cannot be seen.  It can where one function of
-    gencoro, asyncio or Tornado has tied it to another Future, as `with_timeout` does.
+    What will complete a plain Future is unknown, unless a function of gencoro, asyncio or
+    Tornado, such as `with_timeout`, connected it to another Future.
 
     >>> from gencoro import gen
     >>> @gen.coroutine
@@ -153,17 +155,17 @@ def format_tree(loop: Loop | None = None) -> str:
 def install_signal(
     signum: int | None = None, file: TextIO | None = None
 ) -> Callable[[], None]:
-    """Have the process tell who waits for whom whenever it gets a signal.
+    """Install a signal handler that dumps what the process is running and waiting for.
 
-    It writes what each loop's thread is running, down to the line, and `format_tree` of
-    all loops.  It does so while a loop waits for events and in the middle of a long step
-    too, but not before a call into C comes back that does not heed signals.
+    It writes the current line of each loop's thread, and `format_tree` of all loops.  It
+    works while a loop waits for events and in the middle of a long step, but not during a
+    call into C that ignores signals.
 
     Args:
-        signum: Which signal; ``SIGUSR1`` unless another one is given.
-        file: Where to write, past its buffer; ``sys.stderr`` unless it is given.
+        signum: The signal; ``SIGUSR1`` by default.
+        file: Where to write, bypassing its buffer; ``sys.stderr`` by default.
 
-    Returns a function that puts back what the signal did before.
+    Returns a function that restores the previous handler.
 
     Raises:
         RuntimeError: this is not the main thread, or the system has no ``SIGUSR1``.
@@ -204,12 +206,11 @@ def _title(loop: asyncio.AbstractEventLoop) -> str:
 
 
 def traceback_of(future: "Future[Any]") -> TracebackType | None:
-    """Return the traceback that an error would have which struck a coroutine now.
+    """Return the traceback that an error would have if it were raised in a coroutine now.
 
-    It leads from the coroutine's own ``yield`` through those that it waits for, native
-    ones included, to the innermost one that can be told: of a list, through its first
-    unfinished child; what is behind a Future that is no coroutine's stays hidden.  None
-    if no coroutine is suspended.
+    It leads from the coroutine's own ``yield`` through the coroutines that it waits for,
+    native ones included, to the innermost known one; through the first unfinished child
+    of a list; and not beyond a plain Future.  None if the coroutine is not suspended.
     """
     traceback = None
     frames = [frame for one in wait_chain(future) for frame in _own_frames(one)]
@@ -219,7 +220,7 @@ def traceback_of(future: "Future[Any]") -> TracebackType | None:
 
 
 def wait_chain(future: "Future[Any] | None") -> "Iterator[Future[Any]]":
-    """Give a Future, the one that its coroutine waits for, the one that this waits for...
+    """Yield a Future, then the one its coroutine waits for, and so on.
 
     A list leads on through its first unfinished child.
 

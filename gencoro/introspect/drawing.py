@@ -1,7 +1,7 @@
-"""The picture of who waits for whom: nodes in, lines of plain ASCII out.
+"""Draws a wait graph as a tree in plain ASCII.
 
-Rule: it ends, and it stays short, whatever it is given: circles, chains that are longer
-than the stack is deep, a hundred thousand nodes that are all alike.
+Rule: the drawing always ends and stays short, even with circles, chains longer than
+Python's stack, or a hundred thousand similar nodes.
 """
 
 import itertools
@@ -13,25 +13,25 @@ from gencoro.introspect.graph import Graph, Node, labels_down
 
 __all__ = ["draw", "printable"]
 
-# So many nodes of one branch that look alike are drawn each; of more, the first.
+# Up to this number of similar nodes are drawn each; of more, only the first.
 ALIKE_SHOWN = 3
 
-# Deeper branches than this are left out: each takes four columns.
+# Branches deeper than this are left out: each level takes four columns.
 DEEPEST = 20
 
-# Of a longer chain of nodes, each waiting for the next, the middle is left out.
+# The middle of a longer chain of nodes is left out.
 LONGEST_CHAIN = 40
 
-# No picture has more lines.  A person reads the first ones; a log has to keep them all.
+# The maximum number of lines: people read the first ones, but a log stores all of them.
 MOST_LINES = 1000
 
 
 def draw(nodes: Iterable[Node]) -> str:
-    """Draw nodes and all that they wait for, from those that nobody waits for down.
+    """Draw nodes and everything they wait for, starting at the roots.
 
-    What a node waits for stands below it; what waits for several things has branches.
-    A node that several wait for has a number and is drawn once.  The order is that of
-    the labels, and of the places in a branch.
+    What a node waits for is drawn below it, with branches for several things.  A node with
+    several waiters has a number and is drawn once.  Nodes are sorted by label, and by
+    position in a branch.
 
     >>> sleep = Node(text="sleep", detail="4.2 s left")
     >>> load = Node(["load() at app.py:20"], children=[("", sleep)])
@@ -46,7 +46,7 @@ def draw(nodes: Iterable[Node]) -> str:
 
 
 def printable(text: str) -> str:
-    r"""Return a text with what would not be shown, but obeyed by a terminal, escaped.
+    r"""Escape control characters for a terminal.
 
     >>> printable("red \x1b[31m")
     'red \\x1b[31m'
@@ -60,12 +60,12 @@ def printable(text: str) -> str:
 
 
 class _Item(NamedTuple):
-    """A node that is still to be drawn.
+    """A node that has not been drawn yet.
 
     Attributes:
-        lead: What its first line begins with.
-        margin: What its further lines begin with.
-        depth: The number of branches that it hangs on.
+        lead: The beginning of its first line.
+        margin: The beginning of its other lines.
+        depth: The number of branches above it.
     """
 
     node: Node
@@ -75,15 +75,15 @@ class _Item(NamedTuple):
 
 
 class _Drawing:
-    """One picture, made line by line and without recursion."""
+    """One drawing, produced line by line and without recursion."""
 
     def __init__(self, graph: Graph) -> None:
         self._graph = graph
         self._numbers: dict[Node, int] = {}
-        # Shared nodes of which a part is still to be drawn: one of them that is met
-        # below itself waits for itself.
+        # Shared nodes that are only partly drawn: if one occurs below itself, it waits for
+        # itself.
         self._open: set[Node] = set()
-        # On top is what comes next: a node to be drawn, a line, or a node drawn whole.
+        # The next item is on top: a node to draw, a line, or a node that is finished.
         self._stack: list[_Item | str | Node] = []
 
     def lines(self) -> Iterator[str]:
@@ -127,7 +127,7 @@ class _Drawing:
     def _grouped(
         self, children: list[tuple[str, Node]]
     ) -> list[tuple[Node | None, str]]:
-        """Return nodes to be drawn with their places, and words about the other ones."""
+        """Return the nodes to draw, and lines that stand for similar ones."""
         if not any(place for place, _ in children):
             children = sorted(children, key=lambda pair: labels_down(pair[1]))
         counts = Counter(self._graph.looks(node) for _, node in children)
@@ -143,7 +143,7 @@ class _Drawing:
         return grouped
 
     def _follow(self, node: Node) -> tuple[list[str], list[tuple[str, Node]]]:
-        """Return the lines of a node and of what it waits for, and then the branches."""
+        """Return the lines of a node and its single children, and then the branches."""
         lines: list[str] = []
         while True:
             again = node in self._numbers
@@ -196,7 +196,7 @@ def _in_brackets(asides: list[str]) -> str:
 
 
 def _without_middle(lines: list[str]) -> list[str]:
-    """Return a long chain's begin and end: what it hangs on stands at the end."""
+    """Return the beginning and the end of a long chain."""
     if len(lines) <= LONGEST_CHAIN:
         return lines
     half = LONGEST_CHAIN // 2

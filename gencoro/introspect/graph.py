@@ -1,7 +1,7 @@
-"""Nodes that wait for nodes: where to begin with them, which are shared, which alike.
+"""A graph of nodes: its roots, shared nodes and similar nodes.
 
-Pure: what a node stands for is no concern of this module.  Used by `gencoro.introspect.drawing`,
-which draws them, and `gencoro.introspect.wait_graph`, which makes them.
+Pure: it does not matter here what a node stands for.  `gencoro.introspect.wait_graph` builds
+the nodes and `gencoro.introspect.drawing` draws them.
 """
 
 from collections import Counter
@@ -10,20 +10,19 @@ from dataclasses import dataclass, field
 
 __all__ = ["Graph", "Node", "labels_down"]
 
-# Nodes are sorted by their own label and those of so many others below them.
+# The number of labels by which nodes are sorted: their own and those below.
 LABELS_COMPARED = 5
 
 
 @dataclass(eq=False, slots=True)
 class Node:
-    """What waits, or what is waited for.
+    """Something that waits or is waited for.
 
     Attributes:
-        heads: A line for each frame of a coroutine, the outermost first; none for what
-            is no coroutine.
-        text: What it is, or what it does; a coroutine that only waits says nothing.
-        detail: What differs from one moment, or one of a kind, to the next.
-        children: What it waits for, each with a name for its place, or an empty one.
+        heads: A line for each frame of a coroutine, outermost first; otherwise empty.
+        text: What it is or does; empty for a coroutine that just waits.
+        detail: Text that changes over time, or differs between similar nodes.
+        children: What it waits for, each with its index or key, or an empty text.
     """
 
     heads: list[str] = field(default_factory=list)
@@ -32,7 +31,7 @@ class Node:
     children: "list[tuple[str, Node]]" = field(default_factory=list)
 
     def label(self) -> str:
-        """Return its first words, which do not change as long as it waits.
+        """Return the first line, which does not change while the node waits.
 
         >>> Node(["main() at app.py:12"]).label()
         'main() at app.py:12'
@@ -40,7 +39,7 @@ class Node:
         return self.heads[0] if self.heads else self.text
 
     def description(self) -> str:
-        """Return all that is said of it in one line.
+        """Return a description in one line.
 
         >>> Node(text="sleep", detail="4.2 s left").description()
         'sleep, 4.2 s left'
@@ -51,12 +50,12 @@ class Node:
 
 
 class Graph:
-    """Nodes and all below them.
+    """Nodes and everything below them.
 
     Attributes:
-        roots: Where to begin, so that every node is met: those that nobody waits for,
-            sorted, and then one of each circle of nodes that wait for each other.
-        waiters: How many wait for a node.
+        roots: Nodes from which all others are reached: those without waiters, sorted, and
+            then one of each circle of nodes that wait for each other.
+        waiters: The number of waiters of each node.
 
     >>> leaf = Node(text="sleep")
     >>> one, two = Node(["one()"], children=[("", leaf)]), Node(["two()"])
@@ -81,20 +80,20 @@ class Graph:
         self._compare(self._in_order(given))
 
     def is_shared(self, node: Node) -> bool:
-        """Return whether a node is met more than once on the way down from the roots."""
+        """Return whether a node is reached more than once from the roots."""
         return self.waiters[node] + (node in self._circle_roots) > 1
 
     def looks(self, node: Node) -> "int | Node":
-        """Return what two nodes have in common if they look alike, details apart.
+        """Return a key that similar nodes share, regardless of details.
 
-        A shared node looks like itself only.
+        A shared node is similar to itself only.
         """
         return node if self.is_shared(node) else self._looks[node]
 
     def _in_order(self, given: list[Node]) -> list[Node]:
-        """Return all nodes, those that are not shared after the one that waits for them.
+        """Return all nodes; each node that is not shared comes after its waiter.
 
-        What is left without a root above it is a circle, and what hangs on it.
+        Nodes that are not below a root belong to a circle, or are below one.
         """
         met: set[Node] = set()
         order = list(_descend(self.roots, met))
@@ -108,7 +107,7 @@ class Graph:
         return order
 
     def _circle_above(self, node: Node) -> list[Node]:
-        # All up there have waiters: from a root, this one would have been met.
+        # All nodes above have waiters, or this one would have been reached from a root.
         path: dict[Node, int] = {}
         while node not in path:
             path[node] = len(path)
@@ -124,7 +123,7 @@ class Graph:
 
 
 def labels_down(node: Node) -> list[str]:
-    """Return what nodes are sorted by: those of one place may wait for different things.
+    """Return the sort key of a node: its label and the first ones below.
 
     >>> labels_down(Node(["nap()"], children=[("", Node(text="sleep"))]))
     ['nap()', 'sleep']
@@ -137,7 +136,7 @@ def labels_down(node: Node) -> list[str]:
 
 
 def _descend(starts: Iterable[Node], met: set[Node]) -> Iterator[Node]:
-    """Give the nodes from ``starts`` down that were not met yet, waiters first."""
+    """Yield the nodes from ``starts`` down that were not met yet, waiters first."""
     stack = list(starts)[::-1]
     while stack:
         node = stack.pop()

@@ -1,7 +1,7 @@
-"""What is done about signals, without harm to the program that they come to.
+"""Signal handlers that do not disturb the program.
 
-Rule: a signal strikes in any line of the program, so nothing may come of it there: no
-error, no wait for a lock, no use of a buffer that is half written.
+Rule: a signal interrupts the program at any line, so its handler must not raise an error,
+wait for a lock, or use a buffer that is half written.
 """
 
 import asyncio
@@ -18,12 +18,12 @@ __all__ = ["Answer", "woken_by_signals"]
 
 
 class Answer:
-    """What a signal does from now on, until `uninstall`.
+    """A signal handler that writes a text, until `uninstall`.
 
     Args:
-        signum: Which signal.
-        tell: Returns the text, given the frame where the signal has struck.
-        file: Where to write; None for what ``sys.stderr`` is by then.
+        signum: The signal.
+        tell: Called with the interrupted frame; returns the text.
+        file: Where to write; None for the current ``sys.stderr``.
 
     >>> answer = Answer(signal.SIGUSR2, lambda frame: "here I am\\n", sys.stdout)
     >>> signal.raise_signal(signal.SIGUSR2)
@@ -41,17 +41,17 @@ class Answer:
         self._before = signal.signal(signum, self._answer)
 
     def uninstall(self) -> None:
-        """Put back what was before, unless somebody else has taken the signal over."""
+        """Restore the previous handler, unless the signal has a new one by now."""
         if signal.getsignal(self._signum) == self._answer:
             signal.signal(self._signum, self._before or signal.SIG_DFL)
 
     def _answer(self, _signum: int, frame: FrameType | None) -> None:
-        if self._is_answering:  # it came again meanwhile
+        if self._is_answering:  # the signal came again meanwhile
             return
         self._is_answering = True
         try:
             text = self._tell(frame or sys._getframe())
-        except Exception:  # a mistake of ours, to be told and not to be raised
+        except Exception:  # a bug of ours: write it instead of raising it
             text = format_exc()
         try:
             _write(self._file or sys.stderr, text)
@@ -60,29 +60,29 @@ class Answer:
 
 
 def _write(file: TextIO, text: str) -> None:
-    """Write past the file's buffer; what cannot be written is dropped."""
+    """Write bypassing the file's buffer; ignore errors."""
     try:
         descriptor = file.fileno()
         encoding = file.encoding or "utf-8"
-    except (AttributeError, OSError, ValueError):  # It has no file below.
-        with contextlib.suppress(Exception):  # whatever such a file may raise
+    except (AttributeError, OSError, ValueError):  # it has no file descriptor
+        with contextlib.suppress(Exception):  # such a file may raise anything
             file.write(text)
         return
     rest = text.encode(encoding, "backslashreplace")
-    with contextlib.suppress(OSError):  # nobody reads it, or its disk is full
+    with contextlib.suppress(OSError):  # a closed pipe, or a full disk
         while rest:
             rest = rest[os.write(descriptor, rest) :]
 
 
 @contextlib.contextmanager
 def woken_by_signals(loop: asyncio.AbstractEventLoop) -> Iterator[None]:
-    """Have a loop that sleeps go on when a signal has come; on the main thread only.
+    """Wake up a waiting loop when a signal arrives; on the main thread only.
 
-    A handler of `signal.signal` runs while the loop waits.  What it schedules would stay
-    unheard until something else happens; asyncio sees to its own handlers only.
+    A handler of `signal.signal` runs while the loop waits.  What it schedules would not run
+    until the next event; asyncio wakes up for its own signal handlers only.
     """
-    waker = getattr(loop, "_csock", None)  # what it wakes itself with
-    if waker is None:  # a loop of another make
+    waker = getattr(loop, "_csock", None)  # the socket by which it wakes itself up
+    if waker is None:  # not asyncio's own loop
         yield
         return
     before = signal.set_wakeup_fd(waker.fileno(), warn_on_full_buffer=False)

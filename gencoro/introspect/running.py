@@ -1,6 +1,6 @@
-"""What is running now: the step of a coroutine in each thread that runs a loop.
+"""Describes what each thread with a loop is running right now.
 
-Such a coroutine waits for nobody, and holds up all others until it yields.
+A running coroutine blocks all others on its loop until it yields.
 """
 
 import inspect
@@ -16,7 +16,7 @@ from gencoro.introspect.wait_graph import call_in
 
 __all__ = ["describe_steps", "thread_name"]
 
-# What asyncio's loops written in Python run in, and what they run each callback with.
+# The functions of asyncio in which a loop runs, and in which it runs each callback.
 RUN_FOREVER = ("asyncio.base_events", "run_forever")
 RUN_HANDLE = ("asyncio.events", "_run")
 
@@ -29,10 +29,10 @@ COROUTINE = (
 
 
 def describe_steps(frame: FrameType) -> Iterator[str]:
-    """Tell what this thread is running, and each other one that runs a loop.
+    """Describe what this thread and each other thread with a loop is running.
 
     Args:
-        frame: Where this thread stands.
+        frame: The current frame of this thread.
 
     >>> list(describe_steps(sys._getframe()))
     ['MainThread runs no coroutine: <module>() at <doctest gencoro.introspect.running.describe_steps[0]>:1']
@@ -46,18 +46,18 @@ def describe_steps(frame: FrameType) -> Iterator[str]:
 
 
 def thread_name(thread: int) -> str:
-    """Return the name of a thread that is known by its number.
+    """Return the name of a thread, given its identifier.
 
     >>> thread_name(threading.get_ident())
     'MainThread'
     """
-    # enumerate() would wait for a lock, which a signal's handler must not.
+    # enumerate() takes a lock, which a signal handler must not wait for.
     known = threading._active.get(thread)  # type: ignore[attr-defined]
     return f"thread {thread}" if known is None else str(known.name)
 
 
 def _stack_of(innermost: FrameType | None) -> list[FrameType]:
-    """Return a frame and those that called it, the outermost first."""
+    """Return a frame and its callers, outermost first."""
     stack = []
     while innermost is not None:
         stack.append(innermost)
@@ -73,12 +73,12 @@ def _describe(stack: list[FrameType]) -> str:
 
 
 def _step_in(stack: list[FrameType]) -> list[FrameType]:
-    """Return the frames of what a loop has called, or of the outermost coroutine."""
+    """Return the frames called by the loop, or those of the outermost coroutine."""
     loop = _last_call(stack, *RUN_FOREVER)
     if loop is not None:
         called = _last_call(stack, *RUN_HANDLE)
         return [] if called is None or called < loop else stack[called + 1 :]
-    # There may be a loop that is not written in Python.
+    # The loop may not be written in Python.
     for place, frame in enumerate(stack):
         if frame.f_code.co_flags & COROUTINE:
             return stack[place:]

@@ -1,11 +1,11 @@
-"""What waits in this process, at this moment: found by one look at all its objects.
+"""Finds all Runners and Futures of the process in one pass over its objects.
 
-Nothing is registered while coroutines run.  What is gathered here is what they cannot
-tell by themselves: that they exist, and who will make done what they wait for.
+Nothing is registered while coroutines run, so this is how to learn that they exist, and
+what will complete the Futures that they wait for.
 
-Rule: reads only, and runs no code of others.  Other threads go on meanwhile: what is
-read once is kept, for the next line may find it gone; and what was found may be still in
-its ``__init__``, so that attributes are missing.
+Rule: only reads, and runs no user code.  Other threads keep running: each value is read
+once, because it may be gone a line later; and an object may still be in its ``__init__``,
+so that attributes are missing.
 """
 
 import asyncio
@@ -24,8 +24,7 @@ __all__ = ["Survey", "callbacks_of", "copied", "in_cell"]
 
 T = TypeVar("T")
 
-# Functions that make another Future done than the one that calls them back: it is in
-# this one of their cells.
+# Callbacks that complete another Future, and the closure variable that holds it.
 CELLS = {
     ("gencoro.futures", "chain_future.<locals>.<lambda>"): "target",
     ("gencoro.waiting", "with_timeout.<locals>.time_out"): "result",
@@ -35,14 +34,14 @@ CELLS = {
     ("asyncio.tasks", "_wait.<locals>._on_completion"): "waiter",
 }
 
-# These make done what they are called with.
+# Callbacks that complete their argument.
 WAKERS = {
     ("asyncio.futures", "_set_result_unless_cancelled"),
     ("asyncio.tasks", "_release_waiter"),
 }
 
-# Where Tornado's queues and locks keep the Futures of those who wait.  A Lock has a
-# Semaphore: it comes last, to be the one that is named.
+# Where Tornado's queues and locks keep the Futures of their waiters.  A Lock contains a
+# Semaphore: it comes last, so that its name wins.
 TORNADO_WAITERS = [
     ("tornado.queues", "Queue", "_getters", "Queue.get()"),
     ("tornado.queues", "Queue", "_putters", "Queue.put()"),
@@ -54,16 +53,16 @@ TORNADO_WAITERS = [
 
 
 class Survey:
-    """The coroutines of this process, and what is known of what they wait for.
+    """The coroutines of this process, and what is known about what they wait for.
 
     Attributes:
         runners: The Runner of each coroutine that has not ended, by its result Future;
-            Tornado's own coroutines too.
-        futures: All that are not done, Tasks too.
-        sources: Whose outcome a Future will get.
-        iterators: The WaitIterator that gave a Future.
-        alarm_at: When a timer ends the wait for a Future, on its loop's clock.
-        calls: What was called to get a Future.
+            includes Tornado's own coroutines.
+        futures: All Futures that are not done, including Tasks.
+        sources: The Futures whose outcome a Future will get.
+        iterators: The WaitIterator that returned a Future.
+        alarm_at: When a timer will complete a Future, on its loop's clock.
+        calls: The call that returned a Future.
     """
 
     def __init__(self) -> None:
@@ -75,8 +74,8 @@ class Survey:
         self.calls: dict[Future[Any], str] = {}
         looks = list(self._looks())
         wanted = tuple(cls for cls, _ in looks)
-        # Not isinstance(), which asks the object, and so may run code of a proxy.  All
-        # others are let go at once: what ends meanwhile would be freed on this thread.
+        # Not isinstance(), which may run code of a proxy object.  Drop all other objects
+        # at once: what ends in the meantime would be freed on this thread.
         found = [one for one in gc.get_objects() if issubclass(type(one), wanted)]
         for cls, look_at in looks:
             for one in found:
@@ -99,7 +98,7 @@ class Survey:
             self.runners[future] = runner
 
     def _look_at_future(self, future: "Future[Any]") -> None:
-        # One without a loop is still being made.
+        # A Future without a loop is still being created.
         if getattr(future, "_loop", None) is None or future.done():
             return
         self.futures.append(future)
@@ -128,7 +127,7 @@ class Survey:
 
 
 def callbacks_of(future: "Future[Any]") -> list[Any]:
-    """Return what a Future calls back when it is done.
+    """Return the done-callbacks of a Future.
 
     >>> loop = asyncio.new_event_loop()
     >>> future = loop.create_future()
@@ -142,7 +141,7 @@ def callbacks_of(future: "Future[Any]") -> list[Any]:
 
 
 def copied(things: Iterable[T]) -> list[T]:
-    """Return a copy of a collection that other threads may be changing.
+    """Copy a collection that other threads may be changing.
 
     >>> copied({"tea": 1, "cake": 2}.items())
     [('tea', 1), ('cake', 2)]
@@ -155,7 +154,7 @@ def copied(things: Iterable[T]) -> list[T]:
 
 
 def in_cell(function: FunctionType, name: str) -> Any:
-    """Return what a function has of a variable of the function around it, or None.
+    """Return the value of a closure variable of a function, or None.
 
     >>> def outer(number):
     ...     return lambda: number
@@ -174,7 +173,7 @@ def in_cell(function: FunctionType, name: str) -> Any:
 def _completed_by(
     callback: Any, arguments: tuple[Any, ...] = ()
 ) -> "Future[Any] | None":
-    """Return the Future that a callback makes done, if it is a known one."""
+    """Return the Future that a known callback completes."""
     target = None
     if type(callback) is functools.partial:
         callback, arguments = callback.func, callback.args
@@ -194,6 +193,6 @@ def _is_method_of(callback: Any, cls: type) -> bool:
 
 
 def _in_tornado(module: str, name: str) -> list[type]:
-    """Return a class of Tornado, in a list, if the program has imported it."""
+    """Return a list with a class of Tornado if the program has imported it."""
     cls = getattr(sys.modules.get(module), name, None)
     return [cls] if isinstance(cls, type) else []

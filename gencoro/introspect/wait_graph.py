@@ -1,7 +1,7 @@
-"""Who waits for whom: what a survey has found, as nodes of a picture.
+"""Builds the wait graph: turns the Futures of a survey into nodes.
 
-Rule: reads only, and runs no code of others, not even a ``repr``.  Other threads may
-have changed meanwhile what the survey has found.
+Rule: only reads, and runs no user code, not even a ``repr``.  Other threads may change
+what the survey has found in the meantime.
 """
 
 import asyncio
@@ -27,14 +27,14 @@ __all__ = ["WaitGraph", "call_in", "children_of"]
 
 GATHERING = asyncio.tasks._GatheringFuture  # type: ignore[attr-defined]
 
-# The key of a dict is shown up to so many characters, and only if its repr is Python's.
+# The key of a dict is shown up to this length, and only if it has a built-in type.
 LONGEST_KEY = 40
 KEYS_SHOWN = (str, bytes, int, float, bool, type(None))
 
-# asyncio adds this callback to a Future that gets its outcome from another thread.
+# asyncio's callback on a Future that gets its outcome from another thread.
 FROM_THREAD = ("asyncio.futures", "_chain_future.<locals>._call_check_cancel")
 
-# The code in here makes Futures for others.
+# The packages whose code creates Futures on behalf of others.
 MAKERS = tuple(os.path.dirname(path) for path in (asyncio.__file__, frames.__file__))
 
 
@@ -47,7 +47,7 @@ class WaitGraph:
         self._unfilled: list[Future[Any]] = []
 
     def tops(self) -> "Iterator[tuple[Future[Any], Node]]":
-        """Give the coroutines, Tasks and groups: all that can wait unwaited for."""
+        """Yield the coroutines, Tasks and groups: the possible roots."""
         for future, runner in self._survey.runners.items():
             node = self.node_of(future)
             if not getattr(runner, "finished", False):
@@ -67,7 +67,7 @@ class WaitGraph:
         return node
 
     def _node_of(self, future: "Future[Any]") -> Node:
-        # Filled later and not from here: a chain may be longer than the stack is deep.
+        # Filled later, without recursion: a chain may be longer than Python's stack.
         node = self._nodes.get(future)
         if node is None:
             node = self._nodes[future] = Node()
@@ -80,13 +80,13 @@ class WaitGraph:
         return self._node_of(future)
 
     def _fill(self, node: Node, future: Any) -> None:
-        # Another thread may have made the coroutine since the survey.
+        # Another thread may have created the coroutine since the survey.
         runner = self._survey.runners.get(future) or runner_of(future)
         if runner is not None:
             self._fill_coroutine(node, runner.gen, getattr(runner, "future", None))
             node.detail = _age(runner)
         elif issubclass(type(future), asyncio.Task):
-            # Its get_coro() crashes Python 3.11 and 3.12 while it is still being made.
+            # get_coro() crashes Python 3.11 and 3.12 on a Task that is being created.
             coroutine = getattr(future, "_coro", None)
             self._fill_coroutine(node, coroutine, future._fut_waiter)
             node.detail = future.get_name() or ""
@@ -106,7 +106,7 @@ class WaitGraph:
 
     def _fill_coroutine(self, node: Node, coroutine: Any, future: Any) -> None:
         node.heads = [call_in(frame) for frame in frames_of(coroutine)]
-        if not node.heads:  # It is written in C, or has ended just now.
+        if not node.heads:  # it is written in C, or has just ended
             node.heads = [getattr(coroutine, "__qualname__", "a coroutine")]
         if future is not None:
             node.children = [("", self._wait_for(future))]
@@ -144,8 +144,8 @@ class WaitGraph:
 def children_of(group: Any) -> "list[tuple[Any, Future[Any]]]":
     """Return the Futures that a group waits for, each with its index or key.
 
-    Those of a list, a dict or a gather are all there, done or not; those of a
-    WaitIterator only as long as it has not given them out.
+    For a list, a dict or a gather these are all of them, done or not; for a WaitIterator
+    only those that it has not returned yet.
 
     >>> from gencoro import gen
     >>> async def main():
@@ -167,7 +167,7 @@ def children_of(group: Any) -> "list[tuple[Any, Future[Any]]]":
 
 
 def call_in(frame: FrameType) -> str:
-    """Return what a frame runs, and where it stands, as short as it can be told.
+    """Return the function and the current line of a frame as a short text.
 
     >>> def where():
     ...     return call_in(sys._getframe())
@@ -180,13 +180,13 @@ def call_in(frame: FrameType) -> str:
 
 @functools.lru_cache(maxsize=1000)
 def _short(path: str) -> str:
-    """Return the part of a path after the directory that imports found it in."""
+    """Return a path relative to the directory of ``sys.path`` that contains it."""
     roots = [os.path.join(root, "") for root in sys.path if isinstance(root, str)]
     return path[max(len(root) for root in ["", *roots] if path.startswith(root)) :]
 
 
 def _age(runner: Any) -> str:
-    # Only in debug mode is it written down.
+    # Known in debug mode only.
     suspended_at = getattr(runner, "suspended_at", None)
     if suspended_at is None:
         return ""
@@ -206,7 +206,7 @@ def _keys_of(group: Any) -> list[Any] | None:
 
 def _progress(children: "list[tuple[Any, Future[Any]]]") -> str:
     done = [child for _, child in children if child.done()]
-    # To ask for exception() would pass for having dealt with it.
+    # Calling exception() would mark the error as retrieved.
     failed = sum(getattr(child, "_exception", None) is not None for child in done)
     told = f"{len(done)} of {len(children)} done"
     return f"{told}, {failed} failed" if failed else told
@@ -225,7 +225,7 @@ def _job_on_thread(future: "Future[Any]") -> str:
             continue
         if (callback.__module__, callback.__qualname__) == FROM_THREAD:
             job: concurrent.futures.Future[Any] | None = in_cell(callback, "source")
-            # Its running() would wait for a lock, which a signal's handler must not.
+            # running() takes a lock, which a signal handler must not wait for.
             state = getattr(job, "_state", "")
             return f"job of an executor, {state.lower()}"
     return ""

@@ -1,8 +1,8 @@
-"""What Tornado had until version 5, on the Runner of today.
+"""What Tornado had until version 5, built on gencoro's Runner.
 
 It subclasses the core or registers with it, and is never imported by it: a program that
-uses nothing of this loads nothing of it.  The names are handed out by `gencoro.gen`,
-`gencoro.concurrent` and `gencoro.stack_context`, with a DeprecationWarning each.
+does not use it does not load it.  Its names are available from `gencoro.gen`,
+`gencoro.concurrent` and `gencoro.stack_context`, each with a DeprecationWarning.
 """
 
 # Whichever of its modules is asked for: these two register what the others count on.

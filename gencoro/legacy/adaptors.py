@@ -1,4 +1,4 @@
-"""Callbacks to Futures: `gen.Task`, `gen.Arguments` and `concurrent.return_future`."""
+"""Adapters from callbacks to Futures: `gen.Task`, `gen.Arguments`, `return_future`."""
 
 import functools
 import weakref

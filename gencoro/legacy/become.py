@@ -1,8 +1,8 @@
-"""How a Runner becomes a `LegacyRunner`: when it meets a YieldPoint or a stack context.
+"""Turns a Runner into a `LegacyRunner` when it meets a YieldPoint or a stack context.
 
-Every coroutine begins with the Runner of `gencoro.runner`, which knows of neither.  It stays
-the same object and gets another class.  So a program pays nothing until it enters its first
-context, and from then on for coroutines only that begin within one.
+Every coroutine starts with the Runner of `gencoro.runner`, which knows neither.  The
+object stays the same and its class changes.  So a program pays nothing until it enters
+its first stack context, and from then on only for coroutines that start inside one.
 """
 
 import asyncio

@@ -1,8 +1,8 @@
-"""The stack contexts: what is entered again around callbacks, and what takes their errors.
+"""Stack contexts: `StackContext`, `ExceptionStackContext` and `NullContext`.
 
-Rule: a callback costs the same however many contexts were entered, and left, on the way to
-it.  So the chain of contexts is walked for an error only, and what was deactivated drops
-out of it.
+Rule: the cost of a callback does not depend on how many contexts were entered and left
+before it was scheduled.  So the chain of contexts is walked for an error only, and
+deactivated contexts are removed from it.
 """
 
 from collections.abc import Callable, Iterator

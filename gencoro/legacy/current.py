@@ -1,10 +1,10 @@
-"""Which stack contexts are entered, here and now.
+"""The stack contexts that are entered at present.
 
-Rule 1: that is one value, held by a context variable.  So asyncio brings it to callbacks,
-coroutines and native ones with nothing done here.
+Rule 1: they are one value in a context variable.  So asyncio passes them on to
+callbacks and coroutines without our help.
 
-Rule 2: contexts belong to a thread.  A value that was carried to another thread does not
-count there, unless a callback of that thread's loop brings it.
+Rule 2: stack contexts belong to a thread.  A value that was copied to another thread
+does not count there, unless a callback of that thread's loop brings it.
 """
 
 import contextvars

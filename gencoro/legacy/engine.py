@@ -1,4 +1,4 @@
-"""`gen.engine`: coroutines of the callback style, which return nothing."""
+"""`gen.engine`: callback-style coroutines, whose calls return None."""
 
 import functools
 from collections.abc import Callable

@@ -1,8 +1,8 @@
-"""The Future of Tornado 4: it calls back while it is being set, and needs no loop.
+"""The Future of Tornado 4, which calls back inside ``set_result`` and needs no loop.
 
-For everybody else it is a good `asyncio.Future`: who adds a callback together with a
-context, as asyncio's tasks and our Runner do, is called in a later turn of his loop, and
-so is asyncio.
+For modern code it behaves as an `asyncio.Future`: callbacks added together with a
+context, as asyncio's tasks and the Runner do, run in a later turn of the loop, and so
+do those of asyncio itself.
 """
 
 import asyncio

@@ -1,7 +1,7 @@
-"""Native coroutines within StackContexts, which are entered around each of their steps.
+"""Native coroutines inside StackContexts, which are entered around each step.
 
-asyncio's own contexts bring a native coroutine the knowledge which contexts it is in; but a
-`StackContext` has to be entered anew when the coroutine goes on.
+asyncio's context variables tell a native coroutine which contexts it is in; but a
+`StackContext` has to be entered again whenever the coroutine resumes.
 """
 
 from collections.abc import Callable, Coroutine, Generator

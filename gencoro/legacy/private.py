@@ -1,4 +1,4 @@
-"""Private names of Tornado's ``gen`` that packages have imported all the same."""
+"""Private names of `tornado.gen` that packages import."""
 
 from collections.abc import Awaitable
 from typing import Any

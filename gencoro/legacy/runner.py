@@ -1,8 +1,8 @@
-"""The Runner of coroutines that yield YieldPoints, or that run within stack contexts.
+"""The Runner of coroutines that yield YieldPoints, or that run inside stack contexts.
 
-Rule: whatever begins a YieldPoint or calls back may raise; that is raised at the ``yield``.
+Rule: any error of a YieldPoint or a callback is raised at the ``yield``.
 
-`gencoro.legacy.become` has how a Runner becomes one of these.
+See `gencoro.legacy.become` for how a Runner turns into one of these.
 """
 
 import asyncio

@@ -1,8 +1,9 @@
-"""Calling functions within contexts: `tornado.stack_context`, on asyncio's own contexts.
+"""Running functions inside stack contexts: `tornado.stack_context` on context
+variables.
 
-A program enters a context; whatever it schedules there runs later within that context
-again: a `StackContext` is entered anew around it, and what it raises goes to the handler
-of an `ExceptionStackContext`.
+Whatever a program schedules inside a stack context later runs inside it again: a
+`StackContext` is entered again around it, and its errors go to the handler of an
+`ExceptionStackContext`.
 """
 
 from collections.abc import Callable

@@ -1,7 +1,7 @@
-"""YieldPoints: what a coroutine could yield before there were Futures.
+"""YieldPoints, which coroutines yielded before there were Futures.
 
-A YieldPoint is started by the Runner of the coroutine that yields it, and tells that
-Runner when it is ready.  `gencoro.legacy.runner` drives them.
+The Runner of the yielding coroutine starts a YieldPoint, which tells that Runner when
+it is ready.  `gencoro.legacy.runner` drives them.
 """
 
 import asyncio

@@ -1,1 +1,1 @@
-"""How calls in the legacy style are served: ``callback=``, ``io_loop=``, and streams."""
+"""Support for legacy calls: ``callback=``, ``io_loop=``, and streams."""

@@ -1,6 +1,6 @@
-"""The argument ``callback=`` of Tornado's own functions, by name or by position.
+"""The ``callback=`` argument of Tornado's own functions, by name or by position.
 
-Rule: a callable in the place where the callback once stood is the callback; anything else
+Rule: a callable in the former position of the callback is the callback; anything else
 there means what it means today.
 """
 

@@ -1,7 +1,7 @@
-"""The argument ``io_loop=`` of Tornado's own classes and functions, as it was until 4.
+"""The ``io_loop=`` argument of Tornado's own classes and functions, as in Tornado 4.
 
-Rule: the loop that is given is the current one for as long as the call takes.  An IOLoop
-in the place where it once stood is the loop; anything else there means what it means today.
+Rule: the given loop is current for the duration of the call.  An IOLoop in the former
+position of the argument is the loop; anything else there means what it means today.
 """
 
 import asyncio

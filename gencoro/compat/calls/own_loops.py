@@ -1,7 +1,7 @@
-"""Objects that were given an IOLoop when they were made, as they could be until Tornado 4.
+"""Objects created with an IOLoop, as was possible until Tornado 4.
 
-Rule: such an object works on its own loop, whichever is current; one that was given none
-works on the current loop, as it does today.
+Rule: such an object uses its own loop, whichever is current; an object created without
+one uses the current loop, as it does today.
 """
 
 import functools

@@ -1,9 +1,10 @@
-"""Streams that programs have made themselves, on `tornado.iostream.BaseIOStream`.
+"""Subclasses of `tornado.iostream.BaseIOStream` defined by programs.
 
-Until Tornado 4 their method ``read_from_fd`` returned what it had read; today it is given
-a buffer to put that into, and returns how much it was.
+Until Tornado 4 their method ``read_from_fd`` returned the data; today it fills a buffer
+and returns the number of bytes.
 
-Rule: a class is changed for good, for it goes on working when compat is uninstalled.
+Rule: a class is changed permanently, because it is still used after compat is
+uninstalled.
 """
 
 import functools

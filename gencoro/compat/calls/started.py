@@ -1,10 +1,10 @@
-"""Native coroutines of today's Tornado, called as the functions that they once were.
+"""Native coroutines of today's Tornado, called like the functions that they once were.
 
-Those ran when they were called, and legacy code may drop what they return; a coroutine
-that nobody awaits never runs.
+Those functions started when they were called, and legacy code may drop their result; a
+coroutine that is not awaited never runs.
 
-Rule: a call from within an ``async def`` is awaited, and gets the coroutine itself.  For
-any other it is started.
+Rule: a call from an ``async def`` returns the coroutine itself, to be awaited.  For any
+other caller it is started.
 """
 
 import asyncio

@@ -1,8 +1,8 @@
-"""The callbacks of one stream: when they are run, and what their errors do to it.
+"""The callbacks of a stream: when they run, and how their errors affect it.
 
-Rule: they are run by the loop, one after the other, within the caller's stack contexts and
-no others.  The close callback comes when no other one is left; one of the others may begin
-a call that calls back in turn, and reads what arrived before the close.
+Rule: the loop runs them one after the other, inside the stack contexts of their caller
+only.  The close callback is last: another callback may start a call with a callback of
+its own, which reads data that arrived before the close.
 """
 
 import contextlib

@@ -1,7 +1,7 @@
-"""Calls of a stream whose caller waits for a callback, and for chunks of what is read.
+"""Calls of stream methods with a callback or a streaming callback.
 
-Rule: what a stream would do to the Future of a call it does to a ``Waiting`` that stands in
-its place, at the same moment.  So calls end, and fail, as they do today.
+Rule: whatever the stream does to the Future of a call, it does at the same time to the
+``Waiting`` that replaces it.  So calls end and fail as they do today.
 """
 
 import contextlib

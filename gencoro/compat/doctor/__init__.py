@@ -1,4 +1,4 @@
-"""Tells what of legacy Tornado a code base uses, and whether gencoro.compat serves it.
+"""Lists the legacy names that a code base uses, and whether gencoro.compat serves them.
 
 Rule: the code is read, never run.
 

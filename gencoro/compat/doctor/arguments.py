@@ -1,8 +1,8 @@
-"""Which arguments of a call only legacy Tornado takes.
+"""Finds the arguments of a call that only legacy Tornado accepts.
 
-Rule: of a call of Tornado, what its parameters of today do not take.  Of a method of nobody
-knows whom, an argument that no other library has in that place.  Used by
-`gencoro.compat.doctor.scan`.
+Rule: for a function of Tornado, these are the arguments that its current parameters do
+not accept; for a method of an unknown object, only arguments that no other library has
+in that position.  Used by `gencoro.compat.doctor.scan`.
 """
 
 import ast

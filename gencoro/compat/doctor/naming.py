@@ -1,8 +1,8 @@
-"""How a module names Tornado: what an expression in its source stands for.
+"""Resolves expressions in a module's source to names of Tornado.
 
-Rule: names are followed, values are not.  An import, a plain assignment, a base class and
-the call of a class are all that counts; of a name that is bound in several ways, each that
-leads to Tornado does.  Used by `gencoro.compat.doctor.scan`.
+Rule: names are followed, values are not.  Only imports, plain assignments, base classes
+and calls of classes count; if a name is bound in several ways, each that leads to
+Tornado counts.  Used by `gencoro.compat.doctor.scan`.
 """
 
 import ast

@@ -1,6 +1,6 @@
-"""Which rows of the table a name in a source is about.
+"""Finds the rows of the table for a name in a source.
 
-Rule: a name of a class is one of those that inherit from it too, in Tornado.  Used by
+Rule: a name of a class also applies to its subclasses in Tornado.  Used by
 `gencoro.compat.doctor.scan` and `gencoro.compat.doctor.arguments`.
 """
 

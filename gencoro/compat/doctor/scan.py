@@ -1,9 +1,9 @@
-"""Finds what a module uses of legacy Tornado, in its source.
+"""Finds the uses of legacy Tornado in the source of a module.
 
-Rule: a use is what today's Tornado would refuse.  What it has under the same name is one
-only where the call says so: an argument that it does not take, a function where it takes
-none.  What the module can do without, such as an import with an ``except ImportError``,
-is no use.
+Rule: a use is something that today's Tornado rejects.  A name that Tornado still has
+counts only if the call shows it: an argument or a function in a position where Tornado
+accepts none.  Something the module can do without, such as an import with an ``except
+ImportError``, is not a use.
 
 Pure: nothing that is scanned is run or imported.  Used by `gencoro.compat.doctor` and
 `gencoro.compat.tornado_.testing`.

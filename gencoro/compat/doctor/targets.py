@@ -1,6 +1,6 @@
-"""The Python sources that somebody means by a path, or by a name.
+"""Finds the Python sources for a path, or for the name of a module or distribution.
 
-Rule: to find a package, nothing of it is imported.  Used by `gencoro.compat.doctor`.
+Rule: a package is found without importing it.  Used by `gencoro.compat.doctor`.
 """
 
 import importlib.metadata

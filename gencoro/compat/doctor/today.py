@@ -1,8 +1,7 @@
-"""What the Tornado of today has: its modules, names, classes and parameters.
+"""The installed Tornado as seen in its source: modules, names, classes and parameters.
 
-Rule: its source is read, and nothing of it is run or imported.  So it makes no difference
-whether compat is installed.  Used by `gencoro.compat.doctor.naming`, `gencoro.compat.doctor.rows`,
-`gencoro.compat.doctor.arguments` and `gencoro.compat.doctor.scan`.
+Rule: the source is read, and nothing is run or imported.  So it makes no difference
+whether compat is installed.  Used by the other modules of the doctor.
 """
 
 import ast

@@ -1,7 +1,6 @@
-"""What stands in Tornado's modules while compat is installed, one file for each of them.
+"""Replacements for Tornado's modules while compat is installed, one file for each.
 
-`gencoro.compat.names` says which name goes where.  Beside the modules of Tornado's names:
+`gencoro.compat.names` says which name goes where.  A few files serve part of a module:
 `futures` is the Future of `tornado.concurrent`, `application` a part of `tornado.web`,
-`hostnames` of `tornado.netutil`, `pollers` of `tornado.ioloop`; `python` is for what Python
-itself has removed.
+`hostnames` of `tornado.netutil`, and `pollers` of `tornado.ioloop`.
 """

@@ -1,4 +1,4 @@
-"""What `tornado.web` had for applications: their handlers, and what alters the output."""
+"""Legacy names of `tornado.web` for applications: handlers and output transforms."""
 
 import functools
 import inspect

@@ -1,7 +1,7 @@
-"""What `tornado.auth` had for handlers of the callback style.
+"""Legacy `tornado.auth`, for handlers that use callbacks.
 
-Rule: with a callback, the one who could not be signed in is None, and the log says why; a
-redirect's callback is called with nothing.  Without one it is an ``AuthError``.
+Rule: with a callback, a failed sign-in passes None to it and is logged; the callback of
+a redirect gets no argument.  Without a callback, the error is an ``AuthError``.
 """
 
 import functools

@@ -1,7 +1,7 @@
-"""`tornado.concurrent.Future` as legacy code knows it: it calls back while it is set.
+"""Legacy `tornado.concurrent.Future`, which calls back inside ``set_result``.
 
-Rule: it is for those who are not Tornado.  Tornado's own modules of today make a Future
-with asyncio's timing by the same name, for they count on that.
+Rule: Tornado's own modules still get a Future with asyncio's timing under the same
+name, because they rely on it.
 """
 
 import asyncio

@@ -1,4 +1,4 @@
-"""`tornado.gen.coroutine` and `Runner`, for legacy code and for modern code beside it."""
+"""`tornado.gen.coroutine` and `Runner`, for legacy and modern code in one process."""
 
 from collections.abc import Callable, Generator
 from typing import Any

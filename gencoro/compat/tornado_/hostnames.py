@@ -1,7 +1,8 @@
-"""Whether a certificate is for a host: what `ssl.match_hostname` was until Python 3.11.
+"""Matching a certificate against a host name, like `ssl.match_hostname` until Python
+3.11.
 
-Pure.  Legacy code asks `tornado.netutil` for it after a handshake of its own; TLS itself
-does it now, by ``check_hostname``.
+Pure.  Legacy code calls it through `tornado.netutil` after its own handshake; today TLS
+does it itself, with ``check_hostname``.
 """
 
 import ipaddress

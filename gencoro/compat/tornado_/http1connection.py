@@ -1,7 +1,7 @@
-"""What `tornado.http1connection` had: callbacks of what is written, and contexts.
+"""Legacy `tornado.http1connection`: callbacks of writes, and stack contexts.
 
-Rule: as in Tornado 4, one callback at a time: a later one takes the place of one that has
-not been called, and none is called when the client has gone.
+Rule: as in Tornado 4 there is one callback at a time: a new one replaces one that has
+not been called, and none is called after the client has disconnected.
 """
 
 import asyncio

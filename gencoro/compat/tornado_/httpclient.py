@@ -1,11 +1,10 @@
-"""The clients of `tornado.httpclient`, as callback-style code uses them.
+"""Legacy clients of `tornado.httpclient`, with callbacks.
 
-Rule: a fetch with a callback never raises what the network has done: that is
-``response.error``, and the code of what is no HTTP status is 599.
+Rule: a fetch with a callback never raises network errors: they are in
+``response.error``, and the code of an error without an HTTP status is 599.
 
-What a client does with a request goes on outside of the caller's stack contexts, for its
-queue and its connections serve others too.  What the caller has given to be called runs
-within them.
+A client processes a request outside of the caller's stack contexts, because its queue
+and its connections are shared.  Functions passed by the caller run inside them.
 """
 
 import asyncio

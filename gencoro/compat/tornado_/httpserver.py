@@ -1,4 +1,4 @@
-"""What `tornado.httpserver` had: the loop of a server, and the class of its connections."""
+"""Legacy `tornado.httpserver`: the server's loop, and the class of its connections."""
 
 import functools
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""What `tornado.httputil` had: requests that are written to, and names of its own."""
+"""Legacy `tornado.httputil`: requests with a ``write`` method, and other names."""
 
 import functools
 import re

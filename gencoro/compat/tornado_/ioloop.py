@@ -1,4 +1,4 @@
-"""What `tornado.ioloop` had besides what `gencoro.ioloop.IOLoop` has."""
+"""Legacy names of `tornado.ioloop` that `gencoro.ioloop.IOLoop` does not have."""
 
 import functools
 import threading

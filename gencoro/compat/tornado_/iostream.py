@@ -1,7 +1,7 @@
-"""The streams of `tornado.iostream`, whose methods took callbacks until Tornado 5.
+"""Legacy streams of `tornado.iostream`, whose methods took callbacks until Tornado 5.
 
-Each function here makes a method of Tornado's streams that takes a callback where it once
-did, and does what today's does without one.  With a callback the call returns None.
+Each function here wraps a method so that it accepts a callback in its former position,
+and works as today without one.  With a callback the call returns None.
 """
 
 import asyncio

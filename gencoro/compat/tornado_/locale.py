@@ -1,4 +1,4 @@
-"""`tornado.locale` as it was."""
+"""Legacy `tornado.locale`."""
 
 import functools
 from collections.abc import Callable, Iterable

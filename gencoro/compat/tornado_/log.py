@@ -1,4 +1,6 @@
-"""`tornado.log.LogFormatter` as it was until Tornado 4.4: its color came first."""
+"""Legacy `tornado.log.LogFormatter` of Tornado 4.4, whose first parameter was the
+color.
+"""
 
 import functools
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""`tornado.netutil` as it was: who resolves names, and who accepts connections."""
+"""Legacy `tornado.netutil`: resolvers, and accepting connections."""
 
 import asyncio
 import errno

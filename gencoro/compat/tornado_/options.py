@@ -1,4 +1,4 @@
-"""`tornado.options` as Tornado 2 had it."""
+"""`tornado.options` as in Tornado 2."""
 
 import logging
 import sys

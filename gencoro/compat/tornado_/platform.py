@@ -1,4 +1,4 @@
-"""What `tornado.platform` held for the pollers: descriptors, and a way to wake them up."""
+"""Legacy `tornado.platform`: file descriptors, and wakers for pollers."""
 
 import contextlib
 import os

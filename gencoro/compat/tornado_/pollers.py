@@ -1,7 +1,7 @@
-"""Loops that ask a given object what is ready: ``PollIOLoop(impl=...)``.
+"""Loops with a custom poller: ``PollIOLoop(impl=...)``.
 
-That object is a ``select.epoll``, or what looks like one.  Programs made their own in order
-to test what takes its time: one that does not wait, and moves a clock instead.
+The poller is a ``select.epoll`` or a similar object.  Programs use their own in tests,
+for example one that moves a clock forward instead of waiting.
 """
 
 import asyncio

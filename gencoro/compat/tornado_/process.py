@@ -1,4 +1,4 @@
-"""`tornado.process` and `tornado.autoreload` as they were: on loops that they were given."""
+"""Legacy `tornado.process` and `tornado.autoreload`, with an explicit loop."""
 
 import asyncio
 import functools

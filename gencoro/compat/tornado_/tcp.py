@@ -1,4 +1,4 @@
-"""``TCPServer`` and ``TCPClient`` as they were: each on a loop that it was given."""
+"""Legacy ``TCPServer`` and ``TCPClient``, with an explicit loop."""
 
 import functools
 import ssl

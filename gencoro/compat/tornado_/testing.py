@@ -1,11 +1,10 @@
-"""What `tornado.testing` had, and how tests ran in which callbacks could fail.
+"""Legacy `tornado.testing`, where an error in a callback fails the test.
 
-Until Tornado 5 the error of a callback ended the test that had scheduled it; since 6 it is
-logged, and the test goes on.  Both are counted on, so a test gets what it was written for.
+Until Tornado 5 an error in a callback ended the test that had scheduled it; since 6 it
+is logged, and the test goes on.  A test gets the behavior for which it was written.
 
-Rule: a test is of the callback era if its module, or one of a class that it inherits
-from, uses what Tornado 6 has removed, or is written for Python 2 too, which Tornado 6 is
-not.
+Rule: a test is legacy if its module, or the module of one of its base classes, uses
+names that Tornado 6 has removed, or supports Python 2, which Tornado 6 does not.
 """
 
 import ast

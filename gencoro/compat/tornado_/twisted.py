@@ -1,4 +1,4 @@
-"""What `tornado.platform.twisted` had besides what it has; nothing here needs Twisted."""
+"""Legacy names of `tornado.platform.twisted`; nothing here needs Twisted."""
 
 import functools
 import sys

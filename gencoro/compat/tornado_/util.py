@@ -1,4 +1,4 @@
-"""The names with which one source served Python 2 and 3, as `tornado.util` had them."""
+"""Legacy names of `tornado.util` for one source that runs on Python 2 and 3."""
 
 __all__ = ["PY3", "b", "u"]
 

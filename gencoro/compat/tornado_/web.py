@@ -1,7 +1,7 @@
-"""What `tornado.web` had for handlers of the callback style, which return before they end.
+"""Legacy `tornado.web`: handlers that use callbacks and return before they finish.
 
-Rule: a request is answered, whatever becomes of the callbacks that were to do it.  Their
-errors go to the handler, as do those of its method.
+Rule: every request is answered, even if the callbacks that should do so fail.  Their
+errors go to the handler, like those of its method.
 """
 
 import asyncio

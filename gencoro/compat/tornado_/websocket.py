@@ -1,6 +1,6 @@
-"""What `tornado.websocket` had for both ends of a connection.
+"""Legacy `tornado.websocket`, for servers and clients.
 
-Rule: the protocol is today's, and so are its checks of who may connect.
+Rule: the protocol and its checks, such as that of the origin, are those of today.
 """
 
 import functools

@@ -1,7 +1,8 @@
-"""What `tornado.wsgi` had: applications of Tornado that a WSGI server calls.
+"""Legacy `tornado.wsgi`: Tornado applications called by a WSGI server.
 
-Rule: a call returns when the request has its answer.  It has a loop of its own meanwhile,
-so that coroutines go on; who needs the server's, as WebSockets do, needs Tornado's server.
+Rule: a call returns when the request is answered.  Meanwhile it runs its own loop, so
+that coroutines work; features that need the server's loop, such as WebSockets, need
+Tornado's server.
 """
 
 import asyncio
