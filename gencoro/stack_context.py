@@ -1,10 +1,27 @@
 """Facade: the names of ``tornado.stack_context``, all of which are legacy."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from gencoro.legacy_names import STACK_CONTEXT, hand_out
+from gencoro.legacy_names import hand_out
 
-__all__ = [name for name in STACK_CONTEXT if not name.startswith("_")]
+if TYPE_CHECKING:
+    from gencoro.legacy.stack_context import (
+        ExceptionStackContext,
+        NullContext,
+        StackContext,
+        StackContextInconsistentError,
+        run_with_stack_context,
+        wrap,
+    )
+
+__all__ = [
+    "ExceptionStackContext",
+    "NullContext",
+    "StackContext",
+    "StackContextInconsistentError",
+    "run_with_stack_context",
+    "wrap",
+]
 
 
 def __getattr__(name: str) -> Any:
