@@ -138,6 +138,21 @@ def test_yield_from_takes_generators_futures_and_native_coroutines(run):
     assert run(main) == (1, 2, 3, 4, 4)
 
 
+def test_future_that_came_by_yield_from_can_be_awaited_too(run):
+    @gen.coroutine
+    def body(future):
+        return (yield from future)
+
+    async def main():
+        loop = asyncio.get_running_loop()
+        future = loop.create_future()
+        waiting = body(future)
+        loop.call_soon(future.set_result, 42)
+        return await future, await waiting
+
+    assert run(main) == (42, 42)
+
+
 @pytest.mark.parametrize("kind", ["coroutine", "generator"])
 def test_async_def_is_refused_when_it_is_decorated(kind):
     async def native():
