@@ -5,7 +5,6 @@ import gzip
 import socket
 
 import pytest
-from raw_servers import RawServer, answer, fetch, fetch_from, run, sends
 
 from crawler_app.config import CLIENTS, REQUESTS, CrawlConfig
 from crawler_app.errors import ConfigError, FetchError
@@ -13,6 +12,7 @@ from crawler_app.fetcher import check_fetcher, make_fetcher
 from crawler_app.fetcher.http import CLASS_BY_CLIENT
 from crawler_app.models import Fetched
 from gencoro import gen
+from tests.helpers.fetching import RawServer, answer, fetch, fetch_from, run, sends
 
 try:
     import pycurl

@@ -15,7 +15,6 @@ import zlib
 
 import pytest
 import tornado
-from raw_servers import LIMIT, RawServer, answer, fetch, fetch_from, run, sends
 from tornado.httpserver import HTTPServer
 from tornado.netutil import bind_sockets
 from tornado.web import Application, RequestHandler
@@ -27,6 +26,15 @@ from crawler_app.fetcher.http import BODY_MARGIN_BYTES, client_class
 from crawler_app.models import Fetched
 from crawler_app.urls import reference_in_header
 from gencoro import gen
+from tests.helpers.fetching import (
+    LIMIT,
+    RawServer,
+    answer,
+    fetch,
+    fetch_from,
+    run,
+    sends,
+)
 
 try:
     import pycurl

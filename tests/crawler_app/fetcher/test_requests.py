@@ -17,7 +17,6 @@ import requests
 import requests_mock
 import trustme
 import urllib3
-from raw_servers import LIMIT, RawServer, answer, fetch_from, run
 
 from crawler_app.config import CrawlConfig
 from crawler_app.errors import ConfigError, FetchError
@@ -25,6 +24,7 @@ from crawler_app.fetcher import make_fetcher, requests_
 from crawler_app.fetcher.requests_ import RequestsFetcher
 from crawler_app.models import Fetched
 from gencoro import gen
+from tests.helpers.fetching import LIMIT, RawServer, answer, fetch_from, run
 
 pytestmark = pytest.mark.usefixtures("no_socket_is_left", "no_thread_is_left")
 

@@ -5,20 +5,14 @@ Client and servers are on the test's own loop, so that virtual time holds for bo
 
 import contextlib
 import logging
-import pathlib
 import ssl
-import sys
 
 import pytest
 import trustme
 
 from crawler_app.httpclient import PooledAsyncHTTPClient
-
-# The helpers beside the tests (peers, faulty) are plain modules.
-sys.path.insert(0, str(pathlib.Path(__file__).parent))
-
-from forward_proxy import ForwardProxy
-from peers import RawServer, Web
+from tests.helpers.http.forward_proxy import ForwardProxy
+from tests.helpers.http.peers import RawServer, Web
 
 
 @pytest.fixture(autouse=True)

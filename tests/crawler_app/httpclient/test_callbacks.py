@@ -5,10 +5,10 @@ import logging
 import tracemalloc
 
 import pytest
-from peers import answer
 from tornado.simple_httpclient import HTTPStreamClosedError, HTTPTimeoutError
 
 from gencoro import gen
+from tests.helpers.http.peers import answer
 
 HELLO = answer(b"hello")
 CHUNKED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n"

@@ -3,9 +3,9 @@
 import socket
 
 import pytest
-from peers import Addresses, answer, refusing_port
 
 from gencoro import gen
+from tests.helpers.http.peers import Addresses, answer, refusing_port
 
 HELLO = answer(b"hello")
 

@@ -8,12 +8,12 @@ import threading
 import warnings
 
 import pytest
-from peers import client_sockets
 from tornado.httpclient import AsyncHTTPClient, HTTPClient
 
 from crawler_app.httpclient import PooledAsyncHTTPClient
 from gencoro import gen
 from gencoro.ioloop import IOLoop
+from tests.helpers.http.peers import client_sockets
 
 
 @pytest.fixture

@@ -5,7 +5,12 @@ import contextlib
 import socket
 
 import pytest
-from peers import (
+from tornado.simple_httpclient import HTTPStreamClosedError, HTTPTimeoutError
+
+from crawler_app.httpclient import PooledAsyncHTTPClient
+from gencoro import gen
+from gencoro.ioloop import IOLoop
+from tests.helpers.http.peers import (
     Addresses,
     answer,
     black_hole,
@@ -13,11 +18,6 @@ from peers import (
     refusing_port,
     tcp_sockets,
 )
-from tornado.simple_httpclient import HTTPStreamClosedError, HTTPTimeoutError
-
-from crawler_app.httpclient import PooledAsyncHTTPClient
-from gencoro import gen
-from gencoro.ioloop import IOLoop
 
 HELLO = answer(b"hello")
 

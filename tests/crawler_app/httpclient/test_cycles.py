@@ -8,9 +8,9 @@ import contextlib
 import gc
 
 import pytest
-from peers import refusing_port
 
 from gencoro import gen
+from tests.helpers.http.peers import refusing_port
 
 FETCHES = 10
 

@@ -7,10 +7,10 @@ import tracemalloc
 import zlib
 
 import pytest
-from peers import answer
 
 from crawler_app.httpclient import BadResponseError, ResponseTooLargeError
 from gencoro import gen
+from tests.helpers.http.peers import answer
 
 PLAIN = b"<p>" + bytes(range(256)) * 500 + b"</p>"
 

@@ -1,10 +1,10 @@
 """Expect: 100-continue: when the body is sent, and when it is not."""
 
 import pytest
-from peers import answer
 from tornado.simple_httpclient import HTTPStreamClosedError
 
 from gencoro import gen
+from tests.helpers.http.peers import answer
 
 HELLO = answer(b"hello")
 CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"

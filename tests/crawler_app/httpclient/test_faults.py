@@ -5,7 +5,9 @@ import ssl
 import time
 
 import pytest
-from faulty import (
+from tornado.simple_httpclient import HTTPStreamClosedError, HTTPTimeoutError
+
+from tests.helpers.http.faulty import (
     GOOD,
     Peer,
     answers,
@@ -13,7 +15,6 @@ from faulty import (
     head,
     says_nothing,
 )
-from tornado.simple_httpclient import HTTPStreamClosedError, HTTPTimeoutError
 
 CHUNKED = head(b"Transfer-Encoding: chunked", b"Trailer: X")
 PACKED = gzip.compress(b"hello")

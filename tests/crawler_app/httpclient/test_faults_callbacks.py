@@ -7,10 +7,10 @@ fetches well afterwards.
 import asyncio
 
 import pytest
-from faulty import GOOD, answers, exchange, says_nothing
 from tornado.simple_httpclient import HTTPStreamClosedError
 
 from gencoro import gen
+from tests.helpers.http.faulty import GOOD, answers, exchange, says_nothing
 
 ERROR_BY_RAISED = {
     StopIteration: RuntimeError,

@@ -9,10 +9,10 @@ import contextlib
 import logging
 
 import pytest
-from faulty import GOOD, FaultServer, head, new_client, run, settle
 from tornado.simple_httpclient import HTTPStreamClosedError
 
 from gencoro import gen
+from tests.helpers.http.faulty import GOOD, FaultServer, head, new_client, run, settle
 
 LARGE = bytes(16_000_000)
 

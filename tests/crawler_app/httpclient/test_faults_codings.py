@@ -5,10 +5,10 @@ import importlib
 import zlib
 
 import pytest
-from faulty import Peer, answers, exchange, head
 
 from crawler_app.httpclient import BadResponseError
 from crawler_app.httpclient.codings import MAX_STREAMS, decoder_of
+from tests.helpers.http.faulty import Peer, answers, exchange, head
 
 TEXT = b"hello, hello, hello" * 100
 PACKED = {

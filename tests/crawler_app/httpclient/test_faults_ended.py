@@ -9,10 +9,19 @@ import contextlib
 import socket
 
 import pytest
-from faulty import GOOD, FaultServer, Peer, attempt, new_client, run, settle
-from peers import black_hole
 from tornado.netutil import Resolver
 from tornado.simple_httpclient import HTTPStreamClosedError
+
+from tests.helpers.http.faulty import (
+    GOOD,
+    FaultServer,
+    Peer,
+    attempt,
+    new_client,
+    run,
+    settle,
+)
+from tests.helpers.http.peers import black_hole
 
 
 class HangingResolver(Resolver):

@@ -1,10 +1,10 @@
 """Heads that are no HTTP, and those that are it in a strange way."""
 
 import pytest
-from faulty import Peer, answers, exchange, head
 from tornado.simple_httpclient import HTTPStreamClosedError
 
 from crawler_app.httpclient import BadResponseError
+from tests.helpers.http.faulty import Peer, answers, exchange, head
 
 LENGTH = b"Content-Length: 2"
 

@@ -1,7 +1,9 @@
 """What happens to a connection between two requests, and what it says about itself."""
 
 import pytest
-from faulty import (
+from tornado.simple_httpclient import HTTPStreamClosedError
+
+from tests.helpers.http.faulty import (
     GOOD,
     FaultServer,
     Peer,
@@ -13,7 +15,6 @@ from faulty import (
     run,
     settle,
 )
-from tornado.simple_httpclient import HTTPStreamClosedError
 
 LENGTH = b"Content-Length: 4"
 IDEMPOTENT = ["GET", "HEAD", "PUT", "DELETE", "OPTIONS", "TRACE"]

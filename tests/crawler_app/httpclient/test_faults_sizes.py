@@ -7,9 +7,9 @@ import gzip
 import zlib
 
 import pytest
-from faulty import Peer, answers, exchange, head, repeats
 
 from crawler_app.httpclient import BadResponseError, ResponseTooLargeError
+from tests.helpers.http.faulty import Peer, answers, exchange, head, repeats
 
 HEADER_LIMIT = 65536
 BODY_LIMIT = 100_000

@@ -4,11 +4,19 @@ import asyncio
 import socket
 
 import pytest
-from faulty import FaultServer, Peer, attempt, exchange, head, new_client, run
-from peers import tcp_sockets
 from tornado.simple_httpclient import HTTPStreamClosedError, HTTPTimeoutError
 
 from crawler_app.httpclient import BadResponseError
+from tests.helpers.http.faulty import (
+    FaultServer,
+    Peer,
+    attempt,
+    exchange,
+    head,
+    new_client,
+    run,
+)
+from tests.helpers.http.peers import tcp_sockets
 
 # More than sockets hold.
 LARGE = bytes(16_000_000)

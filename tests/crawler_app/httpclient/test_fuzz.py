@@ -4,12 +4,25 @@ import asyncio
 import socket
 
 import pytest
-from faulty import FaultServer, attempt, exchange, head, new_client, run, settle
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from tornado.netutil import Resolver
 from tornado.simple_httpclient import HTTPStreamClosedError
-from whole_responses import is_one_response, pieces_of, whole_responses
+
+from tests.helpers.http.faulty import (
+    FaultServer,
+    attempt,
+    exchange,
+    head,
+    new_client,
+    run,
+    settle,
+)
+from tests.helpers.http.whole_responses import (
+    is_one_response,
+    pieces_of,
+    whole_responses,
+)
 
 OK = head(b"Content-Length: 2") + b"ok"
 

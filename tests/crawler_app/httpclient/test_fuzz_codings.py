@@ -6,10 +6,10 @@ import zlib
 
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
-from whole_responses import BODY, pieces_of
 
 from crawler_app.httpclient import BadResponseError, ResponseTooLargeError
 from crawler_app.httpclient.codings import PIECE_BYTES, decoder_of
+from tests.helpers.http.whole_responses import BODY, pieces_of
 
 ERRORS = (BadResponseError, ResponseTooLargeError)
 

@@ -3,10 +3,10 @@
 import asyncio
 
 import pytest
-from faulty import FaultServer, head, new_client
-from peers import answer
 
 from gencoro import gen
+from tests.helpers.http.faulty import FaultServer, head, new_client
+from tests.helpers.http.peers import answer
 
 HELLO = answer(b"hello")
 

@@ -4,12 +4,12 @@ import asyncio
 import socket
 
 import pytest
-from peers import answer, client_sockets
 from tornado.locks import Event
 from tornado.simple_httpclient import HTTPStreamClosedError, HTTPTimeoutError
 from tornado.testing import ExpectLog
 
 from gencoro import gen
+from tests.helpers.http.peers import answer, client_sockets
 
 HELLO = answer(b"hello")
 CANCELLED = "Exception after Future was cancelled"

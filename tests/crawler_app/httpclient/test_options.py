@@ -6,12 +6,12 @@ import inspect
 import ssl
 
 import pytest
-from forward_proxy import ForwardProxy
-from peers import Web, answer
 from tornado.httpclient import HTTPClientError, HTTPRequest
 from tornado.simple_httpclient import HTTPTimeoutError
 
 from gencoro import gen
+from tests.helpers.http.forward_proxy import ForwardProxy
+from tests.helpers.http.peers import Web, answer
 
 PARAMETERS = [
     name

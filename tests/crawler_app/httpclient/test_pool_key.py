@@ -3,9 +3,9 @@
 import ssl
 
 import pytest
-from peers import answer
 
 from gencoro import gen
+from tests.helpers.http.peers import answer
 
 HELLO = answer(b"hello")
 

@@ -3,10 +3,10 @@
 import base64
 
 import pytest
-from peers import answer
 from tornado.httpclient import HTTPClientError
 
 from gencoro import gen
+from tests.helpers.http.peers import answer
 
 HELLO = answer(b"hello")
 

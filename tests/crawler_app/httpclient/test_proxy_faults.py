@@ -5,7 +5,6 @@ import contextlib
 import gc
 
 import pytest
-from peers import Addresses, answer, refusing_port
 from tornado.httpclient import HTTPClientError
 from tornado.simple_httpclient import HTTPStreamClosedError, HTTPTimeoutError
 
@@ -15,6 +14,7 @@ from crawler_app.httpclient import (
     ResponseTooLargeError,
 )
 from gencoro import gen
+from tests.helpers.http.peers import Addresses, answer, refusing_port
 
 
 @pytest.mark.parametrize(

@@ -1,9 +1,9 @@
 """Redirects to other origins: what they are not told."""
 
 import pytest
-from peers import answer
 
 from gencoro import gen
+from tests.helpers.http.peers import answer
 
 HELLO = answer(b"hello")
 

@@ -1,11 +1,11 @@
 """Redirects: which are followed, by which request, and on which connection."""
 
 import pytest
-from peers import answer
 from tornado.httpclient import HTTPClientError, HTTPRequest
 from tornado.simple_httpclient import HTTPTimeoutError
 
 from gencoro import gen
+from tests.helpers.http.peers import answer
 
 HELLO = answer(b"hello")
 IDNA_NAME = "xn--bcher-kva.test"

@@ -5,11 +5,11 @@ import re
 import weakref
 
 import pytest
-from peers import answer
 from tornado.httputil import HTTPHeaders
 
 from crawler_app.httpclient import PooledHTTPResponse
 from gencoro import gen
+from tests.helpers.http.peers import answer
 
 HELLO = answer(b"hello")
 

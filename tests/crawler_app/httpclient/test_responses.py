@@ -1,7 +1,6 @@
 """What comes back: framing, heads, limits, trailers, and the times."""
 
 import pytest
-from peers import answer
 from tornado.simple_httpclient import HTTPStreamClosedError
 
 from crawler_app.httpclient import (
@@ -10,6 +9,7 @@ from crawler_app.httpclient import (
     ResponseTooLargeError,
 )
 from gencoro import gen
+from tests.helpers.http.peers import answer
 
 HELLO = answer(b"hello")
 CHUNKED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n"

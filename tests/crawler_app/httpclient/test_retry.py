@@ -5,10 +5,10 @@ import socket
 import struct
 
 import pytest
-from peers import answer
 from tornado.simple_httpclient import HTTPStreamClosedError, HTTPTimeoutError
 
 from gencoro import gen
+from tests.helpers.http.peers import answer
 
 HELLO = answer(b"hello")
 

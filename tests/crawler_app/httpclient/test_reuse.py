@@ -3,12 +3,12 @@
 import gzip
 
 import pytest
-from peers import answer
 from tornado.locks import Event
 from tornado.simple_httpclient import HTTPStreamClosedError, HTTPTimeoutError
 from tornado.testing import ExpectLog
 
 from gencoro import gen
+from tests.helpers.http.peers import answer
 
 HELLO = answer(b"hello")
 CHUNKED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n"

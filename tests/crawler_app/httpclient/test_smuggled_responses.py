@@ -5,10 +5,26 @@ never the answer to the next request: that is what `exchange` asserts in all of 
 """
 
 import pytest
-from faulty import FaultServer, answers, attempt, exchange, head, new_client, run
-from shapes import CHUNKED, CHUNKS, OK, POISON, with_chunks, with_coding, with_length
 
 from crawler_app.httpclient import BadResponseError
+from tests.helpers.http.faulty import (
+    FaultServer,
+    answers,
+    attempt,
+    exchange,
+    head,
+    new_client,
+    run,
+)
+from tests.helpers.http.shapes import (
+    CHUNKED,
+    CHUNKS,
+    OK,
+    POISON,
+    with_chunks,
+    with_coding,
+    with_length,
+)
 
 
 @pytest.mark.parametrize(

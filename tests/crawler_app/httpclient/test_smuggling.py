@@ -8,11 +8,19 @@ it never answers the next request is what `exchange` asserts.
 """
 
 import pytest
-from faulty import Peer, answers, exchange
-from shapes import CHUNKED, CHUNKS, OK, POISON, with_chunks, with_coding, with_length
 from tornado.simple_httpclient import HTTPStreamClosedError
 
 from crawler_app.httpclient import BadResponseError
+from tests.helpers.http.faulty import Peer, answers, exchange
+from tests.helpers.http.shapes import (
+    CHUNKED,
+    CHUNKS,
+    OK,
+    POISON,
+    with_chunks,
+    with_coding,
+    with_length,
+)
 
 
 def with_line(line, ending=b"\r\n"):

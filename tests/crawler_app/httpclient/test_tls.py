@@ -4,10 +4,10 @@ import shutil
 import ssl
 
 import pytest
-from peers import Web, answer
 from tornado.simple_httpclient import HTTPStreamClosedError, HTTPTimeoutError
 
 from gencoro import gen
+from tests.helpers.http.peers import Web, answer
 
 HELLO = answer(b"hello")
 

@@ -8,7 +8,8 @@ import contextlib
 import math
 
 import pytest
-from faulty import FaultServer, new_client, run
+
+from tests.helpers.http.faulty import FaultServer, new_client, run
 
 WRONG = [
     {"request_timeout": "5"},
