@@ -22,11 +22,12 @@ from crawler_app.errors import ConfigError, FetchError
 from crawler_app.fetcher.curl import CurlExchange
 from crawler_app.fetcher.errors import fetch_error
 from crawler_app.fetcher.incoming import Incoming, decoded
-from crawler_app.fetcher.outgoing import Outgoing, Proxy
+from crawler_app.fetcher.outgoing import Outgoing
 from crawler_app.fetcher.resolver import CachingResolver
 from crawler_app.httpclient import PooledAsyncHTTPClient, PooledHTTPResponse
 from crawler_app.httpclient.codings import ACCEPTED
 from crawler_app.httpclient.dialing import AddressCheck
+from crawler_app.httpclient.request import Proxy
 from crawler_app.models import Fetched
 from crawler_app.subgenerator import Subgenerator
 from gencoro import gen

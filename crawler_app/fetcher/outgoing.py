@@ -6,12 +6,10 @@ seeds, and to no other: not to another port of theirs, nor over http where the s
 https.  The user and password of a proxy go to the proxy.
 """
 
-import base64
 from collections.abc import Mapping
-from typing import NamedTuple
 from urllib.parse import unquote
 
-from tornado.httputil import HTTPHeaders, encode_username_password
+from tornado.httputil import HTTPHeaders
 
 from crawler_app.config import PUBLIC_HEADERS, CrawlConfig
 from crawler_app.fetcher.addresses import (
@@ -21,25 +19,12 @@ from crawler_app.fetcher.addresses import (
 )
 from crawler_app.fetcher.cookies import CookieStore
 from crawler_app.httpclient.dialing import AddressCheck
+from crawler_app.httpclient.request import Proxy, basic_authorization
 from crawler_app.urls import host_of, origin_of
 
-__all__ = ["Outgoing", "Proxy", "basic_authorization", "denies_private", "proxy_of"]
+__all__ = ["Outgoing", "denies_private", "proxy_of"]
 
 ACCEPT = "text/html,application/xhtml+xml,*/*;q=0.8"
-
-
-class Proxy(NamedTuple):
-    """Where requests go instead.
-
-    Attributes:
-        host: With brackets if it is an IPv6 address.
-        username: Empty if it wants none.
-    """
-
-    host: str
-    port: int
-    username: str = ""
-    password: str = ""
 
 
 class Outgoing:
@@ -152,6 +137,8 @@ def denies_private(config: CrawlConfig) -> bool:
 def proxy_of(text: str) -> Proxy | None:
     """Read a proxy as `CrawlConfig` has it; escapes stand for what cannot be there.
 
+    An IPv6 address keeps its brackets.
+
     >>> proxy_of("http://me:p%40ss@proxy.test:3128")
     Proxy(host='proxy.test', port=3128, username='me', password='p@ss')
     >>> proxy_of("[::1]:8080").host
@@ -163,19 +150,7 @@ def proxy_of(text: str) -> Proxy | None:
     userinfo, _, address = text.rpartition("@")
     host, _, port = address.rpartition(":")
     username, _, password = userinfo.partition(":")
-    return Proxy(host, int(port), unquote(username), unquote(password))
-
-
-def basic_authorization(username: str, password: str) -> str:
-    """Return the value of a header that says who asks.
-
-    Source: RFC 7617, 2.1: UTF-8 is what servers of today take.
-
-    >>> basic_authorization("me", "secret")
-    'Basic bWU6c2VjcmV0'
-    """
-    encoded = base64.b64encode(encode_username_password(username, password))
-    return f"Basic {encoded.decode('ascii')}"
+    return Proxy(host, int(port), unquote(username) or None, unquote(password))
 
 
 def _is_public(field: tuple[str, str]) -> bool:

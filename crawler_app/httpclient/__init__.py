@@ -1,8 +1,19 @@
-"""An HTTP/1.1 client for Tornado that keeps its connections::
+"""An HTTP/1.1 client with keep-alive for any Tornado program::
+
+    import asyncio
+    from tornado.httpclient import AsyncHTTPClient
 
     AsyncHTTPClient.configure("crawler_app.httpclient.PooledAsyncHTTPClient")
 
-From the call to the wire and back::
+    async def main():
+        client = AsyncHTTPClient()
+        response = await client.fetch("https://example.org/")
+        print(response.code, len(response.body))
+
+    asyncio.run(main())
+
+It imports nothing else of the crawler.  What is public is in ``__all__``; the modules are,
+from the call to the wire and back::
 
     client      Tornado's interface, the queue
     fetch       one call: redirects, a second try, time limits

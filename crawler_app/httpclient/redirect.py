@@ -5,13 +5,13 @@ becomes, and that no credentials of HTTP go to another origin.
 """
 
 import copy
-from urllib.parse import urljoin, urlsplit
+import string
+from urllib.parse import quote, urljoin, urlsplit
 
 from tornado.httpclient import HTTPRequest
 
-from crawler_app.httpclient.request import SECRET
+from crawler_app.httpclient.request import DEFAULT_PORT_BY_SCHEME, SECRET
 from crawler_app.httpclient.response import ResponseHead
-from crawler_app.urls import DEFAULT_PORT_BY_SCHEME, reference_in_header
 
 __all__ = ["redirected"]
 
@@ -40,7 +40,7 @@ def redirected(
     following.headers.pop("Host", None)
     # Some servers send it twice.
     location = head.headers.get_list("Location")[0]
-    url = urljoin(request.url, reference_in_header(location))
+    url = urljoin(request.url, _reference(location))
     if _origin(url) == _origin(original.url):
         url = _with_credentials(url, _userinfo(url) or _userinfo(request.url))
     else:
@@ -56,6 +56,20 @@ def redirected(
         for name in _ABOUT_THE_BODY:
             following.headers.pop(name, None)
     return following
+
+
+def _reference(location: str) -> str:
+    """Return what a Location header says, in whatever charset.
+
+    Args:
+        location: Read as latin-1, which keeps each byte, as Tornado does.
+    """
+    octets = location.encode("latin-1", "replace")
+    try:
+        return octets.decode("utf-8")
+    except UnicodeDecodeError:
+        # No charset is known, so each byte has to stay what it is.
+        return quote(octets, safe=string.punctuation)
 
 
 def _becomes_get(method: str, status: int) -> bool:

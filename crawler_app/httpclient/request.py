@@ -21,16 +21,19 @@ from tornado.httputil import encode_username_password
 
 from crawler_app.httpclient.codings import ACCEPTED
 from crawler_app.httpclient.tls import TlsOptions, tls_options
-from crawler_app.urls import DEFAULT_PORT_BY_SCHEME
 
 __all__ = [
+    "DEFAULT_PORT_BY_SCHEME",
     "SECRET",
     "ConnectionKey",
     "OutgoingRequest",
     "Proxy",
+    "basic_authorization",
     "outgoing",
     "settings_of",
 ]
+
+DEFAULT_PORT_BY_SCHEME = {"http": 80, "https": 443}
 
 METHODS = {"GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS"}
 METHODS_WITH_BODY = {"POST", "PUT", "PATCH"}
@@ -56,11 +59,23 @@ _FORBIDDEN = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 
 
 class Proxy(NamedTuple):
-    """Where requests go instead, and with which ``Proxy-Authorization``, if any."""
+    """Where requests go instead.
+
+    Attributes:
+        username: None if the proxy wants no login.
+    """
 
     host: str
     port: int
-    authorization: str
+    username: str | None = None
+    password: str = ""
+
+    @property
+    def authorization(self) -> str:
+        """The value of ``Proxy-Authorization``; empty if the proxy wants no login."""
+        if self.username is None:
+            return ""
+        return basic_authorization(self.username, self.password)
 
 
 class ConnectionKey(NamedTuple):
@@ -269,13 +284,10 @@ def _proxy(settings: Mapping[str, Any]) -> Proxy | None:
         return None
     if not host or not port:
         raise ValueError("proxy_host and proxy_port belong together")
-    authorization = ""
-    username = settings["proxy_username"]
-    if username is not None:
-        authorization = _basic(username, settings["proxy_password"] or "")
     if not (isinstance(port, int) and 0 < port < 65536):
         raise ValueError(f"proxy_port is {port!r}; it must be a port's number")
-    return Proxy(host.strip("[]"), port, authorization)
+    password = settings["proxy_password"] or ""
+    return Proxy(host.strip("[]"), port, settings["proxy_username"], password)
 
 
 def _connection_key(
@@ -356,9 +368,9 @@ def _own_fields(
     if settings["decompress_response"] and "Accept-Encoding" not in names:
         own["Accept-Encoding"] = ACCEPTED
     if target.credentials is not None:
-        own["Authorization"] = _basic(*target.credentials)
+        own["Authorization"] = basic_authorization(*target.credentials)
     elif settings["auth_username"] or settings["auth_password"]:
-        own["Authorization"] = _basic(
+        own["Authorization"] = basic_authorization(
             settings["auth_username"] or "", settings["auth_password"] or ""
         )
     if _has_body(settings) or method in METHODS_WITH_BODY:
@@ -402,6 +414,13 @@ def _produced_length(settings: Mapping[str, Any], given: _Fields) -> int | None:
     return int(length)
 
 
-def _basic(username: str, password: str) -> str:
+def basic_authorization(username: str, password: str) -> str:
+    """Return the value of an ``Authorization`` header.
+
+    Source: RFC 7617, 2.1: UTF-8 is what servers of today take.
+
+    >>> basic_authorization("me", "secret")
+    'Basic bWU6c2VjcmV0'
+    """
     encoded = base64.b64encode(encode_username_password(username, password))
     return f"Basic {encoded.decode('ascii')}"

@@ -30,7 +30,7 @@ from tornado.httputil import HTTPHeaders
 from crawler_app.config import CrawlConfig
 from crawler_app.errors import FetchError
 from crawler_app.fetcher.incoming import Incoming, decoded
-from crawler_app.fetcher.outgoing import Outgoing, Proxy
+from crawler_app.fetcher.outgoing import Outgoing
 from crawler_app.fetcher.requests_.adapter import (
     CrawlAdapter,
     Wire,
@@ -38,6 +38,7 @@ from crawler_app.fetcher.requests_.adapter import (
 )
 from crawler_app.fetcher.requests_.errors import requests_error
 from crawler_app.httpclient.codings import ACCEPTED
+from crawler_app.httpclient.request import Proxy
 from crawler_app.models import Fetched
 from crawler_app.reasons import Reason
 from gencoro import gen
@@ -284,7 +285,8 @@ def _proxies(proxy: Proxy | None) -> dict[str, str]:
         return {}
     userinfo = ""
     if proxy.username:
-        userinfo = ":".join(quote(text, safe="") for text in proxy[2:]) + "@"
+        login = (proxy.username, proxy.password)
+        userinfo = ":".join(quote(text, safe="") for text in login) + "@"
     url = f"http://{userinfo}{proxy.host}:{proxy.port}"
     return {"http": url, "https": url}
 

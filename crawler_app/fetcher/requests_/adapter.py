@@ -18,8 +18,8 @@ from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
 
 from crawler_app.errors import FetchError
-from crawler_app.fetcher.outgoing import Proxy, basic_authorization
 from crawler_app.httpclient.dialing import AddressCheck
+from crawler_app.httpclient.request import Proxy
 
 __all__ = ["CrawlAdapter", "Wire", "wire_of_this_thread"]
 
@@ -122,10 +122,9 @@ class CrawlAdapter(HTTPAdapter):
 
     def proxy_headers(self, proxy: str) -> dict[str, str]:
         """Return what the proxy gets; in UTF-8, where requests has latin-1."""
-        if self._proxy is None or not self._proxy.username:
+        if self._proxy is None or not self._proxy.authorization:
             return {}
-        _, _, username, password = self._proxy
-        return {"Proxy-Authorization": basic_authorization(username, password)}
+        return {"Proxy-Authorization": self._proxy.authorization}
 
 
 class _RecordingFile:

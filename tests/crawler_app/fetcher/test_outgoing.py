@@ -8,7 +8,8 @@ from tornado.httputil import HTTPHeaders
 from crawler_app.config import CrawlConfig
 from crawler_app.errors import ConfigError, FetchError
 from crawler_app.fetcher.addresses import require_public
-from crawler_app.fetcher.outgoing import Outgoing, Proxy, denies_private, proxy_of
+from crawler_app.fetcher.outgoing import Outgoing, denies_private, proxy_of
+from crawler_app.httpclient.request import Proxy
 
 SEED = "https://a.test:8443/docs/"
 
