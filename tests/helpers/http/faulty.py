@@ -22,6 +22,7 @@ from typing import Any, Self
 
 from crawler_app.httpclient import PooledAsyncHTTPClient
 from gencoro.ioloop import IOLoop
+from gencoro.virtual_clock import VirtualClock, VirtualLoop
 
 __all__ = [
     "GOOD",
@@ -30,7 +31,9 @@ __all__ = [
     "Peer",
     "answers",
     "attempt",
+    "body_for",
     "exchange",
+    "fetch_twice",
     "head",
     "new_client",
     "repeats",
@@ -39,8 +42,11 @@ __all__ = [
     "settle",
 ]
 
-# Whatever is stuck for so many seconds is a failure.
-STUCK_S = 5.0
+# In virtual time: reached at once where everything waits.
+STUCK_S = 1000.0
+
+# In real time, for what turns in a circle.
+ENDLESS_S = 120.0
 
 # A response that leaves the connection open.
 GOOD = b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\ngood"
@@ -275,6 +281,11 @@ class Exchange:
         return len(self.server.peers) == 1
 
 
+def body_for(method: str) -> dict[str, Any]:
+    """Return the options of a body for a method that must have one."""
+    return {"body": b"x"} if method in ("POST", "PUT", "PATCH") else {}
+
+
 def new_client(**options: Any) -> Any:
     """Return a client of its own, with one slot if not told otherwise."""
     return PooledAsyncHTTPClient(force_instance=True, **({"max_clients": 1} | options))
@@ -326,8 +337,43 @@ def exchange(
     return run(main)
 
 
+def fetch_twice(
+    script: Script | None,
+    *others: Script,
+    between: Callable[[Peer], Awaitable[None]] | None = None,
+    **options: Any,
+) -> tuple[Any, FaultServer]:
+    """Fetch twice, and return the second outcome and the server.
+
+    Args:
+        script: Of the first connection; others are of those after it.
+        between: Gets the server's end of the connection, and runs between the two.
+        options: Of the second request.
+    """
+
+    async def main() -> tuple[Any, FaultServer]:
+        scripts = [script, *others] if script else []
+        async with FaultServer(*scripts) as server:
+            client = new_client()
+            try:
+                first = await attempt(client, server.url + "first")
+                assert getattr(first, "body", first) == b"good"
+                if between is not None:
+                    await between(server.peers[0])
+                second = await attempt(client, server.url + "second", **options)
+                third = await attempt(client, server.url + "third")
+                assert getattr(third, "body", third) == b"good"
+            finally:
+                client.close()
+            await server.all_gone()
+            return second, server
+
+    outcome: tuple[Any, FaultServer] = run(main)
+    return outcome
+
+
 def run(main: Callable[[], Awaitable[Any]]) -> Any:
-    """Run a coroutine on a loop of its own, and return its result.
+    """Run a coroutine on a loop of its own, in virtual time, and return its result.
 
     Asserts that no task and no timer is left, and that neither the loop nor Tornado
     reported an error.
@@ -335,8 +381,9 @@ def run(main: Callable[[], Awaitable[Any]]) -> Any:
     reports: list[object] = []
     # What was there before need not be looked through for what is lost.
     gc.freeze()
-    loop = IOLoop(make_current=False)
-    loop.asyncio_loop.set_exception_handler(lambda _, report: reports.append(report))
+    asyncio_loop = VirtualClock().new_event_loop()
+    asyncio_loop.set_exception_handler(lambda _, report: reports.append(report))
+    loop = IOLoop(asyncio_loop=asyncio_loop, make_current=False)
     try:
         with _errors_logged() as records:
             result = loop.run_sync(lambda: _watched(main), timeout=None)
@@ -352,13 +399,17 @@ def run(main: Callable[[], Awaitable[Any]]) -> Any:
 
 async def _watched(main: Callable[[], Awaitable[Any]]) -> Any:
     loop = asyncio.get_running_loop()
+    assert isinstance(loop, VirtualLoop)
+    task = asyncio.current_task()
+    assert task is not None
+    endless = loop.call_later_really(ENDLESS_S, task.cancel, "it turns in a circle")
     async with asyncio.timeout(STUCK_S):
         result = await main()
+    endless.cancel()
     await settle()
     tasks = asyncio.all_tasks() - {asyncio.current_task()}
     assert not tasks, tasks
-    scheduled = loop._scheduled  # type: ignore[attr-defined]
-    timers = [timer for timer in scheduled if not timer.cancelled()]
+    timers = [timer for timer in loop._scheduled if not timer.cancelled()]
     assert not timers, timers
     return result
 

@@ -1,11 +1,10 @@
-"""What a client does with its fetches: the queue, cancelling, closing."""
+"""Fetches that wait for a slot, begin others, or are ended with their client."""
 
 import asyncio
 import socket
 
 import pytest
-from tornado.locks import Event
-from tornado.simple_httpclient import HTTPStreamClosedError, HTTPTimeoutError
+from tornado.simple_httpclient import HTTPStreamClosedError
 from tornado.testing import ExpectLog
 
 from gencoro import gen
@@ -105,112 +104,6 @@ def test_redirect_keeps_its_slot(make_client, web):
 
 
 @gen.coroutine
-def test_cancelling_frees_the_slot_and_the_socket_at_once(make_client, serve):
-    server = serve(lambda request: HELLO if request.target == "/next" else None)
-    client = make_client(max_clients=1)
-    future = client.fetch(f"{server.url}/held")
-    following = client.fetch(f"{server.url}/next")
-    yield server.came(1)
-
-    with ExpectLog("tornado.application", CANCELLED):
-        future.cancel()
-        gone = yield server.gone(0)
-        response = yield following
-
-    assert gone
-    assert response.body == b"hello"
-    assert server.used == [0, 1]
-
-
-@gen.coroutine
-def test_cancelling_is_logged_once(client, serve, caplog):
-    server = serve(lambda request: None)
-    future = client.fetch(server.url)
-    yield server.came(1)
-
-    future.cancel()
-    yield server.gone(0)
-    yield gen.moment
-
-    (record,) = [r for r in caplog.records if r.name.startswith("tornado")]
-    assert (record.name, record.levelname) == ("tornado.application", "WARNING")
-    assert record.getMessage().startswith(f"{CANCELLED}: ")
-
-
-@gen.coroutine
-def test_cancelled_in_the_queue_is_never_sent(make_client, web):
-    client = make_client(max_clients=1)
-    gate = web.hold("/held")
-    held = client.fetch(f"{web.url}/held")
-    waiting = [client.fetch(f"{web.url}/{n}") for n in range(3)]
-    yield web.came(1)
-
-    waiting[1].cancel()
-    gate.set()
-    yield [held, waiting[0], waiting[2]]
-
-    assert [request.target for request in web.requests] == ["/held", "/0", "/2"]
-    assert len(client.queue) == 0
-
-
-@gen.coroutine
-def test_cancelled_while_connecting_leaves_nothing(make_client, virtual_clock):
-    asked = Event()
-
-    class Slow:
-        def resolve(self, host, port, family=0):
-            asked.set()
-            return asyncio.get_running_loop().create_future()
-
-        def close(self):
-            pass
-
-    client = make_client(max_clients=1, resolver=Slow())
-    future = client.fetch("http://a.test/")
-    yield asked.wait()
-
-    with ExpectLog("tornado.application", CANCELLED):
-        future.cancel()
-        yield virtual_clock.advance(1)
-        again = client.fetch("http://a.test/", connect_timeout=2)
-        with pytest.raises(HTTPTimeoutError, match=r"Timeout while resolving a\.test"):
-            yield again
-
-
-@gen.coroutine
-def test_cancelled_before_the_loop_turns_is_never_sent(client, serve):
-    server = serve(HELLO)
-
-    client.fetch(f"{server.url}/cancelled").cancel()
-    yield client.fetch(f"{server.url}/next")
-
-    assert "/cancelled" not in [request.target for request in server.requests[1:]]
-    assert server.requests[-1].target == "/next"
-
-
-@gen.coroutine
-def test_time_limit_of_the_caller_cancels_the_exchange(client, serve, virtual_clock):
-    server = serve(lambda request: None)
-
-    with ExpectLog("tornado.application", CANCELLED):
-        with pytest.raises(TimeoutError):
-            yield asyncio.wait_for(client.fetch(server.url), 3)
-        gone = yield server.gone(0)
-
-    assert gone
-
-
-@gen.coroutine
-def test_cancelled_request_whose_answer_is_there_harms_nobody(client, web):
-    future = client.fetch(web.url)
-    yield future
-
-    assert not future.cancel()
-    yield client.fetch(web.url)
-    assert web.used == [0, 0]
-
-
-@gen.coroutine
 def test_cancelling_ends_a_fetch_whose_producer_has_begun_another(client, serve):
     server = serve(lambda request: None if request.method == "PUT" else HELLO)
     inner = []
@@ -296,14 +189,3 @@ def test_closed_client_says_so(make_client, web):
 
     with pytest.raises(RuntimeError, match="closed"):
         yield client.fetch(web.url)
-
-
-@gen.coroutine
-def test_client_may_be_closed_in_its_own_callback(make_client, serve):
-    server = serve(answer(b"x" * 10))
-    client = make_client()
-
-    with pytest.raises(HTTPStreamClosedError):
-        yield client.fetch(server.url, streaming_callback=lambda _: client.close())
-
-    assert client_sockets() == {}

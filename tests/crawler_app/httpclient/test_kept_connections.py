@@ -1,0 +1,274 @@
+"""When a connection is used again: what it says, and what happens between two requests."""
+
+import gzip
+
+import pytest
+from tornado.simple_httpclient import HTTPStreamClosedError
+
+from gencoro import gen
+from tests.helpers.http.faulty import (
+    GOOD,
+    Peer,
+    answers,
+    body_for,
+    exchange,
+    fetch_twice,
+    head,
+    settle,
+)
+from tests.helpers.http.peers import answer
+
+HELLO = answer(b"hello")
+LENGTH = b"Content-Length: 4"
+
+
+# Closed while nobody looks.
+
+
+@pytest.mark.parametrize("end", [Peer.close, Peer.half_close, Peer.reset])
+@pytest.mark.parametrize("turns", [0, 1, 2, 20])
+@pytest.mark.parametrize("method", ["GET", "POST"])
+def test_connection_that_was_closed_between_requests_is_not_used(end, turns, method):
+    async def between(peer):
+        end(peer)
+        await settle(turns)
+
+    second, server = fetch_twice(
+        None, between=between, method=method, **body_for(method)
+    )
+
+    if method == "GET" or turns == 20:
+        assert getattr(second, "body", second) == b"good"
+    else:
+        # It may have been on its way already, and is not asked twice.
+        is_closed = isinstance(second, (HTTPStreamClosedError, OSError))
+        assert is_closed or second.body == b"good", repr(second)
+    assert len(server.peers) == 2
+
+
+# What comes unasked.
+
+
+@pytest.mark.parametrize(
+    "unasked",
+    [
+        b"x",
+        b"\r\n",
+        bytes(100_000),
+        b"HTTP/1.1 ",
+        head(b"Content-Length: 6") + b"poison",
+        head(b"Content-Length: 6", b"Connection: close", status=b"408 Late")
+        + b"poison",
+        head(status=b"100 Continue"),
+    ],
+)
+@pytest.mark.parametrize("method", ["GET", "POST"])
+def test_unasked_bytes_close_an_idle_connection(unasked, method):
+    async def between(peer):
+        await peer.send(unasked)
+        await peer.is_gone.wait()
+
+    second, server = fetch_twice(
+        None, between=between, method=method, **body_for(method)
+    )
+
+    assert getattr(second, "body", second) == b"good"
+    assert len(server.peers) == 2
+
+
+# What may be said without an end of the connection.
+
+CHUNKED = head(b"Transfer-Encoding: chunked") + b"3\r\nabc\r\n0\r\n"
+
+KEEPING = {
+    "no body": (answer(), {}),
+    "trailers": (CHUNKED + b"X-Sum: 1\r\n\r\n", {}),
+    "gzip": (answer(gzip.compress(b"x"), Content_Encoding="gzip"), {}),
+    "HEAD": (answer(Content_Length=5), {"method": "HEAD"}),
+    "HEAD, chunked": (head(b"Transfer-Encoding: chunked"), {"method": "HEAD"}),
+    "HEAD without a length": (head(), {"method": "HEAD"}),
+    "204": (head(status=b"204 No Content"), {}),
+    "304": (head(status=b"304 Not Modified"), {}),
+    "304 with a length": (answer(status="304 Not Modified", Content_Length=42), {}),
+    "an error": (answer(b"sorry", "500 Internal Server Error"), {}),
+    "103 before": (head(b"Link: </x>", status=b"103 Early Hints") + GOOD, {}),
+    "100 before": (head(status=b"100 Continue") + GOOD, {}),
+    "a request with a body": (GOOD, {"method": "POST", "body": b"x" * 300_000}),
+    "a streamed body": (GOOD, {"streaming_callback": lambda chunk: None}),
+}
+
+
+@pytest.mark.parametrize("kind", KEEPING)
+def test_connection_is_used_again_after(kind):
+    response, options = KEEPING[kind]
+
+    result = exchange(answers(response), **options)
+
+    assert hasattr(result.outcome, "code"), repr(result.outcome)
+    assert result.was_reused
+
+
+@gen.coroutine
+def test_connection_is_used_again_after_a_produced_body(client, serve):
+    server = serve(answer(b"hello"))
+
+    for _ in range(3):
+        yield client.fetch(
+            server.url, method="PUT", body_producer=lambda write: write(b"x")
+        )
+
+    assert server.used == [0, 0, 0]
+
+
+# What a response says about its connection.
+
+
+@pytest.mark.parametrize(
+    ("lines", "is_reused"),
+    [
+        ([], True),
+        ([b"Connection: keep-alive"], True),
+        ([b"Connection: Keep-Alive, Upgrade", b"Upgrade: h2,h2c"], True),
+        ([b"Connection: x-custom"], True),
+        ([b"Connection: "], True),
+        ([b"Connection: close"], False),
+        ([b"Connection: Close"], False),
+        ([b"connection:close"], False),
+        ([b"Connection: close "], False),
+        ([b"Connection: keep-alive, close"], False),
+        ([b"Connection: close, keep-alive"], False),
+        ([b"Connection: x-custom,close"], False),
+        ([b"Connection: ,, close ,"], False),
+        ([b"Connection: keep-alive", b"Connection: close"], False),
+        ([b"Connection: close", b"Connection: keep-alive"], False),
+    ],
+)
+@pytest.mark.parametrize("framing", ["length", "chunked"])
+def test_connection_header_decides_about_the_connection(lines, is_reused, framing):
+    if framing == "length":
+        response = head(*lines, LENGTH) + b"good"
+    else:
+        response = head(*lines, b"Transfer-Encoding: chunked")
+        response += b"4\r\ngood\r\n0\r\n\r\n"
+
+    result = exchange(answers(response))
+
+    assert getattr(result.outcome, "body", result.outcome) == b"good"
+    assert result.was_reused == is_reused
+
+
+@pytest.mark.parametrize(
+    ("lines", "is_reused"),
+    [
+        ([], False),
+        ([b"Connection: keep-alive"], True),
+        ([b"Connection: Keep-Alive"], True),
+        ([b"Connection: x, Keep-Alive"], True),
+        ([b"Connection: x"], False),
+        ([b"Connection: close"], False),
+        ([b"Connection: keep-alive, close"], False),
+        ([b"Keep-Alive: timeout=5"], False),
+    ],
+)
+def test_connection_of_http_1_0_is_kept_only_if_it_says_so(lines, is_reused):
+    response = head(*lines, LENGTH).replace(b"HTTP/1.1", b"HTTP/1.0") + b"good"
+
+    result = exchange(answers(response))
+
+    assert getattr(result.outcome, "body", result.outcome) == b"good"
+    assert result.was_reused == is_reused
+
+
+def test_response_without_a_body_may_close_too():
+    result = exchange(answers(head(b"Connection: close", status=b"204 No Content")))
+
+    assert getattr(result.outcome, "code", result.outcome) == 204
+    assert not result.was_reused
+
+
+@pytest.mark.parametrize(
+    "headers", [{"Connection": "close"}, {"connection": "x, CLOSE"}]
+)
+def test_request_that_asks_to_close_is_answered_and_closed(headers):
+    result = exchange(answers(GOOD), headers=headers)
+
+    assert getattr(result.outcome, "body", result.outcome) == b"good"
+    assert not result.was_reused
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        b"",
+        b"timeout",
+        b"timeout=",
+        b"timeout=abc",
+        b"timeout=-5",
+        b"timeout=0",
+        b"timeout=0x10",
+        b"timeout=1e400",
+        b"timeout=nan",
+        b"timeout=inf",
+        b"timeout=1_0",
+        b"timeout=\xb2",
+        b"timeout=" + b"9" * 5_000,
+        b"timeout=99999999999999999999",
+        b'timeout="5"',
+        b"timeout=5, timeout=6",
+        b"max=0",
+        b"max=-1, timeout=5",
+        b";;;===,,,",
+        b"\xff\xfe",
+    ],
+)
+def test_nonsense_in_keep_alive_is_no_harm(value):
+    response = head(b"Connection: keep-alive", b"Keep-Alive: " + value, LENGTH)
+
+    result = exchange(answers(response + b"good"))
+
+    assert getattr(result.outcome, "body", result.outcome) == b"good"
+
+
+# Together.
+
+
+@gen.coroutine
+def test_requests_at_once_have_a_connection_each(client, web):
+    gate = web.hold("/")
+    futures = [client.fetch(web.url) for _ in range(5)]
+    yield web.came(5)
+
+    gate.set()
+    yield futures
+    yield [client.fetch(web.url) for _ in range(5)]
+
+    assert sorted(web.used[:5]) == [0, 1, 2, 3, 4]
+    assert sorted(web.used[5:]) == [0, 1, 2, 3, 4]
+
+
+@gen.coroutine
+def test_next_request_is_not_sent_before_the_answer_is_out(make_client, serve):
+    early = []
+
+    @gen.coroutine
+    def script(request):
+        half = HELLO[: len(HELLO) // 2]
+        yield request.stream.write(half)
+        following = request.stream.read_bytes(1)
+        for _ in range(10):
+            yield gen.moment
+        early.append(following.done())
+        yield request.stream.write(HELLO[len(half) :])
+        first = yield following
+        rest = yield request.stream.read_until(b"\r\n\r\n")
+        assert (first + rest).startswith(b"GET / ")
+        yield request.stream.write(HELLO)
+
+    server = serve(script)
+    client = make_client(max_clients=2)
+
+    responses = yield [client.fetch(server.url) for _ in range(4)]
+
+    assert [response.body for response in responses] == [b"hello"] * 4
+    assert early
+    assert not any(early)

@@ -1,0 +1,494 @@
+"""A fetch that is cancelled, or whose client is closed, at every stage of its life.
+
+Each stage is a script for the server and options for the fetch, which set an event as
+soon as the stage is reached.  At every turn of the loop, and from within its callbacks.
+"""
+
+import asyncio
+import contextlib
+import logging
+import socket
+
+import pytest
+from tornado.netutil import Resolver
+from tornado.simple_httpclient import HTTPStreamClosedError
+
+from gencoro import gen
+from tests.helpers.http.faulty import (
+    GOOD,
+    FaultServer,
+    Peer,
+    attempt,
+    head,
+    new_client,
+    run,
+    settle,
+)
+from tests.helpers.http.peers import black_hole
+
+LARGE = bytes(16_000_000)
+
+
+# Stages: functions of the event, that return a script, and options of the request.  The
+# server's end of a connection is seen to close in each of them, if there is one.
+
+
+class HangingResolver(Resolver):
+    """Never answers for slow.test, and is asked for literal addresses only else."""
+
+    def initialize(self, reached):
+        self._reached = reached
+
+    async def resolve(self, host, port, family=socket.AF_UNSPEC):
+        if host == "slow.test":
+            self._reached.set()
+            await asyncio.Event().wait()
+        return [(socket.AF_INET, (host, port))]
+
+
+def looks_a_name_up(reached):
+    client = {"resolver": HangingResolver(reached)}
+    return None, {"client": client, "url": "http://slow.test/"}
+
+
+def connects(reached):
+    port, sockets = black_hole()
+    reached.set()
+    return None, {"url": f"http://127.0.0.1:{port}/", "sockets": sockets}
+
+
+def handshake(reached):
+    async def script(peer):
+        await peer.read()
+        reached.set()
+        await peer.gone()
+
+    return script, {"is_https": True}
+
+
+def sends_body(reached):
+    async def script(peer):
+        await peer.request_head()
+        # Nothing more is read, so that buffers get full and the client waits.
+        await settle(50)
+        reached.set()
+        await settle(100)
+        await peer.gone()
+
+    return script, {"method": "POST", "body": LARGE}
+
+
+def sends_produced_body(reached):
+    async def produce(write):
+        while True:
+            await write(bytes(100_000))
+
+    script, _ = sends_body(reached)
+    return script, {"method": "POST", "body_producer": produce}
+
+
+def waits_for_producer(reached):
+    async def produce(write):
+        await write(b"x")
+        reached.set()
+        await asyncio.Event().wait()
+
+    async def script(peer):
+        await peer.request_head()
+        await peer.gone()
+
+    return script, {"method": "POST", "body_producer": produce}
+
+
+def waits_for_100(reached):
+    async def script(peer):
+        await peer.request_head()
+        reached.set()
+        await peer.gone()
+
+    options = {"method": "POST", "body": b"x", "expect_100_continue": True}
+    return script, options
+
+
+def says(*parts):
+    def stage(reached):
+        async def script(peer):
+            await peer.request()
+            await peer.send_apart(*parts)
+            reached.set()
+            await peer.gone()
+
+        return script, {}
+
+    return stage
+
+
+def streams(reached):
+    async def script(peer):
+        await peer.request()
+        await peer.send(head(b"Content-Length: 10") + b"hello")
+        await peer.gone()
+
+    async def stuck(piece):
+        reached.set()
+        await asyncio.Event().wait()
+
+    return script, {"streaming_callback": stuck}
+
+
+def streams_in_a_coroutine(reached):
+    script, _ = streams(reached)
+
+    @gen.coroutine
+    def stuck(piece):
+        reached.set()
+        yield gen.Future()
+
+    return script, {"streaming_callback": stuck}
+
+
+def streams_all(reached):
+    """The response is there as a whole, and only its consumer is not ready."""
+    _, options = streams(reached)
+
+    async def script(peer):
+        await peer.request()
+        await peer.send(GOOD)
+        await peer.gone()
+
+    return script, options
+
+
+def second_hop(reached):
+    async def script(peer):
+        await peer.request()
+        moved = head(b"Location: /b", b"Content-Length: 0", status=b"302 Moved")
+        await peer.send(moved)
+        await peer.request()
+        reached.set()
+        await peer.gone()
+
+    return script, {}
+
+
+def body_of_a_redirect(reached):
+    async def script(peer):
+        await peer.request()
+        moved = head(b"Location: /b", b"Content-Length: 10", status=b"302 Moved")
+        await peer.send_apart(moved + b"hello")
+        reached.set()
+        await peer.gone()
+
+    return script, {}
+
+
+STAGES = {
+    "looking a name up": looks_a_name_up,
+    "connecting": connects,
+    "the TLS handshake": handshake,
+    "sending the body": sends_body,
+    "sending a produced body": sends_produced_body,
+    "waiting for the producer": waits_for_producer,
+    "waiting for 100": waits_for_100,
+    "waiting": says(b""),
+    "within the head": says(b"HTTP/1.1 200 OK\r\nContent-Le"),
+    "after 100": says(head(status=b"100 Continue")),
+    "between head and body": says(head(b"Content-Length: 10")),
+    "within the body": says(head(b"Content-Length: 10") + b"hello"),
+    "within a chunk": says(head(b"Transfer-Encoding: chunked") + b"5\r\nhe"),
+    "within the last chunk": says(head(b"Transfer-Encoding: chunked") + b"0\r\n"),
+    "within a body until the end": says(head() + b"hello"),
+    "the consumer": streams,
+    "a coroutine that consumes": streams_in_a_coroutine,
+    "the consumer of a whole body": streams_all,
+    "waiting after a redirect": second_hop,
+    "within the body of a redirect": body_of_a_redirect,
+}
+
+
+@contextlib.contextmanager
+def application_log():
+    """Collect what Tornado logs for the application."""
+    records = []
+    handler = logging.Handler()
+    handler.emit = records.append
+    log = logging.getLogger("tornado.application")
+    log.addHandler(handler)
+    try:
+        yield records
+    finally:
+        log.removeHandler(handler)
+
+
+@contextlib.asynccontextmanager
+async def reached(name):
+    """Begin a fetch; yield the client, the fetch and the server when it is so far."""
+    is_reached = asyncio.Event()
+    script, options = STAGES[name](is_reached)
+    client = new_client(**options.pop("client", {}))
+    async with FaultServer(script) as server:
+        with contextlib.ExitStack() as stack:
+            for sock in options.pop("sockets", []):
+                stack.enter_context(sock)
+            stack.callback(client.close)
+            url = options.pop("url", server.url)
+            if options.pop("is_https", False):
+                url = url.replace("http:", "https:")
+            limits = {"request_timeout": 0, "connect_timeout": 0}
+            fetching = client.fetch(url, **limits, **options)
+            await is_reached.wait()
+            await settle(100)
+            assert not fetching.done(), fetching
+            yield client, fetching, server
+
+
+@pytest.mark.parametrize("stage", STAGES)
+def test_cancelled_fetch_closes_its_connection_and_frees_its_slot(stage):
+    async def main():
+        async with reached(stage) as (client, fetching, server):
+            peers = list(server.peers)
+            waiting = client.fetch(server.url)
+            await settle()
+            assert len(client.queue) == 1
+
+            fetching.cancel()
+
+            with pytest.raises(asyncio.CancelledError):
+                await fetching
+            for peer in peers:
+                await peer.is_gone.wait()
+            assert (await waiting).body == b"good"
+            assert len(server.peers) == len(peers) + 1
+            assert len(client.queue) == 0
+
+    with application_log() as records:
+        run(main)
+
+    assert [record.levelname for record in records] == ["WARNING"]
+    assert "Exception after Future was cancelled" in records[0].getMessage()
+
+
+@pytest.mark.parametrize("stage", STAGES)
+def test_closed_client_ends_what_is_under_way(stage):
+    async def main():
+        async with reached(stage) as (client, fetching, server):
+            peers = list(server.peers)
+            waiting = client.fetch(server.url)
+
+            client.close()
+
+            for each in (fetching, waiting):
+                with pytest.raises(HTTPStreamClosedError):
+                    await each
+            await server.all_gone()
+            assert server.peers == peers
+
+    run(main)
+
+
+# When nothing is to be ended yet, or any more.
+
+
+@pytest.mark.parametrize("has_begun", [True, False])
+def test_fetch_that_is_cancelled_before_it_is_sent_never_is(has_begun):
+    async def main():
+        async with FaultServer() as server:
+            client = new_client()
+            first = client.fetch(server.url + "first")
+            second = client.fetch(server.url + "second")
+            third = client.fetch(server.url + "third")
+            if not has_begun:
+                first.cancel()
+            second.cancel()
+            await settle()
+
+            assert (await third).body == b"good"
+            assert second.cancelled()
+            assert len(client.queue) == 0
+            client.close()
+            await server.all_gone()
+            return [head.split()[1] for peer in server.peers for head in peer.heads]
+
+    assert run(main) == ([b"/first", b"/third"] if has_begun else [b"/third"])
+
+
+def test_fetch_that_is_done_cannot_be_cancelled_and_keeps_its_connection():
+    async def main():
+        async with FaultServer() as server:
+            client = new_client()
+            fetching = client.fetch(server.url)
+            await fetching
+
+            assert not fetching.cancel()
+
+            await client.fetch(server.url)
+            client.close()
+            await server.all_gone()
+            return len(server.peers)
+
+    assert run(main) == 1
+
+
+def test_waiter_with_a_time_limit_of_its_own_ends_the_exchange():
+    async def main():
+        async def script(peer):
+            await peer.gone()
+
+        async with FaultServer(script) as server:
+            client = new_client()
+            with pytest.raises(TimeoutError):
+                await asyncio.wait_for(client.fetch(server.url), 3)
+            await server.peers[0].is_gone.wait()
+            assert (await client.fetch(server.url)).body == b"good"
+            client.close()
+            await server.all_gone()
+
+    run(main)
+
+
+# At every turn.
+
+
+class TurnlessResolver(Resolver):
+    """Knows loopback without a thread, so that a fetch takes as many turns each time."""
+
+    async def resolve(self, host, port, family=socket.AF_UNSPEC):
+        return [(socket.AF_INET, ("127.0.0.1", port))]
+
+
+@pytest.fixture(params=["http", "https"])
+def scheme(request, certificates):
+    """Options of a server and of the requests to it."""
+    if request.param == "http":
+        return {}, {}
+    return {"ssl": certificates.server_context()}, {"ca_certs": certificates.ca}
+
+
+@pytest.mark.parametrize("turns", range(40))
+@pytest.mark.parametrize("way", ["cancel", "close"])
+def test_fetch_that_is_ended_at_any_turn_leaves_nothing(way, turns, scheme):
+    server_options, options = scheme
+
+    async def main():
+        async with FaultServer(**server_options) as server:
+            client = new_client(resolver=TurnlessResolver())
+            fetching = client.fetch(server.url, **options)
+            await settle(turns)
+            if way == "cancel":
+                fetching.cancel()
+                outcome = await attempt(client, server.url, **options)
+                assert getattr(outcome, "body", outcome) == b"good"
+            client.close()
+            with contextlib.suppress(HTTPStreamClosedError, asyncio.CancelledError):
+                assert (await fetching).body == b"good"
+            await server.all_gone()
+
+    run(main)
+
+
+@pytest.mark.parametrize("end", [Peer.half_close, Peer.reset])
+@pytest.mark.parametrize("turns", range(12))
+def test_connection_that_is_closed_at_any_turn_after_it_is_made_is_an_error(end, turns):
+    async def script(peer):
+        await settle(turns)
+        end(peer)
+        await peer.gone()
+
+    async def main():
+        async with FaultServer(script) as server:
+            client = new_client(resolver=TurnlessResolver())
+            outcome = await attempt(client, server.url)
+            after = await attempt(client, server.url)
+            assert getattr(after, "body", after) == b"good"
+            client.close()
+            await server.all_gone()
+            return outcome
+
+    assert isinstance(run(main), (HTTPStreamClosedError, OSError))
+
+
+# From within.
+
+
+CALLBACKS = ["streaming_callback", "header_callback"]
+
+
+def fetch_with(callback, act):
+    """Fetch with a callback that gets the client and the fetch; return its outcome."""
+    fetch = {}
+
+    async def main():
+        async with FaultServer() as server:
+            client = new_client()
+
+            def called(_):
+                return act(client, fetch["future"])
+
+            fetch["future"] = client.fetch(server.url, **{callback: called})
+            try:
+                return await fetch["future"]
+            except (Exception, asyncio.CancelledError) as exc:
+                return exc
+            finally:
+                client.close()
+                await server.all_gone()
+
+    return run(main)
+
+
+@pytest.mark.parametrize("callback", CALLBACKS)
+@pytest.mark.parametrize("way", ["cancel", "close"])
+def test_callback_may_end_its_fetch(way, callback):
+    def act(client, fetching):
+        (fetching.cancel if way == "cancel" else client.close)()
+
+    error = asyncio.CancelledError if way == "cancel" else HTTPStreamClosedError
+    assert isinstance(fetch_with(callback, act), error)
+
+
+def test_callback_that_closes_its_client_and_waits_is_ended():
+    ended = []
+
+    async def wait():
+        try:
+            await asyncio.Event().wait()
+        finally:
+            ended.append(True)
+
+    def act(client, fetching):
+        waiting = asyncio.ensure_future(wait())
+        asyncio.get_running_loop().call_soon(client.close)
+        return waiting
+
+    assert isinstance(fetch_with("streaming_callback", act), HTTPStreamClosedError)
+    assert ended == [True]
+
+
+def test_callback_that_has_closed_its_client_is_not_waited_for():
+    def act(client, fetching):
+        client.close()
+        return asyncio.Event().wait()
+
+    # That nothing is left under way is what `run` asserts.
+    assert isinstance(fetch_with("streaming_callback", act), HTTPStreamClosedError)
+
+
+@pytest.mark.parametrize("callback", CALLBACKS)
+def test_callback_may_begin_another_fetch(callback):
+    others = []
+
+    async def main():
+        async with FaultServer() as server:
+            client = new_client()
+
+            def begin(_):
+                if not others:
+                    others.append(client.fetch(server.url))
+
+            first = await client.fetch(server.url, **{callback: begin})
+            second = await others[0]
+            client.close()
+            await server.all_gone()
+            return first.code, second.body
+
+    assert run(main) == (200, b"good")
