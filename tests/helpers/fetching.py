@@ -12,6 +12,7 @@ from crawler_app.errors import FetchError
 from crawler_app.fetcher import make_fetcher
 from gencoro import gen
 from gencoro.ioloop import IOLoop
+from gencoro.virtual_clock import VirtualClock
 
 __all__ = ["LIMIT", "RawServer", "answer", "fetch", "fetch_from", "run", "sends"]
 
@@ -96,9 +97,15 @@ def answer(body=b"", status="200 OK", **headers):
     return sends(head + body)
 
 
-def run(main):
-    """Run a coroutine on a loop of its own, and return its result."""
-    loop = IOLoop(make_current=False)
+def run(main, client="requests"):
+    """Run a coroutine on a loop of its own, and return its result.
+
+    Args:
+        client: Where no thread and no library has a clock of its own, time is virtual.
+    """
+    is_virtual = client in ("pooled", "simple")
+    make_loop = VirtualClock().new_event_loop if is_virtual else asyncio.new_event_loop
+    loop = IOLoop(asyncio_loop=make_loop(), make_current=False)
     try:
         return loop.run_sync(main, timeout=60)
     finally:
@@ -163,4 +170,4 @@ def fetch_from(
                 yield gen.moment  # for whoever is about to connect
             yield server.stop()
 
-    return run(main), server
+    return run(main, client), server

@@ -157,27 +157,6 @@ def test_headers_of_one_request_go_with_it(client):
     assert values(request, "Accept") == ["text/plain"]
 
 
-def test_headers_of_one_request_do_not_go_with_the_next():
-    server = RawServer(answer())
-
-    @gen.coroutine
-    def main():
-        yield server.start()
-        url = f"http://127.0.0.1:{server.port}/"
-        fetcher = make_fetcher(CrawlConfig((url,)))
-        yield fetcher.fetch(url, {"If-None-Match": '"x"'})
-        yield fetcher.fetch(url)
-        fetcher.close()
-        yield server.stop()
-
-    run(main)
-
-    assert [values(request, "If-None-Match") for request in server.requests] == [
-        ['"x"'],
-        [],
-    ]
-
-
 def test_headers_of_the_configuration_replace_ours(client):
     _, server = fetch_from(
         client,
@@ -242,31 +221,6 @@ def test_secrets_go_to_no_other_origin(client, seed, options):
         assert values(request, name) == []
 
 
-def test_header_that_is_not_known_to_be_harmless_stays_with_the_seed(client):
-    servers = [RawServer(answer()) for _ in range(2)]
-
-    @gen.coroutine
-    def main():
-        yield [server.start() for server in servers]
-        try:
-            urls = [f"http://127.0.0.1:{server.port}/" for server in servers]
-            headers = ("X-Api-Key: k", "Referer: http://a.test/", "DNT: 1", "FROM: me")
-            return (yield fetch(client, *urls, headers=headers))
-        finally:
-            yield [server.stop() for server in servers]
-
-    fetched = run(main)
-
-    assert all(isinstance(each, Fetched) for each in fetched), fetched
-    seed, other = (server.requests[0] for server in servers)
-    assert values(seed, "X-Api-Key") == ["k"]
-    assert values(seed, "Referer") == ["http://a.test/"]
-    assert values(other, "X-Api-Key") == values(other, "Referer") == []
-    for request in (seed, other):
-        assert values(request, "DNT") == ["1"]
-        assert values(request, "From") == ["me"]
-
-
 def test_cookie_goes_back_to_where_it_came_from(client):
     script = answer(Set_Cookie="a=1\r\nSet-Cookie: b=2; Path=/x")
 
@@ -275,23 +229,6 @@ def test_cookie_goes_back_to_where_it_came_from(client):
     assert isinstance(second, Fetched)
     assert values(server.requests[0], "Cookie") == []
     assert values(server.requests[1], "Cookie") == ["b=2; a=1"]
-
-
-def test_cookie_of_another_origin_is_not_sent(client):
-    servers = [RawServer(answer(Set_Cookie="a=1; Domain=127.0.0.1")) for _ in range(2)]
-
-    @gen.coroutine
-    def main():
-        yield [server.start() for server in servers]
-        try:
-            urls = [f"http://127.0.0.1:{server.port}/" for server in servers]
-            return (yield fetch(client, *urls))
-        finally:
-            yield [server.stop() for server in servers]
-
-    run(main)
-
-    assert values(servers[1].requests[0], "Cookie") == []
 
 
 def test_cookies_are_not_kept_if_they_are_not_wanted(client):

@@ -1,14 +1,10 @@
 """Addresses: whatever is not known to be public is refused, before it is connected to."""
 
 import ipaddress
-import socket
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tornado.netutil import Resolver
-from tornado.tcpserver import TCPServer
-from tornado.testing import bind_unused_port
 
 from crawler_app.errors import FetchError
 from crawler_app.fetcher.addresses import (
@@ -18,8 +14,6 @@ from crawler_app.fetcher.addresses import (
     require_public,
     require_public_host,
 )
-from crawler_app.httpclient import PooledAsyncHTTPClient
-from gencoro import gen
 
 pytestmark = pytest.mark.usefixtures("no_socket_is_left")
 
@@ -251,133 +245,3 @@ def test_host_that_is_private_by_what_it_says_is_refused_with_the_cure(host):
 @pytest.mark.parametrize("host", ["a.test", "a.test:80", "8.8.8.8"])
 def test_host_that_may_be_public_is_left_to_whoever_resolves_it(host):
     require_public_host(host)
-
-
-class CountingServer(TCPServer):
-    """Answers every connection alike, and counts them."""
-
-    def __init__(self, answer):
-        super().__init__()
-        sock, self.port = bind_unused_port()
-        self.add_socket(sock)
-        self.connections = 0
-        self._answer = answer.encode()
-
-    async def handle_stream(self, stream, address):
-        self.connections += 1
-        await stream.read_until(b"\r\n\r\n")
-        await stream.write(self._answer)
-        stream.close()
-
-
-class FixedResolver(Resolver):
-    """Gives every name the same addresses."""
-
-    def initialize(self, addresses):
-        self._addresses = addresses
-
-    async def resolve(self, host, port, family=socket.AF_UNSPEC):
-        return [(socket.AF_INET, (address, port)) for address in self._addresses]
-
-
-@pytest.fixture
-def serve(io_loop):
-    servers = []
-
-    def start(answer="HTTP/1.1 204 No Content\r\n\r\n"):
-        servers.append(CountingServer(answer))
-        return servers[-1]
-
-    yield start
-    for server in servers:
-        server.stop()
-
-
-@pytest.fixture
-def make_client(io_loop):
-    clients = []
-
-    def make(check=require_public, **options):
-        clients.append(
-            PooledAsyncHTTPClient(force_instance=True, check_address=check, **options)
-        )
-        return clients[-1]
-
-    yield make
-    for client in clients:
-        client.close()
-
-
-@pytest.mark.parametrize(
-    "host",
-    [
-        "127.0.0.1",
-        "localhost",
-        "127.1",
-        "0x7f.1",
-        "0177.0.0.1",
-        "2130706433",
-        "0.0.0.0",
-        "[::ffff:127.0.0.1]",
-    ],
-)
-@gen.coroutine
-def test_nothing_private_is_connected_to(serve, make_client, host):
-    server = serve()
-
-    with pytest.raises((FetchError, socket.gaierror)) as caught:
-        yield make_client().fetch(f"http://{host}:{server.port}/")
-
-    assert server.connections == 0
-    # Some resolvers do not know the shorter ways to write an address.
-    if not isinstance(caught.value, socket.gaierror):
-        assert caught.value.reason == "private_address"
-
-
-@gen.coroutine
-def test_nothing_private_is_connected_to_after_a_redirect(serve, make_client):
-    inner = serve()
-    outer = serve(
-        f"HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:{inner.port}/\r\n"
-        "Content-Length: 0\r\n\r\n"
-    )
-
-    def check(host, sockaddr):
-        if sockaddr[1] != outer.port:
-            require_public(host, sockaddr)
-
-    with pytest.raises(FetchError, match="127.0.0.1 is at 127.0.0.1"):
-        yield make_client(check).fetch(f"http://127.0.0.1:{outer.port}/")
-
-    assert (outer.connections, inner.connections) == (1, 0)
-
-
-@gen.coroutine
-def test_of_a_name_with_both_only_the_public_address_is_connected_to(
-    serve, make_client, io_loop, monkeypatch
-):
-    server = serve()
-    asked = []
-
-    async def refuse(sock, address):
-        asked.append(address)
-        raise ConnectionRefusedError
-
-    monkeypatch.setattr(io_loop.asyncio_loop, "sock_connect", refuse)
-    client = make_client(resolver=FixedResolver(["127.0.0.1", "93.184.216.34"]))
-
-    with pytest.raises(ConnectionRefusedError):
-        yield client.fetch(f"http://a.test:{server.port}/")
-
-    assert asked == [("93.184.216.34", server.port)]
-    assert server.connections == 0
-
-
-@gen.coroutine
-def test_without_the_check_the_server_is_reached(serve, make_client):
-    server = serve()
-
-    response = yield make_client(check=None).fetch(f"http://127.0.0.1:{server.port}/")
-
-    assert response.code == 204
-    assert server.connections == 1

@@ -6,7 +6,7 @@ import pytest
 from tornado.httputil import HTTPHeaders
 
 from crawler_app.config import CrawlConfig
-from crawler_app.errors import ConfigError, FetchError
+from crawler_app.errors import FetchError
 from crawler_app.fetcher.addresses import require_public
 from crawler_app.fetcher.outgoing import Outgoing, denies_private, proxy_of
 from crawler_app.httpclient.request import Proxy
@@ -142,11 +142,6 @@ def test_given_cookie_is_not_joined_to_that_of_another_origin():
     some.take_cookies("http://b.test/", responded("x=1"))
 
     assert some.headers_for("http://b.test/")["Cookie"] == "x=1"
-
-
-def test_file_of_cookies_that_is_not_there_is_a_clear_error(tmp_path):
-    with pytest.raises(ConfigError, match="cannot read the cookies"):
-        outgoing(cookie_file=str(tmp_path / "none"))
 
 
 # Proxies.

@@ -126,12 +126,6 @@ def test_what_a_mounted_adapter_gets_is_decoded_and_bounded(adapter):
     assert fetched.encoded_body == packed
 
 
-def test_body_of_a_mounted_adapter_is_bounded(adapter):
-    adapter.register_uri("GET", URL, content=bytes(LIMIT + 1))
-
-    assert fetch_by(factory_for(adapter)).reason == "too_large"
-
-
 def test_headers_of_one_name_are_all_kept(adapter):
     headers = urllib3.HTTPHeaderDict([("A", "1"), ("Set-Cookie", "a=1")])
     headers.add("Set-Cookie", "b=2")
@@ -439,7 +433,7 @@ def test_thread_of_a_fetch_that_took_too_long_is_free_at_once():
         return caught.value, (yield fetcher.fetch(url))
 
     error, fetched = with_server(
-        silent_once(), main, concurrency=1, request_timeout_s=0.3
+        silent_once(), main, concurrency=1, request_timeout_s=1.5
     )
 
     assert (error.reason, error.is_passing) == ("timeout", True)
@@ -469,13 +463,16 @@ def test_waiting_for_a_thread_is_not_counted(adapter):
 
     @gen.coroutine
     def main(fetcher):
-        return (yield [fetcher.fetch(URL) for _ in range(5)])
+        return (yield [fetcher.fetch(URL) for _ in range(10)])
 
+    started_at = time.monotonic()
     answers = with_fetcher(
-        main, factory_for(adapter), concurrency=1, request_timeout_s=0.5
+        main, factory_for(adapter), concurrency=1, request_timeout_s=1.2
     )
+    all_took_s = time.monotonic() - started_at
 
-    assert all(0.15 <= fetched.took_s < 0.5 for fetched in answers)
+    assert all(fetched.took_s >= 0.15 for fetched in answers)
+    assert sum(fetched.took_s for fetched in answers) < all_took_s
 
 
 @pytest.mark.usefixtures("no_error_is_logged")
@@ -526,7 +523,7 @@ def test_close_does_not_wait_for_ever(adapter, monkeypatch):
     finally:
         may_go.set()
 
-    assert took_s < 5.0
+    assert took_s < 15.0  # of the 20 that the adapter is stuck for
     for thread in threading.enumerate():
         if "fetch" in thread.name:
             thread.join(10)
