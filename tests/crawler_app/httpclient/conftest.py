@@ -14,6 +14,14 @@ from crawler_app.httpclient import PooledAsyncHTTPClient
 from tests.helpers.http.forward_proxy import ForwardProxy
 from tests.helpers.http.peers import RawServer, Web
 
+# Far beyond what any test takes on a busy machine.
+HANGS_S = 60
+
+
+@pytest.fixture(autouse=True)
+def only_what_hangs_is_ended(monkeypatch):
+    monkeypatch.setenv("ASYNC_TEST_TIMEOUT", str(HANGS_S))
+
 
 @pytest.fixture(autouse=True)
 def every_socket_is_closed(no_socket_is_left):
@@ -63,7 +71,7 @@ def serve(io_loop):
     for server in servers:
         server.stop()
         server.close_connections()
-    io_loop.run_sync(lambda: [server.ended for server in servers], timeout=5)
+    io_loop.run_sync(lambda: [server.ended for server in servers], timeout=HANGS_S)
 
 
 @pytest.fixture
@@ -71,7 +79,7 @@ def web(io_loop):
     """Serve pages over HTTP."""
     web = Web("http")
     yield web
-    io_loop.run_sync(web.stop, timeout=5)
+    io_loop.run_sync(web.stop, timeout=HANGS_S)
 
 
 @pytest.fixture
@@ -79,7 +87,7 @@ def secure_web(io_loop, certificates):
     """Serve pages over HTTPS, with the certificate for a.test and loopback."""
     web = Web("https", ssl_options=certificates.server_context())
     yield web
-    io_loop.run_sync(web.stop, timeout=5)
+    io_loop.run_sync(web.stop, timeout=HANGS_S)
 
 
 @pytest.fixture
@@ -91,7 +99,7 @@ def make_proxy(io_loop):
         return made[-1]
 
     yield make
-    io_loop.run_sync(lambda: [proxy.close() for proxy in made], timeout=5)
+    io_loop.run_sync(lambda: [proxy.close() for proxy in made], timeout=HANGS_S)
 
 
 @pytest.fixture

@@ -20,21 +20,6 @@ def fetch_from(client, serve, said, **options):
 
 
 @gen.coroutine
-def test_header_callback_gets_the_lines_of_the_final_response(client, serve):
-    lines = []
-    said = b"HTTP/1.1 103 Early\r\nLink: x\r\n\r\n" + answer(b"x", X_A="1")
-
-    yield fetch_from(client, serve, said, header_callback=lines.append)
-
-    assert lines == [
-        "HTTP/1.1 200 OK\r\n",
-        "Content-Length: 1\r\n",
-        "X-A: 1\r\n",
-        "\r\n",
-    ]
-
-
-@gen.coroutine
 def test_streamed_body_is_not_kept(client, serve):
     chunks = []
     body = bytes(range(256)) * 2000
@@ -47,24 +32,6 @@ def test_streamed_body_is_not_kept(client, serve):
     # As much as one read brings; only what was decoded comes in smaller pieces.
     assert 0 < min(map(len, chunks)) <= max(map(len, chunks)) <= 256 * 1024
     assert (response.body, response.encoded_body) == (b"", None)
-
-
-@gen.coroutine
-def test_streamed_body_comes_as_soon_as_it_is_there(client, serve):
-    @gen.coroutine
-    def script(request):
-        yield request.stream.write(CHUNKED + b"\r\n3\r\none\r\n")
-        yield came.get()
-        yield request.stream.write(b"3\r\ntwo\r\n0\r\n\r\n")
-
-    came = asyncio.Queue()
-
-    response = yield fetch_from(
-        client, serve, script, streaming_callback=came.put_nowait
-    )
-
-    assert response.code == 200
-    assert came.get_nowait() == b"two"
 
 
 @pytest.mark.parametrize("kind", ["coroutine", "native", "future"])
@@ -140,37 +107,6 @@ def test_server_has_to_wait_for_a_slow_taker(client, serve, virtual_clock):
     assert peak < 8_000_000
 
 
-@pytest.mark.parametrize("kind", ["plain", "coroutine", "native"])
-@gen.coroutine
-def test_error_of_a_streaming_callback_comes_out_as_it_is(client, serve, kind):
-    def fail(chunk):
-        raise ZeroDivisionError("of the callback")
-
-    @gen.coroutine
-    def fail_later(chunk):
-        yield gen.moment
-        raise ZeroDivisionError("of the callback")
-
-    async def fail_natively(chunk):
-        await asyncio.sleep(0)
-        raise ZeroDivisionError("of the callback")
-
-    callback = {"plain": fail, "coroutine": fail_later, "native": fail_natively}[kind]
-    server = serve(HELLO)
-
-    with pytest.raises(ZeroDivisionError, match="of the callback"):
-        yield client.fetch(server.url, streaming_callback=callback)
-    gone = yield server.gone(0)
-
-    assert gone
-
-
-@gen.coroutine
-def test_error_of_a_header_callback_comes_out_as_it_is(client, serve):
-    with pytest.raises(ZeroDivisionError):
-        yield fetch_from(client, serve, HELLO, header_callback=lambda line: 1 / 0)
-
-
 @gen.coroutine
 def test_time_limit_holds_while_a_callback_takes_its_time(client, serve, virtual_clock):
     with pytest.raises(HTTPTimeoutError, match="Timeout during request"):
@@ -234,26 +170,10 @@ BODIES = pytest.mark.parametrize("said", [HELLO, SOME], ids=["whole", "unfinishe
 
 
 @BODIES
+@pytest.mark.parametrize("way", ["cancel", "close"])
 @gen.coroutine
-def test_callback_that_is_done_as_the_client_is_closed_ends_it_once(
-    client, takes, nothing_went_wrong, said
-):
-    url, options, called, taken = takes(said)
-    future = client.fetch(url, **options)
-    yield called
-
-    taken.set_result(None)
-    client.close()
-
-    with pytest.raises(HTTPStreamClosedError, match="the client was closed"):
-        yield future
-    yield gen.moment
-
-
-@BODIES
-@gen.coroutine
-def test_callback_that_is_done_as_its_fetch_is_cancelled_ends_it_once(
-    make_client, web, takes, nothing_went_wrong, said
+def test_callback_that_is_done_as_its_fetch_is_ended_ends_it_once(
+    make_client, web, takes, nothing_went_wrong, said, way
 ):
     url, options, called, taken = takes(said)
     client = make_client(max_clients=1)
@@ -261,11 +181,16 @@ def test_callback_that_is_done_as_its_fetch_is_cancelled_ends_it_once(
     yield called
 
     taken.set_result(None)
-    future.cancel()
-    response = yield client.fetch(web.url)
-
-    assert future.cancelled()
-    assert response.body == b"hello"
+    if way == "cancel":
+        future.cancel()
+        response = yield client.fetch(web.url)
+        assert future.cancelled()
+        assert response.body == b"hello"
+    else:
+        client.close()
+        with pytest.raises(HTTPStreamClosedError, match="the client was closed"):
+            yield future
+    yield gen.moment
 
 
 @BODIES

@@ -139,15 +139,3 @@ def test_address_of_a_mapped_host_is_checked(make_client, serve):
         yield client.fetch(f"http://a.test:{server.port}/")
 
     assert [address for _, address in check.asked] == [at(server)]
-
-
-@gen.coroutine
-def test_refused_address_says_nothing_of_others(make_client, serve):
-    forbidden, server = serve(HELLO), serve(HELLO)
-    client = make_client(check_address=Check(forbidden.port), max_clients=1)
-
-    with pytest.raises(PermissionError):
-        yield client.fetch(forbidden.url)
-    response = yield client.fetch(server.url)
-
-    assert response.body == b"hello"

@@ -53,17 +53,6 @@ def hole():
 
 
 @gen.coroutine
-def test_dead_ipv6_is_followed_by_ipv4(make_client, serve, refused):
-    server = serve(HELLO)
-    client = make_client(resolver=Addresses(refused[1], at(server)))
-
-    response = yield client.fetch("http://a.test/")
-
-    assert response.body == b"hello"
-    assert response.peer_address == at(server)
-
-
-@gen.coroutine
 def test_every_address_is_tried(make_client, serve, refused):
     server = serve(HELLO)
     client = make_client(resolver=Addresses(*refused, *refused, at(server)))
@@ -125,23 +114,6 @@ def test_failed_attempts_leave_nothing(make_client, refused, hole, sockets):
     assert sockets() == before
 
 
-@pytest.mark.parametrize("way", ["cancel", "close"])
-@gen.coroutine
-def test_giving_up_while_connecting_leaves_nothing(make_client, hole, way, sockets):
-    client = make_client()
-    before = sockets()
-    future = client.fetch(f"http://127.0.0.1:{hole[1]}/")
-    while sockets() == before:
-        yield gen.moment
-
-    (future.cancel if way == "cancel" else client.close)()
-    for _ in range(10):
-        yield gen.moment
-
-    assert future.cancelled() or isinstance(future.exception(), HTTPStreamClosedError)
-    assert sockets() == before
-
-
 @pytest.mark.parametrize("runs", [True, False])
 def test_closing_while_connecting_as_the_last_thing_leaves_nothing(hole, runs, sockets):
     async def main():
@@ -161,15 +133,6 @@ def test_closing_while_connecting_as_the_last_thing_leaves_nothing(hole, runs, s
 
     assert isinstance(future.exception(), HTTPStreamClosedError)
     assert sockets() == before
-
-
-@gen.coroutine
-def test_ipv6_address_is_connected_to(client, serve):
-    server = serve(HELLO, host="::1")
-
-    response = yield client.fetch(server.url)
-
-    assert response.peer_address[:2] == ("::1", server.port)
 
 
 @gen.coroutine

@@ -2,13 +2,12 @@
 
 import gzip
 import importlib.util
-import os
 import tracemalloc
 import zlib
 
 import pytest
 
-from crawler_app.httpclient import BadResponseError, ResponseTooLargeError
+from crawler_app.httpclient import ResponseTooLargeError
 from gencoro import gen
 from tests.helpers.http.peers import answer
 
@@ -52,23 +51,6 @@ def packed(coding, data):
 
 @all_codings
 @gen.coroutine
-def test_coding_is_undone(client, serve, coding):
-    body, name = packed(coding, PLAIN)
-    server = serve(answer(body, Content_Encoding=name))
-
-    for _ in range(2):
-        response = yield client.fetch(server.url)
-        assert response.body == PLAIN
-        assert response.encoded_body == body
-
-    assert "Content-Encoding" not in response.headers
-    assert response.headers["X-Consumed-Content-Encoding"] == name
-    assert f"Content-Encoding: {name}".encode() in response.raw_head
-    assert server.used == [0, 0]
-
-
-@all_codings
-@gen.coroutine
 def test_coding_is_undone_while_it_is_streamed(client, serve, coding):
     body, name = packed(coding, PLAIN)
     chunks = []
@@ -92,83 +74,6 @@ def test_coding_is_undone_while_it_is_streamed(client, serve, coding):
     assert (response.body, response.encoded_body) == (b"", None)
 
 
-@pytest.mark.parametrize(
-    "name", ["GZIP", "x-gzip", " gzip ", "gzip,", "identity, gzip"]
-)
-@gen.coroutine
-def test_name_of_a_coding_may_be_written_in_many_ways(client, serve, name):
-    server = serve(answer(gzip.compress(PLAIN), Content_Encoding=name))
-
-    response = yield client.fetch(server.url)
-
-    assert response.body == PLAIN
-
-
-@pytest.mark.parametrize("outer", ["gzip", "br"])
-@gen.coroutine
-def test_two_codings_are_undone_in_turn(client, serve, outer):
-    body, name = packed(outer, gzip.compress(PLAIN))
-    server = serve(answer(body, Content_Encoding=f"gzip, {name}"))
-
-    response = yield client.fetch(server.url)
-
-    assert response.body == PLAIN
-    assert response.encoded_body == body
-
-
-@pytest.mark.parametrize("name", ["unheard", "identity", "gzip, unheard", "compress"])
-@gen.coroutine
-def test_unknown_coding_is_left_as_it_is(client, serve, name):
-    server = serve(answer(b"as it is", Content_Encoding=name))
-
-    response = yield client.fetch(server.url)
-
-    assert response.body == b"as it is"
-    assert "X-Consumed-Content-Encoding" not in response.headers
-
-
-@gen.coroutine
-def test_coding_is_left_if_that_is_wanted(client, serve):
-    body = gzip.compress(PLAIN)
-    server = serve(answer(body, Content_Encoding="gzip"))
-
-    response = yield client.fetch(server.url, decompress_response=False)
-
-    assert response.body == response.encoded_body == body
-    assert response.headers["Content-Encoding"] == "gzip"
-
-
-@all_codings
-@gen.coroutine
-def test_empty_body_is_no_broken_coding(client, serve, coding):
-    server = serve(answer(b"", Content_Encoding=NAMES.get(coding, coding)))
-
-    for method in ("GET", "HEAD"):
-        response = yield client.fetch(server.url, method=method)
-        assert response.body == b""
-
-    assert server.used == [0, 0]
-
-
-@gen.coroutine
-def test_coding_of_nothing_is_nothing(client, serve):
-    server = serve(answer(gzip.compress(b""), Content_Encoding="gzip"))
-
-    response = yield client.fetch(server.url)
-
-    assert response.body == b""
-
-
-@pytest.mark.parametrize("garbage", [b"\0", b"\0" * 512, b"garbage", b"\x1f", b"\n"])
-@gen.coroutine
-def test_garbage_after_a_gzip_member_is_ignored(client, serve, garbage):
-    server = serve(answer(gzip.compress(PLAIN) + garbage, Content_Encoding="gzip"))
-
-    response = yield client.fetch(server.url)
-
-    assert response.body == PLAIN
-
-
 @gen.coroutine
 def test_gzip_members_are_put_together(client, serve):
     members = [gzip.compress(part) for part in (b"one", b"", PLAIN, b"three")]
@@ -177,48 +82,6 @@ def test_gzip_members_are_put_together(client, serve):
     response = yield client.fetch(server.url)
 
     assert response.body == b"one" + PLAIN + b"three"
-
-
-@all_codings
-@pytest.mark.parametrize("is_streamed", [False, True])
-@gen.coroutine
-def test_truncated_coding_is_an_error(client, serve, coding, is_streamed):
-    body, name = packed(coding, os.urandom(50_000))
-    server = serve(answer(body[:-9], Content_Encoding=name))
-    options = {"streaming_callback": lambda chunk: None} if is_streamed else {}
-
-    with pytest.raises(BadResponseError):
-        yield client.fetch(server.url, **options)
-
-
-@all_codings
-@gen.coroutine
-def test_broken_coding_is_an_error(client, serve, coding):
-    body, name = packed(coding, b",".join(b"%d" % n for n in range(20_000)))
-    broken = body[:20] + bytes(byte ^ 0xFF for byte in body[20:])
-    server = serve(answer(broken, Content_Encoding=name))
-
-    with pytest.raises(BadResponseError):
-        yield client.fetch(server.url)
-
-
-@pytest.mark.parametrize("coding", ["gzip", "br", "zstd"])
-@gen.coroutine
-def test_coding_that_is_none_is_an_error(client, serve, coding):
-    server = serve(answer(b"<p>not coded at all", Content_Encoding=coding))
-
-    with pytest.raises(BadResponseError):
-        yield client.fetch(server.url)
-
-
-@gen.coroutine
-def test_error_status_is_decoded_too(client, serve):
-    said = answer(gzip.compress(b"sorry"), "404 Not Found", Content_Encoding="gzip")
-    server = serve(said)
-
-    response = yield client.fetch(server.url, raise_error=False)
-
-    assert (response.code, response.body) == (404, b"sorry")
 
 
 # Limits.

@@ -1,7 +1,6 @@
 """Expect: 100-continue: when the body is sent, and when it is not."""
 
 import pytest
-from tornado.simple_httpclient import HTTPStreamClosedError
 
 from gencoro import gen
 from tests.helpers.http.peers import answer
@@ -164,15 +163,3 @@ def test_request_without_a_body_expects_nothing(client, serve):
     yield client.fetch(server.url, expect_100_continue=True)
 
     assert "Expect" not in server.requests[0].headers
-
-
-@gen.coroutine
-def test_server_that_leaves_instead_of_continuing_is_an_error(client, serve):
-    server = serve(lambda request: request.stream.close(), reads_bodies=False)
-
-    with pytest.raises((HTTPStreamClosedError, OSError)):
-        yield client.fetch(
-            server.url, method="PUT", body=b"body", expect_100_continue=True
-        )
-
-    assert server.used == [0]

@@ -1,8 +1,8 @@
 """Responses that end too early or never, or come in a strange rhythm."""
 
+import asyncio
 import gzip
 import ssl
-import time
 
 import pytest
 from tornado.simple_httpclient import HTTPStreamClosedError, HTTPTimeoutError
@@ -111,18 +111,19 @@ def test_server_that_falls_silent_runs_into_the_time_limit(cut):
 
 
 def test_server_that_never_ends_a_body_runs_into_the_time_limit():
-    started_at = time.monotonic()
-
     async def script(peer):
         await peer.request()
         await peer.send(head(b"Content-Length: 1000000"))
         while True:
-            await peer.send_apart(b"x")
+            sent_at.append(asyncio.get_running_loop().time())
+            await peer.send(b"x")
+            await asyncio.sleep(1)
 
-    result = exchange(script, request_timeout=0.1)
+    sent_at = []
+    result = exchange(script, request_timeout=7.5)
 
     assert str(result.outcome) == "Timeout during request"
-    assert 0.09 < time.monotonic() - started_at < 5.0
+    assert 7 <= sent_at[-1] - sent_at[0] <= 9
 
 
 @pytest.mark.parametrize("limits", [(0.02, 20.0), (20.0, 0.02), (0.02, 0.0)])
@@ -270,15 +271,6 @@ def test_blank_line_behind_a_response_is_no_harm():
     result = exchange(answers(head(b"Content-Length: 5") + b"hello\r\n"))
 
     assert getattr(result.outcome, "body", result.outcome) == b"hello"
-
-
-@pytest.mark.parametrize("length", [6, 1_000_000])
-def test_response_that_is_shorter_than_it_says_is_not_whole(length):
-    response = head(b"Content-Length: %d" % length) + b"hello"
-
-    result = exchange(answers(response, end=Peer.half_close))
-
-    assert is_plainly_closed(result.outcome), repr(result.outcome)
 
 
 def test_pieces_of_a_response_that_is_cut_were_handed_over():

@@ -1,5 +1,6 @@
-"""Callbacks that raise what a Future cannot take, or would take for its cancelling.
+"""Callbacks that raise: their error comes out as it is.
 
+But for what a Future cannot take, or would take for its cancelling.
 `exchange` asserts what matters besides: nothing hangs, nothing is left, and the client
 fetches well afterwards.
 """
@@ -13,6 +14,7 @@ from gencoro import gen
 from tests.helpers.http.faulty import GOOD, answers, exchange, says_nothing
 
 ERROR_BY_RAISED = {
+    ZeroDivisionError: ZeroDivisionError,
     StopIteration: RuntimeError,
     asyncio.CancelledError: HTTPStreamClosedError,
 }
@@ -56,8 +58,10 @@ def in_a_done_future(raised):
         future = asyncio.get_running_loop().create_future()
         if raised is asyncio.CancelledError:
             future.cancel()
+        elif raised is StopIteration:
+            future.set_exception(RuntimeError("no Future takes it"))
         else:
-            future.set_exception(RuntimeError("no Future takes StopIteration"))
+            future.set_exception(raised())
         return future
 
     return callback

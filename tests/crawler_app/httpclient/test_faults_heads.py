@@ -33,6 +33,8 @@ GARBAGE = {
     "HTTP/2": b"HTTP/2 200\r\nContent-Length: 2\r\n\r\nok",
     "HTTP/2.0": b"HTTP/2.0 200 OK\r\nContent-Length: 2\r\n\r\nok",
     "HTTP/3": b"HTTP/3.0 200 OK\r\nContent-Length: 2\r\n\r\nok",
+    "HTTP/0.9": b"HTTP/0.9 200 OK\r\nContent-Length: 2\r\n\r\nok",
+    "HTTP/1.2": b"HTTP/1.2 200 OK\r\nContent-Length: 2\r\n\r\nok",
     "HTTP/1": b"HTTP/1 200 OK\r\nContent-Length: 2\r\n\r\nok",
     "HTTP/1.10": b"HTTP/1.10 200 OK\r\nContent-Length: 2\r\n\r\nok",
     "HTTP/11": b"HTTP/11 200 OK\r\nContent-Length: 2\r\n\r\nok",
@@ -179,9 +181,7 @@ def test_name_of_a_header_is_found_in_any_case():
     assert result.was_reused
 
 
-@pytest.mark.parametrize(
-    "line", [b"X:", b"X: ", b"X:\t", b"X:   \t ", b"X :"[:1] + b":"]
-)
+@pytest.mark.parametrize("line", [b"X:", b"X: ", b"X:\t", b"X:   \t "])
 def test_header_without_a_value_is_empty(line):
     result = exchange(answers(head(line, LENGTH, b"Y:") + b"ok"))
 
@@ -254,13 +254,14 @@ def test_header_that_means_nothing_here_is_no_harm(line):
 def test_head_in_a_header_callback_is_that_of_the_final_response():
     lines = []
     informational = head(b"Link: </a>", status=b"103 Early Hints")
+    final = head(b"X:  y ", LENGTH)
 
     result = exchange(
-        answers(informational + head(b"X:  y ", LENGTH) + b"ok"),
-        header_callback=lines.append,
+        answers(informational + final + b"ok"), header_callback=lines.append
     )
 
-    assert getattr(result.outcome, "code", result.outcome) == 200
+    assert getattr(result.outcome, "raw_head", result.outcome) == final
+    assert "Link" not in result.outcome.headers
     assert lines[0] == "HTTP/1.1 200 OK\r\n"
     assert lines[-1] == "\r\n"
     assert [line.strip() for line in lines[1:-1]] == ["X: y", "Content-Length: 2"]

@@ -65,31 +65,7 @@ def test_limit_of_the_head_can_be_set(excess):
     result = exchange(answers(response), client={"max_header_size": 1_000})
 
     assert is_too_large(result.outcome) == bool(excess), repr(result.outcome)
-
-
-@pytest.mark.parametrize(
-    ("after", "part"),
-    [
-        (b"HTTP/1.1 200 ", b"O" * 1_000),
-        (b"HTTP/1.1 200 OK\r\n", b"x" * 1_000),
-        (b"HTTP/1.1 200 OK\r\nX: ", b"y" * 1_000),
-        (b"HTTP/1.1 200 OK\r\nX: ", b" " * 1_000),
-        (b"HTTP/1.1 200 OK\r\n", b"X: y\r\n" * 100),
-        (CONTINUE + b"HTTP/1.1 200 OK\r\n", b"X: y\r\n" * 100),
-        (b"HTTP/1.1 100 Continue\r\n", b"X: y\r\n" * 100),
-    ],
-)
-def test_endless_head_is_given_up(after, part):
-    result = exchange(repeats(part, after=after))
-
-    assert is_too_large(result.outcome), repr(result.outcome)
-    assert not result.was_reused
-
-
-def test_endless_blank_lines_are_given_up():
-    result = exchange(repeats(b"\r\n" * 500))
-
-    assert isinstance(result.outcome, (BadResponseError, ResponseTooLargeError))
+    assert not excess or "1000" in str(result.outcome)
 
 
 @pytest.mark.parametrize("count", [1, 10])
@@ -107,38 +83,7 @@ def test_eleventh_informational_answer_is_too_many():
     assert not result.was_reused
 
 
-@pytest.mark.parametrize(
-    "status", [b"100 Continue", b"102 Wait", b"103 Hints", b"199 "]
-)
-def test_endless_informational_answers_are_given_up(status):
-    result = exchange(repeats(head(status=status)))
-
-    assert isinstance(result.outcome, BadResponseError), repr(result.outcome)
-
-
 # Bodies.
-
-PARTS = {
-    "chunked": (CHUNKED, b"3e8\r\n" + bytes(1_000) + b"\r\n"),
-    "chunks of a byte": (CHUNKED, b"1\r\nx\r\n" * 200),
-    "until the end": (head(), bytes(1_000)),
-    "of one length": (head(b"Content-Length: 99999999999999"), bytes(1_000)),
-    "one chunk": (CHUNKED + b"fffffffffff\r\n", bytes(1_000)),
-}
-
-
-@pytest.mark.parametrize("kind", PARTS)
-@pytest.mark.parametrize("is_streamed", [False, True])
-def test_endless_body_is_given_up(kind, is_streamed):
-    pieces = []
-    streaming = {"streaming_callback": pieces.append} if is_streamed else {}
-    after, part = PARTS[kind]
-
-    result = exchange(repeats(part, after=after), client=LIMITED, **streaming)
-
-    assert is_too_large(result.outcome), repr(result.outcome)
-    assert not result.was_reused
-    assert sum(map(len, pieces)) <= BODY_LIMIT
 
 
 def test_announced_length_beyond_the_limit_is_refused_unread():
@@ -157,6 +102,7 @@ def test_announced_length_without_a_body_is_not_refused(method):
     result = exchange(answers(large), client=LIMITED, method=method)
 
     assert getattr(result.outcome, "code", result.outcome) == int(status[:3])
+    assert result.outcome.headers["Content-Length"] == "99999999"
     assert result.was_reused
 
 
@@ -184,6 +130,7 @@ def test_body_of_the_limit_is_accepted_and_one_byte_more_is_not(
 
     if excess:
         assert is_too_large(result.outcome), repr(result.outcome)
+        assert str(BODY_LIMIT) in str(result.outcome)
         assert sum(map(len, pieces)) <= BODY_LIMIT
     else:
         assert b"".join(pieces) + result.outcome.body == body
@@ -201,93 +148,6 @@ def test_encoded_body_beyond_the_limit_is_given_up_though_it_decodes_to_little()
     assert is_too_large(result.outcome), repr(result.outcome)
 
 
-def starts(packer):
-    """Return the header of a compressed stream that holds nothing yet."""
-    return packer.flush(zlib.Z_SYNC_FLUSH)
-
-
-NOTHING = b"\x00\x00\x00\xff\xff" * 200
-
-EMPTY_FOREVER = {
-    "gzip blocks": (b"gzip", starts(zlib.compressobj(wbits=31)), NOTHING),
-    "deflate blocks": (b"deflate", starts(zlib.compressobj()), NOTHING),
-    "gzip members": (b"gzip", b"", gzip.compress(b"") * 50),
-    "a gzip name": (b"gzip", b"\x1f\x8b\x08\x08\x00\x00\x00\x00\x00\x03", b"a" * 1_000),
-    "behind a member": (b"gzip", gzip.compress(b"hello"), bytes(1_000)),
-    "zeros behind zlib": (b"deflate", zlib.compress(b"hello"), bytes(1_000)),
-    # Skippable frames of zstd: by their nature nothing comes of them.
-    "zstd frames": (b"zstd", b"", b"\x50\x2a\x4d\x18\x08\x00\x00\x00" + bytes(8)),
-}
-
-
-@pytest.mark.parametrize("kind", EMPTY_FOREVER)
-@pytest.mark.parametrize("is_streamed", [False, True])
-def test_endless_bytes_that_decode_to_nothing_are_given_up(kind, is_streamed):
-    coding, start, part = EMPTY_FOREVER[kind]
-    streaming = {"streaming_callback": lambda piece: None} if is_streamed else {}
-    after = head(b"Content-Encoding: " + coding) + start
-
-    result = exchange(repeats(part * 10, after=after), client=LIMITED, **streaming)
-
-    # Where garbage is told at once, it need not be waited for.
-    assert isinstance(result.outcome, (ResponseTooLargeError, BadResponseError))
-    assert not result.was_reused
-
-
-def bomb(megabytes, wbits=31):
-    packer = zlib.compressobj(level=9, wbits=wbits)
-    parts = [packer.compress(bytes(1_000_000)) for _ in range(megabytes)]
-    return b"".join([*parts, packer.flush()])
-
-
-@pytest.mark.parametrize("codings", [b"gzip", b"gzip, gzip"])
-@pytest.mark.parametrize("is_streamed", [False, True])
-def test_bomb_is_given_up_before_it_is_unpacked(codings, is_streamed):
-    packed = bomb(20)
-    if codings == b"gzip, gzip":
-        packed = gzip.compress(packed)
-    pieces = []
-    streaming = {"streaming_callback": pieces.append} if is_streamed else {}
-    response = head(b"Content-Encoding: " + codings) + packed
-
-    result = exchange(
-        answers(response, end=Peer.half_close), client=LIMITED, **streaming
-    )
-
-    assert is_too_large(result.outcome), repr(result.outcome)
-    assert sum(map(len, pieces)) <= BODY_LIMIT
-
-
-def test_pieces_of_a_bomb_are_small():
-    pieces = []
-    packed = bomb(2)
-    response = head(b"Content-Encoding: gzip", b"Content-Length: %d" % len(packed))
-
-    result = exchange(answers(response + packed), streaming_callback=pieces.append)
-
-    assert getattr(result.outcome, "code", result.outcome) == 200
-    assert sum(map(len, pieces)) == 2_000_000
-    assert max(map(len, pieces)) <= 65536
-    assert result.was_reused
-
-
-# What stands between the pieces of a body.
-
-
-@pytest.mark.parametrize(
-    ("after", "part"),
-    [
-        (b"0\r\n", b"X: y\r\n" * 100),
-        (b"0\r\nX: ", b"y" * 1_000),
-        (b"5\r\nhello\r\n0\r\n", b"x" * 1_000),
-    ],
-)
-def test_endless_trailers_are_given_up(after, part):
-    result = exchange(repeats(part, after=CHUNKED + after))
-
-    assert is_too_large(result.outcome), repr(result.outcome)
-
-
 def test_trailers_within_the_limit_are_kept():
     announced = head(b"Transfer-Encoding: chunked", b"Trailer: X")
     trailer = b"X: " + b"y" * 10_000 + b"\r\n"
@@ -298,27 +158,88 @@ def test_trailers_within_the_limit_are_kept():
     assert result.was_reused
 
 
-@pytest.mark.parametrize(
-    ("after", "part"),
-    [
-        (b"5;", b"x" * 1_000),
-        (b"5;a=", b"x" * 1_000),
-        (b'5;a="', b"x" * 1_000),
-        (b"5", b";a=b" * 250),
-        (b"0;", b"x" * 1_000),
-        (b"", b"0" * 1_000),
-    ],
-)
-def test_endless_line_of_a_chunk_is_given_up(after, part):
-    result = exchange(repeats(part, after=CHUNKED + after))
+# Without an end.
 
-    assert isinstance(result.outcome, (ResponseTooLargeError, BadResponseError))
+
+def starts(packer):
+    """Return the header of a compressed stream that holds nothing yet."""
+    return packer.flush(zlib.Z_SYNC_FLUSH)
+
+
+def coded(coding):
+    return head(b"Content-Encoding: " + coding)
+
+
+LINE = b"HTTP/1.1 200 OK\r\n"
+FIELDS = b"X: y\r\n" * 100
+BLOCKS = b"\x00\x00\x00\xff\xff" * 2_000
+GZIP_NAME = b"\x1f\x8b\x08\x08\x00\x00\x00\x00\x00\x03"
+EXTENDED = b"1;" + b"x" * 10_000 + b"\r\ny\r\n"
+SKIPPABLE = b"\x50\x2a\x4d\x18\x08\x00\x00\x00" + bytes(8)
+
+TOO_LARGE = ResponseTooLargeError
+# Where garbage is told at once, it need not be waited for.
+EITHER = (ResponseTooLargeError, BadResponseError)
+
+# What comes first, what comes again and again, and the error.
+ENDLESS = {
+    "a reason": (b"HTTP/1.1 200 ", b"O" * 1_000, TOO_LARGE),
+    "a name": (LINE, b"x" * 1_000, TOO_LARGE),
+    "a value": (LINE + b"X: ", b"y" * 1_000, TOO_LARGE),
+    "blanks of a value": (LINE + b"X: ", b" " * 1_000, TOO_LARGE),
+    "headers": (LINE, FIELDS, TOO_LARGE),
+    "headers after 100": (CONTINUE + LINE, FIELDS, TOO_LARGE),
+    "headers of 100": (b"HTTP/1.1 100 Continue\r\n", FIELDS, TOO_LARGE),
+    "blank lines": (b"", b"\r\n" * 500, EITHER),
+    "100": (b"", head(status=b"100 Continue"), BadResponseError),
+    "102": (b"", head(status=b"102 Wait"), BadResponseError),
+    "103": (b"", head(status=b"103 Hints"), BadResponseError),
+    "199": (b"", head(status=b"199 "), BadResponseError),
+    "chunks": (CHUNKED, b"3e8\r\n" + bytes(1_000) + b"\r\n", TOO_LARGE),
+    "chunks of a byte": (CHUNKED, b"1\r\nx\r\n" * 200, TOO_LARGE),
+    "a body until the end": (head(), bytes(1_000), TOO_LARGE),
+    "a body": (head(b"Content-Length: 99999999999999"), bytes(1_000), TOO_LARGE),
+    "a chunk": (CHUNKED + b"fffffffffff\r\n", bytes(1_000), TOO_LARGE),
+    "trailers": (CHUNKED + b"0\r\n", FIELDS, TOO_LARGE),
+    "a trailer": (CHUNKED + b"0\r\nX: ", b"y" * 1_000, TOO_LARGE),
+    "a trailer's name": (CHUNKED + b"5\r\nhello\r\n0\r\n", b"x" * 1_000, TOO_LARGE),
+    "an extension": (CHUNKED + b"5;", b"x" * 1_000, EITHER),
+    "an extension's value": (CHUNKED + b"5;a=", b"x" * 1_000, EITHER),
+    "a quoted extension": (CHUNKED + b'5;a="', b"x" * 1_000, EITHER),
+    "extensions": (CHUNKED + b"5", b";a=b" * 250, EITHER),
+    "the last extension": (CHUNKED + b"0;", b"x" * 1_000, EITHER),
+    "a chunk's size": (CHUNKED, b"0" * 1_000, EITHER),
+    "extended chunks": (CHUNKED, EXTENDED, EITHER),
+    # Bytes that decode to nothing.
+    "gzip blocks": (
+        coded(b"gzip") + starts(zlib.compressobj(wbits=31)),
+        BLOCKS,
+        EITHER,
+    ),
+    "deflate blocks": (coded(b"deflate") + starts(zlib.compressobj()), BLOCKS, EITHER),
+    "gzip members": (coded(b"gzip"), gzip.compress(b"") * 500, EITHER),
+    "a gzip name": (coded(b"gzip") + GZIP_NAME, b"a" * 10_000, EITHER),
+    "zeros behind gzip": (coded(b"gzip") + gzip.compress(b"x"), bytes(10_000), EITHER),
+    "zeros behind zlib": (
+        coded(b"deflate") + zlib.compress(b"x"),
+        bytes(10_000),
+        EITHER,
+    ),
+    # Skippable frames of zstd: by their nature nothing comes of them.
+    "zstd frames": (coded(b"zstd"), SKIPPABLE * 10, EITHER),
+}
+
+
+@pytest.mark.parametrize("kind", ENDLESS)
+@pytest.mark.parametrize("is_streamed", [False, True])
+def test_what_has_no_end_is_given_up(kind, is_streamed):
+    pieces = []
+    streaming = {"streaming_callback": pieces.append} if is_streamed else {}
+    after, part, errors = ENDLESS[kind]
+
+    result = exchange(repeats(part, after=after), client=LIMITED, **streaming)
+
+    assert isinstance(result.outcome, errors), repr(result.outcome)
+    assert str(result.outcome)
     assert not result.was_reused
-
-
-def test_chunks_that_are_nearly_all_extension_are_given_up():
-    part = b"1;" + b"x" * 10_000 + b"\r\ny\r\n"
-
-    result = exchange(repeats(part, after=CHUNKED), client=LIMITED)
-
-    assert isinstance(result.outcome, (ResponseTooLargeError, BadResponseError))
+    assert sum(map(len, pieces)) <= BODY_LIMIT

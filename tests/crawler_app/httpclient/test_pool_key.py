@@ -120,55 +120,47 @@ def test_plain_connection_is_not_used_for_https(client, serve):
     assert server.used == [0]
 
 
+PARTING_TLS_OPTIONS = {
+    "validate_cert": ("trusting", "careless"),
+    "ca_certs": ("blind", "careless"),
+    "other_ca_certs": ("careless", "careless_of_others"),
+    "client_cert": ("trusting", "mine"),
+    "other_client_cert": ("mine", "others"),
+    "ssl_options": ("trusting", "as_dict"),
+    "other_ssl_options": ("as_dict", "mine_as_dict"),
+    "context": ("trusting", "context"),
+    "other_context": ("context", "other_context"),
+}
+
+
+@pytest.fixture
 def tls_options(certificates, other_certificates):
-    """Return requests that differ in one TLS option, by the option's name."""
+    """Return options of requests by the names that the table above uses."""
+    ca = certificates.ca
     cert, key = certificates.client_files("one")
     other_cert, other_key = certificates.client_files("other")
-    ca = certificates.ca
-    trusting = {"ca_certs": ca}
-    contexts = [ssl.create_default_context(cafile=ca) for _ in range(2)]
-    mine = trusting | {"client_cert": cert, "client_key": key}
+    files = {"certfile": cert, "keyfile": key}
     return {
-        "validate_cert": (trusting, trusting | {"validate_cert": False}),
-        "ca_certs": ({"validate_cert": False}, trusting | {"validate_cert": False}),
-        "other_ca_certs": (
-            trusting | {"validate_cert": False},
-            {"ca_certs": other_certificates.ca, "validate_cert": False},
-        ),
-        "client_cert": (trusting, mine),
-        "other_client_cert": (
-            mine,
-            trusting | {"client_cert": other_cert, "client_key": other_key},
-        ),
-        "ssl_options": (trusting, {"ssl_options": {"ca_certs": ca}}),
-        "other_ssl_options": (
-            {"ssl_options": {"ca_certs": ca}},
-            {"ssl_options": {"ca_certs": ca, "certfile": cert, "keyfile": key}},
-        ),
-        "context": (trusting, {"ssl_options": contexts[0]}),
-        "other_context": ({"ssl_options": contexts[0]}, {"ssl_options": contexts[1]}),
+        "blind": {"validate_cert": False},
+        "trusting": {"ca_certs": ca},
+        "careless": {"ca_certs": ca, "validate_cert": False},
+        "careless_of_others": {
+            "ca_certs": other_certificates.ca,
+            "validate_cert": False,
+        },
+        "mine": {"ca_certs": ca, "client_cert": cert, "client_key": key},
+        "others": {"ca_certs": ca, "client_cert": other_cert, "client_key": other_key},
+        "as_dict": {"ssl_options": {"ca_certs": ca}},
+        "mine_as_dict": {"ssl_options": {"ca_certs": ca, **files}},
+        "context": {"ssl_options": ssl.create_default_context(cafile=ca)},
+        "other_context": {"ssl_options": ssl.create_default_context(cafile=ca)},
     }
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "validate_cert",
-        "ca_certs",
-        "other_ca_certs",
-        "client_cert",
-        "other_client_cert",
-        "ssl_options",
-        "other_ssl_options",
-        "context",
-        "other_context",
-    ],
-)
+@pytest.mark.parametrize("name", PARTING_TLS_OPTIONS)
 @gen.coroutine
-def test_tls_option_parts_connections(
-    client, secure_web, certificates, other_certificates, name
-):
-    one, other = tls_options(certificates, other_certificates)[name]
+def test_tls_option_parts_connections(client, secure_web, tls_options, name):
+    one, other = (tls_options[each] for each in PARTING_TLS_OPTIONS[name])
 
     yield fetch_each(client, secure_web.url, one, other, one, other)
 

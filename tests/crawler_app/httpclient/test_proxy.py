@@ -44,14 +44,6 @@ def test_name_is_left_to_the_proxy_to_resolve(client, web, proxy):
 
 
 @gen.coroutine
-def test_connection_to_the_proxy_is_used_again(client, web, proxy):
-    for _ in range(3):
-        yield client.fetch(web.url, **proxy.options)
-
-    assert proxy.used == [0, 0, 0]
-
-
-@gen.coroutine
 def test_proxy_may_be_a_default(make_client, web, proxy):
     client = make_client(defaults=proxy.options)
 
@@ -113,15 +105,6 @@ def test_certificate_is_that_of_the_server_behind_the_tunnel(
         )
 
     assert response.body == b"hello"
-
-
-@gen.coroutine
-def test_tunnel_is_used_again(secure_client, secure_web, proxy):
-    for _ in range(3):
-        yield secure_client.fetch(secure_web.url, **proxy.options)
-
-    assert len(proxy.heads) == 1
-    assert secure_web.used == [0, 0, 0]
 
 
 @gen.coroutine

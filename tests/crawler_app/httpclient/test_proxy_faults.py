@@ -105,23 +105,6 @@ def test_silent_proxy_is_within_the_connect_timeout(client, serve, virtual_clock
     assert [request.method for request in server.requests] == ["CONNECT"]
 
 
-@pytest.mark.parametrize("way", ["cancel", "close"])
-@gen.coroutine
-def test_giving_up_amid_connect_leaves_nothing(make_client, serve, way):
-    server = serve(lambda request: None)
-    client = make_client()
-    future = client.fetch(
-        "https://a.test/", proxy_host="127.0.0.1", proxy_port=server.port
-    )
-    yield server.came(1)
-
-    (future.cancel if way == "cancel" else client.close)()
-    gone = yield server.gone(0)
-
-    assert gone
-    assert future.cancelled() or isinstance(future.exception(), HTTPStreamClosedError)
-
-
 @pytest.mark.parametrize("turns", range(20))
 @pytest.mark.parametrize("way", ["cancel", "close"])
 @gen.coroutine

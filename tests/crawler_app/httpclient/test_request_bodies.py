@@ -3,7 +3,6 @@
 import asyncio
 
 import pytest
-from tornado.httpclient import HTTPClientError
 
 from gencoro import gen
 from tests.helpers.http.peers import answer
@@ -99,34 +98,6 @@ def test_produced_body_of_another_length_is_an_error(client, serve, produce, len
     assert gone
 
 
-@pytest.mark.parametrize("when", ["at_once", "later", "natively"])
-@gen.coroutine
-def test_error_of_a_producer_comes_out_as_it_is(client, serve, when):
-    server = serve(HELLO)
-
-    def at_once(write):
-        write(b"x")
-        raise ZeroDivisionError("of the producer")
-
-    @gen.coroutine
-    def later(write):
-        yield write(b"x")
-        raise ZeroDivisionError("of the producer")
-
-    async def natively(write):
-        await write(b"x")
-        raise ZeroDivisionError("of the producer")
-
-    produce = {"at_once": at_once, "later": later, "natively": natively}[when]
-
-    with pytest.raises(ZeroDivisionError, match="of the producer"):
-        yield client.fetch(server.url, method="PUT", body_producer=produce)
-    gone = yield server.gone(0)
-
-    assert gone
-    assert server.requests == []
-
-
 @gen.coroutine
 def test_producer_waits_for_a_server_that_does_not_read(client, serve, virtual_clock):
     written = 0
@@ -163,67 +134,3 @@ def test_producer_waits_for_a_server_that_does_not_read(client, serve, virtual_c
     # What the buffers of the kernel hold, and little more.
     assert 0 < stalled_at < count * len(part) / 4
     assert written == count * len(part)
-
-
-@gen.coroutine
-def test_producer_is_told_that_nobody_listens_any_more(client, serve):
-    ended = []
-
-    @gen.coroutine
-    def produce(write):
-        try:
-            while True:
-                yield write(bytes(65536))
-        finally:
-            ended.append(True)
-
-    server = serve(answer(b"enough", "413 Too Large"), reads_bodies=False)
-
-    response = yield client.fetch(
-        server.url, method="PUT", body_producer=produce, raise_error=False
-    )
-    yield gen.moment
-
-    assert (response.code, response.body) == (413, b"enough")
-    assert ended == [True]
-
-
-@gen.coroutine
-def test_cancelling_ends_the_producer(client, serve):
-    ended = []
-
-    @gen.coroutine
-    def produce(write):
-        try:
-            yield write(b"x")
-            yield asyncio.Future()
-        finally:
-            ended.append(True)
-
-    server = serve(HELLO, reads_bodies=False)
-    server.script = lambda request: None
-    future = client.fetch(server.url, method="PUT", body_producer=produce)
-    yield server.came(1)
-
-    future.cancel()
-    gone = yield server.gone(0)
-
-    assert gone
-    assert ended == [True]
-
-
-@gen.coroutine
-def test_error_status_without_reading_the_body_reaches_the_caller(client, serve):
-    # The server answers, and closes with most of a large body unread.
-    @gen.coroutine
-    def script(request):
-        yield request.stream.write(answer(b"no", "403 No", Connection="close"))
-        request.stream.close()
-
-    server = serve(script, reads_bodies=False)
-
-    with pytest.raises((HTTPClientError, OSError)) as caught:
-        yield client.fetch(server.url, method="PUT", body=bytes(100_000))
-
-    # Best effort: a reset may overtake the answer.
-    assert getattr(caught.value, "code", 403) in (403, 599)

@@ -5,6 +5,7 @@ import re
 import weakref
 
 import pytest
+import tornado
 from tornado.httputil import HTTPHeaders
 
 from crawler_app.httpclient import PooledHTTPResponse
@@ -34,18 +35,6 @@ def test_request_of_a_plain_url_has_no_more_than_it_needs(client, serve):
     assert first == "GET / HTTP/1.1"
     # An HTTP/1.1 connection is kept without a word.
     assert names == ["Accept-Encoding", "Host", "User-Agent"]
-
-
-@gen.coroutine
-def test_codings_that_can_be_undone_are_asked_for(client, serve):
-    server = serve(HELLO)
-
-    yield client.fetch(server.url)
-    yield client.fetch(server.url, headers={"Accept-Encoding": "x"})
-
-    (asked,) = fields(server.requests[0], "Accept-Encoding")
-    assert re.split(r",\s*", asked) == ["gzip", "deflate", "br", "zstd"]
-    assert fields(server.requests[1], "Accept-Encoding") == ["x"]
 
 
 @pytest.mark.parametrize(
@@ -135,76 +124,87 @@ def test_host_comes_first(client, serve):
     assert lines_of(server.requests[0])[1].startswith("Host: ")
 
 
-@gen.coroutine
-def test_header_may_come_several_times(client, serve):
-    server = serve(HELLO)
+def several(name, *values):
     headers = HTTPHeaders()
-    for value in ("one", "two", "three, four"):
-        headers.add("X-Many", value)
-
-    yield client.fetch(server.url, headers=headers)
-
-    assert fields(server.requests[0], "X-Many") == ["one", "two", "three, four"]
+    for value in values:
+        headers.add(name, value)
+    return headers
 
 
+FORM = "application/x-www-form-urlencoded"
+PUT = {"method": "PUT", "body": b"x"}
+POST = {"method": "POST", "body": b""}
+NO_BODY = {"method": "PUT", "allow_nonstandard_methods": True}
+
+# What is asked for, a name, and the values that are sent for it.
+FIELDS = {
+    "codings": ({}, "Accept-Encoding", ["gzip, deflate, br, zstd"]),
+    "own codings": ({"headers": {"Accept-Encoding": "x"}}, "Accept-Encoding", ["x"]),
+    "several": ({"headers": several("X", "1", "2", "3, 4")}, "X", ["1", "2", "3, 4"]),
+    "latin-1": ({"headers": {"X": "b\xe4r"}}, "X", ["b\xe4r"]),
+    "a tab": ({"headers": {"X": "a\tb"}}, "X", ["a\tb"]),
+    "bytes": ({"headers": {"X": b"c"}}, "X", ["c"]),
+    "no agent": ({}, "User-Agent", [f"Tornado/{tornado.version}"]),
+    "an agent": ({"headers": {"User-Agent": "x"}}, "User-Agent", ["x"]),
+    "two agents": (
+        {"user_agent": "option", "headers": {"User-Agent": "x"}},
+        "User-Agent",
+        ["option"],
+    ),
+    "a user": ({"auth_username": "other"}, "Authorization", ["Basic b3RoZXI6"]),
+    "no password": (
+        {"auth_username": "other", "auth_password": ""},
+        "Authorization",
+        ["Basic b3RoZXI6"],
+    ),
+    "no user": ({"auth_password": "x"}, "Authorization", ["Basic Ong="]),
+    "a user and a header": (
+        {"auth_username": "me", "headers": {"Authorization": "Bearer x"}},
+        "Authorization",
+        ["Basic bWU6"],
+    ),
+    # RFC 9110, 8.6: a method that could have a body says so even if it is empty.
+    "length of nothing": (POST, "Content-Length", ["0"]),
+    "length of UTF-8": ({"method": "PUT", "body": "ü"}, "Content-Length", ["2"]),
+    "length of no body": (NO_BODY, "Content-Length", ["0"]),
+    "no length": ({"method": "DELETE"}, "Content-Length", []),
+    "a form": (POST, "Content-Type", [FORM]),
+    "no form": (POST | {"headers": {"content-type": "a/b"}}, "Content-Type", ["a/b"]),
+    "no type": (PUT, "Content-Type", []),
+    "no expectation": ({"expect_100_continue": True}, "Expect", []),
+}
+
+
+@pytest.mark.parametrize("what", FIELDS)
 @gen.coroutine
-def test_header_is_latin1(client, serve):
+def test_field_is_sent_as_it_is_asked_for(client, serve, what):
+    options, name, values = FIELDS[what]
     server = serve(HELLO)
 
-    yield client.fetch(
-        server.url, headers={"Foo": "b\xe4r", "Tab": "a\tb", "Bytes": b"c"}
-    )
+    yield client.fetch(server.url, **options)
 
-    assert b"\r\nFoo: b\xe4r\r\n" in server.requests[0].head
-    assert fields(server.requests[0], "Tab") == ["a\tb"]
-    assert fields(server.requests[0], "Bytes") == ["c"]
-
-
-@gen.coroutine
-def test_user_agent_of_the_option_wins_over_the_header(client, serve):
-    server = serve(HELLO)
-
-    yield client.fetch(server.url, user_agent="option", headers={"User-Agent": "x"})
-    yield client.fetch(server.url, headers={"User-Agent": "header"})
-    yield client.fetch(server.url)
-
-    agents = [fields(request, "User-Agent") for request in server.requests]
-    assert agents[:2] == [["option"], ["header"]]
-    assert agents[2][0].startswith("Tornado/")
+    (request,) = server.requests
+    assert fields(request, name) == values
 
 
 @pytest.mark.parametrize(
-    ("userinfo", "options", "sent"),
+    ("userinfo", "sent"),
     [
-        ("me:secret@", {}, "bWU6c2VjcmV0"),
-        ("me@", {}, "bWU6"),
-        ("m%40e:s%3Aecret@", {}, "bUBlOnM6ZWNyZXQ="),
-        ("me:secret@", {"auth_username": "other"}, "bWU6c2VjcmV0"),
-        ("", {"auth_username": "other", "auth_password": ""}, "b3RoZXI6"),
+        ("me:secret@", "bWU6c2VjcmV0"),
+        ("me@", "bWU6"),
+        ("m%40e:s%3Aecret@", "bUBlOnM6ZWNyZXQ="),
     ],
 )
 @gen.coroutine
-def test_credentials_are_sent_once(client, serve, userinfo, options, sent):
+def test_credentials_of_the_url_are_sent_once(client, serve, userinfo, sent):
     server = serve(HELLO)
+    url = server.url.replace("//", f"//{userinfo}") + "/x"
 
-    response = yield client.fetch(
-        server.url.replace("//", f"//{userinfo}") + "/x", **options
-    )
+    response = yield client.fetch(url, auth_username="other")
 
     assert fields(server.requests[0], "Authorization") == [f"Basic {sent}"]
     assert b"@" not in server.requests[0].head
     assert response.code == 200
-
-
-@gen.coroutine
-def test_credentials_win_over_a_header(client, serve):
-    server = serve(HELLO)
-
-    yield client.fetch(
-        server.url, auth_username="me", headers={"Authorization": "Bearer x"}
-    )
-
-    assert fields(server.requests[0], "Authorization") == ["Basic bWU6"]
 
 
 @gen.coroutine
@@ -220,34 +220,6 @@ def test_response_has_the_head_as_it_was_sent(client, serve):
     assert response.request_head.endswith(b"\r\n\r\n")
 
 
-@gen.coroutine
-def test_method_with_a_body_says_how_long_it_is(client, serve):
-    server = serve(HELLO)
-
-    yield client.fetch(server.url, method="POST", body=b"")
-    yield client.fetch(server.url, method="PUT", body="ü")
-    yield client.fetch(server.url, method="PUT", allow_nonstandard_methods=True)
-    yield client.fetch(server.url, method="DELETE")
-
-    lengths = [fields(request, "Content-Length") for request in server.requests]
-    # RFC 9110, 8.6: a method that could have a body says so even if it is empty.
-    assert lengths == [["0"], ["2"], ["0"], []]
-
-
-@gen.coroutine
-def test_post_is_a_form_unless_it_says_otherwise(client, serve):
-    server = serve(HELLO)
-
-    yield client.fetch(server.url, method="POST", body=b"")
-    yield client.fetch(
-        server.url, method="POST", body=b"", headers={"content-type": "a/b"}
-    )
-    yield client.fetch(server.url, method="PUT", body=b"")
-
-    types = [fields(request, "Content-Type") for request in server.requests]
-    assert types == [["application/x-www-form-urlencoded"], ["a/b"], []]
-
-
 @pytest.mark.parametrize("values", [("5", "5"), ("5", "4")], ids=["same", "other"])
 @pytest.mark.parametrize("has_body", [True, False])
 @pytest.mark.parametrize("name", ["Content-Length", "Transfer-Encoding", "Host"])
@@ -256,13 +228,12 @@ def test_header_that_must_be_there_once_is_not_sent_twice(
     client, serve, name, has_body, values
 ):
     server = serve(HELLO)
-    headers = HTTPHeaders()
-    for value in values:
-        headers.add(name, value)
-    options = {"method": "PUT", "body_producer": lambda write: write(b"12345")}
+    options = {"headers": several(name, *values)}
+    if has_body:
+        options |= {"method": "PUT", "body_producer": lambda write: write(b"12345")}
 
     with pytest.raises(ValueError, match=f"{name} is there more than once"):
-        yield client.fetch(server.url, headers=headers, **(options if has_body else {}))
+        yield client.fetch(server.url, **options)
 
     assert server.streams == []
 
