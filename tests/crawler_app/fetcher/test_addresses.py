@@ -15,8 +15,6 @@ from crawler_app.fetcher.addresses import (
     require_public_host,
 )
 
-pytestmark = pytest.mark.usefixtures("no_socket_is_left")
-
 PUBLIC = [
     "1.1.1.1",
     "8.8.8.8",
