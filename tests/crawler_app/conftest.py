@@ -4,10 +4,11 @@ import contextlib
 import gc
 import os
 import pathlib
-import subprocess
-import sys
 
 import pytest
+
+from tests.helpers.scripts import start_python
+from tests.helpers.site import Site
 
 
 @pytest.fixture
@@ -40,20 +41,20 @@ def no_socket_is_left(sockets):
 @pytest.fixture
 def start_script():
     """Start scripts in processes of their own, which are killed at the end."""
-    started = []
+    with contextlib.ExitStack() as processes:
 
-    def start(source, *arguments):
-        started.append(
-            subprocess.Popen(
-                [sys.executable, "-c", source, *arguments],
-                env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
-                stdout=subprocess.PIPE,
-                text=True,
+        def start(source, *arguments, **options):
+            process = processes.enter_context(
+                start_python("-c", source, *arguments, **options)
             )
-        )
-        return started[-1]
+            processes.callback(process.kill)
+            return process
 
-    yield start
-    for process in started:
-        with process:
-            process.kill()
+        yield start
+
+
+@pytest.fixture
+def site():
+    site = Site()
+    yield site
+    site.stop()

@@ -16,6 +16,7 @@ from crawler_app.errors import ConfigError
 from crawler_app.frontier.sqlite import SqliteFrontier
 from crawler_app.index import PageIndex
 from crawler_app.models import Candidate
+from tests.helpers.scripts import IMPORTS
 
 COOKBOOK = Schema(
     "a cookbook",
@@ -260,7 +261,7 @@ def count_in_read_only_file_system(path):
         ["unshare", "-m", "sh", "-c", f'{mount} && exec "$@"', "sh"]
         + [sys.executable, "-c", COUNT, path],
         check=False,
-        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
+        env=os.environ | IMPORTS,
         capture_output=True,
         text=True,
         timeout=60,

@@ -50,17 +50,9 @@ def directory(path):
 
 
 @pytest.fixture
-def locker(directory, path):
+def locker(directory, path, start_script):
     """Start another process that holds the lock of the directory."""
-    with subprocess.Popen(
-        [sys.executable, "-c", LOCKER, path],
-        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    ) as process:
-        yield process
-        process.kill()
+    return start_script(LOCKER, path, stdin=subprocess.PIPE)
 
 
 def test_new_directory_is_made_with_its_parents(path):

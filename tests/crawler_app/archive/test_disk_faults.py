@@ -10,6 +10,7 @@ import pytest
 from crawler_app.archive.captures import Captures
 from crawler_app.archive.totals import summary
 from crawler_app.errors import ArchiveError, ConfigError
+from tests.helpers.scripts import IMPORTS
 
 # Archives pages until the file has reached the limit, then as much as it can.
 CROWDED_CRAWL = """
@@ -48,7 +49,7 @@ def test_a_full_disk_is_told_of_and_nothing_torn_is_left(
     ended = subprocess.run(
         [sys.executable, "-c", CROWDED_CRAWL, tmp_path, str(limit)],
         check=True,
-        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
+        env=os.environ | IMPORTS,
         capture_output=True,
         text=True,
         timeout=60,

@@ -1,4 +1,5 @@
-"""A Chromium for the tests of pages; what they may ask of it is in `looking`.
+"""A Chromium for the tests of pages; what they may ask of it is in
+`tests.helpers.chromium_page`.
 
 Skipped, with the reason, where Chromium or its driver is missing.  What a page does there
 has nothing to do with the version of Python, so these tests run on one interpreter only.
@@ -9,7 +10,6 @@ import fcntl
 import os
 import pathlib
 import shutil
-import sys
 from collections.abc import Iterator
 
 import pytest
@@ -17,9 +17,6 @@ from selenium import webdriver
 from selenium.webdriver.chrome.service import Service
 
 HERE = pathlib.Path(__file__).parent
-
-# The helper beside the tests (looking) is a plain module.
-sys.path.insert(0, str(HERE))
 
 FLAGS = [
     "--headless=new",

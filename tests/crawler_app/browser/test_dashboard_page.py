@@ -5,12 +5,6 @@ import contextlib
 import threading
 
 import pytest
-from looking import (
-    accessibility_faults,
-    console_errors,
-    requested_urls,
-    scrolls_sideways,
-)
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support import expected_conditions as expected
@@ -25,6 +19,12 @@ from crawler_app.crawler import Crawler
 from crawler_app.dashboard import Dashboard
 from gencoro import gen
 from gencoro.ioloop import IOLoop
+from tests.helpers.chromium_page import (
+    accessibility_faults,
+    console_errors,
+    requested_urls,
+    scrolls_sideways,
+)
 
 # A title that would run if it became markup.
 EVIL = "<img src=x onerror=console.error('run')>"

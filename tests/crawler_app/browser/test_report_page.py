@@ -1,12 +1,6 @@
 """The page of a report, as Chromium shows it."""
 
 import pytest
-from looking import (
-    accessibility_faults,
-    console_errors,
-    requested_urls,
-    scrolls_sideways,
-)
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
@@ -18,6 +12,12 @@ from crawler_app.report import gather, render_html
 from crawler_app.report.findings import Broken, HeldLink
 from gencoro import gen
 from gencoro.ioloop import IOLoop
+from tests.helpers.chromium_page import (
+    accessibility_faults,
+    console_errors,
+    requested_urls,
+    scrolls_sideways,
+)
 
 LONG = "http://a.test/" + "long" * 400
 

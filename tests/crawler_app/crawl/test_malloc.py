@@ -6,6 +6,8 @@ import sys
 
 import pytest
 
+from tests.helpers.scripts import IMPORTS
+
 # Parses pages one after the other, and tells how many page faults each of them took.
 PARSE_PAGES = """
 import resource, sys
@@ -29,9 +31,7 @@ print((faults() - before) / 100)
 def faults_a_page(how):
     command = [sys.executable, "-c", PARSE_PAGES, how]
     # Settings of the C library's own would go before ours.
-    return float(
-        subprocess.check_output(command, env={"PYTHONPATH": ":".join(sys.path)})
-    )
+    return float(subprocess.check_output(command, env=IMPORTS))
 
 
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="it is glibc's habit")

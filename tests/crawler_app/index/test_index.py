@@ -6,8 +6,6 @@ import itertools
 import os
 import random
 import sqlite3
-import subprocess
-import sys
 import unicodedata
 
 import pytest
@@ -166,16 +164,9 @@ def languages():
 
 
 @pytest.fixture
-def writer(path):
+def writer(path, start_script):
     """A process that adds pages, and is killed at the end."""
-    with subprocess.Popen(
-        [sys.executable, "-c", WRITER, path],
-        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
-        stdout=subprocess.PIPE,
-        text=True,
-    ) as process:
-        yield process
-        process.kill()
+    return start_script(WRITER, path)
 
 
 def url(path):

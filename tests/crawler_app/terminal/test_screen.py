@@ -14,8 +14,8 @@ import sys
 import pytest
 from rich.console import Console
 
-from crawler_app.terminal import screen
-from crawler_app.terminal.showing import shown_on
+from crawler_app.terminal import screen, shown_on
+from tests.helpers.scripts import IMPORTS
 
 FAREWELL = "Ctrl-C stops; what is found is kept"
 
@@ -251,7 +251,7 @@ def test_rows_that_a_narrower_terminal_has_made_are_wiped(sample):
 def crawling(terminal, *, gap_s=60.0, error=""):
     with subprocess.Popen(
         [sys.executable, "-c", CRAWL.format(gap_s=gap_s, error=error)],
-        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path), "COLUMNS": "80"},
+        env=os.environ | IMPORTS | {"COLUMNS": "80"},
         stdin=subprocess.DEVNULL,
         stdout=terminal.file,
         stderr=terminal.file,

@@ -1,7 +1,8 @@
 """What the tests of pages look for is found where it is, and only there."""
 
 import pytest
-from looking import (
+
+from tests.helpers.chromium_page import (
     accessibility_faults,
     console_errors,
     requested_urls,

@@ -1,0 +1,18 @@
+"""Python in processes of its own, which import what the tests import."""
+
+import os
+import subprocess
+import sys
+from typing import Any
+
+__all__ = ["IMPORTS", "start_python"]
+
+# Part of an environment.
+IMPORTS = {"PYTHONPATH": os.pathsep.join(sys.path)}
+
+
+def start_python(*arguments: object, **options: Any) -> subprocess.Popen[Any]:
+    """Start the interpreter of the tests; by default its output is read as text."""
+    options = {"stdout": subprocess.PIPE, "text": True} | options
+    options["env"] = options.get("env", os.environ) | IMPORTS
+    return subprocess.Popen([sys.executable, *map(str, arguments)], **options)
