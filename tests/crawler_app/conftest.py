@@ -7,6 +7,7 @@ import pathlib
 
 import pytest
 
+from tests.helpers.command_line import CommandLine
 from tests.helpers.scripts import start_python
 from tests.helpers.site import Site
 
@@ -51,6 +52,12 @@ def start_script():
             return process
 
         yield start
+
+
+@pytest.fixture
+def gencrawl(capsys):
+    """Run commands in this process; each gives its status and what it printed."""
+    return CommandLine(capsys)
 
 
 @pytest.fixture

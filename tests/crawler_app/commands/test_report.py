@@ -1,13 +1,11 @@
 """The command ``report``, after crawls of a real site."""
 
-import json
 import stat
 import subprocess
 import sys
 
 import pytest
 
-from crawler_app.commands.main import main
 from crawler_app.config import CrawlConfig
 from crawler_app.directory import CrawlDirectory
 from crawler_app.directory.stores import open_stores
@@ -28,41 +26,52 @@ sys.exit(main.main(sys.argv[1:]))
 
 
 @pytest.fixture
-def crawled(site, tmp_path):
+def directory(tmp_path):
+    return tmp_path / "crawl"
+
+
+@pytest.fixture
+def crawl(gencrawl, site, directory):
+    """Crawl the site into the directory."""
+
+    def crawl(*options):
+        ended = gencrawl("crawl", site.url, "--into", directory, "--quiet", *options)
+        assert ended.status == 0
+
+    return crawl
+
+
+@pytest.fixture
+def report(gencrawl, directory):
+    return lambda *options: gencrawl("report", directory, *options)
+
+
+@pytest.fixture
+def report_json(gencrawl, directory):
+    return lambda: gencrawl.json("report", directory, "--format", "json")
+
+
+@pytest.fixture
+def crawled(site, crawl, directory):
     """Crawl a site with a link to nowhere; return the directory."""
     site.page("/", "a", "b", "gone")
     site.page("/a", "moved")
     site.page("/b", title="The b")
     site.redirect("/moved", to="/gone")
-    return crawl(site, tmp_path)
-
-
-def crawl(site, tmp_path, *options):
-    directory = tmp_path / "crawl"
-    assert main(["crawl", site.url, "--into", str(directory), "--quiet", *options]) == 0
+    crawl()
     return directory
 
 
-def report(directory, *options):
-    return main(["report", str(directory), *map(str, options)])
+def test_page_is_written_into_the_directory_of_the_crawl(crawled, report):
+    ended = report()
 
-
-def json_of(directory, capsys, *options):
-    capsys.readouterr()
-    assert report(directory, "--format", "json", *options) == 0
-    return json.loads(capsys.readouterr().out)
-
-
-def test_page_is_written_into_the_directory_of_the_crawl(crawled, capsys):
-    assert report(crawled) == 0
-
+    assert ended == (0, "", f"Wrote {crawled}/report.html\n")
     page = (crawled / "report.html").read_text(encoding="utf-8")
     assert "<h1>1 broken URL</h1>" in page
-    assert capsys.readouterr().err == f"Wrote {crawled}/report.html\n"
 
 
-def test_broken_link_is_told_with_pages_and_words(crawled, site, capsys):
-    (broken,) = json_of(crawled, capsys)["broken"]
+def test_broken_link_is_told_with_pages_and_words(crawled, site, report_json):
+    (broken,) = report_json()["broken"]
 
     assert broken["url"] == f"{site.url}gone"
     assert broken["links"] == [
@@ -76,74 +85,79 @@ def test_broken_link_is_told_with_pages_and_words(crawled, site, capsys):
     ]
 
 
-def test_links_are_found_on_pages_that_have_not_changed_since(site, tmp_path, capsys):
+def test_links_are_found_on_pages_that_have_not_changed_since(site, crawl, report_json):
     site.page("/", "gone", headers={"Etag": '"1"'})
-    directory = crawl(site, tmp_path)
-    crawl(site, tmp_path)
+    crawl()
+    crawl()
 
-    found = json_of(directory, capsys)
+    found = report_json()
 
     assert found["statuses"] == {"304": 1, "404": 1}
     assert [link["page"] for link in found["broken"][0]["links"]] == [site.url]
     assert found["compared"]["unchanged"] == 1
 
 
-def test_crawl_that_a_limit_has_ended(site, tmp_path, capsys):
+def test_crawl_that_a_limit_has_ended(site, crawl, report):
     site.page("/", "gone", "a")
-    directory = crawl(site, tmp_path, "--max-pages", "1")
+    crawl("--max-pages", "1")
 
-    assert report(directory, "--fail-on", "broken", "--quiet") == 0
-    assert "The crawl has not come to its end." in capsys.readouterr().err
+    ended = report("--fail-on", "broken", "--quiet")
+
+    assert ended.status == 0
+    assert "The crawl has not come to its end." in ended.err
 
 
 @pytest.mark.parametrize(
-    ("name", "beginning"),
-    [("r.json", "{"), ("r.md", "# 1 broken"), ("R.HTM", "<!DOCTYPE html>")],
+    ("options", "beginning"),
+    [
+        (["--output", "r.json"], "{"),
+        (["--output", "r.md"], "# 1 broken"),
+        (["--output", "R.HTM"], "<!DOCTYPE html>"),
+        (["--output", "r.json", "--format", "md"], "# 1 broken"),
+    ],
 )
-def test_format_is_told_by_the_name_of_the_file(crawled, tmp_path, name, beginning):
-    assert report(crawled, "--output", tmp_path / name) == 0
+def test_format_is_told_by_the_option_or_else_by_the_name_of_the_file(
+    crawled, report, tmp_path, monkeypatch, options, beginning
+):
+    monkeypatch.chdir(tmp_path)
 
-    assert (tmp_path / name).read_text(encoding="utf-8").startswith(beginning)
+    assert report(*options).status == 0
 
-
-def test_format_that_is_told_counts_more_than_the_name(crawled, tmp_path):
-    assert report(crawled, "--output", tmp_path / "r.json", "--format", "md") == 0
-
-    assert (tmp_path / "r.json").read_text(encoding="utf-8").startswith("# 1 broken")
+    assert (tmp_path / options[1]).read_text(encoding="utf-8").startswith(beginning)
 
 
 @pytest.mark.parametrize("options", [["--format", "md"], ["--output", "-"]])
-def test_report_to_standard_output_is_nothing_but_the_report(crawled, capsys, options):
-    assert report(crawled, *options) == 0
+def test_report_to_standard_output_is_nothing_but_the_report(crawled, report, options):
+    ended = report(*options)
 
-    out, err = capsys.readouterr()
-    assert out.startswith(("# 1 broken", "<!DOCTYPE html>"))
-    assert "Wrote" not in err
+    assert ended.status == 0
+    assert ended.out.startswith(("# 1 broken", "<!DOCTYPE html>"))
+    assert "Wrote" not in ended.err
     assert not (crawled / "report.html").exists()
 
 
-def test_fail_on_broken_tells_by_the_status(crawled, capsys):
-    assert report(crawled, "--fail-on", "broken") == 3
+def test_fail_on_broken_tells_by_the_status(crawled, report):
+    ended = report("--fail-on", "broken")
 
+    assert ended.status == 3
     assert (crawled / "report.html").exists()
-    err = capsys.readouterr().err
-    assert err.endswith("1 URL is broken; 2 links lead there.\n")
+    assert ended.err.endswith("1 URL is broken; 2 links lead there.\n")
 
 
-def test_fail_on_broken_is_content_with_a_good_site(site, tmp_path):
+def test_fail_on_broken_is_content_with_a_good_site(site, crawl, report):
     site.page("/")
+    crawl()
 
-    assert report(crawl(site, tmp_path), "--fail-on", "broken") == 0
+    assert report("--fail-on", "broken").status == 0
 
 
 @pytest.mark.parametrize("stage", ["forbidden", "killed"])
 def test_fail_on_broken_is_not_content_where_nothing_was_fetched(
-    site, tmp_path, capsys, stage
+    site, directory, gencrawl, report, stage
 ):
-    directory = tmp_path / "crawl"
     if stage == "forbidden":
         site.answer("/robots.txt", b"User-agent: *\nDisallow: /\n")
-        main(["crawl", site.url, "--into", str(directory), "--quiet"])
+        gencrawl("crawl", site.url, "--into", directory, "--quiet")
     else:
         config = CrawlConfig((site.url,))
         with (
@@ -152,25 +166,25 @@ def test_fail_on_broken_is_not_content_where_nothing_was_fetched(
         ):
             pass
 
-    assert report(directory, "--fail-on", "broken") == 1
+    ended = report("--fail-on", "broken")
 
-    err = capsys.readouterr().err
-    assert err.endswith("Nothing was fetched, so nothing is known.\n")
-    assert report(directory) == 0
+    assert ended.status == 1
+    assert ended.err.endswith("Nothing was fetched, so nothing is known.\n")
+    assert report().status == 0
 
 
-def test_report_takes_the_place_of_the_one_before(crawled):
+def test_report_takes_the_place_of_the_one_before(crawled, report):
     page = crawled / "report.html"
     page.write_text("the one before")
 
-    report(crawled)
+    report()
 
     assert page.read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
     others = (crawled / "crawl.json").stat().st_mode
     assert stat.S_IMODE(page.stat().st_mode) == stat.S_IMODE(others)
 
 
-def test_report_that_is_not_done_leaves_the_one_before(crawled, monkeypatch):
+def test_report_that_is_not_done_leaves_the_one_before(crawled, report, monkeypatch):
     def stop(found):
         raise KeyboardInterrupt
 
@@ -179,23 +193,18 @@ def test_report_that_is_not_done_leaves_the_one_before(crawled, monkeypatch):
     module = sys.modules["crawler_app.commands.report"]
     monkeypatch.setattr(module, "render_html", stop)
 
-    assert report(crawled) == 130
+    assert report().status == 130
 
     (left,) = (path for path in crawled.iterdir() if "report" in path.name)
     assert left.read_text() == "the one before"
 
 
-def test_interrupt_ends_it_in_silence(crawled):
-    ended = subprocess.run(
-        [sys.executable, "-c", INTERRUPTED, "report", crawled],
-        check=False,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        start_new_session=True,
+def test_interrupt_ends_all_processes_in_silence(crawled, start_script):
+    process = start_script(
+        INTERRUPTED, "report", crawled, stderr=subprocess.PIPE, start_new_session=True
     )
 
-    assert (ended.returncode, ended.stdout, ended.stderr) == (130, "", "")
+    assert (*process.communicate(), process.returncode) == ("", "", 130)
     assert not (crawled / "report.html").exists()
 
 
@@ -204,16 +213,16 @@ def test_interrupt_ends_it_in_silence(crawled):
     [("none/r.html", "there is no directory"), (".", "is a directory")],
 )
 def test_place_that_cannot_be_written_is_refused(
-    crawled, tmp_path, capsys, output, complaint
+    crawled, report, tmp_path, output, complaint
 ):
-    capsys.readouterr()
+    ended = report("--output", tmp_path / output)
 
-    assert report(crawled, "--output", tmp_path / output) == 2
+    assert ended.status == 2
+    assert complaint in ended.err
 
-    assert complaint in capsys.readouterr().err
 
+def test_directory_without_a_crawl_is_refused(report):
+    ended = report()
 
-def test_directory_without_a_crawl_is_refused(tmp_path, capsys):
-    assert report(tmp_path) == 2
-
-    assert "holds no crawl" in capsys.readouterr().err
+    assert ended.status == 2
+    assert "holds no crawl" in ended.err

@@ -6,12 +6,11 @@ import time
 
 import pytest
 
-from crawler_app.commands.main import main
 
-
-def status(capsys, directory, *options):
-    assert main(["status", str(directory.path), *options]) == 0
-    return capsys.readouterr().out
+@pytest.fixture
+def status(gencrawl):
+    """Return what is printed of a directory."""
+    return lambda directory, *options: gencrawl("status", directory.path, *options).out
 
 
 @pytest.fixture
@@ -28,16 +27,16 @@ def local_time():
     time.tzset()
 
 
-def test_finished_crawl_says_when(crawled, capsys, local_time):
-    out = status(capsys, crawled(done=2))
+def test_finished_crawl_says_when(crawled, status, local_time):
+    out = status(crawled(done=2))
 
     assert out.splitlines()[0] == "finished on 2023-11-14 at 22:13:21"
 
 
-def test_stopped_crawl_says_how_to_go_on(crawled, capsys, local_time):
+def test_stopped_crawl_says_how_to_go_on(crawled, status, local_time):
     directory = crawled(done=1, queued=1_234)
 
-    out = status(capsys, directory)
+    out = status(directory)
 
     assert out.splitlines()[0] == (
         "stopped on 2023-11-14 at 22:13:20: 1,234 URLs left; "
@@ -45,19 +44,19 @@ def test_stopped_crawl_says_how_to_go_on(crawled, capsys, local_time):
     )
 
 
-def test_running_crawl_names_its_process(crawled, capsys):
+def test_running_crawl_names_its_process(crawled, status):
     directory = crawled(done=1, queued=3)
 
     with directory:
-        out = status(capsys, directory)
+        out = status(directory)
 
     assert out.splitlines()[0] == (
         f"running: process {os.getpid()} crawls; 3 URLs left"
     )
 
 
-def test_crawl_that_was_killed_before_its_first_url_has_not_finished(crawled, capsys):
-    assert status(capsys, crawled()).startswith("stopped: 0 URLs left; go on with")
+def test_crawl_that_was_killed_before_its_first_url_has_not_finished(crawled, status):
+    assert status(crawled()).startswith("stopped: 0 URLs left; go on with")
 
 
 @pytest.mark.parametrize(
@@ -70,14 +69,14 @@ def test_crawl_that_was_killed_before_its_first_url_has_not_finished(crawled, ca
         (1, 0, True, "running"),
     ],
 )
-def test_state_is_told_to_programs_too(crawled, capsys, done, queued, is_locked, state):
+def test_state_is_told_to_programs_too(crawled, status, done, queued, is_locked, state):
     directory = crawled(done, queued)
 
     if is_locked:
         with directory:
-            values = json.loads(status(capsys, directory, "--json"))
+            values = json.loads(status(directory, "--json"))
     else:
-        values = json.loads(status(capsys, directory, "--json"))
+        values = json.loads(status(directory, "--json"))
 
     assert values["state"] == state
     assert values["process"] == (os.getpid() if is_locked else None)

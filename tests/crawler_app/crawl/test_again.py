@@ -5,31 +5,33 @@ import json
 import pytest
 from warcio.archiveiterator import ArchiveIterator
 
-from crawler_app.commands.main import main
+
+@pytest.fixture
+def directory(tmp_path):
+    return tmp_path / "crawl"
 
 
 @pytest.fixture
-def cli(site, tmp_path, capsys):
+def cli(gencrawl, site, directory):
     """Run a command on the one directory; return its exit status and what it printed."""
 
     def cli(command, *options, robots=False):
-        arguments = [command, str(tmp_path / "crawl"), *options]
-        if command == "crawl":
-            arguments = ["crawl", site.url, "--into", str(tmp_path / "crawl"), *options]
-            arguments += ["--quiet"] if robots else ["--no-robots", "--quiet"]
-        status = main(list(map(str, arguments)))
-        return status, capsys.readouterr().out
+        if command != "crawl":
+            return gencrawl(command, directory, *options)
+        if not robots:
+            options = ("--no-robots", *options)
+        return gencrawl("crawl", site.url, "--into", directory, "--quiet", *options)
 
     return cli
 
 
 @pytest.fixture
-def records(tmp_path):
+def records(directory):
     """Return the captures in the archive: type, path and profile."""
 
     def records(site):
         found = []
-        for path in sorted(tmp_path.joinpath("crawl").glob("*.warc.gz")):
+        for path in sorted(directory.glob("*.warc.gz")):
             with path.open("rb") as file:
                 for record in ArchiveIterator(file, check_digests="raise"):
                     record.content_stream().read()
@@ -63,7 +65,7 @@ def test_page_that_is_unchanged_is_not_sent_again_and_its_links_count(
 
     cli("crawl")
     seen = len(site.requests)
-    status, text = cli("crawl")
+    status, text, _ = cli("crawl")
 
     again = dict(site.requests[seen:])
     assert status == 0
@@ -127,7 +129,7 @@ def test_what_is_new_and_what_has_vanished_is_told(site, cli):
     page(site, "/new", text="Fresh ")
 
     cli("crawl")
-    _, text = cli("crawl")
+    _, text, _ = cli("crawl")
 
     assert "1 new, 1 changed, 0 unchanged, 2 vanished" in text
     assert f"new                {site.url}new" in text
@@ -154,7 +156,7 @@ def test_page_that_is_busy_just_now_stays_in_the_index(site, cli):
     page(site, "/a", status=503, headers={"Retry-After": "0"})
 
     cli("crawl")
-    _, text = cli("crawl")
+    _, text, _ = cli("crawl")
 
     assert "0 vanished, 1 unreachable" in text
     assert cli("search", "busy")[0] == 0
@@ -167,7 +169,7 @@ def test_pages_below_one_that_is_busy_just_now_stay_in_the_index(site, cli):
     page(site, "/a", text="below ", links=())
 
     cli("crawl")
-    _, text = cli("crawl")
+    _, text, _ = cli("crawl")
     found = cli("search", "below")[0]
     cli("crawl")
 
@@ -183,7 +185,7 @@ def test_site_that_forbids_everything_later_stays_in_the_index(site, cli):
     text = b"User-agent: *\nDisallow: /"
     site.answer("/robots.txt", text, headers={"Content-Type": "text/plain"})
 
-    status, _ = cli("crawl", robots=True)
+    status, *_ = cli("crawl", robots=True)
 
     assert status == 1
     assert cli("search", "below")[0] == 0
@@ -213,12 +215,12 @@ def test_page_with_another_spelling_is_in_the_index_once(site, cli):
     assert "1 page found" in cli("search", "words")[1]
 
 
-def test_recrawl_that_cannot_begin_leaves_the_crawl_as_it_was(site, cli, tmp_path):
+def test_recrawl_that_cannot_begin_leaves_the_crawl_as_it_was(site, cli, directory):
     page(site, "/", links=())
     cli("crawl")
-    tmp_path.joinpath("crawl", "crawl.sqlite").write_bytes(b"no database" * 1000)
+    directory.joinpath("crawl.sqlite").write_bytes(b"no database" * 1000)
 
-    status, _ = cli("crawl")
+    status, *_ = cli("crawl")
 
     assert status == 2
     assert '"state": "done"' in cli("export")[1]
@@ -239,7 +241,7 @@ def test_index_count_of_a_recrawl_is_that_of_the_status(site, cli):
     page(site, "/a")
 
     cli("crawl")
-    _, text = cli("crawl")
+    _, text, _ = cli("crawl")
 
     assert "index                1   pages" in text
     assert json.loads(cli("status", "--json")[1])["indexed_pages"] == 1
@@ -255,16 +257,16 @@ def test_without_an_archive_everything_is_fetched_and_compared(site, cli):
     assert compared(cli)["unchanged"] == 1
 
 
-def test_archive_that_is_gone_has_the_page_fetched_whole(site, cli, tmp_path):
+def test_archive_that_is_gone_has_the_page_fetched_whole(site, cli, directory):
     page(site, "/", text="whole ", links=(), headers={"Etag": '"1"'})
     cli("crawl")
-    (warc,) = tmp_path.joinpath("crawl").glob("*.warc.gz")
+    (warc,) = directory.glob("*.warc.gz")
     data = bytearray(warc.read_bytes())
     middle = len(data) // 2
     data[middle : middle + 20] = bytes(20)
     warc.write_bytes(data)
 
-    status, _ = cli("crawl")
+    status, *_ = cli("crawl")
 
     assert status == 0
     assert compared(cli)["unchanged"] == 1
@@ -274,7 +276,7 @@ def test_archive_that_is_gone_has_the_page_fetched_whole(site, cli, tmp_path):
 def test_first_crawl_is_compared_with_nothing(site, cli):
     page(site, "/", links=())
 
-    _, text = cli("crawl")
+    _, text, _ = cli("crawl")
 
     assert "compared" not in text
     assert compared(cli) is None
@@ -292,30 +294,26 @@ def test_crawl_that_is_resumed_still_asks_for_changes_only(site, cli):
     assert (path, headers["If-None-Match"]) == ("/a", '"2"')
 
 
-def test_directory_of_another_site_is_refused(site, cli, tmp_path, capsys):
+def test_directory_of_another_site_is_refused(site, cli, gencrawl, directory):
     page(site, "/", links=())
     cli("crawl")
 
-    directory = str(tmp_path / "crawl")
-    status = main(["crawl", f"{site.url}other", "--into", directory])
+    other = gencrawl("crawl", f"{site.url}other", "--into", directory)
 
-    assert status == 2
-    assert f"holds a crawl of {site.url}" in capsys.readouterr().err
+    assert other.status == 2
+    assert f"holds a crawl of {site.url}" in other.err
 
 
-def test_crawl_over_an_unfinished_one_says_so(site, cli, tmp_path, capsys, caplog):
+def test_crawl_over_an_unfinished_one_says_so(site, cli, caplog):
     page(site, "/", links=("/a",))
     page(site, "/a", links=())
     cli("crawl", "--max-pages", 1)
 
-    directory = str(tmp_path / "crawl")
-    arguments = ["crawl", site.url, "--into", directory, "--quiet", "--no-robots"]
-    status = main(arguments)
+    status, text, _ = cli("crawl")
 
     assert status == 0
-    printed = capsys.readouterr()
     assert "had not come to its end" in caplog.text
-    assert "with a crawl that had not come to its end" in printed.out
+    assert "with a crawl that had not come to its end" in text
 
 
 def test_options_of_the_second_crawl_are_its_own(site, cli):

@@ -4,18 +4,16 @@ import contextlib
 import io
 import json
 import re
-import subprocess
-import sys
 import zipfile
 
 import pytest
 from warcio.archiveiterator import ArchiveIterator
 
-from crawler_app.archive.store import Archive
-from crawler_app.commands.main import main
+from crawler_app.archive import Archive
 from crawler_app.documents import html
 from crawler_app.errors import ArchiveError
 from crawler_app.index import PageIndex
+from tests.helpers.scripts import start_python
 
 
 @pytest.fixture
@@ -24,16 +22,14 @@ def directory(tmp_path):
 
 
 @pytest.fixture
-def cli(site, directory, capsys):
+def cli(gencrawl, site, directory):
     """Run a command on the one directory; return status, output and complaints."""
 
     def cli(command, *options):
-        arguments = [command, directory, *options]
         if command == "crawl":
-            arguments = ["crawl", site.url, "--into", directory, "--quiet", *options]
-        status = main(list(map(str, arguments)))
-        printed = capsys.readouterr()
-        return status, printed.out, printed.err
+            options = ("--into", directory, "--quiet", *options)
+            return gencrawl("crawl", site.url, *options)
+        return gencrawl(command, directory, *options)
 
     return cli
 
@@ -243,13 +239,11 @@ def test_export_as_wacz_goes_through_a_pipe(site, cli, directory):
     site.page("/a")
     cli("crawl")
 
-    exported = subprocess.run(
-        [sys.executable, "-m", "crawler_app", "export", directory, "--format", "wacz"],
-        stdout=subprocess.PIPE,
-        check=True,
-        timeout=60,
-    ).stdout
+    exporting = ("-m", "crawler_app", "export", directory, "--format", "wacz")
+    with start_python(*exporting, text=False) as process:
+        exported = process.stdout.read()
 
+    assert process.returncode == 0
     with zipfile.ZipFile(io.BytesIO(exported)) as wacz:
         assert wacz.testzip() is None
         names = wacz.namelist()
@@ -287,17 +281,13 @@ def test_what_was_indexed_can_be_searched_while_the_crawl_runs(site, cli, direct
     site.page("/", "/slow", title="Home")
     site.page("/slow")
     site.hold("/slow")
-    running = subprocess.Popen(
-        [sys.executable, "-m", "crawler_app", "crawl", site.url, "--into", directory],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-    )
+    running = start_python("-m", "crawler_app", "crawl", site.url, "--into", directory)
     try:
         while "/slow" not in site.paths or cli("search", "home")[0] != 0:
             assert running.poll() is None
         assert cli("status")[0] == 0
     finally:
         site.let_go("/slow")
-        running.communicate(timeout=20)
+        running.communicate(timeout=60)
     with contextlib.closing(PageIndex(directory / "crawl.sqlite")) as index:
         assert len(index) == 2

@@ -1,0 +1,40 @@
+"""The command line, run in the process of the tests."""
+
+import json
+from typing import Any, NamedTuple
+
+import pytest
+
+from crawler_app.commands.main import main
+
+__all__ = ["CommandLine", "Ended"]
+
+
+class Ended(NamedTuple):
+    """What a command has left: its exit status, and what it printed."""
+
+    status: int
+    out: str
+    err: str
+
+
+class CommandLine:
+    """Runs ``gencrawl`` commands, one after the other."""
+
+    def __init__(self, capsys: pytest.CaptureFixture[str]) -> None:
+        self._capsys = capsys
+
+    def __call__(self, *arguments: object) -> Ended:
+        self._capsys.readouterr()  # what was printed before is not the command's
+        try:
+            status = main(list(map(str, arguments)))
+        except SystemExit as exc:  # argparse ends so
+            assert isinstance(exc.code, int)
+            status = exc.code
+        return Ended(status, *self._capsys.readouterr())
+
+    def json(self, *arguments: object) -> Any:
+        """Return the document that a command prints, which must succeed."""
+        ended = self(*arguments)
+        assert ended.status == 0, ended.err
+        return json.loads(ended.out)
