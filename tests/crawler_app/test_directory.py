@@ -4,7 +4,6 @@ import contextlib
 import dataclasses
 import os
 import signal
-import sqlite3
 import stat
 import subprocess
 import sys
@@ -30,12 +29,8 @@ with CrawlDirectory(sys.argv[1]):
 """
 
 
-def look_at_frontier(directory):
-    directory.frontier().close()
-
-
-def open_and_close_stores(directory):
-    with open_stores(directory, CONFIG):
+def open_stores(directory):
+    with directory.stores(CONFIG):
         pass
 
 
@@ -139,35 +134,6 @@ def test_looking_at_a_crawl_that_has_not_begun(path, directory):
         directory.frontier()
 
     assert sorted(os.listdir(path)) == ["crawl.json"]
-
-
-@pytest.mark.parametrize("look", [look_at_frontier, open_and_close_stores])
-def test_frontier_of_another_program_is_refused(path, directory, look):
-    db = sqlite3.connect(path / "frontier.sqlite3")
-    db.execute("CREATE TABLE recipe (name)")
-    db.close()
-
-    with pytest.raises(ConfigError, match="frontier.sqlite3"):
-        look(directory)
-
-
-@pytest.mark.parametrize("look", [look_at_frontier, open_and_close_stores])
-def test_frontier_of_a_newer_version_is_refused(path, directory, look):
-    open_and_close_stores(directory)
-    db = sqlite3.connect(path / "frontier.sqlite3")
-    db.execute("PRAGMA user_version = 99")
-    db.close()
-
-    with pytest.raises(ConfigError, match="version 99"):
-        look(directory)
-
-
-@pytest.mark.parametrize("look", [look_at_frontier, open_and_close_stores])
-def test_frontier_that_is_no_database_is_refused(path, directory, look):
-    path.joinpath("frontier.sqlite3").write_bytes(b"\0garbage" * 1_000)
-
-    with pytest.raises(ConfigError, match="frontier.sqlite3"):
-        look(directory)
 
 
 def test_directory_is_locked_against_another_process(path, directory, locker):

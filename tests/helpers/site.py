@@ -36,7 +36,7 @@ class Site:
         self._started = threading.Event()
         self._thread = threading.Thread(target=asyncio.run, args=(self._serve(),))
         self._thread.start()
-        assert self._started.wait(10)
+        assert self._started.wait(60)
 
     async def _serve(self):
         self._loop = asyncio.get_running_loop()
@@ -59,7 +59,7 @@ class Site:
         for gate in self._gates.values():
             self._loop.call_soon_threadsafe(gate.set)
         self._loop.call_soon_threadsafe(self._stopped.set)
-        self._thread.join(10)
+        self._thread.join(60)
 
     # -- what it says ------------------------------------------------------------------
 

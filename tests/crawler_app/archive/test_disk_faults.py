@@ -8,8 +8,7 @@ import sys
 import pytest
 
 from crawler_app.archive.captures import Captures
-from crawler_app.archive.totals import summary
-from crawler_app.errors import ArchiveError, ConfigError
+from crawler_app.errors import ArchiveError
 from tests.helpers.scripts import IMPORTS
 
 # Archives pages until the file has reached the limit, then as much as it can.
@@ -125,28 +124,3 @@ def test_who_waits_is_let_go_when_the_disk_fails(
     with pytest.raises(ArchiveError, match="No space left"):
         archive.flush()
     (tmp_path / "archive-00001.warc.gz").unlink()
-
-
-def test_a_table_of_another_version_is_refused(open_archive, tmp_path):
-    open_archive().close()
-    db = sqlite3.connect(tmp_path / "archive.sqlite3")
-    db.execute("PRAGMA user_version = 99")
-    db.close()
-
-    with pytest.raises(ConfigError, match="version 99; this program writes"):
-        open_archive()
-    with pytest.raises(ConfigError, match="version 99; this program writes"):
-        summary(tmp_path)
-
-
-def test_a_table_of_another_program_is_left_alone(open_archive, tmp_path):
-    path = tmp_path / "archive.sqlite3"
-    db = sqlite3.connect(path)
-    db.execute("CREATE TABLE recipe (name)")
-    db.close()
-    before = path.read_bytes()
-
-    with pytest.raises(ConfigError, match="it holds other tables, or none"):
-        open_archive()
-
-    assert path.read_bytes() == before

@@ -18,6 +18,7 @@ from gencoro.ioloop import IOLoop
 from gencoro.virtual_clock import VirtualClock
 
 HTML = {"Content-Type": "text/html"}
+TEXT = {"Content-Type": "text/plain"}
 
 
 class Web:
@@ -28,7 +29,7 @@ class Web:
         most_by_host: The most fetches from a host that were under way at once.
     """
 
-    def __init__(self, loop, links_by_url, took_s_by_host=None):
+    def __init__(self, loop, links_by_url, took_s_by_host=None, robots_txt=None):
         self.begun = {}
         self.ended = {}
         self.most_by_host = {}
@@ -36,6 +37,7 @@ class Web:
         self._links_by_url = links_by_url
         self._took_s_by_host = took_s_by_host or {}
         self._now_by_host = {}
+        self._robots_txt = robots_txt
 
     @gen.coroutine
     def fetch(self, url, headers=None):
@@ -49,6 +51,8 @@ class Web:
         finally:
             self._now_by_host[host] -= 1
         self.ended[url] = self._loop.time()
+        if url.endswith("/robots.txt"):
+            return Fetched(url, 200, TEXT, self._robots_txt, took_s)
         links = self._links_by_url.get(url, ())
         body = "".join(f"<a href='{link}'>x</a>" for link in links).encode()
         return Fetched(url, 200, HTML, body, took_s)
@@ -62,10 +66,10 @@ def crawl_web():
     """Crawl a made-up web in virtual time; return the crawler and its fetcher."""
     loop = VirtualClock().new_event_loop()
 
-    def crawl_web(links_by_url, took_s_by_host=None, **options):
-        web = Web(loop, links_by_url, took_s_by_host)
-        options.setdefault("scope", "any")
-        config = CrawlConfig((next(iter(links_by_url)),), robots=False, **options)
+    def crawl_web(links_by_url, took_s_by_host=None, robots_txt=None, **options):
+        web = Web(loop, links_by_url, took_s_by_host, robots_txt)
+        options = {"scope": "any", "robots": robots_txt is not None} | options
+        config = CrawlConfig((next(iter(links_by_url)),), **options)
         crawler = Crawl(config, MemoryFrontier(), web, clock=loop.time)
         asyncio.set_event_loop(loop)
         IOLoop.current().run_sync(crawler.run)
@@ -114,6 +118,24 @@ def test_gap_follows_what_a_slow_host_takes(crawl_web):
     _, web = crawl_web(links, {"slow.test": 3.0})
 
     assert min(gaps(web, "slow.test")[1:]) == pytest.approx(3.0)
+
+
+@pytest.mark.parametrize(
+    ("robots_txt", "options", "gap_s"),
+    [
+        (b"", {"host_gap_s": 0.25}, 0.25),
+        (b"User-agent: *\nCrawl-delay: 5", {}, 5.0),
+        (b"User-agent: *\nCrawl-delay: 5", {"host_gap_s": 7.0}, 7.0),
+    ],
+)
+def test_gap_is_kept_from_robots_txt_on(crawl_web, robots_txt, options, gap_s):
+    links = {"http://a.test/": pages("a.test", 3)}
+
+    _, web = crawl_web(links, robots_txt=robots_txt, **options)
+
+    assert len(web.begun) == 5
+    assert gaps(web, "a.test")[1:] == pytest.approx([gap_s] * 3)
+    print(gaps(web, "a.test"))
 
 
 def test_limit_of_one_host_can_be_chosen(crawl_web):

@@ -1,7 +1,5 @@
 """Crawls that ask for robots.txt first: what is fetched, and what is left alone."""
 
-import itertools
-
 import pytest
 
 from crawler_app.frontier.memory import MemoryFrontier
@@ -63,16 +61,6 @@ def test_robots_txt_is_asked_for_once_however_many_workers_wait(site, crawl):
     assert len(site.paths) == 32
 
 
-@pytest.mark.parametrize("status", [401, 403, 404, 410])
-def test_robots_txt_that_is_not_there_allows_everything(site, crawl, status):
-    robots_txt(site, "User-agent: *", "Disallow: /", status=status)
-    site.page("/")
-
-    crawl(**ROBOTS)
-
-    assert site.paths == ["/robots.txt", "/"]
-
-
 def test_robots_txt_that_is_broken_for_a_while_is_waited_for(site, crawl):
     robots_txt(site, status=503, times=2)
     robots_txt(site, "User-agent: *", "Disallow: /a")
@@ -105,28 +93,6 @@ def test_host_that_gives_no_answer_fails_as_it_would_without_robots(crawl, site)
     assert reason_of(record) == "refused"
     assert record.outcome.error.startswith("robots.txt: ")
     assert record.tries == 2
-
-
-def test_crawl_delay_is_kept_where_there_is_no_other_gap(site, crawl):
-    robots_txt(site, "User-agent: *", "Crawl-delay: 0.15")
-    site.page("/", "/a", "/b")
-    site.page("/a")
-    site.page("/b")
-
-    crawl(**ROBOTS)
-
-    pages = site.times[1:]
-    gaps = [after - before for before, after in itertools.pairwise(pages)]
-    assert len(gaps) == 2
-    assert min(gaps) > 0.14
-
-
-def test_gap_is_kept_between_robots_txt_and_the_first_page(site, crawl):
-    site.page("/")
-
-    crawl(host_gap_s=0.15, **ROBOTS)
-
-    assert site.times[1] - site.times[0] > 0.14
 
 
 def test_without_robots_nothing_is_asked_and_nothing_obeyed(site, crawl):
@@ -179,44 +145,34 @@ def test_nofollow_link_is_followed_if_another_page_links_there_too(site, crawl):
     assert crawler.frontier.count(State.EXCLUDED) == 0
 
 
+WISH = b"<meta name=%s content=nofollow><a href=/a>x</a>"
+
+
 @pytest.mark.parametrize(
-    "answer",
+    ("answer", "is_ours"),
     [
-        {"body": b"<meta name=robots content=nofollow><a href=/a>x</a>"},
-        {"body": b"<meta name=Gencoro-Crawler content=none><a href=/a>x</a>"},
-        {"body": b"<a href=/a>x</a>", "headers": {"X-Robots-Tag": "nofollow"}},
+        ({"body": WISH % b"robots"}, True),
+        ({"body": WISH % b"mybot"}, True),
+        ({"body": b"<a href=/a>x</a>", "headers": {"X-Robots-Tag": "nofollow"}}, True),
+        (
+            {
+                "body": WISH % b"otherbot",
+                "headers": {"X-Robots-Tag": "otherbot: nofollow"},
+            },
+            False,
+        ),
     ],
 )
-def test_page_may_ask_for_none_of_its_links_to_be_followed(
-    site, crawl, record_of, answer
+def test_page_may_ask_us_to_follow_none_of_its_links(
+    site, crawl, record_of, answer, is_ours
 ):
     site.answer("/", **answer)
-
-    crawler = crawl(**ROBOTS)
-
-    assert site.paths == ["/robots.txt", "/"]
-    assert reason_of(record_of(crawler, "/a")) == "nofollow"
-
-
-def test_wish_to_the_name_that_we_were_given_is_ours(site, crawl):
-    site.answer("/", b"<meta name=mybot content=nofollow><a href=/a>x</a>")
-
-    crawl(user_agent="MyBot/2.0", **ROBOTS)
-
-    assert site.paths == ["/robots.txt", "/"]
-
-
-def test_wish_of_another_robot_is_not_ours(site, crawl):
-    site.answer(
-        "/",
-        b"<meta name=otherbot content=nofollow><a href=/a>x</a>",
-        headers={"X-Robots-Tag": "otherbot: nofollow"},
-    )
     site.page("/a")
 
-    crawl(**ROBOTS)
+    crawler = crawl(user_agent="MyBot/2.0", **ROBOTS)
 
-    assert site.paths == ["/robots.txt", "/", "/a"]
+    assert ("/a" in site.paths) is not is_ours
+    assert reason_of(record_of(crawler, "/a")) == ("nofollow" if is_ours else "ok")
 
 
 def test_canonical_url_is_an_edge(site, crawl, record_of):
@@ -250,37 +206,14 @@ def test_sitemap_brings_pages_that_nothing_links_to(site, crawl, record_of):
     assert record_of(crawler, "/a").depth == 1
 
 
-def test_index_of_sitemaps_leads_to_sitemaps(site, crawl):
-    robots_txt(site, f"Sitemap: {site.url}index.xml")
-    site.page("/")
-    index = (
-        f"<sitemapindex><sitemap><loc>{site.url}s.txt</loc></sitemap></sitemapindex>"
-    )
-    site.answer("/index.xml", index.encode(), headers=XML)
-    site.answer("/s.txt", f"{site.url}a\n{site.url}b\n".encode(), headers=TEXT)
-    site.page("/a")
-    site.page("/b")
-
-    crawl(**ROBOTS)
-
-    assert {"/a", "/b"} <= set(site.paths)
-
-
-def test_sitemap_that_is_called_html_is_read_all_the_same(site, crawl):
+@pytest.mark.parametrize("is_page", [True, False])
+def test_what_is_in_the_place_of_a_sitemap_tells_what_it_is(site, crawl, is_page):
     robots_txt(site, f"Sitemap: {site.url}sitemap.xml")
     site.page("/")
-    site.answer("/sitemap.xml", b"<?xml version='1.0'?>" + urlset(site, "a"))
-    site.page("/a")
-
-    crawl(**ROBOTS)
-
-    assert "/a" in site.paths
-
-
-def test_page_in_the_place_of_a_sitemap_is_a_page(site, crawl):
-    robots_txt(site, f"Sitemap: {site.url}sitemap.xml")
-    site.page("/")
-    site.page("/sitemap.xml", "/a")
+    if is_page:
+        site.page("/sitemap.xml", "/a")
+    else:  # and is said to be HTML
+        site.answer("/sitemap.xml", b"<?xml version='1.0'?>" + urlset(site, "a"))
     site.page("/a")
 
     crawl(**ROBOTS)

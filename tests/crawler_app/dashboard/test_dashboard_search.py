@@ -198,7 +198,7 @@ def test_close_breaks_off_the_search_that_runs(make_searcher):
 
     search = finder.find(EXPENSIVE, 0, is_wanted)
     for _ in range(2):  # before it, and in it
-        assert asked.acquire(timeout=10)
+        assert asked.acquire(timeout=60)
     finder.close()
 
     with pytest.raises(SearchError):

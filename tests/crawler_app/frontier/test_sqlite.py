@@ -16,7 +16,6 @@ from crawler_app.errors import (
     LeaseLostError,
 )
 from crawler_app.frontier.group import MAX_AGE_S, MAX_ENDS
-from crawler_app.frontier.schema import SCHEMA_VERSION
 from crawler_app.frontier.sqlite import SqliteFrontier
 from crawler_app.models import Candidate, Outcome, State
 from crawler_app.reasons import Reason
@@ -149,47 +148,8 @@ def test_claim_of_a_dead_owner_is_queued_or_recovered(open_frontier, path):
     assert frontier.count(State.QUEUED) == 2
 
 
-@pytest.mark.parametrize("version", [1, SCHEMA_VERSION + 1, 99, -1])
-def test_file_of_another_version_is_refused(open_frontier, path, version):
-    open_frontier().close()
-    with sqlite3.connect(path) as db:
-        db.execute(f"PRAGMA user_version = {version}")
-    db.close()
-
-    with pytest.raises(ConfigError, match=f"version {version};.*{SCHEMA_VERSION}"):
-        open_frontier()
-
-
-@pytest.mark.parametrize("version", [0, SCHEMA_VERSION])
 @pytest.mark.parametrize("read_only", [True, False])
-def test_file_of_another_program_is_refused_and_left_alone(
-    open_frontier, path, version, read_only
-):
-    db = sqlite3.connect(path)
-    db.execute("CREATE TABLE recipe (name)")
-    db.execute(f"PRAGMA user_version = {version}")
-    db.commit()
-    db.close()
-    before = path.read_bytes()
-
-    with pytest.raises(ConfigError, match="cannot be used as a frontier"):
-        open_frontier(read_only=read_only)
-
-    assert path.read_bytes() == before
-
-
-@pytest.mark.parametrize("read_only", [True, False])
-@pytest.mark.parametrize(
-    "content", [b"SQLite format 3\0" + 200 * b"\xff", b"plain text, and more of it"]
-)
-def test_file_that_is_no_database_is_refused(open_frontier, path, content, read_only):
-    path.write_bytes(content * 40)
-
-    with pytest.raises(ConfigError, match="cannot be used as a frontier"):
-        open_frontier(read_only=read_only)
-
-
-def test_damaged_file_is_refused(open_frontier, path):
+def test_damaged_file_is_refused_and_left_alone(open_frontier, path, read_only):
     frontier = open_frontier()
     frontier.add(found(str(n)) for n in range(2_000))
     frontier.close()
@@ -197,14 +157,9 @@ def test_damaged_file_is_refused(open_frontier, path):
     path.write_bytes(whole[:4096] + bytes(len(whole) - 4096))
 
     with pytest.raises(ConfigError, match="cannot be used as a frontier"):
-        open_frontier()
+        open_frontier(read_only=read_only)
 
-
-def test_file_in_a_directory_that_is_not_there(open_frontier, tmp_path):
-    with pytest.raises(ConfigError, match="unable to open"):
-        open_frontier(tmp_path / "missing" / "frontier.sqlite3")
-    with pytest.raises(ConfigError, match="unable to open"):
-        open_frontier(tmp_path / "missing.sqlite3", read_only=True)
+    assert path.read_bytes()[:4096] == whole[:4096]
 
 
 def test_empty_file_of_a_crawl_that_died_at_once_is_begun_anew(open_frontier, path):
@@ -312,24 +267,14 @@ def test_ends_are_written_when_nothing_can_be_claimed(open_frontier):
 
 
 @pytest.mark.parametrize("how", ["flush", "close"])
-def test_ends_are_written_when_asked_for(open_frontier, how):
-    frontier = open_frontier()
-    frontier.add([found("x"), found("y")])
-    finish(frontier)
-
-    getattr(frontier, how)()
-
-    assert seen_from_outside(open_frontier) == [url("x")]
-
-
-def test_page_and_its_links_are_written_together(open_frontier):
+def test_page_and_its_links_are_written_together(open_frontier, how):
     frontier = open_frontier()
     frontier.add([found(str(n)) for n in range(9)])
     finish(frontier, outlinks=[found("new", 1)])
     reader = open_frontier(read_only=True)
     assert (reader.urls(State.DONE), url("new") in reader.urls()) == ([], False)
 
-    frontier.flush()
+    getattr(frontier, how)()
 
     reader = open_frontier(read_only=True)
     assert (reader.urls(State.DONE), url("new") in reader.urls()) == ([url("0")], True)
@@ -439,7 +384,8 @@ def test_killed_crawl_has_lost_nothing_that_was_finished(
 
     for _ in range(2):
         process = crawl()
-        assert process.stdout.readline().startswith("recovered")
+        first, recovered = process.stdout.readline().split()
+        assert first == "recovered" and int(recovered) <= 4
         finished += itertools.islice(process.stdout, rng.randrange(1, 400))
         process.kill()
         finished += process.stdout.read().split("\n")
@@ -457,18 +403,7 @@ def test_killed_crawl_has_lost_nothing_that_was_finished(
     # What was finished and is not on disk is at most one group at each death.
     assert len(told - done) <= 2 * MAX_ENDS
     assert len(done - told) <= 2
-
-
-def test_killed_crawl_is_recovered_by_the_next(crawl, open_frontier):
-    process = crawl()
-    for _ in range(50):
-        process.stdout.readline()
-    process.kill()
-    process.wait()
-
-    frontier = open_frontier()
     claimed = frontier.count(State.CLAIMED)
-
     assert frontier.recover() == claimed <= 4
     assert frontier.count(State.CLAIMED) == 0
     agree(frontier)
@@ -538,6 +473,8 @@ def test_outlink_that_cannot_be_stored_takes_the_others_with_it(open_frontier, b
         frontier.finish(claimed, PAGE, 1.0, links)
 
     agree(frontier)
+    reader = open_frontier(read_only=True)
+    assert list(reader.records()) == list(frontier.records())
     assert frontier.urls(State.CLAIMED) == [url("start"), url("other")]
     assert frontier.urls(State.EXCLUDED) == [url("deep")]
     assert frontier.claim(0.0, LEASE_S) is None
@@ -547,19 +484,6 @@ def test_outlink_that_cannot_be_stored_takes_the_others_with_it(open_frontier, b
     hosts = [frontier.claim(0.0, LEASE_S).host for _ in range(3)]
     assert hosts == ["a.test", "a.test", "new.test"]
     agree(frontier)
-
-
-def test_error_is_on_disk_as_it_is_in_memory(open_frontier):
-    frontier = open_frontier()
-    frontier.add([found("x"), found("y")])
-    claims = [frontier.claim(0.0, LEASE_S), frontier.claim(0.0, LEASE_S)]
-    with pytest.raises(UnicodeEncodeError):
-        frontier.finish(claims[0], PAGE, 1.0, [found("new"), found("\ud800")])
-
-    reader = open_frontier(read_only=True)
-
-    assert list(reader.records()) == list(frontier.records())
-    assert reader.urls(State.CLAIMED) == [url("x"), url("y")]
 
 
 # A full disk.
@@ -601,15 +525,18 @@ def go_on(frontier, held):
         frontier.finish(frontier.claim(1e6, 1e9), PAGE, 1e6, [found("new", 2)])
 
 
-def test_full_database_is_an_error_after_which_memory_and_file_agree(
-    open_frontier, path
-):
+@pytest.mark.parametrize("full", ["database", "disk"])
+def test_full_disk_is_an_error_after_which_memory_and_file_agree(open_frontier, full):
     frontier = open_frontier()
     frontier.add(found(f"start{n}") for n in range(10))
-    frontier._db.execute("PRAGMA max_page_count = 100")
+    limit = contextlib.nullcontext()
+    if full == "disk":
+        limit = file_size_limit(1_000_000)
+    else:
+        frontier._db.execute("PRAGMA max_page_count = 100")
     held = []
 
-    with pytest.raises(DISK_FAULTS, match="full"):
+    with limit, pytest.raises(DISK_FAULTS, match="full|disk I/O error"):
         crawl_until_full(frontier, held)
 
     agree(frontier)
@@ -617,22 +544,6 @@ def test_full_database_is_an_error_after_which_memory_and_file_agree(
     reader = open_frontier(read_only=True)
     assert list(reader.records()) == list(frontier.records())
     frontier._db.execute("PRAGMA max_page_count = 100000")
-    go_on(frontier, held)
-    agree(frontier)
-
-
-def test_full_disk_is_an_error_after_which_memory_and_file_agree(open_frontier, path):
-    frontier = open_frontier()
-    frontier.add(found(f"start{n}") for n in range(10))
-    held = []
-
-    with file_size_limit(1_000_000), pytest.raises(DISK_FAULTS):
-        crawl_until_full(frontier, held)
-
-    agree(frontier)
-    assert frontier.count(State.DONE) > 5
-    reader = open_frontier(read_only=True)
-    assert list(reader.records()) == list(frontier.records())
     go_on(frontier, held)
     agree(frontier)
 
@@ -657,7 +568,7 @@ def test_disk_that_is_full_at_any_moment(open_frontier, tmp_path):
 
 def test_memory_of_what_is_known_is_at_most_100_bytes_a_url(open_frontier):
     frontier = open_frontier()
-    urls = 200_000
+    urls = 80_000  # a set has grown just now, so that most of it is empty
     tracemalloc.start()
 
     before = tracemalloc.get_traced_memory()[0]

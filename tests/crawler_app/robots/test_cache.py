@@ -144,6 +144,7 @@ def test_everything_is_allowed_without_a_file(cache, site, private, status):
 @gen.coroutine
 def test_nothing_is_allowed_while_the_server_fails(cache, site, page, status):
     site.status = status  # 2.3.1.4: unreachable
+    site.headers = {"Location": "/moved"}  # which a 304 may have too
 
     rules = yield cache.ask(page)
 
@@ -151,6 +152,7 @@ def test_nothing_is_allowed_while_the_server_fails(cache, site, page, status):
     assert rules.retry_at == 1.0
     assert not rules.allows(page)
     assert rules.allows(page.replace("page", "robots.txt?x"))
+    assert len(site.requests) == 1
 
 
 @pytest.mark.parametrize("status", [200, 201, 203, 206])
@@ -161,17 +163,13 @@ def test_any_success_has_rules(cache, site, private, status):
     assert not (yield cache.ask(private)).allows(private)
 
 
+@pytest.mark.parametrize(
+    ("status", "body"),
+    [(204, b""), (200, b"<!doctype html><title>Not found</title>" * 1000)],
+)
 @gen.coroutine
-def test_no_content_is_no_rules(cache, site, private):
-    site.status = 204
-
-    assert (yield cache.ask(private)).allows(private)
-
-
-@gen.coroutine
-def test_html_in_place_of_a_file_allows_everything(cache, site, private):
-    site.headers = {"Content-Type": "text/html"}
-    site.body = b"<!doctype html><title>Not found</title>" * 1000
+def test_answer_without_rules_allows_everything(cache, site, private, status, body):
+    site.status, site.body = status, body
 
     assert (yield cache.ask(private)).allows(private)
 
@@ -222,14 +220,6 @@ def test_redirect_that_leads_nowhere_is_no_file(
 
     assert (yield cache.ask(private)) == Rules()
     assert len(site.requests) == requests
-
-
-@gen.coroutine
-def test_not_modified_is_no_redirect(cache, site, page):
-    site.status, site.headers = 304, {"Location": "/moved"}
-
-    assert (yield cache.ask(page)).is_unreachable
-    assert len(site.requests) == 1
 
 
 @pytest.mark.parametrize(("status", "is_allowed"), [(404, True), (500, False)])
@@ -283,19 +273,9 @@ def test_whatever_goes_wrong_nothing_is_allowed(reason, is_passing):
     rules = yield cache.ask("http://a.test/")
 
     assert rules.is_unreachable
+    assert rules.error.reason == reason
     assert rules.retry_at == (11.0 if is_passing else None)
     assert not rules.allows("http://a.test/")
-
-
-@gen.coroutine
-def test_missing_answer_is_kept_with_its_reason():
-    @gen.coroutine
-    def fetch(url):
-        raise FetchError("dns", "no such host")
-
-    rules = yield RobotsCache(fetch, USER_AGENT).ask("http://a.test/")
-
-    assert rules.error.reason == "dns"
 
 
 @gen.coroutine
@@ -443,21 +423,17 @@ def test_pauses_begin_anew_after_an_answer(cache, site, page, virtual_clock):
 
 
 @pytest.mark.parametrize(
-    ("retry_after", "pause_s"), [("120", 120.0), ("0", 1.0), ("soon", 1.0)]
+    ("first_pause_s", "retry_after", "pause_s"),
+    [(1.0, "120", 120.0), (1.0, "0", 1.0), (1.0, "soon", 1.0), (0.25, "", 0.25)],
 )
 @gen.coroutine
-def test_retry_after_makes_a_pause_longer(cache, site, page, retry_after, pause_s):
+def test_first_pause_is_the_longer_of_ours_and_the_servers(
+    fetcher, site, page, virtual_clock, first_pause_s, retry_after, pause_s
+):
+    cache = RobotsCache(fetcher.fetch, USER_AGENT, first_pause_s, virtual_clock.time)
     site.status, site.headers = 429, {"Retry-After": retry_after}
 
     assert (yield cache.ask(page)).retry_at == pause_s
-
-
-@gen.coroutine
-def test_first_pause_can_be_given(fetcher, site, page, virtual_clock):
-    cache = RobotsCache(fetcher.fetch, USER_AGENT, 0.25, virtual_clock.time)
-    site.status = 500
-
-    assert (yield cache.ask(page)).retry_at == 0.25
 
 
 # Many callers.
@@ -495,13 +471,19 @@ def test_cancelled_callers_leave_the_others_alone(cache, site, page):
 
 @gen.coroutine
 def test_fetch_is_cancelled_with_the_last_caller(cache, site, page):
+    @gen.coroutine
+    def asks():
+        yield cache.ask(page)
+
     site.gate.clear()
-    answers = [cache.ask(page) for _ in range(3)]
+    answers = [cache.ask(page), cache.ask(page), asks()]
     yield site.came.wait()
 
     for answer in answers:
         answer.cancel()
     yield site.left.wait()
+    with pytest.raises(asyncio.CancelledError):
+        yield answers[2]
 
     assert cache.known(page) is None
     site.gate.set()
@@ -539,65 +521,38 @@ def test_asking_while_the_fetch_is_being_cancelled_begins_another():
     assert len(fetches) == 2
 
 
-@gen.coroutine
-def test_coroutine_that_is_cancelled_at_its_question_cancels_it(cache, site, page):
-    @gen.coroutine
-    def asks():
-        yield cache.ask(page)
-
-    site.gate.clear()
-    asking = asks()
-    yield site.came.wait()
-    asking.cancel()
-
-    yield site.left.wait()
-    with pytest.raises(asyncio.CancelledError):
-        yield asking
+# What is kept.
 
 
-@gen.coroutine
-def test_oldest_answers_are_forgotten(monkeypatch):
-    @gen.coroutine
-    def fetch(url):
-        body = b"User-agent: *\n" + b"Disallow: /a\n" * 9
-        return Fetched(url, 200, {}, body, 0.1)
+@pytest.fixture
+def ten_rules():
+    """A cache of sites with ten lines of rules each; that of a.test does not answer."""
+    now = itertools.count(step=1000)
 
-    monkeypatch.setattr(robots, "MAX_KEPT", 30)
-    cache = RobotsCache(fetch, USER_AGENT)
-    urls = [f"http://{i}.test/" for i in range(5)]
-    for url in urls:
-        yield cache.ask(url)
-
-    assert [cache.known(url) is not None for url in urls] == [False] * 2 + [True] * 3
-
-
-@gen.coroutine
-def test_one_origin_is_kept_however_many_rules_it_has(monkeypatch):
-    @gen.coroutine
-    def fetch(url):
-        return Fetched(url, 200, {}, b"User-agent: *\n" + b"Disallow: /a\n" * 9, 0.1)
-
-    monkeypatch.setattr(robots, "MAX_KEPT", 1)
-    cache = RobotsCache(fetch, USER_AGENT)
-    yield cache.ask("http://a.test/")
-
-    assert cache.known("http://a.test/") is not None
-
-
-@gen.coroutine
-def test_asking_again_and_again_forgets_no_other_origin(monkeypatch):
     @gen.coroutine
     def fetch(url):
         if "//a." in url:
             raise FetchError("timeout", "it failed")
         return Fetched(url, 200, {}, b"User-agent: *\n" + b"Disallow: /a\n" * 9, 0.1)
 
-    now = [0.0]
-    monkeypatch.setattr(robots, "MAX_KEPT", 12)
-    cache = RobotsCache(fetch, USER_AGENT, clock=lambda: now[0])
-    yield cache.ask("http://b.test/")
-    for _ in range(5):
-        rules = yield cache.ask("http://a.test/")
-        now[0] = rules.retry_at
+    return RobotsCache(fetch, USER_AGENT, clock=lambda: float(next(now)))
 
-    assert cache.known("http://b.test/") is not None
+
+@pytest.mark.parametrize(
+    ("most", "asked", "kept"),
+    [
+        (30, "bcdef", "def"),  # the oldest are forgotten
+        (1, "b", "b"),  # one origin is kept however many rules it has
+        (12, "baaaaa", "b"),  # asking again and again forgets no other
+    ],
+)
+@gen.coroutine
+def test_so_much_is_kept(ten_rules, monkeypatch, most, asked, kept):
+    monkeypatch.setattr(robots, "MAX_KEPT", most)
+
+    for name in asked:
+        yield ten_rules.ask(f"http://{name}.test/")
+
+    origins = sorted(set(asked) - {"a"})
+    known = [name for name in origins if ten_rules.known(f"http://{name}.test/")]
+    assert known == list(kept)
