@@ -136,33 +136,35 @@ def test_looking_at_a_crawl_that_has_not_begun(path, directory):
     assert sorted(os.listdir(path)) == ["crawl.json"]
 
 
-def test_directory_is_locked_against_another_process(path, directory, locker):
+def test_directory_belongs_to_the_process_that_crawls(directory, locker):
     assert locker.stdout.readline() == "locked\n"
 
+    assert directory.owner() == locker.pid
     with pytest.raises(ConfigError, match=f"crawled by process {locker.pid}$"):
         directory.__enter__()
+    open_stores(directory)
+    with contextlib.closing(directory.frontier()) as frontier:  # others may look
+        assert frontier.is_drained()
 
-    locker.stdin.close()
-    assert locker.wait() == 0
+
+@pytest.mark.parametrize("is_killed", [True, False])
+def test_directory_is_free_when_its_owner_has_gone(directory, locker, is_killed):
+    assert locker.stdout.readline() == "locked\n"
+    locker.kill() if is_killed else locker.stdin.close()
+    assert locker.wait() == (-signal.SIGKILL if is_killed else 0)
+
+    # What it wrote into the file is still there.
+    assert directory.owner() is None
     with directory:
         pass
 
 
-def test_owner_is_the_process_that_crawls(directory, locker):
-    assert locker.stdout.readline() == "locked\n"
-
-    assert directory.owner() == locker.pid
-
-    locker.kill()
-    locker.wait()
-    # What it wrote into the file is still there.
-    assert directory.owner() is None
-
-
-def test_nobody_owns_a_directory_that_is_not_locked(path, directory):
+def test_lock_holds_within_one_process_too(path, directory):
     assert directory.owner() is None
     with directory:
         assert directory.owner() == os.getpid()
+        with pytest.raises(ConfigError, match=str(os.getpid())):
+            CrawlDirectory.open(path).__enter__()
     assert directory.owner() is None
 
 
@@ -205,23 +207,6 @@ def test_where_no_locks_are_listed_a_living_process_is_the_owner(
     assert directory.owner() == (locker.pid if is_alive else None)
 
 
-def test_lock_is_free_when_its_owner_is_killed(directory, locker):
-    assert locker.stdout.readline() == "locked\n"
-
-    locker.kill()
-    assert locker.wait() == -signal.SIGKILL
-
-    with directory:
-        pass
-
-
-def test_lock_holds_within_one_process_too(path):
-    CrawlDirectory.create(path, CONFIG)
-
-    with CrawlDirectory.open(path), pytest.raises(ConfigError, match=str(os.getpid())):
-        CrawlDirectory.open(path).__enter__()
-
-
 def test_lock_is_freed_by_an_error_and_can_be_taken_again(path, directory):
 
     with pytest.raises(ZeroDivisionError), directory:
@@ -253,16 +238,6 @@ def test_lock_that_cannot_be_made_is_a_clear_error(path, directory):
 
     with pytest.raises(ConfigError, match=str(path)):
         directory.__enter__()
-
-
-def test_others_may_look_while_the_directory_is_locked(path, directory, locker):
-    assert locker.stdout.readline() == "locked\n"
-    open_and_close_stores(directory)
-
-    frontier = directory.frontier()
-
-    assert frontier.is_drained()
-    frontier.close()
 
 
 # What else is kept, and another crawl.

@@ -397,13 +397,13 @@ def test_document_type_without_declarations_is_harmless():
 
 MEBIBYTE = 1024 * 1024
 HUGE = {
-    "spaces": b"<urlset>" + b" " * 100 * MEBIBYTE,
-    "a tag": b"<urlset a='" + b"a" * 50 * MEBIBYTE,
-    "a comment": b"<urlset><!--" + b"a" * 50 * MEBIBYTE,
-    "a loc": b"<urlset><url><loc>" + b"a" * 50 * MEBIBYTE,
-    "levels": b"<urlset>" + b"<a>" * 17 * MEBIBYTE,
-    "elements": b"<urlset>" + b"<a/>" * 13 * MEBIBYTE,
-    "lines": b"http://a.test/\n" + b"\n" * 50 * MEBIBYTE,
+    "spaces": b"<urlset>" + b" " * 16 * MEBIBYTE,
+    "a tag": b"<urlset a='" + b"a" * 16 * MEBIBYTE,
+    "a comment": b"<urlset><!--" + b"a" * 16 * MEBIBYTE,
+    "a loc": b"<urlset><url><loc>" + b"a" * 16 * MEBIBYTE,
+    "levels": b"<urlset>" + b"<a>" * 5 * MEBIBYTE,
+    "elements": b"<urlset>" + b"<a/>" * 4 * MEBIBYTE,
+    "lines": b"http://a.test/\n" + b"\n" * 16 * MEBIBYTE,
     "no line": b"http://a.test/" + b"a" * 50 * MEBIBYTE,
 }
 

@@ -270,8 +270,9 @@ def test_text_is_of_limited_length():
 
 
 def test_page_of_ten_megabytes_is_read():
-    page = read(b"<p>lorem <b>ipsum</b> " * 450_000)
+    page = read(b"<p>lorem <b>ipsum</b> " * 450_000 + b"<a href=end>")
 
+    assert page.links == ["end"]
     assert page.text.startswith("lorem ipsum lorem ipsum")
     assert len(page.text) == MAX_TEXT_CHARS
 

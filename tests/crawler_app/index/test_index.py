@@ -418,17 +418,6 @@ def test_page_met_again_replaces_what_was_there(index):
     check(index)
 
 
-def test_removed_page_is_not_found(index):
-    add(index, ("a", "mill"), ("b", "mill"))
-
-    index.remove(url("a"))
-    index.remove(url("unknown"))
-
-    assert found(index, "mill") == ["b"]
-    assert len(index) == 1
-    check(index)
-
-
 def test_page_that_has_not_changed_costs_no_words(index):
     add(index, ("a", "Title", "Heading", "mill"))
     index.flush()
@@ -539,16 +528,6 @@ def test_killed_writer_loses_nothing_that_was_flushed(open_index, path, writer):
     check(index)
     add(index, ("new", "afterwards"))
     assert found(index, "afterwards") == ["new"]
-
-
-def test_reading_and_writing_do_not_lock_each_other_out(open_index, path):
-    writer = open_index()
-    add(writer, ("a", "mill"))
-
-    with contextlib.closing(PageIndex(path, read_only=True)) as reader:
-        assert found(reader, "mill") == []  # made, and not yet flushed
-        writer.flush()
-        assert found(reader, "mill") == ["a"]
 
 
 def test_missing_index_is_told(open_index, path):
