@@ -42,21 +42,6 @@ def test_what_is_read_is_what_was_written(open_archive, exchange, now, shape):
     assert again == fetched
 
 
-def test_a_revisit_is_read_with_its_body(open_archive, exchange, now):
-    archive = open_archive()
-    archive.write(exchange("http://a.test/1", is_chunked=True, is_gzipped=True), now)
-    fetched = exchange("http://a.test/2", is_chunked=True, is_gzipped=True)
-    archive.write(fetched, now)
-    archive.flush()
-
-    capture = archive.latest("http://a.test/2")
-    again = archive.read(capture, MAX_BODY_BYTES)
-
-    assert capture.kind == "revisit"
-    fetched.took_s = 0.0
-    assert again == fetched
-
-
 def test_a_response_without_its_request_is_read(open_archive, now):
     archive = open_archive()
     archive.write(Fetched("http://a.test/", 200, {"A": "b"}, b"body", 0.1), now)
@@ -148,13 +133,6 @@ def test_a_later_run_goes_on_in_the_last_file(
     ]
     assert records[4].field("WARC-Warcinfo-ID") == records[3].field("WARC-Record-ID")
     assert summary(tmp_path)[:3] == (2, 0, 1)
-
-
-def test_a_run_that_writes_nothing_leaves_nothing(open_archive, tmp_path):
-    open_archive().close()
-
-    assert summary(tmp_path) == (0, 0, 0, 0)
-    assert (tmp_path / "archive.cdxj").read_bytes() == b""
 
 
 def test_a_summary_counts_while_it_is_written(open_archive, exchange, now, tmp_path):

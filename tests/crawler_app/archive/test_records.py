@@ -1,6 +1,5 @@
 """The records: warcio reads each, and finds in it what was on the wire."""
 
-import datetime
 import io
 import re
 
@@ -45,30 +44,21 @@ def test_a_response_is_read_as_it_was_on_the_wire(
 
     archive_of(fetched)
 
-    (response,) = read_records().of_kind("response")
+    _, response, request = read_records()
     assert response.http_headers.get_statuscode() == str(fetched.status)
     assert response.content == fetched.body
     assert response.field("WARC-Target-URI") == fetched.url
     assert response.field("WARC-IP-Address") == "192.0.2.1"
     assert response.field("Content-Type") == "application/http; msgtype=response"
-
-
-@pytest.mark.parametrize("shape", SHAPES)
-def test_a_head_is_kept_byte_by_byte(archive_of, exchange, shape, tmp_path):
-    fetched = exchange(**SHAPES[shape])
-
-    archive_of(fetched)
-
-    with (tmp_path / "archive-00001.warc.gz").open("rb") as file:
-        info = read_member(file, 0)
-        response = read_member(file, info.length)
-        request = read_member(file, response.offset + response.length)
-    assert response.record.block.startswith(fetched.raw_head)
-    assert request.record.block == fetched.request_head
+    with response.path.open("rb") as file:  # their heads are kept byte by byte
+        member = read_member(file, response.place[0])
+        assert member.record.block.startswith(fetched.raw_head)
+        member = read_member(file, request.place[0])
+        assert member.record.block == fetched.request_head
 
 
 def test_a_request_belongs_to_its_response(archive_of, read_records, exchange):
-    archive_of(exchange(), at=86400 * 365.25)
+    archive_of(exchange(), at=86400 * 365.25 + 0.75)
 
     info, response, request = read_records()
     assert request.rec_type == "request"
@@ -175,10 +165,3 @@ def test_what_is_compressed_already_is_stored(archive_of, exchange, tmp_path):
     archive_of(exchange(body=body, mime="video/mp4"))
 
     assert (tmp_path / "archive-00001.warc.gz").stat().st_size > len(body)
-
-
-def test_a_date_has_no_fraction(archive_of, read_records, exchange, now):
-    archive_of(exchange())
-
-    text = read_records()[1].field("WARC-Date")
-    assert datetime.datetime.fromisoformat(text).timestamp() == int(now)

@@ -173,20 +173,13 @@ def test_any_configuration_is_read_back(config):
     assert CrawlConfig.from_json(config.to_json()) == config
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "",
-        "{",
-        "null",
-        "[]",
-        "7",
-        "{}",
-        '{"seeds": null, "include": [], "exclude": []}',
-        '{"seeds": "http://a.test/"}',
-        '{"seeds": ["http://a.test/"], "include": [], "exclude": [], "speed": 9}',
-    ],
-)
+NO_CONFIGURATIONS = ["", "{", "null", "[]", "7", "{}"]
+NO_CONFIGURATIONS += ['{"seeds": null, "include": [], "exclude": []}']
+NO_CONFIGURATIONS += ['{"seeds": "http://a.test/"}']
+NO_CONFIGURATIONS += ['{"seeds": ["http://a.test/"], "include": [], "speed": 9}']
+
+
+@pytest.mark.parametrize("text", NO_CONFIGURATIONS)
 def test_text_that_is_no_saved_configuration(text):
     with pytest.raises(ConfigError, match="not a saved crawl configuration"):
         CrawlConfig.from_json(text)
@@ -220,16 +213,6 @@ def test_configuration_cannot_be_changed():
 
 def test_saved_configuration_that_is_older_than_an_option_takes_its_default():
     assert CrawlConfig.from_json('{"seeds": ["http://a.test/"]}') == CrawlConfig(SEEDS)
-
-
-def test_password_is_not_in_the_error_about_it():
-    with pytest.raises(ConfigError) as caught:
-        CrawlConfig(SEEDS, auth="secret")
-    assert "secret" not in str(caught.value)
-
-    with pytest.raises(ConfigError) as caught:
-        CrawlConfig(SEEDS, proxy="user:secret@proxy.test")
-    assert "secret" not in str(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -278,23 +261,22 @@ def test_header_without_a_value_is_refused():
         CrawlConfig(SEEDS, headers=("X-A: \t",))
 
 
-def test_two_authorizations_are_refused():
-    with pytest.raises(ConfigError, match="only one of them") as caught:
-        CrawlConfig(SEEDS, auth="a:hunter2", headers=("authorization: Bearer hunter2",))
+@pytest.mark.parametrize(
+    ("options", "complaint"),
+    [
+        ({"auth": "a:hunter2", "headers": ("authorization: Bearer x",)}, "only one of"),
+        ({"proxy": "me:hunter2@a.test:0"}, "port is 0"),
+        ({"proxy": "me:hunter2@a.test:65536"}, "port is 65536"),
+        ({"proxy": "me:hunter2@a.test:99999999999"}, "port is 99999999999"),
+        # Python makes no number of more than 4300 digits.
+        ({"proxy": "me:hunter2@a.test:" + "9" * 5000}, "port is 9{20};"),
+    ],
+)
+def test_error_about_a_secret_tells_what_is_wrong_without_it(options, complaint):
+    with pytest.raises(ConfigError, match=complaint) as caught:
+        CrawlConfig(SEEDS, **options)
 
     assert "hunter2" not in str(caught.value)
-
-
-@pytest.mark.parametrize("port", ["0", "65536", "99999999999"])
-def test_proxy_with_an_odd_port_is_refused(port):
-    with pytest.raises(ConfigError, match=f"port is {port}"):
-        CrawlConfig(SEEDS, proxy=f"me:secret@a.test:{port}")
-
-
-def test_proxy_with_a_port_of_many_digits_is_refused():
-    # Python makes no number of more than 4300 digits.
-    with pytest.raises(ConfigError, match="port is 9{20};"):
-        CrawlConfig(SEEDS, proxy="a.test:" + "9" * 5000)
 
 
 def test_what_may_be_a_secret_is_not_in_the_repr():

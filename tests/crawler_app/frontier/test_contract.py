@@ -108,33 +108,17 @@ def test_new_url_is_queued_or_kept_with_the_reason_why_not(frontier):
     assert not frontier.is_drained()
 
 
-def test_url_that_was_too_deep_is_queued_when_met_by_a_shorter_way(frontier):
-    frontier.add([found("start"), found("x", depth=5, refusal=Reason.TOO_DEEP)])
-    start = claim(frontier)
-    was_known = url("x") in frontier
-
-    queued = frontier.finish(start, PAGE, 1.0, [found("x", 1, redirects_left=3)])
-
-    assert not was_known
-    assert queued == 1
-    assert record(frontier, "x") == UrlRecord(
-        url("x"), State.QUEUED, depth=1, via=url("start")
-    )
-    assert frontier.count(State.EXCLUDED) == 0
-    assert url("x") in frontier
-    revived = claim(frontier)
-    assert (revived.depth, revived.redirects_left) == (1, 3)
-
-
 @pytest.mark.parametrize("refusal", PROVISIONAL_REFUSALS)
 def test_url_whose_links_were_refused_is_queued_when_a_link_is_not(frontier, refusal):
-    frontier.add([found("x", depth=2, refusal=refusal)])
-    assert frontier.add([found("x", depth=1, refusal=Reason.NOFOLLOW)]) == 0
+    frontier.add([found("start"), found("x", depth=2, refusal=refusal)])
+    assert frontier.add([found("x", depth=1, refusal=NOFOLLOW)]) == 0
     assert url("x") not in frontier
 
-    assert frontier.add([found("x", depth=3)]) == 1
+    assert frontier.finish(claim(frontier), PAGE, 1.0, [found("x", 3)]) == 1
 
     assert claim(frontier).depth == 3
+    assert record(frontier, "x").via == url("start")
+    assert frontier.count(State.EXCLUDED) == 0
 
 
 def test_claim_gives_a_url_to_one_worker(frontier):
@@ -203,27 +187,6 @@ def test_claim_tells_what_was_named_a_sitemap(frontier):
     assert [bool(claim(frontier).is_sitemap) for _ in "xy"] == [True, False]
 
 
-def test_release_puts_back_as_it_was(frontier):
-    frontier.add([found("x")])
-    first = claim(frontier, now=5.0)
-
-    frontier.release(first)
-
-    assert record(frontier, "x") == UrlRecord(url("x"), State.QUEUED, depth=0)
-    assert claim(frontier, now=5.0) == first
-
-
-def test_lease_expires_by_itself(frontier):
-    frontier.add([found("x")])
-    claim(frontier, now=0.0)
-
-    assert frontier.claim(LEASE_S - 0.001, LEASE_S) is None
-    again = claim(frontier, now=LEASE_S)
-
-    assert again.url == url("x")
-    assert again.tries == 0
-
-
 def test_recover_puts_back_what_a_dead_owner_had_claimed(frontier):
     frontier.add([found("x"), found("y"), found("z"), found("done")])
     claims = [claim(frontier) for _ in range(4)]
@@ -268,42 +231,21 @@ def test_claim_that_has_ended_can_do_nothing_more(frontier, ended_by):
     assert url("new") not in frontier
 
 
-def test_worker_that_is_late_still_counts_while_nobody_has_noticed(frontier):
-    frontier.add([found("x")])
-    late = claim(frontier, now=0.0)
-
-    frontier.finish(late, PAGE, now=LEASE_S + 1.0)
-
-    assert record(frontier, "x").state is State.DONE
-    assert frontier.claim(LEASE_S + 1.0, LEASE_S) is None
-
-
-def test_outlinks_that_fail_leave_everything_as_it_was(frontier):
-    frontier.add([found("x")])
-    claimed = claim(frontier)
-
-    def links():
+def test_candidates_that_fail_leave_everything_as_it_was(frontier):
+    def failing():
         yield found("new")
         raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
-        frontier.finish(claimed, PAGE, 1.0, links())
-
-    assert frontier.urls(State.CLAIMED) == [url("x")]
-    assert url("new") not in frontier
-    assert frontier.finish(claimed, PAGE, 1.0, [found("new")]) == 1
-
-
-def test_candidates_that_fail_leave_everything_as_it_was(frontier):
-    def seeds():
-        yield found("x")
-        raise ZeroDivisionError
-
-    with pytest.raises(ZeroDivisionError):
-        frontier.add(seeds())
-
+        frontier.add(failing())
     assert list(frontier.records()) == []
-    assert frontier.add([found("x")]) == 1
+
+    frontier.add([found("x")])
+    claimed = claim(frontier)
+    with pytest.raises(ZeroDivisionError):
+        frontier.finish(claimed, PAGE, 1.0, failing())
+    assert frontier.urls() == frontier.urls(State.CLAIMED) == [url("x")]
+    assert frontier.finish(claimed, PAGE, 1.0, [found("new")]) == 1
 
 
 # Order.
@@ -316,32 +258,6 @@ def test_least_deep_comes_first_and_then_the_one_met_first(frontier):
     order = [claim(frontier).url for _ in range(5)]
 
     assert order == list(map(url, ["start", "a", "b", "c", "d"]))
-
-
-def test_host_that_has_waited_longest_comes_first(frontier):
-    hosts = ["a.test", "b.test", "c.test"]
-    frontier.add(found(path, host=host) for host in hosts for path in "xy")
-    for free_at, host in zip([3.0, 1.0, 2.0], hosts, strict=True):
-        frontier.hold_host(host, free_at)
-
-    order = []
-    for _ in range(3):
-        claimed = claim(frontier, now=10.0)
-        frontier.hold_host(claimed.host, 20.0)
-        order.append(claimed.host)
-
-    assert order == ["b.test", "c.test", "a.test"]
-    assert frontier.claim(10.0, LEASE_S) is None
-
-
-def test_depth_limit_gives_out_nothing_deeper(frontier):
-    frontier.add([found("deep", 2), found("also", 2, host="b.test"), found("x", 1)])
-
-    assert frontier.claim(0.0, LEASE_S, max_depth=0) is None
-    assert claim(frontier, max_depth=1).url == url("x")
-    assert frontier.claim(0.0, LEASE_S, max_depth=1) is None
-    assert claim(frontier, max_depth=2).url == url("deep")
-    assert claim(frontier).url == url("also", "b.test")
 
 
 def test_asking_at_the_next_time_always_gives_the_next_url(frontier):
@@ -391,24 +307,7 @@ def test_failed_urls_are_queued_again_by_their_reason(frontier):
     assert frontier.count(State.FAILED) == 1
 
 
-def test_level_does_not_wait_for_a_retry_that_is_far_off(frontier):
-    frontier.add([found("x", depth=1), found("y", depth=2)])
-    frontier.retry(claim(frontier), due_at=1000.0)
-
-    assert frontier.depth_in_work(1000.0 - PATIENCE_S) == 1
-    assert frontier.depth_in_work(1000.0 - PATIENCE_S - 1.0) == 2
-
-
 # The books.
-
-
-def test_records_are_in_the_order_in_which_urls_were_met(frontier):
-    frontier.add([found("b", 3), found("a", 1)])
-    frontier.finish(claim(frontier), PAGE, 1.0, [found("c")])
-
-    assert [r.url for r in frontier.records()] == list(map(url, "bac"))
-    assert frontier.urls(State.DONE, State.QUEUED) == list(map(url, "bac"))
-    assert frontier.urls() == [record.url for record in frontier.records()]
 
 
 def test_record_that_was_handed_out_is_a_copy(frontier):
