@@ -29,11 +29,6 @@ with CrawlDirectory(sys.argv[1]):
 """
 
 
-def open_stores(directory):
-    with directory.stores(CONFIG):
-        pass
-
-
 @pytest.fixture
 def path(tmp_path):
     return tmp_path / "crawls" / "one"
@@ -142,7 +137,8 @@ def test_directory_belongs_to_the_process_that_crawls(directory, locker):
     assert directory.owner() == locker.pid
     with pytest.raises(ConfigError, match=f"crawled by process {locker.pid}$"):
         directory.__enter__()
-    open_stores(directory)
+    with open_stores(directory, CONFIG):
+        pass
     with contextlib.closing(directory.frontier()) as frontier:  # others may look
         assert frontier.is_drained()
 

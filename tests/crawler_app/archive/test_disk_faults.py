@@ -8,6 +8,7 @@ import sys
 import pytest
 
 from crawler_app.archive.captures import Captures
+from crawler_app.archive.totals import summary
 from crawler_app.errors import ArchiveError
 from tests.helpers.scripts import IMPORTS
 

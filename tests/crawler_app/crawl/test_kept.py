@@ -9,7 +9,7 @@ import zipfile
 import pytest
 from warcio.archiveiterator import ArchiveIterator
 
-from crawler_app.archive import Archive
+from crawler_app.archive.store import Archive
 from crawler_app.documents import html
 from crawler_app.errors import ArchiveError
 from crawler_app.index import PageIndex

@@ -108,10 +108,10 @@ def test_new_url_is_queued_or_kept_with_the_reason_why_not(frontier):
     assert not frontier.is_drained()
 
 
-@pytest.mark.parametrize("refusal", PROVISIONAL_REFUSALS)
+@pytest.mark.parametrize("refusal", sorted(PROVISIONAL))
 def test_url_whose_links_were_refused_is_queued_when_a_link_is_not(frontier, refusal):
     frontier.add([found("start"), found("x", depth=2, refusal=refusal)])
-    assert frontier.add([found("x", depth=1, refusal=NOFOLLOW)]) == 0
+    assert frontier.add([found("x", depth=1, refusal=Reason.NOFOLLOW)]) == 0
     assert url("x") not in frontier
 
     assert frontier.finish(claim(frontier), PAGE, 1.0, [found("x", 3)]) == 1

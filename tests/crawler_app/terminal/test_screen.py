@@ -14,7 +14,8 @@ import sys
 import pytest
 from rich.console import Console
 
-from crawler_app.terminal import screen, shown_on
+from crawler_app.terminal import screen
+from crawler_app.terminal.showing import shown_on
 from tests.helpers.scripts import IMPORTS
 
 FAREWELL = "Ctrl-C stops; what is found is kept"
