@@ -192,13 +192,15 @@ def test_characters_are_those_that_are_seen(markup, words):
     assert text(markup) == words
 
 
-@pytest.mark.parametrize("charset", ["windows-1251", "utf-16le", "utf-8"])
+@pytest.mark.parametrize("charset", ["windows-1251", "shift_jis", "utf-16le", "utf-8"])
 def test_text_is_read_in_any_charset(charset):
     codec = {"utf-16le": "utf-16-le"}.get(charset, charset)
 
-    page = read("<h2>Да</h2><p>нет".encode(codec), charset)
+    markup = "<title>Он</title><h2>Да</h2><p>нет<a href='/Да'>"
+    page = read(markup.encode(codec), charset)
 
     assert (page.headings, page.text) == ("Да", "Да нет")
+    assert (page.title, page.links) == ("Он", ["/Да"])
 
 
 @pytest.mark.parametrize("junk", [b"\xff", b"\xef\xbb\xbf", b"", "\ufffd".encode()])
