@@ -22,6 +22,8 @@ def test_page_is_told_what_was_and_then_what_is(watch):
         watched.monitor.look()
 
         events = yield watched.follow()
+        assert b"Content-Type: text/event-stream\r\n" in events.head
+        assert b"Cache-Control: no-store\r\n" in events.head
         name, begin = yield events.next()
         assert name == "begin"
         assert begin["seeds"] == [f"{watched.site.url}/0"]
@@ -53,15 +55,6 @@ def test_monitor_that_runs_sends_samples_by_itself(watch, virtual_clock):
 
         assert name == "sample"
         assert second["at"] > first["at"]
-
-
-@gen.coroutine
-def test_stream_is_of_server_sent_events(watch):
-    with watch() as watched:
-        events = yield watched.follow()
-
-        assert b"Content-Type: text/event-stream\r\n" in events.head
-        assert b"Cache-Control: no-store\r\n" in events.head
 
 
 @gen.coroutine
