@@ -307,6 +307,14 @@ def test_failed_urls_are_queued_again_by_their_reason(frontier):
     assert frontier.count(State.FAILED) == 1
 
 
+def test_level_does_not_wait_for_a_retry_that_is_far_off(frontier):
+    frontier.add([found("x", depth=1), found("y", depth=2)])
+    frontier.retry(claim(frontier), due_at=1000.0)
+
+    assert frontier.depth_in_work(1000.0 - PATIENCE_S) == 1
+    assert frontier.depth_in_work(1000.0 - PATIENCE_S - 1.0) == 2
+
+
 # The books.
 
 
