@@ -1,6 +1,7 @@
 """The command line, run in the process of the tests."""
 
 import json
+import signal
 from typing import Any, NamedTuple
 
 import pytest
@@ -26,11 +27,13 @@ class CommandLine:
 
     def __call__(self, *arguments: object) -> Ended:
         self._capsys.readouterr()  # what was printed before is not the command's
+        handlers = _signal_handlers()
         try:
             status = main(list(map(str, arguments)))
         except SystemExit as exc:  # argparse ends so
             assert isinstance(exc.code, int)
             status = exc.code
+        assert _signal_handlers() == handlers, "the command has left its own behind"
         return Ended(status, *self._capsys.readouterr())
 
     def json(self, *arguments: object) -> Any:
@@ -38,3 +41,7 @@ class CommandLine:
         ended = self(*arguments)
         assert ended.status == 0, ended.err
         return json.loads(ended.out)
+
+
+def _signal_handlers() -> list[Any]:
+    return [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)]

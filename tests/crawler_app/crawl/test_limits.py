@@ -135,7 +135,6 @@ def test_gap_is_kept_from_robots_txt_on(crawl_web, robots_txt, options, gap_s):
 
     assert len(web.begun) == 5
     assert gaps(web, "a.test")[1:] == pytest.approx([gap_s] * 3)
-    print(gaps(web, "a.test"))
 
 
 def test_limit_of_one_host_can_be_chosen(crawl_web):

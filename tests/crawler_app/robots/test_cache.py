@@ -547,7 +547,9 @@ def ten_rules():
     ],
 )
 @gen.coroutine
-def test_so_much_is_kept(ten_rules, monkeypatch, most, asked, kept):
+def test_oldest_origins_are_forgotten_beyond_the_limit(
+    ten_rules, monkeypatch, most, asked, kept
+):
     monkeypatch.setattr(robots, "MAX_KEPT", most)
 
     for name in asked:
