@@ -307,6 +307,15 @@ def test_failed_urls_are_queued_again_by_their_reason(frontier):
     assert frontier.count(State.FAILED) == 1
 
 
+def test_host_with_nothing_to_give_has_no_next_time(frontier):
+    frontier.add([found("x"), found("no", host="b.test", refusal="no")])
+    frontier.hold_host("b.test", 20.0)
+    frontier.finish(claim(frontier), PAGE, 1.0)
+    frontier.hold_host("a.test", 30.0)
+
+    assert frontier.next_at(0.0) is None
+
+
 def test_level_does_not_wait_for_a_retry_that_is_far_off(frontier):
     frontier.add([found("x", depth=1), found("y", depth=2)])
     frontier.retry(claim(frontier), due_at=1000.0)
