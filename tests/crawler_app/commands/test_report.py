@@ -196,7 +196,7 @@ def test_report_that_is_not_done_leaves_the_one_before(crawled, report, monkeypa
     assert left.read_text() == "the one before"
 
 
-def test_interrupt_ends_all_processes_in_silence(crawled, start_script):
+def test_interrupt_ends_it_in_silence(crawled, start_script):
     process = start_script(
         INTERRUPTED, "report", crawled, stderr=subprocess.PIPE, start_new_session=True
     )
