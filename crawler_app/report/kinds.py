@@ -14,7 +14,7 @@ def add_url(shape: Shape, record: UrlRecord) -> None:
 
     >>> shape = Shape()
     >>> add_url(shape, UrlRecord("http://a.test/", State.QUEUED, depth=0))
-    >>> shape.root.counts[Kind.LEFT]
+    >>> shape.totals()["a.test/"][Kind.LEFT]
     1
     """
     kind = _kind_of(record)

@@ -404,7 +404,7 @@ def test_debug_mode_tells_of_a_coroutine_that_can_never_go_on(debug_loop, caplog
     assert len(told) == 2
     assert all("forgotten(), called at" in message for message in told)
     assert "its Future was dropped" in told[0]
-    assert "could never go on" in told[1]
+    assert "could never resume" in told[1]
 
 
 def test_debug_mode_tells_of_a_slow_step_after_a_yield_point(debug_loop, caplog):
