@@ -7,7 +7,7 @@
     interpret    parse; admit links; show and index the page    interpreting, hooks
     end          put back, respell, retry or finish             ending, frontier
 
-What a run learns about its hosts is in `host_state`, what its parts share in `run`.
+What a run learns about its hosts is in `host_state`, what its parts share in `context`.
 
 Rule 1: every URL enters through `Admission.admit`: seeds, links, redirect targets and the
 entries of sitemaps.
