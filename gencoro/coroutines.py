@@ -1,7 +1,7 @@
 """``@coroutine``: makes a generator function return a Future.
 
-This module handles calls that never suspend: the body starts at once, and if it ends
-without having to wait, its Future is already done and no Runner is created.
+The body starts at once.  If it ends before its first yield, its Future is already done and
+no Runner is created.
 """
 
 import contextvars
@@ -135,7 +135,7 @@ def returning(
         try:
             return future
         finally:
-            del future  # The runner's rule 3.
+            del future  # Rule 3 of `gencoro.runner`.
 
     wrapper.__tornado_coroutine__ = True  # type: ignore[attr-defined]
     return wrapper

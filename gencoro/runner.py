@@ -1,7 +1,7 @@
 """The Runner: drives one generator from yield to yield until it ends.
 
-Rule 1: a Future that becomes done never resumes the generator; the loop does, in a later
-turn, and `run` refuses to be entered twice.
+Rule 1: the generator is resumed by the loop only, never from within ``set_result`` of the
+Future that it waits for; and `run` does nothing while it is already running.
 
 Rule 2: the result of a done Future is taken in place, in a loop and without recursion.
 
@@ -9,7 +9,8 @@ Rule 3: no local name outlives its use.  An exception's traceback holds frames, 
 Python 3.12 on also those that ran the generator (as ``f_back``), and a frame that holds
 the exception would keep everything until the next full GC.
 
-Used by `gencoro.coroutines`, which has advanced the generator to its first yield.
+Used by `gencoro.coroutines`, which has advanced the generator to its first yield, except
+in debug mode: there a subclass takes the first step too (`gencoro.debugging`).
 """
 
 import asyncio

@@ -1,7 +1,8 @@
 """Converts every yielded value into one Future.
 
-Rule: `convert_yielded` is the only entry point.  It returns an asyncio Future or `moment`,
-or raises `BadYieldError`, whose text says how to fix the code; it never waits.
+Rule: what is not an asyncio Future already goes through `convert_yielded`, which returns
+one, or `moment`, or raises `BadYieldError`, whose text says how to fix the code.  It never
+waits.
 """
 
 import asyncio

@@ -51,7 +51,7 @@ class CallbackLoop(AsyncIOLoop):
         except Exception:  # raised by the callback; it must not end the loop
             self._without_contexts(self.handle_callback_exception, callback)
         finally:
-            del callback  # The runner's rule 3.
+            del callback  # Rule 3 of `gencoro.runner`.
 
     def _wait_for(self, result: Any) -> None:
         """Log the error of a coroutine that was scheduled as a callback."""
