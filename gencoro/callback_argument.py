@@ -8,9 +8,9 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
-from gencoro.beside_tornado import add_future
 from gencoro.deprecated import warn_legacy
 from gencoro.futures import Future
+from gencoro.tornado_interop import add_future
 
 __all__ = ["is_for_caller", "pass_result_to"]
 

@@ -11,13 +11,13 @@ import types
 from collections.abc import Callable, Generator
 from typing import Any, ParamSpec, TypeVar, overload
 
-from gencoro.beside_tornado import is_tornado_return
 from gencoro.callback_argument import is_for_caller, pass_result_to
 from gencoro.debugging import DEBUGS_ALL, FIRST_STEP, WatchedRunner, note_call
 from gencoro.errors import Return
 from gencoro.frames import name_of
 from gencoro.futures import CoroutineFuture, Future, without_our_frame
 from gencoro.runner import INTERRUPTS, RETURNS, Runner, end_with_error
+from gencoro.tornado_interop import is_tornado_return
 
 __all__ = ["coroutine", "is_coroutine_function", "returning"]
 

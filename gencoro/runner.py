@@ -18,7 +18,6 @@ import contextvars
 from collections.abc import Callable, Generator
 from typing import Any, Generic, Literal, TypeVar
 
-from gencoro.beside_tornado import is_tornado_return
 from gencoro.cancelling import cancel
 from gencoro.errors import BadYieldError, Return
 from gencoro.frames import name_of
@@ -30,6 +29,7 @@ from gencoro.futures import (
     storable,
     without_our_frame,
 )
+from gencoro.tornado_interop import is_tornado_return
 from gencoro.yieldables import NeedsRunner, as_future, moment, refuse_other_loop
 
 __all__ = [

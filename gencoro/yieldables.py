@@ -22,7 +22,6 @@ from collections.abc import (
 from functools import singledispatch
 from typing import Any, Literal, TypeAlias, TypeVar, cast, overload
 
-from gencoro.beside_tornado import is_tornado_moment, registered_with_tornado
 from gencoro.cancelling import cancel
 from gencoro.errors import BadYieldError
 from gencoro.futures import (
@@ -33,6 +32,7 @@ from gencoro.futures import (
     is_future,
     without_our_frame,
 )
+from gencoro.tornado_interop import is_tornado_moment, registered_with_tornado
 
 __all__ = [
     "Moment",
