@@ -1,4 +1,4 @@
-"""Options that several commands have."""
+"""Arguments that several commands share."""
 
 import argparse
 
@@ -6,37 +6,35 @@ __all__ = ["add_directory", "add_quiet", "add_showing", "count"]
 
 
 def add_directory(parser: argparse.ArgumentParser) -> None:
-    """Add the directory of a crawl."""
+    """Add DIR, the directory of a crawl."""
     parser.add_argument(
-        "directory", metavar="DIR", help="what was given to crawl --into"
+        "directory", metavar="DIR", help="directory of a crawl (crawl --into)"
     )
 
 
 def add_quiet(parser: argparse.ArgumentParser) -> None:
-    """Add what keeps a command from telling how far it is."""
-    parser.add_argument(
-        "--quiet", action="store_true", help="show no progress; results still come"
-    )
+    """Add ``--quiet``."""
+    parser.add_argument("--quiet", action="store_true", help="do not show progress")
 
 
 def add_showing(parser: argparse.ArgumentParser) -> None:
-    """Add how a crawl is shown while it runs."""
+    """Add ``--quiet`` and ``--dashboard``."""
     add_quiet(parser)
     parser.add_argument(
         "--dashboard",
         metavar="ADDR:PORT",
         nargs="?",
         const="",
-        help="show the crawl in a browser too, and steer it from there "
-        "(default 127.0.0.1 and any port that is free)",
+        help="watch and control the crawl in a browser (default address: 127.0.0.1 and a "
+        "free port)",
     )
 
 
 def count(text: str) -> int:
-    """Read a number of at least 1.
+    """Parse a positive number.
 
     Raises:
-        argparse.ArgumentTypeError: it is less.
+        argparse.ArgumentTypeError: it is less than 1.
 
     >>> count("10")
     10

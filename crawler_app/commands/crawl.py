@@ -57,7 +57,7 @@ def add_resume(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--retry-failed",
         action="store_true",
-        help="fetch again what failed for a reason that may have passed",
+        help="fetch URLs again that failed for a reason that may be temporary",
     )
     parser.set_defaults(command=resume)
 

@@ -1,4 +1,4 @@
-"""``gencrawl demo``: all of it on a small site of our own."""
+"""``gencrawl demo``: crawl, change, crawl again and search a small demo site."""
 
 import argparse
 import contextlib
@@ -20,31 +20,33 @@ from gencoro import gen
 
 __all__ = ["add_demo", "demo"]
 
-# The demo's failures are tried again soon: nobody else is at its site.
+# Retry soon: the demo site has no other visitors.
 RETRY_PAUSE_S = 0.2
 QUERY = "galaxy OR telescope*"
 
 
 def add_demo(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `demo`."""
-    parser.add_argument("--into", metavar="DIR", help="keep the crawl there")
+    parser.add_argument(
+        "--into", metavar="DIR", help="keep the crawl in this directory"
+    )
     add_showing(parser)
     parser.set_defaults(command=demo)
 
 
 def demo(arguments: argparse.Namespace) -> int:
-    """Crawl a small site on this machine, twice, and search what was found."""
+    """Crawl a small site on this machine twice, and search the result."""
     check_showing(arguments)
     with tempfile.TemporaryDirectory(prefix="gencrawl-demo-") as temporary:
         into = str(arguments.into or temporary)
-        # Nothing to resume: the site goes when we go.
+        # No hint how to resume: the site stops with this process.
         ended = run_interruptible(lambda: _crawl_twice(into, arguments))
         if ended != INTERRUPTED:
             _show_search(into)
             if not arguments.into:
                 print(
-                    "\nNothing of this is kept; with --into DIR it can be reported on, "
-                    "searched and exported.",
+                    "\nThe crawl was not kept; use --into DIR to keep it for report, search "
+                    "and export.",
                     file=sys.stderr,
                 )
         return ended

@@ -1,4 +1,4 @@
-"""``gencrawl export``: every URL, or the archive, to standard output."""
+"""``gencrawl export``: write all URLs, or the archive, to standard output."""
 
 import argparse
 import contextlib
@@ -30,15 +30,18 @@ def add_export(parser: argparse.ArgumentParser) -> None:
         "--format",
         choices=EXPORT_FORMATS,
         default=EXPORT_FORMATS[0],
-        help=f"one URL a line (default {EXPORT_FORMATS[0]}), or the archive as WACZ",
+        help=f"jsonl and csv: one URL a line; wacz: the archive (default {EXPORT_FORMATS[0]})",
     )
     parser.set_defaults(command=export)
 
 
 def export(arguments: argparse.Namespace) -> int:
-    """Write a crawl to standard output, whole or, where that is a file, not at all."""
+    """Write a crawl to standard output.
+
+    If it fails, a file is left as it was before.
+    """
     directory = CrawlDirectory.open(arguments.directory)
-    # On a terminal, what is written shows how far we are.
+    # On a terminal the output itself shows the progress.
     steps = Steps(quiet=arguments.quiet or sys.stdout.isatty())
     with (
         contextlib.closing(directory.frontier()) as frontier,
@@ -48,7 +51,7 @@ def export(arguments: argparse.Namespace) -> int:
         if arguments.format == WACZ:
             _export_archive(directory, frontier, steps)
             return OK
-        # JSON and URLs are UTF-8, whatever the terminal is.
+        # JSON and URLs are UTF-8, whatever the terminal's encoding.
         cast(io.TextIOWrapper, sys.stdout).reconfigure(encoding="utf-8")
         records = in_steps(
             "exporting URLs", frontier.records(), steps, frontier.total()
@@ -62,9 +65,9 @@ def _export_archive(
     directory: CrawlDirectory, frontier: Frontier, steps: Steps
 ) -> None:
     if sys.stdout.isatty():
-        raise ConfigError("a WACZ file is no text; send it to a file with '> FILE'")
+        raise ConfigError("a WACZ file is binary; write it to a file with '> FILE'")
     if not directory.kept().archive.files:
-        raise ConfigError(f"{directory.path} holds no archive")
+        raise ConfigError(f"{directory.path} has no archive")
     title_by_url = {
         record.url: record.outcome.title
         for record in in_steps(
@@ -83,13 +86,13 @@ def _export_archive(
 
 @contextlib.contextmanager
 def _taken_back(file: TextIO) -> Iterator[None]:
-    """Cut a file to what it was if we cannot end: nobody takes a half for a whole.
+    """On an error, truncate a file to its former size, so that no partial export remains.
 
-    What went into a pipe is gone; nothing more follows it, not even the rest of a line.
+    Output that went into a pipe cannot be taken back; nothing more is written to it.
     """
     try:
         fd = file.fileno()
-    except OSError:  # no real file, in a test
+    except OSError:  # not a real file, in a test
         yield
         return
     before = os.fstat(fd)
@@ -98,6 +101,6 @@ def _taken_back(file: TextIO) -> Iterator[None]:
     except BaseException:  # Ctrl-C above all
         if stat.S_ISREG(before.st_mode):
             os.ftruncate(fd, before.st_size)
-        # What is still in Python's buffers is written when it ends.
+        # Python flushes its buffers at exit; discard what is in them.
         os.dup2(os.open(os.devnull, os.O_WRONLY), fd)
         raise

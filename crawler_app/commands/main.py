@@ -1,8 +1,8 @@
 """The command line: ``python -m crawler_app``, installed as ``gencrawl``.
 
-Exit status: 0 when the crawl came to its end, 1 when the start URL could not be fetched,
-nothing was found or the disk failed, 2 for a usage error, 3 when ``report --fail-on`` found
-what it is to fail on, 130 when stopped by Ctrl-C, SIGTERM or the dashboard.
+Exit status: 0 if the crawl finished, 1 if a start URL could not be fetched, nothing was
+found or the disk failed, 2 for a usage error, 3 if ``report --fail-on broken`` found broken
+links, 130 if stopped by Ctrl-C, SIGTERM or the dashboard.
 """
 
 import argparse
@@ -38,37 +38,43 @@ examples:
 
 
 class Command(NamedTuple):
-    """One command: where it is defined, and its line in ``--help``."""
+    """A command: its module, and its line in ``--help``."""
 
     module: str
     add_arguments: str
     help: str
 
 
-# In the order in which they are wanted.
+# In the order in which a user needs them.
 COMMANDS = {
     "crawl": Command("crawl", "add_crawl", "crawl a site into a directory"),
-    "resume": Command("crawl", "add_resume", "go on with a crawl that was stopped"),
+    "resume": Command("crawl", "add_resume", "continue a crawl that was stopped"),
     "report": Command(
-        "report", "add_report", "write a page of what is broken, and of the whole site"
+        "report",
+        "add_report",
+        "write a report: broken links, redirects, site structure",
     ),
-    "status": Command("status", "add_status", "tell how a crawl stands"),
-    "search": Command("search", "add_search", "find pages by their words"),
-    "export": Command("export", "add_export", "write a crawl to standard output"),
-    "demo": Command("demo", "add_demo", "crawl a small site on this machine"),
+    "status": Command(
+        "status", "add_status", "show the state and the summary of a crawl"
+    ),
+    "search": Command("search", "add_search", "search the crawled pages"),
+    "export": Command(
+        "export", "add_export", "write all URLs, or the archive, to standard output"
+    ),
+    "demo": Command("demo", "add_demo", "crawl a small demo site on this machine"),
 }
 
 
 class CommandParser(argparse.ArgumentParser):
-    """Parses one command's arguments; imports its module when the command is chosen.
+    """Parses the arguments of one command; imports its module on first use.
 
-    Importing all of them would take ``gencrawl --help`` twenty times as long.
+    If all modules were imported, ``gencrawl --help`` would take twenty times as long.
     """
 
     command: Command | None = None
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """Add the command's arguments, the first time, and parse."""
+        """Parse; on the first call, add the command's arguments before."""
         if self.command is not None:
             module = import_module(f"crawler_app.commands.{self.command.module}")
             getattr(module, self.command.add_arguments)(self)
@@ -79,17 +85,19 @@ class CommandParser(argparse.ArgumentParser):
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; return its exit status."""
     for name in ("stdout", "stderr"):
-        if getattr(sys, name) is None:  # closed by our parent; ours until we end
+        if (
+            getattr(sys, name) is None
+        ):  # closed by the parent process; kept open until we exit
             nowhere = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
             setattr(sys, name, nowhere)
     parser = _parser()
     arguments, rest = parser.parse_known_args(argv)
     if rest and "words" in arguments:
-        arguments.words += rest  # of a search, such as -without
+        arguments.words += rest  # search words that look like options, such as -without
     elif rest:
         parser.error(f"unrecognized arguments: {' '.join(rest)}")
     for stream in (sys.stdout, sys.stderr):
-        # A title in a script that the terminal does not have must not end a crawl.
+        # A title that the terminal's encoding lacks must not end a crawl.
         cast(io.TextIOWrapper, stream).reconfigure(errors="backslashreplace")
     try:
         ended: int = arguments.command(arguments)
@@ -99,7 +107,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"gencrawl: {exc}", file=sys.stderr)
         return USAGE
     except (StorageError, sqlite3.Error) as exc:
-        print(f"gencrawl: the disk fails: {exc}", file=sys.stderr)
+        print(f"gencrawl: disk error: {exc}", file=sys.stderr)
         return FAILED
     except CrawlerError as exc:
         print(f"gencrawl: {exc}", file=sys.stderr)
@@ -107,7 +115,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:
-        # The reader of our output has seen enough; nothing is left to tell it.
+        # The reader of our output, such as ``head``, has closed it.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return OK
     except OSError as exc:
@@ -118,7 +126,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="gencrawl",
-        description="Crawl a web site; stop and resume at any time.",
+        description="Crawl a web site.  A crawl can be stopped and resumed at any time.",
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )

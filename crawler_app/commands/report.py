@@ -1,4 +1,4 @@
-"""``gencrawl report``: what the owner of a site should know of it, in one page."""
+"""``gencrawl report``: write a report of a crawl, as HTML, JSON or Markdown."""
 
 import argparse
 import contextlib
@@ -30,7 +30,7 @@ __all__ = ["add_report", "report"]
 
 HTML, JSON, MARKDOWN = FORMATS = ("html", "json", "md")
 
-# Where the page is if nobody says where, in the directory of the crawl.
+# Default file in the directory of the crawl.
 PAGE_NAME = "report.html"
 
 STDOUT = "-"
@@ -43,18 +43,18 @@ def add_report(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--format",
         choices=FORMATS,
-        help=f"default: by the end of FILE, or else {HTML}",
+        help=f"format of the report (default: by the suffix of FILE, otherwise {HTML})",
     )
     parser.add_argument(
         "--output",
         metavar="FILE",
-        help=f"where to, {STDOUT} for standard output (default: DIR/{PAGE_NAME}; of the "
-        "other formats, standard output)",
+        help=f"output file, or {STDOUT} for standard output (default: DIR/{PAGE_NAME} for "
+        f"{HTML}, standard output for the other formats)",
     )
     parser.add_argument(
         "--fail-on",
         choices=["broken"],
-        help=f"end with status {BROKEN} if links are broken, {FAILED} if nothing was "
+        help=f"exit with status {BROKEN} if links are broken, {FAILED} if nothing was "
         "fetched",
     )
     parser.set_defaults(command=report)
@@ -80,7 +80,7 @@ def report(arguments: argparse.Namespace) -> int:
 
 
 def _format_of(arguments: argparse.Namespace) -> str:
-    """Return the format that was asked for, in one way or the other."""
+    """Return the format from ``--format`` or the suffix of the output file."""
     if arguments.format:
         return str(arguments.format)
     end = Path(arguments.output or "").suffix.lower()
@@ -88,7 +88,7 @@ def _format_of(arguments: argparse.Namespace) -> str:
 
 
 def _require_writable(output: str) -> None:
-    """Refuse at once what could not be written after a minute."""
+    """Raise ConfigError if the output cannot be written, before the long work."""
     if output == STDOUT:
         return
     path = Path(output)
@@ -101,7 +101,7 @@ def _require_writable(output: str) -> None:
 
 
 def _print(found: Report, style: str) -> None:
-    # As UTF-8, whatever the terminal is.
+    # As UTF-8, whatever the terminal's encoding.
     cast(io.TextIOWrapper, sys.stdout).reconfigure(encoding="utf-8")
     _write(found, style, sys.stdout)
 
@@ -116,12 +116,12 @@ def _write(found: Report, style: str, file: TextIO) -> None:
 
 @contextlib.contextmanager
 def _replacing(path: Path) -> Iterator[TextIO]:
-    """Give a file that takes the place of another when it is whole, and not before."""
+    """Open a file that replaces another when it is complete."""
     if path.exists() and not path.is_file():  # such as /dev/stdout
         with path.open("w", encoding="utf-8") as file:
             yield file
         return
-    path = path.resolve()  # behind a link, which stays
+    path = path.resolve()  # a symbolic link stays
     try:
         new_fd, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:60]}-")
     except OSError as exc:
@@ -131,7 +131,7 @@ def _replacing(path: Path) -> Iterator[TextIO]:
     try:
         with open(new_fd, "w", encoding="utf-8") as file:
             yield file
-        # Temporary files are for their owner alone; this one is like any other.
+        # mkstemp makes the file readable by its owner only; set the usual mode.
         umask = os.umask(0)
         os.umask(umask)
         os.chmod(name, 0o666 & ~umask)
@@ -143,9 +143,9 @@ def _replacing(path: Path) -> Iterator[TextIO]:
 
 def _verdict(found: Report) -> int:
     if found.state != FINISHED:
-        print("The crawl has not come to its end.", file=sys.stderr)
+        print("The crawl has not finished.", file=sys.stderr)
     if found.is_empty:
-        print("Nothing was fetched, so nothing is known.", file=sys.stderr)
+        print("Nothing was fetched.", file=sys.stderr)
         return FAILED
     if not found.broken:
         return OK

@@ -1,4 +1,4 @@
-"""``gencrawl search``: pages by their words."""
+"""``gencrawl search``: full-text search in the crawled pages."""
 
 import argparse
 import contextlib
@@ -20,18 +20,22 @@ def add_search(parser: argparse.ArgumentParser) -> None:
         "words",
         metavar="WORDS",
         nargs="*",
-        help='what to find; quote it: \'all words "a phrase" prefix* -without '
+        help='query, in quotes: \'all words "a phrase" prefix* -without '
         "this OR that title:word'",
     )
     parser.add_argument(
-        "--limit", type=count, default=10, metavar="N", help="hits shown (default 10)"
+        "--limit",
+        type=count,
+        default=10,
+        metavar="N",
+        help="maximum number of hits (default 10)",
     )
-    parser.add_argument("--json", action="store_true", help="for programs")
+    parser.add_argument("--json", action="store_true", help="write JSON")
     parser.set_defaults(command=search)
 
 
 def search(arguments: argparse.Namespace) -> int:
-    """Find pages by their words."""
+    """Search the crawled pages."""
     directory = CrawlDirectory.open(arguments.directory)
     with contextlib.closing(directory.index()) as index:
         result = index.search(" ".join(arguments.words), limit=arguments.limit)

@@ -1,4 +1,4 @@
-"""``gencrawl status``: how a crawl stands, also while it runs."""
+"""``gencrawl status``: the state and the summary of a crawl, also while it runs."""
 
 import argparse
 import contextlib
@@ -23,12 +23,14 @@ def add_status(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `status`."""
     add_directory(parser)
     add_quiet(parser)
-    parser.add_argument("--json", action="store_true", help="for programs")
+    parser.add_argument(
+        "--json", action="store_true", help="write JSON, with complete lists"
+    )
     parser.set_defaults(command=status)
 
 
 def status(arguments: argparse.Namespace) -> int:
-    """Tell how a crawl stands."""
+    """Print the state and the summary of a crawl."""
     directory = CrawlDirectory.open(arguments.directory)
     owner = directory.owner()
     with (
@@ -50,10 +52,10 @@ def status(arguments: argparse.Namespace) -> int:
 
 
 def render_state(summary: Summary, owner: int | None, path: Path) -> str:
-    """Return in a line whether a crawl runs, was stopped, or has finished.
+    """Describe in one line whether a crawl is running, stopped or finished.
 
     Args:
-        owner: The process that crawls; None if none does.
+        owner: ID of the process that is crawling; None if there is none.
 
     >>> from crawler_app.models import State
     >>> counts = {State.QUEUED: 123, State.CLAIMED: 0}

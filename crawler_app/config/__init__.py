@@ -1,8 +1,8 @@
-"""Every knob of a crawl, once: its type, its unit, its default and why.
+"""Every option of a crawl: its type, unit, default and help.
 
-Rule: what is said of a knob elsewhere, by the command line or of a file, is made from here
-(`crawler_app.commands.config_options`, `crawler_app.config.toml`) or compared with it by a test (the tables
-in the documentation).
+Rule: each option is defined here only.  Command-line options and keys of a file are made
+from it (`crawler_app.commands.config_options`, `crawler_app.config.toml`), and a test
+compares the tables in the documentation with it.
 """
 
 import json
@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 from crawler_app import __version__
 from crawler_app.config import validators
-from crawler_app.config.option import REQUIRED, knob, knobs_of
+from crawler_app.config.option import REQUIRED, option, options_of
 from crawler_app.config.toml import read_config_file
 from crawler_app.config.validators import count, seconds
 from crawler_app.errors import ConfigError
@@ -22,32 +22,30 @@ from crawler_app.urls import canonicalize
 
 __all__ = ["CLIENTS", "PRODUCT", "PUBLIC_HEADERS", "REQUESTS", "CrawlConfig"]
 
-# Our name, by which robots.txt and pages may address us.
+# The name by which robots.txt and pages may address this crawler.
 PRODUCT = "gencoro-crawler"
 
 USER_AGENT = f"{PRODUCT}/{__version__}"
 
-# Implementations of Tornado's AsyncHTTPClient, and one that is none, but a library of
-# its own.
+# Implementations of Tornado's AsyncHTTPClient, and the library requests.
 REQUESTS = "requests"
 CLIENTS = ("pooled", "simple", "curl", REQUESTS)
 
 BILLION = 1_000_000_000
 
-# Where the integers of SQLite end, or a little before.
+# A little below the largest integer of SQLite.
 MOST = BILLION * BILLION - 1
 
-# Headings of ``--help``; what every crawl wants stands first and has none.
-PACE = "how much, and how quickly"
-REACH = "what is crawled"
-MANNERS = "manners"
-ACCESS = "how it is fetched"
-STORAGE = "what is kept"
+# Groups of ``--help``; the options that every crawl needs come first, without a group.
+LIMITS = "limits and speed"
+SCOPE = "what to crawl"
+POLITENESS = "politeness and safety"
+FETCHING = "fetching"
+STORAGE = "storage"
 
-# Headers that every host may get, as it does from any browser: what is wanted, in which
-# language, how fresh, and who asks.  Whatever else a user sets may be a key, and only
-# the sites that the crawl begins with are known to be meant.  Referer is not here: what
-# it names may be nobody else's business.
+# Headers that are sent to every host, as browsers do.  Any other header may be a secret,
+# and is sent to the origins of the start URLs only.  Referer is not here: the URL in it
+# may be private.
 PUBLIC_HEADERS = frozenset(
     (
         "accept",
@@ -67,310 +65,304 @@ PUBLIC_HEADERS = frozenset(
 
 @dataclass(frozen=True)
 class CrawlConfig:
-    """What to crawl, and how.
+    """The configuration of a crawl.
 
     Raises:
-        ConfigError: a value cannot be used; the text says which, and what can.
+        ConfigError: a value is not allowed.
 
     >>> CrawlConfig(seeds=("HTTP://a.test",)).seeds
     ('http://a.test/',)
     """
 
-    seeds: tuple[str, ...] = knob(
+    seeds: tuple[str, ...] = option(
         REQUIRED,
-        "where to begin",
-        option="",
+        "start URL",
+        flag="",
         metavar="URL",
         rule=validators.require_seeds,
     )
 
-    # Not a fact about the crawl that is kept there: directories move.
-    into: str = knob(
+    # Not saved: directories may be moved.
+    into: str = option(
         "",
-        "directory of the crawl; if it holds a crawl of the same URLs already, they are "
-        "crawled again and compared",
+        "directory of the crawl; if it already holds a crawl of the same URLs, fetch "
+        "what has changed and compare",
         metavar="DIR",
         is_path=True,
         rule=validators.require_path,
         is_saved=False,
     )
 
-    # Each worker costs memory and each waits to be woken, so that a thousand are the most
-    # that help.  Precedent: Scrapy 16.
-    concurrency: int = knob(
+    # Each worker costs memory and wake-ups; more than a thousand do not help.
+    # Precedent: Scrapy 16.
+    concurrency: int = option(
         10,
-        "fetches under way at once",
-        group=PACE,
+        "maximum number of concurrent fetches",
+        group=LIMITS,
         rule=count(1, 1000),
         is_resumable=True,
     )
 
-    # None for 2 (1 if concurrency is 1 or 2 and several hosts are in reach), or for no
+    # None for 2 (1 if concurrency is 1 or 2 and several hosts are in scope), or for no
     # limit if the only host is this machine.
-    per_host: int | None = knob(
+    per_host: int | None = option(
         None,
-        "of those, to one host",
-        group=PACE,
-        shown_default="2, or any on loopback alone",
+        "maximum number of concurrent fetches from one host",
+        group=LIMITS,
+        shown_default="2, no limit on loopback",
         rule=count(1, 1000),
         is_resumable=True,
     )
 
     # Between the starts of two fetches; None for 1, or 0 on loopback.
-    host_gap_s: float | None = knob(
+    host_gap_s: float | None = option(
         None,
-        "least time between two fetches from a host, longer if it is slow",
-        group=PACE,
+        "minimum time between two fetches from one host; grows if the host is slow",
+        group=LIMITS,
         unit="seconds",
         shown_default="1, on loopback 0",
         rule=seconds("a day", may_be_0=True),
         is_resumable=True,
     )
 
-    # Where the crawl ends early; None for no limit.  In all: URLs fetched, whatever they
-    # end with (tries of one URL and robots.txt are not counted).  In one run: bytes of
-    # bodies after decompression; seconds.
-    max_pages: int | None = knob(
+    # None for no limit.  max_pages counts fetched URLs with any outcome over all runs;
+    # retries and robots.txt are not counted.  max_bytes (of bodies after decompression)
+    # and max_time_s are for one run.
+    max_pages: int | None = option(
         None,
-        "stop after so many fetched URLs, those of earlier runs included",
-        group=PACE,
+        "maximum number of fetched URLs, including those of earlier runs",
+        group=LIMITS,
         rule=count(0, BILLION - 1),
         is_resumable=True,
     )
-    max_bytes: int | None = knob(
+    max_bytes: int | None = option(
         None,
-        "stop a run after so many bytes",
-        group=PACE,
+        "maximum number of bytes fetched in one run",
+        group=LIMITS,
         unit="bytes",
         rule=count(1, MOST),
         is_resumable=True,
     )
-    max_time_s: float | None = knob(
+    max_time_s: float | None = option(
         None,
-        "stop a run after so long",
-        group=PACE,
+        "maximum duration of one run",
+        group=LIMITS,
         unit="seconds",
         rule=seconds("a year"),
         is_resumable=True,
     )
 
-    # The hosts of the seeds; all hosts of their domains; only what lies below the seeds'
-    # directories; or any host.
-    scope: str = knob(
+    scope: str = option(
         "host",
-        "the hosts of the URLs, their domains, what lies below the URLs, or anything",
-        group=REACH,
+        "crawl the hosts of the start URLs, their domains, the paths below them, or any host",
+        group=SCOPE,
         choices=REACHES,
     )
 
-    # Regular expressions searched in the URL.
-    include: tuple[str, ...] = knob(
+    include: tuple[str, ...] = option(
         (),
-        "crawl only URLs in which this regular expression is found; repeatable",
-        group=REACH,
+        "crawl only URLs that match this regular expression; repeatable",
+        group=SCOPE,
         metavar="RE",
         rule=validators.require_patterns,
     )
-    exclude: tuple[str, ...] = knob(
+    exclude: tuple[str, ...] = option(
         (),
-        "crawl no URLs in which this regular expression is found; repeatable",
-        group=REACH,
+        "skip URLs that match this regular expression; repeatable",
+        group=SCOPE,
         metavar="RE",
         rule=validators.require_patterns,
     )
 
-    # A redirect is no link.  None for no limit.
-    max_depth: int | None = knob(
+    # A redirect does not count as a link.  None for no limit.
+    max_depth: int | None = option(
         None,
-        "most links from the start URL",
-        group=REACH,
+        "maximum number of links from a start URL",
+        group=SCOPE,
         rule=count(0, BILLION - 1),
     )
 
     # Precedents: wget 20, browsers 20, RFC 2068 5.
-    max_redirects: int = knob(
-        10, "most redirects in a row", group=REACH, rule=count(0, 1000)
+    max_redirects: int = option(
+        10, "maximum number of redirects in a row", group=SCOPE, rule=count(0, 1000)
     )
 
-    # URLs without end: what goes beyond this is refused.  None for no limit.  Real trees
-    # stay far below: in the 44,000 pages of the documentation of Python, OpenJDK and
-    # Rust no path is deeper than 11 or has a segment more than twice.
+    # Limits for crawler traps; None for no limit.  Real sites stay far below: in the
+    # 44,000 pages of the documentation of Python, OpenJDK and Rust, no path is deeper
+    # than 11 or repeats a segment more than twice.
 
     # Precedents: Internet Explorer 2083, sitemaps.org 2048.
-    max_url_chars: int | None = knob(
+    max_url_chars: int | None = option(
         2000,
-        "refuse URLs of more characters than N",
-        group=REACH,
+        "maximum length of a URL",
+        group=SCOPE,
         rule=count(1, 8000),
     )
 
     # Precedent: Heritrix's TooManyPathSegmentsDecideRule 20.
-    max_path_segments: int | None = knob(
+    max_path_segments: int | None = option(
         40,
-        "refuse paths of more segments than N",
-        group=REACH,
+        "maximum number of path segments in a URL",
+        group=SCOPE,
         rule=count(1, 8000),
     )
 
-    # Side by side or not.  Precedents: Heritrix's PathologicalPathDecideRule 2 (side by
-    # side), Nutch 2, grab-site 2.
-    max_segment_repeats: int | None = knob(
+    # Adjacent or not.  Precedents: Heritrix's PathologicalPathDecideRule 2 (adjacent),
+    # Nutch 2, grab-site 2.
+    max_segment_repeats: int | None = option(
         4,
-        "refuse paths with one segment more than N times",
-        group=REACH,
+        "skip URLs that repeat a path segment more than N times",
+        group=SCOPE,
         rule=count(1, 8000),
     )
-    max_queries_per_path: int | None = knob(
+    max_queries_per_path: int | None = option(
         1000,
-        "refuse more queries of one path than N",
-        group=REACH,
+        "maximum number of different queries of one path",
+        group=SCOPE,
         rule=count(1, BILLION - 1),
     )
 
-    # Who asks: the program, and how to reach whoever runs it.
-    user_agent: str = knob(
+    user_agent: str = option(
         USER_AGENT,
-        "what we say we are",
-        group=MANNERS,
+        "user agent, sent with each request and matched in robots.txt",
+        group=POLITENESS,
         rule=validators.require_user_agent,
         is_resumable=True,
     )
-    contact: str = knob(
+    contact: str = option(
         "",
-        "how to reach you: an e-mail address or a URL",
-        group=MANNERS,
+        "your e-mail address or a URL, sent with the user agent",
+        group=POLITENESS,
         rule=validators.require_contact,
         is_resumable=True,
     )
 
-    robots: bool = knob(
+    robots: bool = option(
         True,
-        "ignore robots.txt, robots meta tags and nofollow, on a site of your own",
-        group=MANNERS,
+        "ignore robots.txt, robots meta tags and nofollow; for your own sites",
+        group=POLITENESS,
     )
-    sitemaps: bool = knob(
-        True, "do not read the sitemaps that robots.txt names", group=MANNERS
+    sitemaps: bool = option(
+        True, "do not read the sitemaps that robots.txt names", group=POLITENESS
     )
 
-    # None for whether the seeds are public: a page of the Internet has no business with
-    # what is on our network.
-    deny_private: bool | None = knob(
+    # None for True if the start URLs are public: a page on the Internet must not make us
+    # fetch from our own network.
+    deny_private: bool | None = option(
         None,
         "connect to public addresses only",
-        group=MANNERS,
+        group=POLITENESS,
         shown_default="if the start URLs are public",
         opposite=("--allow-private", "connect to any address"),
         is_resumable=True,
     )
 
-    # Our own keeps its connections; Tornado has "simple", and "curl" where pycurl is
-    # installed; "requests" is no AsyncHTTPClient, and runs in threads.
-    client: str = knob("pooled", "HTTP client", group=ACCESS, choices=CLIENTS)
+    # "pooled" is ours; "simple" and "curl" (needs pycurl) are Tornado's; "requests" runs
+    # in threads.
+    client: str = option("pooled", "HTTP client", group=FETCHING, choices=CLIENTS)
 
-    # All but PUBLIC_HEADERS, and the user and password, go to the origins of the seeds
-    # only.
-    headers: tuple[str, ...] = knob(
+    # Headers other than PUBLIC_HEADERS, and the user and password, are sent to the
+    # origins of the start URLs only.
+    headers: tuple[str, ...] = option(
         (),
-        "send this header too; secrets to the hosts of the URLs only; repeatable",
-        group=ACCESS,
-        option="--header",
+        "additional header; sent only to the origins of the start URLs, unless it "
+        "cannot be secret; repeatable",
+        group=FETCHING,
+        flag="--header",
         metavar="'NAME: VALUE'",
         rule=validators.require_headers,
         is_secret=True,
     )
-    auth: str = knob(
+    auth: str = option(
         "",
-        "basic authentication at the hosts of the URLs; asks for the password if it is "
-        "not given",
-        group=ACCESS,
+        "basic authentication for the origins of the start URLs; asks for the password "
+        "if it is not given",
+        group=FETCHING,
         metavar="USER[:PASSWORD]",
         rule=validators.require_auth,
         is_secret=True,
     )
-    proxy: str = knob(
+    proxy: str = option(
         "",
-        "fetch through this proxy",
-        group=ACCESS,
+        "HTTP proxy",
+        group=FETCHING,
         metavar="[USER:PASSWORD@]HOST:PORT",
         rule=validators.require_proxy,
         is_secret=True,
     )
 
-    # In Netscape's format.
-    cookie_file: str = knob(
+    cookie_file: str = option(
         "",
-        "begin with these cookies (cookies.txt, as of a browser or wget)",
-        group=ACCESS,
-        option="--cookies",
+        "read cookies from this file (cookies.txt, as written by browsers and wget)",
+        group=FETCHING,
+        flag="--cookies",
         metavar="FILE",
         is_path=True,
         rule=validators.require_path,
     )
 
     # Each is sent to the origin that set it.
-    cookies: bool = knob(True, "keep no cookies", group=ACCESS)
+    cookies: bool = option(True, "do not keep or send cookies", group=FETCHING)
 
-    # Until the connection stands, and until the last byte is here.  Precedents: Tornado
-    # 20 for each, Scrapy 180 for both.
-    connect_timeout_s: float = knob(
+    # Precedents: Tornado 20 for each, Scrapy 180 for both together.
+    connect_timeout_s: float = option(
         20.0,
-        "give up a connection that does not stand after so long",
-        group=ACCESS,
+        "connect timeout",
+        group=FETCHING,
         unit="seconds",
         rule=seconds("a day"),
         is_resumable=True,
     )
-    request_timeout_s: float = knob(
+    request_timeout_s: float = option(
         60.0,
-        "give up a fetch that takes longer",
-        group=ACCESS,
+        "timeout of a whole fetch",
+        group=FETCHING,
         unit="seconds",
         rule=seconds("a day"),
         is_resumable=True,
     )
 
-    # After decompression, so that a small answer cannot fill the memory.
-    max_body_bytes: int = knob(
+    # After decompression, so that a small response cannot fill the memory.
+    max_body_bytes: int = option(
         16 * 1024 * 1024,
-        "give up bodies that are longer",
-        group=ACCESS,
+        "maximum size of a body after decompression",
+        group=FETCHING,
         unit="bytes",
         rule=count(1, 4 * BILLION - 1),
     )
 
-    # If the fault may pass.  Precedent: Scrapy 3 (RETRY_TIMES 2).
-    tries: int = knob(
+    # Only temporary failures are retried.  Precedent: Scrapy 3 (RETRY_TIMES 2).
+    tries: int = option(
         3,
-        "fetches of a URL before it counts as failed",
-        group=ACCESS,
+        "maximum number of fetches of a URL, including retries",
+        group=FETCHING,
         rule=count(1, 100),
         is_resumable=True,
     )
 
-    # Before the second of them; from it the later pauses grow.
-    retry_pause_s: float = knob(
+    retry_pause_s: float = option(
         1.0,
-        "pause before the second of them; later ones are longer",
-        group=ACCESS,
+        "pause before the first retry; later pauses are longer",
+        group=FETCHING,
         unit="seconds",
         rule=seconds("a day", may_be_0=True),
         is_resumable=True,
     )
 
-    # What is kept besides the frontier: every exchange, in files of about so many bytes;
-    # and the words of every page.  Precedent of the size: the WARC standard advises 1 GB.
-    archive: bool = knob(True, "keep no WARC files", group=STORAGE)
-    max_archive_file_bytes: int = knob(
+    archive: bool = option(True, "do not write WARC files", group=STORAGE)
+
+    # Precedent: the WARC standard recommends 1 GB.
+    max_archive_file_bytes: int = option(
         BILLION,
-        "begin another WARC file when one has so many",
+        "start a new WARC file at this size",
         group=STORAGE,
         unit="bytes",
         rule=count(1, MOST),
     )
-    index: bool = knob(True, "keep no full-text index", group=STORAGE)
+    index: bool = option(True, "do not build the full-text index", group=STORAGE)
 
     def __post_init__(self) -> None:
-        for each in knobs_of(type(self)):
+        for each in options_of(type(self)):
             each.check(getattr(self, each.name), each.name)
         validators.require_login(self.auth, self.headers)
         seeds = dict.fromkeys(map(canonicalize, self.seeds))
@@ -378,7 +370,7 @@ class CrawlConfig:
 
     @property
     def full_user_agent(self) -> str:
-        """What we say we are, and how to reach whoever runs us.
+        """The user agent with the contact, as it is sent.
 
         >>> CrawlConfig(("http://a.test",), contact="me@a.test").full_user_agent
         ... # doctest: +ELLIPSIS
@@ -391,7 +383,7 @@ class CrawlConfig:
 
     @property
     def has_secrets(self) -> bool:
-        """Whether only the owner should be able to read it, and what was sent by it."""
+        """Whether it contains secrets, so that only the owner may read its file."""
         names = {name.lower() for name, _ in self.header_fields}
         has_password = bool(self.auth) or "@" in self.proxy
         return has_password or bool(self.cookie_file) or not names <= PUBLIC_HEADERS
@@ -402,11 +394,8 @@ class CrawlConfig:
         return [validators.header_field(header) for header in self.headers]
 
     def to_json(self) -> str:
-        """Return the text from which `from_json` makes an equal configuration.
-
-        The directory is not in it (``into``).
-        """
-        saved = [each.name for each in knobs_of(type(self)) if each.is_saved]
+        """Return the configuration, without ``into``, as JSON for `from_json`."""
+        saved = [each.name for each in options_of(type(self)) if each.is_saved]
         return json.dumps({name: getattr(self, name) for name in saved}, indent=2)
 
     @classmethod
@@ -414,13 +403,13 @@ class CrawlConfig:
         """Read a configuration that `to_json` wrote.
 
         Raises:
-            ConfigError: the text is something else.
+            ConfigError: the text is not a saved configuration.
         """
         try:
             values: dict[str, Any] = json.loads(text)
             if not isinstance(values["seeds"], list):
-                raise TypeError("its seeds are no list")
-            # An option that is younger than the file has its default.
+                raise TypeError("its seeds are not a list")
+            # An option that is missing in an older file gets its default.
             for name, value in values.items():
                 if isinstance(value, list):
                     values[name] = tuple(value)
@@ -436,13 +425,13 @@ class CrawlConfig:
 
     @classmethod
     def from_toml(cls, path: Path | str) -> Self:
-        """Read a configuration that somebody wrote as a TOML file.
+        """Read a configuration from a TOML file.
 
-        Its keys are the names of the fields, or of the command's options without their
-        dashes; relative paths in it begin at its directory.
+        Its keys are the names of the fields, or of the command-line options without their
+        dashes.  Relative paths are relative to the directory of the file.
 
         Raises:
-            ConfigError: the file cannot be read, or says what cannot be.
+            ConfigError: the file cannot be read, or a key or a value is invalid.
 
         >>> import tempfile
         >>> with tempfile.TemporaryDirectory() as directory:
@@ -451,7 +440,7 @@ class CrawlConfig:
         ...     CrawlConfig.from_toml(path).max_pages
         9
         """
-        values = read_config_file(path, knobs_of(cls))
+        values = read_config_file(path, options_of(cls))
         try:
             return cls(**{"seeds": ()} | values)
         except ConfigError as exc:

@@ -1,8 +1,8 @@
-"""What a knob is: one field of a configuration, with all that is to be known of it.
+"""Metadata of one configuration option.
 
-Pure.  Rule: what a knob is called, what it may be and what is said of it stands once, at
-the field.  The fields are in `crawler_app.config`; `crawler_app.commands.config_options` makes arguments
-of the command line from them, and `crawler_app.config.toml` keys of a file.
+Pure.  Rule: the names, the allowed values and the help of an option are stated once, at
+its field.  The fields are in `crawler_app.config`; `crawler_app.commands.config_options`
+turns them into command-line options, and `crawler_app.config.toml` into keys of a file.
 """
 
 import dataclasses
@@ -15,41 +15,43 @@ from crawler_app.errors import ConfigError
 
 __all__ = [
     "REQUIRED",
-    "Knob",
+    "Option",
     "Rule",
     "is_of_type",
     "kinds_of",
-    "knob",
-    "knobs_of",
+    "option",
+    "options_of",
     "require",
     "shown",
 ]
 
-# Takes what a knob is called, and a value; raises ConfigError if it cannot have that.
+# Takes the name of an option and a value; raises ConfigError if the value is not allowed.
 Rule = Callable[[str, Any], None]
 
-# The default of a knob that has none.
+# The default of an option that must be given.
 REQUIRED: Any = dataclasses.MISSING
 
 
 @dataclass(frozen=True)
-class Knob:
+class Option:
     """One field of a configuration.
 
     Attributes:
-        name: What the field is called.
+        name: Name of the field.
         annotation: Its type, or a union of types.
         help: One line for ``--help``, without the default.
-        group: The heading under which ``--help`` has it.
-        unit: Of a number: "seconds", "bytes", or nothing for a count.
-        shown_default: In words, where the value says too little.
-        choices: All that it may be, if that is a list of words.
-        rule: What else it must keep to.
-        opposite: The option that says False where `option` says True, and its help.
+        group: Heading of its group in ``--help``.
+        unit: "seconds", "bytes", or empty for a count or a value that is not a number.
+        shown_default: Describes the default if its value does not explain itself.
+        choices: The allowed words, if there is a list of them.
+        rule: Checks the value further.
+        named_flag: The `flag`, if it does not follow from the name.
+        named_metavar: The `metavar`, if it does not follow from the type.
+        opposite: The flag that sets False where `flag` sets True, and its help.
         is_path: Whether it is a file or a directory.
-        is_secret: Whether no error may show it.
-        is_saved: Whether it belongs to a crawl that is kept.
-        is_resumable: Whether another value may be given for the rest of a crawl.
+        is_secret: Whether errors must not show the value.
+        is_saved: Whether it is saved with the crawl.
+        is_resumable: Whether ``resume`` may change it.
     """
 
     name: str
@@ -61,7 +63,7 @@ class Knob:
     shown_default: str = ""
     choices: tuple[str, ...] = ()
     rule: Rule | None = None
-    named_option: str | None = None
+    named_flag: str | None = None
     named_metavar: str = ""
     opposite: tuple[str, str] | None = None
     is_path: bool = False
@@ -71,39 +73,39 @@ class Knob:
 
     @property
     def key(self) -> str:
-        """What it is called in a file, such as "host-gap" for ``host_gap_s``."""
+        """The key in a file, such as "host-gap" for ``host_gap_s``."""
         return self.name.removesuffix("_s").replace("_", "-")
 
     @property
-    def option(self) -> str:
-        """What it is called on the command line; empty if it has no name there.
+    def flag(self) -> str:
+        """The command-line flag, such as "--host-gap"; empty for a positional argument.
 
-        A switch that is on has the option that turns it off.
+        For a switch that is on by default, the flag turns it off.
         """
-        if self.named_option is not None:
-            return self.named_option
+        if self.named_flag is not None:
+            return self.named_flag
         return f"--no-{self.key}" if self.default is True else f"--{self.key}"
 
     @property
-    def off_option(self) -> str:
-        """The option that says False; empty if there is none."""
+    def off_flag(self) -> str:
+        """The flag that sets False; empty if there is none."""
         if self.default is True:
-            return self.option
+            return self.flag
         return self.opposite[0] if self.opposite else ""
 
     @property
     def is_switch(self) -> bool:
-        """Whether it is on or off."""
+        """Whether it is a boolean."""
         return bool in kinds_of(self.annotation)
 
     @property
     def is_list(self) -> bool:
-        """Whether it has several values."""
+        """Whether it is a list of strings."""
         return tuple[str, ...] in kinds_of(self.annotation)
 
     @property
     def metavar(self) -> str:
-        """What stands for its value in ``--help``, if it has one."""
+        """The placeholder of its value in ``--help``."""
         if self.named_metavar or self.unit:
             return self.named_metavar or self.unit.upper()
         if self.choices:
@@ -112,7 +114,7 @@ class Knob:
 
     @property
     def default_words(self) -> str:
-        """Its default, for people; empty where it has none worth telling."""
+        """The default as shown to people; empty for a switch or an empty default."""
         if self.shown_default:
             return self.shown_default
         if self.default in (REQUIRED, None, "", ()) or self.is_switch:
@@ -120,13 +122,13 @@ class Knob:
         return f"{self.default:g}" if self.unit == "seconds" else str(self.default)
 
     def check(self, value: object, name: str) -> None:
-        """Refuse a value that it cannot have.
+        """Check a value.
 
         Args:
-            name: What the user calls it; the error begins with that.
+            name: The name that the user gave; the error begins with it.
 
         Raises:
-            ConfigError: it cannot.
+            ConfigError: the value has the wrong type or is not allowed.
         """
         self._check_type(value, name)
         if value is None:
@@ -147,54 +149,51 @@ class Knob:
         require(name, value, False, wanted)
 
 
-def knob(
+def option(
     default: Any,
     help: str,
     *,
-    option: str | None = None,
+    flag: str | None = None,
     metavar: str = "",
-    **facts: Any,
+    **metadata: Any,
 ) -> Any:
-    """Make a field of a dataclass that is a knob.
+    """Make a dataclass field that is an option.
 
     Args:
         default: `REQUIRED` if there is none.
-        option: On the command line, if that does not follow from the field's name; empty
-            if it has no name there.
-        facts: More attributes of `Knob`, such as ``group``.
+        flag: The command-line flag, if it does not follow from the field's name; empty
+            for a positional argument.
+        metadata: More attributes of `Option`, such as ``group``.
 
     >>> @dataclass
     ... class Tea:
-    ...     brewing_time_s: float = knob(180.0, "how long", unit="seconds")
-    >>> [(knob.name, knob.option, knob.default) for knob in knobs_of(Tea)]
+    ...     brewing_time_s: float = option(180.0, "how long", unit="seconds")
+    >>> [(each.name, each.flag, each.default) for each in options_of(Tea)]
     [('brewing_time_s', '--brewing-time', 180.0)]
     """
-    # The name and the type are known once the class is there.
-    facts |= {"named_option": option, "named_metavar": metavar}
-    made = Knob("", None, default, help, **facts)
+    # The name and the type are known when the class exists.
+    metadata |= {"named_flag": flag, "named_metavar": metavar}
+    made = Option("", None, default, help, **metadata)
     return dataclasses.field(
         default=default,
         repr=not made.is_secret,
         compare=made.is_saved,
-        metadata={"knob": made},
+        metadata={"option": made},
     )
 
 
-def knobs_of(configuration: type) -> tuple[Knob, ...]:
-    """Return the knobs of a dataclass, in the order of its fields."""
+def options_of(configuration: type) -> tuple[Option, ...]:
+    """Return the options of a dataclass, in the order of its fields."""
     return tuple(
         dataclasses.replace(
-            field.metadata["knob"], name=field.name, annotation=field.type
+            field.metadata["option"], name=field.name, annotation=field.type
         )
         for field in dataclasses.fields(configuration)
     )
 
 
 def require(name: str, value: object, is_right: bool, wanted: str) -> None:
-    """Refuse the value of a knob unless it is right.
-
-    Raises:
-        ConfigError: it is not.
+    """Raise ConfigError unless the value of an option is right.
 
     >>> require("tries", 3, True, "a whole number")
     """
@@ -203,14 +202,14 @@ def require(name: str, value: object, is_right: bool, wanted: str) -> None:
 
 
 def shown(value: object, write: Callable[[object], str] = repr) -> str:
-    """Return a value as an error shows it.
+    """Format a value for an error message.
 
     >>> shown(3), shown(10**5000)
     ('3', 'a number too long to show')
     """
     try:
         return write(value)
-    except ValueError:  # Python writes no whole numbers of thousands of digits
+    except ValueError:  # Python does not print integers of thousands of digits
         kind = "number" if isinstance(value, int) else "list"
         return f"a {kind} too long to show"
 
@@ -223,8 +222,8 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
-# What an annotation lets be, and how that is called.  To Python True is a whole number,
-# but nobody means it; and a whole number is as good as another.
+# The check and the description of each type in an annotation.  bool is a subclass of int
+# but is not accepted as a number; an int is accepted where a float is expected.
 _KINDS: Mapping[Any, tuple[Callable[[Any], bool], str]] = {
     str: (lambda value: isinstance(value, str), "a string"),
     tuple[str, ...]: (_is_texts, "a tuple of strings"),
@@ -239,7 +238,7 @@ _KINDS: Mapping[Any, tuple[Callable[[Any], bool], str]] = {
 
 
 def is_of_type(value: object, annotation: Any) -> bool:
-    """Return whether a value is what a knob is annotated as.
+    """Return whether a value has the type of an option's annotation.
 
     >>> is_of_type(3, float | None), is_of_type(True, float | None)
     (True, False)
@@ -248,7 +247,7 @@ def is_of_type(value: object, annotation: Any) -> bool:
 
 
 def kinds_of(annotation: Any) -> tuple[Any, ...]:
-    """Return the types that an annotation is a union of, or that one alone.
+    """Return the types in a union, or the single type of an annotation.
 
     >>> kinds_of(int | None), kinds_of(str)
     ((<class 'int'>, <class 'NoneType'>), (<class 'str'>,))

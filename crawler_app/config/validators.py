@@ -1,8 +1,8 @@
-"""Whether a value can be an option of a crawl, and what is said if it cannot.
+"""Validators of option values.
 
-Pure.  Rule: no error shows what may be a secret, and each begins with the name that it is
-given, which is the user's own: of a field, of an option, or of a key in a file.  Used by
-`crawler_app.config`, which has the options themselves, and what of each is allowed.
+Pure.  Rule: no error shows a value that may be a secret, and each begins with the name
+that the user gave: a field, a flag, or a key in a file.  Used by `crawler_app.config`,
+which defines the options.
 """
 
 import re
@@ -37,11 +37,11 @@ _PROXY = re.compile(
     r"(?:http://)?(?:[^/@\s]*@)?(?:[^/@:\s]+|\[[^/@\s]+\]):0*(?P<port>[0-9]+)/?"
 )
 
-# Headers that nobody may set, and why.
-_OWN = "it is about the connection, which is the client's own"
-_NO_BODY = "no request of a crawl has a body"
+# Headers that cannot be set, and why.
+_OWN = "the client manages the connection"
+_NO_BODY = "requests of a crawl have no body"
 REFUSAL_BY_HEADER = {
-    "host": "it is that of each URL",
+    "host": "it is set for each URL",
     "content-length": _NO_BODY,
     "transfer-encoding": _NO_BODY,
     "trailer": _NO_BODY,
@@ -55,7 +55,7 @@ REFUSAL_BY_HEADER = {
 
 
 def count(least: int, most: int) -> Rule:
-    """Make the rule of a whole number, from the least to the most.
+    """Make a rule for a whole number.
 
     >>> count(1, 100)("tries", 3)
     """
@@ -64,7 +64,7 @@ def count(least: int, most: int) -> Rule:
 
 
 def seconds(longest: str, *, may_be_0: bool = False) -> Rule:
-    """Make the rule of a duration.
+    """Make a rule for a duration.
 
     Args:
         longest: "a day" or "a year".
@@ -83,10 +83,10 @@ def seconds(longest: str, *, may_be_0: bool = False) -> Rule:
 
 
 def require_seeds(name: str, seeds: Iterable[str]) -> None:
-    """Refuse URLs from which no crawl can start.
+    """Check the start URLs.
 
     Raises:
-        ConfigError: there are none, or one is no URL of a page.
+        ConfigError: there are none, or one is invalid.
     """
     if not seeds:
         raise ConfigError("a crawl needs a URL to start from")
@@ -100,53 +100,54 @@ def require_seeds(name: str, seeds: Iterable[str]) -> None:
 
 
 def require_patterns(name: str, patterns: Iterable[str]) -> None:
-    """Refuse a text that is no regular expression.
+    """Check regular expressions.
 
     Raises:
-        ConfigError: one of them is none.
+        ConfigError: one is invalid.
     """
     for pattern in patterns:
         try:
             re.compile(pattern)
         except (re.error, RecursionError, OverflowError) as exc:
             raise ConfigError(
-                f"{name} has {pattern!r}, which is no regular expression: {exc}"
+                f"{name} has {pattern!r}, which is not a valid regular expression: {exc}"
             ) from None
 
 
 def require_path(name: str, path: str) -> None:
-    """Refuse what no file can be called.
+    """Check a path.
 
     Raises:
-        ConfigError: none can.
+        ConfigError: it contains a null character.
     """
-    require(name, path, "\0" not in path, "a path")
+    require(name, path, "\0" not in path, "a path without null characters")
 
 
 def require_user_agent(name: str, user_agent: str) -> None:
-    """Refuse what cannot stand in a header.
+    """Check a user agent.
 
     Raises:
-        ConfigError: it cannot.
+        ConfigError: it is empty, or not one line of printable ASCII.
     """
     require(name, user_agent, is_line(user_agent), "one line of ASCII")
 
 
 def require_contact(name: str, contact: str) -> None:
-    """Refuse what cannot stand in parentheses in a header.
+    """Check a contact, which is sent in parentheses in a header.
 
     Args:
-        contact: Nothing for none.
+        contact: Empty for none.
 
     Raises:
-        ConfigError: it cannot.
+        ConfigError: it is not one line of printable ASCII, or contains ``(``, ``)`` or a
+            backslash.
     """
     is_plain = is_line(contact) and not set("()\\") & set(contact)
     require(name, contact, not contact or is_plain, "an e-mail address or a URL")
 
 
 def is_line(text: str) -> bool:
-    """Return whether a text can be the value of a header as it is.
+    """Return whether a text can be used as a header value.
 
     >>> is_line("bot/1.0"), is_line(""), is_line("caf\\u00e9")
     (True, False, False)
@@ -155,7 +156,7 @@ def is_line(text: str) -> bool:
 
 
 def header_field(header: str) -> tuple[str, str]:
-    """Return the name and the value of a "Name: value".
+    """Split "Name: value" into name and value.
 
     >>> header_field("X-Team:  search ")
     ('X-Team', 'search')
@@ -165,11 +166,11 @@ def header_field(header: str) -> tuple[str, str]:
 
 
 def require_headers(name: str, headers: Iterable[str]) -> None:
-    """Refuse a header that cannot be sent, or that is the client's own.
+    """Check headers.
 
     Raises:
-        ConfigError: there is one; the text has its number, for its name may be part of a
-            secret.
+        ConfigError: one is malformed, empty, or managed by the client.  The error gives
+            its number, because its name may be part of a secret.
     """
     for number, header in enumerate(headers, 1):
         which = f"{name}, number {number}:"
@@ -180,19 +181,20 @@ def require_headers(name: str, headers: Iterable[str]) -> None:
         if refusal:
             raise ConfigError(f"{which} {header_name} cannot be set: {refusal}")
         if not value:
-            # libcurl would leave it out, others send it.
+            # libcurl would omit it, the other clients send it.
             raise ConfigError(f"{which} {header_name} has no value")
 
 
 def require_login(auth: str, headers: Iterable[str]) -> None:
-    """Refuse a user without a password, or if another header has a password too.
+    """Check that there is a password, and only one.
 
     Args:
-        auth: Nothing for none.
+        auth: Empty for none.
         headers: Each as "Name: value".
 
     Raises:
-        ConfigError: it is so.
+        ConfigError: there is a user without a password, or an Authorization header
+            besides.
     """
     if not auth:
         return
@@ -200,32 +202,34 @@ def require_login(auth: str, headers: Iterable[str]) -> None:
         raise ConfigError("auth must be user:password, in one line")
     names = [header_field(header)[0].lower() for header in headers]
     if "authorization" in names:
-        raise ConfigError("auth and a header Authorization: only one of them can be")
+        raise ConfigError(
+            "auth and an Authorization header are both given; give one of them"
+        )
 
 
 def require_auth(name: str, auth: str) -> None:
-    """Refuse a user and password that cannot be sent.
+    """Check a user and password.
 
-    Whether there is a password is not looked at: who asks for it does so later.
+    The password may still be missing: the command line asks for it later.
 
     Args:
-        auth: Nothing for none.
+        auth: Empty for none.
 
     Raises:
-        ConfigError: they cannot.
+        ConfigError: they contain unprintable characters.
     """
     if auth and not auth.isprintable():
         raise ConfigError(f"{name} must be user:password, in one line")
 
 
 def require_proxy(name: str, proxy: str) -> None:
-    """Refuse a proxy that is none.
+    """Check a proxy.
 
     Args:
-        proxy: Nothing for none.
+        proxy: Empty for none.
 
     Raises:
-        ConfigError: it has another form, or no such port can be.
+        ConfigError: it is not host:port, or the port is out of range.
     """
     if not proxy:
         return
@@ -234,4 +238,4 @@ def require_proxy(name: str, proxy: str) -> None:
         raise ConfigError(f"{name} must be host:port, or user:password@host:port")
     port = found["port"]
     if len(port) > len("65535") or not 0 < int(port) < 65536:
-        raise ConfigError(f"{name}: its port is {port[:20]}; it must be 1 to 65535")
+        raise ConfigError(f"{name}: the port is {port[:20]}; it must be 1 to 65535")

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from crawler_app.config import CrawlConfig
-from crawler_app.config.option import knobs_of
+from crawler_app.config.option import options_of
 from crawler_app.directory import CrawlDirectory
 from crawler_app.frontier import Frontier
 from crawler_app.models import Outcome, UrlRecord
@@ -91,11 +91,11 @@ def _site(seeds: Iterable[str]) -> str:
 def _options(config: CrawlConfig) -> dict[str, Any]:
     """Return the options that are not as by default; of secrets only that they are set."""
     return {
-        knob.key: "(set)" if knob.is_secret else getattr(config, knob.name)
-        for knob in knobs_of(CrawlConfig)
-        if knob.is_saved
-        and knob.name != "seeds"
-        and getattr(config, knob.name) != knob.default
+        option.key: "(set)" if option.is_secret else getattr(config, option.name)
+        for option in options_of(CrawlConfig)
+        if option.is_saved
+        and option.name != "seeds"
+        and getattr(config, option.name) != option.default
     }
 
 

@@ -1,4 +1,4 @@
-"""Knobs on the command line: their options, what wins, and the tables that tell of them."""
+"""Command-line options: their flags, their precedence, and the tables of the guide."""
 
 import argparse
 import pathlib
@@ -10,10 +10,10 @@ import pytest
 from crawler_app import __version__
 from crawler_app.commands.config_options import add_options, config_of, read_options
 from crawler_app.config import CrawlConfig
-from crawler_app.config.option import REQUIRED, knobs_of
+from crawler_app.config.option import REQUIRED, options_of
 from crawler_app.errors import ConfigError
 
-KNOBS = knobs_of(CrawlConfig)
+OPTIONS = options_of(CrawlConfig)
 GUIDE = pathlib.Path(__file__).parents[3] / "docs" / "config.rst"
 URL = "http://a.test/"
 
@@ -60,21 +60,23 @@ def file(tmp_path):
     return path
 
 
-def words_for(knob):
+def words_for(option):
     """Return an option with a value that is not the default."""
-    if knob.is_switch:
-        return [knob.off_option]
-    other_choices = [choice for choice in knob.choices if choice != knob.default]
-    return [knob.option, (other_choices or [VALUE_BY_METAVAR[knob.metavar]])[0]]
+    if option.is_switch:
+        return [option.off_flag]
+    other_choices = [choice for choice in option.choices if choice != option.default]
+    return [option.flag, (other_choices or [VALUE_BY_METAVAR[option.metavar]])[0]]
 
 
 @pytest.mark.parametrize(
-    "knob", [knob for knob in KNOBS if knob.option], ids=lambda knob: knob.name
+    "option",
+    [option for option in OPTIONS if option.flag],
+    ids=lambda option: option.name,
 )
-def test_every_knob_has_an_option_that_sets_it(knob):
-    config = configure(URL, "--into", "kept", *words_for(knob))
+def test_every_option_has_a_flag_that_sets_it(option):
+    config = configure(URL, "--into", "kept", *words_for(option))
 
-    assert getattr(config, knob.name) != knob.default
+    assert getattr(config, option.name) != option.default
 
 
 def test_nothing_is_given_unless_it_is():
@@ -123,13 +125,13 @@ def test_only_what_may_change_in_the_middle_is_an_option_of_resume(capsys):
         (["--concurrency", "0"], "--concurrency is 0; it must be a whole number, at l"),
         (["--host-gap", "-1"], "--host-gap is -1.0; it must be a number of seconds, 0"),
         (["--max-time", "nan"], "--max-time is nan; it must be a number of seconds ab"),
-        (["--include", "("], "--include has '(', which is no regular expression"),
+        (["--include", "("], "--include has '(', which is not a valid regular"),
         (["--user-agent", ""], "--user-agent is ''; it must be one line of ASCII"),
         (["--header", "X"], "--header, number 1: it must be 'Name: value'"),
-        (["--header", "Host: a"], "--header, number 1: Host cannot be set: it is that"),
+        (["--header", "Host: a"], "--header, number 1: Host cannot be set: it is set"),
         (["--auth", "a:b\n"], "--auth must be user:password, in one line"),
         (["--proxy", "a.test"], "--proxy must be host:port, or user:password@host:po"),
-        (["--proxy", "a.test:0"], "--proxy: its port is 0; it must be 1 to 65535"),
+        (["--proxy", "a.test:0"], "--proxy: the port is 0; it must be 1 to 65535"),
     ],
 )
 def test_value_that_cannot_be_is_refused_by_its_option(words, complaint):
@@ -214,19 +216,21 @@ def test_help_lists_every_option_under_its_heading_with_its_default(is_new):
     add_options(parser, is_new=is_new)
     text = re.sub(r"\s+", " ", parser.format_help())
 
-    for knob in KNOBS:
-        if not is_new and not knob.is_resumable:
-            assert f" {knob.option} " not in text
+    for option in OPTIONS:
+        if not is_new and not option.is_resumable:
+            assert f" {option.flag} " not in text
             continue
-        begin = text.index(f"{knob.group}: ") if knob.group else 0
-        default = knob.default_words if is_new else knob.default_words and "as before"
-        assert f" {knob.option} ".replace("  ", " ") in text[begin:]
-        assert f"{knob.help} (default {default})" in text[begin:] or not default
-        assert knob.help in text[begin:]
+        begin = text.index(f"{option.group}: ") if option.group else 0
+        default = (
+            option.default_words if is_new else option.default_words and "as before"
+        )
+        assert f" {option.flag} ".replace("  ", " ") in text[begin:]
+        assert f"{option.help} (default {default})" in text[begin:] or not default
+        assert option.help in text[begin:]
 
 
 class Row(NamedTuple):
-    """What the guide says of a knob."""
+    """What the guide says about an option."""
 
     heading: str
     option: str
@@ -254,51 +258,51 @@ def read_rows():
 ROWS = read_rows()
 
 
-def test_guide_has_a_row_for_every_knob_in_the_same_order():
-    assert [row.field for row in ROWS] == [f"``{knob.name}``" for knob in KNOBS]
+def test_guide_has_a_row_for_every_option_in_the_same_order():
+    assert [row.field for row in ROWS] == [f"``{option.name}``" for option in OPTIONS]
 
 
-def row_and_knob():
+def row_and_option():
     return [
-        pytest.param(row, knob, id=knob.name)
-        for row, knob in zip(ROWS, KNOBS, strict=False)
+        pytest.param(row, option, id=option.name)
+        for row, option in zip(ROWS, OPTIONS, strict=False)
     ]
 
 
-@pytest.mark.parametrize(("row", "knob"), row_and_knob())
-def test_guide_spells_the_option_and_marks_what_resume_takes(row, knob):
-    wanted = f"``{knob.option} {knob.metavar}``"
-    if knob.is_switch:
-        opposite = knob.opposite and f", ``{knob.opposite[0]}``"
-        wanted = f"``{knob.option}``{opposite or ''}"
-    elif not knob.option:
-        wanted = f"``{knob.metavar}...``"
+@pytest.mark.parametrize(("row", "option"), row_and_option())
+def test_guide_spells_the_option_and_marks_what_resume_takes(row, option):
+    wanted = f"``{option.flag} {option.metavar}``"
+    if option.is_switch:
+        opposite = option.opposite and f", ``{option.opposite[0]}``"
+        wanted = f"``{option.flag}``{opposite or ''}"
+    elif not option.flag:
+        wanted = f"``{option.metavar}...``"
 
-    assert row.option == wanted + " *" * knob.is_resumable
-    assert row.heading.lower() == (knob.group or "all options")
+    assert row.option == wanted + " *" * option.is_resumable
+    assert row.heading.lower() == (option.group or "all options")
 
 
-@pytest.mark.parametrize(("row", "knob"), row_and_knob())
-def test_guide_has_the_default(row, knob):
-    wanted = knob.default_words.replace(__version__, "")
-    if not wanted and knob.is_switch:
-        wanted = "on" if knob.default else "off"
-    elif knob.default is REQUIRED:
+@pytest.mark.parametrize(("row", "option"), row_and_option())
+def test_guide_has_the_default(row, option):
+    wanted = option.default_words.replace(__version__, "")
+    if not wanted and option.is_switch:
+        wanted = "on" if option.default else "off"
+    elif option.default is REQUIRED:
         wanted = "required"
     elif not wanted:
-        wanted = "no limit" if knob.default is None else "none"
+        wanted = "no limit" if option.default is None else "none"
 
     assert re.match(re.escape(wanted) + r"(?!\w)", row.default.replace("`", ""))
 
 
-@pytest.mark.parametrize(("row", "knob"), row_and_knob())
-def test_guide_has_what_is_allowed(row, knob):
-    for choice in knob.choices:
+@pytest.mark.parametrize(("row", "option"), row_and_option())
+def test_guide_has_what_is_allowed(row, option):
+    for choice in option.choices:
         assert f"``{choice}``" in row.meaning
-    if knob.metavar not in ("N", "BYTES", "SECONDS"):
+    if option.metavar not in ("N", "BYTES", "SECONDS"):
         return
     with pytest.raises(ConfigError) as caught:
-        knob.check(-1, "it")
+        option.check(-1, "it")
 
     numbers = re.findall(r"at (?:least|most) (\d+)", str(caught.value))
     if numbers:

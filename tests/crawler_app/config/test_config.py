@@ -264,7 +264,7 @@ def test_header_without_a_value_is_refused():
 @pytest.mark.parametrize(
     ("options", "complaint"),
     [
-        ({"auth": "a:hunter2", "headers": ("authorization: Bearer x",)}, "only one of"),
+        ({"auth": "a:hunter2", "headers": ("authorization: Bearer x",)}, "give one of"),
         ({"proxy": "me:hunter2@a.test:0"}, "port is 0"),
         ({"proxy": "me:hunter2@a.test:65536"}, "port is 65536"),
         ({"proxy": "me:hunter2@a.test:99999999999"}, "port is 99999999999"),

@@ -1,36 +1,36 @@
-"""Knobs: what follows from a field, and what is refused in whose words."""
+"""Options: what is derived from a field, and the errors for values."""
 
 from dataclasses import dataclass
 
 import pytest
 
 from crawler_app.config import CrawlConfig
-from crawler_app.config.option import REQUIRED, knob, knobs_of
+from crawler_app.config.option import REQUIRED, option, options_of
 from crawler_app.config.validators import count, seconds
 from crawler_app.errors import ConfigError
 
 
 @dataclass(frozen=True)
 class Kettle:
-    water: tuple[str, ...] = knob(REQUIRED, "which", option="")
-    cups: int = knob(2, "how many", rule=count(1, 8))
-    wait_time_s: float | None = knob(
+    water: tuple[str, ...] = option(REQUIRED, "which", flag="")
+    cups: int = option(2, "how many", rule=count(1, 8))
+    wait_time_s: float | None = option(
         None, "how long", unit="seconds", shown_default="until it boils"
     )
-    whistles: bool = knob(True, "be quiet")
-    is_new: bool | None = knob(
+    whistles: bool = option(True, "be quiet")
+    is_new: bool | None = option(
         None, "descale it", opposite=("--is-old", "leave it as it is")
     )
-    code: str = knob("", "to unlock", option="--pin", metavar="PIN", is_secret=True)
-    fuel: str = knob("gas", "heat", choices=("gas", "wood"))
-    shelf: str = knob("", "where", is_saved=False)
+    code: str = option("", "to unlock", flag="--pin", metavar="PIN", is_secret=True)
+    fuel: str = option("gas", "heat", choices=("gas", "wood"))
+    shelf: str = option("", "where", is_saved=False)
 
 
-KNOBS = {each.name: each for each in knobs_of(Kettle)}
+OPTIONS = {each.name: each for each in options_of(Kettle)}
 
 
 @pytest.mark.parametrize(
-    ("name", "option", "key", "default_words"),
+    ("name", "flag", "key", "default_words"),
     [
         ("cups", "--cups", "cups", "2"),
         ("wait_time_s", "--wait-time", "wait-time", "until it boils"),
@@ -41,15 +41,15 @@ KNOBS = {each.name: each for each in knobs_of(Kettle)}
         ("water", "", "water", ""),
     ],
 )
-def test_names_follow_from_the_field(name, option, key, default_words):
-    found = KNOBS[name]
+def test_names_follow_from_the_field(name, flag, key, default_words):
+    found = OPTIONS[name]
 
-    assert (found.option, found.key) == (option, key)
+    assert (found.flag, found.key) == (flag, key)
     assert found.default_words == default_words
 
 
-def test_what_stands_for_a_value_follows_from_its_type():
-    metavars = {name: found.metavar for name, found in KNOBS.items()}
+def test_metavar_follows_from_the_type():
+    metavars = {name: found.metavar for name, found in OPTIONS.items()}
 
     assert metavars["cups"] == "N"
     assert metavars["wait_time_s"] == "SECONDS"
@@ -58,15 +58,15 @@ def test_what_stands_for_a_value_follows_from_its_type():
     assert metavars["code"] == "PIN"
 
 
-def test_switch_knows_the_option_that_turns_it_off():
-    assert KNOBS["whistles"].off_option == "--no-whistles"
-    assert KNOBS["is_new"].off_option == "--is-old"
-    assert KNOBS["fuel"].off_option == ""
+def test_switch_has_the_flag_that_turns_it_off():
+    assert OPTIONS["whistles"].off_flag == "--no-whistles"
+    assert OPTIONS["is_new"].off_flag == "--is-old"
+    assert OPTIONS["fuel"].off_flag == ""
 
 
-def test_knobs_come_in_the_order_of_the_fields_with_their_types():
-    assert list(KNOBS) == list(Kettle.__annotations__)
-    assert [each.annotation for each in KNOBS.values()] == list(
+def test_options_come_in_the_order_of_the_fields_with_their_types():
+    assert list(OPTIONS) == list(Kettle.__annotations__)
+    assert [each.annotation for each in OPTIONS.values()] == list(
         Kettle.__annotations__.values()
     )
 
@@ -82,9 +82,11 @@ def test_knobs_come_in_the_order_of_the_fields_with_their_types():
         ("code", 1234, "--it must be a string, not of type int"),
     ],
 )
-def test_value_that_cannot_be_is_refused_by_the_name_given(name, value, complaint):
+def test_value_that_is_not_allowed_is_reported_with_the_name_given(
+    name, value, complaint
+):
     with pytest.raises(ConfigError) as caught:
-        KNOBS[name].check(value, "--it")
+        OPTIONS[name].check(value, "--it")
 
     assert str(caught.value) == complaint
 
@@ -93,8 +95,8 @@ def test_value_that_cannot_be_is_refused_by_the_name_given(name, value, complain
     ("name", "value"),
     [("cups", 1), ("cups", 8), ("fuel", "wood"), ("wait_time_s", None), ("code", "1")],
 )
-def test_value_that_can_be_is_accepted(name, value):
-    KNOBS[name].check(value, name)
+def test_allowed_value_is_accepted(name, value):
+    OPTIONS[name].check(value, name)
 
 
 @pytest.mark.parametrize(
@@ -121,18 +123,18 @@ def test_secret_is_not_shown_and_what_is_not_saved_is_not_compared():
     assert kettle != Kettle(("tap",), code="4321", shelf="top")
 
 
-def test_no_two_knobs_of_a_crawl_share_a_name():
-    knobs = knobs_of(CrawlConfig)
+def test_no_two_options_of_a_crawl_share_a_name():
+    options = options_of(CrawlConfig)
 
     for names in (
-        [each.name for each in knobs],
-        [each.key for each in knobs],
-        [each.option for each in knobs],
+        [each.name for each in options],
+        [each.key for each in options],
+        [each.flag for each in options],
     ):
         assert len(set(names)) == len(names)
 
 
-@pytest.mark.parametrize("each", knobs_of(CrawlConfig), ids=lambda each: each.name)
+@pytest.mark.parametrize("each", options_of(CrawlConfig), ids=lambda each: each.name)
 def test_default_of_a_crawl_can_be_given_too(each):
     if each.default is not REQUIRED:
         each.check(each.default, each.name)

@@ -1,4 +1,4 @@
-"""Configurations as TOML files: names of keys, words of errors, and paths."""
+"""Configuration files in TOML: names of keys, errors, and paths."""
 
 import argparse
 import doctest
@@ -10,11 +10,11 @@ import pytest
 
 from crawler_app.commands.config_options import add_options, config_of
 from crawler_app.config import CrawlConfig
-from crawler_app.config.option import knobs_of
+from crawler_app.config.option import options_of
 from crawler_app.config.toml import read_config_file
 from crawler_app.errors import ConfigError
 
-KNOBS = knobs_of(CrawlConfig)
+OPTIONS = options_of(CrawlConfig)
 GUIDE = pathlib.Path(__file__).parents[3] / "docs" / "config.rst"
 
 # Something that each key may be set to.
@@ -37,7 +37,7 @@ def read(tmp_path):
     def read_text(text):
         file = tmp_path / "site.toml"
         file.write_text(text, encoding="utf-8")
-        return read_config_file(file, KNOBS)
+        return read_config_file(file, OPTIONS)
 
     return read_text
 
@@ -70,15 +70,15 @@ def test_key_is_called_like_the_field_or_the_option(read, line, name, value):
     assert read(line) == {name: value}
 
 
-@pytest.mark.parametrize("knob", KNOBS, ids=lambda knob: knob.name)
-def test_every_knob_can_be_set_in_a_file(read, knob):
-    text = VALUE_BY_METAVAR.get(knob.metavar, "'me@a.test'")
-    if knob.is_switch:
+@pytest.mark.parametrize("option", OPTIONS, ids=lambda option: option.name)
+def test_every_option_can_be_set_in_a_file(read, option):
+    text = VALUE_BY_METAVAR.get(option.metavar, "'me@a.test'")
+    if option.is_switch:
         text = "false"
-    elif knob.choices:
-        text = f"'{knob.choices[0]}'"
+    elif option.choices:
+        text = f"'{option.choices[0]}'"
 
-    assert list(read(f"{knob.key} = {text}")) == [knob.name]
+    assert list(read(f"{option.key} = {text}")) == [option.name]
 
 
 @pytest.mark.parametrize(
@@ -96,7 +96,7 @@ def test_every_knob_can_be_set_in_a_file(read, knob):
         ("host-gap = '1'", 'host-gap is "1"; it must be a number'),
         ("include = 7", "include is 7; it must be a list of strings"),
         ("include = ['/a/', 7]", 'include is ["/a/", 7]; it must be a list of str'),
-        ("include = ['(']", "include has '(', which is no regular expression"),
+        ("include = ['(']", "include has '(', which is not a valid regular ex"),
         ("robots = 'no'", 'robots is "no"; it must be true or false'),
         ("robots = 0", "robots is 0; it must be true or false"),
         ("contact = 2026-01-01", 'contact is "2026-01-01"; it must be a string'),
@@ -104,17 +104,17 @@ def test_every_knob_can_be_set_in_a_file(read, knob):
         ("contact = 'ü.test'", "contact is 'ü.test'; it must be an e-mail address"),
         ("seeds = []", "a crawl needs a URL to start from"),
         ("seeds = 'a.test'", "cannot start from this URL: 'a.test' is not an http(s)"),
-        ("no-robots = true", "no-robots is no key; write `robots = false`"),
-        ("no_cookies = true", "no_cookies is no key; write `cookies = false`"),
-        ("allow-private = true", "allow-private is no key; write `deny-private = f"),
+        ("no-robots = true", "no-robots is not a key; write `robots = false`"),
+        ("no_cookies = true", "no_cookies is not a key; write `cookies = false`"),
+        ("allow-private = true", "allow-private is not a key; write `deny-private = f"),
         ("cookies = 'c.txt'", "cookies must be true or false; did you mean cookie-f"),
         ("headers = ['X-A: 1', 'b']", "headers, number 2: it must be 'Name: value'"),
-        ("header = ['Host: a']", "header, number 1: Host cannot be set: it is that"),
+        ("header = ['Host: a']", "header, number 1: Host cannot be set: it is set"),
         ("[crawl]\nmax-pages = 1", "'crawl' is a table; every option is a key by it"),
         ("max-pages.a = 1", 'max-pages is {"a": 1}; it must be a whole number'),
-        ("max-pages = \n", "is no TOML: Invalid value (at line 1, column 13)"),
-        ("tries = 1\ntries = 2", "is no TOML: Cannot overwrite a value"),
-        ("max-pages = " + "9" * 5000, "is no TOML: "),
+        ("max-pages = \n", "is not valid TOML: Invalid value (at line 1, column 13)"),
+        ("tries = 1\ntries = 2", "is not valid TOML: Cannot overwrite a value"),
+        ("max-pages = " + "9" * 5000, "is not valid TOML: "),
         ("include = " + "[" * 9000, "is nested too deeply; "),
     ],
 )
@@ -142,22 +142,22 @@ def test_relative_paths_begin_at_the_directory_of_the_file(read, tmp_path):
 
 def test_file_that_is_missing_is_named(tmp_path):
     with pytest.raises(ConfigError, match=r"no.toml: cannot be read: No such file"):
-        read_config_file(tmp_path / "no.toml", KNOBS)
+        read_config_file(tmp_path / "no.toml", OPTIONS)
 
 
 def test_file_that_is_no_utf_8_is_refused(tmp_path):
     file = tmp_path / "site.toml"
     file.write_bytes(b"contact = '\xff'")
 
-    with pytest.raises(ConfigError, match=r"site.toml: is no TOML: .*utf-8"):
-        read_config_file(file, KNOBS)
+    with pytest.raises(ConfigError, match=r"site.toml: is not valid TOML: .*utf-8"):
+        read_config_file(file, OPTIONS)
 
 
 def test_byte_order_mark_and_windows_lines_are_read(tmp_path):
     file = tmp_path / "site.toml"
     file.write_bytes(b"\xef\xbb\xbfmax-pages = 1\r\ntries = 2\r\n")
 
-    assert read_config_file(file, KNOBS) == {"max_pages": 1, "tries": 2}
+    assert read_config_file(file, OPTIONS) == {"max_pages": 1, "tries": 2}
 
 
 def code_block(language):

@@ -97,7 +97,7 @@ def test_archive_that_cannot_be_written_ends_the_crawl(
     status, _, complaint = cli("crawl", "--no-robots")
 
     assert status == 1
-    assert "the disk fails: the disk is full" in complaint
+    assert "disk error: the disk is full" in complaint
     monkeypatch.undo()
     site.page("/a")
     assert cli("resume", "--quiet")[0] == 0
@@ -201,7 +201,7 @@ def test_query_that_means_nothing_is_explained(site, cli, query):
     ("option", "command", "complaint"),
     [
         ("--no-index", ("search", "mill"), "no index"),
-        ("--no-archive", ("export", "--format", "wacz"), "holds no archive"),
+        ("--no-archive", ("export", "--format", "wacz"), "has no archive"),
     ],
 )
 def test_what_was_not_kept_cannot_be_asked_for(site, cli, option, command, complaint):
