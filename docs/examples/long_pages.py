@@ -1,4 +1,4 @@
-"""Crawl what lies below a URL; list its longest pages, and the links out of it."""
+"""Crawl everything below a URL; list the longest pages and the links that lead elsewhere."""
 
 import sys
 
