@@ -38,7 +38,7 @@ def add_export(parser: argparse.ArgumentParser) -> None:
 def export(arguments: argparse.Namespace) -> int:
     """Write a crawl to standard output.
 
-    If it fails, a file is left as it was before.
+    If it fails, an output file is left unchanged.
     """
     directory = CrawlDirectory.open(arguments.directory)
     # On a terminal the output itself shows the progress.
