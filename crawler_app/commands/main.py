@@ -85,9 +85,7 @@ class CommandParser(argparse.ArgumentParser):
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; return its exit status."""
     for name in ("stdout", "stderr"):
-        if (
-            getattr(sys, name) is None
-        ):  # closed by the parent process; kept open until we exit
+        if getattr(sys, name) is None:  # closed by the parent process
             nowhere = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
             setattr(sys, name, nowhere)
     parser = _parser()
