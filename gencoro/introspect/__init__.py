@@ -6,6 +6,15 @@ Rule: inspection has no side effects.  No coroutine is resumed, no error is mark
 retrieved, nothing is garbage-collected, and no user code runs, not even a ``repr``.
 
 The functions and classes of ``__all__`` are public; the modules of this package are not.
+
+Inside::
+
+    survey      finds all Runners and Futures in one pass over the process's objects
+    wait_graph  turns them into nodes: which waits for which
+    graph       roots, shared nodes and similar nodes
+    drawing     the graph as a tree in plain ASCII
+    running     what each thread with a loop is running right now
+    on_signal   signal handlers that do not disturb the program
 """
 
 import asyncio

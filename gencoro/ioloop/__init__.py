@@ -4,6 +4,14 @@ Rule: an asyncio loop has exactly one IOLoop, whether gencoro or Tornado is aske
 Queues, locks, servers and clients of Tornado run on it unchanged.
 
 This is the lowest module that imports Tornado.
+
+Inside::
+
+    run_sync    one call of run_sync, from start to outcome
+    callbacks   how callbacks run, and what happens to their errors
+    closing     ends what is left on a loop that is closed
+    periodic    PeriodicCallback
+    watchdog    reports a blocked loop
 """
 
 import asyncio

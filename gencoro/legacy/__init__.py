@@ -3,6 +3,20 @@
 It subclasses the core or registers with it, and is never imported by it: a program that
 does not use it does not load it.  Its names are available from `gencoro.gen`,
 `gencoro.concurrent` and `gencoro.stack_context`, each with a DeprecationWarning.
+
+Inside::
+
+    engine         gen.engine
+    yieldpoints    YieldPoint, Callback, Wait, WaitAll and the like
+    adaptors       gen.Task, gen.Arguments, return_future
+    futures        Tornado 4's Future
+    runner         the Runner of coroutines that use these
+    become         turns a Runner into such a one when it is needed
+    contexts       StackContext, ExceptionStackContext, NullContext
+    current        which contexts are entered at present
+    stack_context  wrap and run_with_stack_context
+    native         native coroutines inside stack contexts
+    private        private names of tornado.gen that packages import
 """
 
 # Whichever of its modules is asked for: these two register what the others count on.

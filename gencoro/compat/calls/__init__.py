@@ -1,1 +1,10 @@
-"""Support for legacy calls: ``callback=``, ``io_loop=``, and streams."""
+"""Support for legacy calls: ``callback=``, ``io_loop=``, and streams::
+
+callbacks         callback= of Tornado's own functions
+io_loops          io_loop= of Tornado's own classes and functions
+own_loops         objects that were created with an IOLoop
+started           native coroutines, called like functions
+stream_calls      stream methods with a callback
+stream_callbacks  when a stream's callbacks run, and what their errors do
+own_streams       programs' own subclasses of BaseIOStream
+"""

@@ -3,6 +3,15 @@
 Rule: the code is read, never run.
 
 This is ``python -m gencoro doctor``.
+
+Inside::
+
+    targets    finds the source files for a path or a name
+    scan       finds the uses of legacy Tornado in a module
+    naming     resolves expressions to names of Tornado
+    arguments  arguments that only legacy Tornado accepts
+    rows       the rows of the table for a name
+    today      what the installed Tornado has
 """
 
 import contextlib
