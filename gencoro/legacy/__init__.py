@@ -19,7 +19,7 @@ Inside::
     private        private names of tornado.gen that packages import
 """
 
-# Whichever of its modules is asked for: these two register what the others count on.
+# Imported with every module of the package: the others rely on what these two register.
 from gencoro.legacy import become, native
 
 __all__ = ["become", "native"]

@@ -17,14 +17,16 @@ __all__ = ["Arguments", "Task", "argument_adapter", "return_future"]
 
 
 class Arguments(NamedTuple):
-    """What a callback was called with, if that was more than one value."""
+    """The arguments of a callback that was called with more than one value."""
 
     args: tuple[Any, ...]
     kwargs: dict[str, Any]
 
 
 def argument_adapter(callback: Callable[[Any], object]) -> Callable[..., None]:
-    """Make a callback of one argument one of any: None, the value, or `Arguments`.
+    """Return a callback that takes any arguments and passes on one value.
+
+    The value is None, the only argument, or `Arguments`.
 
     >>> argument_adapter(print)()
     None
@@ -41,21 +43,21 @@ def argument_adapter(callback: Callable[[Any], object]) -> Callable[..., None]:
     return adapted
 
 
-# Stands for a Future that is done and need not be kept.
+# Replaces a Future that is done, so that it is not kept alive.
 _DONE: LegacyFuture[Any] = LegacyFuture()
 _DONE.set_result(None)
 
 
 class _Call:
-    """One call of a callback-style function, whose Future this is."""
+    """One call of a callback-style function, and its Future."""
 
     def __init__(self) -> None:
         self.future: LegacyFuture[Any] = LegacyFuture()
 
     def make(self, func: Callable[..., object], *args: Any, **kwargs: Any) -> None:
-        """Call the function; errors of what it schedules will fail the Future."""
+        """Call the function; errors of callbacks that it schedules fail the Future."""
         context = ExceptionStackContext(self._handle)
-        # Weakly, for it holds us.
+        # Weakly, since the context refers to this object.
         self._context = weakref.ref(context)
         try:
             with context:
@@ -73,7 +75,7 @@ class _Call:
         return True
 
     def _retire(self) -> None:
-        """Let other contexts have what errors there are from now on."""
+        """Leave later errors to the outer contexts."""
         context = self._context()
         if context is not None:
             context.retire()
@@ -81,7 +83,7 @@ class _Call:
 
 class _TaskCall(_Call):
     def set_result(self, result: Any) -> None:
-        """Be called back by the function, again and again if it wants to."""
+        """The callback for the function, which may call it more than once."""
         if not self.future.done():
             self._retire()
             self.future.set_result(result)
@@ -91,17 +93,17 @@ class _TaskCall(_Call):
         self, typ: type[BaseException], value: BaseException, tb: object
     ) -> bool:
         is_ours = super()._handle(typ, value, tb)
-        # The frames of the error may hold the callback, and so us.
+        # The error's frames may refer to the callback, and so to this object.
         self.future = _DONE if is_ours else self.future
         return is_ours
 
 
 def Task(func: Callable[..., object], *args: Any, **kwargs: Any) -> LegacyFuture[Any]:
-    """Call a callback-style function, and return a Future of what it calls back with.
+    """Call a callback-style function; return a Future of the callback's argument.
 
-    The function gets a keyword argument ``callback``.  It is called at once; an error that
-    it raises, or that is raised later by what it has scheduled, fails the Future.  Only
-    the first call of the callback counts.
+    The function gets a keyword argument ``callback`` and is called at once.  The Future
+    fails with any error of the function, or of callbacks that it has scheduled.  Only the
+    first call of the callback counts.
 
     >>> from gencoro import gen
     >>> def add(a, b, callback):
@@ -119,14 +121,14 @@ def Task(func: Callable[..., object], *args: Any, **kwargs: Any) -> LegacyFuture
         del future  # The runner's rule 3.
 
 
-# Stands for the result of a callback that was called with no argument.
+# The result of a callback that was called without an argument.
 _NO_RESULT = object()
 
 
 class _ReturnFutureCall(_Call):
     was_called_bare = False
 
-    # What the function has raised at once, on its way to the caller.
+    # An error of the function itself while it propagates to the caller.
     _error: BaseException | None = None
 
     def make(self, func: Callable[..., object], *args: Any, **kwargs: Any) -> None:
@@ -148,14 +150,14 @@ class _ReturnFutureCall(_Call):
         return value is not self._error and super()._handle(typ, value, tb)
 
     def set_result(self, value: Any = _NO_RESULT) -> None:
-        """Be called back by the function, with a value or bare."""
+        """The callback for the function: takes a value, or no argument."""
         self.was_called_bare = value is _NO_RESULT
         self._retire()
         if not self.future.cancelled():
             self.future.set_result(None if self.was_called_bare else value)
 
     def pass_result_to(self, callback: Callable[..., object]) -> None:
-        """Call back the caller, with what the function has called back with."""
+        """Call the caller's callback with the function's result."""
 
         def pass_result(done: LegacyFuture[Any]) -> None:
             if done.cancelled():
@@ -170,12 +172,11 @@ class _ReturnFutureCall(_Call):
 
 
 def return_future(f: Callable[..., object]) -> Callable[..., LegacyFuture[Any]]:
-    """Make a callback-style function return a Future of what it calls back with.
+    """Make a callback-style function return a Future of the callback's argument.
 
-    The caller may still give a callback of his own, by position or by name, which is
-    called with the result then.  An error that the function raises at once is raised to
-    the caller; one that is raised later, by what the function has scheduled, fails the
-    Future.
+    The caller may still pass a callback, by position or by name, which is called with the
+    result.  An error of the function itself is raised to the caller; an error of callbacks
+    that the function has scheduled fails the Future.
 
     Raises:
         ReturnValueIgnoredError: from the call, if the function returns a value.
@@ -204,5 +205,5 @@ def _refuse_result(f: Callable[..., object], result: object) -> None:
     if result is not None:
         raise ReturnValueIgnoredError(
             f"{name_of(f)} is decorated with @return_future and returned {result!r}, "
-            "which nobody would get; call callback with it"
+            "which would be lost; pass it to callback"
         )

@@ -33,7 +33,7 @@ def _legacy_class(cls: type[Runner[Any]]) -> type[LegacyRunner[Any]]:
     """Return the class that a Runner of this class becomes."""
     if cls is Runner:
         return LegacyRunner
-    # The class itself comes first, so that its methods see all that is done.
+    # The class itself comes first, so that its overrides are called.
     return type(
         f"Legacy{cls.__name__}",
         (cls, LegacyRunner),
@@ -42,7 +42,7 @@ def _legacy_class(cls: type[Runner[Any]]) -> type[LegacyRunner[Any]]:
 
 
 def become_legacy(runner: Runner[Any], holding: Held) -> LegacyRunner[Any]:
-    """Have a Runner do all that a LegacyRunner does, from now on.
+    """Turn a Runner into a LegacyRunner, in place.
 
     Args:
         holding: The contexts of its body.
@@ -53,8 +53,8 @@ def become_legacy(runner: Runner[Any], holding: Held) -> LegacyRunner[Any]:
     return runner  # type: ignore[return-value]
 
 
-def _give_every_runner_the_names() -> None:
-    """Let whoever has a Runner in hand find on it what Tornado's had."""
+def _add_legacy_attributes() -> None:
+    """Give every Runner the methods and attributes of Tornado 4's Runner."""
 
     def becoming_legacy(name: str) -> Callable[..., Any]:
         def method(self: Runner[Any], *args: Any) -> Any:
@@ -75,14 +75,14 @@ def _give_every_runner_the_names() -> None:
     setattr(Runner, "io_loop", LegacyRunner.io_loop)  # noqa: B010
 
 
-_give_every_runner_the_names()
+_add_legacy_attributes()
 
 
 @convert_yielded.register(YieldPoint)
 def _leave_to_runner(yield_point: YieldPoint) -> NoReturn:
     raise NeedsRunner(
-        f"{yield_point!r} belongs to the coroutine that yields it; nothing but its Runner "
-        "can wait for it",
+        f"{yield_point!r} belongs to the coroutine that yields it; only that coroutine's "
+        "Runner can wait for it",
         lambda runner: become_legacy(runner, held())._start_later(yield_point),
     )
 
@@ -98,8 +98,8 @@ def _multi_of_yield_points(
 register_multi(_multi_of_yield_points)
 
 
-def _look_at_contexts(plain: Callable[..., None]) -> Callable[..., None]:
-    """Guard the making of Runners: those that begin within contexts become legacy."""
+def _check_contexts(plain: Callable[..., None]) -> Callable[..., None]:
+    """Wrap `Runner.__init__`: Runners that start inside contexts become legacy."""
 
     def __init__(
         self: Runner[Any],
@@ -110,7 +110,7 @@ def _look_at_contexts(plain: Callable[..., None]) -> Callable[..., None]:
     ) -> None:
         holding = held()
         if holding is not NOTHING and holding.is_of_this_thread():
-            # In its own context the body may have entered some already.
+            # With a context of its own, the body may have entered stack contexts already.
             become_legacy(self, holding.from_outside() if context else holding)
         try:
             plain(self, gen, result_future, first_yielded, context)
@@ -120,10 +120,10 @@ def _look_at_contexts(plain: Callable[..., None]) -> Callable[..., None]:
     return __init__
 
 
-def _look_at_runner_in_step() -> None:
-    """Have a body that enters a context while it runs be watched from now on."""
+def _convert_running_runner() -> None:
+    """Turn the Runner whose body is about to enter a context into a LegacyRunner."""
     frame = sys._getframe()
-    # A coroutine is not found where the loop has called something else.
+    # Frames beyond a callback of the loop do not belong to the caller.
     while frame is not None and frame.f_code is not _CALL:
         if frame.f_code is STEP:
             become_legacy(frame.f_locals["self"], NOTHING)
@@ -133,5 +133,5 @@ def _look_at_runner_in_step() -> None:
 
 _CALL = asyncio.Handle._run.__code__
 
-on_first_context(lambda: guard_creation(_look_at_contexts))
-on_outermost_context(_look_at_runner_in_step)
+on_first_context(lambda: guard_creation(_check_contexts))
+on_outermost_context(_convert_running_runner)

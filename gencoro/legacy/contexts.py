@@ -18,7 +18,7 @@ from gencoro.legacy.current import (
     current_contexts,
     held,
     hold,
-    put_back,
+    restore,
 )
 from gencoro.runner import INTERRUPTS
 
@@ -33,20 +33,20 @@ __all__ = [
     "without_deactivated",
 ]
 
-# A chain that is not longer is freed of deactivated contexts before each call; a longer
-# one when it grows, each time that it has doubled.
+# A chain up to this length is freed of deactivated contexts before each call; a longer one
+# each time that its length has doubled.
 SHORT_CHAIN = 32
 
 
-# Who wants to know when a program enters its first context; None when it has.
+# Called when the program enters its first context; None after that.
 _first_listeners: list[Callable[[], None]] | None = []
 
-# Who wants to know whenever one is entered where there was none.
+# Called whenever an outermost context is entered.
 _listeners: list[Callable[[], None]] = []
 
 
 def on_first_context(listener: Callable[[], None]) -> None:
-    """Have a function called when the first context is entered; now, if one was."""
+    """Call a function when the first context is entered; at once if one has been."""
     if _first_listeners is None:
         listener()
     else:
@@ -54,7 +54,7 @@ def on_first_context(listener: Callable[[], None]) -> None:
 
 
 def on_outermost_context(listener: Callable[[], None]) -> None:
-    """Have a function called before a context is entered where there is none."""
+    """Call a function before each outermost context is entered."""
     _listeners.append(listener)
 
 
@@ -71,14 +71,14 @@ def _enter(contexts: Contexts) -> Held:
 
 
 class Context:
-    """What both kinds of context share: being entered, left and deactivated."""
+    """The base class of both kinds of context: entering, exiting and deactivating."""
 
-    # How many contexts were deactivated.  Tells what was deactivated before a callback
-    # began from what was while it ran, and whether there is anything to be done.
+    # The number of contexts deactivated so far.  It tells whether a context was
+    # deactivated before or during a callback, and whether there is anything to prune.
     deactivations = 0
 
-    # (StackContexts, parent) when it was entered.  The parent may be replaced by its own
-    # when it is deactivated.
+    # (StackContexts, parent) when it was entered.  A deactivated parent may be replaced by
+    # its own parent.
     old_contexts: Contexts
 
     def __init__(self) -> None:
@@ -86,7 +86,7 @@ class Context:
         self.deactivated_at = 0
         self._length = 1
         self._prune_beyond = SHORT_CHAIN
-        # How many contexts had been deactivated when the chain was looked through.
+        # The value of `deactivations` when the chain was last pruned.
         self._pruned_at = -1
         self._holding: Held | None = None
 
@@ -100,7 +100,7 @@ class Context:
         """Become the innermost context."""
         if self._holding is not None:
             raise StackContextInconsistentError(
-                f"{self!r} is entered already; make a new context for each with block"
+                f"{self!r} is entered already; create a new context for each with block"
             )
         old = without_deactivated(current_contexts())
         self.old_contexts = old
@@ -114,20 +114,20 @@ class Context:
         self._holding = _enter((old[0] + stack_contexts, self))
 
     def _pop(self) -> None:
-        """Give way to the context that was the innermost before.
+        """Restore the context that was the innermost before.
 
         Raises:
-            StackContextInconsistentError: this one is not the innermost now.
+            StackContextInconsistentError: this is not the innermost context.
         """
         holding, self._holding = self._holding, None
         is_innermost = held() is holding
         if holding is not None:
-            put_back(holding)
+            restore(holding)
         if not is_innermost:
             raise StackContextInconsistentError(
-                "a stack context was left while another one was the innermost; maybe "
-                'there is a "yield" in a "with" block of a stack context, or one was '
-                "entered and not left"
+                "a stack context was exited while another one was the innermost; maybe "
+                'there is a "yield" in a "with" block of a stack context, or a context was '
+                "entered and not exited"
             )
 
     def exit(
@@ -136,16 +136,16 @@ class Context:
         value: BaseException | None,
         traceback: TracebackType | None,
     ) -> object:
-        """End one entry; return whether an error is consumed."""
+        """Exit the context; return whether the error is consumed."""
         raise NotImplementedError
 
 
 class StackContext(Context):
-    """A context manager that is entered again around all that is scheduled within it.
+    """A context manager that is re-entered around every callback scheduled inside it.
 
-    ``with StackContext(factory) as deactivate:``; to call ``deactivate()`` ends it for
-    callbacks that have not run yet.  What the manager's ``__exit__`` returns is ignored:
-    errors are for `ExceptionStackContext`.
+    ``with StackContext(factory) as deactivate:``; calling ``deactivate()`` ends it for
+    callbacks that have not run yet.  The return value of the manager's ``__exit__`` is
+    ignored: use `ExceptionStackContext` to handle errors.
 
     Args:
         context_factory: Called each time; returns a new context manager.
@@ -186,7 +186,7 @@ class StackContext(Context):
         value: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        """Leave the context manager that was entered last."""
+        """Exit the context manager that was entered last."""
         self.contexts.pop().__exit__(typ, value, traceback)
 
     def __enter__(self) -> Callable[[], None]:
@@ -211,17 +211,17 @@ class StackContext(Context):
 
 
 class ExceptionStackContext(Context):
-    """A handler for the errors of all that is scheduled within it.
+    """A handler for the errors of everything that is scheduled inside it.
 
     ``with ExceptionStackContext(handler) as deactivate:``.  The handler is called with
     the type, the value and the traceback of an error; if it returns true, the error is
-    consumed, else it goes on to the context outside of this one.  What the handler itself
-    raises goes there in the place of the error.  KeyboardInterrupt and SystemExit belong to
-    the program and are no handler's business.
+    consumed, otherwise it propagates to the next outer context.  An error of the handler
+    itself propagates in its place.  KeyboardInterrupt and SystemExit are never passed to a
+    handler.
 
     Args:
         exception_handler: The handler.
-        delay_warning: Has no effect; Tornado 5 had it here.
+        delay_warning: Has no effect; an argument of Tornado 5.
 
     >>> from gencoro.legacy.stack_context import wrap
     >>> def handle(typ, value, traceback):
@@ -250,7 +250,7 @@ class ExceptionStackContext(Context):
         value: BaseException | None,
         traceback: TracebackType | None,
     ) -> object:
-        """Return whether the handler consumes the error, if there is one."""
+        """Call the handler, if there is an error; return whether it consumes it."""
         if typ is None or isinstance(value, INTERRUPTS):
             return None
         try:
@@ -259,16 +259,16 @@ class ExceptionStackContext(Context):
             del value, traceback  # The runner's rule 3.
 
     def enter_for_good(self) -> Held:
-        """Become the innermost context, and never be left; return what holds it."""
+        """Become the innermost context, which is never exited; return its `Held`."""
         self._push(())
         holding, self._holding = self._holding, None
         assert holding is not None, "just entered"
         return holding.for_good()
 
     def retire(self) -> None:
-        """Deactivate it, and let go of the handler and of all that this holds."""
+        """Deactivate it and drop the handler with everything that it refers to."""
         self._deactivate()
-        self.exception_handler = _leave_it
+        self.exception_handler = _consume_nothing
 
     def __enter__(self) -> Callable[[], None]:
         self._push(())
@@ -286,15 +286,15 @@ class ExceptionStackContext(Context):
             self._pop()
 
 
-def _leave_it(*_exc_info: object) -> None:
-    """Handle an error by leaving it to others."""
+def _consume_nothing(*_exc_info: object) -> None:
+    """A handler that leaves every error to the outer contexts."""
 
 
 class NullContext:
-    """No context at all, within a ``with`` block.
+    """Runs a ``with`` block outside of all stack contexts.
 
-    For what many share, such as a pool of connections: the one who happens to make it
-    must not have his contexts around everybody's callbacks.
+    For shared objects such as a connection pool: the contexts of the request that creates
+    it must not apply to the callbacks of other requests.
 
     >>> from gencoro.legacy.stack_context import _state
     >>> with ExceptionStackContext(print), NullContext():
@@ -309,11 +309,11 @@ class NullContext:
         self._holdings.append(_enter(((), None)))
 
     def __exit__(self, *_exc_info: object) -> None:
-        put_back(self._holdings.pop())
+        restore(self._holdings.pop())
 
 
 def chain(context: Context | None) -> Iterator[Context]:
-    """Give a context and those around it, the innermost first."""
+    """Yield a context and its parents, innermost first."""
     while context is not None:
         parent = context.old_contexts[1]
         yield context
@@ -321,7 +321,7 @@ def chain(context: Context | None) -> Iterator[Context]:
 
 
 def without_deactivated(contexts: Contexts) -> Contexts:
-    """Return the contexts, the same object if nothing has to be left out."""
+    """Return the active contexts; the same object if nothing has to be removed."""
     stack, head = contexts
     while head is not None and not head.active:
         head = head.old_contexts[1]
@@ -339,7 +339,7 @@ def without_deactivated(contexts: Contexts) -> Contexts:
 
 
 def _prune(head: Context) -> int:
-    """Take what is deactivated out of a chain; return how long that is now."""
+    """Remove deactivated contexts from a chain; return its new length."""
     head._pruned_at = Context.deactivations
     length = 1
     context = head

@@ -21,19 +21,19 @@ __all__ = [
     "hold",
     "hold_again",
     "hold_nothing",
-    "put_back",
+    "restore",
     "state",
 ]
 
-# What ``_state.contexts`` is: the StackContexts from the outermost to the innermost, and
-# the innermost context of all or None; from that the chain of its parents goes outwards.
+# The value of ``_state.contexts``: the StackContexts from the outermost to the innermost,
+# and the innermost context of any kind, or None; its parents form the chain outwards.
 Contexts: TypeAlias = tuple[tuple[Any, ...], Any]
 
 NO_CONTEXTS: Contexts = ((), None)
 
 
 class _Thread(threading.local):
-    """A thread, as long as it lives; the number that Python gives it is used again."""
+    """Identifies a live thread; Python reuses the numbers of threads."""
 
     key: object = None
 
@@ -51,8 +51,8 @@ class Held:
     """The value of the context variable: which contexts are entered, and where.
 
     Attributes:
-        contexts: What ``_state.contexts`` gives.
-        before: What was held before, as long as that is to be put back.
+        contexts: The value of ``_state.contexts``.
+        before: The previous value, as long as it is to be restored.
         is_set_by_others: Whether it was set through ``_state``.
     """
 
@@ -66,32 +66,32 @@ class Held:
         self._thread = _this_thread()
 
     def is_of_this_thread(self) -> bool:
-        """Return whether it was held on this thread, and not carried to it."""
+        """Return whether it was set on this thread, and not copied to it."""
         return self is NOTHING or self._thread is _this_thread()
 
     def was_set_here(self) -> bool:
-        """Return whether the present `contextvars.Context` is where this was set.
+        """Return whether this was set in the current `contextvars.Context`.
 
-        If not, it came with a copy of that one.
+        If not, the current one is a copy of the one in which it was set.
         """
-        if self._token is None:  # it was put back since
+        if self._token is None:  # the previous value has been restored
             return False
         try:
             _held.reset(self._token)
         except ValueError:
             return False
-        self._token = _held.set(self)  # a token can be reset once only
+        self._token = _held.set(self)  # a token can be used only once
         return True
 
     def for_good(self) -> "Held":
-        """Forget what was before: it will not be put back.  Return this."""
-        # Callbacks may keep this for long; let it not keep what was before, as a token does
-        # too.
+        """Forget the previous value, which will not be restored; return self."""
+        # Callbacks may keep this object for long, and both attributes would keep the
+        # previous value alive.
         self.before = self._token = None
         return self
 
     def from_outside(self) -> "Held":
-        """Return this, or what came with the present `contextvars.Context` before it."""
+        """Return the value with which the current `contextvars.Context` started."""
         holding = self
         while holding.before is not None and holding.was_set_here():
             holding = holding.before
@@ -102,55 +102,55 @@ NOTHING = Held(NO_CONTEXTS)
 _held: "contextvars.ContextVar[Held]"
 _held = contextvars.ContextVar("gencoro.stack_context", default=NOTHING)
 
-# What is held now; `NOTHING` if no context is entered.
+# Returns the current value; `NOTHING` if no context is entered.
 held = _held.get
 
 
 def hold(contexts: Contexts) -> Held:
-    """Have other contexts from now on; return what holds them."""
+    """Make these the current contexts; return the new value of the variable."""
     holding = Held(contexts)
     holding.before = _held.get()
     holding._token = _held.set(holding)
     return holding
 
 
-def put_back(holding: Held) -> None:
-    """Have again what was held before this."""
+def restore(holding: Held) -> None:
+    """Restore the value from before this one."""
     _held.set(holding.before or NOTHING)
     holding.for_good()
 
 
 def hold_nothing() -> Held:
-    """Have no contexts from now on; return what was held before."""
+    """Leave all contexts; return the previous value."""
     before = _held.get()
     _held.set(NOTHING)
     return before
 
 
 def hold_again(before: Held) -> None:
-    """Have what `hold_nothing` has returned."""
+    """Restore the value that `hold_nothing` has returned."""
     _held.set(before)
 
 
 def current_contexts() -> Contexts:
-    """Return the contexts that are entered here and now, on this thread."""
+    """Return the contexts that are currently entered on this thread."""
     holding = _held.get()
     return holding.contexts if holding.is_of_this_thread() else NO_CONTEXTS
 
 
 class _State:
-    """Where code of others reads, and sets, which contexts are entered."""
+    """The object through which legacy code reads and sets the current contexts."""
 
     @property
     def contexts(self) -> Contexts:
-        """The StackContexts, and the innermost context of all."""
+        """The StackContexts, and the innermost context of any kind."""
         return current_contexts()
 
     @contexts.setter
     def contexts(self, contexts: Contexts) -> None:
         holding = _held.get()
         while holding.is_set_by_others and holding.before is not None:
-            put_back(holding)
+            restore(holding)
             holding = _held.get()
             if holding.contexts is contexts:
                 return

@@ -14,11 +14,11 @@ __all__ = ["engine"]
 
 
 def engine(func: Callable[..., Any]) -> Callable[..., None]:
-    """Make a coroutine of a generator function that calls back with its result.
+    """Turn a generator function into a coroutine that passes its result to a callback.
 
-    A call returns None.  The function most often takes an argument ``callback``, and
-    calls that itself.  Since nobody waits for it, an error goes to the stack context in
-    which it was called, as does `ReturnValueIgnoredError` if it returns a value.
+    A call returns None.  The function usually takes an argument ``callback`` and calls it
+    itself.  Since the caller does not wait, an error goes to the stack context of the
+    call, as does the `ReturnValueIgnoredError` for a function that returns a value.
 
     >>> @engine
     ... def add(a, b, callback):
@@ -33,13 +33,13 @@ def engine(func: Callable[..., Any]) -> Callable[..., None]:
     begin = returning(LegacyFuture, func, takes_callback=False)
 
     def end(future: LegacyFuture[Any]) -> None:
-        if future.cancelled():  # its loop was closed, and nobody is at fault
+        if future.cancelled():  # its loop was closed: this is not an error
             return
         value = future.result()
         if value is not None:
             raise ReturnValueIgnoredError(
                 f"{name_of(func)} is decorated with @gen.engine and returned {value!r}, "
-                "which nobody would get; call a callback with it, or use @gen.coroutine"
+                "which would be lost; pass it to a callback, or use @gen.coroutine"
             )
 
     @functools.wraps(begin)

@@ -23,14 +23,14 @@ T = TypeVar("T")
 ExcInfo: TypeAlias = tuple[type[BaseException], BaseException, TracebackType | None]
 
 
-# Whose callbacks count on asyncio's way: to be called in a later turn.
+# Packages whose callbacks rely on being called in a later turn, as with asyncio.
 MODERN = {"asyncio", "tornado", "uvloop"}
 
 
 class _NoLoop:
-    """What asyncio's half of a `LegacyFuture` takes for its loop.
+    """The loop that asyncio's base class of a `LegacyFuture` gets.
 
-    The Future does without it: it has no callbacks there, and knows its loop itself.
+    It is hardly used: a LegacyFuture stores its callbacks and its loop itself.
     """
 
     def get_debug(self) -> bool:
@@ -38,7 +38,7 @@ class _NoLoop:
         return loop is not None and loop.get_debug()
 
     def call_exception_handler(self, context: dict[str, Any]) -> None:
-        """Log an error that nobody has looked at, where Tornado 4 did."""
+        """Log an error that was never retrieved, to the logger that Tornado 4 used."""
         exc = context.get("exception")
         app_log.error(
             "Future %r exception was never retrieved: %r",
@@ -52,16 +52,16 @@ _NO_LOOP: Any = _NoLoop()
 
 
 class FormerMethods:
-    """What every Future had until Tornado 4, for classes of asyncio's Futures."""
+    """Methods of Tornado 4's Futures, for subclasses of `asyncio.Future`."""
 
     __slots__ = ()
 
     def running(self: Any) -> bool:
-        """Return whether it is not done."""
+        """Return whether the Future is not done."""
         return not self.done()
 
     def result(self, timeout: float | None = None) -> Any:
-        """Return the result or raise the error; never waits, whatever the time-out."""
+        """Return the result or raise the error; never waits, and ignores the timeout."""
         del timeout
         try:
             return super().result()  # type: ignore[misc]
@@ -69,20 +69,20 @@ class FormerMethods:
             del self  # The error's traceback holds this frame.
 
     def exception(self, timeout: float | None = None) -> Any:
-        """Return the error, or None; never waits, whatever the time-out."""
+        """Return the error, or None; never waits, and ignores the timeout."""
         del timeout
         return super().exception()  # type: ignore[misc]
 
     def exc_info(self: Any) -> ExcInfo | None:
-        """Return the error as `sys.exc_info` does; None if there is none (yet)."""
+        """Return the error as a ``sys.exc_info()`` tuple; None if there is no error."""
         error = None if not self.done() or self.cancelled() else self.exception()
         return None if error is None else (type(error), error, error.__traceback__)
 
     def set_exc_info(self: Any, exc_info: ExcInfo) -> None:
-        """Set the error that `sys.exc_info` has given.
+        """Set the error of a ``sys.exc_info()`` tuple.
 
         Raises:
-            ValueError: it holds none.
+            ValueError: the tuple holds no exception.
         """
         if exc_info[1] is None:
             raise ValueError("set_exc_info needs an exception; exc_info holds none")
@@ -90,11 +90,11 @@ class FormerMethods:
 
 
 class LegacyFuture(FormerMethods, CoroutineFuture[T]):
-    """A Future that calls back within `set_result`, in order, and is bound to no loop.
+    """A Future that runs its callbacks inside `set_result`, in order, and needs no loop.
 
-    It may be made where no loop is, such as in a module that is being imported.  It
-    belongs to the loop that runs when it is first waited for, until that is closed; when
-    it is done, it belongs to any.
+    It can be created without a loop, for example while a module is imported.  It belongs
+    to the loop that runs when it is first waited for, until that is closed.  A done Future
+    can be used on any loop.
 
     >>> future = LegacyFuture()
     >>> future.add_done_callback(lambda done: print("called back with", done.result()))
@@ -112,7 +112,7 @@ class LegacyFuture(FormerMethods, CoroutineFuture[T]):
         ] = []
 
     def get_loop(self) -> asyncio.AbstractEventLoop:
-        """Return the loop that it belongs to: now the running one, if to no other."""
+        """Return its loop; if it has none, it is bound to the running loop."""
         running = asyncio._get_running_loop()
         if running is not None:
             if self.done():
@@ -123,29 +123,29 @@ class LegacyFuture(FormerMethods, CoroutineFuture[T]):
 
     @property
     def _loop(self) -> Any:
-        # For those who look on: they must not bind it.
+        # For introspection, which must not bind it.
         return self._bound_to
 
     @property
     def _callbacks(self) -> Any:
-        # As asyncio's repr wants them.
+        # In the form that asyncio's repr expects.
         nothing = contextvars.Context()
         return [(fn, context or nothing) for fn, context in self._waiting] or None
 
     def set_result(self, result: T) -> None:
-        """Set the result, and call back."""
+        """Set the result and run the callbacks."""
         super().set_result(result)
         self._call_back()
 
     def set_exception(self, exception: type[BaseException] | BaseException) -> None:
-        """Set the error, and call back."""
+        """Set the error and run the callbacks."""
         if isinstance(exception, BaseException):
             exception = storable(exception)
         super().set_exception(exception)
         self._call_back()
 
     def cancel(self, msg: Any = None) -> bool:
-        """Cancel it, and call back; a coroutine that it belongs to is cancelled."""
+        """Cancel the Future, and its coroutine if any, and run the callbacks."""
         was_done = self.done()
         accepted = super().cancel(msg)
         if self.done() and not was_done:
@@ -159,10 +159,10 @@ class LegacyFuture(FormerMethods, CoroutineFuture[T]):
         *,
         context: contextvars.Context | None = None,
     ) -> None:
-        """Call back when it is done: at once if it is done already.
+        """Call a function when the Future is done: at once if it is done already.
 
-        With a context, call back in a later turn of the loop, as asyncio does.  What
-        asyncio and Tornado themselves add, `asyncio.gather` for one, counts on that.
+        With a context, call it in a later turn of the loop, as asyncio does.  Callbacks of
+        asyncio and Tornado themselves, such as those of `asyncio.gather`, rely on that.
         """
         module = getattr(fn, "__module__", None) or ""
         if context is None and module.partition(".")[0] in MODERN:
@@ -170,14 +170,14 @@ class LegacyFuture(FormerMethods, CoroutineFuture[T]):
         if not self.done():
             self._waiting.append((fn, context))
             if context is not None:
-                self.get_loop()  # whoever waits does it on this one
+                self.get_loop()  # bind it: it is waited for on this loop
         elif context is None:
             fn(self)
         else:
             self._call_soon(fn, context, self.get_loop())
 
     def remove_done_callback(self, fn: Callable[[Any], object], /) -> int:
-        """Take a callback away; return how many times it was there."""
+        """Remove a callback; return how many times it was registered."""
         kept = [waiting for waiting in self._waiting if waiting[0] != fn]
         removed = len(self._waiting) - len(kept)
         self._waiting[:] = kept
@@ -192,9 +192,9 @@ class LegacyFuture(FormerMethods, CoroutineFuture[T]):
                     fn(self)
                 else:
                     self._call_soon(fn, context, self._bound_to or self.get_loop())
-            except INTERRUPTS as exc:  # they go on when all were called
+            except INTERRUPTS as exc:  # raised after the other callbacks have run
                 interrupt = exc
-            except BaseException:  # the callback's own, and not of whoever sets us
+            except BaseException:  # the callback's error must not reach our caller
                 app_log.exception("Exception in callback %r for %r", fn, self)
         try:
             if interrupt is not None:
@@ -208,18 +208,18 @@ class LegacyFuture(FormerMethods, CoroutineFuture[T]):
         context: contextvars.Context,
         loop: asyncio.AbstractEventLoop,
     ) -> None:
-        if loop.is_closed():  # nobody can be called any more
+        if loop.is_closed():  # it cannot run callbacks any more
             return
         if asyncio._get_running_loop() is loop:
             loop.call_soon(fn, self, context=context)
-        else:  # set on another thread, which Tornado 4 let pass
+        else:  # set on another thread, which Tornado 4 allowed
             loop.call_soon_threadsafe(fn, self, context=context)
 
 
 def _current_loop() -> asyncio.AbstractEventLoop:
     if sys.version_info < (3, 12):
         return asyncio.get_event_loop()
-    with warnings.catch_warnings():  # that it may have to make a loop
+    with warnings.catch_warnings():  # it warns when it has to create a loop
         warnings.simplefilter("ignore", DeprecationWarning)
         return asyncio.get_event_loop()
 

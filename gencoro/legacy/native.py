@@ -20,11 +20,11 @@ T = TypeVar("T")
 
 
 class EnteringCoroutine(Coroutine[Any, Any, T]):
-    """A native coroutine that is driven within the StackContexts of its driver."""
+    """A native coroutine that runs inside the StackContexts of its driver."""
 
     def __init__(self, coroutine: "CoroutineType[Any, Any, T]") -> None:
         self._coroutine = coroutine
-        # What asyncio and debuggers ask a coroutine for.
+        # asyncio and debuggers read these names.
         self.__name__ = coroutine.__name__
         self.__qualname__ = coroutine.__qualname__
 
@@ -46,7 +46,7 @@ class EnteringCoroutine(Coroutine[Any, Any, T]):
     def __await__(self) -> "Generator[Any, Any, T]":
         return self._coroutine.__await__()
 
-    # For those who draw who waits for whom.
+    # For asyncio's call graph and `gencoro.introspect`.
     cr_await = property(lambda self: self._coroutine.cr_await)
     cr_code = property(lambda self: self._coroutine.cr_code)
     cr_frame = property(lambda self: self._coroutine.cr_frame)
@@ -54,7 +54,7 @@ class EnteringCoroutine(Coroutine[Any, Any, T]):
     cr_running = property(lambda self: self._coroutine.cr_running)
 
     def _step(self, step: Callable[[Any], Any], argument: Any) -> Any:
-        """Make a step; what it ends with is for the driver, and no context's business."""
+        """Run a step; its outcome goes to the driver and not to the contexts."""
         error: BaseException | None = None
         result: Any = None
 
@@ -62,7 +62,7 @@ class EnteringCoroutine(Coroutine[Any, Any, T]):
             nonlocal argument, error, result
             try:
                 result = step(argument)
-            except BaseException as exc:  # StopIteration, and whatever the body raises
+            except BaseException as exc:  # StopIteration, and any error of the body
                 error = without_our_frame(exc)
             finally:
                 argument = None

@@ -22,5 +22,5 @@ def _value_from_stopiteration(e: Any) -> Any:
 
 
 def _wrap_awaitable(x: Awaitable[Any]) -> "Future[Any]":
-    """Start an awaitable, and return its Future."""
+    """Start an awaitable and return its Future."""
     return as_future(x)

@@ -31,7 +31,7 @@ from gencoro.legacy.yieldpoints import (
     YieldPoint,
     awaited_in,
     contains_yieldpoint,
-    told,
+    describe,
 )
 from gencoro.runner import Runner
 
@@ -41,7 +41,7 @@ T = TypeVar("T")
 
 
 class Legacy:
-    """What a LegacyRunner keeps, beside what every Runner does."""
+    """The state of a LegacyRunner that other Runners do not have."""
 
     __slots__ = (
         "errors",
@@ -55,23 +55,23 @@ class Legacy:
     def __init__(self, holding: Held) -> None:
         # The contexts of the body.
         self.holding = holding
-        # Brings the errors of callbacks to the body; None until the first YieldPoint.
+        # Raises the errors of callbacks in the body; None until the first YieldPoint.
         self.errors: ExceptionStackContext | None = None
         self.pending_callbacks: set[Hashable] | None = None
         self.results: dict[Hashable, Any] | None = None
-        # The first one, until the loop has started it.
+        # The first YieldPoint, until the loop has started it.
         self.unstarted: YieldPoint | None = None
         self.yield_point: YieldPoint | None = None
 
 
 class LegacyRunner(Runner[T]):
-    """A Runner that drives YieldPoints and keeps its body's stack contexts.
+    """A Runner that drives YieldPoints and runs its body inside stack contexts.
 
     Attributes:
-        pending_callbacks: The keys of callbacks whose results were not taken; None
+        pending_callbacks: The keys of callbacks whose results were not yet popped; None
             before the first.
-        results: What came for them, by key; None before the first.
-        yield_point: What is waited for, if that is a YieldPoint.
+        results: The results that have arrived, by key; None before the first callback.
+        yield_point: The YieldPoint that is waited for, if any.
     """
 
     __slots__ = ()
@@ -96,10 +96,10 @@ class LegacyRunner(Runner[T]):
         return IOLoop.current()
 
     def register_callback(self, key: Hashable) -> None:
-        """Expect a result for a key.
+        """Register a key for which a result will arrive.
 
         Raises:
-            KeyReuseError: one is expected already.
+            KeyReuseError: the key is pending already.
         """
         legacy = self.legacy
         if legacy.pending_callbacks is None:
@@ -113,16 +113,16 @@ class LegacyRunner(Runner[T]):
         legacy.pending_callbacks.add(key)
 
     def is_ready(self, key: Hashable) -> bool:
-        """Return whether the result for a key is there.
+        """Return whether the result for a key has arrived.
 
         Raises:
-            UnknownKeyError: none is expected.
+            UnknownKeyError: the key is not pending.
         """
         self._refuse_unknown(key)
         return key in (self.legacy.results or ())
 
     def set_result(self, key: Hashable, result: Any) -> None:
-        """Take the result for a key; if that was missing, the body goes on at once."""
+        """Store the result for a key; resume the body at once if it waits for that."""
         legacy = self.legacy
         if legacy.results is None:
             self._refuse_unknown(key)
@@ -135,10 +135,10 @@ class LegacyRunner(Runner[T]):
             self.context.run(self)
 
     def pop_result(self, key: Hashable) -> Any:
-        """Return the result for a key, which may be used again then.
+        """Return the result for a key, and free the key for reuse.
 
         Raises:
-            UnknownKeyError: none is expected, or none has come.
+            UnknownKeyError: the key is not pending, or its result has not arrived.
         """
         self._refuse_unknown(key)
         legacy = self.legacy
@@ -149,9 +149,9 @@ class LegacyRunner(Runner[T]):
         return legacy.results.pop(key)
 
     def result_callback(self, key: Hashable) -> Callable[..., None]:
-        """Return a callback that gives what it is called with to `set_result`."""
+        """Return a callback that passes its argument to `set_result`."""
         callback = argument_adapter(functools.partial(self.set_result, key))
-        # The body goes on within its own contexts, wherever it is called.
+        # The body resumes in its own contexts, wherever the callback is called.
         callback._wrapped = True  # type: ignore[attr-defined]
         return callback
 
@@ -163,7 +163,7 @@ class LegacyRunner(Runner[T]):
             )
 
     def handle_yield(self, yielded: Any) -> bool:
-        """Wait for what the generator yielded, a YieldPoint or anything else."""
+        """Wait for the value that the generator yielded, a YieldPoint or any other."""
         legacy = self.legacy
         legacy.yield_point = legacy.unstarted = None
         if held() is not legacy.holding:
@@ -171,7 +171,7 @@ class LegacyRunner(Runner[T]):
         try:
             if contains_yieldpoint(yielded):
                 yielded = MultiYieldPoint(yielded)
-        except BaseException as exc:  # what a converter raises is for the body
+        except BaseException as exc:  # a converter's error is raised in the body
             yielded = _failed(exc, self.loop)
         if isinstance(yielded, YieldPoint):
             if legacy.errors is None:
@@ -186,14 +186,14 @@ class LegacyRunner(Runner[T]):
             del yielded  # The runner's rule 3.
 
     def _start_later(self, yield_point: YieldPoint) -> bool:
-        """Start the first YieldPoint, in the next turn of the loop.
+        """Start the first YieldPoint in the next turn of the loop.
 
-        From then on the errors of what the body has scheduled are raised in the body.
+        From then on, errors of callbacks that the body has scheduled are raised in it.
         """
         try:
-            self.context.run(self._bring_errors_to_body)
-        except RuntimeError:  # it is entered already, unless somebody drives us by hand
-            self._bring_errors_to_body()
+            self.context.run(self._raise_errors_in_body)
+        except RuntimeError:  # the context is entered already, unless driven by hand
+            self._raise_errors_in_body()
         super().handle_yield(self._future_of(yield_point))
         self.legacy.unstarted = yield_point
         self.loop.call_soon(self._within, self._start_first, context=self.context)
@@ -217,15 +217,15 @@ class LegacyRunner(Runner[T]):
             del future, yield_point  # The runner's rule 3.
         self.run()
 
-    def _bring_errors_to_body(self) -> None:
+    def _raise_errors_in_body(self) -> None:
         self.legacy.errors = ExceptionStackContext(self.handle_exception)
         self.legacy.holding = self.legacy.errors.enter_for_good()
 
     def _future_of(self, yield_point: YieldPoint) -> "Future[Any]":
-        return ToldFuture(told(yield_point), awaited_in(yield_point), self.loop)
+        return ToldFuture(describe(yield_point), awaited_in(yield_point), self.loop)
 
     def _start(self, yield_point: YieldPoint, future: "Future[Any]") -> None:
-        """Start a YieldPoint; make its Future done if it is ready."""
+        """Start a YieldPoint; complete its Future if it is ready."""
         try:
             yield_point.start(self)
             if not self._try(yield_point, future):
@@ -236,11 +236,11 @@ class LegacyRunner(Runner[T]):
             del future, yield_point  # The runner's rule 3.
 
     def _try(self, yield_point: YieldPoint, future: "Future[Any]") -> bool:
-        """Take a YieldPoint's result if it is ready; return whether it is."""
+        """Set a YieldPoint's result in its Future if it is ready; return whether it is."""
         try:
             if not yield_point.is_ready():
                 return False
-            future.remove_done_callback(self)  # who sets it goes on himself
+            future.remove_done_callback(self)  # the caller resumes the body itself
             future.set_result(yield_point.get_result())
         except BaseException as exc:  # the user's code
             future.remove_done_callback(self)
@@ -250,7 +250,7 @@ class LegacyRunner(Runner[T]):
         return True
 
     def run(self, _done: Any = None) -> None:
-        """Resume the generator, which is within its stack contexts already."""
+        """Resume the generator, whose stack contexts are entered already."""
         del _done
         if self.future is None or not self.future.done():
             return
@@ -258,12 +258,12 @@ class LegacyRunner(Runner[T]):
         super().run()
 
     def __call__(self, _done: Any = None) -> None:
-        """Resume the generator within its stack contexts; the loop calls this."""
+        """Enter the stack contexts and resume the generator; the loop calls this."""
         del _done
         self._within(self.run)
 
     def _within(self, step: Callable[[], None]) -> None:
-        """Make a step within the body's StackContexts."""
+        """Run a step inside the body's StackContexts."""
         contexts = self._contexts()
         if not contexts[0]:
             step()
@@ -274,7 +274,7 @@ class LegacyRunner(Runner[T]):
             self.run()
 
     def _contexts(self) -> Contexts:
-        """Return the body's contexts without those that were deactivated meanwhile."""
+        """Return the body's contexts without the deactivated ones."""
         legacy = self.legacy
         contexts = without_deactivated(legacy.holding.contexts)
         if contexts is not legacy.holding.contexts and held() is legacy.holding:
@@ -313,13 +313,13 @@ def _failed(error: BaseException, loop: asyncio.AbstractEventLoop) -> "Future[An
 
 
 def _fail(future: "Future[Any]", error: BaseException) -> None:
-    """Give a Future the error that we have caught, or made."""
+    """Set the error of a Future, without our frame in its traceback."""
     future.set_exception(storable(without_our_frames(error)))
 
 
 def _inconsistent() -> StackContextInconsistentError:
     return StackContextInconsistentError(
-        'a coroutine has yielded within a "with" block of a stack context, which would '
-        "be in force for whatever runs meanwhile; enter it around the call of another "
+        'a coroutine yielded in a "with" block of a stack context, which would apply to '
+        "everything that runs meanwhile; enter the context around the call of another "
         "coroutine, and yield that: stack_context.run_with_stack_context(context, f)"
     )

@@ -31,7 +31,7 @@ from gencoro.legacy.current import (
     hold,
     hold_again,
     hold_nothing,
-    put_back,
+    restore,
     state,
 )
 
@@ -52,12 +52,12 @@ _state = state
 
 
 def run_within(contexts: Contexts, function: Callable[[], T]) -> T | None:
-    """Call a function within these contexts and no others.
+    """Call a function inside these contexts and no others.
 
-    The StackContexts are entered, from the outermost on; if one of them cannot be, the
+    The StackContexts are entered, outermost first.  If one of them fails to enter, the
     function is not called, and the error goes to the contexts outside of that one.
 
-    Returns what the function returns, or None if an error was consumed.
+    Returns the function's result, or None if an error was consumed.
     """
     holding = hold(contexts)
     try:
@@ -65,16 +65,16 @@ def run_within(contexts: Contexts, function: Callable[[], T]) -> T | None:
             return function()
         return _Call(contexts).run(function)
     finally:
-        put_back(holding)
+        restore(holding)
 
 
 def step_within(contexts: Contexts, step: Callable[[], None]) -> Exception | None:
-    """Call one step of a coroutine within its contexts, which are held already.
+    """Call one step of a coroutine inside its contexts, which are current already.
 
-    The coroutine must not hang.  If a context cannot be entered and a handler takes that
-    error, the step is made all the same.
+    The coroutine must not hang: if a context fails to enter and a handler consumes that
+    error, the step runs nevertheless.
 
-    Returns the error for which the step was not made; None if it was.
+    Returns the error that prevented the step; None if it ran.
     """
     is_made = False
 
@@ -85,7 +85,7 @@ def step_within(contexts: Contexts, step: Callable[[], None]) -> Exception | Non
 
     try:
         _Call(contexts).run(make)
-    except Exception as exc:  # of a context that could not be entered, or left
+    except Exception as exc:  # a context failed to enter or to exit
         if not is_made:
             return cast(Exception, without_our_frames(exc))
         app_log.exception("Exception in %r", step)
@@ -95,7 +95,7 @@ def step_within(contexts: Contexts, step: Callable[[], None]) -> Exception | Non
 
 
 class _Call:
-    """One call within contexts: what was entered for it, and the error it ends with."""
+    """One call inside contexts: enters them, and handles the call's error."""
 
     def __init__(self, contexts: Contexts) -> None:
         self.stack, self.head = contexts
@@ -103,10 +103,10 @@ class _Call:
         self.entered: list[StackContext] = []
 
     def run(self, function: Callable[[], T]) -> T | None:
-        """Enter, call, and leave."""
+        """Enter the contexts, call the function, and exit them."""
         try:
             result = self._enter_and_call(function)
-        except BaseException as exc:  # whatever it is, the handlers decide
+        except BaseException as exc:  # the handlers decide about any error
             error: BaseException | None = without_our_frames(exc)
             result = None
         else:
@@ -132,7 +132,7 @@ class _Call:
         return function()
 
     def _leave(self) -> BaseException | None:
-        """Leave the StackContexts; return the error of one that did not let us."""
+        """Exit the StackContexts; return the error of one that fails to exit."""
         while self.entered:
             context = self.entered.pop()
             try:
@@ -143,7 +143,7 @@ class _Call:
         return None
 
     def _unwind(self, error: BaseException | None) -> BaseException | None:
-        """Offer an error to the chain, leaving what was entered; return what is left."""
+        """Pass an error through the chain, exiting contexts; return it if not consumed."""
         for context in chain(self.head):
             exc_info: Any = (None, None, None)
             if error is not None:
@@ -155,11 +155,11 @@ class _Call:
                         context.exit(*exc_info)
                 elif self._counts(context) and context.exit(*exc_info):
                     error = None
-            except BaseException as exc:  # it takes the place of the error
+            except BaseException as exc:  # it replaces the error
                 error = without_our_frames(exc)
             finally:
                 del exc_info
-        if self.entered:  # deactivated since, and not in the chain any more
+        if self.entered:  # deactivated meanwhile, and no longer in the chain
             left = self._leave()
             error = left if error is None else error
         return error
@@ -177,9 +177,10 @@ def wrap(fn: Callable[..., T]) -> Callable[..., T | None]: ...
 
 
 def wrap(fn: Callable[..., T] | None) -> Callable[..., T | None] | None:
-    """Tie a function to the contexts of now: it will run within these and no others.
+    """Bind a function to the current contexts: it will run inside these and no others.
 
-    Also where there are none.  Returns what is tied already, and None, as it is.
+    This holds outside of all contexts too.  A bound function and None are returned
+    unchanged.
     """
     if fn is None or hasattr(fn, "_wrapped"):
         return fn
@@ -199,26 +200,26 @@ def wrap(fn: Callable[..., T] | None) -> Callable[..., T | None] | None:
 def run_with_stack_context(
     context: AbstractContextManager[Any], func: Callable[[], T]
 ) -> T:
-    """Call a function, most often a coroutine, within a context.
+    """Call a function, usually a coroutine, inside a context.
 
-    A coroutine must not yield in a ``with`` block of a stack context; it may yield what
-    this returns.
+    A coroutine must not yield in a ``with`` block of a stack context; it can yield the
+    result of this function instead.
     """
     with context:
         return func()
 
 
 class _ContextHook:
-    """What contexts do for loops."""
+    """The hook for the loop's callbacks; see `gencoro.context_hook.ContextHook`."""
 
     def run(self, callback: Callable[[], T]) -> T | None:
         holding = held()
         if holding is NOTHING:
             return callback()
-        # Its function, for the loop has bound its arguments to it.
+        # The loop has made a `functools.partial` of the callback and its arguments.
         if hasattr(getattr(callback, "func", callback), "_wrapped"):
             return callback()
-        # Whatever their thread: whoever has scheduled the callback has brought them here.
+        # Contexts of any thread count: they are those in which it was scheduled.
         return run_within(without_deactivated(holding.contexts), callback)
 
     def without_carried(self, function: Callable[..., T], *args: Any) -> T:

@@ -21,28 +21,28 @@ __all__ = [
     "YieldPoint",
     "awaited_in",
     "contains_yieldpoint",
-    "told",
+    "describe",
 ]
 
 
 class YieldPoint:
-    """The base class of what a coroutine may yield besides Futures.
+    """The base class of objects that a coroutine may yield besides Futures.
 
     The Runner calls ``start``, then ``is_ready`` until it is true, then ``get_result``
-    once.  What any of them raises is raised at the ``yield``.
+    once.  Their errors are raised at the ``yield``.
     """
 
     def start(self, runner: Any) -> None:
-        """Begin; called when the coroutine has yielded this.
+        """Start to wait; called when the coroutine has yielded this.
 
         Args:
             runner: Has ``register_callback``, ``result_callback``, ``is_ready`` and
-                ``pop_result``, each of which takes a key.
+                ``pop_result``, which each take a key.
         """
         raise NotImplementedError
 
     def is_ready(self) -> bool:
-        """Return whether the coroutine may go on; asked whenever a result has come."""
+        """Return whether the coroutine can resume; called after each result."""
         raise NotImplementedError
 
     def get_result(self) -> Any:
@@ -51,10 +51,10 @@ class YieldPoint:
 
 
 class Callback(YieldPoint):
-    """Yields a callback; `Wait` with the same key yields what it was called with.
+    """Yields a callback; a `Wait` with the same key yields the callback's argument.
 
     Args:
-        key: Another one than those of the coroutine's callbacks that it has not waited for.
+        key: Differs from the keys of the coroutine's pending callbacks.
     """
 
     def __init__(self, key: Hashable) -> None:
@@ -73,7 +73,7 @@ class Callback(YieldPoint):
 
 
 class Wait(YieldPoint):
-    """Yields what the `Callback` with this key was called with, when it was."""
+    """Waits until the `Callback` with this key is called, and yields its argument."""
 
     def __init__(self, key: Hashable) -> None:
         self.key = key
@@ -89,7 +89,7 @@ class Wait(YieldPoint):
 
 
 class WaitAll(YieldPoint):
-    """Yields what the callbacks of several keys were called with, in the keys' order."""
+    """Waits for the callbacks of several keys; yields their arguments in that order."""
 
     def __init__(self, keys: Iterable[Hashable]) -> None:
         self.keys = list(keys)
@@ -125,7 +125,7 @@ class YieldFuture(YieldPoint):
             if self._awaited is moment:
                 runner.loop.call_soon(called_back, None)
             else:
-                # With a context, so that also a LegacyFuture calls back in a later turn.
+                # With a context, so that a LegacyFuture too calls it in a later turn.
                 self._awaited.add_done_callback(
                     called_back, context=contextvars.copy_context()
                 )
@@ -143,10 +143,10 @@ class YieldFuture(YieldPoint):
 
 
 class MultiYieldPoint(YieldPoint):
-    """A list or a dict of yieldables of which some are YieldPoints.
+    """A list or dict of yieldables, some of which are YieldPoints.
 
-    All of them are waited for; then the first error in their order is raised, and the
-    others are logged.
+    Waits for all of them; then the first error in their order is raised and the others
+    are logged.
 
     Args:
         children: The yieldables.
@@ -221,10 +221,10 @@ def awaited_in(yield_point: YieldPoint | None) -> "list[Future[Any]]":
     return []
 
 
-def told(yield_point: YieldPoint) -> str:
-    """Say in few words what a YieldPoint waits for.
+def describe(yield_point: YieldPoint) -> str:
+    """Return a short description of what a YieldPoint waits for.
 
-    >>> told(Wait("answer")), told(MultiYieldPoint([Wait(1), Callback(2)]))
+    >>> describe(Wait("answer")), describe(MultiYieldPoint([Wait(1), Callback(2)]))
     ("the callback 'answer'", 'list of Wait and Callback')
     """
     if isinstance(yield_point, Wait):
@@ -239,12 +239,12 @@ def told(yield_point: YieldPoint) -> str:
 
 
 def contains_yieldpoint(children: Any) -> bool:
-    """Return whether a list or a dict holds YieldPoints, on whatever level."""
+    """Return whether a list or dict contains YieldPoints, at any depth."""
     if isinstance(children, dict):
         children = children.values()
     elif not isinstance(children, list):
         return False
-    # Long lists are most often of one kind, which need not be asked each time.
+    # Long lists are usually of one type, which is checked once.
     kinds = set(map(type, children))
     if any(issubclass(kind, YieldPoint) for kind in kinds):
         return True
