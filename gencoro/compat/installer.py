@@ -28,7 +28,7 @@ __all__ = ["install", "installed", "uninstall"]
 # The rows of each module, by their path in it.
 _Rows: TypeAlias = dict[str, dict[str, Row]]
 
-# Stands for a name that was not there.
+# The previous value of a name that did not exist.
 _MISSING = object()
 
 # The bytecode with which `from ... import ...` gets a name.
@@ -85,7 +85,7 @@ class _Installation:
     def __init__(self) -> None:
         self._rows: _Rows = {}
         self._finder = _Finder(self._rows, self.patch)
-        # (owner, name, what was there), in the order in which they were changed.
+        # (owner, name, previous value), in the order of the changes.
         self._changes: list[tuple[Any, str, Any]] = []
 
     def begin(self, python: bool) -> None:
@@ -162,7 +162,7 @@ class _Installation:
         cls.__bases__ = (*bases, base)
 
     def _undo(self, count: int) -> None:
-        """Undo all changes but the first ``count``."""
+        """Undo all changes except the first ``count``."""
         while len(self._changes) > count:
             owner, name, before = self._changes.pop()
             if before is not _MISSING:
@@ -210,7 +210,7 @@ class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
     def create_module(self, spec: importlib.machinery.ModuleSpec) -> types.ModuleType:
         row = TABLE[spec.name]
-        text = f"What Tornado had in {spec.name} until {row.last}, of gencoro."
+        text = f"gencoro's replacement for {spec.name} of Tornado {row.last}."
         return types.ModuleType(spec.name, text)
 
     def exec_module(self, module: types.ModuleType) -> None:
@@ -243,7 +243,7 @@ class _PatchingLoader(importlib.abc.Loader):
 
 
 def _at(place: str) -> Any:
-    """Return the object at a place; a static method as such."""
+    """Return the object at a place; a static method stays one."""
     row = TABLE.get(place.replace(":", "."))
     if row is not None and row.how == "put":  # it may not be patched yet
         return _at(row.place)
@@ -276,7 +276,7 @@ class _Refused:
 
 
 def _refuser(module: types.ModuleType) -> Callable[[str], Any]:
-    """Make a module's ``__getattr__``, whose error says what to use instead."""
+    """Return a module's ``__getattr__``, whose error says what to use instead."""
     before = getattr(module, "__getattr__", None)
 
     def __getattr__(name: str) -> Any:

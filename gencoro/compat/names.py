@@ -4,23 +4,23 @@
 removed, and `TABLE` both.  A row has five columns:
 
 - the dotted name;
-- the first and the last version, from Tornado 2.0 on, that had what it stands for, under
-  this name or the one that it had then; if today's still has the name, the last in which
-  it meant what legacy code takes it to mean.  For the standard library, Python's versions;
-- how it is served by `gencoro.compat.install`:
+- the first and the last version of Tornado, from 2.0 on, that had the feature, even under
+  another name; if today's Tornado still has the name, the last version in which it had the
+  meaning that legacy code expects.  For the standard library, Python's versions;
+- how `gencoro.compat.install` provides it:
 
-  - ``put``: what is at the place is put there;
-  - ``wrap``: what is at the place is called with what today's Tornado has there, and what
-    it returns is put there;
+  - ``put``: the name is set to the object at the place;
+  - ``wrap``: the object at the place is called with today's object of that name, and the
+    name is set to the result;
   - ``base``: Tornado's class stays, and becomes a base of the one at the place;
-  - ``add``: as ``put``, but only where there is nothing;
-  - ``module``: a module of its own, whose names are rows;
+  - ``add``: as ``put``, but only if the name does not exist;
+  - ``module``: a module is created, whose names are rows;
   - ``none``: not at all;
 
 - the place: a module, or a module and a name in it.
 
-Many rows are private names, which programs and their tests have used all the same.  For
-what cannot be used, also where it can be imported, `INSTEAD` says what to do.
+Many rows are private names, which programs and their tests nevertheless use.  For names
+that cannot be used, including those that can be imported, `INSTEAD` says what to do.
 
 Pure: names and text, nothing is imported.
 """
@@ -35,10 +35,9 @@ class Row(NamedTuple):
 
     Attributes:
         first: The first version that had it, such as ``4.0``.
-        last: The last one.
+        last: The last version that had it.
         how: ``put``, ``wrap``, ``base``, ``add``, ``module`` or ``none``.
-        place: Where that is which stands there now: ``module`` or ``module:name``; empty
-            where nothing is needed.
+        place: The replacement: ``module`` or ``module:name``; empty if there is none.
     """
 
     first: str
@@ -48,7 +47,7 @@ class Row(NamedTuple):
 
 
 _TORNADO = """
-# The callback style of coroutines.
+# Callback-style coroutines.
 tornado.gen.Arguments                                      2.1 5.1 put    gencoro.legacy.adaptors:Arguments
 tornado.gen.BadYieldError                                  2.1 5.1 base   gencoro.errors:BadYieldError
 tornado.gen.Callback                                       2.1 5.1 put    gencoro.legacy.yieldpoints:Callback
@@ -75,7 +74,7 @@ tornado.gen.multi                                          4.2 5.1 put    gencor
 tornado.gen.multi_future                                   4.0 5.1 put    gencoro.yieldables:multi_future
 tornado.gen.with_timeout                                   4.0 4.5 put    gencoro.waiting:with_timeout
 
-# Futures that call back while they are being set.
+# Futures that run their callbacks inside set_result.
 tornado.concurrent.Future                                  3.0 4.5 put    gencoro.compat.tornado_.futures:Future
 tornado.concurrent.ReturnValueIgnoredError                 3.0 5.1 base   gencoro.errors:ReturnValueIgnoredError
 tornado.concurrent.TracebackFuture                         3.0 4.5 put    gencoro.compat.tornado_.futures:Future
@@ -122,7 +121,7 @@ tornado.ioloop._POLL_TIMEOUT                               3.2 5.1 put    gencor
 tornado.ioloop._Select                                     2.0 2.4 put    gencoro.compat.tornado_.pollers:Select
 tornado.platform.asyncio.BaseAsyncIOLoop.initialize        3.2 4.5 wrap   gencoro.compat.tornado_.ioloop:making_ours
 
-# What the loop stood on.
+# Platform modules.
 tornado.platform.auto                                      2.1 6.0 module
 tornado.platform.auto.monotonic_time                       3.0 5.1 put    time:monotonic
 tornado.platform.auto.set_close_exec                       2.1 6.0 put    gencoro.compat.tornado_.platform:set_close_exec
@@ -150,7 +149,7 @@ tornado.platform.twisted.TornadoDelayedCall                2.1 5.1 none
 tornado.platform.twisted.TornadoReactor                    2.1 5.1 none
 tornado.platform.twisted.TwistedIOLoop                     3.0 5.1 none
 
-# Python 2 and 3 in one source.
+# Helpers for code that runs on Python 2 and 3.
 tornado.escape.unichr                                      3.1 5.1 put    builtins:chr
 tornado.util.PY3                                           4.4 5.1 put    gencoro.compat.tornado_.util:PY3
 tornado.util.b                                             2.0 2.4 put    gencoro.compat.tornado_.util:b
@@ -159,7 +158,7 @@ tornado.util.is_finalizing                                 4.5 6.4 put    sys:is
 tornado.util.u                                             3.0 4.3 put    gencoro.compat.tornado_.util:u
 tornado.util.xrange                                        3.2 5.1 put    builtins:range
 
-# Modules that went for good.
+# Modules without a replacement.
 tornado.database                                           2.0 2.4 none
 tornado.win32_support                                      2.0 2.0 none
 
@@ -252,13 +251,13 @@ tornado.web._time_independent_equals                       2.0 5.1 put    hmac:c
 tornado.web._unquote_or_none                               4.0 4.4 put    tornado.routing:_unquote_or_none
 tornado.web.asynchronous                                   2.0 5.1 put    gencoro.compat.tornado_.web:asynchronous
 
-# HTTP: the server and what it stands on.
+# HTTP: the server and the modules below it.
 tornado.http1connection.HTTP1Connection.address            2.0 3.2 put    gencoro.compat.tornado_.http1connection:address
 tornado.http1connection.HTTP1Connection.read_response      4.0 5.1 wrap   gencoro.compat.tornado_.http1connection:read_response
 tornado.http1connection.HTTP1Connection.set_close_callback 4.0 5.1 wrap   gencoro.compat.tornado_.http1connection:set_close_callback
 tornado.http1connection.HTTP1Connection.write              4.0 5.1 wrap   gencoro.compat.tornado_.http1connection:write
 tornado.http1connection.HTTP1Connection.write_headers      4.0 5.1 wrap   gencoro.compat.tornado_.http1connection:write_headers
-tornado.http1connection.HTTP1Connection.xheaders           2.0 3.2 put    gencoro.compat.tornado_.http1connection:BELIEVES_PROXY
+tornado.http1connection.HTTP1Connection.xheaders           2.0 3.2 put    gencoro.compat.tornado_.http1connection:TRUSTS_PROXY
 tornado.httpserver.HTTPConnection                          2.0 3.2 put    gencoro.compat.tornado_.httpserver:HTTPConnection
 tornado.httpserver.HTTPServer.initialize                   2.0 4.5 wrap   gencoro.compat.tornado_.httpserver:initialize
 tornado.httpserver.HTTPServer.close_all_connections        4.0 5.1 wrap   gencoro.compat.tornado_.httpserver:close_all_connections
@@ -311,7 +310,7 @@ tornado.websocket._wrap_method                             4.0 4.4 put    gencor
 tornado.websocket.websocket_connect                        3.0 4.5 wrap   gencoro.compat.tornado_.websocket:connect
 tornado.websocket.xrange                                   3.0 5.1 put    builtins:range
 
-# Signing in elsewhere.
+# Third-party authentication.
 tornado.auth.FacebookGraphMixin._on_facebook_request       2.0 4.2 put    gencoro.compat.tornado_.auth:on_json
 tornado.auth.FacebookGraphMixin.facebook_request           2.0 5.1 wrap   gencoro.compat.tornado_.auth:callback_at_2
 tornado.auth.FacebookGraphMixin.get_authenticated_user     2.0 5.1 wrap   gencoro.compat.tornado_.auth:callback_at_5
@@ -344,7 +343,7 @@ tornado.auth._auth_future_to_callback                      3.0 5.1 put    gencor
 tornado.auth._auth_return_future                           3.0 5.1 put    gencoro.compat.tornado_.auth:auth_return_future
 tornado.auth.long                                          4.0 5.1 put    builtins:int
 
-# Resolving, connecting, accepting, processes, reloading.
+# Resolvers, TCP, processes and autoreload.
 tornado.autoreload._close_all_fds                          2.1 2.4 none
 tornado.autoreload.exec_in                                 3.0 6.3 put    tornado.util:exec_in
 tornado.autoreload.start                                   2.0 4.5 wrap   gencoro.compat.tornado_.process:start_autoreload
@@ -399,13 +398,13 @@ tornado.tcpserver.TCPServer.add_sockets                    3.0 4.5 wrap   gencor
 tornado.tcpserver.TCPServer.bind                           4.4 6.1 wrap   gencoro.compat.tornado_.tcp:bind
 tornado.tcpserver.TCPServer.io_loop                        3.0 4.5 put    gencoro.compat.calls.own_loops:IO_LOOP
 
-# Options and logs.
+# Options and logging.
 tornado.log.LogFormatter.__init__                          3.0 4.4 wrap   gencoro.compat.tornado_.log:make_formatter
 tornado.options._LogFormatter                              2.0 2.4 put    tornado.log:LogFormatter
 tornado.options._Options                                   2.0 2.4 put    gencoro.compat.tornado_.options:Options
 tornado.options.enable_pretty_logging                      2.0 2.4 put    tornado.log:enable_pretty_logging
 
-# Texts.
+# Escaping and locales.
 tornado.escape._HTML_UNICODE_MAP                           2.0 6.3 none
 tornado.escape._XHTML_ESCAPE_DICT                          2.1 6.3 none
 tornado.escape._XHTML_ESCAPE_RE                            2.1 6.3 none
@@ -415,7 +414,7 @@ tornado.locale.Locale.__init__                             2.0 5.1 wrap   gencor
 tornado.locale.Locale.get                                  2.0 5.1 wrap   gencoro.compat.tornado_.locale:get_locale
 tornado.locale.get_supported_locales                       2.0 2.2 wrap   gencoro.compat.tornado_.locale:get_supported_locales
 
-# Tests.
+# Testing.
 tornado.testing.AsyncHTTPTestCase.fetch                    2.0 5.1 wrap   gencoro.compat.tornado_.testing:fetching_errors_too
 tornado.testing.AsyncTestCase._stack_context               2.0 2.4 put    gencoro.compat.tornado_.testing:stack_context
 tornado.testing.AsyncTestCase.run                          2.0 5.1 wrap   gencoro.compat.tornado_.testing:running_in_context
@@ -426,7 +425,7 @@ tornado.testing.get_unused_port                            2.0 4.5 put    gencor
 tornado.testing.iscoroutine                                4.3 5.1 put    inspect:iscoroutine
 tornado.testing.iscoroutinefunction                        4.3 5.1 put    inspect:iscoroutinefunction
 
-# What modules imported for themselves, and others from there.
+# Names that Tornado's modules imported, and that programs import from them.
 tornado.auth.ArgReplacer                                   3.0 5.1 put    tornado.util:ArgReplacer
 tornado.auth.ExceptionStackContext                         4.0 5.1 put    tornado.stack_context:ExceptionStackContext
 tornado.auth.Future                                        3.0 5.1 put    tornado.concurrent:Future
@@ -572,7 +571,7 @@ tornado.auth._non_deprecated_return_future                 5.1 5.1 put    gencor
 tornado.ioloop.Waker                                       2.1 5.1 put    gencoro.compat.tornado_.platform:Waker
 """
 
-# What the standard library had, in modules that it still has.
+# Names that the standard library has removed from modules that it still has.
 _PYTHON = """
 asyncio.coroutine                                          3.4 3.10 add    gencoro.compat.python:coroutine
 base64.decodestring                                        2.0 3.8 add    base64:decodebytes
@@ -625,13 +624,13 @@ INSTEAD = {
         "use GoogleOAuth2Mixin: Google's OpenID service ended in 2015"
     ),
     "tornado.autoreload._close_all_fds": (
-        "Python's descriptors are not inherited any more"
+        "it is not needed: Python's file descriptors are not inherited"
     ),
     "tornado.curl_httpclient._curl_create": (
-        "use CurlAsyncHTTPClient's own method of that name"
+        "use CurlAsyncHTTPClient's method of that name"
     ),
     "tornado.curl_httpclient._curl_debug": (
-        "use CurlAsyncHTTPClient's own method of that name"
+        "use CurlAsyncHTTPClient's method of that name"
     ),
     "tornado.curl_httpclient._curl_header_callback": (
         "use the argument header_callback of HTTPRequest"
@@ -639,7 +638,7 @@ INSTEAD = {
     "tornado.curl_httpclient._curl_setup_request": (
         "use the argument prepare_curl_callback of HTTPRequest"
     ),
-    "tornado.database": "use the package torndb, which it became",
+    "tornado.database": "use the package torndb, its successor",
     "tornado.escape._HTML_UNICODE_MAP": "use html.entities.name2codepoint",
     "tornado.escape._XHTML_ESCAPE_DICT": "use html.escape",
     "tornado.escape._XHTML_ESCAPE_RE": "use html.escape",
@@ -661,7 +660,7 @@ INSTEAD = {
     "tornado.web.RequestHandler._generate_headers": (
         "use write_headers of a handler's request.connection"
     ),
-    "tornado.web.RequestHandler._when_complete": "use a coroutine, and await in it",
+    "tornado.web.RequestHandler._when_complete": "await the Future in a coroutine",
     "tornado.web._RequestDispatcher": "use Application.get_handler_delegate",
     "tornado.websocket.WebSocketProtocol76": (
         "use WebSocketProtocol13, which every browser since 2012 speaks"
@@ -669,12 +668,12 @@ INSTEAD = {
     "tornado.websocket.WebSocketRequest": (
         "use WebSocketHandler, which answers the handshake itself"
     ),
-    "tornado.win32_support": "sockets and files need no help on Windows",
+    "tornado.win32_support": "it is not needed: Python supports Windows itself",
 }
 
 
 def _read(rows: str) -> dict[str, Row]:
-    """Return the rows by their name.
+    """Return the rows by name.
 
     >>> _read("# gen\\na.b 2.0 5.1 put c:d")
     {'a.b': Row(first='2.0', last='5.1', how='put', place='c:d')}

@@ -70,9 +70,9 @@ def run_module(name: str, args: list[str]) -> None:
 def _prepare(argv: list[str], main: str) -> None:
     install()
     sys.argv[:] = argv
-    sys.excepthook = _tell_of_program
-    # Tornado's autoreload must run this command again, and not the program alone.  Its own
-    # command line does the same; there is no public interface.
+    sys.excepthook = _print_error
+    # Tornado's autoreload must restart this command, and not only the program.  Its own
+    # command line sets the same variables; there is no public interface.
     vars(tornado.autoreload).update(
         _autoreload_is_main=True, _original_argv=sys.orig_argv[1:], _original_spec=None
     )
@@ -104,7 +104,7 @@ def _exec(path: str) -> None:
     exec(code, vars(main))  # noqa: S102 (the user asked to run it)
 
 
-def _tell_of_program(
+def _print_error(
     typ: type[BaseException],
     value: BaseException,
     traceback: types.TracebackType | None,

@@ -71,7 +71,7 @@ def test_not_all_is_served(folder, see):
 Not served by gencoro.compat:
 
 tornado.database  (Tornado 2.0 to 2.4, 1 use)
-    use the package torndb, which it became
+    use the package torndb, its successor
     ./db.py:1
 
 Served by gencoro.compat:
@@ -85,7 +85,7 @@ def test_nothing_is_found(folder, see):
 
     assert see("app.py") == (
         ALL_SERVED,
-        "1 file: nothing of legacy Tornado was found\n",
+        "1 file: no legacy names found\n",
     )
 
 
@@ -96,7 +96,7 @@ def test_unknown_name_is_not_served(folder, see):
 
     assert status == NOT_SERVED
     assert "tornado.gen.nonsense  (unknown, 1 use)" in text
-    assert "neither today's Tornado nor gencoro.compat has that name" in text
+    assert "neither today's Tornado nor gencoro.compat has this name" in text
 
 
 def test_argument_is_told(folder, see):
@@ -114,9 +114,9 @@ def test_file_that_does_not_parse_is_told_with_its_line(folder, see):
     status, text = see("old.py")
 
     assert status == NOT_SERVED
-    assert "Not looked at:\n    old.py:2: " in text
-    assert "; if it is of Python 2, convert it first\n" in text
-    assert text.endswith("found; 1 file not looked at\n")
+    assert "Not checked:\n    old.py:2: " in text
+    assert "; if this is Python 2, convert it first\n" in text
+    assert text.endswith("found; 1 file not checked\n")
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
@@ -182,7 +182,7 @@ def test_json_has_it_all(folder, see):
         "first": "2.0",
         "last": "2.4",
         "is_served": False,
-        "instead": "use the package torndb, which it became",
+        "instead": "use the package torndb, its successor",
         "places": [{"file": "./db.py", "line": 1}],
     }
     [unreadable] = told["unreadable"]

@@ -114,7 +114,7 @@ def test_file_is_registered_once(compat):
 
     poller = _Select()
     poller.register(0, 1)
-    with pytest.raises(OSError, match="modify it"):
+    with pytest.raises(OSError, match=r"use modify\(\)"):
         poller.register(0, 1)
     poller.modify(0, 4)
     poller.unregister(0)

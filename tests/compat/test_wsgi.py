@@ -165,7 +165,7 @@ def test_asynchronous_handler_is_refused(compat):
 
     adapter = tornado.wsgi.WSGIAdapter(Application([("/", Waiting)]))
 
-    with pytest.raises(RuntimeError, match="returned without an answer"):
+    with pytest.raises(RuntimeError, match="returned without a response"):
         call(adapter)
 
 

@@ -22,16 +22,16 @@ def take_callback(
     place: int,
     most: int = sys.maxsize,
 ) -> tuple[Callable[..., Any] | None, tuple[Any, ...]]:
-    """Take the callback out of a call's arguments.
+    """Remove the callback from the arguments of a call.
 
     Args:
-        args: The arguments by position.
-        kwargs: Those by name; the callback is taken out of it.
-        place: Where the callback stood, from 0 on; ``self`` counts.
-        most: How many arguments there can be today; of more than these, a None in the
-            callback's place is no callback.
+        args: The positional arguments.
+        kwargs: The keyword arguments; the callback is removed from this dict.
+        place: The former position of the callback, from 0; ``self`` counts.
+        most: How many arguments the function takes today.  If there are more, a None in
+            the callback's position is the callback.
 
-    Returns the callback, or None; and the arguments by position without it.
+    Returns the callback or None, and the positional arguments without it.
 
     Raises:
         TypeError: there are two callbacks.
@@ -43,7 +43,7 @@ def take_callback(
     """
     if "callback" in kwargs:
         if len(args) > place and callable(args[place]):
-            raise TypeError("a callback was given twice, by position and by name")
+            raise TypeError("callback was passed twice, by position and by name")
         return kwargs.pop("callback"), args
     if len(args) > place and (
         callable(args[place])
@@ -54,10 +54,10 @@ def take_callback(
 
 
 def taking_callback(place: int) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Make a decorator for functions that return what can be yielded.
+    """Return a decorator that adds a callback argument to a function.
 
-    With a callback, the function's result goes to it, in a later turn and within the
-    caller's stack contexts, and so does its error to these.
+    The function returns something yieldable.  Its result is passed to the callback in a
+    later turn, inside the caller's stack contexts; its error goes to these contexts.
     """
 
     def decorate(original: Callable[..., Any]) -> Callable[..., Any]:

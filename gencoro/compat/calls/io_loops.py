@@ -20,16 +20,16 @@ __all__ = ["most_by_position", "on_loop", "take_io_loop", "taking_io_loop"]
 def take_io_loop(
     args: tuple[Any, ...], kwargs: dict[str, Any], place: int, most: int = sys.maxsize
 ) -> tuple[IOLoop | None, tuple[Any, ...]]:
-    """Take the loop out of a call's arguments.
+    """Remove the loop from the arguments of a call.
 
     Args:
-        args: The arguments by position.
-        kwargs: Those by name; ``io_loop`` is taken out of it.
-        place: Where the loop stood, from 0 on; ``self`` counts.
-        most: How many arguments by position there can be today; of more than these, a
-            None in the loop's place is no loop.
+        args: The positional arguments.
+        kwargs: The keyword arguments; ``io_loop`` is removed from this dict.
+        place: The former position of the loop, from 0; ``self`` counts.
+        most: How many positional arguments the function takes today.  If there are more, a
+            None in the loop's position is the loop.
 
-    Returns the loop, or None; and the arguments by position without it.
+    Returns the loop or None, and the positional arguments without it.
     """
     if "io_loop" in kwargs:
         return kwargs.pop("io_loop"), args
@@ -40,8 +40,8 @@ def take_io_loop(
     return None, args
 
 
-# One for all: it has nothing to remember.
-_AS_IT_IS = contextlib.nullcontext()
+# Shared, since it has no state.
+_UNCHANGED = contextlib.nullcontext()
 
 
 def on_loop(io_loop: IOLoop | None) -> contextlib.AbstractContextManager[None]:
@@ -50,7 +50,7 @@ def on_loop(io_loop: IOLoop | None) -> contextlib.AbstractContextManager[None]:
     Args:
         io_loop: None changes nothing.
     """
-    return _AS_IT_IS if io_loop is None else _being_current(io_loop)
+    return _UNCHANGED if io_loop is None else _being_current(io_loop)
 
 
 @contextlib.contextmanager
@@ -59,7 +59,7 @@ def _being_current(io_loop: IOLoop) -> Iterator[None]:
     running = asyncio._get_running_loop()
     if loop is running:
         yield
-    elif loop.is_running():  # on another thread, whose it stays
+    elif loop.is_running():  # on another thread, where it stays the running loop
         before = _set_loop()
         asyncio.set_event_loop(loop)
         try:
@@ -75,13 +75,13 @@ def _being_current(io_loop: IOLoop) -> Iterator[None]:
 
 
 def _set_loop() -> asyncio.AbstractEventLoop | None:
-    """Return the loop that was set for this thread; make none, as asyncio might."""
+    """Return the loop that was set for this thread; unlike asyncio, never create one."""
     local = getattr(asyncio.get_event_loop_policy(), "_local", None)
     return getattr(local, "_loop", None)
 
 
 def taking_io_loop(place: int) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Make a decorator for functions that find the current loop by themselves today."""
+    """Return a decorator that adds an ``io_loop`` argument to a function."""
 
     def decorate(original: Callable[..., Any]) -> Callable[..., Any]:
         most = most_by_position(original)
@@ -89,7 +89,7 @@ def taking_io_loop(place: int) -> Callable[[Callable[..., Any]], Callable[..., A
         @functools.wraps(original)
         def wrapper(*args: Any, **kwargs: Any) -> Any:
             io_loop, args = take_io_loop(args, kwargs, place, most)
-            # Measured: a context that does nothing costs as much as all the rest here.
+            # Measured: an empty context manager would double the cost of this wrapper.
             if io_loop is None:
                 return original(*args, **kwargs)
             with on_loop(io_loop):
@@ -101,7 +101,7 @@ def taking_io_loop(place: int) -> Callable[[Callable[..., Any]], Callable[..., A
 
 
 def most_by_position(function: Callable[..., Any]) -> int:
-    """Return how many arguments by position a function takes.
+    """Return how many positional arguments a function takes.
 
     >>> most_by_position(lambda a, b=1, *, c=2: None)
     2

@@ -21,10 +21,10 @@ __all__ = [
 
 
 class _LoopAttribute:
-    """The attribute ``io_loop`` of objects that may not have been given one.
+    """The default of the attribute ``io_loop`` of objects created without a loop.
 
-    It is the loop that a server was started on, else the current one.  Assignments to the
-    attribute go past this, to the object itself.
+    It is the loop on which a server was started, or else the current loop.  An assignment
+    stores the attribute in the object itself, which then takes precedence.
     """
 
     def __get__(self, instance: Any, owner: type) -> Any:
@@ -37,13 +37,13 @@ IO_LOOP = _LoopAttribute()
 
 
 def own_loop(instance: Any) -> IOLoop | None:
-    """Return the loop that an object was given, or None."""
+    """Return the loop with which an object was created, or None."""
     io_loop = vars(instance).get("io_loop")
     return io_loop if isinstance(io_loop, IOLoop) else None
 
 
 def on_own_loop(original: Callable[..., Any]) -> Callable[..., Any]:
-    """Make a method find the object's own loop where it asks for the current one."""
+    """Wrap a method so that the object's own loop is the current loop inside it."""
 
     @functools.wraps(original)
     def wrapper(self: Any, *args: Any, **kwargs: Any) -> Any:
@@ -57,7 +57,7 @@ def on_own_loop(original: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def keeping_io_loop(place: int) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Make a decorator for constructors: they take a loop, and the object keeps it."""
+    """Return a decorator for constructors: they accept a loop and store it."""
 
     def decorate(original: Callable[..., Any]) -> Callable[..., Any]:
         most = most_by_position(original)

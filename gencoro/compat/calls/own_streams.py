@@ -12,16 +12,16 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
-__all__ = ["have_it_fill_buffers"]
+__all__ = ["make_fill_buffers"]
 
 
-def have_it_fill_buffers(cls: type) -> None:
-    """Make a class of streams read as today's do, if it does not.
+def make_fill_buffers(cls: type) -> None:
+    """Make a stream class fill buffers when it reads, unless it does already.
 
     >>> class Hello:
     ...     def read_from_fd(self):
     ...         return b"hello"
-    >>> have_it_fill_buffers(Hello)
+    >>> make_fill_buffers(Hello)
     >>> buf = bytearray(3)
     >>> Hello().read_from_fd(buf), buf
     (3, bytearray(b'hel'))
@@ -36,7 +36,7 @@ def have_it_fill_buffers(cls: type) -> None:
 def _filling(read: Callable[[Any], Any]) -> Callable[..., Any]:
     @functools.wraps(read)
     def wrapper(self: Any, buf: Any = None) -> Any:
-        if buf is None:  # a subclass, of the same age
+        if buf is None:  # called by a legacy subclass
             return read(self)
         # What did not fit last time comes first.
         chunk = vars(self).pop("_read_too_much", None) or read(self)

@@ -1,4 +1,4 @@
-"""Native coroutines of today's Tornado, called like the functions that they once were.
+"""Native coroutines of today's Tornado, called like the functions that they used to be.
 
 Those functions started when they were called, and legacy code may drop their result; a
 coroutine that is not awaited never runs.
@@ -25,31 +25,31 @@ __all__ = ["Started", "is_for_await", "raise_within_contexts"]
 
 T = TypeVar("T")
 
-# What the code of an `async def` is marked with.
+# The code flags of an `async def`.
 _NATIVE = inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 
 
 def is_for_await() -> bool:
-    """Return whether the caller of our caller takes a coroutine that has not begun."""
+    """Return whether our caller's caller awaits a coroutine that has not started."""
     if asyncio._get_running_loop() is None:
         return True
     return bool(sys._getframe(2).f_code.co_flags & _NATIVE)
 
 
 class Started(asyncio.Future[T]):
-    """A native coroutine that runs by itself.
+    """A native coroutine that has been started.
 
-    It may be yielded, awaited, or given to whatever wants a Future or a coroutine.  If it
-    fails and nobody can learn of it any more, the error is handed on.
+    It can be yielded, awaited, or passed to code that expects a Future or a coroutine.  An
+    error that can no longer be retrieved is passed to ``on_lost``.
 
     Args:
-        coroutine: What to run, within the StackContexts of now.
-        on_lost: Is called, in a later turn and within the contexts of now, with an error
-            that nobody has looked at.  None leaves it to asyncio, which logs it.
+        coroutine: It runs inside the current StackContexts.
+        on_lost: Called with an error that was never retrieved, in a later turn and inside
+            the current contexts.  None leaves the error to asyncio, which logs it.
     """
 
-    # What runs it, until it has ended.  Not this itself: among the tasks of a loop there
-    # must be none that looks like a coroutine, or asyncio.wait refuses all of them.
+    # Runs the coroutine; None after its end.  The loop's tasks must not include this object
+    # itself: it looks like a coroutine, and asyncio.wait refuses coroutines.
     _task: asyncio.Task[T] | None = None
 
     def __init__(
@@ -91,13 +91,13 @@ class Started(asyncio.Future[T]):
             and self._log_traceback
             and not self.get_loop().is_closed()
         ):
-            # Looking at it keeps asyncio from logging it.
+            # Retrieving the error keeps asyncio from logging it.
             self._called_in.run(
                 self._io_loop.add_callback, self._on_lost, self.exception()
             )
         super().__del__()
 
-    # A coroutine's methods: create_task() takes nothing without them.
+    # A coroutine's methods, which create_task() requires.
     def send(self, value: Any) -> Any:
         return self._steps().send(value)
 
@@ -117,7 +117,7 @@ Coroutine.register(Started)
 
 
 def raise_within_contexts() -> Callable[[BaseException], object] | None:
-    """Return what hands a lost error to the stack contexts of now; None without any."""
+    """Return a function that raises an error; None outside of all stack contexts."""
     return None if held() is NOTHING else _raise
 
 

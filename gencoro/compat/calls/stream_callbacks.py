@@ -23,25 +23,25 @@ class Callback:
     """A callback of a stream.
 
     Args:
-        stream: It is closed if the callback raises what no stack context takes.
-        function: Called within the stack contexts of now.
+        stream: It is closed if the callback fails and no stack context consumes the error.
+        function: Called inside the current stack contexts.
 
     Attributes:
-        function: That one.
+        function: The same function, not bound to the contexts.
     """
 
     def __init__(self, stream: Any, function: Callable[..., Any]) -> None:
         self.function = function
         self._stream = stream
-        self._tied = wrap(function)
-        # The stack contexts are around the function, and not around us.
+        self._bound = wrap(function)
+        # The stack contexts apply to the function only, and not to `_call`.
         if context_hook.hook is None:
             self._context = contextvars.copy_context()
         else:
             self._context = context_hook.hook.without(contextvars.copy_context)
 
     def schedule(self, *args: Any) -> None:
-        """Have the loop call it in the next turn."""
+        """Schedule it for the next turn of the loop."""
         _count(self._stream, +1)
         self._context.run(self._stream.io_loop.add_callback, self._call, *args)
 
@@ -49,8 +49,8 @@ class Callback:
         stream = self._stream
         _count(stream, -1)
         try:
-            return self._tied(*args)
-        except Exception:  # the callback's own, which no context has taken
+            return self._bound(*args)
+        except Exception:  # an error of the callback that no context has consumed
             app_log.error("Uncaught exception, closing connection.", exc_info=True)
             stream.close(exc_info=True)
             raise
@@ -59,12 +59,12 @@ class Callback:
 
 
 def has_called_back(stream: Any) -> bool:
-    """Return whether a stream was ever given a callback for something it did."""
+    """Return whether a callback was ever passed to a method of this stream."""
     return "_pending_callbacks" in vars(stream)
 
 
 def call_close_callback(stream: Any) -> None:
-    """Schedule the close callback if its time has come."""
+    """Schedule the close callback if the stream is closed and no callback is pending."""
     callback = stream._close_callback
     if callback is None or not stream.closed():
         return
@@ -75,7 +75,7 @@ def call_close_callback(stream: Any) -> None:
 
 @contextlib.contextmanager
 def busy(stream: Any) -> Iterator[None]:
-    """Keep the close callback waiting within a ``with`` block, on the stream's loop."""
+    """Run a ``with`` block on the stream's loop, and the close callback only after it."""
     _count(stream, +1)
     try:
         with on_loop(stream.io_loop):
@@ -86,5 +86,5 @@ def busy(stream: Any) -> Iterator[None]:
 
 
 def _count(stream: Any, more: int) -> None:
-    # The name is Tornado's, until 5.
+    # The name of this attribute until Tornado 5.
     stream._pending_callbacks = vars(stream).get("_pending_callbacks", 0) + more

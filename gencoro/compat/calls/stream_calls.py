@@ -29,11 +29,11 @@ class Waiting:
     """A call whose caller waits for a callback.
 
     Args:
-        stream: It is asked to do something.
-        callback: Called when that is done, and not called if the stream is closed before.
+        stream: The stream whose method is called.
+        callback: Called when that call is done, but not if the stream is closed before.
     """
 
-    # Where the stream keeps the Future of such a call.
+    # The attribute in which the stream keeps the Future of such a call.
     place: ClassVar[str]
 
     def __init__(self, stream: Any, callback: Callable[..., Any]) -> None:
@@ -41,7 +41,7 @@ class Waiting:
         self._stream = stream
 
     def begin(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> None:
-        """Call a method of today's stream, and call back when its Future would be done."""
+        """Call a method of the stream; schedule the callback when its Future is done."""
         with busy(self._stream):
             future = function(self._stream, *args, **kwargs)
             if not future.done():
@@ -55,24 +55,24 @@ class Waiting:
         assert getattr(self._stream, self.place) is future, "where streams keep it"
         setattr(self._stream, self.place, self)
 
-    # What a stream does to a Future.
+    # The methods of a Future that streams call.
 
     def done(self) -> bool:
-        """Return whether it is done: no, for the stream forgets it when it is."""
+        """Return False: the stream drops its Future as soon as it is done."""
         return False
 
     cancelled = done
 
     def set_result(self, result: Any) -> None:
-        """Call back in the next turn."""
+        """Schedule the callback for the next turn."""
         del result
         self.callback.schedule()
 
     def set_exception(self, error: BaseException) -> None:
-        """Do nothing: it is the close callback that tells."""
+        """Do nothing: the close callback reports errors."""
 
     def exception(self) -> None:
-        """Return None; of Futures this is asked to keep them from complaining."""
+        """Return None; streams call this to mark the error of a Future as retrieved."""
 
 
 class Reading(Waiting):
@@ -81,11 +81,11 @@ class Reading(Waiting):
     place = "_read_future"
 
     def set_result(self, result: Any) -> None:
-        """Call back with what was read, in the next turn."""
+        """Schedule the callback with the data, for the next turn."""
         self.callback.schedule(result)
 
     def give_up(self) -> None:
-        """Stop reading; what arrives is left to the next read."""
+        """Cancel the read; data that arrives is left to the next read."""
         stream = self._stream
         stream._read_future = None
         stream._read_bytes = stream._read_delimiter = stream._read_regex = None
@@ -94,16 +94,16 @@ class Reading(Waiting):
 
 
 class ReadingUntilClose(Reading):
-    """A read that ends when the stream is closed, whatever the reason."""
+    """A read that ends when the stream is closed, for any reason."""
 
     def set_exception(self, error: BaseException) -> None:
-        """Call back with what had arrived by then."""
+        """Schedule the callback with the data that has arrived."""
         del error
         self.set_result(self._stream._consume(self._stream._read_buffer_size))
 
 
 class Connecting(Waiting):
-    """A connection in the making."""
+    """A call of ``connect``."""
 
     place = "_connect_future"
 
@@ -112,7 +112,7 @@ class Connecting(Waiting):
         self._fd = -1 if stream.closed() else stream.socket.fileno()
 
     def set_exception(self, error: BaseException) -> None:
-        """Log that there will be no connection, if that is the reason."""
+        """Log the error if the connection failed."""
         reason = self._stream.error
         if self._stream._connecting and isinstance(reason, OSError):
             name = errno.errorcode.get(reason.errno or 0, reason)
@@ -120,19 +120,19 @@ class Connecting(Waiting):
 
 
 class ShakingHands(Connecting):
-    """A handshake of SSL, perhaps with the connection before it."""
+    """A TLS handshake, including the connection if it is part of the call."""
 
     place = "_ssl_connect_future"
 
 
 class Writing(Waiting):
-    """A write, which waits until nothing is left to be written.
+    """A write, which waits until the write buffer is empty.
 
-    A stream has one such callback: a later write takes the place of one that is not done.
+    A stream has only one write callback: a later write replaces a pending one.
     """
 
     def begin(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> None:
-        """Call today's write, and call back when all is written."""
+        """Call the stream's write; schedule the callback when everything is written."""
         before = getattr(self._stream, "_write_callback", None)
         self._stream._write_callback = self
         try:
@@ -147,7 +147,7 @@ class Writing(Waiting):
         self._stream._write_futures.append((index, self))
 
     def set_result(self, result: Any) -> None:
-        """Call back in the next turn, or go on waiting for later writes."""
+        """Schedule the callback for the next turn, or wait for later writes."""
         stream = self._stream
         if stream._write_callback is not self:
             return
@@ -165,18 +165,18 @@ class Writing(Waiting):
 
 @contextlib.contextmanager
 def streaming(stream: Any, callback: Callable[..., Any] | None) -> Iterator[None]:
-    """Have the read that begins in a ``with`` block give away each chunk on arrival.
+    """Make the read that starts in a ``with`` block stream its data to a callback.
 
     Args:
         stream: It reads a number of bytes, or until it is closed.
-        callback: Called with each chunk; None does nothing.
+        callback: Called with each chunk as it arrives; None has no effect.
     """
-    if callback is None or stream._read_future is not None:  # that will be an error
+    if callback is None or stream._read_future is not None:  # the read will raise
         yield
         return
     chunks = _Chunks(stream, callback)
     with busy(stream):
-        if stream.closed():  # then what is left is not looked through
+        if stream.closed():  # it will not call find_read_pos any more
             chunks.give(stream._read_buffer_size)
         else:
             stream._find_read_pos = chunks.find_read_pos
@@ -188,18 +188,18 @@ def streaming(stream: Any, callback: Callable[..., Any] | None) -> Iterator[None
 
 
 class _Chunks:
-    """What a read gives away chunk by chunk."""
+    """Passes the data of one read to a callback, chunk by chunk."""
 
     def __init__(self, stream: Any, callback: Callable[..., Any]) -> None:
         self._stream = stream
         self._callback = Callback(stream, callback)
 
     def give(self, size: int) -> None:
-        """Give away so many bytes of what the stream has."""
+        """Pass ``size`` bytes of the read buffer to the callback."""
         self._callback.schedule(self._stream._consume(size))
 
     def find_read_pos(self) -> int | None:
-        """Find the end of the read, as the stream does with all that arrives."""
+        """Pass on the data; return the end of the read, as the stream's method does."""
         stream = self._stream
         size = stream._read_buffer_size
         if size:
@@ -214,5 +214,5 @@ class _Chunks:
 
 
 def stop_streaming(stream: Any) -> None:
-    """Have the next read of a stream give its data away at its end."""
+    """Make the next read of a stream deliver its data at the end again."""
     vars(stream).pop("_find_read_pos", None)

@@ -26,23 +26,23 @@ from gencoro.compat.names import INSTEAD
 
 __all__ = ["ALL_SERVED", "BAD_TARGET", "NOT_SERVED", "doctor"]
 
-# What `doctor` returns.
+# The results of `doctor`.
 ALL_SERVED = 0
 NOT_SERVED = 1
 BAD_TARGET = 2
 
-# How deep the calls of those who look at a source may go.
+# The recursion limit while sources are scanned.
 DEEPEST = 20_000
 
-# How many places are told of a name, unless all are asked for.
+# How many places of a name are shown, unless all are requested.
 FEW = 3
 
-# In front of what belongs to the line above.
+# The indentation of details.
 INDENT = "    "
 
 
 class _Place(NamedTuple):
-    """Where something is: a file, and a line from 1 on, or 0 for all of it."""
+    """A file and a line, counted from 1; 0 stands for the whole file."""
 
     file: str
     line: int
@@ -55,7 +55,7 @@ class _Name(NamedTuple):
     """A legacy name, and the places where it is used.
 
     Attributes:
-        use: One of its uses; they differ in their lines only.
+        use: One of its uses, which differ only in their lines.
     """
 
     use: Use
@@ -63,35 +63,35 @@ class _Name(NamedTuple):
 
     @property
     def title(self) -> str:
-        """The name as one would write it."""
+        """The name as it is written in code."""
         argument = f"({self.use.argument}=)" if self.use.argument else ""
         return self.use.name + argument
 
     @property
     def versions(self) -> str:
-        """The Tornados that had it, in words."""
+        """The versions of Tornado that had it, as text."""
         row = self.use.row
         return f"Tornado {row.first} to {row.last}" if row is not None else "unknown"
 
     @property
     def instead(self) -> str:
-        """What to use; empty if it is served."""
+        """What to use instead; empty if it is served."""
         if self.use.is_served:
             return ""
         if self.use.row is not None:
             return INSTEAD[self.use.name]
         if self.use.argument:
             return "leave the argument out"
-        return "neither today's Tornado nor gencoro.compat has that name"
+        return "neither today's Tornado nor gencoro.compat has this name"
 
 
 class _Findings(NamedTuple):
-    """All that was found.
+    """The result of a scan.
 
     Attributes:
-        files: How many files were looked at.
-        names: The legacy names that are used, in their order.
-        unreadable: What could not be looked at, and why.
+        files: How many files were scanned.
+        names: The legacy names that are used, sorted.
+        unreadable: The places that could not be scanned, and why.
     """
 
     files: int
@@ -105,7 +105,7 @@ class _Findings(NamedTuple):
 
     @property
     def are_all_served(self) -> bool:
-        """Whether all of it works with gencoro.compat."""
+        """Whether everything works with gencoro.compat."""
         return not self.unserved and not self.unreadable
 
 
@@ -116,17 +116,17 @@ def doctor(
     show_all: bool = False,
     as_json: bool = False,
 ) -> int:
-    """Print what a code base uses of legacy Tornado.
+    """Print the legacy names of Tornado that a code base uses.
 
     Args:
-        target: A file; a folder, whose ``*.py`` are read, those in folders of it too; or
-            the name of a module, a package or a distribution that is installed.
+        target: A file; a folder, whose ``*.py`` files are read recursively; or the name of
+            an installed module, package or distribution.
         out: Where to print; None for the standard output.
-        show_all: Whether to tell all the places of a name, not the first few.
+        show_all: Whether to show all places of a name, and not only the first few.
         as_json: Whether to print JSON instead of text.
 
-    Returns 0 if gencoro.compat serves all of it, 1 if not, or if a file cannot be read or
-    parsed, and 2 if there is no such target, which standard error is told.
+    Returns 0 if gencoro.compat serves all names; 1 if not, or if a file cannot be read or
+    parsed; and 2 if there is no such target, with a message on standard error.
     """
     try:
         with _deep_calls():
@@ -138,7 +138,7 @@ def doctor(
     out = out or sys.stdout
     if out is not None:  # it may be closed
         encoding = out.encoding or "utf-8"
-        # A name of a file need not be text that can be printed.
+        # The names of files may contain characters that cannot be encoded.
         out.write(text.encode(encoding, "backslashreplace").decode(encoding))
         out.flush()
     return ALL_SERVED if findings.are_all_served else NOT_SERVED
@@ -146,7 +146,7 @@ def doctor(
 
 @contextlib.contextmanager
 def _deep_calls() -> Iterator[None]:
-    """Allow what Python itself needs no calls for: sources that are nested deeply."""
+    """Allow deep recursion, for deeply nested sources, which Python itself accepts."""
     before = sys.getrecursionlimit()
     sys.setrecursionlimit(max(DEEPEST, before))
     try:
@@ -167,7 +167,7 @@ def _find(files: Iterable[str]) -> _Findings:
         except OSError as exc:
             unreadable.append((_Place(file, 0), exc.strerror or str(exc)))
         except SyntaxError as exc:
-            reason = f"{exc.msg}; if it is of Python 2, convert it first"
+            reason = f"{exc.msg}; if this is Python 2, convert it first"
             unreadable.append((_Place(file, exc.lineno or 0), reason))
         else:
             for use in found:
@@ -187,7 +187,7 @@ def _as_text(findings: _Findings, show_all: bool) -> str:
         for name in names:
             lines += [*_lines_of(name, show_all), ""]
     if findings.unreadable:
-        lines.append("Not looked at:")
+        lines.append("Not checked:")
         lines += [
             f"{INDENT}{_printable(str(place))}: {reason}"
             for place, reason in findings.unreadable
@@ -210,16 +210,16 @@ def _lines_of(name: _Name, show_all: bool) -> Iterator[str]:
 def _summary(findings: _Findings) -> str:
     files = _counted(findings.files, "file")
     if not findings.names:
-        told = f"{files}: nothing of legacy Tornado was found"
+        summary = f"{files}: no legacy names found"
     else:
         uses = sum(len(name.places) for name in findings.names)
         names = _counted(len(findings.names), "legacy name")
-        told = f"{files}, {names} in {_counted(uses, 'place')}"
+        summary = f"{files}, {names} in {_counted(uses, 'place')}"
         count = len(findings.unserved)
-        told += f": {count} not served" if count else ": all are served"
+        summary += f": {count} not served" if count else ": all are served"
     if findings.unreadable:
-        told += f"; {_counted(len(findings.unreadable), 'file')} not looked at"
-    return told
+        summary += f"; {_counted(len(findings.unreadable), 'file')} not checked"
+    return summary
 
 
 def _as_json(findings: _Findings) -> str:
@@ -238,12 +238,12 @@ def _as_json(findings: _Findings) -> str:
     unreadable = [
         {**place._asdict(), "reason": reason} for place, reason in findings.unreadable
     ]
-    told = {"files": findings.files, "names": names, "unreadable": unreadable}
-    return json.dumps(told, indent=2) + "\n"
+    data = {"files": findings.files, "names": names, "unreadable": unreadable}
+    return json.dumps(data, indent=2) + "\n"
 
 
 def _counted(count: int, noun: str) -> str:
-    """Return a number of things in words.
+    """Return a count and its noun, in the plural if needed.
 
     >>> _counted(1, "use"), _counted(2, "use")
     ('1 use', '2 uses')
@@ -252,7 +252,7 @@ def _counted(count: int, noun: str) -> str:
 
 
 def _printable(path: str) -> str:
-    r"""Return a path without what would move a terminal's cursor.
+    r"""Escape the control characters of a path for printing.
 
     >>> _printable("a\x1b.py")
     'a\\x1b.py'

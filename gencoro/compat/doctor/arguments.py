@@ -15,11 +15,11 @@ from gencoro.compat.doctor.today import Today
 
 __all__ = ["Argument", "legacy_arguments"]
 
-# Arguments of once; a function that takes any name would take these for something else.
+# Legacy arguments, which a function with ``**kwargs`` would misinterpret today.
 _LEGACY_WORDS = frozenset({"callback", "io_loop"})
 _WORDS_OF_METHODS = _LEGACY_WORDS | {"streaming_callback"}
 
-# Where a method took its callback, ``self`` not counted.
+# The former position of the callback of each method, not counting ``self``.
 _PLACES = {
     "connect": 1,
     "facebook_request": 1,
@@ -38,7 +38,7 @@ _PLACES = {
     "write": 1,
 }
 
-# What returns a function.
+# Calls that return a function.
 _FUNCTION_MAKERS = ("async_callback", "partial")
 
 _LOOP = Thing("tornado.ioloop.IOLoop", is_object=True)
@@ -48,9 +48,9 @@ class Argument(NamedTuple):
     """An argument of a call.
 
     Attributes:
-        callee: What is called: the name of a row, or one that has none.
+        callee: The dotted name of the called function, with or without a row.
         word: The name of the argument.
-        node: Where it is.
+        node: Its place in the source.
     """
 
     callee: str
@@ -61,10 +61,10 @@ class Argument(NamedTuple):
 def legacy_arguments(
     call: ast.Call, scope: Scope, today: Today, rows: Rows
 ) -> Iterator[Argument]:
-    """Give the arguments of a call that only legacy Tornado takes.
+    """Yield the arguments of a call that only legacy Tornado accepts.
 
     Args:
-        scope: The scope in which the call is.
+        scope: The scope that contains the call.
     """
     names = [name for name in _callees(call, scope) if today.has(name)]
     for name in names:
@@ -72,11 +72,11 @@ def legacy_arguments(
     if names or not isinstance(call.func, ast.Attribute):
         return
     if not any(thing.node for thing in scope.things(call.func)):
-        yield from _of_anybody(call.func.attr, call, scope, today, rows)
+        yield from _of_unknown(call.func.attr, call, scope, today, rows)
 
 
 def _callees(call: ast.Call, scope: Scope) -> Iterator[str]:
-    """Give the dotted names of what is called; of a class, those it inherits from."""
+    """Yield the dotted names of the called function; for a class, of its bases."""
     for thing in scope.things(call.func):
         if thing.is_object:
             continue
@@ -92,7 +92,7 @@ def _callees(call: ast.Call, scope: Scope) -> Iterator[str]:
 def _of_known(
     name: str, call: ast.Call, scope: Scope, today: Today, rows: Rows
 ) -> Iterator[Argument]:
-    """Look at a call of a function, or of a class, of Tornado."""
+    """Check a call of a function or class of Tornado."""
     takes = today.parameters(name)
     if takes is None:
         return
@@ -111,10 +111,10 @@ def _of_known(
     yield from _in_place(name.rpartition(".")[2], about, call, scope, today)
 
 
-def _of_anybody(
+def _of_unknown(
     method: str, call: ast.Call, scope: Scope, today: Today, rows: Rows
 ) -> Iterator[Argument]:
-    """Look at a call of a method, of whom is not known."""
+    """Check a call of a method of an unknown object."""
     about = rows.of_method(method)
     for keyword in call.keywords:
         word = keyword.arg or ""
@@ -131,7 +131,7 @@ def _of_anybody(
 def _in_place(
     method: str, about: list[str], call: ast.Call, scope: Scope, today: Today
 ) -> Iterator[Argument]:
-    """Look for a function where the callback of a method was."""
+    """Check for a function in the former position of a method's callback."""
     place = _PLACES.get(method)
     if not about or place is None or len(call.args) <= place:
         return
@@ -140,7 +140,7 @@ def _in_place(
 
 
 def _is_function(node: ast.expr, scope: Scope, today: Today) -> bool:
-    """Return whether an argument is a function, for sure."""
+    """Return whether an argument is certainly a function."""
     if isinstance(node, ast.Call):
         return ast.unparse(node.func).rpartition(".")[2] in _FUNCTION_MAKERS
     for thing in scope.things(node):

@@ -15,16 +15,16 @@ __all__ = ["Scope", "Thing", "find_in_class"]
 
 Function: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
-# What binds a name: where in Tornado it is from, or what was assigned, or what defines it.
+# What binds a name: a dotted name of Tornado, an assigned expression, or a definition.
 Binding: TypeAlias = "str | ast.expr | ast.ClassDef | Function | None"
 
-# Functions of Tornado that return an object of a class of it.
+# Functions of Tornado that return an object of one of its classes.
 _RETURNS = {
     "tornado.ioloop.IOLoop.current": "tornado.ioloop.IOLoop",
     "tornado.ioloop.IOLoop.instance": "tornado.ioloop.IOLoop",
 }
 
-# Attributes in Tornado that are objects of a class of it.
+# Attributes of Tornado that are objects of one of its classes.
 _ATTRIBUTES = {
     "tornado.testing.AsyncHTTPTestCase.http_client": "tornado.httpclient.AsyncHTTPClient",
     "tornado.testing.AsyncTestCase.io_loop": "tornado.ioloop.IOLoop",
@@ -33,12 +33,12 @@ _ATTRIBUTES = {
 
 
 class Thing(NamedTuple):
-    """What an expression stands for.
+    """What an expression refers to.
 
     Attributes:
-        name: Its dotted name in Tornado; empty for what the module itself has.
+        name: Its dotted name in Tornado; empty if the scanned module defines it.
         is_object: Whether it is an object of the class of that name.
-        node: The class, or the function, of the module itself.
+        node: The class or function of the scanned module.
     """
 
     name: str
@@ -50,10 +50,10 @@ class Scope:
     """The names of a module, a class or a function, and the scopes around it.
 
     Args:
-        node: What makes the scope.
-        parent: The scope around it; None for a module.
-        today: The Tornado of today.
-        ignored: Names that are imported, as ``ast`` has them, and do not count.
+        node: The syntax node of the scope.
+        parent: The enclosing scope; None for a module.
+        today: The installed Tornado.
+        ignored: Imports that do not count.
     """
 
     def __init__(
@@ -70,12 +70,12 @@ class Scope:
         self._bindings: dict[str, list[Binding]] = {}
         self._outside: set[str] = set()
         self._things_by_name: dict[str, list[Thing]] = {}
-        # What is known of the classes of the module; all its scopes have the same.
+        # Caches for the classes of the module, shared by all its scopes.
         self._bases: dict[ast.ClassDef, list[str]]
         self._bases = {} if parent is None else parent._bases
         self._attributes: dict[ast.ClassDef, set[str]]
         self._attributes = {} if parent is None else parent._attributes
-        # The modules of Tornado of which all names are imported; all scopes have the same.
+        # The modules of Tornado imported with ``*``, shared by all scopes.
         self._stars: list[str] = [] if parent is None else parent._stars
         if isinstance(node, Function):
             for arg in ast.walk(node.args):
@@ -90,7 +90,7 @@ class Scope:
         return Scope(node, self, self._today, self._ignored)
 
     def things(self, node: ast.expr) -> Iterator[Thing]:
-        """Give what an expression may stand for, as far as that is known."""
+        """Yield what an expression may refer to, as far as known."""
         if isinstance(node, ast.Name):
             yield from self._things_of_name(node.id)
         elif isinstance(node, ast.Attribute):
@@ -106,7 +106,7 @@ class Scope:
             yield Thing("", node=node)
 
     def is_sure(self, node: ast.expr) -> bool:
-        """Return whether what an expression begins with is a name that is bound once."""
+        """Return whether the name at the start of an expression is bound only once."""
         while isinstance(node, (ast.Attribute, ast.Call)):
             node = node.value if isinstance(node, ast.Attribute) else node.func
         if not isinstance(node, ast.Name):
@@ -116,13 +116,13 @@ class Scope:
 
     @property
     def has_stars(self) -> bool:
-        """Whether the module imports all names of a module of Tornado."""
+        """Whether the module has an ``import *`` of a module of Tornado."""
         return bool(self._stars)
 
     def bases(self, node: ast.ClassDef) -> list[str]:
         """Return the classes of Tornado that a class of the module inherits from."""
         if node not in self._bases:
-            # Nothing for now, lest a class that inherits from itself be followed for ever.
+            # Set first, so that a class that inherits from itself causes no endless loop.
             bases = self._bases[node] = []
             for thing in (thing for base in node.bases for thing in self.things(base)):
                 if thing.name:
@@ -132,7 +132,7 @@ class Scope:
         return self._bases[node]
 
     def enclosing_class(self) -> ast.ClassDef | None:
-        """Return the class in whose methods this is."""
+        """Return the class that contains this scope."""
         scope: Scope | None = self
         while scope is not None and not isinstance(scope.node, ast.ClassDef):
             scope = scope.parent
@@ -142,7 +142,7 @@ class Scope:
         self._bindings.setdefault(name, []).append(binding)
 
     def _bind_all(self, node: ast.stmt) -> None:
-        """Note what a statement binds, apart from the statements in it."""
+        """Record the names that a statement binds, without nested statements."""
         if isinstance(node, ast.Import):
             for alias in node.names:
                 top = alias.name.partition(".")[0]
@@ -204,7 +204,7 @@ class Scope:
 
     def _things_of_own_name(self, name: str) -> list[Thing]:
         if name not in self._things_by_name:
-            # A binding may lead to the same name: it finds what those before it gave.
+            # Set first: a binding may refer to the same name, and gets the results so far.
             things = self._things_by_name[name] = []
             for binding in self._bindings[name]:
                 found = list(self._things_of_binding(binding, name))
@@ -241,13 +241,12 @@ class Scope:
                 yield Thing("", node=own)
             elif name not in self._attributes_of(owner.node):
                 for base in self.bases(owner.node):
-                    if self._today.owners(
-                        base
-                    ):  # of others it is not known what they have
+                    # The attributes of other classes are unknown.
+                    if self._today.owners(base):
                         yield from self._things_of_attribute(Thing(base), name)
 
     def _attributes_of(self, node: ast.ClassDef) -> set[str]:
-        """Return the attributes that a class sets, or its methods on their objects."""
+        """Return the names that are assigned in a class and in its methods."""
         if node not in self._attributes:
             self._attributes[node] = {
                 child.attr if isinstance(child, ast.Attribute) else child.id
@@ -272,7 +271,7 @@ class Scope:
 
 
 def find_in_class(node: ast.ClassDef, name: str) -> Function | None:
-    """Return the method of that name that a class itself has."""
+    """Return a method that a class itself defines, or None."""
     for statement in statements(node.body):
         if isinstance(statement, DEFS) and statement.name == name:
             return statement

@@ -11,15 +11,15 @@ from gencoro.compat.names import TABLE
 
 __all__ = ["Rows"]
 
-# Whose method it most likely is where that is not known.
+# The likeliest modules of a method of an unknown object, in this order.
 _LIKELY = ("tornado.iostream.", "tornado.httpclient.", "tornado.web.", "tornado.")
 
 
 class Rows:
-    """The table, as seen from a Tornado.
+    """Looks up rows of the table for names of a Tornado.
 
     Args:
-        today: The Tornado.
+        today: The installed Tornado.
 
     >>> rows = Rows(Today())
     >>> rows.find("tornado.web.StaticFileHandler.flush")
@@ -32,7 +32,7 @@ class Rows:
         self._today = today
 
     def find(self, name: str) -> str | None:
-        """Return the name of the row for a name; None if it has none."""
+        """Return the name of the row for a name; None if there is none."""
         if name in TABLE:
             return name
         owner, _, own_name = name.rpartition(".")
@@ -42,12 +42,12 @@ class Rows:
         return None
 
     def is_gone(self, name: str) -> bool:
-        """Return whether there is a row for a name, and today's Tornado has it not."""
+        """Return whether a name has a row and today's Tornado does not have it."""
         row = self.find(name)
         return row is not None and not self._today.has(row)
 
     def gone_methods(self, base: str) -> dict[str, str]:
-        """Return the rows of what a class has not any more, by the name in the class."""
+        """Return the rows of a class's removed members, by their name in the class."""
         return {
             own_name: f"{owner}.{own_name}"
             for owner in reversed(self._today.owners(base))
@@ -67,7 +67,7 @@ class Rows:
         return [row for row in (*rows, *makers) if row is not None and row in TABLE]
 
     def of_method(self, name: str) -> list[str]:
-        """Return the rows of a method of whatever class, the likeliest first."""
+        """Return the rows of a method of any class, likeliest first."""
         return self._by_method.get(name, [])
 
     @functools.cached_property

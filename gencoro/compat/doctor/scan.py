@@ -24,8 +24,8 @@ __all__ = ["Use", "scan"]
 TODAY = Today()
 ROWS = Rows(TODAY)
 
-# Methods that say by their name alone whose they are.
-_TELLING = frozenset(
+# Methods whose name alone identifies them as Tornado's.
+_UNIQUE_METHODS = frozenset(
     {
         "_stack_context_handle_exception",
         "async_callback",
@@ -35,7 +35,7 @@ _TELLING = frozenset(
     }
 )
 
-# With which errors a module copes that names something which may not be there.
+# The errors that a module catches to handle a missing name.
 _IMPORT_ERRORS = frozenset({"ImportError", "ModuleNotFoundError"})
 _NAME_ERRORS = frozenset({"AttributeError", "NameError"})
 _ANY_ERRORS = frozenset({"BaseException", "Exception"})
@@ -47,7 +47,7 @@ class Use(NamedTuple):
     Attributes:
         line: The line, from 1 on.
         name: The dotted name; of a method, with the class that had it.
-        argument: The argument that is legacy, where the name is not.
+        argument: The legacy argument, if the name itself is not legacy.
         row: Its row of the table; None if gencoro.compat does not know the name.
     """
 
@@ -58,25 +58,25 @@ class Use(NamedTuple):
 
     @property
     def is_served(self) -> bool:
-        """Whether it works where gencoro.compat is installed."""
+        """Whether it works with gencoro.compat."""
         return self.row is not None and self.name not in INSTEAD
 
 
 class _Found(NamedTuple):
-    """A use, and what has imported it if it is an import."""
+    """A use, and its import statement if it is an import."""
 
     use: Use
     alias: ast.alias | None
 
 
 def scan(source: str | bytes) -> list[Use]:
-    """Return what a module uses of legacy Tornado, by lines.
+    """Return the uses of legacy Tornado in a module, sorted by line.
 
     Args:
         source: Its source.
 
     Raises:
-        SyntaxError: it is no source, or one of Python 2.
+        SyntaxError: the source is not valid Python 3.
 
     >>> source = "from tornado import gen, web\\n@gen.engine\\ndef get(self): pass\\n"
     >>> for use in scan(source):
@@ -85,14 +85,14 @@ def scan(source: str | bytes) -> list[Use]:
     """
     module = parse(source)
     text = source if isinstance(source, bytes) else source.encode(errors="replace")
-    if b"tornado" not in text:  # as is most often the case
+    if b"tornado" not in text:  # the most common case
         return []
     if not any(_imports_tornado(node) for node in ast.walk(module)):
         return []
     try:
         scanner = _Scanner(module, frozenset())
         if scanner.dispensable:
-            # What was imported for old Tornados only is not what its name stands for.
+            # Scan again without the imports that are for old versions only.
             scanner = _Scanner(module, frozenset(scanner.dispensable))
     except RecursionError:
         raise SyntaxError(TOO_DEEP) from None
@@ -100,11 +100,11 @@ def scan(source: str | bytes) -> list[Use]:
 
 
 class _Scanner(ast.NodeVisitor):
-    """One way through a module.
+    """Visits the syntax tree of a module.
 
     Attributes:
         found: The uses.
-        dispensable: The imports that the module can do without.
+        dispensable: The imports that the module does not need.
     """
 
     def __init__(self, module: ast.Module, ignored: frozenset[ast.alias]) -> None:
@@ -125,7 +125,7 @@ class _Scanner(ast.NodeVisitor):
 
     def visit_Name(self, node: ast.Name) -> None:
         for thing in self._scope.things(node) if isinstance(node.ctx, ast.Load) else ():
-            # A name that a star might give need not be Tornado's.
+            # With an ``import *``, an unknown name need not be Tornado's.
             if ROWS.is_gone(thing.name) or not self._scope.has_stars:
                 self._see(thing.name, node)
 
@@ -133,8 +133,8 @@ class _Scanner(ast.NodeVisitor):
         things = list(self._scope.things(node))
         seen = [self._see(t.name, node) for t in things if not t.is_object]
         if any(seen) and isinstance(node.value, (ast.Name, ast.Attribute)):
-            return  # what it is an attribute of is no use besides
-        if not things and node.attr in _TELLING:
+            return  # its prefix is not another use
+        if not things and node.attr in _UNIQUE_METHODS:
             self._add(ROWS.of_method(node.attr), node)
         self.generic_visit(node)
 
@@ -179,7 +179,7 @@ class _Scanner(ast.NodeVisitor):
         self._visit_all(node.finalbody)
 
     def visit_If(self, node: ast.If) -> None:
-        if self._asks_which(node.test):
+        if self._tests_version(node.test):
             self._visit_arms([node.body, node.orelse], imports_only=False)
         else:
             self.generic_visit(node)
@@ -193,7 +193,7 @@ class _Scanner(ast.NodeVisitor):
         node: ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda,
         outside: Sequence[ast.AST],
     ) -> None:
-        """Visit what is in a scope, and what belongs to it and is outside."""
+        """Visit a scope, and parts of its definition that belong to the outer scope."""
         self._visit_all(outside)
         before = self._scope
         self._scope = before.inner(node)
@@ -203,10 +203,10 @@ class _Scanner(ast.NodeVisitor):
     def _visit_arms(
         self, arms: Sequence[Sequence[ast.stmt]], imports_only: bool
     ) -> None:
-        """Visit what is done in one case or another: one that runs today will do.
+        """Visit alternatives, and drop their uses if one of them has none.
 
         Args:
-            imports_only: Whether only imports matter.
+            imports_only: Whether only imports count.
         """
         before = len(self.found)
         found_by_arm: list[list[_Found]] = []
@@ -221,8 +221,8 @@ class _Scanner(ast.NodeVisitor):
             self.dispensable.update(found.alias for found in dropped if found.alias)
             self.found[before:] = [f for f in self.found[before:] if f not in dropped]
 
-    def _asks_which(self, test: ast.expr) -> bool:
-        """Return whether a condition asks which Tornado there is, or who reads it."""
+    def _tests_version(self, test: ast.expr) -> bool:
+        """Return whether a condition tests Tornado's version, or TYPE_CHECKING."""
         for node in ast.walk(test):
             if isinstance(node, ast.Call) and ast.unparse(node.func) == "hasattr":
                 if any(t.name for a in node.args for t in self._scope.things(a)):
@@ -235,7 +235,7 @@ class _Scanner(ast.NodeVisitor):
         return False
 
     def _see(self, name: str, node: ast.AST, alias: ast.alias | None = None) -> bool:
-        """Note a dotted name if it is one of legacy Tornado; return whether it is."""
+        """Record a dotted name if it is legacy or unknown; return whether it is."""
         parts = name.split(".")
         for count in range(len(parts), 1, -1):
             row = ROWS.find(".".join(parts[:count]))
@@ -243,7 +243,7 @@ class _Scanner(ast.NodeVisitor):
                 continue
             rest = parts[count : count + 1]
             if rest and TABLE[row].how == "module" and not rest[0].startswith("__"):
-                row = ".".join([row, *rest])  # all that the module had is in the table
+                row = ".".join([row, *rest])  # the table has every name of the module
             self._add([row], node, alias=alias)
             return True
         unknown = self._unknown(parts, node) if name else []
@@ -251,10 +251,10 @@ class _Scanner(ast.NodeVisitor):
         return bool(unknown)
 
     def _unknown(self, parts: list[str], node: ast.AST) -> list[str]:
-        """Return the name, if today's Tornado has it not and the table neither."""
+        """Return the name if neither today's Tornado nor the table has it."""
         module = TODAY.module_of(".".join(parts))
         rest = parts[module.count(".") + 1 :]
-        # Tornado's own tests are no part of what it offers.
+        # Tornado's own tests do not belong to its interface.
         if not module or not rest or rest[0].startswith("__") or parts[1] == "test":
             return []
         if isinstance(getattr(node, "ctx", None), ast.Store):
@@ -271,7 +271,7 @@ class _Scanner(ast.NodeVisitor):
         argument: str = "",
         alias: ast.alias | None = None,
     ) -> None:
-        """Note a use of the first of these names."""
+        """Record a use of the first of these names."""
         for name in names[:1]:
             line = getattr(alias or node, "lineno", 1)
             self.found.append(_Found(Use(line, name, argument, TABLE.get(name)), alias))
@@ -288,7 +288,7 @@ def _imports_tornado(node: ast.AST) -> bool:
 
 
 def _caught(handler: ast.ExceptHandler) -> Iterator[str]:
-    """Give the names of the errors that are caught."""
+    """Yield the names of the errors that a handler catches."""
     if handler.type is None:
         yield "BaseException"
         return

@@ -13,14 +13,14 @@ __all__ = ["BadTarget", "files_of"]
 
 
 class BadTarget(Exception):
-    """There is nothing to look at by that name."""
+    """The target does not exist."""
 
 
 def files_of(target: str) -> Iterator[str]:
-    """Give the files of a target.
+    """Return the files of a target.
 
     Raises:
-        BadTarget: there is none.
+        BadTarget: the target does not exist.
     """
     if os.path.isfile(target):
         return iter([target])
@@ -31,16 +31,16 @@ def files_of(target: str) -> Iterator[str]:
     found = list(_files_of_module(target)) or _files_of_distribution(target)
     if not found:
         raise BadTarget(
-            f"{target!r} is no file or folder, and no module or distribution that is "
-            "installed here with its source"
+            f"{target!r} is not a file or a folder, and not a module or distribution that "
+            "is installed with its source"
         )
     return iter(found)
 
 
 def _files_in(folder: str) -> Iterator[str]:
-    """Give a folder's sources, and those in folders of it.
+    """Yield the sources in a folder, recursively.
 
-    Hidden folders are left out, and environments of Python, which have code of others.
+    Hidden folders are skipped, and so are virtual environments.
     """
     for parent, folders, files in os.walk(folder):
         folders[:] = sorted(
@@ -51,14 +51,14 @@ def _files_in(folder: str) -> Iterator[str]:
         )
         for name in sorted(files):
             path = os.path.join(parent, name)
-            # A pipe of that name would be waited for.
+            # Opening a pipe would block.
             is_other = os.path.exists(path) and not os.path.isfile(path)
             if name.endswith(".py") and not is_other:
                 yield path
 
 
 def _files_of_module(name: str) -> Iterator[str]:
-    """Give the sources of a module or a package; nothing if there is none."""
+    """Yield the sources of a module or a package, if it exists."""
     spec: ModuleSpec | None = None
     path: Sequence[str] | None = None
     parts = name.split(".")
@@ -86,7 +86,7 @@ def _spec(name: str, path: Sequence[str] | None) -> ModuleSpec | None:
 
 
 def _files_of_distribution(name: str) -> list[str]:
-    """Return the sources of a distribution; none if there is none."""
+    """Return the sources of a distribution; an empty list if it does not exist."""
     try:
         distribution = importlib.metadata.distribution(name)
     except (importlib.metadata.PackageNotFoundError, ValueError):
@@ -103,6 +103,6 @@ def _files_of_distribution(name: str) -> list[str]:
 
 
 def _from_here(path: str) -> str:
-    """Return a path as seen from the current folder, if it is in that."""
+    """Return a path relative to the current folder, if it is inside that."""
     relative = os.path.relpath(path)
     return path if relative.startswith(os.pardir) else relative

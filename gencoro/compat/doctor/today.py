@@ -13,24 +13,24 @@ from typing import NamedTuple, TypeAlias
 
 __all__ = ["DEFS", "TOO_DEEP", "Parameters", "Today", "parse", "statements"]
 
-# Why a source is refused that has more parentheses than can be followed.
+# The message for a source whose parentheses are nested too deeply.
 TOO_DEEP = "it is nested too deeply"
 
-# What a name of a module is: what defines it there, or where it is imported from.
+# A name of a module: its definition there, or the dotted name that is imported.
 _Member: TypeAlias = ast.stmt | str
 
 DEFS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
-# What an object of a class is made with.
+# The methods that create an object of a class.
 _MAKERS = ("__new__", "__init__", "initialize")
 
 
 class Parameters(NamedTuple):
-    """What a function takes.
+    """The parameters of a function.
 
     Attributes:
-        names: The names of its parameters, ``self`` too.
-        takes_any: Whether it takes arguments by any other name too.
+        names: The names of its parameters, including ``self``.
+        takes_any: Whether it has ``**kwargs``.
     """
 
     names: frozenset[str]
@@ -38,7 +38,7 @@ class Parameters(NamedTuple):
 
 
 class Today:
-    """The Tornado that an import would find.
+    """The installed Tornado, which an import would find.
 
     >>> today = Today()
     >>> today.has("tornado.gen.coroutine"), today.has("tornado.gen.engine")
@@ -53,7 +53,7 @@ class Today:
         self.path_of = functools.cache(self._path_of)
 
     def has(self, name: str) -> bool:
-        """Return whether there is such a module, or such a name in one."""
+        """Return whether a module exists, or a name in a module."""
         return self.find(name) is not None
 
     def module_of(self, name: str) -> str:
@@ -67,7 +67,7 @@ class Today:
         return ""
 
     def owners(self, name: str) -> list[str]:
-        """Return a class and those of Tornado that it inherits from, as written there."""
+        """Return a class and its base classes in Tornado, by their defining names."""
         own_name, node = self.find(name) or ("", None)
         if not isinstance(node, ast.ClassDef):
             return []
@@ -78,7 +78,7 @@ class Today:
         return owners
 
     def parameters(self, name: str) -> Parameters | None:
-        """Return what a function, or a class, takes; None if that is neither."""
+        """Return the parameters of a function or class; None if it is neither."""
         found = self.find(name)
         if found is None:
             return None
@@ -96,9 +96,9 @@ class Today:
         )
 
     def _find(self, name: str) -> tuple[str, ast.stmt | None] | None:
-        """Return the name under which something is defined, and what defines it.
+        """Return the defining name of a name, and its definition.
 
-        What others than Tornado define is a name without more.
+        The definition is None for names from outside Tornado.
         """
         module = self.module_of(name)
         if not module or name == module:
@@ -128,7 +128,7 @@ class Today:
     def _members(self, module: str) -> dict[str, _Member] | None:
         """Return the names of a module; None if there is no such module.
 
-        One that is not written in Python has ``*``: it may have any name.
+        A module that is not written in Python has ``*``: it may have any name.
         """
         parent, _, _name = module.rpartition(".")
         spec = importlib.machinery.PathFinder.find_spec(module, self.path_of(parent))
@@ -152,7 +152,7 @@ class Today:
         return spec.submodule_search_locations or () if spec is not None else ()
 
     def _dotted(self, node: ast.expr, module: str) -> str:
-        """Return the full name of a name or an attribute in the source of a module."""
+        """Return the full name of a name or attribute in the source of a module."""
         if isinstance(node, ast.Attribute):
             return f"{self._dotted(node.value, module)}.{node.attr}"
         name = node.id if isinstance(node, ast.Name) else "?"
@@ -161,23 +161,23 @@ class Today:
 
 
 def parse(source: str | bytes) -> ast.Module:
-    """Parse the source of a module, and keep quiet about what is questionable in it.
+    """Parse the source of a module, without its SyntaxWarnings.
 
     Raises:
-        SyntaxError: it is none, or none of Python 3.
+        SyntaxError: the source is not valid Python 3.
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
             return ast.parse(source)
-        except ValueError as exc:  # null bytes are in it
+        except ValueError as exc:  # the source contains null bytes
             raise SyntaxError(str(exc)) from None
         except (RecursionError, MemoryError):
             raise SyntaxError(TOO_DEEP) from None
 
 
 def statements(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
-    """Give the statements of a scope: those in its blocks too, but of no other scope."""
+    """Yield the statements of a scope, with those in blocks but not in other scopes."""
     for statement in body:
         yield statement
         if isinstance(statement, (*DEFS, ast.ClassDef)):
@@ -192,7 +192,7 @@ def statements(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
 
 
 def _names_of(body: list[ast.stmt]) -> dict[str, _Member]:
-    """Return what statements define; where a name is defined twice, the last one."""
+    """Return the definitions of statements by name; the last one of a name counts."""
     names: dict[str, _Member] = {}
     for node in statements(body):
         if isinstance(node, (*DEFS, ast.ClassDef)):

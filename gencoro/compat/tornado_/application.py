@@ -25,11 +25,11 @@ ANY_HOST = re.compile(".*$")
 
 
 class ChunkedTransferEncoding(OutputTransform):
-    """Leaves the output as it is: a connection chooses its encoding by itself."""
+    """Leaves the output unchanged: a connection chooses its encoding itself."""
 
 
 def application(original: Callable[..., None]) -> Callable[..., None]:
-    """Take ``wsgi``, and transforms that do not know of the status."""
+    """Accept ``wsgi``, and transforms without a status."""
 
     @functools.wraps(original)
     def wrapper(self: Application, *args: Any, **kwargs: Any) -> None:
@@ -38,18 +38,18 @@ def application(original: Callable[..., None]) -> Callable[..., None]:
             args = args[:3] + args[4:]
         is_wsgi = bool(kwargs.get("wsgi"))
         if is_wsgi:
-            # It has no loop that could tell when its modules change.
+            # It has no running loop, which autoreload needs.
             kwargs.setdefault("autoreload", False)
         original(self, *args, **kwargs)
         self._wsgi = is_wsgi  # type: ignore[attr-defined]
-        if any(map(_knows_no_status, self.transforms)):
+        if any(map(_lacks_status, self.transforms)):
             self.transforms = [_with_status(each) for each in self.transforms]
 
     return wrapper
 
 
 def add_transform(original: Callable[..., None]) -> Callable[..., None]:
-    """Take transforms that do not know of the status."""
+    """Accept transforms without a status."""
 
     @functools.wraps(original)
     def wrapper(self: Application, transform_class: Any) -> None:
@@ -59,7 +59,7 @@ def add_transform(original: Callable[..., None]) -> Callable[..., None]:
 
 
 def transform_first_chunk(original: Callable[..., Any]) -> Callable[..., Any]:
-    """Do without the status where a subclass knows of none: give it as it is taken."""
+    """Accept and return no status if a subclass calls the method without one."""
 
     @functools.wraps(original)
     def wrapper(self: OutputTransform, *args: Any) -> Any:
@@ -71,23 +71,23 @@ def transform_first_chunk(original: Callable[..., Any]) -> Callable[..., Any]:
     return wrapper
 
 
-def _knows_no_status(transform_class: Any) -> bool:
+def _lacks_status(transform_class: Any) -> bool:
     method = getattr(transform_class, "transform_first_chunk", None)
     try:
         parameters = inspect.signature(method).parameters  # type: ignore[arg-type]
-    except (TypeError, ValueError):  # of some callables nothing is known
+    except (TypeError, ValueError):  # some callables have no signature
         return False
     return list(parameters)[1:] == ["headers", "chunk", "finishing"]
 
 
 def _with_status(transform_class: Any) -> Any:
-    if _knows_no_status(transform_class):
+    if _lacks_status(transform_class):
         return functools.partial(_StatusKeeper, transform_class)
     return transform_class
 
 
 class _StatusKeeper(OutputTransform):
-    """Takes the status from the handler and gives it back, which a transform does not."""
+    """Adapts a transform without a status: returns the status that it gets."""
 
     def __init__(self, transform_class: Callable[[Any], Any], request: Any) -> None:
         self._transform = transform_class(request)
@@ -104,7 +104,7 @@ class _StatusKeeper(OutputTransform):
 
 
 class _Computed:
-    """An attribute that is computed, unless an instance has one of its own."""
+    """A computed attribute, which instances can set instead."""
 
     def __init__(self, compute: Callable[[Any], Any]) -> None:
         self._compute = compute
@@ -115,7 +115,7 @@ class _Computed:
 
 @_Computed
 def handlers(self: Application) -> list[tuple[Any, list[Any]]]:
-    """Return an application's handlers: (pattern of hosts, URLSpecs), in their order."""
+    """Return an application's handlers in order, as (host pattern, URLSpecs)."""
     return [
         (
             _pattern_of_hosts(rule.matcher),
@@ -138,7 +138,7 @@ def _pattern_of_hosts(matcher: Any) -> Any:
 
 @_Computed
 def named_handlers(self: Any) -> dict[str, Any]:
-    """Return an application's handlers that have a name, by their name."""
+    """Return an application's named handlers, by name."""
     return {
         spec.name: spec
         for _pattern, specs in self.handlers
@@ -148,7 +148,7 @@ def named_handlers(self: Any) -> dict[str, Any]:
 
 
 def find_groups(self: URLSpec) -> Any:
-    """Return a format for the paths that it matches, and how many groups it has."""
+    """Return a format string for the matching paths, and the number of groups."""
     return self.matcher._find_groups()  # type: ignore[attr-defined]
 
 

@@ -63,7 +63,7 @@ Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 def auth_future_to_callback(
     callback: Callable[[Any], object], future: "AnyFuture[Any]"
 ) -> None:
-    """Call back with a Future's result, or with None if it holds an `AuthError`."""
+    """Pass a Future's result to a callback, or None if the Future holds an `AuthError`."""
     try:
         result = future.result()
     except AuthError as exc:
@@ -79,12 +79,14 @@ def _redirected_to_callback(
     callback()
 
 
-def _starting(place: int, tell: Callable[[Any, "AnyFuture[Any]"], None]) -> Decorator:
-    """Make a decorator for native coroutines that took a callback, and ran when called.
+def _starting(
+    place: int, deliver: Callable[[Any, "AnyFuture[Any]"], None]
+) -> Decorator:
+    """Return a decorator that starts a native coroutine and accepts a callback.
 
     Args:
-        place: Where the callback stood.
-        tell: Called with the callback and the done Future.
+        place: The former position of the callback.
+        deliver: Called with the callback and the done Future.
     """
 
     def decorate(original: Callable[..., Any]) -> Callable[..., Any]:
@@ -96,7 +98,9 @@ def _starting(place: int, tell: Callable[[Any, "AnyFuture[Any]"], None]) -> Deco
                 return call
             started = Started(_with_auth_errors(call), raise_within_contexts())
             if callback is not None:
-                IOLoop.current().add_future(started, functools.partial(tell, callback))
+                IOLoop.current().add_future(
+                    started, functools.partial(deliver, callback)
+                )
             return started
 
         return wrapper
@@ -107,10 +111,10 @@ def _starting(place: int, tell: Callable[[Any, "AnyFuture[Any]"], None]) -> Deco
 def _take_callback(
     args: tuple[Any, ...], kwargs: dict[str, Any], place: int
 ) -> tuple[Callback, tuple[Any, ...]]:
-    """Take the callback out of a call's arguments.
+    """Remove the callback from the arguments of a call.
 
-    Many of these calls pass on what else they are given by name, and there is a service
-    that wants a string by the name of ``callback``.
+    Many of these methods pass other keyword arguments on to the service, and one service
+    takes a string named ``callback``.
     """
     by_name = kwargs.get("callback")
     if callable(by_name) or ("callback" in kwargs and by_name is None):
@@ -129,7 +133,7 @@ redirect_at_4 = _starting(4, _redirected_to_callback)
 
 
 async def _with_auth_errors(call: Awaitable[Any]) -> Any:
-    """Await a call, whose service may not answer; that was an `AuthError` once."""
+    """Await a call, and turn a failed request into an `AuthError`, as in Tornado 4."""
     try:
         return await call
     except (HTTPError, OSError) as exc:
@@ -137,7 +141,7 @@ async def _with_auth_errors(call: Awaitable[Any]) -> Any:
 
 
 def _as_auth_error(error: HTTPError | OSError) -> AuthError:
-    """Return the same error, which can be caught as an `AuthError` too."""
+    """Return a copy of an error that can be caught as an `AuthError` too."""
     kind: Any = type(error)
     kind = _auth_error_type(kind)
     copy: AuthError = kind.__new__(kind, *error.args)
@@ -156,14 +160,14 @@ def _auth_error_type(kind: Any) -> Any:
 
 
 def _redirected(place: int, parameters: int) -> Decorator:
-    """Make a decorator for redirects, which are made at once, and returned a Future.
+    """Return a decorator for redirects, which take effect at once and returned a Future.
 
-    Today they return None.  That can be yielded too, but not awaited; and there were
-    those who looked at it, in a method marked with `tornado.web.asynchronous`.
+    Today they return None.  That can be yielded but not awaited, and methods decorated
+    with `tornado.web.asynchronous` may use the Future.
 
     Args:
-        place: Where the callback stood.
-        parameters: How many places there were.
+        place: The former position of the callback.
+        parameters: The former number of parameters.
     """
 
     def decorate(original: Callable[..., Any]) -> Callable[..., Any]:
@@ -184,7 +188,7 @@ def _redirected(place: int, parameters: int) -> Decorator:
 
 
 def _redirected_now(callback: Callback) -> Future[None]:
-    """Call back, in a later turn, and return a Future that is done."""
+    """Schedule the callback and return a done Future."""
     if callback is not None:
         IOLoop.current().add_callback(callback)
     done: Future[None] = Future()
@@ -193,9 +197,9 @@ def _redirected_now(callback: Callback) -> Future[None]:
 
 
 def _has_no_callback(rest: tuple[Any, ...], are_all_given: bool) -> bool:
-    """Return whether the callback's place is there, and empty.
+    """Return whether None was passed as the callback.
 
-    What follows is a scope, and where it has no place a response type, a string.
+    It is followed by a scope; in today's signature, by a response type, which is a string.
     """
     if not rest or rest[0] is not None:
         return False
@@ -207,10 +211,11 @@ redirected_at_5 = _redirected(5, parameters=8)
 
 
 def auth_return_future(f: Callable[..., object]) -> Callable[..., Future[Any]]:
-    """Make a function that fills the Future it is given as ``callback`` return that.
+    """Make a function return the Future that it is passed as ``callback``.
 
-    The caller may give a callback, by position or by name.  Whatever the
-    function raises, or what it has scheduled, fails the Future.
+    The function sets the Future's result.  The caller may pass a callback, by position or
+    by name.  An error of the function, or of callbacks that it has scheduled, fails the
+    Future.
     """
     replacer = ArgReplacer(f, "callback")
 
@@ -219,8 +224,8 @@ def auth_return_future(f: Callable[..., object]) -> Callable[..., Future[Any]]:
         future: Future[Any] = Future()
         callback, places, kwargs = replacer.replace(future, args, kwargs)
         if callback is not None:
-            tell = functools.partial(auth_future_to_callback, callback)
-            future.add_done_callback(wrap(tell))
+            deliver = functools.partial(auth_future_to_callback, callback)
+            future.add_done_callback(wrap(deliver))
 
         def handle(
             typ: type[BaseException], value: BaseException, traceback: Any
@@ -238,7 +243,7 @@ def auth_return_future(f: Callable[..., object]) -> Callable[..., Future[Any]]:
 
 
 def mixin_init(original: Callable[..., None]) -> Callable[..., None]:
-    """Let the mixin stand before RequestHandler among a class's bases."""
+    """Allow the mixin to precede RequestHandler in the bases of a class."""
 
     @functools.wraps(original)
     def __init__(self: OpenIdMixin, *args: Any, **kwargs: Any) -> None:
@@ -251,7 +256,7 @@ def mixin_init(original: Callable[..., None]) -> Callable[..., None]:
 
 
 def oauth_get_user(self: OAuthMixin, access_token: Any, callback: Any) -> None:
-    """Find out who the user is, and call back with a dict; a subclass knows how."""
+    """Pass the user, a dict, to the callback; subclasses implement this."""
     raise NotImplementedError(
         f"{type(self).__qualname__} defines neither _oauth_get_user_future() nor "
         "_oauth_get_user()"
@@ -259,7 +264,7 @@ def oauth_get_user(self: OAuthMixin, access_token: Any, callback: Any) -> None:
 
 
 def twitter_oauth_get_user(self: Any, access_token: Any, callback: Any) -> None:
-    """Find out who the user is, and call back with a dict."""
+    """Request the user, and pass it to the callback as a dict."""
     self.twitter_request(
         "/account/verify_credentials",
         access_token=access_token,
@@ -268,7 +273,7 @@ def twitter_oauth_get_user(self: Any, access_token: Any, callback: Any) -> None:
 
 
 def twitter_parse_user_response(self: Any, callback: Any, user: Any) -> None:
-    """Call back with the user, who has his name where other services have it."""
+    """Pass the user to the callback, with ``username`` set as for other services."""
     del self
     if user:
         user["username"] = user["screen_name"]
@@ -279,7 +284,7 @@ _OURS = (oauth_get_user, twitter_oauth_get_user)
 
 
 def oauth_get_user_future(original: Callable[..., Any]) -> Callable[..., Any]:
-    """Ask the subclass that has the method of once, which calls back."""
+    """Use a subclass's ``_oauth_get_user``, which takes a callback, if it has one."""
 
     @functools.wraps(original)
     async def ask(self: OAuthMixin, access_token: Any) -> Any:
@@ -298,12 +303,12 @@ def _called_back_by_subclass(self: Any, access_token: Any, callback: Any) -> Non
     self._oauth_get_user(access_token, callback)
 
 
-# What the mixins gave to `AsyncHTTPClient.fetch` as its callback, and so did those who
-# wrote their own after them.  Who waits for an answer is a Future, or a callback.
+# The callbacks that the mixins passed to `AsyncHTTPClient.fetch`, as do mixins of programs
+# modeled on them.  `waiting` is a Future or a callback.
 
 
 def _response_of(fetched: Any) -> HTTPResponse:
-    """Return a response; Tornado 5.1 had the Future of one in its place."""
+    """Return the response of a fetch, or of its Future, which Tornado 5.1 passed."""
     try:
         response: HTTPResponse = fetched.result() if is_future(fetched) else fetched
     except (HTTPError, OSError) as exc:
@@ -329,7 +334,7 @@ def _refuse(waiting: Any, error: AuthError) -> None:
 
 
 def on_json(self: Any, waiting: Any, *fetched: Any) -> None:
-    """Answer with what a service has sent."""
+    """Deliver the JSON body of a response."""
     del self
     try:
         response = _response_of(fetched[-1])
@@ -340,7 +345,7 @@ def on_json(self: Any, waiting: Any, *fetched: Any) -> None:
 
 
 def on_access_token(self: Any, waiting: Any, fetched: Any) -> None:
-    """Answer with the user to whom a token gives access."""
+    """Request the user of an access token, and deliver it."""
     try:
         response = _response_of(fetched)
     except AuthError as exc:
@@ -348,20 +353,20 @@ def on_access_token(self: Any, waiting: Any, fetched: Any) -> None:
         return
     access_token = _oauth_parse_response(response.body)
     user = as_future(self._oauth_get_user_future(access_token))
-    tell = functools.partial(self._on_oauth_get_user, access_token, waiting)
-    IOLoop.current().add_future(user, tell)
+    deliver = functools.partial(self._on_oauth_get_user, access_token, waiting)
+    IOLoop.current().add_future(user, deliver)
 
 
 def on_oauth_get_user(self: Any, access_token: Any, waiting: Any, user: Any) -> None:
-    """Answer with a user, who may be in a Future."""
+    """Deliver a user, or the user in a Future."""
     del self
     try:
         known = user.result() if is_future(user) else user
         if not known:
-            raise AuthError("the service does not say who the user is")
+            raise AuthError("the service returned no user")
     except AuthError as exc:
         _refuse(waiting, exc)
-    except Exception as exc:  # of the method that asks for the user
+    except Exception as exc:  # an error of the method that requests the user
         if not is_future(waiting):
             raise
         waiting.set_exception(exc)
@@ -371,7 +376,7 @@ def on_oauth_get_user(self: Any, access_token: Any, waiting: Any, user: Any) -> 
 
 
 def on_request_token(original: Callable[..., None]) -> Callable[..., None]:
-    """Take a callback before the response, and a response that is an error."""
+    """Accept a callback before the response, and raise an error response."""
 
     @functools.wraps(original)
     def wrapper(self: Any, authorize_url: str, callback_uri: Any, *rest: Any) -> None:
@@ -384,7 +389,7 @@ def on_request_token(original: Callable[..., None]) -> Callable[..., None]:
 
 
 def on_authentication_verified(original: Callable[..., Any]) -> Callable[..., Any]:
-    """Answer who waits, if somebody is given before the response."""
+    """Accept a callback or Future before the response, and deliver the user to it."""
 
     @functools.wraps(original)
     def wrapper(self: Any, *args: Any) -> Any:
@@ -403,7 +408,7 @@ def on_authentication_verified(original: Callable[..., Any]) -> Callable[..., An
 
 
 def _mixin_that_refuses(name: str, *methods: str) -> type[Any]:
-    """Make the mixin of a service that has ended: it can be imported, but not used."""
+    """Return a mixin of a discontinued service: it can be imported but not used."""
 
     def refuse(self: Any, *_args: Any, **_kwargs: Any) -> None:
         instead = INSTEAD[f"tornado.auth.{name}"]

@@ -18,7 +18,7 @@ T = TypeVar("T")
 
 
 class _FutureType(type):
-    """Has any Future of asyncio pass for one, as it does in Tornado 5 and later."""
+    """Makes every asyncio Future an instance, as in Tornado 5 and later."""
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
         if cls is Future and is_of_tornado(sys._getframe(1)):
@@ -37,7 +37,7 @@ class _FutureType(type):
 
 
 class Future(LegacyFuture[T], metaclass=_FutureType):
-    """Tornado 4's Future, and asyncio's for whoever waits for it.
+    """Tornado 4's Future, which behaves as asyncio's for code that waits for it.
 
     >>> future = Future()
     >>> future.add_done_callback(lambda done: print("called back with", done.result()))
@@ -47,13 +47,13 @@ class Future(LegacyFuture[T], metaclass=_FutureType):
 
 
 class _FutureOfTornado(FormerMethods, asyncio.Future[T]):
-    """What Tornado's own modules make: asyncio's, with the methods of once."""
+    """The Future of Tornado's own modules: asyncio's, with Tornado 4's methods."""
 
     __slots__ = ()
 
 
 class FutureOfCoroutine(FormerMethods, CoroutineFuture[T]):
-    """What coroutines return, with the methods of once."""
+    """The Future of a coroutine, with Tornado 4's methods."""
 
     __slots__ = ()
 
@@ -62,9 +62,9 @@ OUR_FUTURES.update({Future, _FutureOfTornado, FutureOfCoroutine})
 
 
 def is_of_tornado(frame: types.FrameType) -> bool:
-    """Return whether code is of Tornado itself.
+    """Return whether a frame belongs to Tornado itself.
 
-    Its tests are not: they use Tornado as everybody does.
+    Tornado's tests do not count: they use it as other programs do.
     """
     name: str = frame.f_globals.get("__name__", "")
     return name.startswith("tornado.") and not name.startswith("tornado.test.")

@@ -11,19 +11,19 @@ from gencoro.runner import STEP, call_run
 
 __all__ = ["Runner", "coroutine"]
 
-# Looked up once: ours stands in its place while compat is installed.
+# Looked up once: compat replaces it with ours while installed.
 _TornadoRunner = tornado.gen.Runner
 
-# What somebody has patched by Tornado's name: what was there before.
+# The original attributes of `gen.Runner` that a program has patched by Tornado's name.
 _before: dict[str, Any] = {}
 _MISSING = object()
 
 
 class _AnyRunnerType(type):
-    """Has one name serve who traces Runners, who makes them, and Tornado itself."""
+    """Makes one name serve programs that patch or create Runners, and Tornado itself."""
 
     def __call__(cls, *args: Any) -> Any:
-        # Coroutines that Tornado has decorated before install() ask for it by this name.
+        # Coroutines decorated by Tornado before install() create Runners by this name.
         if len(args) == 4 and isinstance(args[1], Generator):
             return _TornadoRunner(*args)
         return super().__call__(*args)
@@ -44,7 +44,7 @@ class _AnyRunnerType(type):
         if cls is not Runner:
             super().__delattr__(name)
             return
-        # As of any subclass: then what it inherits is seen again.
+        # As with any subclass, deleting an attribute reveals the inherited one.
         before = _before.pop(name)
         if before is _MISSING:
             delattr(gen.Runner, name)
@@ -55,22 +55,22 @@ class _AnyRunnerType(type):
 def _patch(name: str, value: Any) -> None:
     setattr(gen.Runner, name, value)
     if name == "run":
-        # The loop calls a Runner itself, which is not to look its `run` up each time.
+        # The loop calls the Runner, which should not look up `run` each time.
         is_plain = getattr(value, "__code__", None) is STEP
         gen.Runner.__call__ = value if is_plain else call_run
 
 
 class Runner(gen.Runner, metaclass=_AnyRunnerType):  # type: ignore[misc]
-    """`gencoro.gen.Runner` by Tornado's name: to patch this is to patch that."""
+    """`gencoro.gen.Runner` by Tornado's name: patching this class patches that one."""
 
 
 def coroutine(
     func: Callable[..., Any], replace_callback: bool = True
 ) -> "Callable[..., FutureOfCoroutine[Any]]":
-    """Make a coroutine, whose Futures have the methods that they had once.
+    """Turn a function into a coroutine whose Futures have Tornado 4's methods.
 
     Args:
-        replace_callback: Has no effect; Tornado 4 had it here.
+        replace_callback: Has no effect; an argument of Tornado 4.
 
     Raises:
         TypeError: the function is an ``async def``, which needs no decorator.

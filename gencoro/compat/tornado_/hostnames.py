@@ -14,18 +14,18 @@ __all__ = ["match_hostname"]
 
 
 def match_hostname(cert: Mapping[str, Any], hostname: str) -> None:
-    """Do nothing if a certificate is for a host.
+    """Raise an error unless a certificate is valid for a host.
 
-    Its subject counts only if it names no host otherwise (RFC 6125, 6.4.4), and of a name
-    the first label may be ``*`` (6.4.3).
+    The subject is used only if there are no alternative names (RFC 6125, 6.4.4); the first
+    label of a name can be ``*`` (6.4.3).
 
     Args:
-        cert: As ``getpeercert()`` of an `ssl.SSLSocket` returns it.
-        hostname: A name, or an IP address.
+        cert: The result of ``getpeercert()`` of an `ssl.SSLSocket`.
+        hostname: A host name or an IP address.
 
     Raises:
-        ssl.CertificateError: it is for others.
-        ValueError: there is no certificate; nobody has verified one.
+        ssl.CertificateError: the certificate is for other hosts.
+        ValueError: cert is empty, since no certificate was verified.
 
     >>> match_hostname({"subjectAltName": (("DNS", "*.a.test"),)}, "www.a.test")
     >>> match_hostname({"subjectAltName": (("DNS", "*.a.test"),)}, "a.test")
@@ -49,7 +49,7 @@ def match_hostname(cert: Mapping[str, Any], hostname: str) -> None:
     else:
         is_for_host = any(_matches(name, hostname) for name in names)
     if not is_for_host:
-        whose = ", ".join(map(repr, names + addresses)) or "no host at all"
+        whose = ", ".join(map(repr, names + addresses)) or "no host"
         raise ssl.CertificateError(
             f"the certificate is for {whose}, not for {hostname!r}"
         )

@@ -16,7 +16,7 @@ from gencoro.legacy.current import NOTHING, held
 from gencoro.legacy.stack_context import wrap
 
 __all__ = [
-    "BELIEVES_PROXY",
+    "TRUSTS_PROXY",
     "address",
     "call_when_written",
     "read_response",
@@ -25,15 +25,15 @@ __all__ = [
     "write_headers",
 ]
 
-# Whether a proxy is believed who the client is, unless a server says so.
-BELIEVES_PROXY = False
+# The default of ``xheaders``: whether the client's address in a proxy's headers is trusted.
+TRUSTS_PROXY = False
 
-# Where the other end is.
+# The address of the peer.
 address = property(lambda connection: connection.context.address)
 
 
 def write(original: Callable[..., Any]) -> Callable[..., Any]:
-    """Take a callback with what is written."""
+    """Accept a callback, called when the chunk is written."""
 
     @functools.wraps(original)
     def wrapper(
@@ -51,7 +51,7 @@ def write(original: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def write_headers(original: Callable[..., Any]) -> Callable[..., Any]:
-    """Take a callback with the headers, and the chunk that goes with them."""
+    """Accept a callback, called when the headers and the chunk are written."""
 
     @functools.wraps(original)
     def wrapper(
@@ -71,7 +71,7 @@ def write_headers(original: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def read_response(original: Callable[..., Any]) -> Callable[..., Any]:
-    """Begin to read at once, for a client may not wait for it; a server always does."""
+    """Start to read at once, since a client may not await the result; a server does."""
 
     @functools.wraps(original)
     def wrapper(self: HTTP1Connection, delegate: Any) -> Any:
@@ -85,7 +85,7 @@ def read_response(original: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def set_close_callback(original: Callable[..., Any]) -> Callable[..., Any]:
-    """Tie the callback to the contexts of whoever sets it."""
+    """Bind the callback to the stack contexts of the caller."""
 
     @functools.wraps(original)
     def wrapper(self: HTTP1Connection, callback: Callable[[], object] | None) -> None:
@@ -97,7 +97,7 @@ def set_close_callback(original: Callable[..., Any]) -> Callable[..., Any]:
 def call_when_written(
     connection: HTTP1Connection, callback: Callable[[], object]
 ) -> None:
-    """Call back when what is going to be written has been."""
+    """Call a function when the next write is done."""
     if not connection.stream.closed():
-        # Today's Tornado still calls it, though nothing of its own sets it.
+        # Today's Tornado still calls this callback, but never sets it.
         connection._write_callback = wrap(callback)  # type: ignore[assignment]

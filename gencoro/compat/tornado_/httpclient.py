@@ -62,7 +62,7 @@ __all__ = [
 
 DEFAULT_MAX_CLIENTS = 10
 
-# What a request calls while it is under way.
+# Arguments of a request that are called while it is processed.
 _CALLBACKS = {
     "body_producer",
     "header_callback",
@@ -73,11 +73,11 @@ _OPTIONS = set(inspect.signature(HTTPRequest).parameters) - {"url"}
 
 
 def new(original: "staticmethod[..., Any]") -> "staticmethod[..., Any]":
-    """Return `AsyncHTTPClient.__new__` with ``io_loop`` as its first argument.
+    """Wrap `AsyncHTTPClient.__new__`: accept ``io_loop`` as the first argument.
 
-    After an IOLoop, or None, come ``force_instance`` as in Tornado 3 and 4, or the number
-    ``max_clients`` as in 2.  If the implementation's ``initialize`` wants the loop, it gets
-    it.
+    It is an IOLoop or None, followed by ``force_instance`` as in Tornado 3 and 4, or by the
+    number ``max_clients`` as in 2.  The implementation's ``initialize`` gets the loop if it
+    has the parameter.
     """
     make = original.__func__
 
@@ -104,12 +104,12 @@ def new(original: "staticmethod[..., Any]") -> "staticmethod[..., Any]":
 
 
 def initializer(original: Callable[..., None]) -> Callable[..., None]:
-    """Return a client's ``initialize`` with ``io_loop`` as its first argument."""
+    """Wrap a client's ``initialize``: accept ``io_loop`` as the first argument."""
 
     @functools.wraps(original)
     def initialize(self: AsyncHTTPClient, *args: Any, **kwargs: Any) -> None:
         io_loop, args = take_io_loop(args, kwargs, place=0)
-        # Of Tornado 2.0 to 2.3; connections that wait are not limited in number any more.
+        # Of Tornado 2.0 to 2.3; the number of waiting connections is no longer limited.
         kwargs.pop("max_simultaneous_connections", None)
         with on_loop(io_loop):
             original(self, *args, **kwargs)
@@ -118,10 +118,10 @@ def initializer(original: Callable[..., None]) -> Callable[..., None]:
 
 
 def fetch(original: Callable[..., Any]) -> Callable[..., Any]:
-    """Return `AsyncHTTPClient.fetch` with ``callback`` after the request.
+    """Wrap `AsyncHTTPClient.fetch`: accept ``callback`` after the request.
 
-    The callback gets the response in a later turn, unless the Future that is returned was
-    cancelled by then.
+    The callback gets the response in a later turn, unless the returned Future has been
+    cancelled.
     """
     return _with_callback(original, is_implementation=True)
 
@@ -129,11 +129,11 @@ def fetch(original: Callable[..., Any]) -> Callable[..., Any]:
 def _with_callback(
     original: Callable[..., Any], is_implementation: bool
 ) -> Callable[..., Any]:
-    """Return a ``fetch`` with ``callback`` after the request.
+    """Wrap a ``fetch``: accept ``callback`` after the request.
 
     Args:
-        is_implementation: It sees to the request itself, and does not only have that
-            done; so it is called outside of stack contexts.
+        is_implementation: Whether it processes the request itself instead of calling
+            another ``fetch``; if so, it is called outside of stack contexts.
     """
     begin = original
     if is_implementation:
@@ -142,28 +142,28 @@ def _with_callback(
     @functools.wraps(original)
     def fetch(self: AsyncHTTPClient, *args: Any, **kwargs: Any) -> Any:
         is_legacy = "callback" in kwargs or (
-            # None is a callback that is handed on by who was given none.
+            # None is passed by callers that were called without a callback.
             len(args) > 1 and (args[1] is None or callable(args[1]))
         )
         is_running = asyncio._get_running_loop() is not None
         if is_running and not is_legacy:
             return begin(self, *args, **kwargs)
-        # One that does not run will be started later.
+        # If the loop is not running, it will be started later.
         with on_loop(None if is_running else self.io_loop):
             if not is_legacy:
                 return begin(self, *args, **kwargs)
-            return _fetch_as_once(begin, self, args, kwargs)
+            return _legacy_fetch(begin, self, args, kwargs)
 
     return fetch
 
 
-def _fetch_as_once(
+def _legacy_fetch(
     begin: Callable[..., Any],
     client: AsyncHTTPClient,
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
 ) -> "Future[HTTPResponse]":
-    """Fetch as in Tornado 4; ``begin`` does it as today."""
+    """Fetch as in Tornado 4, with today's fetch in ``begin``."""
     callback, args = take_callback(args, kwargs, place=1)
     if callback is None and len(args) > 1 and args[1] is None:
         args = args[:1] + args[2:]
@@ -180,23 +180,23 @@ def _fetch_as_once(
 def _outside_of_contexts(
     function: Callable[..., Any], *args: Any, **kwargs: Any
 ) -> Any:
-    """Call a ``fetch`` without stack contexts; what it will call has the caller's."""
+    """Call a ``fetch`` outside of stack contexts; its callbacks run in the caller's."""
     hook = context_hook.hook
     if hook is None:
         return function(*args, **kwargs)
     for name in _CALLBACKS & kwargs.keys():
-        kwargs[name] = _tied(kwargs[name])
+        kwargs[name] = _bound(kwargs[name])
     return hook.without(function, *args, **kwargs)
 
 
-def _tied(function: Any) -> Any:
-    """Tie a function, or None, to the stack contexts of now, if there are any."""
+def _bound(function: Any) -> Any:
+    """Bind a function to the current stack contexts, if any; return None for None."""
     hook = context_hook.hook
     return function if hook is None else hook.wrap(function)
 
 
 def _as_request(request: Any, kwargs: dict[str, Any]) -> HTTPRequest:
-    """Return what a fetch's arguments ask for; a subclass may have others besides."""
+    """Return the request of a fetch's arguments; a subclass may have more arguments."""
     if isinstance(request, HTTPRequest):
         return request
     options = {name: kwargs[name] for name in _OPTIONS & kwargs.keys()}
@@ -209,10 +209,10 @@ def _answer(
     request: HTTPRequest,
     io_loop: IOLoop,
 ) -> None:
-    """Call back with a fetch's response, or with one that has its error."""
+    """Pass a fetch's response, or a response with its error, to the callback."""
 
     def answer(done: "Future[HTTPResponse]") -> Any:
-        if done.cancelled():  # by the caller, whose contexts need not be told
+        if done.cancelled():  # by the caller, whose contexts need no error
             return None
         error = done.exception()
         return callback(done.result() if error is None else _failed(error, request))
@@ -222,14 +222,14 @@ def _answer(
 
 @coroutine
 def _response(future: "Future[HTTPResponse]", request: HTTPRequest) -> Any:
-    """Wait for a fetch, and return its response, or one that has its error.
+    """Wait for a fetch, and return its response, or a response with its error.
 
-    Until Tornado 5 that is what ``raise_error=False`` meant.  Now it lets errors through
-    that are no HTTP status, and so it does where a call may as well be of today.
+    Until Tornado 5, ``raise_error=False`` meant this.  Today errors without an HTTP status
+    are raised nevertheless, and so they are here for a call that could be modern.
     """
     try:
         return (yield future)
-    except Exception as exc:  # whatever has gone wrong with the network
+    except Exception as exc:  # any network error
         return _failed(exc, request)
 
 
@@ -241,11 +241,11 @@ def _failed(error: BaseException, request: HTTPRequest) -> HTTPResponse:
 
 
 def adopting_subclasses(original: Any) -> "classmethod[Any, ..., None]":
-    """Have the ``fetch`` of subclasses understand a callback, now and in future.
+    """Make the ``fetch`` of present and future subclasses accept a callback.
 
     Returns `AsyncHTTPClient.__init_subclass__`.
     """
-    del original  # which is object's
+    del original  # object's
 
     def __init_subclass__(cls: type[AsyncHTTPClient], **kwargs: Any) -> None:
         super(AsyncHTTPClient, cls).__init_subclass__(**kwargs)
@@ -258,22 +258,22 @@ def adopting_subclasses(original: Any) -> "classmethod[Any, ..., None]":
 
 def _adopt(cls: Any) -> None:
     own = vars(cls).get("fetch")
-    # One that takes whatever comes hands it on.
+    # A fetch with *args passes the callback on.
     if inspect.isfunction(own) and not _declares(own, "callback", or_any=True):
         cls.fetch = _AdoptedFetch(cls, own)
 
 
 class _AdoptedFetch:
-    """A subclass's own ``fetch``, with a callback as long as compat is installed.
+    """A subclass's own ``fetch``, which accepts a callback while compat is installed.
 
-    The table lists what is Tornado's and knows nothing of other people's classes.  So this
-    goes by itself: when it is used first after `uninstall`, it puts the original back.
+    The table lists Tornado's names, and not the classes of programs.  So this object
+    restores the original itself, when it is first used after `uninstall`.
     """
 
     def __init__(self, owner: Any, original: Callable[..., Any]) -> None:
         self._owner = owner
         self._original = original
-        # Who only has somebody else fetch may schedule what needs the caller's contexts.
+        # A fetch that calls another may schedule callbacks that need the caller's contexts.
         is_implementation = "fetch_impl" in vars(owner)
         self._with_callback = _with_callback(original, is_implementation)
 
@@ -297,9 +297,9 @@ def _declares(function: Any, name: str, or_any: bool = False) -> bool:
     """Return whether a function has a parameter of that name.
 
     Args:
-        or_any: Count ``*args`` as well.
+        or_any: Whether ``*args`` counts too.
     """
-    # Not by its signature, which takes long, and this is asked for each connection.
+    # inspect.signature is too slow: this is called for each connection.
     code = getattr(inspect.unwrap(function), "__code__", None)
     if code is None:
         return False
@@ -308,8 +308,8 @@ def _declares(function: Any, name: str, or_any: bool = False) -> bool:
     return name in code.co_varnames[:count] or (or_any and is_any)
 
 
-def _tied_attribute(name: str) -> property:
-    """Make a property that ties a function to the contexts in which it is set."""
+def _bound_attribute(name: str) -> property:
+    """Return a property that binds a function to the contexts in which it is set."""
 
     def get(self: HTTPRequest) -> Any:
         try:
@@ -317,17 +317,17 @@ def _tied_attribute(name: str) -> property:
         except KeyError:  # a subclass may not have set it
             raise AttributeError(f"{self!r} has no attribute {name!r}") from None
 
-    def set_tied(self: HTTPRequest, function: Any) -> None:
-        # Where it would be without us: requests outlive install and uninstall.
-        self.__dict__[name] = None if function is None else _tied(function)
+    def set_bound(self: HTTPRequest, function: Any) -> None:
+        # The plain attribute: requests outlive install and uninstall.
+        self.__dict__[name] = None if function is None else _bound(function)
 
-    return property(get, set_tied)
+    return property(get, set_bound)
 
 
-body_producer = _tied_attribute("body_producer")
-header_callback = _tied_attribute("header_callback")
-prepare_curl_callback = _tied_attribute("prepare_curl_callback")
-streaming_callback = _tied_attribute("streaming_callback")
+body_producer = _bound_attribute("body_producer")
+header_callback = _bound_attribute("header_callback")
+prepare_curl_callback = _bound_attribute("prepare_curl_callback")
+streaming_callback = _bound_attribute("streaming_callback")
 
 
 def get_body(self: HTTPResponse) -> bytes:
@@ -336,9 +336,9 @@ def get_body(self: HTTPResponse) -> bytes:
 
 
 def beside_running_loop(original: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a function that may run a loop of its own where another one runs.
+    """Allow a method to run a loop of its own while another one is running.
 
-    That one stands still meanwhile, as all blocking calls have it.
+    The other loop is blocked meanwhile, as by any blocking call.
     """
 
     @functools.wraps(original)
@@ -356,9 +356,10 @@ def beside_running_loop(original: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def handle_request(original: Callable[..., None]) -> Callable[..., None]:
-    """Return `SimpleAsyncHTTPClient._handle_request`, for connections of Tornado 4 too.
+    """Wrap `SimpleAsyncHTTPClient._handle_request`: support Tornado 4's connections.
 
-    A subclass names their class; one of that time has ``io_loop`` as its first argument.
+    A subclass of the client names the class of its connections; a legacy one has
+    ``io_loop`` as its first argument.
     """
 
     @functools.wraps(original)
@@ -389,25 +390,25 @@ connection_initializer = taking_io_loop(place=1)
 
 
 def handle_force_timeout(self: Any) -> None:
-    """Look after what libcurl has forgotten; its newer versions forget nothing."""
+    """Check for timeouts, which old versions of libcurl could miss."""
     self._handle_timeout()
 
 
 def default_ca_certs() -> str:
-    """Return the file of the certificate authorities that are trusted.
+    """Return the file of trusted certificate authorities.
 
-    That is certifi's if it is installed, else the system's.
+    It is certifi's file if that is installed, or else the system's.
 
     Raises:
-        RuntimeError: there is neither.
+        RuntimeError: neither exists.
     """
     if certifi is not None:
         return str(certifi.where())
     cafile = ssl.get_default_verify_paths().cafile
     if cafile is None:
         raise RuntimeError(
-            "this system has no file of certificate authorities; install certifi, or "
-            "leave ca_certs out, for Python may find them elsewhere"
+            "this system has no file of certificate authorities; install certifi, or omit "
+            "ca_certs, since Python may find them elsewhere"
         )
     return cafile
 
@@ -415,7 +416,7 @@ def default_ca_certs() -> str:
 def _default_ca_certs_or_none() -> str | None:
     try:
         return default_ca_certs()
-    except RuntimeError:  # and it is not said yet that anybody needs them
+    except RuntimeError:  # no error at import: the program may not need the file
         return None
 
 

@@ -22,13 +22,13 @@ keep_io_loop = keeping_io_loop(place=3)
 
 
 def initialize(original: Callable[..., None]) -> Callable[..., None]:
-    """Take the loop that is to serve, and tell whether connections are kept."""
+    """Accept a loop, and set the attribute ``no_keep_alive``."""
 
     keeping = keep_io_loop(original)
 
     @functools.wraps(original)
     def wrapper(self: Any, *args: Any, **kwargs: Any) -> None:
-        # No loop, and ``xheaders`` after it: today's ssl_options are no truth values.
+        # (io_loop, xheaders): None and a bool, which today's ssl_options never are.
         if len(args) > 3 and args[2] is None and isinstance(args[3], bool):
             args = (*args[:2], *args[3:])
         keeping(self, *args, **kwargs)
@@ -38,7 +38,7 @@ def initialize(original: Callable[..., None]) -> Callable[..., None]:
 
 
 def close_all_connections(original: Callable[..., Any]) -> Callable[..., Any]:
-    """Begin to close them at once, for the caller may not wait for it."""
+    """Start to close them at once, since the caller may not await the result."""
 
     @functools.wraps(original)
     def wrapper(self: HTTPServer) -> Any:
@@ -49,7 +49,7 @@ def close_all_connections(original: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def proxy_adapter(original: Callable[..., None]) -> Callable[..., None]:
-    """Tell a connection that a proxy is believed who the client is."""
+    """Set ``xheaders`` on a connection, since the headers of its proxy are trusted."""
 
     @functools.wraps(original)
     def wrapper(self: Any, delegate: Any, request_conn: Any) -> None:
@@ -60,15 +60,15 @@ def proxy_adapter(original: Callable[..., None]) -> Callable[..., None]:
 
 
 class HTTPConnection:
-    """Serves what comes by one stream, as a server does; for servers with their own way.
+    """Serves the requests of one accepted stream, for programs with their own server.
 
     Args:
-        stream: A stream that has been accepted.
-        address: Where it comes from.
-        request_callback: Called with each request, or an application.
+        stream: The accepted stream.
+        address: The address of the client.
+        request_callback: Called with each request; can be an application.
         no_keep_alive: Whether to close the stream after one request.
-        xheaders: Whether a proxy is believed who the client is.
-        protocol: ``http`` or ``https``; None to see by the stream.
+        xheaders: Whether to trust the client's address in the headers of a proxy.
+        protocol: ``http`` or ``https``; None to derive it from the stream.
     """
 
     def __init__(
@@ -92,7 +92,7 @@ class HTTPConnection:
             xheaders=xheaders,
             protocol=protocol,
         )
-        # Its own, for the caller may have overridden the server's.
+        # Not server.handle_stream, which the caller may have overridden.
         HTTPServer.handle_stream(server, stream, address)
 
     def close(self) -> None:

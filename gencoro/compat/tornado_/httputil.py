@@ -40,10 +40,10 @@ normalize_name = staticmethod(_normalize_header)
 
 
 class NormalizedHeaderCache(dict[str, str]):
-    """The names of headers, in the case in which they are kept.
+    """Maps header names to their normalized form.
 
     Args:
-        size: Has no effect; today's Tornado keeps as many as it thinks fit.
+        size: Has no effect; today's Tornado decides about the size of its cache.
 
     >>> NormalizedHeaderCache(10)["coNtent-TYPE"]
     'Content-Type'
@@ -61,7 +61,7 @@ NORMALIZED_HEADERS = NormalizedHeaderCache(1000)
 
 
 def supports_http_1_1(self: HTTPServerRequest) -> bool:
-    """Return whether who has sent the request speaks HTTP/1.1."""
+    """Return whether the request is of HTTP/1.1."""
     return self.version == "HTTP/1.1"
 
 
@@ -70,7 +70,7 @@ def write(
     chunk: bytes | str,
     callback: Callable[[], object] | None = None,
 ) -> None:
-    """Write a part of the response, from its first line on."""
+    """Write a part of the raw response, including its first line."""
     connection: Any = self.connection
     if callback is None:
         connection.write(utf8(chunk))
@@ -79,13 +79,13 @@ def write(
 
 
 def finish(self: HTTPServerRequest) -> None:
-    """End the response."""
+    """Finish the response."""
     connection: Any = self.connection
     connection.finish()
     self._finish_time = time.time()  # type: ignore[assignment]
 
 
-# By position, until Tornado 3, and from 4 on.
+# The positional parameters until Tornado 3, and from 4 on.
 _ARGUMENTS_UNTIL_3 = (
     *("method", "uri", "version", "headers", "body", "remote_ip", "protocol", "host"),
     *("files", "connection"),
@@ -96,12 +96,12 @@ _ARGUMENTS = (
 )
 
 
-# What today's request does not take.
+# Parameters that today's request does not have.
 _GONE = ("remote_ip", "protocol")
 
 
 def request(original: Callable[..., None]) -> Callable[..., None]:
-    """Take the address and the protocol, and do without a host, as until Tornado 3."""
+    """Accept an address and a protocol, and a missing host, as Tornado 3 did."""
 
     @functools.wraps(original)
     def wrapper(self: HTTPServerRequest, *args: Any, **kwargs: Any) -> None:
@@ -111,7 +111,7 @@ def request(original: Callable[..., None]) -> Callable[..., None]:
         given = {**_by_name(args), **kwargs}
         after = {name: given.pop(name) for name in _GONE if name in given}
         if _has_no_host(given):
-            # What asks for no host is one of HTTP/1.0, until it is there.
+            # Create an HTTP/1.0 request, which needs no host, and set the version later.
             after["version"] = given.pop("version")
         if after:
             method, uri = given.pop("method", None), given.pop("uri", None)
@@ -129,7 +129,7 @@ def request(original: Callable[..., None]) -> Callable[..., None]:
 
 
 def _by_name(args: tuple[Any, ...]) -> dict[str, Any]:
-    """Return the arguments by their names; files are a dict and a protocol is text."""
+    """Return the arguments by name; a string in places 6 to 7 is from Tornado 3."""
     names = _ARGUMENTS
     if any(isinstance(value, str) for value in args[6:8]):
         names = _ARGUMENTS_UNTIL_3
@@ -137,7 +137,7 @@ def _by_name(args: tuple[Any, ...]) -> dict[str, Any]:
 
 
 def _has_no_host(given: dict[str, Any]) -> bool:
-    """Return whether today's Tornado refuses a request, for its protocol wants a host."""
+    """Return whether today's Tornado would reject a request for its missing host."""
     return (
         given.get("start_line") is None
         and given.get("version", "HTTP/1.0") != "HTTP/1.0"

@@ -28,7 +28,7 @@ __all__ = [
     "running",
 ]
 
-# Linux's, whatever the system: Tornado gave them to its own pollers only.
+# The values of Linux on every system: Tornado passed them only to its own pollers.
 EPOLLIN = 0x001
 EPOLLPRI = 0x002
 EPOLLOUT = 0x004
@@ -38,12 +38,12 @@ EPOLLRDHUP = 0x2000
 EPOLLONESHOT = 1 << 30
 EPOLLET = 1 << 31
 
-# Seconds that a loop with nothing to do slept.  asyncio sleeps for as long as it may.
+# The longest sleep of an idle loop, in seconds.  asyncio has no such limit.
 POLL_TIMEOUT = LONGEST_S
 
 
 def making_ours(original: Callable[..., None]) -> Callable[..., None]:
-    """Have each loop that Tornado makes be one of ours from the start."""
+    """Make each loop that Tornado creates a gencoro IOLoop from the start."""
 
     @functools.wraps(original)
     def initialize(self: BaseAsyncIOLoop, *args: Any, **kwargs: Any) -> None:
@@ -54,10 +54,10 @@ def making_ours(original: Callable[..., None]) -> Callable[..., None]:
 
 
 def _instance() -> IOLoop:
-    """Return the program's loop on any thread but the main one, as it was until Tornado 4.
+    """Return the program's loop on any thread except the main one, as in Tornado 4.
 
-    Threads that have loops of their own count on it: its ``add_callback`` brings a result
-    to the program.
+    Threads with their own loops rely on it: they pass results to the program through its
+    ``add_callback``.
     """
     if threading.current_thread() is not threading.main_thread():
         return program_loop() or IOLoop.instance()
@@ -68,12 +68,12 @@ instance = staticmethod(_instance)
 
 
 def make_current(self: IOLoop) -> None:
-    """Make the loop that of this thread; today's Tornado warns of it."""
+    """Make this the current loop of the thread, without Tornado's warning."""
     self._make_current()
 
 
 def _clear_current() -> None:
-    """Have no loop on this thread; today's Tornado warns of it."""
+    """Unset the current loop of the thread, without Tornado's warning."""
     IOLoop._clear_current()
 
 
@@ -81,15 +81,15 @@ clear_current = staticmethod(_clear_current)
 
 
 def running(self: IOLoop) -> bool:
-    """Return whether the loop runs."""
+    """Return whether the loop is running."""
     return self.asyncio_loop.is_running()
 
 
 class PollIOLoop(IOLoop):
-    """The loop by any of its former names; it is asyncio that polls.
+    """The loop under its former names; asyncio does the polling.
 
     Args:
-        impl: What is asked which files are ready; None for whatever asyncio uses.
+        impl: The poller; None for asyncio's own selector.
         time_func: The loop's clock, in seconds; None for `time.time`.
     """
 
@@ -99,12 +99,12 @@ class PollIOLoop(IOLoop):
         time_func: Callable[[], float] | None = None,
         **kwargs: Any,
     ) -> None:
-        """Be a loop of asyncio."""
+        """Create the asyncio loop, with the poller if there is one."""
         if impl is not None:
             kwargs["asyncio_loop"] = PolledLoop(impl, time_func)
         self._time_func = time_func
         super().initialize(**kwargs)
 
     def time(self) -> float:
-        """Return the time, of whatever clock was given."""
+        """Return the time of the loop's clock."""
         return super().time() if self._time_func is None else self._time_func()

@@ -15,7 +15,7 @@ from typing import Any
 from gencoro.compat.calls.callbacks import take_callback
 from gencoro.compat.calls.io_loops import most_by_position, on_loop
 from gencoro.compat.calls.own_loops import keeping_io_loop
-from gencoro.compat.calls.own_streams import have_it_fill_buffers
+from gencoro.compat.calls.own_streams import make_fill_buffers
 from gencoro.compat.calls.stream_callbacks import call_close_callback, has_called_back
 from gencoro.compat.calls.stream_calls import (
     Connecting,
@@ -56,17 +56,17 @@ Method = Callable[..., Any]
 ERRNO_WOULDBLOCK = (errno.EWOULDBLOCK, errno.EAGAIN)
 ERRNO_INPROGRESS = (errno.EINPROGRESS,)
 
-# What a stream has before the first of its calls with a callback.
+# The value of a stream before its first call with a callback.
 NO_PENDING_CALLBACKS = 0
 
 
 def initialize(original: Method) -> Method:
-    """Make `BaseIOStream.__init__`, to which subclasses hand all but what they read."""
+    """Wrap `BaseIOStream.__init__`: accept a loop, and adapt subclasses of programs."""
     taking_io_loop = keeping_io_loop(1)(original)
 
     @functools.wraps(original)
     def wrapper(self: Any, *args: Any, **kwargs: Any) -> None:
-        have_it_fill_buffers(type(self))
+        make_fill_buffers(type(self))
         taking_io_loop(self, *args, **kwargs)
 
     return wrapper
@@ -84,12 +84,12 @@ def _set_read_callback(self: Any, callback: None) -> None:
         self._read_future.give_up()
 
 
-# Programs set it to None, to read something else instead.
+# Programs set it to None to cancel a read and start another.
 read_callback = property(_get_read_callback, _set_read_callback)
 
 
 def read_bytes(original: Method) -> Method:
-    """Make `BaseIOStream.read_bytes`."""
+    """Wrap `BaseIOStream.read_bytes`."""
 
     @functools.wraps(original)
     def wrapper(
@@ -112,11 +112,11 @@ def read_bytes(original: Method) -> Method:
 
 
 def _calling_back(place: int, waiting: type[Waiting]) -> Callable[[Method], Method]:
-    """Make a decorator for methods: they take a callback, and call it when they are done.
+    """Return a decorator that adds a callback argument to a method.
 
     Args:
-        place: Where the callback stood; ``self`` counts.
-        waiting: What waits for the end of the call.
+        place: The former position of the callback; ``self`` counts.
+        waiting: The class that waits for the end of the call.
     """
 
     def decorate(original: Method) -> Method:
@@ -156,7 +156,7 @@ wait_for_handshake = _calling_back(1, ShakingHands)
 
 
 def read_until_close(original: Method) -> Method:
-    """Make `BaseIOStream.read_until_close`."""
+    """Wrap `BaseIOStream.read_until_close`."""
 
     @functools.wraps(original)
     def wrapper(
@@ -175,7 +175,7 @@ def read_until_close(original: Method) -> Method:
 
 
 def write(original: Method) -> Method:
-    """Make `BaseIOStream.write`."""
+    """Wrap `BaseIOStream.write`."""
 
     def begin(self: Any, data: Any, callback: Callable[[], object] | None) -> Any:
         if callback is None:
@@ -187,7 +187,7 @@ def write(original: Method) -> Method:
         self: Any, data: Any, callback: Callable[[], object] | None = None
     ) -> Any:
         if asyncio._get_running_loop() is None:
-            # Programs write on other threads as well, which have no loop.
+            # Programs also write from other threads, which have no loop.
             with on_loop(self.io_loop):
                 return begin(self, data, callback)
         return begin(self, data, callback)
@@ -196,12 +196,12 @@ def write(original: Method) -> Method:
 
 
 def set_close_callback(original: Method) -> Method:
-    """Make `BaseIOStream.set_close_callback`, which calls back for a closed stream too."""
+    """Wrap `BaseIOStream.set_close_callback`: call it for a closed stream too."""
 
     @functools.wraps(original)
     def wrapper(self: Any, callback: Callable[[], object] | None) -> None:
         original(self, wrap(callback))
-        # Today's Tornado does not count on being told what it could have asked.
+        # Today's Tornado does not expect the callback of a stream that is closed already.
         if self.closed() and not is_of_tornado(sys._getframe(1)):
             call_close_callback(self)
 
@@ -209,7 +209,7 @@ def set_close_callback(original: Method) -> Method:
 
 
 def close(original: Method) -> Method:
-    """Make `BaseIOStream.close`, after which the close callback waits for others."""
+    """Wrap `BaseIOStream.close`: the close callback waits for pending callbacks."""
 
     @functools.wraps(original)
     def wrapper(self: Any, exc_info: Any = False) -> None:
@@ -228,7 +228,7 @@ def close(original: Method) -> Method:
 
 
 def merge_prefix(deque: collections.deque[Any], size: int) -> None:
-    """Make the first of some strings so long, if there is as much, of those after it.
+    """Make the first string of a deque ``size`` long, if there is enough data.
 
     >>> strings = collections.deque([b"ab", b"cde", b"f"])
     >>> merge_prefix(strings, 4); strings
@@ -248,7 +248,7 @@ def merge_prefix(deque: collections.deque[Any], size: int) -> None:
 
 
 def double_prefix(deque: collections.deque[Any]) -> None:
-    """Make the first of some strings twice as long, or as long as the first two.
+    """Merge strings so that the first is at least doubled and contains the second.
 
     >>> strings = collections.deque([b"abc", b"d", b"efg"])
     >>> double_prefix(strings); strings

@@ -8,12 +8,12 @@ __all__ = ["get_locale", "get_supported_locales", "make_locale"]
 
 
 def make_locale(original: Callable[..., None]) -> Callable[..., None]:
-    """Have ``Locale(code, translations)`` keep the translations."""
+    """Make ``Locale(code, translations)`` store the translations."""
 
     @functools.wraps(original)
     def __init__(self: Any, code: str, translations: Any = None) -> None:
         if translations is not None:
-            # Before anything is translated, which happens at once.
+            # Set first, since the constructor already translates.
             self.translations = translations
         original(self, code)
 
@@ -21,7 +21,7 @@ def make_locale(original: Callable[..., None]) -> Callable[..., None]:
 
 
 def get_locale(original: "classmethod[Any, Any, Any]") -> "classmethod[Any, Any, Any]":
-    """Have ``Locale.get`` make its cache, which legacy tests delete, as it once did."""
+    """Make ``Locale.get`` create its cache if missing: legacy tests delete it."""
     get = original.__func__
 
     @functools.wraps(get)
@@ -36,7 +36,7 @@ def get_locale(original: "classmethod[Any, Any, Any]") -> "classmethod[Any, Any,
 def get_supported_locales(
     original: Callable[[], Iterable[str]],
 ) -> Callable[..., Iterable[str]]:
-    """Have ``get_supported_locales(cls)`` understood: the argument had no effect."""
+    """Accept ``get_supported_locales(cls)``; the argument had no effect."""
 
     @functools.wraps(original)
     def wrapper(cls: Any = None) -> Iterable[str]:

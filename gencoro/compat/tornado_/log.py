@@ -8,14 +8,14 @@ from typing import Any
 
 __all__ = ["make_formatter"]
 
-# What followed the color; today they are in another order.
+# The parameters after the color; today they are in another order.
 FOLLOWING = ("fmt", "datefmt", "colors")
 
 
 def make_formatter(original: Callable[..., None]) -> Callable[..., None]:
-    """Have ``LogFormatter(color, fmt, datefmt, colors)`` understood.
+    """Accept ``LogFormatter(color, fmt, datefmt, colors)``.
 
-    Today the first is the format, which is no truth value.
+    Today's first parameter is the format, which is never a bool.
     """
 
     @functools.wraps(original)

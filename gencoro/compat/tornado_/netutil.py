@@ -27,7 +27,7 @@ __all__ = [
     "starting",
 ]
 
-# What a socket's error says when it would have to wait.
+# The errors of a non-blocking socket that would have to wait.
 ERRNO_WOULDBLOCK = (errno.EWOULDBLOCK, errno.EAGAIN)
 
 # Tornado's add_accept_handler(sock, callback, io_loop).
@@ -38,15 +38,16 @@ initialize = keeping_io_loop(place=1)
 
 
 def resolve(original: Callable[..., Any]) -> Callable[..., Any]:
-    """Have ``resolve(host, port, family, callback)`` call back, on the resolver's loop."""
+    """Accept ``resolve(host, port, family, callback)``, and use the resolver's loop."""
     return on_own_loop(taking_callback(place=4)(original))
 
 
 def starting(place: int) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Make a decorator for native coroutines that were functions returning a Future.
+    """Return a decorator for native coroutines that were functions returning a Future.
 
-    Who awaits one gets it as it is, and so does who has no loop: it is for `asyncio.run`.
-    Else it is started at once, on the object's own loop, and may call back.
+    A caller that awaits the call gets the coroutine, and so does a caller without a loop,
+    for `asyncio.run`.  Otherwise it starts at once, on the object's own loop, and its
+    result is passed to the callback, if any.
     """
 
     def decorate(original: Callable[..., Any]) -> Callable[..., Any]:
@@ -60,7 +61,7 @@ def starting(place: int) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
                 io_loop = IOLoop.current(instance=callback is not None)
                 if io_loop is None:
                     return original(*args, **kwargs)
-                # Also if that loop does not run yet.
+                # Even if that loop is not running yet.
                 with on_loop(io_loop):
                     future = Started(original(*args, **kwargs))
                 if callback is not None:
@@ -77,9 +78,9 @@ resolve_async = starting(place=4)
 
 
 def new_resolver(original: "staticmethod[..., Any]") -> "staticmethod[..., Any]":
-    """Give a loop to resolvers that want one, and to no others.
+    """Pass a loop only to resolvers that have the parameter.
 
-    Legacy classes may insist on it in their ``initialize``, and today's know nothing of it.
+    The ``initialize`` of a legacy class may require it, and today's do not accept it.
     """
     make = original.__func__
 
@@ -109,14 +110,14 @@ def _parameters(function: Callable[..., Any]) -> dict[str, inspect.Parameter]:
 
 
 def default_context(original: Callable[[], ssl.SSLContext]) -> Any:
-    """Return a context that can also be called, to return the context."""
+    """Return an SSL context that can also be called, and then returns the context."""
     return _DefaultContext(original)
 
 
 class _DefaultContext:
-    """One of Tornado's own `ssl.SSLContext`, which is made when it is used first.
+    """One of Tornado's `ssl.SSLContext` objects, created when it is first used.
 
-    Until 6.5 the name was the context; now it is a function that makes it.
+    Until 6.5 the name was the context; now it is a function that creates it.
     """
 
     def __init__(self, make: Callable[[], ssl.SSLContext]) -> None:

@@ -11,7 +11,7 @@ __all__ = ["Options"]
 
 
 class Options(OptionParser):
-    """A parser that knows no options, not even ``help``, and sets up logging itself."""
+    """A parser without options, even ``help``, that configures logging itself."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -25,7 +25,7 @@ class Options(OptionParser):
     def parse_command_line(
         self, args: list[str] | None = None, final: bool = True
     ) -> list[str]:
-        """Parse the arguments, and do what ``help`` and ``logging`` among them ask for.
+        """Parse the arguments, and apply the options ``help`` and ``logging`` if defined.
 
         Raises:
             SystemExit: the help has been printed.

@@ -9,23 +9,23 @@ __all__ = ["Waker", "set_close_exec", "set_nonblocking", "try_close"]
 
 
 def set_close_exec(fd: int) -> None:
-    """Have a descriptor closed in programs that this one starts."""
+    """Close a descriptor in programs that this one starts."""
     os.set_inheritable(fd, False)
 
 
 def set_nonblocking(fd: int) -> None:
-    """Have reads and writes of a descriptor return at once."""
+    """Make reads and writes of a descriptor non-blocking."""
     os.set_blocking(fd, False)
 
 
 def try_close(f: Any) -> None:
-    """Close a file, or whatever has a ``close``; that it cannot be closed is no error."""
+    """Close a file or a similar object, and ignore an OSError."""
     with contextlib.suppress(OSError):
         f.close()
 
 
 class Waker:
-    """A descriptor that becomes readable when somebody says ``wake``.
+    """A descriptor that becomes readable when ``wake`` is called.
 
     >>> waker = Waker()
     >>> waker.wake()
@@ -47,7 +47,7 @@ class Waker:
         return self.writer.fileno()
 
     def wake(self) -> None:
-        """Make it readable; on any thread."""
+        """Make it readable; can be called on any thread."""
         with contextlib.suppress(OSError):  # it is full, and so readable
             self.writer.send(b"x")
 

@@ -14,24 +14,24 @@ from tornado.ioloop import IOLoop
 
 __all__ = ["PolledLoop", "Poller", "Select"]
 
-# So long a loop sleeps at a time that has nothing to do, in seconds.
+# The longest sleep of an idle loop, in seconds.
 LONGEST_S = 3600.0
 
 
 class Poller(Protocol):
-    """What can be given as ``impl``; the events are those of `IOLoop`."""
+    """The interface of ``impl``; the events are those of `IOLoop`."""
 
     def register(self, fd: int, events: int) -> object:
-        """Ask for the events of a file."""
+        """Start to watch a file descriptor for events."""
 
     def unregister(self, fd: int) -> object:
-        """Ask no more."""
+        """Stop watching a file descriptor."""
 
     def poll(self, timeout: float) -> Iterable[tuple[int, int]]:
-        """Return which files have which events; wait for them for so many seconds."""
+        """Return (fd, events) pairs; wait up to ``timeout`` seconds for the first."""
 
     def close(self) -> None:
-        """Give up."""
+        """Release all resources."""
 
 
 class Select:
@@ -41,25 +41,25 @@ class Select:
         self._events: dict[int, int] = {}
 
     def register(self, fd: int, events: int) -> None:
-        """Ask for the events of a file.
+        """Start to watch a file descriptor for events.
 
         Raises:
-            OSError: that is done already.
+            OSError: it is registered already.
         """
         if fd in self._events:
-            raise OSError(f"register({fd}): it is registered; modify it")
+            raise OSError(f"register({fd}): already registered; use modify()")
         self._events[fd] = events
 
     def modify(self, fd: int, events: int) -> None:
-        """Ask for other events of a file."""
+        """Change the events of a file descriptor."""
         self._events[fd] = events
 
     def unregister(self, fd: int) -> None:
-        """Ask no more."""
+        """Stop watching a file descriptor."""
         self._events.pop(fd, None)
 
     def poll(self, timeout: float) -> Iterable[tuple[int, int]]:
-        """Return which files have which events; wait for them for so many seconds."""
+        """Return (fd, events) pairs; wait up to ``timeout`` seconds for the first."""
         kinds = (IOLoop.READ, IOLoop.WRITE, IOLoop.ERROR)
         read, write, error = (
             [fd for fd, events in self._events.items() if events & kind]
@@ -73,14 +73,14 @@ class Select:
         return ready.items()
 
     def close(self) -> None:
-        """Give up; there is nothing to give."""
+        """Do nothing: there are no resources to release."""
 
 
 class PolledLoop(asyncio.SelectorEventLoop):
-    """An asyncio loop that asks a poller, and has its time.
+    """An asyncio loop that uses a poller and a given clock.
 
     Args:
-        time_func: The time in seconds; None for the usual one.
+        time_func: Returns the time in seconds; None for asyncio's clock.
     """
 
     def __init__(
@@ -90,12 +90,12 @@ class PolledLoop(asyncio.SelectorEventLoop):
         super().__init__(_Selector(poller))
 
     def time(self) -> float:
-        """Return the time."""
+        """Return the time of the clock."""
         return self._time_func()
 
 
 class _Selector(selectors.BaseSelector):
-    """A poller, as asyncio wants it."""
+    """Adapts a poller to the selector interface of asyncio."""
 
     def __init__(self, poller: Poller) -> None:
         self._poller = poller
@@ -128,7 +128,7 @@ class _Selector(selectors.BaseSelector):
         for fd, events in self._poller.poll(seconds):
             key = keys[fd]
             found = 0
-            if events & ~IOLoop.WRITE:  # whoever reads hears of errors too
+            if events & ~IOLoop.WRITE:  # errors go to the reader too
                 found |= selectors.EVENT_READ
             if events & ~IOLoop.READ:
                 found |= selectors.EVENT_WRITE

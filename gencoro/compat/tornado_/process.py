@@ -25,10 +25,10 @@ start_autoreload = taking_io_loop(place=0)
 
 
 def fork_processes(original: Callable[..., int]) -> Callable[..., int]:
-    """Have each child work on a loop of its own, though the parent may have one already.
+    """Give each child process its own loop if the parent already has one.
 
-    Two processes on one loop would take each other's events.  From 3.12 on Python forgets
-    the parent's loop by itself.
+    Two processes that share a loop would take each other's events.  From 3.12 on, Python
+    itself forgets the parent's loop.
     """
 
     @functools.wraps(original)
@@ -42,7 +42,7 @@ def fork_processes(original: Callable[..., int]) -> Callable[..., int]:
 
 
 def make_subprocess(original: Callable[..., None]) -> Callable[..., None]:
-    """Have ``Subprocess(..., io_loop=)`` understood; all else is for `subprocess.Popen`."""
+    """Accept ``Subprocess(..., io_loop=)``; the rest goes to `subprocess.Popen`."""
 
     @functools.wraps(original)
     def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
@@ -56,10 +56,10 @@ def make_subprocess(original: Callable[..., None]) -> Callable[..., None]:
 def initialize(
     original: "classmethod[Any, Any, None]",
 ) -> "classmethod[Any, Any, None]":
-    """Have ``Subprocess.initialize(io_loop)`` understood.
+    """Accept ``Subprocess.initialize(io_loop)``.
 
-    The signal handler is everybody's, and so outside of the contexts of whoever needs it
-    first.
+    The signal handler is shared, and so runs outside of the stack contexts of the first
+    caller.
     """
 
     def start(cls: Any, *args: Any, **kwargs: Any) -> None:
@@ -83,7 +83,7 @@ def initialize(
 def uninitialize(
     original: "classmethod[Any, Any, None]",
 ) -> "classmethod[Any, Any, None]":
-    """Have ``Subprocess.uninitialize`` take the handler from the loop that has it."""
+    """Make ``Subprocess.uninitialize`` remove the handler from the loop that has it."""
 
     @functools.wraps(original.__func__)
     def wrapper(cls: Any) -> None:
@@ -95,7 +95,7 @@ def uninitialize(
 
 
 def set_exit_callback(original: Callable[..., None]) -> Callable[..., None]:
-    """Tie the callback to the caller's contexts, and wait on the loop of the process."""
+    """Bind the callback to the caller's contexts, and use the loop of the process."""
 
     @functools.wraps(original)
     def wrapper(self: Any, callback: Callable[[int], Any]) -> None:

@@ -24,17 +24,17 @@ __all__ = [
 # TCPClient(resolver, io_loop).
 make_client = keeping_io_loop(place=2)
 
-# TCPClient.connect(..., callback=): no place has ever been the callback's.
+# TCPClient.connect(..., callback=): the callback was never positional.
 connect = starting(place=sys.maxsize)
 
 
 def make_server(original: Callable[..., None]) -> Callable[..., None]:
-    """Have ``TCPServer(io_loop, ssl_options, ...)`` keep the loop."""
+    """Make ``TCPServer(io_loop, ssl_options, ...)`` store the loop."""
     keeping = keeping_io_loop(place=1)(original)
 
     @functools.wraps(original)
     def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
-        # Also by position; no size is a context.
+        # (io_loop, ssl_options): after today's first parameter comes a number.
         if args[:1] == (None,) and isinstance(
             args[1] if len(args) > 1 else None, (dict, ssl.SSLContext)
         ):
@@ -45,7 +45,7 @@ def make_server(original: Callable[..., None]) -> Callable[..., None]:
 
 
 def add_sockets(original: Callable[..., None]) -> Callable[..., None]:
-    """Have a server accept on its own loop, and know on which it does."""
+    """Make a server accept connections on its own loop, and store which that is."""
 
     @functools.wraps(original)
     def wrapper(self: Any, sockets: Any) -> None:
@@ -56,9 +56,9 @@ def add_sockets(original: Callable[..., None]) -> Callable[..., None]:
 
 
 def bind(original: Callable[..., None]) -> Callable[..., None]:
-    """Have ``bind(port, address, family, backlog, reuse_port)`` understood.
+    """Accept ``bind(port, address, family, backlog, reuse_port)``.
 
-    Today the fifth are flags, which are no truth values.
+    Today's fifth parameter is flags, which are never a bool.
     """
 
     @functools.wraps(original)
@@ -72,7 +72,7 @@ def bind(original: Callable[..., None]) -> Callable[..., None]:
 
 
 def make_connector(original: Callable[..., None]) -> Callable[..., None]:
-    """Have ``_Connector(addrinfo, io_loop, connect)`` understood."""
+    """Accept ``_Connector(addrinfo, io_loop, connect)``."""
 
     @functools.wraps(original)
     def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
@@ -85,16 +85,16 @@ def make_connector(original: Callable[..., None]) -> Callable[..., None]:
 
 
 def _connect_as_today(connect: Callable[..., Any], *address: Any) -> Any:
-    """Connect, and return the stream and its Future; there was but the Future once.
+    """Connect, and return the stream and its Future; it used to be the Future alone.
 
-    What connects is a method of `TCPClient`, which programs override.
+    ``connect`` is a method of `TCPClient`, which programs override.
     """
     connecting = connect(*address)
     return connecting if isinstance(connecting, tuple) else (_Unknown(), connecting)
 
 
 class _Unknown:
-    """Stands for a stream that the connector has not got yet."""
+    """A placeholder for a stream that the connector does not have yet."""
 
     def close(self) -> None:
-        """Leave it open: when it is connected too late, the connector will close it."""
+        """Do nothing: the connector closes a stream that is connected too late."""

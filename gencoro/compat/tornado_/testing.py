@@ -37,10 +37,10 @@ __all__ = [
     "stack_context",
 ]
 
-# What `get_unused_port` begins with.
+# The first port that `get_unused_port` tries.
 FIRST_PORT = 10000
 
-# What Python 3 needs no `from __future__ import` for.
+# Names of `from __future__ import` that Python 3 does not need.
 _OF_PYTHON_2 = frozenset(
     {
         "absolute_import",
@@ -51,13 +51,13 @@ _OF_PYTHON_2 = frozenset(
     }
 )
 
-# Whether the tests of a module are of the callback era.
+# Whether the tests of a module are legacy.
 _is_legacy_by_module: "weakref.WeakKeyDictionary[types.ModuleType, bool]"
 _is_legacy_by_module = weakref.WeakKeyDictionary()
 
 
 def get_unused_port() -> int:
-    """Return a port that nobody listens on now; each call another one."""
+    """Return a port that is not in use; each call returns another one."""
     while True:
         port: int = tornado.testing._next_port  # type: ignore[attr-defined]
         tornado.testing._next_port = port + 1  # type: ignore[attr-defined]
@@ -69,8 +69,8 @@ def get_unused_port() -> int:
 class LogTrapTestCase(unittest.TestCase):
     """A test case whose log is shown only if it fails.
 
-    It takes the root logger's one handler of a stream; where logging is set up in another
-    way, as by pytest, it does nothing.
+    It redirects the stream of the root logger's only handler.  It has no effect if logging
+    is configured in another way, for example by pytest.
     """
 
     def run(
@@ -101,7 +101,7 @@ class LogTrapTestCase(unittest.TestCase):
 
 
 def running_in_context(original: Callable[..., Any]) -> Callable[..., Any]:
-    """Make `AsyncTestCase.run`: the errors of a legacy test's callbacks end the test."""
+    """Wrap `AsyncTestCase.run`: an error in a callback of a legacy test fails the test."""
 
     @functools.wraps(original)
     def run(self: Any, result: Any = None) -> Any:
@@ -109,7 +109,7 @@ def running_in_context(original: Callable[..., Any]) -> Callable[..., Any]:
             return original(self, result)
         with ExceptionStackContext(functools.partial(_handle_exception, self)):
             ran = original(self, result)
-        # The context has taken what the original raised for want of anybody to take it.
+        # The context has consumed the error that the original raised at its end.
         self._AsyncTestCase__rethrow()
         return ran
 
@@ -119,7 +119,7 @@ def running_in_context(original: Callable[..., Any]) -> Callable[..., Any]:
 def _handle_exception(
     self: Any, typ: type[BaseException], value: BaseException, traceback: Any
 ) -> bool:
-    # That its loop is closed ends what is left of a test, which has passed.
+    # Closing the loop cancels what is left of a test, which has passed.
     if isinstance(value, asyncio.CancelledError):
         return False
     return bool(self._handle_exception(typ, value, traceback))
@@ -127,17 +127,17 @@ def _handle_exception(
 
 @contextlib.contextmanager
 def stack_context(self: Any) -> Iterator[None]:
-    """Have an error within a ``with`` block end the test: `AsyncTestCase._stack_context`."""
+    """Fail the test on an error in a ``with`` block: `AsyncTestCase._stack_context`."""
     try:
         yield
-    except Exception:  # of the test's code, whatever it is
+    except Exception:  # any error of the test's code
         self._handle_exception(*sys.exc_info())
 
 
 def fetching_errors_too(original: Callable[..., Any]) -> Callable[..., Any]:
-    """Make `AsyncHTTPTestCase.fetch`: a legacy test gets a response in any case.
+    """Wrap `AsyncHTTPTestCase.fetch`: a legacy test always gets a response.
 
-    Where there is none, its code is 599 and its ``error`` says why.
+    If the request fails, its code is 599 and its ``error`` has the reason.
     """
 
     @functools.wraps(original)
@@ -153,7 +153,7 @@ def fetching_errors_too(original: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _is_legacy(test_class: type) -> bool:
-    """Return whether the tests of a class are of the callback era."""
+    """Return whether the tests of a class are legacy."""
     for base in test_class.__mro__:
         package, _, rest = base.__module__.partition(".")
         is_of_user = package not in ("builtins", "gencoro", "tornado", "unittest")
@@ -169,14 +169,14 @@ def _is_module_legacy(module: types.ModuleType) -> bool:
         try:
             source = inspect.getsource(module)
             is_legacy = _is_for_python_2(source) or bool(scan(source))
-        except (OSError, SyntaxError, TypeError):  # it has no source, or none in Python
+        except (OSError, SyntaxError, TypeError):  # no source, or not in Python
             is_legacy = False
         _is_legacy_by_module[module] = is_legacy
     return _is_legacy_by_module[module]
 
 
 def _is_for_python_2(source: str) -> bool:
-    """Return whether the source asks for what only Python 2 has to be asked for.
+    """Return whether a source has a ``__future__`` import that only Python 2 needs.
 
     >>> _is_for_python_2("from __future__ import print_function")
     True

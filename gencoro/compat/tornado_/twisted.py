@@ -13,11 +13,11 @@ __all__ = ["TwistedResolver", "install"]
 
 
 class TwistedResolver(DefaultLoopResolver):
-    """A resolver that does not block; it asks the system, and not Twisted."""
+    """A non-blocking resolver, which uses the system's resolver and not Twisted's."""
 
 
 def install(original: Callable[[], None]) -> Callable[..., Any]:
-    """Have ``install(io_loop)`` understood, and return the reactor."""
+    """Accept ``install(io_loop)``, and return the reactor."""
 
     @functools.wraps(original)
     def wrapper(*args: Any, **kwargs: Any) -> Any:

@@ -6,7 +6,7 @@ PY3 = True
 
 
 def u(text: str) -> str:
-    """Return the text as it is: a literal is no bytes any more.
+    """Return the text unchanged: literals are text in Python 3.
 
     >>> u("caf\\xe9")
     'café'
@@ -15,7 +15,7 @@ def u(text: str) -> str:
 
 
 def b(text: str) -> bytes:
-    """Return the bytes that a literal once was.
+    """Return the bytes of a Python 2 literal.
 
     >>> b("caf\\xe9")
     b'caf\\xe9'

@@ -46,20 +46,20 @@ __all__ = [
     "write_error",
 ]
 
-# What the code of a function is marked with that may wait for what it calls.
+# The code flags of functions that can wait for the result of a call.
 MAY_WAIT = inspect.CO_COROUTINE | inspect.CO_GENERATOR | inspect.CO_ASYNC_GENERATOR
 
 CONTROL_CHARACTER = re.compile(r"[\x00-\x1f]")
 
 
 def asynchronous(method: Callable[..., Any]) -> Callable[..., Any]:
-    """Make a handler's method one that does not end the request when it returns.
+    """Make a handler method that does not finish the request when it returns.
 
-    The handler calls ``finish()`` when it has its answer.  An error that the method
-    raises, or that is raised by what it has scheduled, ends the request as one of any
-    other method does.  If the method is a coroutine, the request ends with it.
+    The handler calls ``finish()`` when it has its answer.  An error of the method, or of
+    callbacks that it has scheduled, ends the request like an error of any other method.
+    If the method is a coroutine, the request ends with it.
 
-    Below a decorator that makes coroutines, it leaves all but the first step to that.
+    Below a coroutine decorator, it applies to the first step only.
 
     >>> from tornado.web import RequestHandler
     >>> class Answer(RequestHandler):
@@ -71,7 +71,7 @@ def asynchronous(method: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(method)
     def wrapper(self: RequestHandler, *args: Any, **kwargs: Any) -> Any:
         self._auto_finish = False
-        # An attribute of handlers for as long as compat is installed, and of subclasses.
+        # Handlers have this attribute while compat is installed; subclasses may define it.
         handle = getattr(
             self,
             "_stack_context_handle_exception",
@@ -93,7 +93,7 @@ def _finish_after(handler: RequestHandler, done: "Future[Any]") -> None:
     try:
         done.result()
     except StreamClosedError:
-        # Of `return self.finish()`, which returned None: the client has gone.
+        # From `return self.finish()`, which returned None: the client has disconnected.
         if not handler._finished:
             raise
     if not handler._finished:
@@ -106,12 +106,12 @@ def stack_context_handle_exception(
     value: BaseException,
     traceback: types.TracebackType | None,
 ) -> bool:
-    """Answer a request with the error that one of its callbacks has raised."""
+    """Send an error response for an error in a callback of the request."""
     del typ
     try:
-        # Handlers that have a method of their own for errors find it in sys.exc_info().
+        # Error methods of handlers read it from sys.exc_info().
         raise value.with_traceback(traceback)
-    except (Exception, asyncio.CancelledError) as exc:  # whatever the callback raises
+    except (Exception, asyncio.CancelledError) as exc:  # any error of the callback
         self._handle_request_exception(exc)
     finally:
         del value, traceback  # The runner's rule 3.
@@ -124,14 +124,14 @@ def async_callback(
     *args: Any,
     **kwargs: Any,
 ) -> Callable[..., Any] | None:
-    """Return the callback, such that its errors go to the handler; None for None."""
+    """Wrap a callback so that its errors go to the handler; return None for None."""
     if callback is None:
         return None
 
     def call(*more_args: Any, **more_kwargs: Any) -> Any:
         try:
             return callback(*args, *more_args, **{**kwargs, **more_kwargs})
-        except Exception as exc:  # whatever the callback raises
+        except Exception as exc:  # any error of the callback
             if self._headers_written:
                 app_log.exception("Error in %r after the headers were sent", callback)
             else:
@@ -141,10 +141,10 @@ def async_callback(
 
 
 def execute(original: Callable[..., Any]) -> Callable[..., Any]:
-    """Handle a request within the stack contexts that a handler's class has entered.
+    """Handle a request inside the stack contexts that a handler class has entered.
 
-    The method was a plain one once, which did its work when it was called.  So a subclass
-    that calls it in a ``with`` block need not return what it returns.
+    The method was not a coroutine and ran when it was called.  So a subclass that calls
+    it in a ``with`` block need not return its result.
     """
 
     @functools.wraps(original)
@@ -158,13 +158,13 @@ def execute(original: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _runs_by_itself(handler_class: Any) -> bool:
-    """Return whether a class has a way to handle requests that is no native coroutine."""
+    """Return whether a class has an ``_execute`` that is not a native coroutine."""
     own = getattr(handler_class, "_execute", None)
     return own is not RequestHandler._execute and not inspect.iscoroutinefunction(own)
 
 
 def execute_delegate(original: Callable[..., Any]) -> Callable[..., Any]:
-    """Let a handler's ``_execute`` return None."""
+    """Accept an ``_execute`` of a handler that returns None."""
 
     @functools.wraps(original)
     def wrapper(self: Any) -> Any:
@@ -178,7 +178,7 @@ def execute_delegate(original: Callable[..., Any]) -> Callable[..., Any]:
 def _make_executing(
     handler_class: Callable[..., Any], *args: Any, **kwargs: Any
 ) -> Any:
-    """Make a handler that returns a Future when it is executed, but for once only."""
+    """Create a handler whose first call of ``_execute`` returns a Future."""
     handler = handler_class(*args, **kwargs)
 
     def run(*args: Any, **kwargs: Any) -> Any:
@@ -194,9 +194,9 @@ def _make_executing(
 
 
 def get_static_file(original: Callable[..., Any]) -> Callable[..., Any]:
-    """Let a subclass that is no coroutine call it and not return what it returns.
+    """Allow a subclass's ``get`` that is not a coroutine to drop the result of this one.
 
-    It answers by itself then, and what it returns is there to be waited for, and no more.
+    The request is answered nevertheless; the returned Future only signals when.
     """
 
     @functools.wraps(original)
@@ -222,7 +222,7 @@ def get_static_file(original: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def flush(original: Callable[..., Any]) -> Callable[..., Any]:
-    """Take a callback, to be called when what was flushed has been written."""
+    """Accept a callback, called when the flushed data is written."""
 
     @functools.wraps(original)
     def wrapper(
@@ -233,7 +233,7 @@ def flush(original: Callable[..., Any]) -> Callable[..., Any]:
         if callback is None:
             return original(self, include_footers)
         connection = self.request.connection
-        # To HEAD, nothing more is written than the headers.
+        # The response to HEAD consists of the headers only.
         if isinstance(connection, HTTP1Connection) and self.request.method != "HEAD":
             call_when_written(connection, callback)
             original(self, include_footers)
@@ -251,7 +251,7 @@ def _if_written(callback: Callable[[], object], written: "Future[None]") -> None
 
 
 def set_status(original: Callable[..., None]) -> Callable[..., None]:
-    """Take a reason that is bytes."""
+    """Accept a reason that is bytes."""
 
     @functools.wraps(original)
     def wrapper(
@@ -263,14 +263,14 @@ def set_status(original: Callable[..., None]) -> Callable[..., None]:
 
 
 def get_error_html(self: RequestHandler, status_code: int, **kwargs: Any) -> str:
-    """Return the page for an error; for classes that have one of their own."""
+    """Return the default error page; subclasses override this."""
     del kwargs
     message = f"{status_code}: {xhtml_escape(self._reason)}"
     return f"<html><title>{message}</title><body>{message}</body></html>"
 
 
 def write_error(original: Callable[..., None]) -> Callable[..., None]:
-    """Use the page of a handler's ``get_error_html``, if its class has that."""
+    """Use the page of a handler's ``get_error_html``, if its class overrides that."""
 
     @functools.wraps(original)
     def wrapper(self: RequestHandler, status_code: int, **kwargs: Any) -> None:
@@ -283,7 +283,7 @@ def write_error(original: Callable[..., None]) -> Callable[..., None]:
             page = own(self, status_code, **kwargs)
         else:
             try:
-                # Pages are made of sys.exc_info(), too.
+                # The method may read sys.exc_info().
                 raise error.with_traceback(traceback)
             except BaseException as exc:
                 page = own(self, status_code, exception=exc, **kwargs)
@@ -295,7 +295,7 @@ def write_error(original: Callable[..., None]) -> Callable[..., None]:
 
 
 def clear_cookie(original: Callable[..., None]) -> Callable[..., None]:
-    """Take the path and the domain by position."""
+    """Accept the path and the domain by position."""
 
     @functools.wraps(original)
     def wrapper(self: RequestHandler, name: str, *args: Any, **kwargs: Any) -> None:
@@ -307,7 +307,7 @@ def clear_cookie(original: Callable[..., None]) -> Callable[..., None]:
 
 
 def clear_all_cookies(original: Callable[..., None]) -> Callable[..., None]:
-    """Take the path and the domain by position."""
+    """Accept the path and the domain by position."""
 
     @functools.wraps(original)
     def wrapper(self: RequestHandler, *args: Any, **kwargs: Any) -> None:
@@ -323,7 +323,7 @@ def _path_and_domain(path: str, domain: str | None = None) -> dict[str, Any]:
 
 
 def cookie_signature(self: RequestHandler, *parts: str | bytes) -> bytes:
-    """Return what Tornado 2.0 signed a cookie with."""
+    """Return a cookie's signature as in Tornado 2.0."""
     self.require_setting("cookie_secret", "secure cookies")
     signature = hmac.new(utf8(self.settings["cookie_secret"]), digestmod=hashlib.sha1)
     for part in parts:

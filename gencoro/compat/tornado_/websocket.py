@@ -43,12 +43,12 @@ __all__ = [
 ]
 
 
-# A handler's attribute, and where its protocol is looked for when the connection has ended.
+# The attribute in which a handler keeps its protocol after the connection has ended.
 _PROTOCOL = "_gencoro_protocol"
 
 
 class ByDefault:
-    """An attribute that is computed, for those who have not set it themselves."""
+    """A computed attribute, which instances and subclasses can set instead."""
 
     def __init__(self, compute: Callable[[Any], Any]) -> None:
         self._compute = compute
@@ -58,7 +58,7 @@ class ByDefault:
 
 
 def _protocol_of(handler: WebSocketHandler) -> WebSocketProtocol | None:
-    """Return a handler's protocol, also when its connection has just been closed."""
+    """Return a handler's protocol, even if its connection has just been closed."""
     last: WebSocketProtocol | None = vars(handler).get(_PROTOCOL, lambda: None)()
     return handler.ws_connection or last
 
@@ -71,7 +71,7 @@ def _stream_of(handler: WebSocketHandler) -> IOStream | None:
 def _remembered_stream(handler: WebSocketHandler) -> IOStream | None:
     found = _stream_of(handler)
     if found is not None:
-        # Who has asked for it while the connection was open may do so afterwards.
+        # A handler that has read it while the connection was open can still do so later.
         vars(handler)["stream"] = found
     return found
 
@@ -88,7 +88,7 @@ client_terminated = ByDefault(_is_client_terminated)
 
 
 def get(original: Callable[..., Any]) -> Callable[..., Any]:
-    """Open the connection also for a subclass's ``get`` that does not await this one."""
+    """Open the connection even if a subclass's ``get`` does not await this one."""
 
     @functools.wraps(original)
     def wrapper(self: WebSocketHandler, *args: Any, **kwargs: Any) -> Any:
@@ -112,14 +112,14 @@ async def _finish_after(
 def _fail(handler: RequestHandler, error: BaseException) -> None:
     try:
         raise error
-    except Exception as exc:  # whatever keeps the connection from being opened
+    except Exception as exc:  # any error while the connection is opened
         handler._handle_request_exception(exc)
     finally:
         del error  # The runner's rule 3.
 
 
 def send_error(self: WebSocketHandler, *args: Any, **kwargs: Any) -> None:
-    """Answer with an error, or close the connection if there is no answering any more."""
+    """Send an error response, or close the connection if it is already a WebSocket."""
     opened = _stream_of(self)
     if opened is None:
         super(WebSocketHandler, self).send_error(*args, **kwargs)
@@ -128,27 +128,27 @@ def send_error(self: WebSocketHandler, *args: Any, **kwargs: Any) -> None:
 
 
 def allow_draft76(self: WebSocketHandler) -> bool:
-    """Return whether a browser of 2010 may connect: never, and nobody asks."""
+    """Return False: the protocol of 2010 is no longer supported."""
     del self
     return False
 
 
 def get_websocket_scheme(self: WebSocketHandler) -> str:
-    """Return ``ws``, or ``wss`` where the connection is encrypted."""
+    """Return ``ws``, or ``wss`` if the connection is encrypted."""
     return "wss" if self.request.protocol == "https" else "ws"
 
 
 def async_callback(
     self: WebSocketHandler, callback: Callable[..., Any], *args: Any, **kwargs: Any
 ) -> Callable[..., Any]:
-    """Bind a function's arguments, and see to it that its error closes the connection."""
+    """Bind a function's arguments, and make its errors close the connection."""
     bound = functools.partial(callback, *args, **kwargs)
 
     @functools.wraps(bound, ())
     def wrapper(*args: Any, **kwargs: Any) -> Any:
         try:
             return bound(*args, **kwargs)
-        except Exception:  # the callback's own
+        except Exception:  # any error of the callback
             self.log_exception(*sys.exc_info())
             protocol = _protocol_of(self)
             if protocol is not None:
@@ -160,13 +160,13 @@ def async_callback(
 def protocol_async_callback(
     self: WebSocketProtocol, callback: Callable[..., Any], *args: Any, **kwargs: Any
 ) -> Callable[..., Any]:
-    """Do as the handler's method of that name does."""
+    """Call the handler's method of the same name."""
     handler: Any = self.handler
     return async_callback(handler, callback, *args, **kwargs)
 
 
 def protocol_init(original: Callable[..., None]) -> Callable[..., None]:
-    """Take the options that Tornado 5 gave to a protocol, and be known to the handler."""
+    """Accept the options of Tornado 5, and register the protocol with the handler."""
 
     @functools.wraps(original)
     def __init__(
@@ -188,7 +188,7 @@ def protocol_init(original: Callable[..., None]) -> Callable[..., None]:
 
 
 def _params_of(handler: Any, compression_options: Any) -> _WebSocketParams:
-    # What the client's end has of them; the server's has them as attributes.
+    # A client connection has `params`; a handler has the values as attributes.
     known = getattr(handler, "params", handler)
     return _WebSocketParams(
         ping_interval=known.ping_interval,
@@ -199,7 +199,7 @@ def _params_of(handler: Any, compression_options: Any) -> _WebSocketParams:
 
 
 def decompressor_init(original: Callable[..., None]) -> Callable[..., None]:
-    """Take the options where the size of messages has its place today."""
+    """Accept the options in the present position of the message size."""
 
     @functools.wraps(original)
     def __init__(
@@ -218,13 +218,13 @@ def decompressor_init(original: Callable[..., None]) -> Callable[..., None]:
 
 
 def apply_mask(self: Any, mask: bytes, data: bytes) -> bytes:
-    """Return data with its mask put on, or taken off."""
+    """Return data masked, or unmasked."""
     del self
     return _websocket_mask(mask, data)
 
 
 def wrap_method(method: Callable[..., Any]) -> Callable[..., None]:
-    """Make a handler's method one that cannot be called on an open connection."""
+    """Make a handler's method raise an error on an open WebSocket."""
 
     @functools.wraps(method)
     def wrapper(self: WebSocketHandler, *args: Any, **kwargs: Any) -> None:
@@ -242,7 +242,7 @@ client_init = taking_io_loop(place=1)
 
 
 def connect(original: Callable[..., Any]) -> Callable[..., Any]:
-    """Take the loop before the callback, which is called with the Future."""
+    """Accept a loop before the callback, which is called with the Future."""
 
     @functools.wraps(original)
     def wrapper(url: Any, *args: Any, **kwargs: Any) -> Any:
@@ -262,10 +262,10 @@ def connect(original: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _has_io_loop(args: tuple[Any, ...]) -> bool:
-    """Return whether a loop, or None for one, stands before what is first today.
+    """Return whether the first argument is a loop, or a None in its position.
 
-    What is first today is the callback, then the time-out, the callback for messages, and
-    the options for compression.
+    Today's parameters are the callback, the timeout, the callback for messages, and the
+    options for compression.
     """
     if not args or args[0] is not None:
         return bool(args) and isinstance(args[0], IOLoop)

@@ -40,12 +40,12 @@ __all__ = [
 ]
 
 
-# Longest wait for what a request has left running, in seconds.
+# The longest wait for tasks that a request has left running, in seconds.
 END_WITHIN_S = 1.0
 
 
 def from_wsgi_str(s: str) -> bytes:
-    """Return the bytes that WSGI has as text.
+    """Return the bytes of a WSGI string.
 
     >>> from_wsgi_str("caf\\xc3\\xa9").decode()
     'café'
@@ -53,13 +53,13 @@ def from_wsgi_str(s: str) -> bytes:
     return s.encode("latin1")
 
 
-# What waits for the client has nothing to wait for: a server calls with the whole request.
+# Always done: a WSGI server passes the whole request, so there is nothing to wait for.
 dummy_future: LegacyFuture[None] = LegacyFuture()
 dummy_future.set_result(None)
 
 
 class WSGIRequestContext:
-    """Where a request comes from."""
+    """The client's address and protocol of a request."""
 
     def __init__(self, remote_ip: str, protocol: str) -> None:
         self.remote_ip = remote_ip
@@ -70,11 +70,11 @@ class WSGIRequestContext:
 
 
 class WSGIConnection(HTTPConnection):
-    """Collects the answer to one request.
+    """Collects the response to one request.
 
     Attributes:
-        is_finished: Whether the answer is complete.
-        error: Why it never will be.
+        is_finished: Whether the response is complete.
+        error: Why it cannot be completed.
         chunks: Its body so far.
     """
 
@@ -93,7 +93,7 @@ class WSGIConnection(HTTPConnection):
         self._bytes_to_come: int | None = None
 
     def set_close_callback(self, callback: Callable[[], object] | None) -> None:
-        """Do nothing: a WSGI server does not tell that a client has gone."""
+        """Do nothing: a WSGI server does not report that a client has disconnected."""
 
     def write_headers(
         self,
@@ -102,7 +102,7 @@ class WSGIConnection(HTTPConnection):
         chunk: bytes | None = None,
         callback: Callable[[], object] | None = None,
     ) -> Any:
-        """Begin the answer."""
+        """Start the response."""
         assert isinstance(start_line, ResponseStartLine)
         if self.method == "HEAD":
             self._bytes_to_come = 0
@@ -118,10 +118,10 @@ class WSGIConnection(HTTPConnection):
         return self.write(chunk or b"", callback)
 
     def write(self, chunk: bytes, callback: Callable[[], object] | None = None) -> Any:
-        """Add to the body.
+        """Add a chunk to the body.
 
         Raises:
-            HTTPOutputError: it is longer than its headers have said.
+            HTTPOutputError: the body is longer than its Content-Length.
         """
         if self._bytes_to_come is not None:
             self._bytes_to_come -= len(chunk)
@@ -133,10 +133,10 @@ class WSGIConnection(HTTPConnection):
         return dummy_future
 
     def finish(self) -> None:
-        """End the answer.
+        """Finish the response.
 
         Raises:
-            HTTPOutputError: the body is shorter than its headers have said.
+            HTTPOutputError: the body is shorter than its Content-Length.
         """
         if self._bytes_to_come:
             self._fail(self._bytes_to_come, "less")
@@ -150,7 +150,7 @@ class WSGIConnection(HTTPConnection):
 
 
 class WSGIAdapter:
-    """Makes a WSGI application of one of Tornado.
+    """Makes a Tornado application callable as a WSGI application.
 
     Args:
         application: A `tornado.web.Application`, or a function that takes a request.
@@ -167,13 +167,13 @@ class WSGIAdapter:
     def __init__(self, application: Callable[[HTTPServerRequest], object]) -> None:
         self._of_tornado = self.application = application
         if isinstance(application, WSGIApplication):
-            # To call it is to call this.
+            # Its own __call__ creates an adapter.
             self.application = functools.partial(Application.__call__, application)
 
     def __call__(
         self, environ: dict[str, Any], start_response: Callable[..., object]
     ) -> Iterable[bytes]:
-        """Answer one request."""
+        """Handle one request."""
         context = WSGIRequestContext(
             environ.get("REMOTE_ADDR", ""), environ["wsgi.url_scheme"]
         )
@@ -182,7 +182,7 @@ class WSGIAdapter:
             request = HTTPServerRequest(
                 connection=connection, **_request_arguments(environ)
             )
-            if not isinstance(self._of_tornado, Application):  # that does it later
+            if not isinstance(self._of_tornado, Application):  # which parses it later
                 request._parse_body()
         except (HTTPInputError, ValueError):
             start_response("400 Bad Request", [("Content-Type", "text/plain")])
@@ -193,8 +193,8 @@ class WSGIAdapter:
             raise connection.error
         if not connection.is_finished:
             raise RuntimeError(
-                f"{request.method} {request.uri} returned without an answer; a WSGI "
-                "server waits for coroutines, but not for callbacks: serve it with "
+                f"{request.method} {request.uri} returned without a response; a WSGI "
+                "server waits for coroutines, but not for callbacks: use "
                 "tornado.httpserver"
             )
         return connection.chunks
@@ -205,31 +205,31 @@ class WSGIAdapter:
         this_task = asyncio.current_task()
         self.application(request)
         while tasks := asyncio.all_tasks() - {this_task}:
-            # First what handles the request, to its end; then what that has started.
+            # First the tasks that handle the request, then those that they have started.
             await asyncio.wait(tasks)
             if connection.is_finished:
                 break
 
 
 class WSGIApplication(Application):
-    """An application of Tornado that is one of WSGI."""
+    """A Tornado application that is a WSGI application too."""
 
     def __call__(  # type: ignore[override]
         self, environ: dict[str, Any], start_response: Callable[..., object]
     ) -> Iterable[bytes]:
-        """Answer one request."""
+        """Handle one request."""
         return WSGIAdapter(self)(environ, start_response)  # type: ignore[arg-type]
 
 
 class _RequestType(type):
-    """Has any request pass for one of WSGI, for the name is another one for it today."""
+    """Makes every HTTPServerRequest an instance: that is the class's name today."""
 
     def __instancecheck__(cls, instance: object) -> bool:
         return isinstance(instance, HTTPServerRequest)
 
 
 class HTTPRequest(HTTPServerRequest, metaclass=_RequestType):
-    """A request; of WSGI's ``environ``, as until Tornado 3, or as in today's."""
+    """A request, created from a WSGI ``environ``, as in Tornado 3, or as today."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         environ = kwargs.get("environ", args[0] if args else None)
@@ -246,11 +246,11 @@ _OF_BODY = ("CONTENT_LENGTH", "CONTENT_TYPE")
 
 
 def _request_arguments(environ: dict[str, Any]) -> dict[str, Any]:
-    """Return what makes a request of WSGI's ``environ``; its body is read.
+    """Return the arguments of a request for a WSGI ``environ``, and read its body.
 
     Raises:
-        HTTPInputError: a header is none.
-        ValueError: the length of the body is no number.
+        HTTPInputError: a header is invalid.
+        ValueError: the length of the body is not a number.
     """
     path = environ.get("SCRIPT_NAME", "") + environ.get("PATH_INFO", "")
     uri = urllib.parse.quote(from_wsgi_str(path))
@@ -259,7 +259,7 @@ def _request_arguments(environ: dict[str, Any]) -> dict[str, Any]:
     headers = HTTPHeaders()
     for key, value in environ.items():
         name = key.removeprefix("HTTP_")
-        # The length and the type are the server's to tell, and never a client's.
+        # The length and the type come from the server, and never from a client's header.
         if value and (key in _OF_BODY or (name != key and name not in _OF_BODY)):
             headers.add(name.replace("_", "-"), value)
     if "Host" not in headers:
@@ -274,7 +274,7 @@ def _request_arguments(environ: dict[str, Any]) -> dict[str, Any]:
 
 @contextlib.contextmanager
 def _own_loop() -> Iterator[asyncio.AbstractEventLoop]:
-    """Have a new event loop for a while, also where one is running."""
+    """Use a new event loop in a ``with`` block, even while another one is running."""
     running = asyncio._get_running_loop()
     task = None if running is None else asyncio.current_task()
     loop = asyncio.new_event_loop()
@@ -302,7 +302,7 @@ def _end_tasks(loop: asyncio.AbstractEventLoop) -> None:
 
 
 def environ(original: Any) -> Callable[..., dict[str, Any]]:
-    """Make a method one that can be called on the class, with the request alone."""
+    """Allow a method to be called on the class, with only the request."""
 
     @functools.wraps(original)
     def wrapper(self: Any, request: HTTPServerRequest | None = None) -> dict[str, Any]:
