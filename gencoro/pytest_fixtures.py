@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-# Who does not use them pays for no import of Tornado: the functions import it.
+# The functions import Tornado, so that test suites without these fixtures do not.
 if TYPE_CHECKING:
     from tornado.httpclient import AsyncHTTPClient
     from tornado.httpserver import HTTPServer
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 
 __all__ = ["FIXTURES"]
 
-# So many seconds the connections of a server have to be closed.
+# The time limit for closing the connections of a server, in seconds.
 CLOSING_S = 5.0
 
 APP_IS_MISSING = """\
-http_server needs a fixture `app`, which returns the application to be served.  Write it
-in the test module, or in conftest.py:
+http_server needs a fixture `app`, which returns the application to serve.  Define it in
+the test module or in conftest.py:
 
     @pytest.fixture
     def app():
@@ -34,14 +34,14 @@ in the test module, or in conftest.py:
 
 
 def virtual_clock() -> "VirtualClock":
-    """Let the test's loop live in virtual time: sleeping for an hour takes no time."""
+    """Run the test's loop in virtual time: sleeping for an hour takes no time."""
     from gencoro.virtual_clock import VirtualClock
 
     return VirtualClock()
 
 
 def io_loop(request: pytest.FixtureRequest) -> "Iterator[IOLoop]":
-    """Return a new IOLoop, current for the time of the test."""
+    """Return a new IOLoop, which is current during the test."""
     from gencoro.testrun import new_io_loop
 
     if "virtual_clock" in request.fixturenames:
@@ -55,7 +55,7 @@ def io_loop(request: pytest.FixtureRequest) -> "Iterator[IOLoop]":
 def http_server(
     request: pytest.FixtureRequest, io_loop: "IOLoop"
 ) -> "Iterator[HTTPServer]":
-    """Serve what the fixture `app` returns, on a free port of 127.0.0.1."""
+    """Serve the application of the fixture `app` on a free port of 127.0.0.1."""
     from tornado.httpserver import HTTPServer
     from tornado.testing import bind_unused_port
 
@@ -83,7 +83,7 @@ def http_client(io_loop: "IOLoop") -> "Iterator[AsyncHTTPClient]":
 
 def http_port(http_server: "HTTPServer") -> int:
     """Return the port of `http_server`."""
-    # Asked of the server, so that it is true of one that a test or a plugin made.
+    # Read from the server, which a test or another plugin may have created.
     listening = next(iter(http_server._sockets.values()))
     port: int = listening.getsockname()[1]
     return port
@@ -95,11 +95,11 @@ def http_server_port(http_port: int) -> int:
 
 
 def base_url(http_port: int) -> str:
-    """Return the URL of `http_server`, without a slash at its end."""
+    """Return the URL of `http_server`, without a trailing slash."""
     return f"http://127.0.0.1:{http_port}"
 
 
-# Those that the plugin offers.
+# The fixtures that the plugin offers.
 FIXTURES = (
     base_url,
     http_client,

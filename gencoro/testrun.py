@@ -140,21 +140,21 @@ class _Test:
         return future.exception() is exc
 
     def start(self) -> Any:
-        # The time begins before the body does, which may run long before it waits.
+        # Start the timer before the body, which may run for long before it waits.
         if self.timeout:
             self.call_later(self.timeout, self.time_out)
-        begun = self.start_body()
-        if begun is None:
+        started = self.start_body()
+        if started is None:
             raise TypeError(
-                "the test has returned None, so nobody can wait for its end; decorate it "
-                "with @gen.coroutine in place of @gen.engine"
+                "the test returned None, so its end cannot be waited for; decorate it with "
+                "@gen.coroutine instead of @gen.engine"
             )
-        self.future = convert_yielded(begun)
+        self.future = convert_yielded(started)
         return self.future
 
     def call_later(self, seconds: float, callback: Callable[[], object]) -> None:
         loop = self.io_loop.asyncio_loop
-        # An hour of virtual time is no reason to stop a test.
+        # Timeouts are in real time: a test may take an hour of virtual time.
         if isinstance(loop, VirtualLoop):
             timer = loop.call_later_really(seconds, callback)
         else:
@@ -178,8 +178,8 @@ class _Test:
         self.end_with(error)
 
     def end_with(self, error: Exception) -> "Future[Any]":
-        """Make the test end with an error, raised where it is stuck if that can be."""
-        assert self.future is not None, "it has begun"
+        """Make the test end with an error, raised where it is stuck if possible."""
+        assert self.future is not None, "the test has started"
         self.error = error
         if _throw_in(self.future, error):
             self.was_thrown = True
@@ -190,7 +190,7 @@ class _Test:
         return self.future
 
     def cancel(self) -> None:
-        assert self.future is not None, "it has begun"
+        assert self.future is not None, "the test has started"
         self.call_later(CLEAN_UP_S, self.io_loop.stop)
         self.future.cancel()
 
@@ -198,8 +198,8 @@ class _Test:
 def _throw_in(test: "Future[Any]", error: Exception) -> bool:
     """Raise an error at the ``yield`` where a test is stuck.
 
-    Returns False, and does nothing, if the innermost coroutine is a native one, into
-    which nothing can be thrown, or cannot be told.
+    Returns False, and does nothing, if the innermost coroutine is a native one, which
+    cannot be thrown into, or is unknown.
     """
     way = list(wait_chain(test))
     while way and runner_of(way[-1]) is None:
@@ -209,7 +209,7 @@ def _throw_in(test: "Future[Any]", error: Exception) -> bool:
         return False
     for waiting, innermost in itertools.pairwise(way):
         if isinstance(waiting, MultiFuture):
-            # It hands on the error of one when all the others have ended.
+            # It passes on the error of one child when all others have ended.
             for child in waiting.children:
                 if child is not innermost:
                     child.cancel()
@@ -220,17 +220,17 @@ def _throw_in(test: "Future[Any]", error: Exception) -> bool:
 
 @contextlib.contextmanager
 def new_io_loop(asyncio_loop: asyncio.AbstractEventLoop) -> Iterator[IOLoop]:
-    """Have an IOLoop on a new asyncio loop, current until the end, and then closed.
+    """Create an IOLoop on a new asyncio loop, which is current until it is closed.
 
-    Whatever still runs then is cancelled and may clean up, as by ``IOLoop.close``; native
-    coroutines are, too.
+    At the end everything that still runs is cancelled and may clean up, as by
+    ``IOLoop.close``; this includes native coroutines.
 
     >>> with new_io_loop(asyncio.new_event_loop()) as io_loop:
     ...     io_loop.run_sync(lambda: asyncio.sleep(0.001, "rested"))
     'rested'
     """
-    # Not made current by Tornado: it would ask asyncio for the one before, and asyncio
-    # may make one then, which nobody closes.
+    # Not made current by Tornado: it would ask asyncio for the previous loop, and asyncio
+    # might create one, which would never be closed.
     io_loop = IOLoop(asyncio_loop=asyncio_loop, make_current=False)
     asyncio.set_event_loop(asyncio_loop)
     try:
@@ -238,7 +238,7 @@ def new_io_loop(asyncio_loop: asyncio.AbstractEventLoop) -> Iterator[IOLoop]:
     finally:
         try:
             if not asyncio_loop.is_closed():
-                # All that still run, whoever began them.
+                # All tasks that still run, including those of other code.
                 held_tasks(asyncio_loop).update(asyncio.all_tasks(asyncio_loop))
                 io_loop.close(all_fds=True)
         finally:

@@ -476,7 +476,7 @@ def test_engine_that_nobody_could_wait_for_is_refused():
         raise AssertionError("nobody would hear of this")
 
     with pytest.raises(
-        TypeError, match=r"with @gen\.coroutine in place of @gen\.engine"
+        TypeError, match=r"with @gen\.coroutine instead of @gen\.engine"
     ):
         test()
 
