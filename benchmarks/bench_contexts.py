@@ -1,13 +1,13 @@
-"""What stack contexts cost those who use none, and what a callback within them costs.
+"""The cost of stack contexts: for programs without them, and for a callback inside them.
 
-Rows are operations; columns are how far a program has gone into legacy code::
+Rows are operations; columns are how much legacy code a program uses::
 
-    plain     nothing of gencoro.legacy is loaded
+    plain     gencoro.legacy is not loaded
     loaded    it is loaded, and no context was ever entered
-    begun     a context was entered once, elsewhere; the operation runs in none
-    within    the operation runs within contexts
+    begun     a context was entered once, elsewhere; the operation runs outside of it
+    within    the operation runs inside contexts
 
-A program cannot go back, so each column is a process of its own; they take turns.  The
+A program cannot go back, so each column runs in its own process; they take turns.  The
 ratios to "plain" come first, then microseconds of CPU.
 
     python benchmarks/bench_contexts.py [--rounds 9]
@@ -29,8 +29,8 @@ from gencoro.ioloop import IOLoop
 
 COLUMNS = ("plain", "loaded", "begun", "within")
 
-# Operations of one sample, and of how many samples the quickest counts: whatever else the
-# machine does makes some of them slower, and none quicker.
+# Operations in one sample, and the number of samples.  The fastest sample counts: other
+# load on the machine makes some samples slower, and none faster.
 TIMES = {"ready": 5000, "once": 1000, "switch": 3000, "many": 20, "callback": 3000}
 TITLES = {
     "ready": "coroutine that never waits",
@@ -41,12 +41,12 @@ TITLES = {
 }
 SAMPLES = 7
 
-# How many contexts a callback is within, and how many were left on the way to it.
+# The number of contexts around a callback, and of contexts exited before it.
 CHAINS = (1, 100, 10_000)
 
 
 def operations(io_loop):
-    """Return each operation: a function of how often, to be awaited."""
+    """Return the operations: functions of the repeat count, whose results are awaited."""
     shapes = shapes_of("gencoro", io_loop.asyncio_loop)
     named = {name: shapes[name] for name in TIMES if name != "callback"}
     return {**named, "callback": lambda times: call_back(io_loop, times)}
@@ -70,7 +70,7 @@ def cost_us(io_loop, operation, times):
 
 
 def contexts_of(column):
-    """Go as far as the column says; return the contexts that it measures within."""
+    """Prepare the process for a column; return the contexts in which it measures."""
     if column == "plain":
         return []
     warnings.simplefilter("ignore", DeprecationWarning)
@@ -102,7 +102,7 @@ def measure_column(column):
 
 
 def measure_chains():
-    """Return what a wrapped call costs, by what its chain consists of and its length."""
+    """Return the cost of a wrapped call by the kind and the length of its chain."""
     warnings.simplefilter("ignore", DeprecationWarning)
     from gencoro.stack_context import ExceptionStackContext, wrap
 
@@ -131,7 +131,7 @@ def call_us(call, times=20_000):
 
 
 def measure(rounds):
-    """Measure every column once in each round, there and back."""
+    """Measure every column once per round; every other round in reverse order."""
     figures = []
     for number in range(rounds):
         order = COLUMNS if number % 2 else COLUMNS[::-1]

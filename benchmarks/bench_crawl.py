@@ -1,21 +1,21 @@
-"""What a fetch and a crawl cost: CPU, beside other clients and other crawlers.
+"""The CPU cost of a fetch and of a crawl, compared with other clients and crawlers.
 
-Serves a tree of small pages by nginx and has each competitor fetch, or discover and
-fetch, all of them, each in a process of its own, in turn and round after round:
+nginx serves a tree of small pages.  Each competitor fetches, or discovers and fetches, all
+of them in its own process, in interleaved rounds:
 
-    fetch   the URLs are known: the client, and next to nothing else
-    crawl   from the first page on by its links; ours keeps its frontier on disk, and
-            on request an archive and an index
+    fetch   the URLs are known: little more than the client
+    crawl   from the first page by its links; ours keeps its frontier on disk, and
+            optionally an archive and an index
 
     python benchmarks/bench_crawl.py [--pages 10000] [--rounds 3] [--peers DIR]
     python benchmarks/bench_crawl.py --quick
     python benchmarks/bench_crawl.py --memory
     python benchmarks/bench_crawl.py --check
 
-The figures are user + system time of the competitor's whole process; nginx does not
-count.  What the same command takes for a single page, which is starting up, is measured
-each time and taken off.  Nobody's own count is believed: nginx's log says what was
-fetched.  Needs Linux and nginx (Debian: nginx-light); wget2 is a package of its own.
+The figures are the user + system time of the competitor's whole process, without nginx.
+The start-up time is measured each time with a single page and subtracted.  Fetched pages
+are counted in nginx's log, and not by the competitors.  Needs Linux and nginx (Debian:
+nginx-light); wget2 is a separate package.
 """
 
 import argparse
@@ -35,7 +35,7 @@ HEADING_BY_TABLE = {
     "crawl": "CPU of a page of a whole crawl",
 }
 
-# The least that a peer's figure must be of ours.
+# The minimum ratio of a peer's figure to ours.
 BARS = {
     "fetch:curl": 2.0,
     "fetch:simple": 5.0,
@@ -43,7 +43,7 @@ BARS = {
     "crawl:wget2-files": 1 / 1.5,
 }
 
-# The most milliseconds that a page may take us.
+# Our maximum time for one page, in milliseconds.
 BARS_MS = {"crawl:both": 0.8}
 
 MEMORY_PAGES = 20_000
@@ -51,7 +51,7 @@ MEMORY_BAR_MB = 150.0
 
 
 def compare(competitors, arguments):
-    """Measure, print the tables; return sentences on what is short."""
+    """Measure and print the tables; return a sentence for each bar that is missed."""
     with served_site(arguments.pages) as site:
         figures, remarks = measure(
             competitors, site, arguments.rounds, arguments.concurrency
@@ -91,7 +91,7 @@ def row_text(label, *cells):
 
 
 def print_crawl_by_fetch(figures):
-    """Print how many times the fetching alone our crawl takes, by the same client."""
+    """Print the ratio of our crawl to fetching alone with the same client."""
     for crawl in ("crawl:gencoro", "crawl:curl", "crawl:simple"):
         if crawl in figures:
             fetch = "fetch:" + json.loads(figures[crawl].outputs[0])["client"]
@@ -100,7 +100,7 @@ def print_crawl_by_fetch(figures):
 
 
 def conditions(arguments, site):
-    """Return a sentence that says what the figures are of."""
+    """Return a sentence that describes the conditions of the measurement."""
     machine = f"{platform.system()} on {platform.machine()}, {os.cpu_count()} cores"
     return (
         f"{arguments.pages} pages of {site.size // site.pages} bytes, "
@@ -110,7 +110,7 @@ def conditions(arguments, site):
 
 
 def shortfalls(figures):
-    """Return a sentence for each bar that is not reached, or was not measured."""
+    """Return a sentence for each bar that is missed or was not measured."""
     sentences = []
     for peer, bar in BARS.items():
         ours = OURS_BY_TABLE[peer.partition(":")[0]]
@@ -127,7 +127,7 @@ def shortfalls(figures):
 
 
 def measure_memory(competitors, concurrency):
-    """Crawl a larger site once; print our memory; return sentences on what is short."""
+    """Crawl a larger site once, print our memory, and return sentences on missed bars."""
     found = [one for one in competitors if one.name == OURS_BY_TABLE["crawl"]]
     if not found:
         return ["memory: not measured"]

@@ -1,18 +1,17 @@
-"""What the dashboard costs a crawl: CPU, and the time that the crawl takes.
+"""The cost of the dashboard for a crawl: CPU, and the duration of the crawl.
 
-Crawls a tree of small pages from nginx, with archive and index, each time in a process of
-its own, in turn and round after round:
+Crawls a tree of small pages from nginx, with archive and index, each time in a new
+process, in interleaved rounds:
 
-    alone    nobody looks on
-    watched  with the dashboard, and a page that is open
-    dead     the same, and a second browser that never reads what it is sent
+    alone    without the dashboard
+    watched  with the dashboard and an open page
+    dead     the same, and a second browser that never reads its data
 
     python benchmarks/bench_dashboard.py [--pages 10000] [--rounds 9]
     python benchmarks/bench_dashboard.py --quick
     python benchmarks/bench_dashboard.py --check
 
-Figures of one round belong together: only they are divided by each other.  Needs Linux
-and nginx (Debian: nginx-light).
+Ratios are computed within one round only.  Needs Linux and nginx (Debian: nginx-light).
 """
 
 import argparse
@@ -33,14 +32,14 @@ OPTIONS_BY_CASE = {
     "dead": ["--dashboard", "--viewers=1", "--dead=1"],
 }
 
-# The most that a figure may be of the same figure of a crawl alone.
+# The maximum ratio of a figure to that of a crawl alone.
 BARS = {"cpu_s": 1.03, "took_s": 1.03}
 
 
 def measure(site, rounds, concurrency):
-    """Return a report of each case from each round.
+    """Return the reports of each case, one per round.
 
-    Every other round goes backwards, so that what the machine does meanwhile meets all.
+    Every other round runs in reverse order, so that other load affects all cases alike.
     """
     reports_by_case = {case: [] for case in OPTIONS_BY_CASE}
     for number in range(rounds):
@@ -55,7 +54,7 @@ def measure(site, rounds, concurrency):
 
 
 def ratio(reports_by_case, case, figure):
-    """Return the median of the rounds' ratios to the crawl alone."""
+    """Return the median over the rounds of the ratio to the crawl alone."""
     pairs = zip(reports_by_case[case], reports_by_case["alone"], strict=True)
     return statistics.median(one[figure] / alone[figure] for one, alone in pairs)
 
@@ -72,7 +71,7 @@ def show(reports_by_case):
 
 
 def shortfalls(reports_by_case):
-    """Return a sentence for each bar that is not reached."""
+    """Return a sentence for each bar that is missed."""
     return [
         f"{case}: {figure} is {found:.3f} of a crawl alone, the bar is {bar:.2f}"
         for case in ("watched", "dead")

@@ -1,21 +1,21 @@
-"""Coroutines, or a thread for each fetch: what either takes where servers are slow.
+"""The cost of coroutines and of a thread for each fetch when servers are slow.
 
 The comparison of the chapter "A Web Crawler With asyncio Coroutines" (500 Lines or
-Less), by our two fetchers and by plain threads.  A server on loopback answers each
-request after a while, as the Web does; each competitor fetches the same pages from it,
-in a process of its own, in turn and round after round:
+Less), with our two fetchers and with plain threads.  A server on loopback delays each
+response, as on the Web; each competitor fetches the same pages from it in its own process,
+in interleaved rounds:
 
     pooled    our AsyncHTTPClient, coroutines in one thread
     requests  our fetcher over requests: coroutines that wait for a pool of threads
-    threads   requests and a pool of threads, a session in each, and nothing of ours
+    threads   requests and a pool of threads with a session each, and none of our code
 
     python benchmarks/bench_fetchers.py [--pages 1000] [--rounds 5] [--latency 0.03]
     python benchmarks/bench_fetchers.py --quick
 
 Wall time is from the first request to the last byte; CPU is user + system time of the
-whole process, and memory the most it ever had.  What the same command takes for a
-single page is measured each time and taken off.  The server's count says what was
-fetched.  Needs Linux, and requests.
+whole process, and memory its peak.  The cost of a single page with the same command is
+measured each time and subtracted.  Fetched pages are counted by the server.  Needs Linux
+and requests.
 """
 
 import argparse
@@ -44,7 +44,7 @@ ANSWER = (
 
 
 class Figures(NamedTuple):
-    """Of one competitor at one concurrency, one of each round."""
+    """The figures of one competitor at one concurrency, one per round."""
 
     wall_s: list[float]
     cpu_ms: list[float]
@@ -53,11 +53,11 @@ class Figures(NamedTuple):
 
 
 class SlowServer:
-    """Answers each request after a while, on a thread of its own.
+    """A server on its own thread that delays each response.
 
     Attributes:
-        url: Where the pages begin.
-        requests: How many there were.
+        url: The prefix of the pages' URLs.
+        requests: The number of requests so far.
     """
 
     def __init__(self, latency_s):
@@ -109,7 +109,7 @@ class _Answering(asyncio.Protocol):
 def measure(server, arguments):
     """Return figures by competitor and concurrency.
 
-    Every other round goes backwards, so that what the machine does meanwhile meets all.
+    Every other round runs in reverse order, so that other load affects all alike.
     """
     cells = [(who, n) for n in arguments.concurrency for who in COMPETITORS]
     figures = {cell: Figures([], [], [], []) for cell in cells}
@@ -137,12 +137,12 @@ def measure_once(server, who, concurrency, pages):
     return ran, report["wall_s"]
 
 
-# What a competitor does, in its own process.
+# The competitors, each in its own process.
 
 
 def fetch_as(who, url, concurrency, pages):
-    """Fetch the pages; print how long it took and how many bytes they were."""
-    # As bench_crawl does, each imports no more than it needs.
+    """Fetch the pages; print the time and the number of bytes."""
+    # As in bench_crawl, each competitor imports only what it needs.
     fetch_all = fetch_by_threads if who == "threads" else fetch_by_coroutines
     urls = [f"{url}{number}" for number in range(pages)]
     wall_s, size = fetch_all(who, urls, concurrency)
@@ -185,7 +185,7 @@ def fetch_by_threads(_who, urls, concurrency):
     def fetch(url):
         if not hasattr(of_this_thread, "session"):
             of_this_thread.session = requests.Session()
-            # Which would look for a proxy in the environment for each request.
+            # Otherwise each request looks for a proxy in the environment.
             of_this_thread.session.trust_env = False
         response = of_this_thread.session.get(
             url, timeout=(20, 60), allow_redirects=False
@@ -226,7 +226,7 @@ def row_text(label, *cells):
 
 
 def ratio(figures, who, concurrency, name):
-    """Return the median of the rounds' ratios: one's figure by ours."""
+    """Return the median over the rounds of the ratio of a competitor's figure to ours."""
     theirs = getattr(figures[who, concurrency], name)
     ours = getattr(figures[OURS, concurrency], name)
     return statistics.median(a / b for a, b in zip(theirs, ours, strict=True))

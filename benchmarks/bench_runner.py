@@ -1,12 +1,12 @@
-"""What a coroutine costs: beside tornado.gen, inlineCallbacks, asyncio, and the floor.
+"""The cost of a coroutine, compared with tornado.gen, inlineCallbacks, asyncio and a floor.
 
-Runs the same work by each of them in one process, in turn and round after round, and
-prints microseconds (and bytes) with how many times gencoro's each of them is.
+Runs the same work with each of them in one process, in interleaved rounds, and prints
+microseconds (and bytes), with the ratio to gencoro.
 
     python benchmarks/bench_runner.py [--rounds 25] [--quick] [--write]
     python benchmarks/bench_runner.py --check
 
-The floor is what nobody who writes in Python can avoid.
+The floor is the minimum for an implementation in Python.
 """
 
 import argparse
@@ -26,7 +26,7 @@ from measuring import (
 from peers import LOOP_FACTORIES, PEERS, TITLES, absent, versions
 from report import as_picture, as_tables, as_text
 
-# The least that a peer's figure must be of gencoro's, by shape and peer.
+# The minimum ratio of a peer's figure to gencoro's, by shape and peer.
 BARS = {
     "ready": {"tornado": 1.5},
     "once": {"tornado": 1.5, "task": 1.2},
@@ -36,7 +36,7 @@ BARS = {
     "error": {"tornado": 1.0},
     "suspended": {"task": 1.0},
 }
-# The same for the median over the times above.
+# The minimum median of these ratios, for the rows in microseconds.
 MEDIAN_BARS = {"tornado": 1.8}
 
 SHAPE_ROWS = (
@@ -72,7 +72,7 @@ def measured_rows():
 def measure(rows, peers, rounds):
     results = measure_time([row for row in rows if row.unit == "us"], peers, rounds)
     if MEMORY_ROW in rows:
-        # A plain await suspends its Task, which is measured.
+        # A plain await suspends its Task, which is measured already.
         suspending = [peer for peer in peers if peer != "await"]
         results.replace(measure_memory(MEMORY_ROW, suspending, __file__))
     return results
@@ -102,7 +102,7 @@ def rows_with_bars(rows):
 
 
 def conditions(rounds):
-    """Return sentences that say what the figures are of."""
+    """Return sentences that describe the conditions of the measurement."""
     machine = f"{platform.system()} on {platform.machine()}, {os.cpu_count()} cores"
     sentences = [f"Medians of {rounds} rounds; {', '.join(versions())}; {machine}."]
     if not can_measure_memory():
@@ -111,7 +111,7 @@ def conditions(rounds):
 
 
 def check(rounds):
-    """Return a sentence for each bar that is not reached, measured twice."""
+    """Return a sentence for each bar that is missed in two measurements."""
     rows = [
         row for row in measured_rows() if row.shape in BARS and row.loop != "uvloop"
     ]
@@ -119,7 +119,7 @@ def check(rounds):
     results = measure(rows, peers, rounds)
     short = [row for row in rows if shortfalls(results, [row])]
     if short or median_shortfalls(results, rows):
-        # Noise does not come twice at the same place; a slower gencoro does.
+        # Noise does not recur in the same row, but a slower gencoro does.
         results.replace(measure(short or rows, peers, 2 * rounds))
     print(as_text(results, rows, peers))
     return shortfalls(results, rows) + median_shortfalls(results, rows)

@@ -1,7 +1,7 @@
-"""A picture of ratios: horizontal bars across a line at 1, as SVG.
+"""A bar chart of ratios as SVG: horizontal bars and a line at 1.
 
-Pure: figures in, text out.  The picture has a ground of its own, because a page can be
-dark where the system is light, and a picture can only ask the system.
+Pure: figures in, text out.  The chart has its own background: a page can be dark although
+the system is light, and an SVG image can only query the system's setting.
 """
 
 import math
@@ -19,7 +19,7 @@ BAR_STEP = 13
 GROUP_GAP = 17
 HEAD_HEIGHT = 122
 FOOT_HEIGHT = 58
-# Of a character of the legend, on average: nobody can ask how wide a font is.
+# The average width of a character in the legend; SVG cannot measure text.
 CHARACTER_WIDTH = 6.6
 LEGEND_GAP = 30
 VALUE_GAP = 6
@@ -53,7 +53,7 @@ class Group(NamedTuple):
     """Bars that belong together, in the order of the legend.
 
     Attributes:
-        ratios: By the name of the series; 1 is the line.
+        ratios: The ratios by name of the series; 1 is the line.
     """
 
     label: str
@@ -61,7 +61,7 @@ class Group(NamedTuple):
 
 
 class Scale:
-    """From ratios to places in the picture."""
+    """Maps ratios to coordinates."""
 
     def __init__(self, greatest):
         self.end = math.ceil(greatest * 2) / 2
@@ -80,8 +80,8 @@ def bar_chart(title, one, groups, note):
     """Return an SVG document.
 
     Args:
-        one: The name of what every ratio is in.
-        note: Said at the foot.
+        one: The name of the unit of the ratios.
+        note: The text at the bottom.
     """
     series = list(dict.fromkeys(name for group in groups for name in group.ratios))
     scale = Scale(max(ratio for group in groups for ratio in group.ratios.values()))
@@ -119,7 +119,7 @@ def document(title, description, height, parts):
 
 
 def described(one, groups):
-    """Return what the picture shows, for those who do not see it."""
+    """Return a description of the chart, for screen readers."""
     sentences = [f"Bars of how many times as much as {one} each takes."]
     for group in groups:
         ratios = ", ".join(f"{name} {r:.2f}" for name, r in group.ratios.items())
@@ -188,7 +188,7 @@ def group_svg(group, series, scale, top):
 
 
 def beside(end, scale):
-    """Return where the value of a bar begins: behind its end, but not across the line."""
+    """Return the position of a bar's value: after its end, but not across the line."""
     line = scale.x(1)
     if end <= line < end + VALUE_WIDTH - VALUE_GAP:
         return line + VALUE_GAP

@@ -1,7 +1,7 @@
-"""Who fetches and crawls, and where each of them is found: ours, PyPI's, Debian's.
+"""The competitors of the crawl benchmark: ours, and those from PyPI and Debian.
 
-A script of `crawl_peers` is what a user of its library would write, for the first
-Python that has the library; nobody needs to be installed but us.
+A script of `crawl_peers` is what a user of its library would write.  It runs on the first
+Python that has the library; all competitors except ours are optional.
 """
 
 import shutil
@@ -20,11 +20,11 @@ class Candidate(NamedTuple):
     """A competitor that may be installed or not.
 
     Attributes:
-        name: The table it belongs to, and its own name in it.
+        name: Its table, and its name in the table.
         command: Its script or program and the arguments, where ``{start}`` stands for
-            the first URL and ``{concurrency}`` for the fetches at once.
-        package: What is asked for its version; empty for a program.
-        needs: What Python must be able to import for it.
+            the first URL and ``{concurrency}`` for the number of concurrent fetches.
+        package: The package whose version is shown; empty for a program.
+        needs: The modules that its Python must have.
     """
 
     name: str
@@ -52,7 +52,7 @@ def peer_crawl(package, title):
 
 
 def wget2(name, title, *options):
-    # Without the user's own settings, and leaving nothing in the user's home.
+    # Without the user's settings, and without files in the user's home.
     fixed = ("--quiet", "--no-config", "--no-hsts", "--no-robots", "-r", "-l", "inf")
     threads = "--max-threads={concurrency}"
     return Candidate(name, title, ("wget2", *fixed, threads, *options, "{start}"))
@@ -82,7 +82,7 @@ CANDIDATES = (
     ),
     our_crawl("simple", "  by simple", "--client=simple", package="tornado"),
     peer_crawl("aiohttp", "aiohttp + lexbor"),
-    # It makes no file: the cheapest of what it offers.
+    # It writes no files, which is its cheapest mode.
     wget2("crawl:wget2", "wget2, keeps nothing", "--delete-after"),
     wget2("crawl:wget2-files", "wget2, keeps files"),
     peer_crawl("scrapy", "Scrapy + lexbor"),
@@ -90,7 +90,7 @@ CANDIDATES = (
 
 
 class Competitor(NamedTuple):
-    """One who is there: the candidate's name, its title with a version, its command."""
+    """An installed competitor: its name, its title with a version, and its command."""
 
     name: str
     title: str
@@ -103,7 +103,7 @@ class Competitor(NamedTuple):
 
 
 def install_peers(directory):
-    """Make a virtual environment for the peers, unless it is there; return its Python."""
+    """Create a virtual environment for the peers, unless it exists; return its Python."""
     python = Path(directory).resolve() / "bin" / "python"
     if not python.exists():
         subprocess.check_call([sys.executable, "-m", "venv", directory])
@@ -112,10 +112,10 @@ def install_peers(directory):
 
 
 def find_competitors(candidates, pythons):
-    """Return who is there, and a sentence for each one who is not.
+    """Return the installed competitors, and a sentence for each missing one.
 
     Args:
-        pythons: Interpreters, of which the first that has the modules is taken.
+        pythons: Interpreters; the first one that has the modules is used.
     """
     present, absent = [], []
     for candidate in candidates:

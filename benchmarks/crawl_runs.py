@@ -1,8 +1,7 @@
-"""How it is measured: CPU of whole processes, in interleaved rounds.
+"""Measures the CPU time of whole processes in interleaved rounds.
 
-Rule: all that a process takes counts, its threads and children too.  What the same
-command takes for a single page, which is starting up, is measured beside it and taken
-off.  Figures of one round belong together: only they are divided by each other.
+Rule: the time of a process includes its threads and children.  The start-up time is
+measured with a single page and subtracted.  Ratios are computed within one round only.
 """
 
 import os
@@ -16,17 +15,17 @@ from crawl_site import ALONE_PATH
 
 __all__ = ["Figures", "Run", "measure", "ratio", "run"]
 
-# The slowest run takes a fifth of it.
+# Five times the duration of the slowest run.
 LIMIT_S = 200.0
 
 
 class Run(NamedTuple):
-    """What one process took.
+    """The resource usage and output of one process.
 
     Attributes:
-        cpu_s: User and system time, of all its threads and of children it waited for.
-        peak_rss_mb: At least what this process had when it started the other.
-        output: What it printed.
+        cpu_s: User and system time of all its threads, and of children it waited for.
+        peak_rss_mb: Its peak memory; at least that of this process when it started it.
+        output: Its standard output.
     """
 
     cpu_s: float
@@ -35,7 +34,7 @@ class Run(NamedTuple):
 
 
 class Figures(NamedTuple):
-    """Of one competitor, one of each round."""
+    """The figures of one competitor, one per round."""
 
     cpu_ms: list[float]
     startup_ms: list[float]
@@ -44,13 +43,13 @@ class Figures(NamedTuple):
 
 
 def run(command, lines=()):
-    """Run a command to its end, in a directory that is gone afterwards.
+    """Run a command to its end in a temporary directory.
 
     Args:
-        lines: What it reads from stdin.
+        lines: Its standard input.
 
     Raises:
-        subprocess.CalledProcessError: it failed, or had to be killed.
+        subprocess.CalledProcessError: it failed or had to be killed.
     """
     with (
         tempfile.TemporaryDirectory() as directory,
@@ -65,17 +64,17 @@ def run(command, lines=()):
             raise subprocess.CalledProcessError(process.returncode, command)
         stdout.seek(0)
         cpu_s = usage.ru_utime + usage.ru_stime
-        # Linux counts it in KiB.
+        # The unit is KiB on Linux.
         return Run(cpu_s, usage.ru_maxrss * 1024 / 1e6, stdout.read())
 
 
 def wait(process):
-    """Wait for the end of a process, by force if it takes too long; return its usage."""
+    """Wait for a process, kill it if it takes too long, and return its usage."""
     killer = threading.Timer(LIMIT_S, process.kill)
     killer.start()
     try:
         _, status, usage = os.wait4(process.pid, 0)
-    except BaseException:  # interrupted: nothing must be left
+    except BaseException:  # interrupted: leave no process behind
         process.kill()
         process.wait()
         raise
@@ -86,10 +85,10 @@ def wait(process):
 
 
 def measure(competitors, site, rounds, concurrency):
-    """Return figures by name, and sentences on what did not go as it should.
+    """Return figures by name, and a sentence for each problem.
 
-    Every other round goes backwards, so that what one leaves to the next, and what the
-    machine does meanwhile, meets all of them.  Who fails is left out from then on.
+    Every other round runs in reverse order, so that other load, and effects of one run on
+    the next, affect all alike.  A competitor that fails is left out of later rounds.
     """
     figures_by_name = {name: Figures([], [], [], []) for name, *_ in competitors}
     remarks = {}
@@ -111,7 +110,7 @@ def measure(competitors, site, rounds, concurrency):
 
 
 def measure_once(competitor, site, concurrency, figures):
-    """Add one round's figures; return what was not as it should be."""
+    """Add one round's figures; return the problems."""
     alone_url, first_url = site.nginx.url + ALONE_PATH, site.nginx.url + "/"
     alone = run(competitor.command_for(alone_url, concurrency), [alone_url])
     site.nginx.take_visit(1)
@@ -132,6 +131,6 @@ def measure_once(competitor, site, concurrency, figures):
 
 
 def ratio(figures_by_name, name, ours):
-    """Return the median of the rounds' ratios: one's figure by ours."""
+    """Return the median over the rounds of the ratio of a competitor's figure to ours."""
     pairs = zip(figures_by_name[name].cpu_ms, figures_by_name[ours].cpu_ms, strict=True)
     return statistics.median(theirs / our for theirs, our in pairs)

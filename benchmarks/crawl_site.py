@@ -1,8 +1,7 @@
-"""The site that the crawl benchmark crawls: a tree of small pages, and nginx before it.
+"""The site for the crawl benchmark: a tree of small pages, served by nginx.
 
-nginx because it is what most pages come from, and because what it takes meanwhile is
-neither Python's nor ours.  Its log says who fetched what, so that nobody's own count
-needs to be believed.
+nginx is used because many sites use it, and because its CPU time is not part of any
+Python process.  Fetched pages are counted in its log, and not by the competitors.
 """
 
 import collections
@@ -17,23 +16,23 @@ from typing import NamedTuple
 
 __all__ = ["ALONE_PATH", "Nginx", "Site", "Visit", "path_of", "served_site"]
 
-# Small pages make what is done once a page count for more than the parser, which is
-# the same library for most who are measured.
+# With small pages, the fixed cost of a page counts for more than the parser, which is the
+# same library for most competitors.
 PAGE_BYTES = 2500
 
-# Of the size of a chapter; links within one directory are written without a path.
+# The size of a chapter; links within one directory are written without a path.
 PAGES_PER_DIRECTORY = 100
 
-# Children in the tree by which all pages are reached: few enough that no queue is
-# short for long, many enough that ten at once are busy from the second page on.
+# The children of each page in the tree that reaches all pages: few enough that no queue is
+# short for long, and enough to keep ten fetches busy from the second page on.
 CHILDREN = 4
 
-# Links to each side within the directory, and to the first pages of other directories,
-# which are the same on all pages, as a navigation is.
+# Links to the neighbors on each side in the directory, and to the first pages of other
+# directories, which are the same on all pages, like a navigation bar.
 NEIGHBORS = 3
 SECTIONS = 5
 
-# A page on its own, without links: what is taken for it is taken for starting up.
+# A single page without links: the time for it is the start-up time.
 ALONE_PATH = "/alone.html"
 
 # No stylesheet, picture or script: wget2 would fetch them, the others would not.
@@ -64,8 +63,8 @@ PARAGRAPH = (
     "<p>Some <b>words</b> that are not links, so that there is a text to read.</p>\n"
 )
 
-# What Debian's nginx.conf has for sending files; one worker, so that it takes one core
-# at most; connections that stay open for as long as the client wants.
+# Debian's settings for sending files; one worker, so that it uses one core at most;
+# connections stay open for as long as the client wants.
 NGINX_CONFIG = """\
 daemon off;
 master_process off;
@@ -98,7 +97,7 @@ START_PATIENCE_S = 10.0
 
 
 def path_of(page):
-    """Return where a page is, as all pages write it.
+    """Return the path of a page, as in the links of all pages.
 
     >>> path_of(0), path_of(234)
     ('/', '/section-2/page-234.html')
@@ -133,7 +132,7 @@ def page_html(page, pages):
 
 
 def far_link(page, target):
-    """Relative, as most generators write it, and into the text of the other page."""
+    """Return a relative link, as most generators write it, with a fragment."""
     up = ".." if page else "."
     return f"{up}{path_of(target)}#part-{target % 9}"
 
@@ -144,7 +143,7 @@ def near_link(page, target):
 
 
 def write_site(root, pages):
-    """Write the pages below a directory; return their bytes in all."""
+    """Write the pages to a directory; return their total size in bytes."""
     size = 0
     for page in range(pages):
         path = path_of(page)
@@ -156,12 +155,12 @@ def write_site(root, pages):
 
 
 class Visit(NamedTuple):
-    """What the server answered during one run.
+    """The server's responses during one run.
 
     Attributes:
-        pages: Different URLs answered with 200.
-        repeats: Answers with 200 beyond the first, of one URL.
-        others: Answers with any other status.
+        pages: The number of distinct URLs with status 200.
+        repeats: Further responses with 200 for the same URL.
+        others: Responses with any other status.
     """
 
     pages: int
@@ -174,7 +173,7 @@ class Nginx:
 
     Args:
         program: The path of nginx.
-        root: What it serves.
+        root: The directory that it serves.
         run: An empty directory for its own files.
     """
 
@@ -215,9 +214,9 @@ class Nginx:
         raise SystemExit(f"nginx ({self._program}) does not answer; see what it says")
 
     def take_visit(self, pages):
-        """Return what was answered since the last call, once that many pages are there.
+        """Return the responses since the last call.
 
-        It is waited for a moment only, since some visitors do not get all of them.
+        Waits shortly until there are ``pages`` of them, since some runs do not fetch all.
         """
         give_up_at = time.monotonic() + LOG_PATIENCE_S
         while True:
@@ -236,7 +235,7 @@ class Nginx:
 
 
 def find_nginx():
-    """Return the path of nginx, which Debian keeps where users do not look; or None."""
+    """Return the path of nginx, which on Debian is not in a user's PATH; or None."""
     return shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin")
 
 
@@ -247,7 +246,7 @@ def free_port():
 
 
 class Site(NamedTuple):
-    """What is crawled: its server, how many pages it has, and their bytes."""
+    """A served site: its server, the number of its pages, and their total size."""
 
     nginx: Nginx
     pages: int
@@ -259,7 +258,7 @@ class Site(NamedTuple):
 
 @contextlib.contextmanager
 def served_site(pages):
-    """Serve a site of so many pages from a directory that is gone afterwards."""
+    """Serve a site with ``pages`` pages from a temporary directory."""
     program = find_nginx()
     if program is None:
         raise SystemExit("nginx is missing; it is Debian's package nginx-light")

@@ -1,8 +1,7 @@
-"""The floor: what nobody who writes in Python can avoid, and nothing else.
+"""The floor: the minimum that coroutines in Python need, for comparison only.
 
 A Future and a context for each coroutine, a generator and its ``send``, and a callback
-on the loop for each time that something must wake up.  No cancelling, no types to tell
-apart, no refusal of mistakes: not to be used, only to be measured.
+on the loop for each wake-up.  It has no cancelling, no conversion of types and no checks.
 """
 
 import asyncio
@@ -15,7 +14,7 @@ __all__ = ["FLOOR_SHAPES", "gen"]
 
 
 class SuspendedFuture(asyncio.Future):
-    """The Future of a coroutine that waits, and all there is to go on with it."""
+    """The Future of a suspended coroutine, with the state needed to resume it."""
 
     __slots__ = ("context", "generator")
 
@@ -30,7 +29,7 @@ class SuspendedFuture(asyncio.Future):
         except StopIteration as stop:
             self.set_result(stop.value)
         except Exception as raised:
-            # Our frame holds the Future: a cycle, and collecting it costs more than this.
+            # Our frame refers to the Future: collecting this cycle would cost more.
             raised.__traceback__ = raised.__traceback__.tb_next
             self.set_exception(raised)
         else:
@@ -63,7 +62,7 @@ gen = SimpleNamespace(coroutine=coroutine)
 
 
 def many(gen, soon):
-    """Wait for one child after the other: no callback for those that are done by then."""
+    """Wait for one child after another, without a callback for those already done."""
     child = child_waiting_once(gen, soon)
 
     @gen.coroutine

@@ -1,7 +1,7 @@
-"""How it is measured: time in interleaved rounds, memory in a process for each peer.
+"""Measures time in interleaved rounds, and memory in a new process for each peer.
 
-Rule: figures of one round belong together.  Only they are divided by each other, so that
-the ratio holds although the machine's speed drifts.
+Rule: ratios are computed within one round only, so that they hold although the machine's
+speed drifts.
 """
 
 import asyncio
@@ -27,10 +27,10 @@ __all__ = [
     "print_memory",
 ]
 
-# So many that what the process itself takes meanwhile does not count.
+# Enough to make the memory of the process itself negligible.
 SUSPENDED = 100_000
-# A Task begins in the next turn.  Started all at once they would make the loop's queue
-# grow, and what it grew by would count as theirs.
+# A Task starts in the next turn.  If all were created at once, the loop's queue would grow
+# and be counted as their memory.
 STARTED_AT_ONCE = 1_000
 STATM = Path("/proc/self/statm")
 
@@ -39,11 +39,11 @@ class Row(NamedTuple):
     """One shape under one loop.
 
     Attributes:
-        shape: Its name among the peers' shapes.
-        title: As it is shown.
-        times: Operations in one sample: some 10 milliseconds of them.
+        shape: The name of the shape.
+        title: The title in tables.
+        times: The number of operations in one sample, about 10 milliseconds.
         loop: The loop that runs it.
-        unit: What its figures are, "us" (microseconds of CPU) or "bytes".
+        unit: The unit of its figures, "us" (microseconds of CPU) or "bytes".
     """
 
     shape: str
@@ -54,7 +54,7 @@ class Row(NamedTuple):
 
 
 class Results:
-    """Figures by row and peer, one of each round."""
+    """Figures by row and peer, one per round."""
 
     def __init__(self):
         self._figures = {}
@@ -63,7 +63,7 @@ class Results:
         self._figures.setdefault((row, peer), []).append(figure)
 
     def replace(self, others):
-        """Take what was measured anew."""
+        """Replace figures by those of another measurement."""
         self._figures.update(others._figures)
 
     def has(self, row, peer):
@@ -73,7 +73,7 @@ class Results:
         return statistics.median(self._figures[row, peer])
 
     def ratio(self, row, peer):
-        """Return the median of the rounds' ratios: the peer's figure by gencoro's."""
+        """Return the median over the rounds of a peer's figure divided by gencoro's."""
         pairs = zip(
             self._figures[row, peer], self._figures[row, "gencoro"], strict=True
         )
@@ -81,10 +81,10 @@ class Results:
 
 
 def measure_time(rows, peers, rounds):
-    """Measure each row for each peer that has it, once in every round.
+    """Measure each row for each peer that has it, once per round.
 
-    Every other round goes backwards, so that what the machine does meanwhile, and what
-    one peer leaves to the next, meets all of them.
+    Every other round runs in reverse order, so that other load, and effects of one peer on
+    the next, affect all alike.
     """
     results = Results()
     with contextlib.ExitStack() as stack:
@@ -117,13 +117,13 @@ def laps(rows, peers, runners):
 
 
 async def sample_us(repeat, times):
-    """Return the microseconds that one operation takes, of CPU time.
+    """Return the CPU time of one operation in microseconds.
 
-    CPU time, because others use the machine too, and nothing here waits for anything
-    but the loop's next turn.
+    CPU time, because the machine has other load, and operations wait only for the loop's
+    next turn.
     """
-    # What the others left; from here on the collector runs when it wants to, since it
-    # is part of what makes garbage dear.
+    # Collect the garbage of earlier samples.  After that the collector runs as usual, since
+    # it is part of the cost of garbage.
     gc.collect()
     began = time.process_time()
     await repeat(times)
@@ -135,10 +135,10 @@ def can_measure_memory():
 
 
 def measure_memory(row, peers, script):
-    """Measure what one suspended coroutine takes, by a new process for each peer.
+    """Measure the memory of one suspended coroutine, in a new process for each peer.
 
     Args:
-        script: What calls `print_memory` when it is started with ``--child PEER``.
+        script: It calls `print_memory` when it is started with ``--child PEER``.
     """
     results = Results()
     for peer in peers:
@@ -148,11 +148,11 @@ def measure_memory(row, peers, script):
 
 
 def print_memory(peer):
-    """Suspend many coroutines, print the bytes one of them takes, end the process."""
+    """Suspend many coroutines, print the memory of one in bytes, and exit."""
     with asyncio.Runner() as runner:
         print(runner.run(suspended_bytes(peer)), flush=True)
-        # Ending each of them properly would take longer than all the rest, and asyncio
-        # would complain of every Task.
+        # A proper end would take longer than everything else, and asyncio would warn
+        # about every Task.
         os._exit(0)
 
 
@@ -162,7 +162,7 @@ async def suspended_bytes(peer):
     make_unfinished = unfinished_of(peer, loop)
     unfinished = [make_unfinished() for _ in range(SUSPENDED)]
     gc.collect()
-    # What they wait for is there by now, so that the coroutine alone counts.
+    # The Futures that they wait for exist already, so that only the coroutines count.
     before = rss_bytes()
     for number, awaited in enumerate(unfinished):
         start(awaited)

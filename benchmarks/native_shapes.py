@@ -1,7 +1,7 @@
 """The shapes of `shapes` for ``async def``: with a Task for each child, and without.
 
-A plain ``await child()`` starts nothing: it is a call.  So it has no list of children that
-run at once, and what it suspends is its Task.
+A plain ``await child()`` starts nothing: it is a call.  So it cannot have a list of
+concurrent children, and it suspends its Task.
 """
 
 import asyncio

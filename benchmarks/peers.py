@@ -1,6 +1,6 @@
-"""Who is measured: each peer's shapes, made for one loop.
+"""The peers that are measured, with their shapes for one loop.
 
-Twisted and uvloop are measured if they are installed; `absent` says so if they are not.
+Twisted and uvloop are measured if they are installed; `absent` reports them if not.
 """
 
 import asyncio
@@ -62,7 +62,7 @@ def absent():
 
 
 def versions():
-    """Return what was measured, each with its version."""
+    """Return the names of the measured packages, with their versions."""
     names = [f"Python {platform.python_version()}", f"Tornado {tornado.version}"]
     if twisted:
         names.append(f"Twisted {twisted.__version__}")
@@ -117,7 +117,7 @@ TWISTED_SHAPES = GENERATOR_SHAPES | {"many": twisted_many, "switch": twisted_swi
 
 
 def shapes_of(peer, loop):
-    """Return the peer's shapes by name, each a function that repeats its operation."""
+    """Return a peer's shapes by name; each is a function that repeats its operation."""
     if peer == "twisted":
         return twisted_shapes(loop)
     shapes, way = {
@@ -147,5 +147,5 @@ def awaitable(repeat, loop):
 
 
 def unfinished_of(peer, loop):
-    """Return what makes the thing that the peer's coroutines wait for."""
+    """Return a function that creates an unfinished Future of the peer's kind."""
     return defer.Deferred if peer == "twisted" else loop.create_future

@@ -1,4 +1,4 @@
-"""What was measured, as text for the terminal, and as tables and a picture for the docs.
+"""Renders results as text for the terminal, and as tables and a chart for the docs.
 
 Pure: results in, text out.
 """
@@ -41,7 +41,7 @@ def ratio_text(results, row, peer):
 
 
 def rounded(figure):
-    """Return a figure with the digits that mean something.
+    """Return a figure with its significant digits.
 
     >>> [rounded(figure) for figure in (0.0617, 12.34, 456.7)]
     ['0.06', '12.3', '457']
@@ -51,7 +51,7 @@ def rounded(figure):
 
 
 def as_tables(results, rows, peers, notes):
-    """Return a table of ratios, one of figures, and the notes, as reStructuredText."""
+    """Return a table of ratios, a table of figures, and the notes, as reStructuredText."""
     others = [peer for peer in peers if peer != "gencoro"]
     ratios = list_table(
         "gencoro's figure, and how many times as much the others take",

@@ -1,12 +1,11 @@
-"""The shapes that are measured, in the source of those who write ``yield``.
+"""The operations that are measured ("shapes"), written with ``yield``.
 
 A shape is a function of ``gen``, a namespace with the decorator ``coroutine``, and of
-``soon``, which returns what the loop makes done in its next turn.  It returns a function
-that performs the operation as often as it is told, and whose result can be awaited.
+``soon``, which returns something that is done in the loop's next turn.  It returns a
+function that repeats the operation a given number of times; its result can be awaited.
 
-Rule: gencoro and Tornado run the very same source; so do Twisted and the floor, save for
-what ``yield`` of a list and of `gen.moment` means there.  `native_shapes` has the same
-shapes for ``await``.
+Rule: gencoro and Tornado run exactly the same source; so do Twisted and the floor, except
+for yielding a list and `gen.moment`.  `native_shapes` has the same shapes for ``await``.
 """
 
 __all__ = ["CHAIN_LEVELS", "ERROR_LEVELS", "GENERATOR_SHAPES", "LIST_CHILDREN"]
@@ -66,7 +65,7 @@ def child_waiting_once(gen, soon):
 
 
 def chain(gen, soon):
-    """Coroutines that wait for each other, of which the innermost waits once."""
+    """A chain of coroutines, the innermost of which waits once."""
 
     @gen.coroutine
     def level(levels):
@@ -83,7 +82,7 @@ def chain(gen, soon):
 
 
 def switch(gen, soon):
-    """Letting others run."""
+    """Yielding control to the loop."""
 
     @gen.coroutine
     def repeat(times):
@@ -94,7 +93,7 @@ def switch(gen, soon):
 
 
 def error(gen, soon):
-    """An error on its way through a chain."""
+    """An error that propagates through a chain."""
 
     @gen.coroutine
     def level(levels):
@@ -145,7 +144,7 @@ def helper_once(gen, soon):
 
 
 def suspended(gen, soon):
-    """Not an operation: starts one coroutine that waits for what it is given."""
+    """Not an operation: starts one coroutine that waits for its argument."""
 
     @gen.coroutine
     def wait_for(future):
