@@ -1,4 +1,4 @@
-"""The path of a URL, from the frontier to the frontier; readable top to bottom::
+"""The crawl loop, and the path of a URL through it::
 
     admit        canonicalize, check the scope, avoid traps     admission, scope, traps
     claim        the next URL whose host may be asked           frontier
@@ -7,7 +7,7 @@
     interpret    parse; admit links; show and index the page    interpreting, hooks
     end          put back, respell, retry or finish             ending, frontier
 
-What a run learns about its hosts is in `host_state`, what its parts share in `context`.
+`host_state` holds what a run learns about its hosts, and `context` what its parts share.
 
 Rule 1: every URL enters through `Admission.admit`: seeds, links, redirect targets and the
 entries of sitemaps.
@@ -15,8 +15,8 @@ entries of sitemaps.
 Rule 2: a claim ends in exactly one of `finish`, `retry`, `respell` and `release`, unless
 a disk fails, which ends the crawl.
 
-Rule 3: what the frontier has written as finished is in the archive and in the index:
-they are flushed before each of its commits, see `crawler_app.directory`.
+Rule 3: a URL that the frontier records as finished is in the archive and in the index:
+both are flushed before each of its commits, see `crawler_app.directory`.
 """
 
 import asyncio
@@ -64,24 +64,24 @@ __all__ = ["Crawl", "Failure"]
 
 logger = logging.getLogger(__name__)
 
-# A timer of asyncio's may go off a moment early; this is longer than that moment.
-LEAST_WAIT_S = 0.001
+# asyncio timers may fire slightly early; this is longer than that.
+MIN_WAIT_S = 0.001
 
-# Exchanges that a claim may have to wait for, each within its time limit: robots.txt and
-# where it leads, a page that may be unchanged, and the whole page after all.
+# Exchanges that one claim may have to wait for, each within its time limit: robots.txt and
+# its redirects, a conditional request for the page, and the whole page.
 MAX_EXCHANGES = 8
 LEASE_MARGIN_S = 60.0
 
-# For whoever looks on.
+# For the monitor.
 KEPT_FAILURES = 20
 
 
 @dataclasses.dataclass(slots=True, frozen=True)
 class Failure:
-    """A URL that has failed for the last time.
+    """A URL that has failed and will not be retried.
 
     Attributes:
-        at: When, in seconds of the epoch.
+        at: When it failed, in seconds since the epoch.
     """
 
     at: float
@@ -95,21 +95,22 @@ class Crawl:
 
     Args:
         config: What to crawl.
-        frontier: Where every URL is kept; owned by the caller, who closes it.
-        fetcher: Likewise.
+        frontier: Holds every URL.  The caller closes it, and the fetcher, the archive and
+            the index too.
+        fetcher: Makes the HTTP exchanges.
         stats: Counts what this run does.
-        clock: The current time, in seconds of the epoch.
-        archive: Where every exchange is kept; likewise.
-        index: Where the words of every page are kept; likewise.
-        is_recrawl: Whether to ask only for what has changed since it was archived.
-        hooks: The user's own functions.
+        clock: Returns the current time in seconds since the epoch.
+        archive: Stores every exchange; None for no archive.
+        index: Stores the words of every page; None for no index.
+        is_recrawl: Whether to fetch only what has changed since it was archived.
+        hooks: The user's callbacks.
 
     Attributes:
-        limit_reached: The limit that has ended the crawl, as its option is called.
-        is_paused: Whether no fetch is begun until `resume` is called.
-        is_stopping: Whether no fetch is begun any more.
+        limit_reached: The name of the option whose limit ended the crawl; empty if none.
+        is_paused: Whether no fetch is started until `resume` is called.
+        is_stopping: Whether no further fetch is started.
         under_way: The claimed URLs.
-        last_failures: The newest, the latest last.
+        last_failures: The most recent failures, the latest last.
 
     >>> from crawler_app.frontier.memory import MemoryFrontier
     >>> crawl = Crawl(CrawlConfig(("http://a.test/",)), MemoryFrontier(), None)
@@ -149,12 +150,12 @@ class Crawl:
         )
         self._lease_s = MAX_EXCHANGES * config.request_timeout_s + LEASE_MARGIN_S
         self._changed = Condition()
-        # Not by their numbers: a lease that expires in our hands gives a URL out twice.
+        # A set, not a dict by id: once a lease has expired, a URL may be claimed twice.
         self._claims: set[Claim] = set()
 
     @gen.coroutine
     def run(self) -> Generator[Any, Any, None]:
-        """Crawl to the end.  When cancelled, give every claimed URL back first."""
+        """Crawl to the end.  If cancelled, put every claimed URL back first."""
         keep_freed_memory()
         self.frontier.recover()
         self.frontier.limit_hosts(self._hosts.limit(map(host_of, self.config.seeds)))
@@ -168,16 +169,16 @@ class Crawl:
         self.frontier.flush()
 
     def stop(self) -> None:
-        """Let the fetches under way end, and begin no others."""
+        """Start no further fetch; those under way are completed."""
         self.is_stopping = True
         self._changed.notify_all()
 
     def pause(self) -> None:
-        """Let the fetches under way end, and begin no others until `resume` is called."""
+        """Start no fetch until `resume` is called; those under way are completed."""
         self.is_paused = True
 
     def resume(self) -> None:
-        """Go on after `pause`."""
+        """Continue after `pause`."""
         self.is_paused = False
         self._changed.notify_all()
 
@@ -186,12 +187,12 @@ class Crawl:
         return self._claims
 
     def admit(self, reference: str, base: str = "", depth: int = 0) -> Candidate | None:
-        """Return what a reference means for this crawl; see `Admission.admit`."""
+        """Canonicalize and check a reference; see `Admission.admit`."""
         return self._admission.admit(reference, base, depth)
 
     @contextlib.contextmanager
     def _time_limit(self) -> Iterator[None]:
-        """Stop when the run has taken as long as it may."""
+        """Stop the run when its time limit is reached."""
 
         def end() -> None:
             self.limit_reached = "max_time"
@@ -208,12 +209,12 @@ class Crawl:
 
     @gen.coroutine
     def _work(self) -> Generator[Any, Any, None]:
-        """Crawl one URL after the other until there is nothing more to do."""
+        """Crawl one URL after another until there is nothing more to do."""
         try:
             while not self._is_over():
                 if self.is_paused:
                     if not self._claims:
-                        self.frontier.flush()  # so that whoever looks on sees all of it
+                        self.frontier.flush()  # so that other processes see everything
                     yield self._changed.wait()
                     continue
                 now = self._clock()
@@ -225,23 +226,23 @@ class Crawl:
         except (asyncio.CancelledError, GeneratorExit):
             raise
         except BaseException:
-            # Only a disk that fails gets here, and it fails the others too; or what a
-            # hook has raised for nobody to handle.
+            # Either a disk has failed, which stops the other workers too, or a hook has
+            # raised something that is not an Exception.
             self.stop()
             raise
 
     @gen.coroutine
     def _wait_for_change(self, now: float) -> Generator[Any, Any, None]:
-        """Wait until another worker ends a URL, or time makes one ready."""
+        """Wait until another worker ends a URL, or the next URL is due."""
         next_at = self.frontier.next_at(now)
         timeout = None
         if next_at is not None:
-            timeout = datetime.timedelta(seconds=max(next_at - now, LEAST_WAIT_S))
+            timeout = datetime.timedelta(seconds=max(next_at - now, MIN_WAIT_S))
         yield self._changed.wait(timeout)
 
     def _claim(self, now: float) -> Claim | None:
-        # Level by level where the depth counts, so that a URL's depth is the shortest
-        # way to it and no link is refused as too deep that a slower page makes shallow.
+        # If the depth is limited, crawl level by level.  Then a URL's depth is its shortest
+        # distance, and no link is refused as too deep that a slower page links to as well.
         level = None
         if self.config.max_depth is not None:
             level = self.frontier.depth_in_work(now)
@@ -251,9 +252,9 @@ class Crawl:
         return self.is_stopping or self.frontier.is_drained() or bool(self._limit())
 
     def _limit(self) -> str:
-        """Return which limit the crawl has reached; nothing if none.
+        """Return the limit that is reached now; empty if none.
 
-        Not for good: a URL that is claimed may be put back.
+        That can change: a claimed URL may be put back.
         """
         config = self.config
         if config.max_bytes is not None and self.stats["bytes"] >= config.max_bytes:
@@ -268,7 +269,7 @@ class Crawl:
 
     @gen.coroutine
     def crawl_one(self, claim: Claim) -> Generator[Any, Any, None]:
-        """Take one claimed URL down its path; an error ends on the URL, not on us."""
+        """Process one claimed URL; an error is recorded with it and does not propagate."""
         self._claims.add(claim)
         try:
             end = yield self._explore(claim)
@@ -284,7 +285,7 @@ class Crawl:
 
     @gen.coroutine
     def _explore(self, claim: Claim) -> Generator[Any, Any, Ending]:
-        """Fetch a URL and read what came; nothing is recorded yet."""
+        """Fetch a URL and interpret the response; nothing is recorded yet."""
         try:
             end = yield from self._permission.check(claim)
             if end is not None:
@@ -298,12 +299,12 @@ class Crawl:
             return ending.of_error(exc)
         except StorageError:
             raise
-        except Exception as exc:  # a fault of ours: it must not stop the other workers
+        except Exception as exc:  # a bug of ours, which must not stop the other workers
             logger.exception("cannot process %s", claim.url)
             return ending.internal_error(exc)
 
     def _show(self, end: Finish, page: CrawledPage) -> Subgenerator[Finish]:
-        """Show a page to the user's callbacks; its links are kept if they fail."""
+        """Pass a page to the user's callbacks; its links are kept even if they fail."""
         try:
             yield from self._hooks.show(page)
         except HookError as exc:
@@ -312,7 +313,7 @@ class Crawl:
         return end
 
     def _record(self, claim: Claim, end: Ending) -> None:
-        """Make the move out of ``claimed`` that an ending stands for."""
+        """Make the state change that an ending stands for."""
         now = self._clock()
         match end:
             case PutBack():
@@ -330,10 +331,10 @@ class Crawl:
         self.frontier.release(claim)
 
     def _retry(self, claim: Claim, end: Retry, now: float) -> None:
-        """Put a URL back for another try; finish it if it has none left."""
+        """Schedule another try for a URL; finish it if it has none left."""
         outage_ends_at = self._hosts.outage_ends_at(claim.host, end.outcome, now)
         if outage_ends_at is not None:
-            # Not the URL's fault: it costs it no try.
+            # The host is down, so this does not count as a try of the URL.
             self._put_back(claim, outage_ends_at)
             return
         tries = claim.tries + 1
@@ -341,7 +342,7 @@ class Crawl:
             now, tries, self.config.retry_pause_s, end.asked_for_s
         )
         if end.outcome.status == 429:
-            # "Too many requests" is about us; 503 may be about this URL alone.
+            # 429 Too Many Requests concerns the whole host; 503 may concern one URL only.
             self.frontier.hold_host(claim.host, due_at)
         if tries >= self.config.tries:
             self._finish(claim, Finish(end.outcome), now)
@@ -355,7 +356,8 @@ class Crawl:
         except (LeaseLostError, StorageError):
             raise
         except Exception as exc:
-            # What we found cannot be kept; that we failed can, or the frontier is broken.
+            # The result cannot be recorded.  Record the failure instead; if that fails too,
+            # the frontier is broken.
             logger.error("cannot record %s: %r", claim.url, exc)
             self._write(claim, ending.internal_error(exc), now)
 

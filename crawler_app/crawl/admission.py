@@ -1,4 +1,4 @@
-"""The one door: what a reference means for this crawl."""
+"""Checks each URL found before it enters the frontier."""
 
 from crawler_app.config import CrawlConfig
 from crawler_app.crawl.scope import Scope
@@ -14,7 +14,7 @@ __all__ = ["Admission"]
 
 
 class Admission:
-    """Decides on each URL that is met.
+    """Canonicalizes each URL found and decides whether it may be fetched.
 
     Args:
         stats: Counts the refusals of this run, by reason.
@@ -49,7 +49,7 @@ class Admission:
         self._queries = QueryCounter(config.max_queries_per_path)
 
     def remember(self) -> None:
-        """Count the queries that the frontier has taken in before this run."""
+        """Count the queries of the URLs that the frontier holds from earlier runs."""
         self._queries.learn(
             record.url
             for record in self._frontier.records()
@@ -66,18 +66,18 @@ class Admission:
         nofollow: bool = False,
         is_sitemap: bool = False,
     ) -> Candidate | None:
-        """Return what a reference means for this crawl; None if it needs nothing more.
+        """Return the candidate that a reference stands for, canonicalized and checked.
 
-        A refused URL is a candidate too, so that it is kept with its reason.  None for
-        what is no http(s) URL, and for what the frontier knows already.
+        A refused URL is a candidate too: it is recorded with its reason.  None if the
+        reference is not an http(s) URL, or if the frontier already has it.
 
         Args:
             reference: As written in a page or a header, or an absolute URL.
             base: The URL that it is relative to.
-            redirects_left: None for as many as the configuration allows.
+            redirects_left: None for the number that the configuration allows.
             nofollow: Whether the page asks robots not to follow it.
-            is_sitemap: Whether it is named as a sitemap.  On the host of a seed that may
-                be anywhere: what it lists is checked.
+            is_sitemap: Whether it is announced as a sitemap.  On the host of a seed, a
+                sitemap may have any path: the URLs that it lists are checked.
         """
         try:
             url = join(base, reference)
@@ -108,7 +108,7 @@ class Admission:
             return None
         if nofollow:
             return Reason.NOFOLLOW
-        # Last, for it counts those that pass.
+        # Last, because it counts the URLs that pass.
         trap = trap_in(url, self._trap_limits)
         if trap is None and not self._queries.admit(url):
             return Reason.TOO_MANY_QUERIES

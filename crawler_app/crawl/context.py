@@ -16,9 +16,9 @@ class Run:
     """One run of a crawl.
 
     Attributes:
-        hosts: What is learned about the hosts.
+        hosts: What this run has learned about the hosts.
         stats: Counts what this run does.
-        clock: The current time, in seconds of the epoch.
+        clock: Returns the current time in seconds since the epoch.
     """
 
     config: CrawlConfig

@@ -1,7 +1,7 @@
-"""How one claimed URL ends: put back, respelled, tried again or finished.
+"""How a claim ends: the URL is put back, respelled, retried or finished.
 
-Pure.  Each is one of the moves out of ``claimed`` in the table of `crawler_app.frontier`;
-`crawler_app.crawl` makes it.
+Pure.  Each ending is one of the moves out of ``claimed`` in the table of
+`crawler_app.frontier`; `crawler_app.crawl` makes the move.
 """
 
 import hashlib
@@ -29,17 +29,17 @@ __all__ = [
     "skipped",
 ]
 
-# Of a digest.  With eight, a million pages have two that differ and share one in one
-# crawl of forty million.
+# At eight bytes, two different pages among a million share a digest in one crawl of forty
+# million.
 DIGEST_BYTES = 8
 
 
 @dataclass(slots=True, frozen=True)
 class PutBack:
-    """Its turn has not come after all: it goes back to the queue as it was.
+    """The URL cannot be fetched yet and goes back to the queue unchanged.
 
     Attributes:
-        held_until: Nothing more is asked of its host before this time; None if it may be.
+        held_until: No request is sent to its host before this time; None for no hold.
     """
 
     held_until: float | None = None
@@ -47,17 +47,17 @@ class PutBack:
 
 @dataclass(slots=True, frozen=True)
 class Respell:
-    """Its server redirects to another spelling of the same URL."""
+    """The server redirects to another spelling of the same URL."""
 
     url: str
 
 
 @dataclass(slots=True, frozen=True)
 class Retry:
-    """It failed, and another try may end better; if none is left, it is finished.
+    """The fetch failed and may be retried; if no try is left, the URL is finished.
 
     Attributes:
-        asked_for_s: How long the server asked us to wait; None if it did not.
+        asked_for_s: The wait that the server asked for, in seconds; None if it did not.
     """
 
     outcome: Outcome
@@ -66,11 +66,11 @@ class Retry:
 
 @dataclass(slots=True, frozen=True)
 class Finish:
-    """It is done, has failed for good, or is skipped.
+    """The URL is done, has failed permanently, or is skipped.
 
     Attributes:
-        outlinks: What it led to.
-        page: What was read; None unless the user's callbacks are to see it.
+        outlinks: The candidates found in the response.
+        page: The page; None unless the user's callbacks need it.
     """
 
     outcome: Outcome
@@ -82,7 +82,7 @@ Ending: TypeAlias = PutBack | Respell | Retry | Finish
 
 
 def outcome_of(state: State, reason: AnyReason, fetched: Fetched) -> Outcome:
-    """Return the outcome of a URL that was answered.
+    """Return the outcome of a URL that got a response.
 
     >>> outcome_of(State.DONE, Reason.OK, Fetched("http://a.test/", 200, {}, b"x", 0.1))
     ... # doctest: +ELLIPSIS
@@ -100,13 +100,13 @@ def outcome_of(state: State, reason: AnyReason, fetched: Fetched) -> Outcome:
 
 
 def of_error(exc: FetchError) -> Retry | Finish:
-    """Return the ending of a URL that was not answered."""
+    """Return the ending of a URL that got no response."""
     outcome = Outcome(State.FAILED, exc.reason, error=str(exc))
     return Retry(outcome) if exc.is_passing else Finish(outcome)
 
 
 def of_status(fetched: Fetched, now: float) -> Retry | Finish:
-    """Return the ending of a URL that was answered with an error status."""
+    """Return the ending of a URL whose response has an error status."""
     reason = reason_of_status(fetched.status)
     outcome = outcome_of(State.FAILED, reason, fetched)
     if facts_of(reason).retry is not Retries.SOON:
@@ -115,15 +115,15 @@ def of_status(fetched: Fetched, now: float) -> Retry | Finish:
 
 
 def skipped(reason: Reason) -> Finish:
-    """Return the ending of a URL that its host or the user does not want fetched."""
+    """Return the ending of a URL that robots.txt or the user forbids to fetch."""
     return Finish(Outcome(State.EXCLUDED, reason))
 
 
 def failed(outcome: Outcome, reason: AnyReason, error: str) -> Finish:
-    """Return the ending of a URL whose answer is of no use after all."""
+    """Return the ending of a URL whose response cannot be used."""
     return Finish(replace(outcome, state=State.FAILED, reason=reason, error=error))
 
 
 def internal_error(exc: Exception) -> Finish:
-    """Return the ending of a URL at which the crawler itself has failed."""
+    """Return the ending of a URL that the crawler failed to process."""
     return Finish(Outcome(State.FAILED, Reason.INTERNAL_ERROR, error=repr(exc)))

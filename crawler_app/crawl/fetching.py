@@ -1,6 +1,6 @@
-"""One exchange with a host: held to its gap, counted, archived.
+"""One HTTP exchange with a host: rate-limited, counted, archived.
 
-In a second crawl what has not changed is taken from the archive.  Used by
+When a site is crawled again, unchanged pages come from the archive.  Used by
 `crawler_app.crawl`.
 """
 
@@ -23,11 +23,11 @@ logger = logging.getLogger(__name__)
 
 
 class Fetching:
-    """Makes the exchanges of a run, and counts what was ``fetched`` and its ``bytes``.
+    """Makes the exchanges of a run, and counts them (``fetched``) and their ``bytes``.
 
     Args:
-        archive: Where each is kept; None for nowhere.
-        is_recrawl: Whether to ask only for what has changed since it was archived.
+        archive: Stores each exchange; None for no archive.
+        is_recrawl: Whether to fetch only what has changed since it was archived.
     """
 
     def __init__(
@@ -39,7 +39,7 @@ class Fetching:
         self._is_recrawl = is_recrawl
 
     def fetch_page(self, url: str) -> Subgenerator[tuple[Fetched, Reason]]:
-        """Fetch a URL, or find that it is as it was archived; and say which."""
+        """Return the response, from the archive if it is unchanged, and ``OK`` or ``UNCHANGED``."""
         capture = None
         if self._archive is not None and self._is_recrawl:
             capture = self._archive.latest(url)
@@ -52,7 +52,7 @@ class Fetching:
             max_body_bytes = self._run.config.max_body_bytes
             archived = self._archive.read(capture, max_body_bytes)
         except ArchiveError as exc:
-            logger.warning("%s is fetched whole: %s", url, exc)
+            logger.warning("fetching all of %s again: %s", url, exc)
             return (yield from self.fetch(url)), Reason.OK
         archived.took_s = fetched.took_s
         return archived, Reason.UNCHANGED
@@ -64,7 +64,7 @@ class Fetching:
 
         Raises:
             FetchError: there was no usable response.
-            ArchiveError: the disk has failed.
+            ArchiveError: the archive cannot be written.
         """
         run, host = self._run, host_of(url)
         gap_s = run.hosts.gap_s(host)
@@ -81,7 +81,7 @@ class Fetching:
 
 
 def _conditions(capture: Capture) -> dict[str, str]:
-    """Return the headers that ask for a page only if it is not what was archived."""
+    """Return the headers of a conditional request for an archived page."""
     fields = {
         "If-None-Match": capture.etag,
         "If-Modified-Since": capture.last_modified,

@@ -1,7 +1,7 @@
-"""The user's own functions, called at three points of a URL's path.
+"""The user's callbacks, called at three points of a URL's path.
 
-Each is a plain function, a ``@gen.coroutine`` or an ``async def``; the URL waits for it,
-and the other URLs do not.
+Each is a plain function, a ``@gen.coroutine`` or an ``async def``.  A URL waits for its
+callbacks; the other URLs do not.
 """
 
 import asyncio
@@ -21,28 +21,28 @@ __all__ = ["Hooks"]
 
 logger = logging.getLogger(__name__)
 
-# Anything, for it is not ours.  A hook that ends cancelled though nobody has cancelled the
-# crawl has cancelled something of its own, which concerns its URL alone.
+# The user's code may raise anything.  If a hook raises CancelledError while the crawl is not
+# cancelled, it has cancelled something of its own, which concerns its URL only.
 HOOK_FAULTS = (Exception, asyncio.CancelledError)
 
 
 @dataclass(frozen=True, slots=True)
 class Hooks:
-    """What is called when; None for nothing.
+    """The callbacks of a crawl; None for none.
 
-    What one of them raises is logged, and its URL fails with the reason ``hook_error``,
-    to be tried again by ``resume --retry-failed``; the crawl goes on.  What is no
-    `Exception`, such as `SystemExit`, ends it.
+    If a callback raises an `Exception`, it is logged, the URL fails with the reason
+    ``hook_error``, which ``resume --retry-failed`` retries, and the crawl continues.  Any
+    other `BaseException`, such as `SystemExit`, ends the crawl.
 
     Args:
-        on_page: Called with each HTML page that came, before it is recorded as done.
-        on_link: Called with each link of it, after on_page; what is known already, out
-            of scope or forbidden is a link too.
-        should_fetch: Called with each URL before it is fetched, but for seeds and
-            sitemaps; what it returns says whether it is.
+        on_page: Called with each HTML page fetched, before it is recorded as done.
+        on_link: Called with each link of the page, after on_page, including links that
+            are already known, out of scope or forbidden.
+        should_fetch: Called with each URL before it is fetched, except seeds and
+            sitemaps; a false value skips it.
 
     Raises:
-        ConfigError: one of them cannot be called, or not so.
+        ConfigError: a callback is not callable, or is a plain generator function.
 
     >>> Hooks(on_page=print).want_pages, Hooks().want_pages
     (True, False)
@@ -59,30 +59,30 @@ class Hooks:
                 raise ConfigError(f"{name} is {hook!r}; it must be a function")
             if inspect.isgeneratorfunction(hook) or inspect.isasyncgenfunction(hook):
                 raise ConfigError(
-                    f"{name} is a plain generator function, whose body nobody would run; "
+                    f"{name} is a plain generator function, whose body would never run; "
                     f"decorate {_name_of(hook)} with @gen.coroutine"
                 )
 
     @property
     def want_pages(self) -> bool:
-        """Whether somebody wants to see pages."""
+        """Whether a callback needs the pages."""
         return self.on_page is not None or self.on_link is not None
 
     def allow(self, url: str) -> Subgenerator[bool]:
         """Return whether a URL is to be fetched.
 
         Raises:
-            HookError: the function failed.
+            HookError: the callback failed.
         """
         if self.should_fetch is None:
             return True
         return bool((yield from _call(self.should_fetch, url, url)))
 
     def show(self, page: CrawledPage) -> Subgenerator[None]:
-        """Show a page, and its links.
+        """Call the callbacks with a page and its links.
 
         Raises:
-            HookError: a function failed.
+            HookError: a callback failed.
         """
         if self.on_page is not None:
             yield from _call(self.on_page, page, page.url)
@@ -100,7 +100,7 @@ def _call(
             return _require_no_generator(result)
         hooked: Future[object] = gen.convert_yielded(result)
         if not hooked.done() and hooked.get_loop() is not asyncio.get_running_loop():
-            yield hooked  # which raises what to do about it
+            yield hooked  # raises an error that names the cure
     except HOOK_FAULTS as exc:
         raise _failure(hook, url, exc) from exc
     if not hooked.done():
@@ -114,17 +114,17 @@ def _call(
 def _require_no_generator(result: object) -> object:
     if inspect.isgenerator(result) or inspect.isasyncgen(result):
         raise TypeError(
-            "returned a generator, whose body nobody would run; decorate "
+            "returned a generator, whose body would never run; decorate "
             f"{_name_of(result)} with @gen.coroutine"
         )
     return result
 
 
 def _until_ended(hooked: "Future[object]") -> Subgenerator[None]:
-    """Wait for a hook, however it ends; when we are cancelled, cancel it and wait on.
+    """Wait for a hook to end; if we are cancelled, cancel it and wait for its end.
 
-    A CancelledError from here is ours, and one that the hook has ended with is not.  To
-    cancel us twice gives the hook up: it may be waiting for us, and would for ever.
+    A CancelledError raised here means that we were cancelled, not that the hook was.  If we
+    are cancelled a second time, stop waiting: the hook may itself be waiting for us.
     """
     try:
         yield _end_of(hooked)
@@ -144,7 +144,7 @@ def _failure(
     hook: Callable[[Any], object], url: str, error: BaseException
 ) -> HookError:
     name = _name_of(hook)
-    logger.error("%s has failed at %s", name, url, exc_info=error)
+    logger.error("%s failed for %s", name, url, exc_info=error)
     return HookError(f"{name} raised {error!r}")
 
 

@@ -1,6 +1,7 @@
-"""What a run learns about the hosts it asks: how quick they are, and whether they are there.
+"""Per-host latency, crawl delay and outages of one run.
 
-No clock: the current time is an argument.  What has to survive the run is in the frontier.
+No clock: the current time is an argument.  State that must survive the run is in the
+frontier.
 """
 
 from collections.abc import Iterable
@@ -13,7 +14,7 @@ from crawler_app.reasons import HOST_FAULTS
 
 __all__ = ["HostStates"]
 
-# Of a host that is not known to be there no outage is waited out.
+# A host that has never answered gets no outage pauses.
 NEVER_ANSWERED = (politeness.MAX_OUTAGE_PAUSES, 0.0)
 
 
@@ -34,23 +35,23 @@ class HostStates:
         self._stats = Stats() if stats is None else stats
         self._latency_by_host: dict[str, float] = {}
         self._crawl_delay_by_host: dict[str, float] = {}
-        # Hosts that have answered: the pauses made since, and the end of the last one.
+        # For hosts that have answered: the number of pauses since, and the last one's end.
         self._outage_by_host: dict[str, tuple[int, float]] = {}
 
     def limit(self, seed_hosts: Iterable[str]) -> int | None:
-        """Return how many fetches from one host may be under way; None for any."""
+        """Return how many fetches from one host may be under way; None for no limit."""
         config = self._config
         return politeness.per_host_limit(
             config.per_host, seed_hosts, config.scope, config.concurrency
         )
 
     def note_crawl_delay(self, host: str, crawl_delay_s: float | None) -> None:
-        """Learn what a host's robots.txt asks for."""
+        """Note the crawl delay of a host's robots.txt."""
         if crawl_delay_s is not None:
             self._crawl_delay_by_host[host] = crawl_delay_s
 
     def gap_s(self, host: str) -> float:
-        """Return the least time between the starts of two fetches, as the host is now."""
+        """Return the current minimum time between the starts of two fetches."""
         gap_s = politeness.host_gap_s(host, self._config.host_gap_s)
         crawl_delay_s = self._crawl_delay_by_host.get(host)
         if not gap_s and crawl_delay_s is None:
@@ -59,22 +60,22 @@ class HostStates:
         return politeness.next_gap_s(gap_s, latency_s, crawl_delay_s)
 
     def note_answer(self, host: str, took_s: float) -> None:
-        """Learn that a host has answered, and how long it took."""
+        """Note that a host has answered, and how long it took."""
         before_s = self._latency_by_host.get(host)
         self._latency_by_host[host] = politeness.smoothed_latency_s(before_s, took_s)
         self._outage_by_host[host] = (0, 0.0)
 
     def outage_ends_at(self, host: str, outcome: Outcome, now: float) -> float | None:
-        """Return until when to leave a host alone that has answered and is gone now.
+        """Return when the pause ends that a host gets if it was up and is down now.
 
-        None if that is not what the outcome of a fetch tells.  Without that, an outage
-        of seconds would use up the tries of all its URLs.
+        None if the outcome of the fetch does not mean that.  Without the pause, an outage
+        of seconds would use up the tries of all URLs of the host.
         """
         if outcome.reason not in HOST_FAULTS:
             return None
         pauses, held_until = self._outage_by_host.get(host, NEVER_ANSWERED)
         if now < held_until:
-            return held_until  # fetched before we knew
+            return held_until  # this fetch began before the outage was noticed
         pause_s = politeness.outage_pause_s(pauses, self._config.retry_pause_s)
         if pause_s is None:
             return None

@@ -1,6 +1,6 @@
-"""What an answer means: a page, a redirect, a sitemap, a file, or an error.
+"""Response handling: pages, redirects, sitemaps, files and errors.
 
-Every URL in it goes through the one door, `crawler_app.crawl.admission`.
+Every URL found goes through `crawler_app.crawl.admission`.
 """
 
 import logging
@@ -38,11 +38,11 @@ REDIRECTS = (301, 302, 303, 307, 308)
 
 
 class Interpreter:
-    """Turns a response into an `Ending`, and admits what it leads to.
+    """Turns a response into an `Ending`, and admits the URLs that it refers to.
 
     Args:
-        index: Gets the words of every page; None for no index.
-        keeps_page: Whether an ending is to have the page that was read.
+        index: Stores the words of every page; None for no index.
+        keeps_page: Whether an ending carries the page, for the user's callbacks.
     """
 
     def __init__(
@@ -64,10 +64,10 @@ class Interpreter:
     def read(
         self, claim: Claim, fetched: Fetched, reason: Reason = Reason.OK
     ) -> Ending:
-        """Return how a URL ends that was answered, and what it led to.
+        """Return the ending of a URL that got a response, with the candidates found.
 
         Args:
-            reason: How it ends if it is a page or a file.
+            reason: The reason to record if it is a page or a file.
         """
         if fetched.status in REDIRECTS:
             return self._redirect(claim, fetched)
@@ -76,10 +76,12 @@ class Interpreter:
         return self._content(claim, fetched, reason)
 
     def _content(self, claim: Claim, fetched: Fetched, reason: Reason) -> Finish:
-        """A page, whose links are admitted, or a sitemap, or a file."""
+        """Handle a page, a sitemap or a file."""
         outcome = ending.outcome_of(State.DONE, reason, fetched)
         if reason is Reason.UNCHANGED:
-            outcome.status = 304  # what was read is the archived answer
+            outcome.status = (
+                304  # the status in `fetched` is that of the archived response
+            )
         if self._is_sitemap(claim, fetched):
             return Finish(outcome, self._read_sitemap(claim, fetched))
         if is_html(fetched.headers.get("Content-Type", "")):
@@ -89,9 +91,9 @@ class Interpreter:
     def _is_sitemap(self, claim: Claim, fetched: Fetched) -> bool:
         content_type = fetched.headers.get("Content-Type", "")
         is_page = is_html(content_type)
-        if is_page and not claim.is_sitemap:  # as most are
+        if is_page and not claim.is_sitemap:  # the most frequent case
             return False
-        if claim.is_sitemap and not is_page:  # text too, which is like any other
+        if claim.is_sitemap and not is_page:  # text sitemaps cannot be recognized
             return True
         is_one = sitemap.is_sitemap(content_type, fetched.body)
         return is_one and self._config.sitemaps
@@ -106,20 +108,20 @@ class Interpreter:
         outcome.title = page.title
         base = join_or_nothing(claim.url, page.base) or claim.url  # as browsers do
         outcome.canonical = join_or_nothing(base, page.canonical)
-        wishes = self._wishes(page, fetched)
-        outlinks = self._admit_links(claim, page, base, wishes)
+        directives = self._robots_directives(page, fetched)
+        outlinks = self._admit_links(claim, page, base, directives)
         kept = _crawled_page(claim, fetched, page, base) if self._keeps_page else None
         if self._index is not None:
-            self._write_index(self._index, claim.url, page, wishes)
+            self._write_index(self._index, claim.url, page, directives)
         return Finish(outcome, outlinks, kept)
 
     def _admit_links(
-        self, claim: Claim, page: html.Page, base: str, wishes: Collection[str]
+        self, claim: Claim, page: html.Page, base: str, directives: Collection[str]
     ) -> list[Candidate]:
         outlinks = []
         nofollow_links = page.nofollow_links if self._config.robots else ()
         for link in self._settled.news(base, page.links):
-            nofollow = "nofollow" in wishes or link in nofollow_links
+            nofollow = "nofollow" in directives or link in nofollow_links
             depth = claim.depth + 1
             candidate = self._admission.admit(link, base, depth, nofollow=nofollow)
             if candidate is not None:
@@ -129,15 +131,15 @@ class Interpreter:
         return outlinks
 
     def _write_index(
-        self, index: PageIndex, url: str, page: html.Page, wishes: Collection[str]
+        self, index: PageIndex, url: str, page: html.Page, directives: Collection[str]
     ) -> None:
-        if "noindex" in wishes:
-            index.remove(url)  # where an earlier crawl may have put it
+        if "noindex" in directives:
+            index.remove(url)  # an earlier crawl may have added it
         else:
             index.add(url, page.title, page.headings, page.text, self._clock())
 
-    def _wishes(self, page: html.Page, fetched: Fetched) -> frozenset[str]:
-        """Return what a page asks robots for, in itself or in a header."""
+    def _robots_directives(self, page: html.Page, fetched: Fetched) -> frozenset[str]:
+        """Return the robots directives of a page, from its meta elements and its header."""
         if not self._config.robots:
             return frozenset()
         header = fetched.headers.get("X-Robots-Tag")
@@ -160,7 +162,7 @@ class Interpreter:
         return [each for each in candidates if each is not None]
 
     def _redirect(self, claim: Claim, fetched: Fetched) -> Ending:
-        """A redirect, whose target is admitted with one redirect fewer to go."""
+        """Admit the target of a redirect, with one redirect fewer left."""
         outcome = ending.outcome_of(State.DONE, Reason.REDIRECT, fetched)
         location = fetched.headers.get("Location", "")
         try:
@@ -197,5 +199,5 @@ def _links_of(url: str, base: str, fetched: Fetched) -> Iterator[Link]:
 
 
 def _is_respelling(url: str, target: str) -> bool:
-    """Return whether a redirect leads to what the frontier takes for the same URL."""
+    """Return whether the frontier treats the target of a redirect as the same URL."""
     return target != url and dedup_key(target) == dedup_key(url)

@@ -1,7 +1,7 @@
-"""How a crawl goes, looked at once a second: for the terminal, the dashboard, the metrics.
+"""Samples a crawl once a second, for the terminal, the dashboard and the metrics.
 
-Rule: whoever looks costs the crawl nothing that grows with it: a sample is made of counts
-that are in memory.
+Rule: the cost of a sample does not grow with the crawl: it reads only counts that are in
+memory.
 """
 
 import collections
@@ -18,33 +18,33 @@ __all__ = ["Monitor", "Sample"]
 
 EVERY_S = 1.0
 
-# Of the history: ten minutes.
+# Ten minutes of history.
 KEPT_SAMPLES = 600
 
-# Between two fetches from one host every crawl waits a little.
-LEAST_WAIT_S = 2.0
+# Shorter waits are not shown: every crawl waits a little between two fetches from one host.
+MIN_WAIT_S = 2.0
 
-# Rates are means over so many seconds, so that they can be read.
+# Rates are averaged over this many seconds, so that they are readable.
 RATE_OVER_S = 5.0
 
 
 @dataclass(slots=True, frozen=True)
 class Sample:
-    """A crawl at one moment.
+    """The state of a crawl at one moment.
 
     Attributes:
-        at: When, in seconds of the epoch.
-        elapsed_s: Since the monitor was made.
-        phase: ``running``, ``paused`` or ``stopping``; ``waiting`` if everything that is
-            queued has to wait.
-        waiting_s: How long that will be; None if it does not.
-        fetched: Exchanges made in this run, robots.txt and tries included.
-        size_bytes: Of their bodies, after decompression.
-        fetches_per_s: Over the last seconds.
-        bytes_per_s: Likewise.
-        count_by_state: How many URLs stand where.
+        at: The time, in seconds since the epoch.
+        elapsed_s: Time since the monitor was created.
+        phase: ``running``, ``paused``, ``stopping``, or ``waiting`` if no queued URL is due
+            yet.
+        waiting_s: Time until the next URL is due; None unless the crawl is waiting.
+        fetched: Exchanges made in this run, including robots.txt and retries.
+        size_bytes: The size of their bodies, after decompression.
+        fetches_per_s: Average over the last seconds.
+        bytes_per_s: Average over the last seconds.
+        count_by_state: The number of URLs in each state.
         under_way_by_host: Fetches under way, the busiest host first.
-        failures: The last URLs that failed, the latest first.
+        failures: The URLs that failed most recently, the latest first.
     """
 
     at: float
@@ -61,13 +61,13 @@ class Sample:
 
 
 class Monitor:
-    """Takes a sample each second while it is entered.
+    """A context manager that takes a sample every second.
 
     Args:
-        clock: In seconds, for durations.
+        clock: Returns seconds; used for durations.
 
     Attributes:
-        crawl: What is looked at.
+        crawl: The crawl that is sampled.
         history: The samples of the last ten minutes, the oldest first.
     """
 
@@ -79,12 +79,12 @@ class Monitor:
         self.history: collections.deque[Sample] = collections.deque(maxlen=KEPT_SAMPLES)
         self._listeners: list[Callable[[Sample], object]] = []
         self._started_at = clock()
-        # When, the exchanges and the bytes; as far back as rates go.
+        # (time, exchanges, bytes), as far back as the rates need.
         self._recent = collections.deque([(0.0, 0, 0)])
         self._timer = PeriodicCallback(self.look, EVERY_S * 1000)
 
     def listen(self, listener: Callable[[Sample], object]) -> None:
-        """Have a function called with each sample from now on."""
+        """Call a function with each new sample."""
         self._listeners.append(listener)
 
     def __enter__(self) -> Self:
@@ -95,7 +95,7 @@ class Monitor:
         self._timer.stop()
 
     def look(self) -> Sample:
-        """Take a sample, keep it, and give it to the listeners."""
+        """Take a sample, store it, and pass it to the listeners."""
         sample = self._sample()
         self.history.append(sample)
         for listener in self._listeners:
@@ -130,7 +130,7 @@ class Monitor:
             self._recent.popleft()
         then_s, fetched_then, bytes_then = self._recent[0]
         self._recent.append((elapsed_s, fetched, size_bytes))
-        # Whoever looks in the first moments must not see a rate that never was.
+        # At the start, a very short span would give an exaggerated rate.
         span_s = max(elapsed_s - then_s, EVERY_S)
         return (fetched - fetched_then) / span_s, (size_bytes - bytes_then) / span_s
 
@@ -142,10 +142,10 @@ class Monitor:
         return "running" if waiting_s is None else "waiting"
 
     def _waiting_s(self, now: float) -> float | None:
-        """Return how long nothing will happen; None if nobody waits for the time."""
+        """Return the seconds until the next URL is due; None if work is running."""
         if self.crawl.under_way or self.crawl.is_paused:
             return None
         next_at = self.crawl.frontier.next_at(now)
-        if next_at is None or next_at - now < LEAST_WAIT_S:
+        if next_at is None or next_at - now < MIN_WAIT_S:
             return None
         return next_at - now

@@ -1,4 +1,4 @@
-"""Whether a claimed URL may be fetched now: by robots.txt, and by the user's callback.
+"""Checks a claimed URL against robots.txt and the user's ``should_fetch`` callback.
 
 Used by `crawler_app.crawl`.
 """
@@ -25,10 +25,10 @@ logger = logging.getLogger(__name__)
 
 
 class Permission:
-    """Asks robots.txt, then the user's own ``should_fetch``.
+    """Consults robots.txt, then the user's ``should_fetch`` callback.
 
     Args:
-        admission: Takes in the sitemaps that a robots.txt names.
+        admission: Admits the sitemaps that a robots.txt lists.
         fetch: Makes one exchange, as `Fetching.fetch` does.
     """
 
@@ -43,14 +43,14 @@ class Permission:
         self._admission = admission
         self._hooks = hooks
         self._robots = _robots_cache(run, fetch) if run.config.robots else None
-        # Those whose robots.txt was asked for in this run.
+        # The hosts whose robots.txt was fetched in this run.
         self._asked_hosts: set[str] = set()
 
     def check(self, claim: Claim) -> Subgenerator[Ending | None]:
-        """Return how a URL ends that must not be fetched now; None if it may be.
+        """Return the ending of a URL that must not be fetched now; None if it may be.
 
         Raises:
-            FetchError: its host did not answer when it was asked for its rules.
+            FetchError: its host did not respond to the request for robots.txt.
             HookError: the user's callback failed.
         """
         if self._robots is not None:
@@ -61,11 +61,11 @@ class Permission:
             return None
         if (yield from self._hooks.allow(claim.url)):
             return None
-        yield gen.moment  # as for those that robots.txt forbids
+        yield gen.moment  # as for URLs that robots.txt forbids
         return self._skip(Reason.SHOULD_FETCH)
 
     def _is_exempt(self, claim: Claim) -> bool:
-        """Return whether a URL is not for the user's own function to decide on."""
+        """Return whether ``should_fetch`` is not consulted about a URL."""
         return claim.is_sitemap or claim.url in self._run.config.seeds
 
     def _check_robots(
@@ -74,25 +74,26 @@ class Permission:
         rules = robots.known(claim.url)
         if rules is None:
             rules = yield robots.ask(claim.url)
-            self._heed(rules, claim)
+            self._apply(rules, claim)
             if claim.host not in self._asked_hosts:
-                # Now that they are known: in its turn, which is after the host's gap.
+                # The rules were just fetched, so the URL waits until the host's gap is over.
                 self._asked_hosts.add(claim.host)
                 return PutBack()
-            # They were known, and are forgotten or too old: now, or it would go on so.
+            # The rules were known before, and had expired or been evicted.  Continue now:
+            # if the URL were put back each time, it might never be fetched.
         if rules.is_unreachable:
             return self._unreachable(rules, claim)
         if rules.allows(claim.url):
             return None
-        yield gen.moment  # many in a row must not keep the loop from the others
+        yield gen.moment  # many in a row must not block the loop
         return self._skip(Reason.ROBOTS)
 
     def _skip(self, reason: Reason) -> Ending:
         self._run.stats.add(f"skipped/{reason}")
         return ending.skipped(reason)
 
-    def _heed(self, rules: Rules, claim: Claim) -> None:
-        """Take in what a robots.txt says besides what it forbids."""
+    def _apply(self, rules: Rules, claim: Claim) -> None:
+        """Note the crawl delay of a robots.txt, and admit the sitemaps that it lists."""
         self._run.hosts.note_crawl_delay(claim.host, rules.crawl_delay_s)
         if not self._run.config.sitemaps:
             return
@@ -100,28 +101,28 @@ class Permission:
             self._admission.admit(url, claim.url, is_sitemap=True)
             for url in rules.sitemaps
         ]
-        news = [candidate for candidate in found if candidate is not None]
-        if news:  # not again by each worker that has waited for the rules
-            self._run.frontier.add(news)
+        new = [candidate for candidate in found if candidate is not None]
+        if new:  # only the first of the workers that waited for the rules finds any
+            self._run.frontier.add(new)
 
     def _unreachable(self, rules: Rules, claim: Claim) -> Ending:
-        """Return how a URL ends while nobody knows its host's rules.
+        """Return the ending of a URL whose host's robots.txt cannot be fetched.
 
         Raises:
-            FetchError: the host has given no answer at all.
+            FetchError: the host did not respond at all.
         """
         error = rules.error
-        if error is not None:  # as if the URL itself had given no answer
+        if error is not None:  # handled as if the URL itself had failed
             raise FetchError(error.reason, f"robots.txt: {error}")
         if rules.retry_at is not None:
             logger.warning(
-                "robots.txt of %s cannot be had now, so nothing of it is fetched; it is "
-                "asked again in %.0f s",
+                "cannot fetch robots.txt of %s, so nothing is fetched from that host; next "
+                "try in %.0f s",
                 claim.host,
                 rules.retry_at - self._run.clock(),
             )
             return PutBack(rules.retry_at)
-        text = "robots.txt has answered with errors only, so nothing may be fetched"
+        text = "every request for robots.txt failed, so nothing may be fetched"
         return ending.of_error(FetchError(Reason.ROBOTS_UNREACHABLE, text))
 
 

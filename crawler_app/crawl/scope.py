@@ -1,6 +1,6 @@
-"""What may be crawled.
+"""Which URLs are in scope.
 
-Pure: a URL goes in, a Verdict with its reason comes out.  Cheap, too: it is asked for
+Pure: takes a URL and returns a `Verdict` with the reason.  Also cheap, because it runs for
 each new link.
 """
 
@@ -19,13 +19,13 @@ from crawler_app.urls import host_of, name_of
 
 __all__ = ["REACHES", "Scope", "Verdict", "registrable_domain"]
 
-# Hosts whose domain is remembered: a page links to few, a crawl meets many.
+# Hosts whose domain is cached: a page links to few, a crawl finds many.
 REMEMBERED_HOSTS = 10_000
 
 
 @dataclass(slots=True, frozen=True)
 class Verdict:
-    """Whether a URL may be fetched; if not, why."""
+    """Whether a URL may be fetched and, if not, why."""
 
     is_in_scope: bool
     refusal: Reason | None = None
@@ -39,25 +39,25 @@ NOT_INCLUDED = Verdict(False, Reason.NOT_INCLUDED)
 
 
 class Scope:
-    """What the seeds reach, narrowed by patterns and by depth.
+    """Checks URLs against the reach of the seeds, the patterns and the depth limit.
 
     Args:
         seeds: Canonical URLs.
         include: Regular expressions; a URL must match one of them, if there are any.
-            Seeds need not.
+            Seeds need not match.
         exclude: Regular expressions that a URL must not match.
-        max_depth: Most links from a seed; None for no limit.
+        max_depth: Maximum number of links from a seed; None for no limit.
         reach: ``host``: the hosts of the seeds.  A host is a name and a port; http and
             https on their default ports are one host.
-            ``domain``: every host, at any port, of a seed's `registrable_domain`.
-            ``prefix``: the host of a seed, at and below the directory of that seed,
-            which is its path up to the last slash: of ``/docs/`` and
-            ``/docs/index.html`` it is ``/docs/``, but of ``/docs`` it is ``/``, as
-            for ``wget --no-parent``: only the server knows that to be a directory.
+            ``domain``: every host, on any port, of a seed's `registrable_domain`.
+            ``prefix``: the host of a seed, in and below the directory of that seed, which
+            is its path up to the last slash.  For ``/docs/`` and ``/docs/index.html`` that
+            is ``/docs/``, but for ``/docs`` it is ``/``, as with ``wget --no-parent``:
+            only the server knows that ``/docs`` is a directory.
             ``any``: every host.
 
     Raises:
-        ConfigError: there is no such reach.
+        ConfigError: reach is none of these.
 
     >>> scope = Scope(["http://a.test/"], exclude=["/private/"])
     >>> scope.check("http://a.test/private/x", depth=1)
@@ -82,7 +82,7 @@ class Scope:
         self._max_depth = max_depth
 
     def check(self, url: str, depth: int) -> Verdict:
-        """Return the verdict on a canonical URL found so many links from a seed."""
+        """Return the verdict on a canonical URL, ``depth`` links away from a seed."""
         if not self._is_reached(url):
             return OUT_OF_REACH
         if url in self._seeds:
@@ -97,11 +97,11 @@ class Scope:
 
 
 def registrable_domain(host: str) -> str:
-    """Return the part of a host, as of `host_of`, that somebody has registered.
+    """Return the registrable domain of a host, as returned by `host_of`.
 
-    Those who let others have a name below theirs, such as github.io, count as registries.
-    What nobody can have a name below is its own domain: an address, localhost, and a
-    registry itself.
+    Sites that hand out names below their own, such as github.io, count as registries.  An
+    address, localhost and a registry itself have no registrable domain and are returned
+    without their port.
 
     Source: publicsuffix.org, its private section included.
 
@@ -118,12 +118,12 @@ def registrable_domain(host: str) -> str:
 
 @functools.cache
 def _public_suffixes() -> PublicSuffixList:
-    """Load the list; 30 ms and 1.3 MB, so it is left to those who need it."""
+    """Load the list on first use, because it costs 30 ms and 1.3 MB."""
     return PublicSuffixList()
 
 
 def _reach_test(reach: str, seeds: Collection[str]) -> Callable[[str], bool]:
-    """Return what tells whether a canonical URL is within reach."""
+    """Return a function that tells whether a canonical URL is within reach."""
     if reach == "host":
         hosts = frozenset(map(host_of, seeds))
         return lambda url: host_of(url) in hosts

@@ -1,4 +1,4 @@
-"""Counts of one run, by name."""
+"""Named counters of one run."""
 
 import collections
 from collections.abc import Iterator
@@ -7,9 +7,9 @@ __all__ = ["Stats"]
 
 
 class Stats:
-    """Counters that begin at 0, named ``group/reason``.
+    """Counters that start at 0, named ``group/reason``.
 
-    The frontier knows what became of every URL; these tell what this process did.
+    The frontier knows the outcome of every URL; these count what this process did.
 
     >>> stats = Stats()
     >>> stats.add("skipped/out_of_scope")
@@ -21,7 +21,7 @@ class Stats:
         self._count_by_name: collections.Counter[str] = collections.Counter()
 
     def add(self, name: str, count: int = 1) -> None:
-        """Count something."""
+        """Increase a counter."""
         self._count_by_name[name] += count
 
     def __iter__(self) -> Iterator[tuple[str, int]]:

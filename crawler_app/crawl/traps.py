@@ -1,10 +1,10 @@
-"""URLs without end: sites that make up new ones for as long as somebody asks.
+"""Crawler traps: sites that generate URLs without end.
 
-A relative link on a page that is served at any path grows the path, a calendar has a
-next month for ever, and a list with ten filters has a thousand views.  What is refused
-here is kept with its reason, so that a report shows it.
+A relative link on a page that is served at any path makes the path longer and longer, a
+calendar always has a next month, and a list with ten filters has a thousand views.  URLs
+refused here are recorded with their reason, so that a report shows them.
 
-Pure, but for what `QueryCounter` has counted.  Cheap: it is asked for each new link.
+Pure, except for the counts of `QueryCounter`.  Cheap, because it runs for each new link.
 """
 
 from array import array
@@ -17,27 +17,27 @@ from crawler_app.reasons import Reason
 
 __all__ = ["QueryCounter", "TrapLimits", "trap_in"]
 
-# Parameters of a query, and times that one of their names is in it.  Forms with check
-# boxes repeat a name; what has ten is a link that adds itself to the last.
+# Parameters of a query, and occurrences of one name in it.  Forms with check boxes repeat
+# a name, but ten times suggests a link that appends to its own query.
 MAX_PARAMETERS = 40
 MAX_PARAMETER_REPEATS = 10
 
-# What a path costs beside its queries: a dict's entry, a key, and an array's head.
+# Memory per path, apart from its queries: the dict entry, the key and an empty array.
 PATH_BYTES = 250
 
 
 @dataclass(frozen=True, slots=True)
 class TrapLimits:
-    """How much of anything a URL may have; None for any amount.
+    """The limits for one URL; None for no limit.
 
     The first three are options of a crawl, see `crawler_app.config`.
 
     Attributes:
         max_url_chars: Characters.
-        max_path_segments: Segments of a path.
-        max_segment_repeats: Times that one segment is in a path, side by side or not.
-        max_parameters: Parameters of a query.
-        max_parameter_repeats: Times that one of their names is in it.
+        max_path_segments: Segments of the path.
+        max_segment_repeats: Occurrences of one segment in the path, adjacent or not.
+        max_parameters: Parameters of the query.
+        max_parameter_repeats: Occurrences of one parameter name in the query.
     """
 
     max_url_chars: int | None
@@ -48,7 +48,7 @@ class TrapLimits:
 
 
 def trap_in(url: str, limits: TrapLimits) -> Reason | None:
-    """Return what is endless about a canonical URL; None for nothing.
+    """Return which limit a canonical URL exceeds; None if none.
 
     >>> limits = TrapLimits(2000, max_path_segments=40, max_segment_repeats=2)
     >>> trap_in("http://a.test/a/a/a/", limits), trap_in("http://a.test/a/a/", limits)
@@ -57,8 +57,8 @@ def trap_in(url: str, limits: TrapLimits) -> Reason | None:
     max_chars = limits.max_url_chars
     if max_chars is not None and len(url) > max_chars:
         return Reason.URL_TOO_LONG
-    # There is nothing to count in most: a path cannot repeat a segment five times that
-    # has not got five.
+    # Most URLs need no counting: a path with fewer than five segments cannot repeat one
+    # five times.
     segments = url.count("/") - 2
     repeats = limits.max_segment_repeats
     if repeats is not None and segments > repeats and _path_repeats(url, repeats):
@@ -73,12 +73,12 @@ def trap_in(url: str, limits: TrapLimits) -> Reason | None:
 
 def _path_repeats(url: str, most: int) -> bool:
     parts = url.partition("?")[0].split("/")
-    # Cheap, and enough for most: with fewer doublets than this no segment can be there
-    # too often.  Scheme and host only add to the count.
+    # Cheap, and enough for most URLs: with fewer duplicates than this, no segment can
+    # occur too often.  The scheme and host can only raise the count.
     if len(parts) - len(set(parts)) < most:
         return False
     counts = Counter(parts[3:])
-    del counts[""]  # a doubled slash is one slash to the frontier
+    del counts[""]  # the frontier treats a double slash as one
     return max(counts.values(), default=0) > most
 
 
@@ -98,14 +98,14 @@ def _trap_in_query(query: str, limits: TrapLimits) -> Reason | None:
 
 
 class QueryCounter:
-    """Lets so many queries of one path pass, and no others.
+    """Limits the number of different queries per path.
 
-    A URL is a key of 8 bytes here.  When there are too many, the paths that have not
-    been asked about for longest are forgotten; a trap is asked about all the time.
+    A URL is stored as a key of 8 bytes.  When the memory limit is reached, the least
+    recently checked paths are evicted; the paths of a trap are checked all the time.
 
     Args:
-        max_queries: Of one path; None for any number, which costs nothing.
-        max_bytes: About how much memory to use; 32 MiB hold 100,000 paths.
+        max_queries: Queries per path; None for no limit, which needs no memory.
+        max_bytes: Approximate memory limit; 32 MiB hold 100,000 paths.
 
     >>> counter = QueryCounter(max_queries=2)
     >>> urls = [f"http://a.test/calendar?month={month}" for month in (1, 2, 3, 1)]
@@ -119,15 +119,14 @@ class QueryCounter:
         self._max_queries = max_queries
         self._max_bytes = max_bytes
         self._bytes = 0
-        # In order, the path asked about last at the end.  The keys are Python's own
-        # hashes, which nobody outside can foresee; should two queries share one, both
-        # pass.
+        # The most recently checked path is last.  The keys are Python's randomized hashes,
+        # which a site cannot predict; if two queries share one, both pass.
         self._queries_by_path: dict[int, array[int]] = {}
 
     def admit(self, url: str) -> bool:
-        """Return whether a canonical URL may pass; one that has passed always may.
+        """Return whether a canonical URL may pass; one that has passed always may again.
 
-        What has been forgotten begins anew.
+        After eviction, a path starts again at 0.
         """
         if "?" not in url or self._max_queries is None:
             return True
@@ -145,15 +144,15 @@ class QueryCounter:
             return False
         queries.insert(at, query_key)
         self._bytes += queries.itemsize
-        self._forget_the_oldest()
+        self._evict_oldest()
         return True
 
     def learn(self, urls: Iterable[str]) -> None:
-        """Count URLs that have passed in an earlier run; all in the order of then."""
+        """Count all URLs that passed in an earlier run, in their original order."""
         for url in urls:
             self.admit(url)
 
-    def _forget_the_oldest(self) -> None:
+    def _evict_oldest(self) -> None:
         while self._bytes > self._max_bytes and len(self._queries_by_path) > 1:
             oldest = next(iter(self._queries_by_path))
             queries = self._queries_by_path.pop(oldest)

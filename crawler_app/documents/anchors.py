@@ -1,6 +1,6 @@
-"""The links of a page with their words, for those who want to see them.
+"""The links of a page together with their text.
 
-Pure.  A crawl needs only where links lead, which `crawler_app.documents.html` reads in a fraction
+Pure.  A crawl needs only the targets, which `crawler_app.documents.html` reads in a fraction
 of the time.
 """
 
@@ -20,8 +20,7 @@ __all__ = ["Anchor", "Anchors", "anchors_of"]
 
 MAX_TEXT_CHARS = 200
 
-# Takes the base and the hrefs of a page; returns those that are wanted, without their
-# fragments.
+# Takes the base and the hrefs of a page; returns the wanted ones, without fragments.
 Choice = Callable[[str, list[str]], Collection[str]]
 
 
@@ -31,8 +30,8 @@ class Anchor:
 
     Attributes:
         href: As written.
-        text: What a reader clicks on, in one line, or what stands in its place; cut if it
-            is long; empty if nothing can be read, or the page was too hard for a tree.
+        text: The link text, in one line, or an alternative text; truncated if long; empty
+            if there is none, or if the page was too deep to parse as a tree.
         is_nofollow: Whether it has ``rel=nofollow``.
     """
 
@@ -43,7 +42,7 @@ class Anchor:
 
 @dataclass(slots=True, frozen=True)
 class Anchors:
-    """Links of a page, in its order.
+    """Links of a page, in document order.
 
     Attributes:
         base: The ``<base href>`` as written; empty if there is none.
@@ -56,12 +55,12 @@ class Anchors:
 def anchors_of(
     body: bytes, content_type: str = "", choose: Choice | None = None
 ) -> Anchors:
-    """Read the links of a page, however broken.
+    """Return the links of a page; invalid HTML is no error.
 
     Args:
         content_type: The header's value.
-        choose: Called once with the base and the hrefs as written; only those that it
-            returns, without their fragments, are read any further.  None for all.
+        choose: Called once with the base and the hrefs as written.  It returns the hrefs
+            to include, without fragments.  None for all.
 
     >>> anchors_of(b"<a href=/b rel=nofollow> the <b>other</b> page</a>").links
     [Anchor(href='/b', text='the other page', is_nofollow=True)]
@@ -70,7 +69,7 @@ def anchors_of(
     """
     markup, charset = decode_html(body, content_type)
     if is_too_hard(markup):
-        return _anchors_in_row(markup, charset, choose)
+        return _flat_anchors(markup, charset, choose)
     tree = tree_of(source_of_tree(body, markup, charset))
     nodes = tree.css("a, area") if tree.tags("area") else tree.tags("a")
     written = [node.attrs.sget("href", None) for node in nodes]
@@ -78,7 +77,7 @@ def anchors_of(
     base = next((href for href in bases if href is not None), "")
     hrefs = as_sent([href for href in written if href is not None], charset)
     chosen = _chosen(base, hrefs, choose)
-    if not chosen:  # as mostly
+    if not chosen:  # the most frequent case
         return Anchors(base, [])
     with_href = [n for n, href in zip(nodes, written, strict=True) if href is not None]
     links = [
@@ -89,7 +88,7 @@ def anchors_of(
     return Anchors(base, links)
 
 
-def _anchors_in_row(markup: str, charset: str, choose: Choice | None) -> Anchors:
+def _flat_anchors(markup: str, charset: str, choose: Choice | None) -> Anchors:
     values = list(tags_of(markup))
     base = next((value for tag, value in values if tag == "base"), "")
     hrefs = as_sent([v for tag, v in values if tag in ("a", "area")], charset)
@@ -98,7 +97,7 @@ def _anchors_in_row(markup: str, charset: str, choose: Choice | None) -> Anchors
 
 
 def _chosen(base: str, hrefs: list[str], choose: Choice | None) -> Collection[str]:
-    """Return the hrefs, as written, that are to be read any further."""
+    """Return the hrefs to include, as written."""
     if choose is None:
         return frozenset(hrefs)
     chosen = choose(base, hrefs)
@@ -112,7 +111,7 @@ def _is_nofollow(node: LexborNode) -> bool:
 
 
 def _text(node: LexborNode) -> str:
-    """Return what is read, or else what is read aloud."""
+    """Return the visible text or, if there is none, the accessible name."""
     words = one_line(node.text(), MAX_TEXT_CHARS)
     if words:
         return words

@@ -1,8 +1,8 @@
-"""Which charset a page is written in, and its text.
+"""Charset detection and decoding of a page.
 
 Pure.  The order is that of the WHATWG HTML standard (13.2.3.2): a byte order mark, the
-Content-Type header, a ``<meta>`` near the top.  A page that tells nothing is UTF-8 if
-it decodes as such, and windows-1252 otherwise.
+Content-Type header, a ``<meta>`` near the top.  A page that declares none is UTF-8 if it
+decodes as such, and windows-1252 otherwise.
 """
 
 import codecs
@@ -35,7 +35,7 @@ _COMMENT = re.compile(rb"<!--.*?(?:-->|\Z)", re.DOTALL)
 def decode_html(body: bytes, content_type: str = "") -> tuple[str, str]:
     """Return the text of a page and the name of the charset it was decoded with.
 
-    Bytes that are wrong in that charset become U+FFFD; nothing raises.
+    Bytes that are invalid in that charset become U+FFFD; no exception is raised.
 
     Args:
         content_type: The header's value.
@@ -71,7 +71,7 @@ def charset_of(body: bytes, content_type: str = "") -> str:
     return ""
 
 
-# The pages of a site have few headers and few <meta>s that differ.
+# The pages of a site have few different headers and <meta>s.
 @functools.lru_cache(maxsize=64)
 def _charset_of_header(content_type: str) -> str:
     declared = _PARAMETER.search(content_type)
@@ -81,7 +81,7 @@ def _charset_of_header(content_type: str) -> str:
 @functools.lru_cache(maxsize=64)
 def _charset_of_meta(meta: bytes) -> str:
     if b"http-equiv" not in meta.lower():
-        meta = _CONTENT.sub(b" ", meta)  # a description may speak of charsets too
+        meta = _CONTENT.sub(b" ", meta)  # a description may mention a charset too
     declared = _META_CHARSET.search(meta)
     return _whatwg_name(declared[1].decode("latin-1")) if declared else ""
 

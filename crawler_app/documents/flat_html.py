@@ -1,13 +1,13 @@
-"""A page read as a row of tags, where a tree of it is too hard or not worth while.
+"""Reads a page tag by tag, without building a tree.
 
-Pure.  A tree parser takes time by the square of the depth, of the options of a select
-box, and of the attributes of a tag: a million open ``<div>`` keep lexbor busy for a
-quarter of an hour, and the crawl with it.  Browsers cut the tree at a depth of 512.  Here
-such a page gives its links, title and text in one pass or a few.
+Pure.  A tree parser takes time quadratic in the depth, in the options of a select box, and
+in the attributes of a tag: a million open ``<div>`` tags block lexbor, and with it the
+crawl, for a quarter of an hour.  Browsers limit the tree to a depth of 512.  Here the
+links, title and text of such a page are read in a few passes.
 
-The head of every page is read in this way too, and not for speed alone.  To a parser that
-runs no scripts, ``<noscript><img></noscript>`` ends the head, so that in its tree half of
-the real heads are cut short; for a browser, and for the author, they go on.
+The head of every page is read in this way too, and not only for speed.  For a parser without
+scripting, ``<noscript><img></noscript>`` ends the head, which truncates half of all real
+heads; for a browser, and for the author, the head continues.
 """
 
 import html
@@ -35,18 +35,18 @@ __all__ = [
     "text_of",
 ]
 
-# Open elements, or options, at which the square begins to hurt: a third of a second.
+# Open elements, or options, for which the quadratic time reaches a third of a second.
 MAX_DEPTH = 20_000
 
-# Likewise the attributes of one tag, each of two characters at the least.
+# The same for the attributes of one tag, each of which has at least two characters.
 MAX_ATTRIBUTES = 10_000
 
-# A page of this length cannot hold up anybody for more than half a second.
+# A page of at most this length never takes more than half a second.
 SMALL_PAGE_CHARS = 100_000
 
-# A start or end tag, but of an element that holds no others, or that the next of its kind
-# closes: however many of these are open in the text, the tree gets no deeper.  The end of
-# an option is passed over too, so that all options count.
+# A start or end tag, except of void elements and of elements that the next of their kind
+# closes: those do not make the tree deeper.  The end tag of an option is skipped too, so
+# that all options count.
 _TAG = re.compile(
     r"<(?!/option)(/?)(?!(?:area|base|br|col|embed|hr|img|input|link|meta|source|track|wbr"
     r"|colgroup|p|tbody|td|tfoot|th|thead|tr)[\s/>])([a-z][^\s/>]*)",
@@ -55,8 +55,8 @@ _TAG = re.compile(
 
 _TAG_START = re.compile("<[a-zA-Z]")
 
-# Each alternative takes what it began to the end of the text if it is never closed, so
-# that nothing is looked at twice.
+# If an element is never closed, its alternative matches to the end of the text, so that
+# nothing is scanned twice.
 _PIECE = re.compile(
     r"<!--.*?(?:-->|\Z)"
     r"|<(script|style|textarea|iframe|xmp)\b.*?(?:</\1|\Z)"
@@ -74,7 +74,7 @@ _NOFOLLOW = re.compile(
 
 _NOSCRIPT = re.compile(r"<noscript\b(.*?)(?:</noscript|\Z)", re.IGNORECASE | re.DOTALL)
 
-# But of an element that holds no others.
+# Except of void elements.
 _START_TAG = re.compile(
     r"<(?!(?:br|embed|hr|img|input|link|meta|wbr)[\s/>])[a-z]", re.IGNORECASE
 )
@@ -90,7 +90,7 @@ _ATTRIBUTE = re.compile(
     r"""([^\s"'>/=]+)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+)))?"""
 )
 
-# Marks of a heading in a text.  Being white space to Python, they go with the rest of it.
+# Mark a heading in a text.  Python treats them as white space, so str.split removes them.
 HEADING_START, HEADING_END = "\x1c", "\x1d"
 
 
@@ -114,8 +114,8 @@ def _has_too_many_attributes(text: str) -> bool:
 def _is_often_closed(text: str) -> bool:
     """Return whether all pieces between two ">" are shorter than 2 * MAX_ATTRIBUTES.
 
-    A longer one would fill a window of half its length, and few windows have to be looked
-    into for more than some characters.
+    A longer piece would fill a window of half its length, and in most windows the search
+    ends after a few characters.
     """
     windows = range(0, len(text) - MAX_ATTRIBUTES + 1, MAX_ATTRIBUTES)
     return all(text.find(">", at, at + MAX_ATTRIBUTES) >= 0 for at in windows)
@@ -129,7 +129,7 @@ def _begins_too_long_a_tag(piece: str) -> bool:
 
 
 def _is_too_deep(text: str) -> bool:
-    # Only start tags lead deeper, and half of all tags are none.
+    # Only start tags add depth, and half of all tags are end tags.
     tags = text.count("<")
     if tags <= MAX_DEPTH or tags - text.count("</") <= MAX_DEPTH:
         return False
@@ -150,9 +150,9 @@ def _is_too_deep(text: str) -> bool:
 
 
 def has_open_noscript(text: str) -> bool:
-    """Return whether something is opened in a ``<noscript>`` and not closed there.
+    """Return whether an element is opened in a ``<noscript>`` and not closed there.
 
-    To a parser that runs no scripts the rest of the page may be part of it then.
+    For a parser without scripting, the rest of the page may then be part of the noscript.
 
     >>> has_open_noscript("<noscript><p>No scripts!</noscript><p>Text")
     True
@@ -164,10 +164,11 @@ def has_open_noscript(text: str) -> bool:
 
 
 def tags_of(text: str) -> Iterator[tuple[str, str]]:
-    """Yield the tags that matter to a crawl, in the order of the page.
+    """Yield the tags that a crawl needs, in document order.
 
-    Each is its name with its ``href``, or ``title`` with the title's text.  After an ``a``
-    or ``area`` with ``rel=nofollow`` comes ``nofollow``, with the same ``href``.
+    Each is a pair of the tag's name and its ``href``, or of ``title`` and the title's text.
+    An ``a`` or ``area`` with ``rel=nofollow`` is followed by ``nofollow`` with the same
+    ``href``.
 
     >>> list(tags_of('<TITLE>T</TITLE><!-- <a href=x> --><a class=c href="y&amp;z">'))
     [('title', 'T'), ('a', 'y&z')]
@@ -186,11 +187,11 @@ def tags_of(text: str) -> Iterator[tuple[str, str]]:
 
 
 def tags_of_head(text: str, agent: str) -> Iterator[tuple[str, str]]:
-    """Yield what the head of a page says to robots.
+    """Yield the robots directives and the canonical link in the head of a page.
 
-    That is ``robots`` with what they, or the agent among them, are asked for, and
-    ``canonical`` with the ``href``.  What stands in the body does not count: it may have
-    been written by anybody.
+    Each is a pair: ``robots`` and directives for all robots or for the agent, or
+    ``canonical`` and the ``href``.  The body is ignored, because it may contain text that
+    users of the site have written.
 
     >>> list(tags_of_head("<link rel=canonical href=/><meta name=x content=none>", "X"))
     [('canonical', '/'), ('robots', 'none')]
@@ -208,7 +209,7 @@ def tags_of_head(text: str, agent: str) -> Iterator[tuple[str, str]]:
 
 
 def _attributes(text: str) -> defaultdict[str, str]:
-    """Return the values of a tag's attributes; the first of a name counts."""
+    """Return the values of a tag's attributes; the first of several equal names counts."""
     value_by_name: defaultdict[str, str] = defaultdict(str)
     for name, *values in _ATTRIBUTE.findall(text):
         value_by_name.setdefault(name.lower(), html.unescape("".join(values)))
@@ -216,7 +217,7 @@ def _attributes(text: str) -> defaultdict[str, str]:
 
 
 def _elements(names: str) -> re.Pattern[str]:
-    # To the end of the text if it is never closed, so that no time is lost on another try.
+    # An element that is never closed ends with the text, so that nothing is scanned twice.
     pattern = rf"<({names})(?![^\s/>]).*?(?:</\1(?![^\s/>])[^>]*|\Z)>?"
     return re.compile(rf"<!--.*?(?:-->|\Z)|{pattern}", re.IGNORECASE | re.DOTALL)
 
@@ -235,12 +236,12 @@ _OTHER_TAG = re.compile(r"<[!?/a-z][^>]*>?", re.IGNORECASE)
 
 
 def text_of(text: str, is_bare: bool = False) -> str:
-    """Return what a person reads on a page, with marks around the headings.
+    """Return the visible text of a page, with marks around the headings.
 
-    White space is left as it is, and there is some where a block begins or ends.
+    White space is not normalized; some is inserted where a block begins or ends.
 
     Args:
-        is_bare: Whether to read what stands around the text too.
+        is_bare: Whether to include the parts around the main text, such as navigation.
 
     >>> text_of("<h2>A</h2>b<i>c</i> &amp;<nav>d</nav><script>e</script>").split()
     ['A', 'bc', '&']

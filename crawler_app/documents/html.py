@@ -1,7 +1,7 @@
-"""What a page says: its title, its links, its text, and what it asks of robots.
+"""HTML parsing: title, links, text and robots directives of a page.
 
-Pure.  The parser is lexbor's, a WHATWG one: it reads a page as a browser does, so a
-link in a comment or in a script is none.
+Pure.  The parser is lexbor, which follows WHATWG: it reads a page as a browser does, so it
+finds no links in comments or scripts.
 """
 
 import codecs
@@ -18,9 +18,9 @@ from crawler_app.config import PRODUCT
 from crawler_app.documents.charset import decode_html
 from crawler_app.documents.flat_html import is_too_hard, tags_of, tags_of_head
 from crawler_app.documents.text import (
+    flat_marked_text,
     headings_and_text,
     is_within,
-    marked_text_of_row,
     marked_text_of_tree,
     tag_ids,
     tree_of,
@@ -43,20 +43,19 @@ _SVG = tag_ids("svg")
 
 @dataclass(slots=True)
 class Page:
-    """What was read from one HTML page.
+    """The parsed content of one HTML page.
 
     Attributes:
         base: The ``<base href>`` as written; empty if there is none.
-        links: The ``href`` of every ``<a>`` and ``<area>``, as written, each once, in
-            the order of the page.
-        charset: What the page was decoded with.
-        nofollow_links: Those of the links, without their fragments, that stand on the
-            page with ``rel=nofollow`` only.
-        robots: What the page asks of us: ``noindex``, ``nofollow``, both or nothing.
+        links: The ``href`` of every ``<a>`` and ``<area>``, as written, without duplicates,
+            in document order.
+        charset: The charset that the page was decoded with.
+        nofollow_links: The links, without fragments, all of whose occurrences on the page
+            have ``rel=nofollow``.
+        robots: The directives for us: ``noindex``, ``nofollow``, both or none.
         canonical: The ``href`` of ``<link rel=canonical>`` in the head, as written.
-        headings: One in a line.
-        text: What a person reads, in one line, with the headings and without what
-            stands around it; like the headings, empty if it was not asked for.
+        headings: The headings, one per line; empty unless requested.
+        text: The main text in one line, including the headings; empty unless requested.
     """
 
     title: str
@@ -77,11 +76,11 @@ def parse_html(
     with_text: bool = False,
     agent: str = PRODUCT,
 ) -> Page:
-    """Read a page, however broken; any bytes give a Page.
+    """Parse a page; any bytes give a Page.
 
     Args:
         content_type: The header's value.
-        with_text: Whether to read text and headings too, which takes as long again.
+        with_text: Whether to read text and headings too, which doubles the time.
         agent: The name by which a ``<meta>`` may address us.
 
     >>> parse_html(b"<title>Hi</title><a href=b>x</a><!-- <a href=c> -->").links
@@ -94,14 +93,14 @@ def parse_html(
     source = source_of_tree(body, markup, charset)
     tree = None if is_too_hard(markup) else tree_of(source)
     if tree is None:
-        page = _page_of(_values_in_row(markup), charset)
+        page = _page_of(_flat_values(markup), charset)
     else:
         page = _page_of(_values_in_tree(tree, b"nofollow" in lowered), charset)
-    if _speaks_to_robots(lowered, agent):
+    if _addresses_robots(lowered, agent):
         _read_head(page, markup, agent)
     if with_text:
         if tree is None:
-            text = marked_text_of_row(markup)
+            text = flat_marked_text(markup)
         else:
             text = marked_text_of_tree(tree, source, markup, lowered)
         page.headings, page.text = headings_and_text(text)
@@ -109,25 +108,25 @@ def parse_html(
 
 
 def _lowered(body: bytes, markup: str, charset: str) -> bytes:
-    """Return a page in which English words in any case can be looked for.
+    """Return a page in lower case, for case-insensitive searches for ASCII words.
 
-    Bytes take a tenth of the time of a text.
+    Searching bytes takes a tenth of the time of searching text.
     """
     is_wide = charset.startswith("utf-16")
     return (markup.encode("utf-8", "replace") if is_wide else body).lower()
 
 
 def source_of_tree(body: bytes, markup: str, charset: str) -> str | bytes:
-    """Return the bytes of a page if lexbor can take them as they are, or its text.
+    """Return the bytes of a page if lexbor can parse them unchanged, else its text.
 
-    To write the text as UTF-8 again takes up to a tenth of the time of a page.
+    Encoding the text as UTF-8 again takes up to a tenth of the time for a page.
     """
     is_utf_8 = charset == "utf-8" and not body.startswith(codecs.BOM_UTF8)
-    # What was not right became this character.
+    # Invalid bytes were replaced by this character.
     return body if is_utf_8 and "\N{REPLACEMENT CHARACTER}" not in markup else markup
 
 
-def _values_in_row(markup: str) -> dict[str, list[str]]:
+def _flat_values(markup: str) -> dict[str, list[str]]:
     values: defaultdict[str, list[str]] = defaultdict(list)
     for tag, value in tags_of(markup):
         values["a" if tag == "area" else tag].append(value)
@@ -135,9 +134,9 @@ def _values_in_row(markup: str) -> dict[str, list[str]]:
 
 
 def _values_in_tree(tree: LexborHTMLParser, has_nofollow: bool) -> dict[str, list[str]]:
-    """Return what `tags_of` tells, by tag; an ``area`` is an ``a`` here."""
-    # Not a selection for all: `css` reads its selector anew each time, which takes as
-    # long as to read a small page.  Only it tells the order of different elements.
+    """Return the same as `tags_of`, by tag; an ``area`` counts as an ``a``."""
+    # Not one `css` call for all: it parses its selector on each call, which takes as long as
+    # parsing a small page.  But only `css` keeps the order of different elements.
     links = tree.css("a, area") if tree.tags("area") else tree.tags("a")
     return {
         "title": _titles(tree),
@@ -149,12 +148,12 @@ def _values_in_tree(tree: LexborHTMLParser, has_nofollow: bool) -> dict[str, lis
 
 def _titles(tree: LexborHTMLParser) -> list[str]:
     """Return the title if there is one."""
-    # Mostly it is in the head, and the rest of the tree need not be looked through.
+    # Usually it is in the head, and the rest of the tree need not be searched.
     for node in tree.head.iter() if tree.head else ():
         if node.tag_id == _TITLE:
             return [node.text()]
     for node in tree.tags("title"):
-        if not is_within(node, _SVG):  # that is a tooltip
+        if not is_within(node, _SVG):  # a <title> in an <svg> is a tooltip
             return [node.text()]
     return []
 
@@ -168,7 +167,7 @@ def _hrefs(nodes: Iterable[LexborNode]) -> list[str]:
 
 
 def _nofollow_hrefs(tree: LexborHTMLParser) -> list[str]:
-    # A name in the selector would double its time.
+    # An element name in the selector would double its time.
     nodes = tree.css('[rel~="nofollow" i]')
     return _hrefs(node for node in nodes if node.tag_id in _LINKS)
 
@@ -187,8 +186,8 @@ def _page_of(values: dict[str, list[str]], charset: str) -> Page:
     return page
 
 
-def _speaks_to_robots(lowered: bytes, agent: str) -> bool:
-    # Without its last byte if no head ends; no word that matters ends there.
+def _addresses_robots(lowered: bytes, agent: str) -> bool:
+    # If there is no "</head", find returns -1 and the last byte is lost, which is harmless.
     head = lowered[: lowered.find(b"</head")]
     return b"robots" in head or b"canonical" in head or agent.lower().encode() in head
 
@@ -202,7 +201,7 @@ def _read_head(page: Page, markup: str, agent: str) -> None:
 
 
 def _only_nofollow(links: list[str], nofollow: list[str]) -> frozenset[str]:
-    """Return the links that stand nowhere among the links without the wish."""
+    """Return the links that occur with nofollow only."""
     followed = Counter(map(without_fragment, links))
     followed.subtract(map(without_fragment, nofollow))
     return frozenset(link for link, count in followed.items() if not count)
@@ -214,7 +213,7 @@ def as_sent(links: list[str], charset: str) -> list[str]:
     >>> as_sent(["/\u00fc?\u00fc"], "windows-1252")
     ['/\u00fc?%FC']
     """
-    # UTF-16 too is written as UTF-8 (WHATWG Encoding, 4.3).
+    # The output encoding of UTF-16 is UTF-8 too (WHATWG Encoding, 4.3).
     if charset.startswith("utf-"):
         return links
     return [_query_in_charset(link, charset) for link in links]
@@ -235,6 +234,6 @@ def _query_in_charset(link: str, charset: str) -> str:
     def escape(match: re.Match[str]) -> str:
         return quote(webencodings.encode(match[0], charset, "xmlcharrefreplace"))
 
-    # Everything ASCII is left for the URL's own rules; only other text has a charset.
+    # ASCII is left to URL canonicalization; only other characters depend on the charset.
     query = _NOT_ASCII.sub(escape, query)
     return path + mark + query + hash_mark + fragment

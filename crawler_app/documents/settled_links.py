@@ -1,7 +1,7 @@
-"""Which links of a page are news.
+"""Skips links already handled in the same directory.
 
-The pages of one directory mostly hold the same links, written in the same way.  Nine in
-ten need nothing more the second time they are met: no join, no check, no look-up.
+The pages of one directory mostly have the same links, written in the same way.  Nine in ten
+can be skipped the second time they are found: no join, no check, no look-up.
 """
 
 from collections.abc import Iterable
@@ -15,7 +15,7 @@ MAX_SETTLED = 100_000
 
 
 class SettledLinks:
-    """Remembers links as written that need nothing more, per directory of their base.
+    """Remembers links, as written, that are already handled, by directory of their base.
 
     >>> settled = SettledLinks()
     >>> settled.add("http://a.test/docs/x.html", "../home")
@@ -29,20 +29,21 @@ class SettledLinks:
         self._links_by_directory: dict[str, set[str]] = {}
 
     def news(self, base: str, links: Iterable[str]) -> list[str]:
-        """Return the links that are not settled, without fragments, each once."""
+        """Return the links that are not settled, without fragments or duplicates."""
         settled = self._links_by_directory.get(_directory(base), ())
-        # Most links of a page differ in their fragments only.  No call for each of them.
+        # Most links of a page differ only in their fragments.  Inlined, because a function
+        # call per link would cost too much.
         fresh = dict.fromkeys([link.partition("#")[0] for link in links])
         return [link for link in fresh if link not in settled]
 
     def add(self, base: str, link: str) -> None:
-        """Settle a link, for all pages of the directory if it means the same there."""
+        """Mark a link as settled if it has the same target from all pages of the directory."""
         if not is_of_directory(link):
             return
         self._count += 1
         if self._count > self._max_settled:
-            # To forget all at once is as good here as to forget the oldest, and costs
-            # a look-up nothing.
+            # Clearing everything works as well here as evicting the oldest, and adds no
+            # cost to look-ups.
             self._links_by_directory.clear()
             self._count = 1
         self._links_by_directory.setdefault(_directory(base), set()).add(link)

@@ -1,11 +1,11 @@
-"""Sitemaps: the URLs that a site itself lists, as XML or as text, gzipped or not.
+"""Sitemap parsing: XML or text, gzipped or not.
 
-Pure.  Rule: whatever comes in, the work and the memory are bounded, and what stood before
-a fault or a limit is kept.
+Pure.  Rule: for any input, time and memory are bounded, and the URLs before an error or a
+limit are kept.
 
-Expat directly, not `xml.etree`, which builds a tree to be thrown away and does not say
-when a document begins to declare entities.  Names are compared with their prefix and
-place, not with their namespace, as many sites use ``image:loc`` and declare no ``image``.
+It uses expat directly, not `xml.etree`, which builds a tree that is not needed and does not
+report entity declarations.  Elements are recognized by prefix and position, not by namespace,
+because many sites use ``image:loc`` without declaring ``image``.
 """
 
 import codecs
@@ -22,23 +22,23 @@ __all__ = ["Sitemap", "is_sitemap", "parse_sitemap"]
 MAX_URLS = 50_000
 MAX_BYTES = 50 * 1024 * 1024
 
-# sitemaps.org has 2,048, RFC 9110 (4.1) 8,000: what is longer is no URL.
+# sitemaps.org allows 2,048, RFC 9110 (4.1) 8,000; anything longer is not a URL.
 MAX_LOC_CHARS = 8000
 
-# Elements of XML, or lines of text: half a second's work.  In 50 MiB there may be twenty
-# times as many, while 50,000 URLs in ten languages each have a million.
+# XML elements, or lines of text: half a second's work.  50 MiB may hold twenty times as
+# many, while 50,000 URLs in ten languages each need a million.
 MAX_ITEMS = 2_000_000
 
-# Deeper than any extension, and less than what takes memory.
+# Deeper than any known extension, and shallow enough to need little memory.
 MAX_DEPTH = 50
 
-# A tag, comment or attribute: expat begins it anew with each piece until its end has
-# come (CVE-2023-52425), and keeps it in memory.
+# A tag, comment or attribute: expat parses it again from its start with each piece until it
+# is complete (CVE-2023-52425), and keeps it in memory.
 MAX_TOKEN_BYTES = 4 * 64 * 1024
 
-# Some servers compress what is a .gz file already, and clients undo that once.
+# Some servers compress a .gz file again, and clients decompress only once.
 MAX_GZIP_LAYERS = 2
-# A file that was appended to has several parts; each costs far more than its 20 bytes.
+# A file that was appended to has several members; each costs far more than its 20 bytes.
 MAX_GZIP_MEMBERS = 10_000
 
 PIECE_BYTES = 64 * 1024
@@ -47,7 +47,7 @@ SNIFFED_BYTES = 1024
 
 ENTRY_BY_ROOT = {"urlset": "url", "sitemapindex": "sitemap"}
 
-# What is taken at its word: a sitemap has been called text/html, but never a picture.
+# Types that are believed: some sitemaps are sent as text/html, but none as an image.
 OTHER_TYPES = ("image/", "audio/", "video/", "font/")
 
 _GZIP_MAGIC = b"\x1f\x8b"
@@ -58,12 +58,12 @@ _TEXT_BOMS = {codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
 
 @dataclass(slots=True)
 class Sitemap:
-    """What a sitemap lists: URLs as they are written, each once, in order.
+    """The URLs that a sitemap lists, as written, without duplicates, in order.
 
     Attributes:
-        pages: What a ``urlset`` or a text lists.
-        sitemaps: What a ``sitemapindex`` lists.
-        is_cut: There may have been more, beyond a limit or after a fault.
+        pages: The URLs of a ``urlset`` or a text sitemap.
+        sitemaps: The URLs of a ``sitemapindex``.
+        is_cut: Whether the list may be incomplete, because of a limit or an error.
     """
 
     pages: list[str] = field(default_factory=list)
@@ -72,9 +72,9 @@ class Sitemap:
 
 
 def is_sitemap(content_type: str, body: bytes) -> bool:
-    """Return whether a body is an XML sitemap, by how it begins.
+    """Return whether a body is an XML sitemap, judging by its beginning.
 
-    A text is none, since any text may hold URLs.
+    False for text, since any text may contain URLs.
 
     >>> is_sitemap("text/html", b"<?xml version='1.0'?><urlset>")
     True
@@ -94,11 +94,11 @@ def is_sitemap(content_type: str, body: bytes) -> bool:
 def parse_sitemap(
     body: bytes, max_urls: int = MAX_URLS, max_bytes: int = MAX_BYTES
 ) -> Sitemap:
-    """Return what a sitemap lists; nothing if the body is none, a feed for instance.
+    """Return the URLs of a sitemap; none if the body is something else, such as a feed.
 
     Args:
-        max_urls: How many to return, at most.
-        max_bytes: How much to read, at most, after decompression.
+        max_urls: Maximum number of URLs to return.
+        max_bytes: Maximum number of bytes to read, after decompression.
 
     Source: https://www.sitemaps.org/protocol.html
 
@@ -118,7 +118,7 @@ def parse_sitemap(
     except _NoSitemapError:
         pass
     except Exception:
-        # Of zlib, of expat, of whichever codec the document names, and our own limits.
+        # From zlib, expat, the codec that the document names, or our own limits.
         is_cut = True
     found = list(reader.locs)
     if reader.entry == "sitemap":
@@ -135,11 +135,11 @@ class _NoSitemapError(Exception):
 
 
 class _Reader:
-    """Takes what expat finds in a document, and keeps the locs of its entries.
+    """Handles expat's events, and collects the locs of the entries.
 
     Attributes:
-        entry: The name of what the document lists, without its prefix; empty until its
-            root is known.
+        entry: The element name of the entries, without its prefix; empty until the root
+            has been read.
     """
 
     def __init__(self, max_urls: int) -> None:
@@ -165,21 +165,21 @@ class _Reader:
     def count_item(self) -> None:
         self._items += 1
         if self._items > MAX_ITEMS:
-            raise _CutError("so many elements or lines")
+            raise _CutError("too many elements or lines")
 
     def add(self, loc: str) -> None:
         loc = loc.strip()
         if not loc or loc in self.locs:
             return
         if len(self.locs) >= self._max_urls:
-            raise _CutError("so many URLs")
+            raise _CutError("too many URLs")
         self.locs[loc] = None
 
     def _take_doctype(
         self, name: str, system_id: str | None, public_id: str | None, has_subset: int
     ) -> None:
-        # Entities and default attributes, which can grow to any size, are declared
-        # there; a sitemap has none.  What is declared elsewhere, expat does not fetch.
+        # An internal subset declares entities and default attributes, which can expand to
+        # any size; a sitemap needs none.  Expat does not fetch an external subset.
         if has_subset:
             raise _CutError("declarations")
 
@@ -194,7 +194,7 @@ class _Reader:
             self._loc = []
             self._loc_chars = 0
         elif self._depth > MAX_DEPTH:
-            raise _CutError("so many levels")
+            raise _CutError("too many levels")
 
     def _take_root(self, name: str) -> None:
         prefix, colon, local_name = name.rpartition(":")
@@ -218,7 +218,7 @@ class _Reader:
 
 
 def _is_xml(head: bytes) -> bool:
-    """Return whether a document begins with a tag, in any encoding that has one."""
+    """Return whether a document begins with a tag, in any encoding."""
     return b"<" in head[:4]
 
 
@@ -229,12 +229,12 @@ def _read_xml(reader: _Reader, pieces: Iterable[bytes]) -> None:
         parser.Parse(piece, False)
         read_bytes += len(piece)
         if read_bytes - parser.CurrentByteIndex > MAX_TOKEN_BYTES:
-            raise _CutError("so long a tag")
+            raise _CutError("tag too long")
     parser.Parse(b"", True)
 
 
 def _read_text(reader: _Reader, pieces: Iterable[bytes]) -> None:
-    """Take the lines that are whole URLs; sitemaps.org allows for no others."""
+    """Add the lines that are absolute URLs; sitemaps.org allows no others."""
     for line in _lines(pieces):
         reader.count_item()
         if line.lstrip()[:8].lower().startswith(("http://", "https://")):
@@ -242,7 +242,7 @@ def _read_text(reader: _Reader, pieces: Iterable[bytes]) -> None:
 
 
 def _lines(pieces: Iterable[bytes]) -> Iterator[str]:
-    """Yield the lines of a text, but for those that are too long."""
+    """Yield the lines of a text, except those that are too long."""
     iterator = iter(pieces)
     head = next(iterator, b"")
     encoding = _TEXT_BOMS.get(head[:2], "utf-8")
@@ -251,14 +251,14 @@ def _lines(pieces: Iterable[bytes]) -> Iterator[str]:
     for text in texts:
         *lines, rest = (rest + text).replace("\r", "\n").split("\n")
         yield from (line for line in lines if len(line) <= MAX_LOC_CHARS)
-        # One more character tells that the line is too long, however it goes on.
+        # One character over the limit is enough to know that the line is too long.
         rest = rest[: MAX_LOC_CHARS + 1]
     if len(rest) <= MAX_LOC_CHARS:
         yield rest
 
 
 def _content(body: bytes, max_bytes: int) -> Iterator[bytes]:
-    """Yield the pieces of a body without its gzip, and without what precedes the XML."""
+    """Yield the pieces of a body, decompressed and without leading white space."""
     pieces: Iterator[bytes] = (
         body[start : start + PACKED_PIECE_BYTES]
         for start in range(0, len(body), PACKED_PIECE_BYTES)
@@ -273,7 +273,7 @@ def _content(body: bytes, max_bytes: int) -> Iterator[bytes]:
 
 
 def _without_white_space(pieces: Iterator[bytes]) -> Iterator[bytes]:
-    """Drop the blank lines that PHP leaves before a document, and XML forbids."""
+    """Drop blank lines before a document: PHP often emits them, and XML forbids them."""
     for piece in pieces:
         piece = piece.lstrip(_WHITE_SPACE)
         if piece:
@@ -290,13 +290,13 @@ def _bounded(pieces: Iterable[bytes], max_bytes: int) -> Iterator[bytes]:
         yield piece[:left]
         left -= len(piece)
         if left < 0:
-            raise _CutError("so many bytes")
+            raise _CutError("too many bytes")
 
 
 def _gunzipped(pieces: Iterable[bytes]) -> Iterator[bytes]:
-    """Yield what one layer of gzip holds, in pieces that are no longer than others.
+    """Decompress one layer of gzip, in pieces of limited size.
 
-    Not `gzip.GzipFile`, which looks for the end of a file name byte by byte.
+    Not with `gzip.GzipFile`, which searches for the end of a file name byte by byte.
     """
     inflate = None
     members = 0
@@ -307,7 +307,7 @@ def _gunzipped(pieces: Iterable[bytes]) -> Iterator[bytes]:
                     return  # padding
                 members += 1
                 if members > MAX_GZIP_MEMBERS:
-                    raise _CutError("so many parts")
+                    raise _CutError("too many gzip members")
                 inflate = zlib.decompressobj(_GZIP_WBITS)
             piece = inflate.decompress(packed, PIECE_BYTES)
             if piece:
@@ -316,4 +316,4 @@ def _gunzipped(pieces: Iterable[bytes]) -> Iterator[bytes]:
             if inflate.eof:
                 packed, inflate = inflate.unused_data, None
     if inflate is not None:
-        raise _CutError("the end is missing")
+        raise _CutError("truncated gzip")

@@ -1,7 +1,7 @@
-"""What a person reads on a page, and its headings, for a full-text index.
+"""The visible text and the headings of a page, for a full-text index.
 
-The tree of a page is lexbor's; of a page that is too hard for it the tags are read one
-after the other, see `crawler_app.documents.flat_html`.
+Lexbor parses a page into a tree.  A page too deep for that is read tag by tag, see
+`crawler_app.documents.flat_html`.
 """
 
 import itertools
@@ -28,36 +28,36 @@ from crawler_app.documents.flat_html import (
 )
 
 __all__ = [
+    "flat_marked_text",
     "headings_and_text",
     "is_within",
-    "marked_text_of_row",
     "marked_text_of_tree",
     "tag_ids",
     "tree_of",
 ]
 
-# As many as the index takes: a page with more is a log or a dump.
+# The limit of the index; a longer page is a log or a dump.
 MAX_TEXT_CHARS = 500_000
 
-# A header's own parts, and what it is part of, are near to it.
+# Ancestors or descendants examined: those that matter to a header are near it.
 MAX_STEPS = 32
 
-# A part that is found by the search of the browser is one to read.
+# "until-found" content can be found by the browser's search, so it counts as visible.
 _HIDDEN = 'body [hidden]:not([hidden="until-found" i])'
 
-# Khmer, Lao, Burmese and Thai have no other space between words.  Elsewhere it stands
-# where a long word may be broken.
+# A zero-width space is the only space between words in Khmer, Lao, Burmese and Thai.
+# Elsewhere it marks where a long word may be broken.
 _BETWEEN_WORDS = re.compile("(?<=[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff])\u200b")
 
-# Control characters, hyphens and breaks that are only offered, changes of direction, the
-# signs of a page's own fonts, halves of characters.  But not joiners: they change words.
+# Control characters, soft hyphens and optional breaks, bidirectional marks, private-use
+# characters, surrogates.  Not joiners: they change words.
 _NOT_SEEN = re.compile(
     "[\x00-\x1f\x7f-\x9f\xad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f"
     "\ud800-\uf8ff\ufeff\ufff9-\ufffb\U000e0000-\U000e007f\U000f0000-\U0010ffff]"
 )
 
-# Their one use is to keep a selected option's copy up to date, which takes up to a tenth
-# of the time of a page.
+# Events only serve to keep the copy of a selected option up to date, and cost up to a tenth
+# of the time for a page.
 _WITHOUT_EVENTS = LexborDocumentOptions.WO_EVENTS
 
 
@@ -65,13 +65,13 @@ def tree_of(source: str | bytes, scripting: bool = False) -> LexborHTMLParser:
     """Return the tree of a page.
 
     Args:
-        scripting: Whether it is read as a browser does that runs scripts.
+        scripting: Whether to parse it like a browser with scripting enabled.
     """
     return LexborHTMLParser(source, options=_WITHOUT_EVENTS, scripting=scripting)
 
 
-def marked_text_of_row(markup: str) -> str:
-    """Return the text of a page that is too hard to be made a tree of; marked likewise."""
+def flat_marked_text(markup: str) -> str:
+    """Return the text of a page too deep to parse as a tree, with heading marks."""
     text = text_of(markup)
     return text if text.strip() else text_of(markup, is_bare=True)
 
@@ -79,18 +79,18 @@ def marked_text_of_row(markup: str) -> str:
 def marked_text_of_tree(
     tree: LexborHTMLParser, source: str | bytes, markup: str, lowered: bytes
 ) -> str:
-    """Return what `text_of` does; the tree is of no more use afterwards."""
+    """Return the same as `text_of`, from a tree; the tree is destroyed."""
     if b"<noscript" in lowered and has_open_noscript(markup):
         tree = tree_of(source, scripting=True)
     text = _text_in_tree(tree, lowered)
     if text.strip():
         return text
-    # All of it stood in a <nav>, say.
+    # For example, the whole page is in a <nav>.
     return _text_in_tree(tree_of(source), lowered, is_bare=True)
 
 
 def headings_and_text(text: str) -> tuple[str, str]:
-    """Return what `text_of` marks, and all, as it is read."""
+    """Return the headings, one per line, and the whole text, in one line."""
     text = text[: 4 * MAX_TEXT_CHARS]
     parts = [part.partition(HEADING_END)[0] for part in text.split(HEADING_START)[1:]]
     headings = "\n".join(filter(None, map(_as_read, parts)))
@@ -98,12 +98,12 @@ def headings_and_text(text: str) -> tuple[str, str]:
 
 
 def _as_read(text: str) -> str:
-    """Return a text in one line, without what is not seen.
+    """Return a text in one line, without invisible characters.
 
     >>> _as_read("Hel\\u00adlo,\\n wo\\u200brld\\u00a0\\x1b[2J \\u00b6")
     'Hello, world [2J'
     """
-    # The sign at the end of a heading is a link to it, and nobody reads it.
+    # A pilcrow at the end of a heading is a link to it, not text.
     text = " ".join(text.replace("\N{PILCROW SIGN}", " ").split())
     if text.isprintable():
         return text
@@ -114,9 +114,10 @@ def _as_read(text: str) -> str:
 def _text_in_tree(tree: LexborHTMLParser, lowered: bytes, is_bare: bool = False) -> str:
     """Return the text of a tree, with marks around the headings.
 
-    The tree is changed: what nobody reads leaves it, and the gaps between blocks become
-    text, so that its text is the text.  To take the tags out of the tree's HTML takes up
-    to twice as long; to walk from node to node takes as long, and tells no ends.
+    The tree is modified: invisible elements are removed, and separators between blocks are
+    inserted, so that `text()` returns the result.  Removing the tags from the tree's HTML
+    takes up to twice as long; walking from node to node takes as long, and does not show
+    where elements end.
     """
     rule_by_tag = _RULES_OF_BARE_PAGE if is_bare else _RULES
     for node in tree.tags("*"):
@@ -135,7 +136,7 @@ def _text_in_tree(tree: LexborHTMLParser, lowered: bytes, is_bare: bool = False)
 
 
 def _leave_out_by_attribute(tree: LexborHTMLParser, lowered: bytes) -> None:
-    # To look into the text first takes a third of the time of a selection.
+    # Searching the text first takes a third of the time of a selection.
     if b"hidden" in lowered:
         for node in tree.css(_HIDDEN):
             _leave_out(node)
@@ -147,12 +148,12 @@ def _leave_out_by_attribute(tree: LexborHTMLParser, lowered: bytes) -> None:
 
 
 def _leave_out(node: LexborNode) -> None:
-    # Not each node below it too, which takes longer; nobody goes there any more.
+    # Not recursively, which takes longer: its descendants are not visited any more.
     node.decompose(recursive=False)
 
 
 def _leave_out_if_of_page(node: LexborNode) -> None:
-    """Leave a header or the like out, but not that of an article, nor one with the title.
+    """Remove a header, footer or aside, unless it is part of an article or has an ``<h1>``.
 
     Source: WAI-ARIA in HTML, "header", "footer", "aside".
     """
@@ -161,24 +162,24 @@ def _leave_out_if_of_page(node: LexborNode) -> None:
 
 
 def _leave_out_if_no_heading(node: LexborNode) -> None:
-    if not is_within(node, _HEADINGS):  # a heading may open and close what is below it
+    if not is_within(node, _HEADINGS):  # a heading may be the button of a collapsible part
         _leave_out(node)
 
 
 def _put_words_for_picture(node: LexborNode) -> None:
-    # They are read to whoever cannot see it, and may be all that is said about it.
+    # The alternative text may be the only description of the image.
     words = node.attrs.sget("alt")
     if words:
         node.insert_before(words)
 
 
 def is_within(node: LexborNode, tags: Container[int]) -> bool:
-    """Return whether an element has one of these near above it."""
+    """Return whether one of the nearest ancestors of an element has one of these tags."""
     return any(ancestor.tag_id in tags for ancestor in _ancestors(node))
 
 
 def _ancestors(node: LexborNode) -> Iterator[LexborNode]:
-    """Yield the nearest ones, so that deep pages take no time by the square."""
+    """Yield the nearest ancestors; the limit avoids quadratic time on deep pages."""
     for _ in range(MAX_STEPS):
         parent = node.parent
         if parent is None:
@@ -193,13 +194,13 @@ def _has_title(node: LexborNode) -> bool:
 
 
 def tag_ids(names: str) -> list[int]:
-    """Return by what numbers lexbor knows these elements, ``a|b`` being two."""
+    """Return the tag ids that lexbor has for the names in ``a|b``."""
     tree = LexborHTMLParser("")
     return [tree.create_node(name).tag_id for name in names.split("|")]
 
 
 class _Rule(NamedTuple):
-    """What becomes of an element: texts before and after it, and something done."""
+    """What is done with an element: the text inserted before and after it, and an action."""
 
     before: str
     after: str

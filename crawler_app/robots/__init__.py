@@ -1,7 +1,7 @@
-"""The robots.txt of every origin: fetched once, remembered for a day.
+"""The robots.txt cache: fetched once per origin, kept for a day.
 
-Rule: every origin has an answer.  That there is none from its server is told as `Rules`
-too, never raised.
+Rule: every origin has `Rules`.  If its robots.txt cannot be fetched, that is part of the
+`Rules` and never raised.
 """
 
 import time
@@ -20,26 +20,26 @@ from gencoro import gen
 
 __all__ = ["RobotsCache"]
 
-# RFC 9309, 2.3.1.2: at least five, also to other hosts.
+# RFC 9309, 2.3.1.2: at least five, even across hosts.
 MAX_REDIRECTS = 5
 
-# RFC 9309, 2.4: no longer, unless there is no way to get newer ones.
+# RFC 9309, 2.4: no longer, unless newer rules cannot be fetched.
 MAX_AGE_S = 24 * 3600.0
 
-# Origins and their rules, counted together.  A rule takes 0.5 kB, so that they take 100 MB
-# at most; most origins have less than ten.
+# Origins and their rules, counted together.  A rule takes 0.5 kB, so all take at most
+# 100 MB; most origins have fewer than ten.
 MAX_KEPT = 200_000
 
 
 class RobotsCache:
-    """Knows the rules of every origin that it was asked about.
+    """Fetches and caches the rules of each origin.
 
     Args:
-        fetch: As of `crawler_app.fetcher.Fetcher`.
-        user_agent: Ours, as it is sent.
-        first_pause_s: Before an origin that did not answer is asked again; each further
-            pause is longer, see `politeness.outage_pause_s`.
-        clock: The current time, in seconds of the epoch.
+        fetch: See `crawler_app.fetcher.Fetcher`.
+        user_agent: Our User-Agent header.
+        first_pause_s: The pause before the first retry of an origin that did not respond;
+            further pauses are longer, see `politeness.outage_pause_s`.
+        clock: Returns the current time in seconds since the epoch.
 
     >>> def fetch(url):
     ...     answer = gen.Future()
@@ -65,12 +65,12 @@ class RobotsCache:
         self._user_agent = user_agent
         self._first_pause_s = first_pause_s
         self._clock = clock
-        self._kept: dict[str, _Kept] = {}  # the oldest answer first
+        self._kept: dict[str, _Kept] = {}  # the oldest entry first
         self._size = 0
         self._questions: dict[str, _Question] = {}
 
     def known(self, url: str) -> Rules | None:
-        """Return the rules of a canonical URL's origin, if they are here and fresh."""
+        """Return the rules of a canonical URL's origin; None if missing or expired."""
         kept = self._kept.get(origin_of(url))
         if kept is None or self._clock() >= kept.fresh_until:
             return None
@@ -79,7 +79,7 @@ class RobotsCache:
     def ask(self, url: str) -> "gen.Future[Rules]":
         """Return a Future for the rules of a canonical URL's origin.
 
-        However many ask, robots.txt is fetched once; if all are cancelled, no more.
+        Concurrent calls share one fetch, which is cancelled if all their Futures are.
         """
         rules = self.known(url)
         if rules is not None:
@@ -105,12 +105,12 @@ class RobotsCache:
             del self._questions[origin]
 
     def _wait(self, origin: str, question: "_Question") -> "gen.Future[Rules]":
-        """Return a Future for one caller, who may be cancelled while others wait."""
+        """Return a Future for one caller, which can be cancelled while others wait."""
 
         def leave(copy: "gen.Future[Rules]") -> None:
             question.waiters -= 1
             if not question.waiters:
-                # Forgotten at once: whoever asks next would be cancelled with it.
+                # Removed immediately: the next caller would be cancelled with it.
                 self._end(origin, question)
                 question.answer.cancel()
 
@@ -122,7 +122,7 @@ class RobotsCache:
 
     @gen.coroutine
     def _learn(self, origin: str) -> Generator[Any, Any, Rules]:
-        """Fetch the rules of an origin and remember them, or that there are none."""
+        """Fetch and cache the rules of an origin, or the fact that they are unreachable."""
         asked_for_s = error = None
         try:
             fetched = yield from self._follow(f"{origin}/robots.txt")
@@ -131,16 +131,16 @@ class RobotsCache:
             retry_after = fetched.headers.get("Retry-After")
             asked_for_s = retry_after_s(retry_after, self._clock())
         except FetchError as exc:
-            # Whatever the reason: RFC 9309, 2.3.1.4, has every network error mean "all
-            # is disallowed", and a file of which nothing is known, being too large or
-            # no HTTP at all, cannot mean more.  Precedent: Google.
-            # A new one: its cause and their frames, with a connection or a body, would
-            # be kept for a day.
+            # Whatever the reason: by RFC 9309, 2.3.1.4, every network error means
+            # "disallow all", and a response that is too large or not HTTP cannot allow
+            # more.  Precedent: Google.
+            # A new exception, because the cause and the frames of this one would keep a
+            # connection or a body alive for a day.
             error = FetchError(exc.reason, str(exc))
         return self._miss(origin, asked_for_s, error)
 
     def _follow(self, url: str) -> Subgenerator[Fetched]:
-        """Fetch a URL, and where it leads; the last response if that is nowhere."""
+        """Fetch a URL, following redirects; return the last response."""
         fetched: Fetched = yield self._fetch(url)
         for _ in range(MAX_REDIRECTS):
             target = _redirect_target(url, fetched)
@@ -153,14 +153,14 @@ class RobotsCache:
     def _read(self, origin: str, fetched: Fetched) -> Rules:
         if 200 <= fetched.status < 300:
             return parse_rules(fetched.body, self._user_agent, origin)
-        # RFC 9309, 2.3.1.3: there is no file, so that everything is allowed.  A redirect
-        # that leads nowhere is the same (2.3.1.2).
+        # RFC 9309, 2.3.1.3: there is no file, so everything is allowed.  Too many
+        # redirects are treated the same (2.3.1.2).
         return Rules()
 
     def _miss(
         self, origin: str, asked_for_s: float | None, error: FetchError | None
     ) -> Rules:
-        """Go on with the rules that were known, or with none, for a while."""
+        """Keep using the known rules, or disallow everything, until the next try."""
         before = self._kept.get(origin)
         pauses = 0 if before is None else before.pauses
         pause_s = politeness.outage_pause_s(pauses, self._first_pause_s)
@@ -191,10 +191,10 @@ class RobotsCache:
 
 @dataclass(slots=True)
 class _Kept:
-    """What is known of an origin.
+    """The cache entry of an origin.
 
     Attributes:
-        pauses: Failed attempts to learn more, since the last that went well.
+        pauses: Failed fetches since the last successful one.
     """
 
     rules: Rules
@@ -204,14 +204,14 @@ class _Kept:
 
 @dataclass(slots=True)
 class _Question:
-    """One fetch of robots.txt, and how many wait for what it says."""
+    """One fetch of robots.txt, and how many callers wait for it."""
 
     answer: "gen.Future[Rules]"
     waiters: int = 0
 
 
 def _redirect_target(url: str, fetched: Fetched) -> str | None:
-    """Return where a response leads; None if nowhere."""
+    """Return the target of a redirect; None if the response is not a valid one."""
     if not 300 <= fetched.status < 400 or fetched.status == 304:
         return None
     try:
@@ -221,9 +221,9 @@ def _redirect_target(url: str, fetched: Fetched) -> str | None:
 
 
 def _is_unreachable(status: int) -> bool:
-    """Return whether a status says that the file may be there, but not what is in it.
+    """Return whether a status means that the file may exist but could not be read.
 
-    RFC 9309, 2.3.1.4: 5xx, and what is no status.  429 is about us and not about the file
-    (precedent: Google).  304 answers what was not asked.
+    RFC 9309, 2.3.1.4: 5xx, and numbers that are not a status.  429 concerns us and not the
+    file (precedent: Google).  304 is invalid, because the request was not conditional.
     """
     return status in (304, 429) or not 200 <= status < 500

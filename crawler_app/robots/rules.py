@@ -1,7 +1,8 @@
-"""What a robots.txt says, by RFC 9309.  Pure.
+"""The robots.txt parser (RFC 9309).  Pure.
 
-Protego compares paths.  Whose rules count is found here, since there it differs: it takes
-the rules of "gen" for those of "gencoro", and a line it does not know for a group's end.
+Protego matches the paths.  The group that applies is selected here, because protego deviates
+from the RFC: it takes the rules for "gen" as rules for "gencoro", and it ends a group at an
+unknown line.
 """
 
 import codecs
@@ -20,13 +21,13 @@ from crawler_app.urls import join, origin_of, reference_in_header
 
 __all__ = ["Rules", "parse_rules", "product_token"]
 
-# What is beyond need not be read (RFC 9309, 2.5).  Precedent: Google.
+# The rest need not be read (RFC 9309, 2.5).  Precedent: Google.
 MAX_BYTES = 500 * 1024
 
-# Sites name a handful; those that have more name an index of them.
+# Sites list a handful; those that have more list an index of them.
 MAX_SITEMAPS = 500
 
-# RFC 9309, 2.2, and what authors write for it.  Precedents: Google's parser, protego.
+# RFC 9309, 2.2, and common misspellings.  Precedents: Google's parser, protego.
 _FIELD = re.compile(
     rb"\s*(?:(?P<agent>user[ -]?agent)|(?P<allow>allow)"
     rb"|(?P<disallow>diss?all?ow|diasllow|disallaw)"
@@ -41,17 +42,17 @@ _SLASH = re.compile("%2f", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What one origin asks of us.
+    """The rules of one origin for our crawler.
 
     Attributes:
-        crawl_delay_s: Time between two fetches, no longer than is kept to; None if it
-            asks for none.
+        crawl_delay_s: Time between two fetches, capped at the maximum that is honored;
+            None if not specified.
         sitemaps: Canonical URLs, in order.
-        is_unreachable: Nobody knows, so that nothing is allowed.
-        retry_at: When to ask again in that case, in seconds of the epoch; None if it has
-            been asked often enough.
-        error: Why nobody knows, if there was no answer at all.
-        size: Rules and sitemaps, and one for the origin, by which a cache is bounded.
+        is_unreachable: The rules could not be fetched, so nothing is allowed.
+        retry_at: When to fetch them again in that case, in seconds since the epoch; None
+            if there is no further try.
+        error: Why they could not be fetched, if there was no response at all.
+        size: The number of rules and sitemaps, plus one for the origin; limits the cache.
     """
 
     crawl_delay_s: float | None = None
@@ -65,11 +66,11 @@ class Rules:
     def allows(self, url: str) -> bool:
         """Return whether a canonical URL of the origin may be fetched.
 
-        The longest rule that matches decides, and Allow if two are as long.
+        The longest matching rule decides; if two are equally long, Allow wins.
 
-        Source: RFC 9309, 2.2.2 and 2.2.3.  Beyond it, protego has the length of
-        ``?``, ``&``, ``:`` and the like as that of their escapes, and takes
-        ``Allow: /index.html`` to allow ``/`` too, as Google does.
+        Source: RFC 9309, 2.2.2 and 2.2.3.  In addition, protego counts ``?``, ``&``,
+        ``:`` and the like with the length of their escapes, and ``Allow: /index.html``
+        allows ``/`` too, as Google does.
 
         >>> rules = parse_rules(b"User-agent: *\\nDisallow: /*.pdf$", "bot", "")
         >>> rules.allows("http://a.test/a.pdf"), rules.allows("http://a.test/a.pdf?b")
@@ -83,17 +84,18 @@ class Rules:
 
 
 def parse_rules(body: bytes, user_agent: str, origin: str) -> Rules:
-    """Return what a robots.txt asks of us.  Anything is one: HTML has no rules.
+    """Return the rules of a robots.txt for us.  Any body is accepted; HTML has no rules.
 
-    Our rules are those of all groups that name our product token, else those of ``*``.
+    Our rules are those of all groups for our product token, else those for ``*``.
 
     Args:
-        user_agent: Ours, as it is sent.
-        origin: What sitemaps are relative to, though they should not be.
+        user_agent: Our User-Agent header.
+        origin: The base for sitemap URLs, which should be absolute but may be relative.
 
-    Source: RFC 9309, 2.2.1.  Crawl-delay is not in it.  It is a rule here, after which
-    another user agent begins a group: so its authors mean it, and so those read it who
-    heed it.  To Google, which does not, it is no rule (google/robotstxt #51).
+    Source: RFC 9309, 2.2.1, which does not define Crawl-delay.  Here it counts as a rule,
+    so a user agent line after it begins a new group: that is what authors mean, and what
+    parsers that honor it do.  Google ignores it and does not count it as a rule
+    (google/robotstxt #51).
 
     >>> robots = b"User-agent: bot\\nDisallow: /a\\nCrawl-delay: 2"
     >>> rules = parse_rules(robots, "Bot/1.0", "http://a.test")
@@ -123,7 +125,7 @@ def parse_rules(body: bytes, user_agent: str, origin: str) -> Rules:
 
 
 def product_token(user_agent: str) -> str:
-    """Return by what name robots.txt may call us; empty if the user agent has none.
+    """Return the product token of a user agent in lower case; empty if it has none.
 
     Source: RFC 9309, 2.2.1: letters, underscores and hyphens.
 
@@ -140,7 +142,7 @@ def product_token(user_agent: str) -> str:
 
 @dataclass(slots=True)
 class _Group:
-    """The rules for one user agent, from wherever they stand in the file."""
+    """The rules for one user agent, from all its groups in the file."""
 
     lines: list[str] = field(default_factory=list)
     crawl_delay_s: float | None = None
@@ -149,10 +151,10 @@ class _Group:
         """Add a rule; an empty one matches nothing (RFC 9309, 2.2: ``empty-pattern``)."""
         if name == "delay":
             delay_s = politeness.crawl_delay_s(value)
-            # What is no number leaves what was asked for before.
+            # An invalid number leaves the previous value.
             self.crawl_delay_s = self.crawl_delay_s if delay_s is None else delay_s
         elif value:
-            # Spelled as a URL would be, whatever charset the file is in.
+            # Escaped like a URL, whatever the charset of the file.
             path = quote(value, safe=string.punctuation)
             self.lines.append(f"{name}: {_comparable(path)}")
 
@@ -165,7 +167,7 @@ class _Group:
 
 
 def _records(body: bytes) -> Iterator[tuple[str, bytes]]:
-    """Yield the lines that mean something, as the name of a `_FIELD` and a value."""
+    """Yield the known lines, as the name of a `_FIELD` and a value."""
     body = body.removeprefix(codecs.BOM_UTF8)
     if len(body) > MAX_BYTES:
         body = body[:MAX_BYTES]
@@ -193,11 +195,11 @@ def _sitemaps(values: list[bytes], origin: str) -> tuple[str, ...]:
 
 
 def _comparable(url: str) -> str:
-    """Spell the escapes of a URL, or of a rule's path, so that protego compares rightly.
+    """Rewrite the escapes of a URL, or of a rule's path, so that protego compares correctly.
 
-    It takes all bytes that are no UTF-8 for one and the same, so they must not look like
-    escapes to it.  A slash in a query is one in either spelling, as in the table of
-    RFC 9309, 2.2.2; in a path the two are different.
+    Protego treats all bytes that are not UTF-8 as equal, so they must not look like escapes
+    to it.  In a query, an escaped slash equals a slash, as in the table of RFC 9309, 2.2.2;
+    in a path the two differ.
     """
     path, mark, query = url.partition("?")
     return _NOT_ASCII.sub(_as_text, path + mark + _SLASH.sub("/", query))
@@ -208,5 +210,5 @@ def _as_text(escape: re.Match[str]) -> str:
 
 
 def _is_robots_txt(url: str) -> bool:
-    """Return whether it is what says what is allowed, which always is (2.2.2)."""
+    """Return whether a URL is that of robots.txt, which is always allowed (2.2.2)."""
     return url.partition("?")[0] == f"{origin_of(url)}/robots.txt"

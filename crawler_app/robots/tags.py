@@ -1,9 +1,9 @@
-"""What a page asks of robots, in its X-Robots-Tag header or in a ``<meta>``.
+"""Robots directives in the X-Robots-Tag header and in ``<meta>`` elements.
 
-Pure.  Only what a crawl acts on is read: ``noindex``, keep the page out of the index, and
-``nofollow``, follow none of its links.  In doubt they hold.  The rest, of which
-``max-snippet`` and ``unavailable_after`` are the best known, is about how and how long a
-search engine shows a page, and is passed over.
+Pure.  Only the directives that matter to a crawl are read: ``noindex`` keeps a page out of
+the index, and ``nofollow`` means that none of its links is followed.  In doubt they apply.
+The others, such as ``max-snippet`` and ``unavailable_after``, control how and how long a
+search engine shows a page, and are ignored.
 
 Source: Google Search Central, "Robots meta tag, data-nosnippet, and X-Robots-Tag".
 """
@@ -19,14 +19,14 @@ _DIRECTIVES_BY_WORD = {
     "none": ("noindex", "nofollow"),
 }
 
-# Commas are the rule; "noindex nofollow" is common, and its meaning plain.
+# The standard separator is a comma, but "noindex nofollow" is common and unambiguous.
 _GAP = re.compile(r"[\s,;:]+")
 
-# A comma without a space joins two headers, or so it is taken: then the second is not for
-# the agent of the first.  If that is wrong, a page is left alone that need not be.
+# A comma without a space is assumed to join two headers: then the second is not for the
+# agent of the first.  If that is wrong, a page is skipped unnecessarily.
 _JOINT = re.compile(r",(?!\s)")
 
-# Not to be read as directives or names: "max-image-preview: none", and times of day.
+# Values that must not be taken as directives or names: "max-image-preview: none", and times.
 _VALUE = re.compile(
     r"max-(?:image-preview|snippet|video-preview)\s*:\s*[^\s,;]*"
     r"|unavailable_after\s*:[^,]*"
@@ -35,11 +35,11 @@ _VALUE = re.compile(
 # "otherbot: noindex".
 _AGENT = re.compile(r"\s*([a-z*][\w./*-]*)\s*:")
 
-_EVERYBODY = ("*", "robots")
+_ALL_AGENTS = ("*", "robots")
 
 
 def directives_in_meta(content: str) -> frozenset[str]:
-    """Return what the ``content`` of a ``<meta name="robots">`` asks for.
+    """Return the directives in the ``content`` of a ``<meta name="robots">``.
 
     >>> sorted(directives_in_meta("NONE")), sorted(directives_in_meta("index, nofollow"))
     (['nofollow', 'noindex'], ['nofollow'])
@@ -51,11 +51,11 @@ def directives_in_meta(content: str) -> frozenset[str]:
 
 
 def directives_in_header(values: str | Iterable[str], agent: str) -> frozenset[str]:
-    """Return what X-Robots-Tag headers ask of one robot.
+    """Return the directives of X-Robots-Tag headers for one robot.
 
     Args:
         values: The value of each header, or all of them joined by commas.
-        agent: The robot's product token, in any case.
+        agent: The robot's product token, in upper or lower case.
 
     >>> sorted(directives_in_header("nofollow, otherbot: noindex", "our-bot"))
     ['nofollow']
@@ -73,14 +73,14 @@ def directives_in_header(values: str | Iterable[str], agent: str) -> frozenset[s
 def _asked_of(agent: str, value: str) -> Iterable[str]:
     """Yield the parts of one header that are for a robot.
 
-    A name holds for all that follows it, up to the next one.
+    A name applies to the directives that follow it, up to the next name.
     """
     is_for_us = True
     for part in _VALUE.sub("", value.lower()).split(","):
         named = _AGENT.match(part)
         if named and named[1] not in _DIRECTIVES_BY_WORD:
             name = named[1].partition("/")[0]
-            is_for_us = name == agent or name in _EVERYBODY
+            is_for_us = name == agent or name in _ALL_AGENTS
             part = part[named.end() :]
         if is_for_us:
             yield part
