@@ -162,7 +162,9 @@ def _leave_out_if_of_page(node: LexborNode) -> None:
 
 
 def _leave_out_if_no_heading(node: LexborNode) -> None:
-    if not is_within(node, _HEADINGS):  # a heading may be the button of a collapsible part
+    if not is_within(
+        node, _HEADINGS
+    ):  # a heading may be the button of a collapsible part
         _leave_out(node)
 
 
