@@ -1,12 +1,14 @@
-"""One URL -> Fetched, or FetchError: one HTTP exchange, redirects not followed::
+"""Fetches one URL: one HTTP exchange, redirects not followed::
 
-    outgoing    what a request carries, and where to: secrets to the seeds only
-    http        over Tornado's AsyncHTTPClient
-    curl        what is peculiar to libcurl
-    incoming    head and body as they come, bounded before and after decoding
-    errors      what went wrong, in one word
-    blocking    over the library requests, in threads; blocking_adapter and
-                blocking_errors are parts of it
+    outgoing    request headers, proxy and cookies: secrets to the seeds only
+      cookies   the cookie store
+      addresses which addresses are public
+    http        the fetcher over Tornado's AsyncHTTPClient
+      resolver  a caching resolver
+      curl      settings specific to libcurl
+    incoming    collects head and body, limited before and after decoding
+    errors      turns a client's exception into a FetchError
+    requests_   the fetcher over the requests library, in threads
 
 `make_fetcher` chooses one.
 """
@@ -33,31 +35,31 @@ REQUESTS_FETCHER = "crawler_app.fetcher.requests_.RequestsFetcher"
 
 
 class Fetcher(Protocol):
-    """What the crawler needs of whatever fetches."""
+    """The interface that the crawler needs."""
 
     def fetch(
         self, url: str, headers: Mapping[str, str] | None = None
     ) -> "gen.Future[Fetched]":
-        """Return a Future for the response; it fails with FetchError, and only that.
+        """Return a Future for the response; the only error it fails with is FetchError.
 
         Args:
-            url: A canonical one.
-            headers: For this request only; they replace others of their names.
+            url: A canonical URL.
+            headers: For this request only; they replace others of the same name.
         """
         ...
 
     def close(self) -> None:
-        """Let go of what is kept for later fetches; those under way may fail."""
+        """Close idle connections and free resources; fetches under way may fail."""
         ...
 
 
 def make_fetcher(config: CrawlConfig) -> Fetcher:
-    """Return what fetches as a configuration says.
+    """Return the fetcher for a configuration.
 
-    It belongs to the event loop that runs, or will.
+    It belongs to the current event loop.
 
     Raises:
-        ConfigError: a client is not installed, or cannot do what is asked of it.
+        ConfigError: the client is not installed, or does not support an option.
 
     >>> fetcher = make_fetcher(CrawlConfig(("http://a.test/",)))
     >>> type(fetcher).__name__
@@ -69,28 +71,28 @@ def make_fetcher(config: CrawlConfig) -> Fetcher:
 
 
 def check_fetcher(config: CrawlConfig) -> None:
-    """Refuse what `make_fetcher` would refuse, and make nothing.
+    """Raise the errors that `make_fetcher` would raise, without creating a fetcher.
 
     Raises:
-        ConfigError: the client is not installed or knows no proxies, or the file of
-            cookies cannot be read.
+        ConfigError: the client is not installed or does not support proxies, or the
+            cookie file cannot be read.
 
     >>> from crawler_app.errors import ConfigError
     >>> try:
     ...     check_fetcher(CrawlConfig(("http://a.test/",), client="simple", proxy="b:80"))
     ... except ConfigError as exc:
     ...     print(exc)
-    the client 'simple' knows no proxies; 'pooled' does
+    the client 'simple' does not support proxies; 'pooled' does
     """
     fetcher_class(config.client)
     request_options(config, Outgoing(config, ACCEPTED).proxy)
 
 
 def fetcher_class(client: str) -> Any:
-    """Return what makes a fetcher of a configuration, if its client is installed.
+    """Return the fetcher class for a client.
 
     Raises:
-        ConfigError: it is not.
+        ConfigError: the client is not installed.
 
     >>> fetcher_class("pooled").__name__
     'HttpFetcher'

@@ -1,12 +1,12 @@
-"""Which addresses are on the public Internet, and a refusal for all others.
+"""Refuses addresses that are not on the public Internet.
 
-Rule: whatever is not known to be public is private.  A page can link to anything, such
-as ``http://169.254.169.254/``, where a machine in a cloud is told its credentials, and
-the DNS can give any name any address.  So addresses are looked at, after they have been
+Rule: an address that is not known to be public is private.  A page can link to anything,
+such as ``http://169.254.169.254/``, the service that gives a cloud machine its credentials,
+and DNS can map any name to any address.  So addresses are checked after they have been
 resolved and before they are connected to.
 
-The tables are our own: what `ipaddress` calls global has changed between 3.11 and 3.13,
-and says nothing of an IPv4 address that is wrapped in an IPv6 one.
+The tables are our own: what `ipaddress` calls global has changed between 3.11 and 3.13, and
+it does not consider IPv4 addresses embedded in IPv6 addresses.
 """
 
 import ipaddress
@@ -27,63 +27,63 @@ __all__ = [
     "require_public_host",
 ]
 
-# Source: IANA's IPv4 special-purpose registry, but for the last.
+# Source: IANA's IPv4 special-purpose registry, except the last.
 PRIVATE_IPV4 = tuple(
     map(
         IPv4Network,
         (
             "0.0.0.0/8",  # this network
             "10.0.0.0/8",  # private
-            "100.64.0.0/10",  # behind a provider's NAT
+            "100.64.0.0/10",  # shared, for carrier-grade NAT
             "127.0.0.0/8",  # loopback
-            "169.254.0.0/16",  # link-local, and the metadata of clouds
+            "169.254.0.0/16",  # link-local, and cloud metadata services
             "172.16.0.0/12",  # private
             "192.0.0.0/24",  # protocol assignments
             "192.0.2.0/24",  # documentation
-            "192.88.99.0/24",  # relays of 6to4
+            "192.88.99.0/24",  # 6to4 relays
             "192.168.0.0/16",  # private
-            "198.18.0.0/15",  # benchmarks
+            "198.18.0.0/15",  # benchmarking
             "198.51.100.0/24",  # documentation
             "203.0.113.0/24",  # documentation
             "224.0.0.0/4",  # multicast
             "240.0.0.0/4",  # reserved, and broadcast
-            "168.63.129.16/32",  # Azure's own host as its machines see it
+            "168.63.129.16/32",  # the Azure host, as seen by its virtual machines
         ),
     )
 )
 
-# All that IANA has given out for single hosts; "IPv6 Address Space", RFC 3513.
+# All of the unicast space that IANA has allocated; "IPv6 Address Space", RFC 3513.
 GLOBAL_UNICAST = IPv6Network("2000::/3")
 
-# Source: IANA's IPv6 special-purpose registry, as far as it is within the above.
+# Source: IANA's IPv6 special-purpose registry, the part within the above.
 PRIVATE_IPV6 = tuple(
     map(
         IPv6Network,
         (
-            "2001::/23",  # protocol assignments; Teredo, which has no servers, too
+            "2001::/23",  # protocol assignments, including Teredo, which has no servers
             "2001:db8::/32",  # documentation
             "3fff::/20",  # documentation
         ),
     )
 )
 
-# Prefixes in which an IPv4 address is wrapped, and how many bits follow it.
+# Prefixes with an embedded IPv4 address, and the number of bits after it.
 MAPPED = IPv6Network("::ffff:0:0/96")
-NAT64 = IPv6Network("64:ff9b::/96")  # how a network without IPv4 reaches the public one
+NAT64 = IPv6Network("64:ff9b::/96")  # for IPv6-only networks to reach IPv4 hosts
 SIX_TO_FOUR = IPv6Network("2002::/16")
 BITS_AFTER_IPV4 = ((MAPPED, 0), (NAT64, 0), (SIX_TO_FOUR, 80))
 
-# ISATAP (RFC 5214, 6.1): before the IPv4 address, whatever the network.
+# ISATAP (RFC 5214, 6.1): the bits before the IPv4 address, for any network prefix.
 ISATAP_MARKS = (0x0000_5EFE, 0x0200_5EFE)
 
-# WHATWG URL, 3.5: a host that ends in a number is an IPv4 address, or nothing.
+# WHATWG URL, 3.5: a host that ends in a number is an IPv4 address, or invalid.
 _NUMBER_AT_END = re.compile(r"(?:.*\.)?(?:[0-9]+|0x[0-9a-f]*)\.?", re.IGNORECASE)
 
 
 def is_public(address: str) -> bool:
-    """Return whether an address, as a socket names it, is on the public Internet.
+    """Return whether an address, in the notation of a socket, is on the public Internet.
 
-    One that has a zone, or is none, is not.
+    False if it has a zone, or is not an address.
 
     >>> is_public("93.184.216.34"), is_public("2606:4700::1111")
     (True, True)
@@ -100,12 +100,12 @@ def is_public(address: str) -> bool:
 
 
 def require_public(host: str, sockaddr: Any) -> None:
-    """Refuse to connect to what is not on the public Internet.
+    """Raise FetchError if an address is not on the public Internet.
 
-    Made for ``check_address`` of `crawler_app.httpclient.PooledAsyncHTTPClient`.
+    Intended as ``check_address`` of `crawler_app.httpclient.PooledAsyncHTTPClient`.
 
     Args:
-        sockaddr: As in `socket.connect`; that of a Unix socket is refused.
+        sockaddr: As in `socket.connect`; Unix sockets are refused.
 
     Raises:
         FetchError: ``private_address``.
@@ -124,13 +124,12 @@ def require_public(host: str, sockaddr: Any) -> None:
 
 
 def require_public_host(host: str) -> None:
-    """Refuse a host that is private by what it says, without resolving it.
+    """Raise FetchError if a host is private by its name alone, without resolving it.
 
-    Enough where somebody else resolves the names, as a proxy does: that one has to mind
-    what they lead to.
+    This suffices where a proxy resolves the names: the proxy must then check the addresses.
 
     Args:
-        host: As of `crawler_app.urls.host_of`.
+        host: As returned by `crawler_app.urls.host_of`.
 
     Raises:
         FetchError: ``private_address``.
@@ -141,18 +140,18 @@ def require_public_host(host: str) -> None:
         raise _refusal(host)
 
 
-def _refusal(whatever: str) -> FetchError:
+def _refusal(subject: str) -> FetchError:
     return FetchError(
         Reason.PRIVATE_ADDRESS,
-        f"{whatever} is not on the public Internet; --allow-private crawls it",
+        f"{subject} is not on the public Internet; --allow-private crawls it",
     )
 
 
 def is_private_host(host: str) -> bool:
-    """Return whether a host, as of `crawler_app.urls.host_of`, is private for sure.
+    """Return whether a host, as returned by `crawler_app.urls.host_of`, is certainly private.
 
-    It is an address that is not public, or this machine by name.  Any other name has to
-    be resolved first.
+    True for an address that is not public and for a name of this machine.  Any other name
+    has to be resolved first.
 
     >>> is_private_host("192.168.1.1:8000"), is_private_host("localhost:8000")
     (True, True)
@@ -166,7 +165,7 @@ def is_private_host(host: str) -> bool:
 
 
 def is_literal(name: str) -> bool:
-    """Return whether a host without its port is an address, however it is written.
+    """Return whether a host without its port is an address, in any notation.
 
     >>> is_literal("[::1]"), is_literal("127.1"), is_literal("0x7f000001")
     (True, True, True)
@@ -177,7 +176,7 @@ def is_literal(name: str) -> bool:
 
 
 def _plain(literal: str) -> str:
-    """Return an address in the one way that `ipaddress` reads."""
+    """Return an address in the notation that `ipaddress` accepts."""
     if literal.startswith("["):
         return literal.strip("[]")
     try:

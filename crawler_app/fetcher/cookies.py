@@ -1,12 +1,12 @@
-"""Cookies, each for the origin that has set it and no other.
+"""The cookie store: a cookie is sent only to the origin that set it.
 
-Rule: what an origin (scheme, host and port) has set goes back to that origin alone,
-whatever its Domain attribute says.  That is stricter than RFC 6265, on purpose: no host
-can plant a session in another, and no list of public suffixes is needed.  Only the user
-can give a cookie to many hosts, with a file.
+Rule: a cookie goes back only to the origin (scheme, host and port) that set it, whatever its
+Domain attribute says.  That is stricter than RFC 6265, on purpose: no host can plant a
+session in another, and no public suffix list is needed.  Only the user can send a cookie to
+several hosts, with a cookie file.
 
-Not `http.cookiejar`, which a test compares with this: it reads the clock by itself, and
-all of it is about domains.
+It does not use `http.cookiejar`, which reads the clock itself and is organized by domain; a
+test compares the two.
 """
 
 import codecs
@@ -26,15 +26,15 @@ from crawler_app.urls import host_of, name_of, origin_of
 
 __all__ = ["CookieStore"]
 
-# Source: RFC 6265, 6.1, as the least: 4096 bytes a cookie, 50 cookies a domain, 3000
-# cookies in all.
+# Source: RFC 6265, 6.1, which requires at least 4096 bytes per cookie, 50 cookies per
+# domain, 3000 cookies in total.
 MAX_COOKIE_BYTES = 4096
 MAX_COOKIES_OF_ORIGIN = 50
 MAX_ORIGINS = 3000
 
-# What would end the header that it is sent in, or cannot be in one.
+# Characters that would end the Cookie header, or are not allowed in one.
 _NOT_SENT = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]|[^\x00-\xff]")
-# RFC 6265, 5.2.  To Python half of a letter in UTF-8 may be a space, read as latin-1.
+# RFC 6265, 5.2.  Not Python's default: a byte of UTF-8, read as latin-1, may be a space.
 _SPACES = " \t"
 _MAX_AGE = re.compile(r"-?[0-9]+")
 _TIME = re.compile(r"(?:[0-9]+(?:\.[0-9]*)?)?")
@@ -44,10 +44,10 @@ _BOOL_BY_WORD = {"TRUE": True, "FALSE": False}
 
 @dataclass(slots=True, frozen=True)
 class _Cookie:
-    """A cookie, whoever it is for.
+    """A cookie without its scope.
 
     Attributes:
-        expires_at: Seconds of the epoch; infinite if it lasts as long as the crawl.
+        expires_at: Seconds since the epoch; infinite for a session cookie.
     """
 
     name: str
@@ -57,7 +57,7 @@ class _Cookie:
     expires_at: float
 
     def is_for(self, scheme: str, path: str, now: float) -> bool:
-        """Return whether it goes with a request.  Source: RFC 6265, 5.4 and 5.1.4."""
+        """Return whether it is sent with a request.  Source: RFC 6265, 5.4 and 5.1.4."""
         if self.expires_at <= now or (self.is_secure and scheme != "https"):
             return False
         if not path.startswith(self.path):
@@ -70,7 +70,7 @@ class _FileCookie:
     """A cookie from a file.
 
     Attributes:
-        has_subdomains: Whether it is for the hosts below its domain, too.
+        has_subdomains: Whether it is also sent to the subdomains of its domain.
     """
 
     domain: str
@@ -86,7 +86,7 @@ class CookieStore:
     """Keeps the cookies of a crawl.
 
     Args:
-        clock: Seconds of the epoch.
+        clock: Returns seconds since the epoch.
 
     >>> cookies = CookieStore()
     >>> cookies.take("http://a.test/in", ["id=7; Domain=test", "n=8; Path=/x"])
@@ -108,17 +108,18 @@ class CookieStore:
             return ""
         now = self._clock()
         origin, scheme, path = _parts_of(url)
-        # What the origin has set, or taken back, stands for what is in the file.
+        # A cookie that the origin has set, or deleted, overrides the one in the file.
         jar = self._from_files(host_of(url)) | self._jar_by_origin.get(origin, {})
         fitting = [each for each in jar.values() if each.is_for(scheme, path, now)]
         fitting.sort(key=lambda cookie: -len(cookie.path))
         return "; ".join(f"{cookie.name}={cookie.value}" for cookie in fitting)
 
     def take(self, url: str, set_cookie_headers: Iterable[str]) -> None:
-        """Keep what the response for a canonical URL has set; what is broken is not.
+        """Store the cookies that a response has set; invalid ones are ignored.
 
         Args:
-            set_cookie_headers: Each of them by itself: they cannot be joined by commas.
+            url: The canonical URL of the request.
+            set_cookie_headers: Separate headers; they cannot be joined with commas.
         """
         now = self._clock()
         origin, _, path = _parts_of(url)
@@ -130,22 +131,22 @@ class CookieStore:
                 _drop_surplus(jar, now)
                 self._jar_by_origin[origin] = jar
         if len(self._jar_by_origin) > MAX_ORIGINS:
-            # The one that has set nothing for longest.
+            # Evict the origin that has set no cookie for the longest time.
             del self._jar_by_origin[next(iter(self._jar_by_origin))]
 
     def load(self, path: str | os.PathLike[str]) -> None:
         """Add the cookies of a Netscape cookies.txt, as wget, curl and yt-dlp read it.
 
-        They go to the hosts of their domains, as the file says, at any port.
+        They are sent to the hosts of their domains, as the file says, on any port.
 
         Raises:
-            ConfigError: it cannot be read, or is something else.
+            ConfigError: the file cannot be read, or has another format.
         """
         try:
             octets = Path(path).read_bytes()
-        except (OSError, ValueError) as exc:  # the name of no file
+        except (OSError, ValueError) as exc:  # ValueError: a null byte in the path
             raise ConfigError(f"cannot read the cookies in {path}: {exc}") from None
-        # A header is sent as latin-1, which keeps each byte, whatever charset this is.
+        # A header is sent as latin-1, which preserves each byte, whatever the charset.
         text = octets.removeprefix(codecs.BOM_UTF8).decode("latin-1")
         for number, line in enumerate(text.split("\n"), 1):
             try:
@@ -177,9 +178,9 @@ def _parts_of(url: str) -> tuple[str, str, str]:
 
 
 def _domains_of(name: str) -> Iterator[str]:
-    """List the domains that a host is in, the widest first and itself last.
+    """List the domains that contain a host, the widest first and the host itself last.
 
-    So that what is for fewer hosts comes before what is for many.
+    In this order, a cookie of a narrower domain replaces that of a wider one.
     """
     labels = [] if is_literal(name) else name.split(".")
     for first in range(len(labels) - 1, 0, -1):
@@ -188,14 +189,14 @@ def _domains_of(name: str) -> Iterator[str]:
 
 
 def _drop_surplus(jar: _Jar, now: float) -> None:
-    """Keep a jar within its bound.  Source: RFC 6265, 5.3: the expired ones first."""
+    """Keep a jar within its limit.  Source: RFC 6265, 5.3: expired cookies go first."""
     if len(jar) > MAX_COOKIES_OF_ORIGIN:
         key = next((key for key in jar if jar[key].expires_at <= now), next(iter(jar)))
         del jar[key]
 
 
 def _read_header(header: str, url_path: str, now: float) -> _Cookie | None:
-    """Read a Set-Cookie header; None if it is to be ignored.  Source: RFC 6265, 5.2."""
+    """Parse a Set-Cookie header; None if it is to be ignored.  Source: RFC 6265, 5.2."""
     if len(header) > MAX_COOKIE_BYTES or _NOT_SENT.search(header):
         return None
     pair, *attributes = header.split(";")
@@ -217,12 +218,12 @@ def _read_header(header: str, url_path: str, now: float) -> _Cookie | None:
 
 
 def _default_path(url_path: str) -> str:
-    """Return what a cookie without a path is for.  Source: RFC 6265, 5.1.4."""
+    """Return the path of a cookie that specifies none.  Source: RFC 6265, 5.1.4."""
     return url_path[: url_path.rfind("/")] or "/"
 
 
 def _expires_at(value_by_attribute: dict[str, str], now: float) -> float:
-    """Return when a cookie expires.  Source: RFC 6265, 5.3: Max-Age comes first."""
+    """Return when a cookie expires.  Source: RFC 6265, 5.3: Max-Age has precedence."""
     max_age = value_by_attribute.get("max-age", "")
     if _MAX_AGE.fullmatch(max_age):
         seconds = float(max_age)
@@ -232,10 +233,10 @@ def _expires_at(value_by_attribute: dict[str, str], now: float) -> float:
 
 
 def _read_line(line: str) -> _FileCookie | None:
-    """Read a line of a cookies.txt; None if it has no cookie.
+    """Parse a line of a cookies.txt; None if it has no cookie.
 
     Raises:
-        ValueError: it is something else.
+        ValueError: the line has another format.
     """
     line = line.removeprefix("#HttpOnly_")
     if not line.strip() or line.startswith("#"):
@@ -243,10 +244,10 @@ def _read_line(line: str) -> _FileCookie | None:
     if _NOT_SENT.search(line):
         raise ValueError("a control character")
     fields = line.split("\t")
-    if len(fields) == 6:  # an editor has taken the last tab, after which nothing came
+    if len(fields) == 6:  # an editor has stripped the tab before an empty value
         fields.append("")
     if len(fields) != 7:
-        raise ValueError(f"{len(fields)} fields with tabs between them, not 7")
+        raise ValueError(f"{len(fields)} fields separated by tabs, not 7")
     return _cookie_of(*fields)
 
 
@@ -259,7 +260,7 @@ def _cookie_of(
     name: str,
     value: str,
 ) -> _FileCookie:
-    # No error tells what is in a field: should a tab be missing, it may be a secret.
+    # No error quotes a field: if a tab is missing, it may be a secret.
     for word in (has_subdomains, is_secure):
         if word.upper() not in _BOOL_BY_WORD:
             raise ValueError("neither TRUE nor FALSE in field 2 or 4")
@@ -274,7 +275,7 @@ def _cookie_of(
         value,
         path,
         _BOOL_BY_WORD[is_secure.upper()],
-        # What ends with the session is written with 0.
+        # Session cookies are written with 0.
         expires_at=float(expires or 0) or math.inf,
     )
     domain = domain.lower().removeprefix(".")

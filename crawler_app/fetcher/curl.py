@@ -1,6 +1,6 @@
-"""One exchange of libcurl: what it is told beyond an HTTPRequest, and what it tells.
+"""The libcurl options for one exchange, and the callbacks that record it.
 
-It needs no import of pycurl, which may not be there: a handle has all the constants.
+It does not import pycurl, which may not be installed: a handle has all the constants.
 """
 
 import asyncio
@@ -15,19 +15,19 @@ __all__ = ["CurlExchange"]
 
 
 class CurlExchange:
-    """What goes on in libcurl while one URL is fetched.
+    """Configures libcurl for the fetch of one URL, and records what it reports.
 
     Args:
-        incoming: Gets the head as it comes: Tornado hands it over after the body.
-        host: As the URL has it.
+        incoming: Receives the head immediately; Tornado delivers it after the body.
+        host: The host as written in the URL.
         check_address: Called with the host and each address before libcurl connects to
-            it; raises FetchError to refuse.  None where a proxy resolves.
-        has_proxy: Whether the request names one.
+            it; raises FetchError to refuse.  None if a proxy resolves names.
+        has_proxy: Whether the request uses a proxy.
 
     Attributes:
-        request_head: As it was sent; that of a tunnel is none.
-        peer: Who is at the other end of the connection; empty before libcurl 7.80.
-        refusal: Why there was no address to connect to; None if there was.
+        request_head: The request head as sent, not including the one that opens a tunnel.
+        peer: The address of the server; empty before libcurl 7.80.
+        refusal: The error if every address was refused; None otherwise.
     """
 
     def __init__(
@@ -49,11 +49,11 @@ class CurlExchange:
 
     def prepare(self, curl: Any) -> None:
         """Set the options of a pycurl handle; for ``prepare_curl_callback``."""
-        # An archive has what HTTP/1.1 sends.
+        # The archive stores HTTP/1.1 messages.
         curl.setopt(curl.HTTP_VERSION, curl.CURL_HTTP_VERSION_1_1)
-        # A URL has no dots to resolve by now, but for escaped ones.
+        # Dot segments are already resolved, except escaped ones, which must stay.
         curl.setopt(curl.PATH_AS_IS, 1)
-        # Not those of the environment.
+        # Ignore the proxy settings of the environment.
         curl.setopt(curl.NOPROXY, "")
         if not self._has_proxy:
             curl.setopt(curl.PROXY, "")
@@ -69,7 +69,7 @@ class CurlExchange:
 
     def _take_note(self, kind: int, data: bytes) -> None:
         if kind == self._sent:
-            # The last one: what comes before it is for a proxy.
+            # Keep the last one; an earlier one is for a proxy.
             self.request_head = data
         elif kind == self._received:
             for line in data.splitlines(keepends=True):
@@ -91,13 +91,13 @@ class CurlExchange:
             return self._refused
         self._is_any_allowed, self.refusal = True, None
         opened = socket.socket(family, kind, protocol)
-        # libcurl takes a copy of it.
+        # libcurl duplicates the descriptor.
         asyncio.get_running_loop().call_soon(opened.close)
         return opened
 
 
 def _without_bytes(sockaddr: Any) -> Any:
-    """Return an address with its host as text, which some versions give as bytes."""
+    """Return an address with its host as text; some versions of pycurl pass bytes."""
     if isinstance(sockaddr, tuple) and sockaddr and isinstance(sockaddr[0], bytes):
         return (sockaddr[0].decode("ascii"), *sockaddr[1:])
     return sockaddr

@@ -1,4 +1,4 @@
-"""The `FetchError` for what an `AsyncHTTPClient` raised, whichever client it is."""
+"""Turns the exceptions of any `AsyncHTTPClient` into a `FetchError`."""
 
 import socket
 import ssl
@@ -13,7 +13,7 @@ from crawler_app.reasons import Reason
 
 __all__ = ["fetch_error"]
 
-# libcurl's CURLE_ codes that have a name of their own here.
+# libcurl's CURLE_ codes that have a reason of their own.
 REASON_BY_CURL_ERROR = {
     3: Reason.BAD_REQUEST,  # URL_MALFORMAT
     6: Reason.DNS,  # COULDNT_RESOLVE_HOST
@@ -21,14 +21,14 @@ REASON_BY_CURL_ERROR = {
     28: Reason.TIMEOUT,  # OPERATION_TIMEDOUT
     35: Reason.TLS,  # SSL_CONNECT_ERROR
     60: Reason.TLS,  # PEER_FAILED_VERIFICATION
-    100: Reason.TOO_LARGE,  # TOO_LARGE: the head, or what a chunk unpacks to
+    100: Reason.TOO_LARGE,  # TOO_LARGE: the head, or a decompressed chunk
 }
 
 
 def fetch_error(exc: Exception) -> FetchError:
-    """Say what went wrong, and whether it passes.
+    """Return the error with its reason, which tells whether it is worth a retry.
 
-    >>> error = fetch_error(ConnectionRefusedError("nobody listens"))
+    >>> error = fetch_error(ConnectionRefusedError("connection refused"))
     >>> error.reason, error.is_passing
     (<Reason.REFUSED: 'refused'>, True)
     """
@@ -47,14 +47,14 @@ def fetch_error(exc: Exception) -> FetchError:
         return FetchError(Reason.TOO_LARGE, text)
     if isinstance(exc, BadResponseError):
         return FetchError(Reason.BAD_RESPONSE, text)
-    if isinstance(exc, HTTPClientError):  # code 599: the clients' own faults
+    if isinstance(exc, HTTPClientError):  # code 599: errors of the client itself
         return _client_error(exc, text.removeprefix("HTTP 599: "))
     return FetchError(Reason.BAD_REQUEST, f"{type(exc).__name__}: {text}")
 
 
 def _client_error(exc: HTTPClientError, text: str) -> FetchError:
     reason = REASON_BY_CURL_ERROR.get(getattr(exc, "errno", 0))
-    if reason is None or text.startswith("CONNECT tunnel"):  # of 7, too: by the proxy
+    if reason is None or text.startswith("CONNECT tunnel"):  # a proxy may cause code 7
         is_late = isinstance(exc, HTTPTimeoutError)
         reason = Reason.TIMEOUT if is_late else Reason.CONNECTION_CLOSED
     return FetchError(reason, text)

@@ -1,7 +1,7 @@
-"""The fetcher over Tornado's `AsyncHTTPClient`, whichever implementation of it.
+"""The fetcher over any implementation of Tornado's `AsyncHTTPClient`.
 
-Rule: the caller asks for no more fetches at once than the client has connections, so
-that waiting in the client's queue is never taken for a slow server.
+Rule: the caller starts no more fetches at a time than the client has connections, so that
+time spent in the client's queue never counts as request time.
 """
 
 import asyncio
@@ -34,15 +34,15 @@ from gencoro import gen
 
 __all__ = ["HttpFetcher", "client_class", "imported", "request_options"]
 
-# Implementations of AsyncHTTPClient, by name, since one may not be installed.
+# Implementations of AsyncHTTPClient; imported on use, since one may not be installed.
 CLASS_BY_CLIENT = {
     "pooled": "crawler_app.httpclient.PooledAsyncHTTPClient",
     "simple": "tornado.simple_httpclient.SimpleAsyncHTTPClient",
     "curl": "tornado.curl_httpclient.CurlAsyncHTTPClient",
 }
 
-# How far beyond the limit a client may read before it gives up by itself.  Its own
-# limit closes the connection, which looks like any other fault; ours is reached first.
+# How far beyond our limit a client may read before its own limit applies.  The client's
+# limit closes the connection, which looks like any other error; ours is reached first.
 BODY_MARGIN_BYTES = 256 * 1024
 
 
@@ -60,12 +60,12 @@ def client_class(name: str) -> type[AsyncHTTPClient]:
 
 
 def imported(client: str, path: str, package: str) -> Any:
-    """Return what a client is made of.
+    """Import the class of a client.
 
     Args:
         client: Its name in the configuration.
-        path: Where to import it from, with dots.
-        package: What to install if that fails.
+        path: Its dotted import path.
+        package: The package to install if the import fails.
 
     Raises:
         ConfigError: the client's package is not installed.
@@ -86,7 +86,7 @@ class HttpFetcher:
     """Fetches with a Tornado client of its own.
 
     Raises:
-        ConfigError: the client is not installed, or cannot do what is asked of it.
+        ConfigError: the client is not installed, or does not support an option.
     """
 
     def __init__(self, config: CrawlConfig) -> None:
@@ -125,13 +125,13 @@ class HttpFetcher:
             response = yield self._client.fetch(request, raise_error=False)
         except FetchError:
             raise
-        except Exception as exc:  # sockets, TLS, time limits, broken HTTP: all of them
+        except Exception as exc:  # sockets, TLS, timeouts, invalid HTTP, and others
             raise fetch_error(exc) from exc
         self._outgoing.take_cookies(url, response.headers)
         return _fetched(url, response)
 
     def _fetch_bounded(self, url: str, headers: HTTPHeaders) -> Subgenerator[Fetched]:
-        """Fetch with a client that does not tell a body over the limit from a fault."""
+        """Fetch with a client that cannot tell a too large body from other errors."""
         incoming = Incoming(self._config.max_body_bytes)
         curl = CurlExchange(
             incoming,
@@ -169,8 +169,8 @@ class HttpFetcher:
         return HTTPRequest(
             url,
             headers=headers,
-            user_agent=headers["User-Agent"],  # for a proxy, too
-            # By us, to have the body as it came, too.
+            user_agent=headers["User-Agent"],  # also sent to a proxy
+            # We decompress, because the archive needs the encoded body.
             decompress_response=False,
             header_callback=None if is_curl else incoming.take_line,
             streaming_callback=incoming.take_chunk,
@@ -180,16 +180,16 @@ class HttpFetcher:
 
     def _exchange(self, request: HTTPRequest) -> Subgenerator[HTTPResponse]:
         exchange = self._client.fetch(request, raise_error=False)
-        # Should we be cancelled, nobody else looks at how it ends.
+        # If we are cancelled, nothing else retrieves its exception.
         exchange.add_done_callback(_retrieve)
-        # Shielded: a client whose Future was cancelled under it logs how its connection
-        # ends all the same.
+        # Shielded: if its Future is cancelled, a client still logs an error when the
+        # connection ends.
         response: HTTPResponse = yield asyncio.shield(exchange)
         return response
 
 
 def _fetched(url: str, response: HTTPResponse) -> Fetched:
-    """Return what our own client says of a response."""
+    """Return the response of our own client."""
     response = cast(PooledHTTPResponse, response)
     address = response.peer_address
     return Fetched(
@@ -206,7 +206,7 @@ def _fetched(url: str, response: HTTPResponse) -> Fetched:
 
 
 def _sent_head(request: HTTPRequest) -> bytes:
-    """Return what simple_httpclient has sent for a request, whose headers it completes."""
+    """Return the head that simple_httpclient sent; it adds headers to the request."""
     parts = urlsplit(request.url)
     target = f"{parts.path or '/'}?{parts.query}" if parts.query else parts.path or "/"
     fields = [f"{name}: {value}\r\n" for name, value in request.headers.get_all()]
@@ -220,9 +220,9 @@ def _retrieve(exchange: "asyncio.Future[Any]") -> None:
 
 
 class _CheckingResolver(Resolver):
-    """Leaves out the addresses that may not be connected to.
+    """Removes the addresses that must not be connected to.
 
-    An address that a URL names is resolved too, to itself.
+    It also sees a literal address in a URL, which resolves to itself.
     """
 
     def initialize(self, resolver: Resolver, check_address: AddressCheck) -> None:
@@ -233,10 +233,10 @@ class _CheckingResolver(Resolver):
     def resolve(
         self, host: str, port: int, family: socket.AddressFamily = socket.AF_UNSPEC
     ) -> Generator[Any, Any, list[tuple[int, Any]]]:
-        """Return a Future for those that may, as `tornado.netutil.Resolver` gives them.
+        """Return a Future for the allowed addresses, as `tornado.netutil.Resolver` does.
 
         Raises:
-            FetchError: none of them may.
+            FetchError: none of them is allowed.
         """
         addresses = yield self._resolver.resolve(host, port, family)
         allowed = [each for each in addresses if self._allows(host, each[1])]
@@ -254,10 +254,10 @@ class _CheckingResolver(Resolver):
 
 
 def request_options(config: CrawlConfig, proxy: Proxy | None) -> dict[str, Any]:
-    """Return the options that all requests have.
+    """Return the options that all requests share.
 
     Raises:
-        ConfigError: the client knows no proxies, and one is wanted.
+        ConfigError: a proxy is configured and the client does not support proxies.
     """
     options: dict[str, Any] = {
         "connect_timeout": config.connect_timeout_s,
@@ -266,7 +266,9 @@ def request_options(config: CrawlConfig, proxy: Proxy | None) -> dict[str, Any]:
     }
     if proxy is not None:
         if config.client == "simple":
-            raise ConfigError("the client 'simple' knows no proxies; 'pooled' does")
+            raise ConfigError(
+                "the client 'simple' does not support proxies; 'pooled' does"
+            )
         options |= {"proxy_host": proxy.host, "proxy_port": proxy.port}
         if proxy.username:
             options["proxy_username"] = proxy.username
@@ -283,8 +285,8 @@ def _make_client(
         options["check_address"] = check_address
         options["max_body_size"] = config.max_body_bytes
     elif config.client == "simple" or tornado.version_info >= (6, 6):
-        # Before 6.6 curl_httpclient has no limit: it reads on until the request's time
-        # is over, and what comes beyond ours is dropped as it comes.
+        # Before 6.6 curl_httpclient has no limit: it reads until the request times out, and
+        # the bytes beyond our limit are dropped on arrival.
         options["max_body_size"] = config.max_body_bytes + BODY_MARGIN_BYTES
     if config.client == "simple":
         if check_address is not None:

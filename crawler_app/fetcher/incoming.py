@@ -1,7 +1,7 @@
-"""A response as a client hands it over, bit by bit, that leaves decoding to us.
+"""Collects a response from a client that does not decode bodies.
 
-Pure.  Rule: it is bounded before its content coding is undone and after, and what went
-beyond the bound is known for that, not for a fault of the server.
+Pure.  Rule: the body is limited both before and after decoding, and exceeding the limit is
+reported as such, not as an error of the server.
 """
 
 from tornado.httputil import HTTPHeaders
@@ -12,7 +12,7 @@ from crawler_app.reasons import Reason
 
 __all__ = ["Incoming", "decoded", "too_large"]
 
-# RFC 9110, 15.3.5 and 15.4.5: whatever Content-Length says, there is no body.
+# RFC 9110, 15.3.5 and 15.4.5: there is no body, whatever Content-Length says.
 WITHOUT_BODY = ("204", "304")
 
 
@@ -20,7 +20,7 @@ class Incoming:
     r"""Collects the head and the body of one response.
 
     Attributes:
-        is_too_large: Whether its body goes beyond the limit.
+        is_too_large: Whether its body exceeds the limit.
 
     >>> response = Incoming(max_bytes=100)
     >>> for line in ["HTTP/1.1 200 OK\r\n", "Content-Length: 101\r\n", "\r\n"]:
@@ -38,18 +38,18 @@ class Incoming:
 
     @property
     def raw_head(self) -> bytes:
-        """Status line and header block, with the blank line."""
+        """The status line and the header block, including the blank line."""
         return "".join(self._lines).encode("latin-1", "replace")
 
     @property
     def body(self) -> bytes:
-        """As far as it has come."""
+        """The body received so far."""
         return b"".join(self._chunks)
 
     def take_line(self, line: str) -> None:
-        """Take a line of the head, with its end.
+        """Take a line of the head, including its line ending.
 
-        A status line drops what came before: interim responses, and that of a proxy.
+        A status line discards the lines before it: interim responses, or a proxy's response.
         """
         if self._seen_bytes:
             return  # the trailers of the body
@@ -64,7 +64,7 @@ class Incoming:
             self._take_length(value)
 
     def take_chunk(self, chunk: bytes) -> None:
-        """Take a part of the body, before its content coding is undone."""
+        """Take a part of the body, still encoded."""
         self._seen_bytes += len(chunk)
         self.is_too_large |= self._seen_bytes > self._max_bytes
         if self.is_too_large:
@@ -73,7 +73,7 @@ class Incoming:
             self._chunks.append(chunk)
 
     def refuse_too_large(self) -> None:
-        """Raise FetchError if it is too large."""
+        """Raise FetchError if the body is too large."""
         if self.is_too_large:
             raise too_large(self._max_bytes) from None
 
@@ -86,13 +86,13 @@ class Incoming:
 
 
 def decoded(encoded: bytes, headers: HTTPHeaders, max_bytes: int) -> bytes:
-    """Return a body without its content coding, if we can undo that.
+    """Return the decoded body, or the body unchanged if its content coding is unknown.
 
-    The headers then say that it was undone, in the way of Tornado's clients.
+    The headers are updated as Tornado's clients do.
 
     Raises:
-        BadResponseError: it is broken.
-        ResponseTooLargeError: it is longer than that.
+        BadResponseError: the encoded body is invalid.
+        ResponseTooLargeError: the decoded body has more than ``max_bytes``.
 
     >>> import gzip
     >>> headers = HTTPHeaders({"Content-Encoding": "gzip"})
@@ -111,5 +111,5 @@ def decoded(encoded: bytes, headers: HTTPHeaders, max_bytes: int) -> bytes:
 
 
 def too_large(max_bytes: int) -> FetchError:
-    """Return the error for a body beyond the limit."""
+    """Return the error for a body over the limit."""
     return FetchError(Reason.TOO_LARGE, f"the body has more than {max_bytes} bytes")

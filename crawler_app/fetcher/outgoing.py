@@ -1,9 +1,9 @@
-"""What a request carries, and who may have it.
+"""Request headers, credentials, cookies and the proxy.
 
-No socket and no clock.  Rule: what may be a secret (a user with a password, and every
-header that is not one of `crawler_app.config.PUBLIC_HEADERS`) goes to the origins of the
-seeds, and to no other: not to another port of theirs, nor over http where the seed was
-https.  The user and password of a proxy go to the proxy.
+No socket and no clock.  Rule: possible secrets (a user name and password, and every header
+that is not one of `crawler_app.config.PUBLIC_HEADERS`) are sent only to the origins of the
+seeds: not to another port of the same host, nor over http if the seed is https.  The user
+name and password of a proxy are sent only to the proxy.
 """
 
 from collections.abc import Mapping
@@ -28,18 +28,18 @@ ACCEPT = "text/html,application/xhtml+xml,*/*;q=0.8"
 
 
 class Outgoing:
-    """Says what the requests of a crawl carry and where they may go; keeps its cookies.
+    """Provides the request headers of a crawl, stores its cookies, and checks addresses.
 
     Args:
-        accept_encoding: The content codings that the client can undo.
+        accept_encoding: The content codings that the client can decode.
 
     Raises:
-        ConfigError: the file of cookies cannot be read.
+        ConfigError: the cookie file cannot be read.
 
     Attributes:
         proxy: None if there is none.
-        check_address: To be called with a host and each of its addresses, before they
-            are connected to; raises FetchError.  None where every address is allowed.
+        check_address: Must be called with a host and each of its addresses before
+            connecting; raises FetchError to refuse.  None if every address is allowed.
 
     >>> config = CrawlConfig(("http://a.test/",), headers=("X-Key: 7", "Accept: a/b"))
     >>> outgoing = Outgoing(config, "gzip")
@@ -52,7 +52,7 @@ class Outgoing:
     def __init__(self, config: CrawlConfig, accept_encoding: str) -> None:
         self.proxy = proxy_of(config.proxy)
         self._denies_private = denies_private(config)
-        # Where a proxy resolves, the addresses are none of ours.
+        # If a proxy resolves the names, checking the addresses is the proxy's task.
         is_checked = self._denies_private and self.proxy is None
         self.check_address: AddressCheck | None = require_public if is_checked else None
         defaults = {
@@ -67,7 +67,7 @@ class Outgoing:
             secret.append(("Authorization", basic_authorization(username, password)))
         self._public = _headers(defaults, public)
         self._own = _headers(defaults, public + secret)
-        # None if all get the same, so that nobody has to look.
+        # Empty if all origins get the same headers, which saves a look-up per request.
         origins = map(origin_of, config.seeds) if secret else ()
         self._own_origins = frozenset(origins)
         self._cookies: CookieStore | None = None
@@ -81,11 +81,11 @@ class Outgoing:
     ) -> HTTPHeaders:
         """Return the headers of one request.
 
-        The object is shared between requests: do not change it.
+        The object is shared between requests: do not modify it.
 
         Args:
-            url: A canonical one.
-            extra: For this request only; they replace others of their names.
+            url: A canonical URL.
+            extra: For this request only; they replace others of the same name.
         """
         headers = self._public
         if self._own_origins and origin_of(url) in self._own_origins:
@@ -101,15 +101,15 @@ class Outgoing:
         return headers
 
     def take_cookies(self, url: str, headers: HTTPHeaders) -> None:
-        """Keep the cookies that a response has set, if cookies are kept."""
+        """Store the cookies that a response has set, if cookies are enabled."""
         if self._cookies is not None and "Set-Cookie" in headers:
             self._cookies.take(url, headers.get_list("Set-Cookie"))
 
     def require_public_host(self, url: str) -> None:
-        """Refuse a URL whose host is private by what it says, if such are refused.
+        """Raise FetchError if private hosts are denied and the URL's host is one by name.
 
-        See `crawler_app.fetcher.addresses.require_public_host`; what a name leads to is for
-        ``check_address``.
+        See `crawler_app.fetcher.addresses.require_public_host`; resolved addresses are
+        checked by ``check_address``.
 
         Raises:
             FetchError: ``private_address``.
@@ -121,8 +121,7 @@ class Outgoing:
 def denies_private(config: CrawlConfig) -> bool:
     """Return whether addresses that are not public are refused.
 
-    Who names a private host as a seed means it; otherwise nobody should get there by a
-    link.
+    By default they are, unless a seed is a private host, which shows the user's intention.
 
     >>> denies_private(CrawlConfig(("http://a.test/",)))
     True
@@ -135,7 +134,7 @@ def denies_private(config: CrawlConfig) -> bool:
 
 
 def proxy_of(text: str) -> Proxy | None:
-    """Read a proxy as `CrawlConfig` has it; escapes stand for what cannot be there.
+    """Parse the proxy option of `CrawlConfig`; percent escapes are decoded.
 
     An IPv6 address keeps its brackets.
 
@@ -158,7 +157,7 @@ def _is_public(field: tuple[str, str]) -> bool:
 
 
 def _headers(defaults: Mapping[str, str], given: list[tuple[str, str]]) -> HTTPHeaders:
-    """Return what is given, and the defaults that it does not replace."""
+    """Return the given headers, plus the defaults that they do not replace."""
     names = {name.lower() for name, _ in given}
     headers = HTTPHeaders()
     for name, value in defaults.items():
@@ -170,7 +169,7 @@ def _headers(defaults: Mapping[str, str], given: list[tuple[str, str]]) -> HTTPH
 
 
 def _joined_cookies(given: str, stored: str) -> str:
-    """Return one Cookie header; what the site has set since replaces what was given."""
+    """Return one Cookie header; cookies set by the site replace the user's."""
     if not given:
         return stored
     names = {pair.partition("=")[0].strip() for pair in stored.split(";")}

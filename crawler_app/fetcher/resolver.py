@@ -1,7 +1,7 @@
-"""Host names to addresses, each asked for once and remembered for a while.
+"""A caching DNS resolver.
 
-The system's resolver runs in a thread and costs a crawl as much as parsing a small
-page does, for an answer that rarely changes.
+The system's resolver runs in a thread and costs as much as parsing a small page, for an
+answer that rarely changes.
 """
 
 import math
@@ -19,20 +19,20 @@ __all__ = ["CachingResolver"]
 Addresses: TypeAlias = list[tuple[int, Any]]
 Question: TypeAlias = tuple[str, int, socket.AddressFamily]
 
-# getaddrinfo does not tell the records' own time to live.  Precedents: browsers 60.
+# getaddrinfo does not return the time to live of the records.  Precedents: browsers 60.
 TTL_S = 60.0
 
-# A host that has no address now may have one soon; a thousand links to it must not
-# ask a thousand times.
+# A host that has no address now may have one soon; but a thousand links to it must not
+# cause a thousand look-ups.
 NEGATIVE_TTL_S = 10.0
 
 MAX_ANSWERS = 10_000
 
 
 class CachingResolver(Resolver):
-    """Remembers what another resolver answers, its refusals too.
+    """Caches the answers of another resolver, errors included.
 
-    Lookups of one name that run at the same time are one lookup.
+    Concurrent look-ups of one name are combined.
     """
 
     def initialize(
@@ -42,7 +42,7 @@ class CachingResolver(Resolver):
     ) -> None:
         self._resolver = Resolver() if resolver is None else resolver
         self._clock = clock
-        # With the time until which each holds.
+        # Each with its expiry time.
         self._answers: dict[Question, tuple[gen.Future[Addresses], float]] = {}
 
     def close(self) -> None:
@@ -54,7 +54,7 @@ class CachingResolver(Resolver):
         port: int,
         family: socket.AddressFamily = socket.AF_UNSPEC,
     ) -> "gen.Future[Addresses]":
-        """Return a Future for the addresses, as `tornado.netutil.Resolver` gives them.
+        """Return a Future for the addresses, as `tornado.netutil.Resolver` does.
 
         Raises:
             OSError: the name has no address.
@@ -63,7 +63,7 @@ class CachingResolver(Resolver):
         answer, until = self._answers.get(question, (None, 0.0))
         if answer is None or self._clock() >= until:
             answer = self._ask(question)
-        # A Future of its own for each caller: one may be cancelled, the others not.
+        # One Future per caller, so that each can be cancelled separately.
         copy: gen.Future[Addresses] = gen.Future()
         gen.chain_future(answer, copy)
         return copy

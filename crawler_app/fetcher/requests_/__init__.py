@@ -1,13 +1,13 @@
-"""A fetcher over `requests`, whose blocking calls are made by threads.
+"""The fetcher over the blocking library `requests`, in threads.
 
-For sites that need something that exists as a transport adapter of that library, and
-for comparison: the crawler's coroutines wait for a thread as for anything else.
+For sites that need a transport adapter of that library, and for comparison: the crawler's
+coroutines wait for a thread as for anything else.
 
-Rule 1: the event loop's thread has the cookies, the clock and the outcome; a thread of
-the pool has one session, and one exchange.
+Rule 1: cookies, timers and outcomes belong to the event loop's thread; a pool thread uses
+one session, for one exchange at a time.
 
-Rule 2: what nobody waits for any more is cut off, so that its thread is free for others.
-What cannot be cut, such as asking the system for an address, ends by itself, unheard.
+Rule 2: an exchange that is no longer awaited is aborted, so that its thread becomes free.
+What cannot be aborted, such as a DNS look-up, runs to its end, and its result is discarded.
 
 Needs `requests`: ``pip install requests``.
 """
@@ -48,7 +48,7 @@ __all__ = ["RequestsFetcher"]
 
 CHUNK_BYTES = 64 * 1024
 
-# How long `close` waits for threads that were told to stop.
+# How long `close` waits for threads to stop.
 CLOSE_WITHIN_S = 2.0
 
 VERSION_BY_NUMBER = {10: "HTTP/1.0", 11: "HTTP/1.1", 20: "HTTP/2"}
@@ -58,14 +58,13 @@ class RequestsFetcher:
     """Fetches with a session of `requests` for each of ``config.concurrency`` threads.
 
     Args:
-        session_factory: Makes a session, in the thread that needs one; it is used by one
-            thread at a time.  Where it has no adapter but the usual one, ours takes its
-            place; an adapter that was mounted is left alone, and has to check the
-            addresses that it connects to by itself.  Redirects, time limits and the
-            cookies that servers set are the crawler's business.
+        session_factory: Creates a session, in the thread that needs one; a session is used
+            by one thread at a time.  The default adapter is replaced by ours; a custom
+            adapter is kept, and must itself check the addresses that it connects to.
+            Redirects, timeouts and cookies set by servers are handled by the crawler.
 
     Raises:
-        ConfigError: the file of cookies cannot be read.
+        ConfigError: the cookie file cannot be read.
 
     >>> from gencoro.ioloop import IOLoop
     >>> @gen.coroutine
@@ -94,7 +93,7 @@ class RequestsFetcher:
         )
         self._sessions: list[requests.Session] = []
         self._idle_sessions: list[requests.Session] = []
-        # What threads are busy with, whether or not anybody waits for it.
+        # The exchanges that threads are running, whether or not they are awaited.
         self._begun: set[_Exchange] = set()
         self._awaited: set[_Exchange] = set()
         self._is_closed = False
@@ -117,13 +116,13 @@ class RequestsFetcher:
         finally:
             self._awaited.discard(exchange)
             exchange.leave()
-            job.cancel()  # should it not even have begun
+            job.cancel()  # if it has not started yet
         fetched, received = outcome
         self._outgoing.take_cookies(url, received)
         return fetched
 
     def close(self) -> None:
-        """Let go of the threads; those that cannot be stopped are waited for briefly."""
+        """Stop the threads, waiting briefly for those that cannot be aborted."""
         self._is_closed = True
         for exchange in self._awaited:
             exchange.fail(Reason.CONNECTION_CLOSED, "the fetcher was closed")
@@ -141,7 +140,7 @@ class RequestsFetcher:
     def _perform(
         self, exchange: "_Exchange", loop: asyncio.AbstractEventLoop
     ) -> tuple[Fetched, HTTPHeaders]:
-        """Carry out an exchange, in a thread; the time it has begins here."""
+        """Make an exchange, in a thread; its request timeout starts here."""
         self._begun.add(exchange)
         try:
             limit_s = self._config.request_timeout_s
@@ -150,7 +149,7 @@ class RequestsFetcher:
                 return self._exchange(exchange)
         except FetchError:
             raise
-        except Exception as exc:  # all that requests and what is below it may raise
+        except Exception as exc:  # from requests, urllib3, http.client, ssl, sockets
             raise requests_error(exc) from exc
         finally:
             exchange.is_over.set()
@@ -188,7 +187,7 @@ class RequestsFetcher:
     ) -> requests.Response:
         request = requests.Request("GET", exchange.url, headers=dict(exchange.headers))
         prepared = session.prepare_request(request)
-        # Not as requests spells it.
+        # Undo the normalization of requests.
         prepared.url = exchange.url
         settings = session.merge_environment_settings(
             exchange.url, self._proxies, True, None, None
@@ -200,7 +199,7 @@ class RequestsFetcher:
 
     @contextlib.contextmanager
     def _session(self) -> Iterator[requests.Session]:
-        """Lend a session, the one that was used last: its connections still stand."""
+        """Lend the most recently used session: its connections are likely still open."""
         try:
             session = self._idle_sessions.pop()
         except IndexError:
@@ -213,11 +212,12 @@ class RequestsFetcher:
 
 
 class _Exchange:
-    """One fetch, between the thread that makes it and the loop that waits for it.
+    """One fetch, shared by the thread that makes it and the loop that waits for it.
 
     Attributes:
-        outcome: Done when the thread is, or when nobody wants to wait any longer.
-        is_over: Set when the thread is done.
+        outcome: Done when the thread has finished, or when the fetch has failed or timed
+            out before.
+        is_over: Set when the thread has finished.
     """
 
     def __init__(self, url: str, headers: HTTPHeaders, wire: Wire) -> None:
@@ -229,10 +229,10 @@ class _Exchange:
         self._timer: asyncio.TimerHandle | None = None
 
     def limit_time(self, limit_s: float) -> None:
-        """Let the fetch fail after so many seconds.
+        """Make the fetch fail after ``limit_s``.
 
-        The time limits of `requests` are for each reading from the socket, and a byte
-        now and then would keep it for ever.
+        The timeouts of `requests` apply to each read from the socket, so a server that
+        sends a byte now and then could keep it busy for ever.
         """
         if not self.outcome.done():
             self._timer = asyncio.get_running_loop().call_later(
@@ -240,14 +240,14 @@ class _Exchange:
             )
 
     def fail(self, reason: Reason, text: str) -> None:
-        """End the fetch, whatever the thread does."""
+        """Fail the fetch immediately, whatever the thread is doing."""
         self.wire.cut()
         error = FetchError(reason, text)
         if not self.outcome.done():
             future_set_exception_unless_cancelled(self.outcome, error)
 
     def leave(self) -> None:
-        """Nobody waits any more."""
+        """Stop the timer and abort the exchange if it is still running."""
         if self._timer is not None:
             self._timer.cancel()
         self.wire.cut()
@@ -260,18 +260,18 @@ class _KeepsNoCookies(http.cookiejar.DefaultCookiePolicy):
 
 def _plain_session() -> requests.Session:
     session = requests.Session()
-    # Neither proxies nor passwords behind our back.
+    # Ignore proxies and passwords of the environment.
     session.trust_env = False
     return session
 
 
 def _equipped(session: requests.Session, proxy: Proxy | None) -> requests.Session:
-    """Leave to a session only what is its own business."""
+    """Replace the default adapters of a session, and disable its cookies and redirects."""
     for prefix, adapter in list(session.adapters.items()):
         if type(adapter) is HTTPAdapter:
             session.mount(prefix, CrawlAdapter(proxy))
     session.cookies.set_policy(_KeepsNoCookies())
-    # It would read the body of a redirect, whatever its size, to know where it leads.
+    # The original makes requests read the whole body of a redirect, whatever its size.
     session.get_redirect_target = _no_target  # type: ignore[method-assign]
     return session
 
@@ -292,7 +292,7 @@ def _proxies(proxy: Proxy | None) -> dict[str, str]:
 
 
 def _read_body(response: requests.Response, incoming: Incoming, wire: Wire) -> None:
-    """Read a body as it comes over the wire, up to the limit."""
+    """Read a body, still encoded, up to the limit."""
     incoming.refuse_too_large()
     for chunk in _chunks(response.raw):
         incoming.take_chunk(chunk)
@@ -302,30 +302,29 @@ def _read_body(response: requests.Response, incoming: Incoming, wire: Wire) -> N
 
 def _require_wanted(wire: Wire) -> None:
     if wire.is_cut:
-        text = "nobody waits for it any more"
-        raise FetchError(Reason.CONNECTION_CLOSED, text)
+        raise FetchError(Reason.CONNECTION_CLOSED, "aborted")
 
 
 def _chunks(raw: Any) -> Iterator[bytes]:
     if hasattr(raw, "stream"):
         yield from raw.stream(CHUNK_BYTES, decode_content=False)
-    else:  # of an adapter without urllib3
+    else:  # from an adapter that does not use urllib3
         yield from iter(functools.partial(raw.read, CHUNK_BYTES), b"")
 
 
 def _rebuilt_head(response: requests.Response) -> bytes:
-    """Return the head of a response that did not come over one of our connections."""
+    """Return the head of a response that was received by another adapter than ours."""
     number = getattr(response.raw, "version", 0)
     version = VERSION_BY_NUMBER.get(number, "HTTP/1.1")
     headers = getattr(response.raw, "headers", response.headers)
     lines = [f"{version} {response.status_code} {response.reason or ''}"]
-    # urllib3's mapping has each field of a name.
+    # urllib3's mapping keeps repeated fields.
     lines += [f"{name}: {value}" for name, value in headers.items()]
     return "\r\n".join([*lines, "", ""]).encode("latin-1", "replace")
 
 
 def _request_head(request: requests.PreparedRequest) -> bytes:
-    """Return what http.client sends for a request."""
+    """Return the head that http.client sends for a request."""
     host = str(request.url).split("/", 3)[2]
     lines = [f"{request.method} {request.path_url} HTTP/1.1", f"Host: {host}"]
     lines += [f"{name}: {value}" for name, value in request.headers.items()]

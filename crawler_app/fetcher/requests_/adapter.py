@@ -1,8 +1,8 @@
-"""How `requests` reaches a server here: checked addresses, exact heads, a way to stop.
+"""The `requests` transport adapter: checks addresses, records heads, can be aborted.
 
-A thread carries one exchange at a time, and what that goes over is its `Wire`: the
-connections below find it by the thread that they run in.  Rule: a thread has a wire
-before it sends, and only `Wire.cut` is for other threads.
+A thread makes one exchange at a time, and its connection is represented by a `Wire`, which
+the classes below look up by the current thread.  Rule: a thread has a wire before it sends,
+and only `Wire.cut` may be called from other threads.
 """
 
 import contextlib
@@ -23,30 +23,30 @@ from crawler_app.httpclient.request import Proxy
 
 __all__ = ["CrawlAdapter", "Wire", "wire_of_this_thread"]
 
-# As our own client's; http.client has limits for a line and for the number of lines.
+# The limit of our own client too; http.client only limits a line and the number of lines.
 MAX_HEAD_BYTES = 64 * 1024
 
-# Interim responses before the final one; the same as our own client's.
+# Interim responses before the final one; the limit of our own client too.
 MAX_INTERIM = 10
 
-# The caller's own time limits are there for that.
+# If the caller sets no connect timeout: effectively none.
 NO_LIMIT_S = 24 * 3600.0
 
 _of_this_thread = threading.local()
 
 
 class Wire:
-    """What one exchange goes over.
+    """The connection of one exchange.
 
     Args:
-        check_address: Called with a host and each address of it before that is connected
-            to; raises FetchError to refuse.  None for no check.
+        check_address: Called with a host and each of its addresses before connecting;
+            raises FetchError to refuse.  None for no check.
 
     Attributes:
-        request_head: As sent.
-        raw_head: As received.
-        peer: The address at the other end, without its port.
-        is_cut: Nobody wants the response any more.
+        request_head: The head of the request, as sent.
+        raw_head: The head of the response, as received.
+        peer: The server's address, without its port.
+        is_cut: Whether the exchange was aborted.
     """
 
     def __init__(self, check_address: AddressCheck | None) -> None:
@@ -59,8 +59,8 @@ class Wire:
         self._socket: socket.socket | None = None
 
     def use(self, connected: socket.socket) -> None:
-        """Go over this socket from now on."""
-        with contextlib.suppress(OSError):  # the server has left
+        """Set the socket of the exchange."""
+        with contextlib.suppress(OSError):  # the server has closed the connection
             self.peer = str(connected.getpeername()[0])
         with self._lock:
             self._socket = connected
@@ -68,27 +68,27 @@ class Wire:
                 _shut_down(connected)
 
     def cut(self) -> None:
-        """End the exchange from another thread: whoever waits for the socket wakes up."""
+        """Abort the exchange from another thread, which wakes the one that reads."""
         with self._lock:
             self.is_cut = True
             if self._socket is not None:
                 _shut_down(self._socket)
 
     def release(self) -> None:
-        """The exchange is over; its socket may be for another one."""
+        """Forget the socket, which may be reused for another exchange."""
         with self._lock:
             self._socket = None
 
 
 def _shut_down(connected: socket.socket) -> None:
-    with contextlib.suppress(OSError):  # it has been closed meanwhile
-        # Not by way of an SSLSocket, which would go on in plain text.
+    with contextlib.suppress(OSError):  # it has been closed already
+        # Not SSLSocket.shutdown, which would drop TLS and continue in plain text.
         socket.socket.shutdown(connected, socket.SHUT_RDWR)
 
 
 @contextlib.contextmanager
 def wire_of_this_thread(wire: Wire) -> Iterator[None]:
-    """Have the connections of this thread go over a wire."""
+    """Use a wire for the connections of this thread."""
     _of_this_thread.wire = wire
     try:
         yield
@@ -103,14 +103,14 @@ def _wire() -> Wire:
 
 
 class CrawlAdapter(HTTPAdapter):
-    """A transport adapter whose connections are as the head of this module says."""
+    """A transport adapter with the connections of this module."""
 
     def __init__(self, proxy: Proxy | None = None) -> None:
         self._proxy = proxy
         super().__init__()
 
     def init_poolmanager(self, *args: Any, **kwargs: Any) -> None:
-        """Make the pools; called by the base class."""
+        """Create the pools; called by the base class."""
         super().init_poolmanager(*args, **kwargs)
         self.poolmanager.pool_classes_by_scheme = _POOL_BY_SCHEME
 
@@ -121,17 +121,17 @@ class CrawlAdapter(HTTPAdapter):
         return manager
 
     def proxy_headers(self, proxy: str) -> dict[str, str]:
-        """Return what the proxy gets; in UTF-8, where requests has latin-1."""
+        """Return the headers for the proxy; in UTF-8, whereas requests uses latin-1."""
         if self._proxy is None or not self._proxy.authorization:
             return {}
         return {"Proxy-Authorization": self._proxy.authorization}
 
 
 class _RecordingFile:
-    """Reads the lines of a head, and keeps those of the last one.
+    """Reads the lines of response heads, and keeps those of the last head.
 
     Attributes:
-        lines: Up to the blank one.
+        lines: The lines, up to and including the blank one.
     """
 
     def __init__(self, file: Any) -> None:
@@ -158,7 +158,7 @@ class _RecordingFile:
 
 
 class _Response(http.client.HTTPResponse):
-    """Skips all interim responses, where its base takes 103 for the answer."""
+    """Skips all interim responses; its base class takes a 103 as final."""
 
     def begin(self) -> None:
         if self.headers is not None:
@@ -167,7 +167,7 @@ class _Response(http.client.HTTPResponse):
             self._read_head()
             if self.status >= 200 or self.status == http.HTTPStatus.SWITCHING_PROTOCOLS:
                 return
-            self.headers = self.msg = None  # as its base begins with
+            self.headers = self.msg = None  # the initial values of the base class
         raise http.client.BadStatusLine("too many 1xx responses")
 
     def _read_head(self) -> None:
@@ -176,7 +176,7 @@ class _Response(http.client.HTTPResponse):
         try:
             super().begin()
         finally:
-            if self.fp is recorder:  # it is none any more after an error
+            if self.fp is recorder:  # not so after an error
                 self.fp = file
         if not recorder.is_whole:
             raise http.client.RemoteDisconnected("closed within the head")
@@ -184,16 +184,16 @@ class _Response(http.client.HTTPResponse):
 
 
 class _Connection(HTTPConnection):
-    """A connection to an address that was checked before."""
+    """A connection that checks the address before it connects."""
 
     response_class = _Response
 
     def _new_conn(self) -> socket.socket:
         wire = _wire()
-        # The address of a proxy is the choice of the program.
+        # The proxy is configured by the user, so its address is not checked.
         check_address = None if self.proxy is not None else wire.check_address
         connected = _connect(self, self._dns_host, check_address)
-        wire.use(connected)  # TLS has yet to come
+        wire.use(connected)  # already now, so that a TLS handshake can be aborted
         return connected
 
     def connect(self) -> None:
@@ -206,7 +206,7 @@ class _Connection(HTTPConnection):
         super().request(*args, **kwargs)
 
     def send(self, data: Any) -> None:
-        # Afterwards: it may have to connect first, and to send what opens a tunnel.
+        # Afterwards, because it may first connect, and send the request for a tunnel.
         super().send(data)
         _wire().request_head = bytes(data)
 
@@ -229,11 +229,11 @@ _POOL_BY_SCHEME = {"http": _Pool, "https": _SecurePool}
 def _connect(
     connection: HTTPConnection, host: str, check_address: AddressCheck | None
 ) -> socket.socket:
-    """Return a socket that is connected to the first address that answers.
+    """Return a socket connected to the first address that accepts.
 
     Raises:
-        FetchError: all of them are refused.
-        OSError: none answers.
+        FetchError: every address is refused.
+        OSError: no address accepts a connection.
     """
     end_at = time.monotonic() + (connection.timeout or NO_LIMIT_S)
     refusal: FetchError | None = None
@@ -253,14 +253,14 @@ def _connect(
     try:
         raise error or refusal or OSError(f"{host} has no address")
     finally:
-        del error, refusal  # which hold this frame
+        del error, refusal  # their tracebacks refer to this frame
 
 
 def _connected(
     opened: socket.socket, address: Any, end_at: float, connection: HTTPConnection
 ) -> socket.socket:
     try:
-        # 0 would mean not to wait at all.
+        # A timeout of 0 would make the socket non-blocking.
         opened.settimeout(max(end_at - time.monotonic(), 0.001))
         for option in connection.socket_options or ():
             opened.setsockopt(*option)

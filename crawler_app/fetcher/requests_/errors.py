@@ -1,7 +1,7 @@
-"""What `requests` fails with, in the same words as the other clients.
+"""Turns the exceptions of `requests` into a `FetchError`.
 
-It wraps what urllib3 wraps what http.client raises, so the reason is looked for all the
-way down.
+`requests` wraps exceptions of urllib3, which wraps those of http.client, so the reason is
+searched for in the whole chain.
 """
 
 import http.client
@@ -19,8 +19,8 @@ from crawler_app.reasons import Reason
 
 __all__ = ["requests_error"]
 
-# The first line that any error of the chain is in counts: an InvalidChunkLength is an
-# IncompleteRead, and RemoteDisconnected a BadStatusLine.
+# The first row that matches any error of the chain wins.  The order matters: an
+# InvalidChunkLength is an IncompleteRead, and a RemoteDisconnected is a BadStatusLine.
 REASONS: tuple[tuple[Reason, tuple[type[BaseException], ...]], ...] = (
     (Reason.TLS, (ssl.SSLError, requests.exceptions.SSLError)),
     (Reason.DNS, (socket.gaierror,)),
@@ -65,7 +65,7 @@ REASONS: tuple[tuple[Reason, tuple[type[BaseException], ...]], ...] = (
 
 
 def requests_error(exc: Exception) -> FetchError:
-    """Say what went wrong, and whether it passes.
+    """Return the error with its reason, which tells whether it is worth a retry.
 
     >>> error = requests_error(requests.ConnectTimeout("too late"))
     >>> error.reason, error.is_passing
@@ -88,7 +88,7 @@ def requests_error(exc: Exception) -> FetchError:
 
 
 def _chain(exc: BaseException) -> Iterator[BaseException]:
-    """Yield an error and all that it was made of."""
+    """Yield an error and those it wraps."""
     seen: dict[int, BaseException] = {}
     waiting: list[object] = [exc]
     while waiting:
@@ -105,5 +105,5 @@ def _is_os(exc: BaseException) -> bool:
 
 
 def _is_too_many_headers(exc: BaseException) -> bool:
-    """http.client has no class for that."""
+    """Return whether http.client found too many headers; it has no class for that."""
     return type(exc) is http.client.HTTPException

@@ -394,7 +394,7 @@ def test_value_of_a_file_may_be_empty(cookies, load):
 @pytest.mark.parametrize(
     ("line", "fault"),
     [
-        ("<!DOCTYPE html>", "2 fields with tabs between them, not 7"),
+        ("<!DOCTYPE html>", "2 fields separated by tabs, not 7"),
         ('[{"name":"id"}]', "1 fields"),
         ("a.test FALSE / FALSE 0 id 7 8", "8 fields"),
         ("a.test yes / FALSE 0 id secret", "neither TRUE nor FALSE"),
