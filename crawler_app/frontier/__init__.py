@@ -1,30 +1,30 @@
-"""The frontier: every URL the crawl has met, and where each stands.
+"""The frontier: every URL found so far, and its state.
 
-The moves of a URL, and what makes each::
+The state transitions of a URL::
 
     from     to        by          when
     -------  --------  ----------  ---------------------------------------------------
     (none)   queued    add         it was admitted for the first time
-    (none)   excluded  add         it was refused; kept with the reason
-    excluded queued    add         refused for the way to it, it was met again by another
-    excluded excluded  add         the same, and refused for what it is this time
-    queued   claimed   claim       its turn has come, and its host's; one worker owns it
-    claimed  done      finish      an answer came: a page, a file, a redirect
-    claimed  failed    finish      an error came, for the last time
-    claimed  excluded  finish      its host does not want it to be asked for
-    claimed  queued    retry       an error came that may pass; not before a given time
-    claimed  queued    release     the worker gives it back untried
+    (none)   excluded  add         it was refused; recorded with the reason
+    excluded queued    add         its refusal was provisional, and another link allows it
+    excluded excluded  add         its refusal was provisional, and is now permanent
+    queued   claimed   claim       it is due, and so is its host; one worker owns it
+    claimed  done      finish      there was a response: a page, a file, a redirect
+    claimed  failed    finish      there was an error, and no try is left
+    claimed  excluded  finish      robots.txt or the user forbids to fetch it
+    claimed  queued    retry       there was a temporary error; due at a given time
+    claimed  queued    release     the worker returns it without a try
     claimed  queued    respell     a redirect led to another spelling of the same key
-    claimed  queued    (by itself) the lease has expired, or its owner has died
-    failed   queued    requeue     somebody wants it tried again
+    claimed  queued    (none)      the lease has expired, or its owner has died
+    failed   queued    requeue     the user wants it retried
 
-Rule 1: a URL is compared by `crawler_app.urls.dedup_key` and met once.
+Rule 1: URLs are compared by `crawler_app.urls.dedup_key`; each is stored once.
 
-Rule 2: `finish` is whole: the outcome and the URLs found on the page are kept together or
-not at all.  A backend may write several moves at once, but none before one that was made
-earlier.  So a crash repeats fetches and never loses a link.
+Rule 2: `finish` is atomic: the outcome and the URLs found on the page are stored together or
+not at all.  A backend may write several transitions at once, but only in order.  So a crash
+repeats fetches and never loses a link.
 
-Rule 3: no clock: the current time is an argument, in seconds of the epoch.
+Rule 3: no clock: the current time is an argument, in seconds since the epoch.
 
 Backends: `sqlite` (the default, on disk), `memory` (for tests and small crawls).
 """
@@ -36,25 +36,25 @@ from crawler_app.models import Candidate, Claim, Outcome, State, UrlRecord
 
 __all__ = ["PATIENCE_S", "Frontier"]
 
-# Seconds for which a crawl that goes level by level waits for a retry, rather than go on
-# to the next level without it.
+# How many seconds a level-by-level crawl waits for a retry before it continues with the next
+# level.
 PATIENCE_S = 60.0
 
 
 class Frontier(abc.ABC):
-    """What every backend does; one suite of tests runs over all of them."""
+    """The interface of all backends; one test suite runs over each of them."""
 
     @abc.abstractmethod
     def limit_hosts(self, per_host: int | None) -> None:
-        """Give out so many URLs of one host at once; None, as at first, for no limit."""
+        """Limit the number of claims per host; None, the initial value, for no limit."""
 
     @abc.abstractmethod
     def __contains__(self, url: str) -> bool:
-        """Return whether a canonical URL was met, and nothing can change by adding it."""
+        """Return whether a canonical URL is known and adding it again changes nothing."""
 
     @abc.abstractmethod
     def add(self, candidates: Iterable[Candidate], via: Claim | None = None) -> int:
-        """Take in candidates that are not known yet; return how many were queued.
+        """Add the candidates that are not known yet; return how many were queued.
 
         Args:
             via: The URL that led to them; None for seeds.
@@ -64,16 +64,16 @@ class Frontier(abc.ABC):
     def claim(
         self, now: float, lease_s: float, max_depth: int | None = None
     ) -> Claim | None:
-        """Return the next URL whose host may be asked now, for one worker alone.
+        """Lease the next URL whose host may be asked now to one worker.
 
-        The host that has been free longest, then the one met first; of its URLs the
-        least deep, then the one met first.  None if there is none *now*; `next_at`
-        tells when to ask again.  A host with as many claims as `limit_hosts` lets it
-        have is not free.
+        Order of hosts: the one that has been free longest, then the one found first.  Order
+        of URLs: by depth, then by the order in which they were found.  None if no URL is
+        due *now*; `next_at` returns when to call again.  A host that has reached the limit
+        of `limit_hosts` is not free.
 
         Args:
-            lease_s: Seconds after which the URL goes back to the queue by itself.
-            max_depth: Nothing deeper is given out; None for no limit.
+            lease_s: Seconds after which the URL goes back to the queue.
+            max_depth: Deeper URLs are not claimed; None for no limit.
         """
 
     @abc.abstractmethod
@@ -84,61 +84,61 @@ class Frontier(abc.ABC):
         now: float,
         outlinks: Iterable[Candidate] = (),
     ) -> int:
-        """Record how a claimed URL ended and take in what it led to, at once.
+        """Record the outcome of a claimed URL and add its outlinks, in one step.
 
         Returns how many of the outlinks were new and queued.
 
         Raises:
-            LeaseLostError: the URL is no longer this claim's; nothing was recorded.
-            FrontierError: the disk has failed, and moves made before are lost too.
+            LeaseLostError: the lease has expired; nothing was recorded.
+            FrontierError: the disk has failed; earlier transitions are lost too.
         """
 
     @abc.abstractmethod
     def retry(self, claim: Claim, due_at: float) -> None:
-        """Put a claimed URL back, not to be claimed before a time; counts as a try.
+        """Put a claimed URL back, due at a given time; counts as a try.
 
         Raises:
-            LeaseLostError: the URL is no longer this claim's.
+            LeaseLostError: the lease has expired.
         """
 
     @abc.abstractmethod
     def release(self, claim: Claim) -> None:
-        """Put a claimed URL back as it was; nothing happens if the lease is lost."""
+        """Put a claimed URL back unchanged; does nothing if the lease has expired."""
 
     @abc.abstractmethod
     def respell(self, claim: Claim, url: str) -> None:
-        """Put a claimed URL back under the spelling that its server insists on.
+        """Put a claimed URL back under the spelling that its server redirects to.
 
-        To the frontier the two are one URL, so the new one could not be added.  It has
+        For the frontier the two are one URL, so the new one could not be added.  It has
         one redirect fewer left.
 
         Raises:
-            LeaseLostError: the URL is no longer this claim's.
+            LeaseLostError: the lease has expired.
         """
 
     @abc.abstractmethod
     def hold_host(self, host: str, free_at: float) -> None:
-        """Claim nothing more from a host before a time; an earlier one does nothing."""
+        """Block claims from a host until a time; never shortens an existing hold."""
 
     @abc.abstractmethod
     def next_at(self, now: float) -> float | None:
-        """Return the earliest time after now at which `claim` may find more than now.
+        """Return the earliest time after now at which a further URL may become due.
 
-        None if only a worker can bring something new.
+        None if that can only happen when a worker ends a URL.
         """
 
     @abc.abstractmethod
     def depth_in_work(self, now: float) -> int | None:
-        """Return the least depth of all that is queued or claimed; None if nothing is.
+        """Return the minimum depth of all URLs queued or claimed; None if there are none.
 
-        A retry that is due in more than PATIENCE_S is left out: nobody waits for it.
+        A retry that is due in more than PATIENCE_S does not count.
         """
 
     @abc.abstractmethod
     def recover(self) -> int:
-        """Put every claimed URL back, their owner having died; return how many.
+        """Put back the URLs claimed by a process that has died; return how many.
 
-        To be called by whoever has made sure that nobody else works on this frontier.
+        Call it only if no other process uses this frontier.
         """
 
     @abc.abstractmethod
@@ -150,38 +150,38 @@ class Frontier(abc.ABC):
 
     @abc.abstractmethod
     def count(self, state: State) -> int:
-        """Return how many URLs stand there."""
+        """Return how many URLs are in a state."""
 
     @abc.abstractmethod
     def records(self) -> Iterator[UrlRecord]:
-        """Return every URL with all that is known of it, in the order they were met."""
+        """Return the records of all URLs, in the order they were found."""
 
     @abc.abstractmethod
     def flush(self) -> None:
-        """Write what is not on disk yet, so that other processes see it.
+        """Write pending changes to disk, so that other processes see them.
 
-        `claim` does so now and then, and whenever it finds nothing.
+        `claim` does so now and then, and whenever no URL is due.
 
         Raises:
-            FrontierError: it cannot be written, and is lost.
+            FrontierError: they cannot be written, and are lost.
         """
 
     @abc.abstractmethod
     def close(self) -> None:
-        """Write what is not on disk yet and let go of every resource."""
+        """Write pending changes to disk and free all resources."""
 
     def total(self) -> int:
         """Return how many URLs there are."""
         return sum(map(self.count, State))
 
     def is_drained(self) -> bool:
-        """Return whether nothing is left to do: nothing queued, nothing claimed."""
+        """Return whether no URL is queued or claimed."""
         return not self.count(State.QUEUED) and not self.count(State.CLAIMED)
 
     def urls(self, *states: State) -> list[str]:
-        """Return the URLs that stand in these states, in the order they were met.
+        """Return the URLs in these states, in the order they were found.
 
-        Without a state, all of them.
+        Without arguments, all URLs.
         """
         wanted = states or tuple(State)
         return [record.url for record in self.records() if record.state in wanted]

@@ -1,10 +1,10 @@
-"""Many steps in one transaction of SQLite: each of them whole, all written together.
+"""Group commit: many atomic steps in one SQLite transaction.
 
-A commit costs more than all else that is done for a page, and the same for fifty pages as
-for one; so a group of them shares it.  If the process dies before, the group has not
-happened.
+A commit costs more than everything else done for a page, and costs the same for fifty pages
+as for one, so a group of steps shares it.  If the process dies before the commit, the whole
+group is lost.
 
-Rule: a step that fails takes no other with it, unless the disk has failed.
+Rule: a step that fails does not affect the others, unless the disk has failed.
 """
 
 import contextlib
@@ -16,10 +16,10 @@ from crawler_app.errors import FrontierError, LeaseLostError, StorageError
 
 __all__ = ["MAX_AGE_S", "MAX_ENDS", "Group"]
 
-# URLs that ended.  A larger group gains nothing more, and a crash would repeat more.
+# Ended URLs per group.  A larger group gains nothing more, and a crash would repeat more.
 MAX_ENDS = 25
 
-# Seconds since the first of them, for those who look on from other processes.
+# Maximum age of a group, so that other processes soon see its changes.
 MAX_AGE_S = 0.5
 
 
@@ -27,9 +27,9 @@ class Group:
     """The steps since the last commit, in one open transaction.
 
     Args:
-        db: Its transactions are all ours.
-        reload: Called when something was undone, to bring memory up to the file.
-        before_commit: Called before each commit; what it raises prevents that.
+        db: The connection; this class controls its transactions.
+        reload: Called after a rollback, to load the state from the file again.
+        before_commit: Called before each commit; an exception prevents the commit.
     """
 
     def __init__(
@@ -41,18 +41,18 @@ class Group:
         self._db = db
         self._reload = reload
         self._before_commit = before_commit
-        self._begin_anew()
+        self._reset()
 
-    def _begin_anew(self) -> None:
+    def _reset(self) -> None:
         self._ends = 0
         self._due_at = math.inf
 
     @contextlib.contextmanager
     def step(self) -> Iterator[None]:
-        """Do all of it or nothing.
+        """Make the block atomic.
 
         Raises:
-            FrontierError: the disk has failed, and the steps before are lost too.
+            FrontierError: the disk has failed; earlier steps of the group are lost too.
         """
         if not self._db.in_transaction:
             self._db.execute("BEGIN IMMEDIATE")
@@ -60,20 +60,22 @@ class Group:
         try:
             yield
         except LeaseLostError:
-            self._db.execute("RELEASE step")  # found out before anything was changed
+            self._db.execute("RELEASE step")  # raised before anything was changed
             raise
         except BaseException as exc:
-            if not self._db.in_transaction:  # SQLite itself ends it after some errors
+            if (
+                not self._db.in_transaction
+            ):  # after some errors SQLite rolls back itself
                 raise self._lost(exc) from exc
             self._db.execute("ROLLBACK TO step")
-            # COMMIT ends the savepoint too, and keeps the steps before this one.
+            # COMMIT also ends the savepoint, and keeps the earlier steps.
             self.commit()
             self._reload()
             raise
         self._db.execute("RELEASE step")
 
     def note_end(self, now: float) -> None:
-        """Count a URL that has ended, which should not wait long to be written."""
+        """Count an ended URL, which must be written soon."""
         self._ends += 1
         self._due_at = min(self._due_at, now + MAX_AGE_S)
 
@@ -82,10 +84,10 @@ class Group:
         return self._ends >= MAX_ENDS or now >= self._due_at
 
     def commit(self) -> None:
-        """Write what was done since the last commit.
+        """Write the changes since the last commit.
 
         Raises:
-            FrontierError: that cannot be written, and is lost.
+            FrontierError: they cannot be written, and are lost.
         """
         try:
             if self._db.in_transaction:
@@ -93,14 +95,14 @@ class Group:
                 self._db.execute("COMMIT")
         except (sqlite3.Error, StorageError) as exc:
             raise self._lost(exc) from exc
-        self._begin_anew()
+        self._reset()
 
     def _lost(self, exc: BaseException) -> FrontierError:
-        """Go back to the last commit, in the file and in memory; return what to raise."""
+        """Roll back to the last commit, in the file and in memory; return the error."""
         if self._db.in_transaction:
             self._db.execute("ROLLBACK")
-        self._begin_anew()
+        self._reset()
         self._reload()
         return FrontierError(
-            f"{exc}; what ended since the last commit will be fetched again"
+            f"{exc}; URLs ended since the last commit will be fetched again"
         )

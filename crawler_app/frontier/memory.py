@@ -1,6 +1,6 @@
-"""The frontier in memory: for tests and for crawls that need not survive.
+"""The in-memory frontier, for tests and for crawls that need not survive.
 
-Plain and short, so that it shows what the contract means; about 500 bytes a URL.
+Kept simple, as the reference for the contract; about 500 bytes per URL.
 """
 
 import collections
@@ -26,7 +26,7 @@ __all__ = ["MemoryFrontier"]
 
 @dataclasses.dataclass(slots=True)
 class _Url:
-    """A URL's record and what only the frontier needs to know of it.
+    """A URL's record, and the fields that only the frontier needs.
 
     Attributes:
         alarm_at: When its retry is due or its lease expires; other alarms are stale.
@@ -42,16 +42,16 @@ class _Url:
 
 
 class MemoryFrontier(Frontier):
-    """Keeps everything in dictionaries and heaps, and nothing after the process."""
+    """A frontier made of dictionaries and heaps, which ends with the process."""
 
     def __init__(self) -> None:
         self._urls: list[_Url] = []
         self._count_by_state: collections.Counter[State] = collections.Counter()
         self._url_by_key: dict[str, _Url] = {}
-        # Per host: (depth, id) of what may be claimed as soon as the host may be asked.
+        # Per host: (depth, id) of the URLs that are due as soon as the host is free.
         self._ready_by_host: dict[str, list[tuple[int, int]]] = {}
         self._host_free_at: dict[str, float] = {}
-        # The order in which the hosts were met.
+        # The order in which the hosts were found.
         self._turn_by_host: dict[str, int] = {}
         # (time, id): retries that are not due yet, and leases; some are stale.
         self._alarms: list[tuple[float, int]] = []
@@ -66,7 +66,7 @@ class MemoryFrontier(Frontier):
         return known is not None and not _is_provisional(known.record)
 
     def add(self, candidates: Iterable[Candidate], via: Claim | None = None) -> int:
-        # A list first: an iterable that fails midway must leave nothing behind.
+        # A list first: if the iterable raises midway, nothing must have been added.
         return sum(self._add(candidate, via) for candidate in list(candidates))
 
     def _add(self, candidate: Candidate, via: Claim | None) -> bool:

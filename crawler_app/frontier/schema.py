@@ -1,6 +1,6 @@
-"""The file of the frontier on disk: its tables, how it is opened, and what a row means.
+"""The SQLite schema of the frontier, and the conversion of its rows.
 
-Used by `crawler_app.frontier.sqlite`, which makes the moves.
+Used by `crawler_app.frontier.sqlite`, which makes the transitions.
 """
 
 import sqlite3
@@ -28,8 +28,8 @@ TABLES = """
 CREATE TABLE host (
     id INTEGER PRIMARY KEY,
     name TEXT NOT NULL UNIQUE,
-    ready INTEGER NOT NULL DEFAULT 0,  -- whether a URL of it may be claimed, but for
-    free_at REAL NOT NULL DEFAULT 0    -- the time before which it is not to be asked
+    ready INTEGER NOT NULL DEFAULT 0,  -- whether a URL of it is due, apart from
+    free_at REAL NOT NULL DEFAULT 0    -- the time until which the host is on hold
 );
 CREATE INDEX host_ready ON host (free_at) WHERE ready > 0;
 
@@ -66,7 +66,7 @@ SCHEMA = database.Schema(
     "a frontier", SCHEMA_VERSION, frozenset({"host", "url"}), TABLES
 )
 
-# The fields of an Outcome that have columns of their names.
+# The fields of an Outcome that have columns of the same names.
 OUTCOME_COLUMNS = (
     "reason",
     "status",
@@ -80,11 +80,11 @@ OUTCOME_COLUMNS = (
     "digest",
 )
 
-# Of an UPDATE; the values are those of `values_of`.
+# For an UPDATE; the values come from `values_of`.
 SET_OUTCOME = ", ".join(f"{name} = ?" for name in OUTCOME_COLUMNS)
 CLEAR_OUTCOME = ", ".join(f"{name} = NULL" for name in OUTCOME_COLUMNS)
 
-# Every URL as `record_of` reads it, in the order they were met.
+# All URLs in the format of `record_of`, in the order they were found.
 SELECT_RECORDS = f"""
 SELECT url.url, url.state, url.depth, coalesce(via.url, ''), url.tries, url.finished_at,
     {", ".join(f"url.{name}" for name in OUTCOME_COLUMNS)}
@@ -96,7 +96,7 @@ _outcome_fields = attrgetter(*OUTCOME_COLUMNS)
 
 
 def values_of(outcome: Outcome) -> tuple[Any, ...]:
-    """Return what goes into the columns of an outcome.
+    """Return the column values of an outcome.
 
     >>> values_of(Outcome(State.DONE, reason_of_word("ok"), 200, title="Home"))
     (<Reason.OK: 'ok'>, 200, '', 0, None, 'Home', '', '', '', '')
@@ -106,7 +106,7 @@ def values_of(outcome: Outcome) -> tuple[Any, ...]:
 
 
 def record_of(row: tuple[Any, ...]) -> UrlRecord:
-    """Return what a row of SELECT_RECORDS tells of a URL."""
+    """Convert a row of SELECT_RECORDS into a record."""
     url, state, depth, via, tries, finished_at, *values = row
     known = {
         name: value
@@ -120,9 +120,9 @@ def record_of(row: tuple[Any, ...]) -> UrlRecord:
 
 
 def open_database(path: Path | str, *, read_only: bool) -> sqlite3.Connection:
-    """Open a frontier's file, or make one; transactions are the caller's.
+    """Open or create the file of a frontier; the caller controls transactions.
 
     Raises:
-        ConfigError: it is none, or one of another version, or cannot be opened.
+        ConfigError: it is not a frontier, or has another version, or cannot be opened.
     """
     return database.open_database(path, SCHEMA, read_only=read_only)

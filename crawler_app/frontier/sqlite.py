@@ -1,13 +1,13 @@
 """The frontier on disk: one SQLite file, which survives ``kill -9`` at any moment.
 
-What is written is durable against the death of the process at each commit (WAL,
-synchronous=NORMAL), and moves are committed in groups: when `claim` finds a group large
-or old enough, or nothing to give out.  If the process dies before, the URLs of the group
-are still queued, and will be fetched once more; that is just what a dead owner's claims
-become.  A host that was on hold may then be asked a little early.
+Each commit is durable against the death of the process (WAL, synchronous=NORMAL).
+Transitions are committed in groups: when `claim` finds that a group is large or old enough,
+or that no URL is due.  If the process dies before the commit, the URLs of the group are
+still queued, like the claims of a dead owner, and will be fetched again.  A host that was on
+hold may then be asked a little early.
 
-What grows with the crawl lives on disk, but for the keys already met (``_key``), the
-names of the hosts, and the keys of what was refused for the way that led to it.
+What grows with the crawl is on disk, except the keys of known URLs (``_key``), the names of
+the hosts, and the keys of provisional refusals.
 """
 
 import collections
@@ -62,18 +62,18 @@ SELECT host_id, count(*) FROM url WHERE state = 'claimed' GROUP BY host_id
 
 
 class SqliteFrontier(Frontier):
-    """Keeps everything in one SQLite file.
+    """A frontier in one SQLite file.
 
     Args:
-        path: The file; made if it does not exist.
-        read_only: Only look, also while another process writes: at one moment, so that
-            counts and records agree.
-        before_commit: Called before anything is written; what it raises keeps it from
-            being.  So whoever keeps what belongs to a URL can have it on disk before
-            the frontier has forgotten that it is to be fetched.
+        path: The file; created if it does not exist.
+        read_only: Read one snapshot, so that counts and records agree, even while another
+            process writes.
+        before_commit: Called before each commit; an exception prevents the commit.  So
+            the archive and the index can be flushed before the frontier records that a
+            URL is finished.
 
     Raises:
-        ConfigError: the file is no frontier, or one of another version.
+        ConfigError: the file is not a frontier, or has another version.
 
     >>> frontier = SqliteFrontier(":memory:")
     >>> frontier.add([Candidate("http://a.test/", "a.test")])
@@ -95,7 +95,7 @@ class SqliteFrontier(Frontier):
         self._per_host: int | None = None
         try:
             if read_only:
-                self._db.execute("BEGIN")  # all that follows reads one snapshot
+                self._db.execute("BEGIN")  # all later statements read one snapshot
             self._load(with_keys=not read_only)
         except sqlite3.Error as exc:
             self._db.close()
@@ -105,18 +105,18 @@ class SqliteFrontier(Frontier):
             raise
 
     def _load(self, with_keys: bool = True) -> None:
-        """Fill the memory from the file; after an error too, so that they agree."""
-        # 60 to 90 bytes each, so that a link that is known asks no disk.
+        """Load the in-memory state from the file, at the start and after an error."""
+        # 60 to 90 bytes each, so that a known link needs no disk access.
         self._keys: set[int] = set()
-        # Rows that were refused for the way to them, by key: another may turn up.
+        # Rows whose refusal is provisional, by key: another link may end the refusal.
         self._provisional: dict[int, int] = {}
         self._host_id_by_name: dict[str, int] = {}
-        # URLs that may be claimed at once, and those that are claimed; the file knows
-        # only whether the host has one to give out.
+        # URLs that are due, and those that are claimed; the file stores only whether the
+        # host has a URL to give out.
         self._ready_by_host_id: collections.Counter[int] = collections.Counter()
         self._claimed_by_host_id: collections.Counter[int] = collections.Counter()
         self._giving_host_ids: set[int] = set()
-        # No alarm rings before; most claims need not ask the file.
+        # No alarm is due before this time, so most claims need no query.
         self._next_alarm_at = -math.inf
         self._count_by_state: collections.Counter[State] = collections.Counter()
         self._unfinished_by_depth: collections.Counter[int] = collections.Counter()
@@ -165,7 +165,7 @@ class SqliteFrontier(Frontier):
         with self._group.step():
             claim = self._claim(now, lease_s, max_depth)
         if claim is None:
-            self.flush()  # there is time, and nobody knows when the next claim comes
+            self.flush()  # there is time now, and the next claim may be far off
         return claim
 
     def _claim(self, now: float, lease_s: float, max_depth: int | None) -> Claim | None:
@@ -253,7 +253,7 @@ class SqliteFrontier(Frontier):
             (now + PATIENCE_S,),
         )
         in_work = self._unfinished_by_depth - collections.Counter(dict(late.fetchall()))
-        return min(in_work, default=None)  # the difference drops what is not above 0
+        return min(in_work, default=None)  # the difference keeps only counts above 0
 
     def recover(self) -> int:
         with self._group.step():
@@ -292,7 +292,7 @@ class SqliteFrontier(Frontier):
         self._group.commit()
 
     def copy_to(self, path: Path) -> None:
-        """Write all of it into a new file."""
+        """Copy the frontier into a new file."""
         self.flush()
         copy = sqlite3.connect(path)
         try:
@@ -331,7 +331,7 @@ class SqliteFrontier(Frontier):
         via: Claim | None,
         old_id: int | None,
     ) -> None:
-        """Write a row for a candidate, over the row that says why it was refused."""
+        """Insert a row for a candidate, replacing that of a provisional refusal."""
         state = State.EXCLUDED if candidate.refusal else State.QUEUED
         cursor = self._db.execute(
             "INSERT OR REPLACE INTO url"
@@ -362,7 +362,7 @@ class SqliteFrontier(Frontier):
             self._unfinished_by_depth[candidate.depth] += 1
 
     def _leave(self, claim: Claim, state: State, changes: str, *values: Any) -> None:
-        """Take a URL out of its claim, if the claim still stands."""
+        """Move a URL out of ``claimed``; raise LeaseLostError if the lease has expired."""
         cursor = self._db.execute(
             f"UPDATE url SET state = ?, {changes}"
             " WHERE id = ? AND state = 'claimed' AND alarm_at = ?",
@@ -382,7 +382,7 @@ class SqliteFrontier(Frontier):
         self._next_alarm_at = math.inf if row[0] is None else row[0]
 
     def _put_back(self, condition: str, *values: float) -> int:
-        """Make ready what a retry or a lost claim kept from the queue."""
+        """Return URLs to the queue whose retry is due or whose claim was lost."""
         rows = self._db.execute(
             f"SELECT id, host_id, state FROM url WHERE {condition}", values
         ).fetchall()
@@ -405,7 +405,7 @@ class SqliteFrontier(Frontier):
         self._update_host(host_id)
 
     def _update_host(self, host_id: int) -> None:
-        """Have the file say whether a host has a URL to give out."""
+        """Store in the file whether a host has a URL to give out."""
         gives = self._ready_by_host_id[host_id] > 0 and (
             self._per_host is None or self._claimed_by_host_id[host_id] < self._per_host
         )
@@ -423,11 +423,11 @@ class SqliteFrontier(Frontier):
 
 
 def _key(url: str) -> int:
-    """Return what stands for a URL in memory: 60 bits of Python's keyed string hash.
+    """Return the in-memory key of a URL: 60 bits of Python's randomized string hash.
 
-    Two URLs that share one would lose the second of them: at a million URLs the odds are
-    1 in two million, at ten million 1 in 23 000; nobody can make two on purpose, since
-    the hash is keyed anew in each process.  60 bits, because such an int takes 32 bytes
+    If two URLs shared a key, the second would be lost: at a million URLs the odds are 1 in
+    two million, at ten million 1 in 23 000.  Collisions cannot be made on purpose, since the
+    hash has another secret key in each process.  60 bits, because such an int takes 32 bytes
     and a wider one 48.
     """
     return hash(dedup_key(url)) & 0xFFF_FFFF_FFFF_FFFF
