@@ -1,7 +1,7 @@
 """crawler_app: a web crawler written in generator coroutines on gencoro.
 
-What is imported from here is public, and so is `crawler_app.httpclient`; every other module
-is inside and may change.  ``python -m crawler_app --help`` shows what the crawler does;
+The names exported here are public, and so is `crawler_app.httpclient`; every other module is
+internal and may change.  ``python -m crawler_app --help`` shows what the crawler does;
 `crawler_app.crawl` reads top to bottom as the path of one URL.
 
 >>> from crawler_app import CrawlConfig, Crawler
@@ -14,6 +14,6 @@ import lazy_loader
 
 __version__ = "0.1.0"
 
-# What each name stands for is in __init__.pyi.  Names load on demand, so that the HTTP
-# client and the command line import only what they use.
+# The names are declared in __init__.pyi and loaded on demand, so that the HTTP client and
+# the command line import only what they use.
 __getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

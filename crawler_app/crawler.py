@@ -1,7 +1,7 @@
-"""The front door: from a configuration to a whole crawl, with all that is kept of it.
+"""`Crawler`, the public entry point: runs a crawl from a configuration.
 
-The command line goes through it like any other program.  The path of a URL is in
-`crawler_app.crawl`; what lies in a directory, in `crawler_app.directory`.
+The command line uses it like any other program.  The path of a URL is in
+`crawler_app.crawl`, the files of a crawl directory in `crawler_app.directory`.
 """
 
 import contextlib
@@ -33,16 +33,15 @@ logger = logging.getLogger(__name__)
 
 @dataclass(slots=True, frozen=True)
 class Result:
-    """What came of a run.
+    """The result of a run.
 
     Attributes:
-        summary: The crawl in numbers, earlier runs included.
-        seed_ends: What became of each seed in the end; None if nobody knows.
-        limit_reached: The limit that has ended the run, as its field is called; empty if
-            none has.
-        was_stopped: Whether `Crawler.stop` was called before its end.
-        kept: What is kept besides; None if nothing is.
-        comparison: With the crawl before; None if there was none.
+        summary: The crawl in numbers, including earlier runs.
+        seed_ends: The final record of each seed, redirects followed; None if unknown.
+        limit_reached: The name of the option whose limit ended the run; empty if none.
+        was_stopped: Whether `Crawler.stop` ended the run early.
+        kept: The files in the crawl directory; None without a directory.
+        comparison: The comparison with the previous crawl; None if there was none.
     """
 
     summary: Summary
@@ -54,25 +53,25 @@ class Result:
 
 
 class Crawler:
-    """Crawls what a configuration says.
+    """Runs a crawl.
 
-    Where ``config.into`` names a directory, all is kept there, and a crawl of the same
-    seeds that it holds already is crawled again and compared; else all is in memory, and
-    gone at the end.
+    If ``config.into`` names a directory, everything is stored there; if it already holds a
+    crawl of the same seeds, the site is crawled again and compared.  Otherwise everything is
+    in memory, and lost at the end.
 
     Args:
         config: What to crawl, and how.
-        on_page: Called with each page: a function, a ``@gen.coroutine`` or an ``async
-            def``, as the other two.
+        on_page: Called with each page.  Like the other callbacks: a function, a
+            ``@gen.coroutine`` or an ``async def``.
         on_link: Called with each link of each page.
-        should_fetch: Called with each URL before it is fetched; False leaves it out.
-        resume: Whether to go on with the crawl in the directory, rather than begin anew.
-        retried_reasons: Of failures that are to be tried again.
-        watch: Called with the `Crawl` when all is ready; what it returns is entered while
-            that runs.
+        should_fetch: Called with each URL before it is fetched; False skips it.
+        resume: Whether to continue the crawl in the directory instead of starting anew.
+        retried_reasons: Failures with these reasons are retried.
+        watch: Called with the `Crawl` before it runs; returns a context manager that is
+            entered during the run.
 
     Raises:
-        ConfigError: the options cannot be used together, or a hook is none.
+        ConfigError: options conflict, or a callback is invalid.
 
     >>> from crawler_app.commands.demo_site import DemoSite
     >>> from gencoro.ioloop import IOLoop
@@ -117,9 +116,9 @@ class Crawler:
         check_fetcher(config)
 
     def stop(self) -> None:
-        """Let the fetches under way end, and begin no others; `run` then returns.
+        """Start no further fetch; `run` returns when those under way are completed.
 
-        To end at once, cancel what `run` has returned: no URL is lost either way.
+        To end immediately, cancel the Future of `run`.  No URL is lost either way.
         """
         self._is_stopped = True
         if self._crawl is not None:
@@ -130,12 +129,13 @@ class Crawler:
         """Crawl to the end.
 
         Raises:
-            ConfigError: the directory is in use, or of another crawl, or cannot be written.
+            ConfigError: the directory is in use, or holds another crawl, or cannot be
+                written.
             StorageError: the disk has failed.
-            RuntimeError: it runs already.
+            RuntimeError: `run` was called before.
         """
         if self._crawl is not None:
-            raise RuntimeError("this Crawler runs already; make another one")
+            raise RuntimeError("this Crawler has already been run; create another one")
         with contextlib.ExitStack() as cleanup:
             directory = self._enter_directory(cleanup)
             if directory is None:
@@ -146,7 +146,7 @@ class Crawler:
             return self._result(stores, directory)
 
     def _enter_directory(self, cleanup: contextlib.ExitStack) -> CrawlDirectory | None:
-        """Lock the directory, and make it ready for what is to come."""
+        """Lock the directory, and prepare it for the run."""
         config = self.config
         if not config.into:
             return None
@@ -157,8 +157,8 @@ class Crawler:
         cleanup.enter_context(directory)
         if not self._resumes and not begin_recrawl(directory, config):
             logger.warning(
-                "The crawl there had not come to its end.  This is another one; "
-                "`resume` would have gone on with it."
+                "The crawl in that directory is unfinished.  Starting a new one; `resume` "
+                "would have continued it."
             )
         directory.save(config)
         return directory
@@ -208,7 +208,7 @@ class Crawler:
 
 
 def _forget_vanished(stores: Stores, comparison: Comparison) -> None:
-    """Take out of the index what is no page any more."""
+    """Remove pages that no longer exist from the index."""
     if stores.index is None:
         return
     if comparison.is_whole:

@@ -1,10 +1,10 @@
-"""The SQLite files of a crawl: opened in one way, and refused in the same words.
+"""Opens the SQLite files of a crawl, and checks their schema.
 
-Rule: a file that is opened has all tables of its schema; one that has others is refused
-and left as it was.
+Rule: an opened file has all tables of its schema; a file with other tables is refused and
+not modified.
 
-Used by the frontier, the archive and the index, which know what a row means; so are
-transactions theirs.
+Used by the frontier, the archive and the index, which define the tables and control the
+transactions.
 """
 
 import sqlite3
@@ -15,22 +15,21 @@ from crawler_app.errors import ConfigError
 
 __all__ = ["Schema", "connect", "open_database"]
 
-# For another process to end its commit or its checkpoint, which take milliseconds.
+# How long to wait for another process's commit or checkpoint, which takes milliseconds.
 PATIENCE_S = 10.0
 
 
 @dataclass(slots=True, frozen=True)
 class Schema:
-    """What files of one kind hold.
+    """The schema of one kind of file.
 
     Attributes:
         name: What such a file is, with its article: "a frontier".
-        version: Written into the file; one of another version is refused rather than
-            misread.
-        tables: Those without which a file is another program's.
-        statements: The SQL that makes them.
-        log_pages: How many are in the write-ahead log before it is carried into the
-            file; SQLite's default is 1000.
+        version: Stored in the file; a file with another version is refused, not misread.
+        tables: The required tables; a file without them belongs to another program.
+        statements: The SQL that creates them.
+        log_pages: Pages in the write-ahead log that trigger a checkpoint; SQLite's
+            default is 1000.
     """
 
     name: str
@@ -43,15 +42,16 @@ class Schema:
 def open_database(
     path: Path | str, schema: Schema, *, read_only: bool
 ) -> sqlite3.Connection:
-    """Open a file, or make one; transactions are the caller's.
+    """Open or create a file; the caller controls transactions.
 
     Args:
-        path: The file; ``:memory:`` is one that is gone when it is closed.
-        read_only: Only look, also while another process writes, and where nobody can.
+        path: The file, or ``:memory:``.
+        read_only: Open it for reading only, even while another process writes, or on a
+            read-only medium.
 
     Raises:
-        ConfigError: it holds something else, or is of another version, or is no
-            database, or cannot be opened.
+        ConfigError: it holds something else, or has another version, or is not a database,
+            or cannot be opened.
 
     >>> notes = Schema("a notebook", 1, frozenset({"note"}), "CREATE TABLE note (text);")
     >>> db = open_database(":memory:", notes, read_only=False)
@@ -68,14 +68,14 @@ def open_database(
 def connect(
     path: Path | str, schema: Schema, *, read_only: bool, any_thread: bool = False
 ) -> sqlite3.Connection:
-    """Do what `open_database` does, for a caller who knows what to do about a bad file.
+    """Do the same as `open_database`, for a caller that handles SQLite's errors itself.
 
     Args:
-        any_thread: Whether more than one thread is to use it, though never two at once.
+        any_thread: Whether several threads may use it, though only one at a time.
 
     Raises:
-        ConfigError: it holds something else, or is of another version.
-        sqlite3.Error: it is no database, or cannot be opened.
+        ConfigError: it holds something else, or has another version.
+        sqlite3.Error: it is not a database, or cannot be opened.
     """
     path = Path(path)
     db = _connect(path, "mode=ro" if read_only else "", any_thread)
@@ -101,11 +101,11 @@ def _connect(path: Path, mode: str, any_thread: bool) -> sqlite3.Connection:
 
 
 def _is_readable(db: sqlite3.Connection) -> bool:
-    """Return whether SQLite could make its ``-shm``, which even a reader needs."""
+    """Return whether SQLite could create its ``-shm`` file, which readers need too."""
     try:
         db.execute("PRAGMA user_version")
     except sqlite3.OperationalError as exc:
-        # On a medium that cannot be written, and in a directory that we may not write to.
+        # On a read-only medium, and in a directory without write permission.
         if exc.sqlite_errorcode & 0xFF in (
             sqlite3.SQLITE_CANTOPEN,
             sqlite3.SQLITE_READONLY,
@@ -116,15 +116,15 @@ def _is_readable(db: sqlite3.Connection) -> bool:
 
 
 def _without_log(path: Path) -> str:
-    """Return the mode for a file that lies where nobody can write, such as on a CD.
+    """Return the mode for a file on a read-only medium, such as a CD.
 
-    Nobody can change it, so no lock is needed; but SQLite then passes over the ``-wal``.
+    It cannot change, so no lock is needed; but SQLite then ignores the ``-wal`` file.
     """
     log = path.with_name(f"{path.name}-wal")
     if log.exists() and log.stat().st_size:
         raise ConfigError(
-            f"{path} was not closed, and cannot be read where nothing may be written; "
-            f"copy it and {log.name} to another directory"
+            f"{path} was not closed, and cannot be read in a read-only directory; copy it "
+            f"and {log.name} to another directory"
         )
     return "mode=ro&immutable=1"
 
@@ -137,7 +137,7 @@ def _prepare(
     tables = {name for (name,) in names}
     if not tables and version == 0 and not read_only:
         db.execute("PRAGMA journal_mode = WAL")
-        # All or nothing, or a crash in between leaves a file that is refused for ever.
+        # Atomic, because a crash in between would leave a file that is always refused.
         db.executescript(
             f"BEGIN IMMEDIATE; {schema.statements} "
             f"PRAGMA user_version = {schema.version}; COMMIT;"
@@ -151,6 +151,6 @@ def _prepare(
             f"{path} holds {schema.name} of version {version}; this program writes "
             f"version {schema.version}"
         )
-    # What a power loss takes is fetched again; the death of the process takes nothing.
+    # What is lost in a power failure is fetched again; a crash of the process loses nothing.
     db.execute("PRAGMA synchronous = NORMAL")
     db.execute(f"PRAGMA wal_autocheckpoint = {schema.log_pages}")

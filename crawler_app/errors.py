@@ -4,16 +4,16 @@
     +-- CrawlerError
         +-- ConfigError        an option or a crawl directory cannot be used
         +-- UrlError           a reference is not a URL that can be fetched
-        +-- FetchError         one exchange failed; says whether to try again
-        |   +-- HookError          one of the user's own functions failed
-        +-- LeaseLostError     a worker finished a URL that is no longer its own
+        +-- FetchError         one exchange failed; says whether to retry it
+        |   +-- HookError          one of the user's callbacks failed
+        +-- LeaseLostError     a worker finished a URL whose lease had expired
         +-- StorageError       the disk has failed, and the crawl ends
-        |   +-- FrontierError      the frontier has lost what it had been told
-        |   +-- ArchiveError       a capture cannot be written, or read again
+        |   +-- FrontierError      the frontier has lost its latest changes
+        |   +-- ArchiveError       a capture cannot be written or read
         |   +-- SearchIndexError   the full-text index cannot be written
-        +-- SearchError        a search query means nothing
+        +-- SearchError        a search query is invalid
 
-`UrlError` and `FetchError` tell their reason in one word, for counting.
+`UrlError` and `FetchError` have a reason of one word, for counting.
 """
 
 from crawler_app.reasons import AnyReason, Reason, Retries, facts_of
@@ -38,7 +38,7 @@ class CrawlerError(Exception):
 
 
 class ConfigError(CrawlerError):
-    """An option has an unusable value, or a crawl directory cannot be used so."""
+    """An option has an invalid value, or a crawl directory cannot be used."""
 
 
 class UrlError(CrawlerError):
@@ -57,7 +57,7 @@ class FetchError(CrawlerError):
     """One HTTP exchange gave no usable response.
 
     Attributes:
-        reason: As of `crawler_app.reasons`.
+        reason: See `crawler_app.reasons`.
     """
 
     def __init__(self, reason: AnyReason, message: str) -> None:
@@ -66,12 +66,12 @@ class FetchError(CrawlerError):
 
     @property
     def is_passing(self) -> bool:
-        """Whether the same fetch may well succeed a little later."""
+        """Whether the same fetch may succeed a little later."""
         return facts_of(self.reason).retry is Retries.SOON
 
 
 class HookError(FetchError):
-    """One of the user's own functions failed on a URL, which fails with it."""
+    """One of the user's callbacks failed for a URL, so the URL fails too."""
 
     def __init__(self, message: str) -> None:
         super().__init__(Reason.HOOK_ERROR, message)
@@ -82,18 +82,18 @@ class LeaseLostError(CrawlerError):
 
 
 class StorageError(CrawlerError):
-    """The disk has failed, and what it did not take is lost: the crawl ends."""
+    """The disk has failed; unwritten data is lost, and the crawl ends."""
 
 
 class FrontierError(StorageError):
-    """What the frontier had taken in since a moment ago is lost.
+    """The latest changes of the frontier are lost.
 
-    Whoever goes on would know of links that the frontier has forgotten.
+    The crawl ends, because it would know links that the frontier has lost.
     """
 
 
 class ArchiveError(StorageError):
-    """A capture cannot be written to the archive, or cannot be read from it again."""
+    """A capture cannot be written to the archive, or read from it."""
 
 
 class SearchIndexError(StorageError):
@@ -101,4 +101,4 @@ class SearchIndexError(StorageError):
 
 
 class SearchError(CrawlerError):
-    """A search query means nothing; the text says where, and what would."""
+    """A search query is invalid; the text says where, and how to correct it."""

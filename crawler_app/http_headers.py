@@ -1,6 +1,6 @@
-"""What HTTP headers say: dates, waits, and types of content.
+"""Parses HTTP headers: dates, Retry-After and content types.
 
-Pure; imports nothing of the crawler.  Times are seconds of the epoch.
+Pure; imports nothing of the crawler.  Times are seconds since the epoch.
 """
 
 import datetime
@@ -10,8 +10,8 @@ __all__ = ["MAX_RETRY_AFTER_S", "http_date_at", "is_html", "retry_after_s"]
 
 HTML_TYPES = ("text/html", "application/xhtml+xml")
 
-# The longest wait that is kept to.  A server that asks for more has a clock that is
-# wrong, or means "never".
+# The longest wait that is honored.  A server that asks for more has a wrong clock, or means
+# "never".
 MAX_RETRY_AFTER_S = 24 * 3600.0
 
 
@@ -48,13 +48,13 @@ def http_date_at(text: str) -> float | None:
         at = parsedate_to_datetime(text)
     except (ValueError, OverflowError):
         return None
-    if at.tzinfo is None:  # the form of C's asctime() names no zone
+    if at.tzinfo is None:  # the format of C's asctime() has no time zone
         at = at.replace(tzinfo=datetime.UTC)
     return at.timestamp()
 
 
 def is_html(content_type: str) -> bool:
-    """Return whether a Content-Type header announces a page.
+    """Return whether a Content-Type header means an HTML page.
 
     >>> is_html("Text/HTML; charset=utf-8"), is_html("image/png")
     (True, False)

@@ -1,4 +1,4 @@
-"""The values that the parts of the crawler hand to each other.
+"""The data classes that the parts of the crawler exchange.
 
 No behavior beyond what follows from the fields.
 """
@@ -21,12 +21,12 @@ __all__ = [
     "UrlRecord",
 ]
 
-# How far a crawl may go from its seeds; what each means is in `crawler_app.crawl.scope`.
+# How far a crawl may go from its seeds; `crawler_app.crawl.scope` explains each value.
 REACHES = ("host", "domain", "prefix", "any")
 
 
 class State(StrEnum):
-    """Where a URL stands; the table of moves is in `crawler_app.frontier`."""
+    """The state of a URL; the transitions are listed in `crawler_app.frontier`."""
 
     QUEUED = "queued"
     CLAIMED = "claimed"
@@ -36,7 +36,7 @@ class State(StrEnum):
 
     @property
     def label(self) -> str:
-        """What people and programs read for it, as ``docs/report.rst`` explains.
+        """The name of the state in all output, as ``docs/report.rst`` explains.
 
         >>> State.DONE.label, State.CLAIMED.label, State.EXCLUDED.label
         ('done', 'under_way', 'skipped')
@@ -53,11 +53,11 @@ class Candidate:
 
     Attributes:
         url: Canonical URL.
-        host: Whose turn it takes, see `crawler_app.urls.host_of`.
-        depth: Links from a seed to here; a redirect is none.
+        host: See `crawler_app.urls.host_of`.
+        depth: Links from a seed; a redirect does not count.
         redirects_left: Redirects that may still follow.
         refusal: Why it must not be fetched; None if it may.
-        is_sitemap: Whether a robots.txt or another sitemap names it as one.
+        is_sitemap: Whether a robots.txt or another sitemap lists it as a sitemap.
     """
 
     url: str
@@ -70,12 +70,12 @@ class Candidate:
 
 @dataclass(slots=True, frozen=True)
 class Claim:
-    """A URL that one worker fetches now, and nobody else.
+    """A URL leased to one worker.
 
     Attributes:
         tries: Fetches of it that have failed so far.
-        lease_ends_at: When it goes back to the queue by itself, in seconds of the epoch.
-        is_sitemap: Whether a robots.txt or another sitemap names it as one.
+        lease_ends_at: When it goes back to the queue, in seconds since the epoch.
+        is_sitemap: Whether a robots.txt or another sitemap lists it as a sitemap.
     """
 
     id: int
@@ -93,14 +93,14 @@ class Fetched:
     """The response of one HTTP exchange.
 
     Attributes:
-        headers: Names are looked up without regard to case.
-        body: After decompression.
-        took_s: From the request to the end of the body.
-        request_head: Request line and header block as sent, with the blank line.
-        raw_head: Status line and header block as received, likewise.
-        encoded_body: The body before its content coding was undone, and without the
-            framing of a transfer coding.
-        peer: The address that answered, without its port; empty if it is not known.
+        headers: Names are case-insensitive.
+        body: The body after decompression.
+        took_s: Time from the request to the end of the body.
+        request_head: Request line and header block as sent, including the blank line.
+        raw_head: Status line and header block as received, including the blank line.
+        encoded_body: The body before decompression, and without the framing of a
+            transfer coding.
+        peer: The server's address, without its port; empty if unknown.
     """
 
     url: str
@@ -116,13 +116,13 @@ class Fetched:
 
 @dataclass(slots=True, frozen=True)
 class Link:
-    """A link, as it stands on a page.
+    """A link on a page.
 
     Attributes:
         page: The URL of the page.
-        url: Where it leads, canonical.
-        text: What a reader clicks on, in one line; for a picture the words in its place.
-        is_nofollow: Whether it asks robots not to follow it.
+        url: The canonical URL of the target.
+        text: The link text, in one line; for an image, its alternative text.
+        is_nofollow: Whether it has ``rel=nofollow``.
     """
 
     page: str
@@ -133,13 +133,13 @@ class Link:
 
 @dataclass(slots=True, frozen=True)
 class CrawledPage:
-    """An HTML page that has come, as it is shown to the user's own functions.
+    """A fetched HTML page, as passed to the user's callbacks.
 
     Attributes:
-        depth: Links from a seed to here.
-        fetched: The answer: its status, its headers, its body.
-        text: What a person reads, in one line.
-        links: Every link to an http(s) URL, in the order of the page.
+        depth: Links from a seed.
+        fetched: The response: status, headers and body.
+        text: The main text, in one line.
+        links: Every link to an http(s) URL, in document order.
     """
 
     url: str
@@ -155,15 +155,16 @@ class Outcome:
     """How a URL ended.
 
     Attributes:
-        state: DONE, FAILED, or EXCLUDED if robots.txt forbids to ask.
-        reason: Why it ended so; see `crawler_app.reasons`.
-        status: HTTP status; None where no response came.
-        size_bytes: Of the body after decompression.
-        took_s: Duration of the last fetch; None where none was made.
-        error: What went wrong, for a person.
-        redirect_to: Where it leads, as a canonical URL where it is one.
-        canonical: Where the page says that it is at home, likewise.
-        digest: Of the body after decompression; equal for equal bodies.
+        state: DONE, FAILED, or EXCLUDED if it must not be fetched.
+        reason: Why; see `crawler_app.reasons`.
+        status: HTTP status; None if there was no response.
+        size_bytes: Size of the body after decompression.
+        took_s: Duration of the last fetch; None if there was none.
+        error: The error message; empty if there was no error.
+        redirect_to: The canonical URL of a redirect's target; empty if there is none.
+        canonical: The page's own canonical URL, from its ``<link>``; empty if there is
+            none.
+        digest: A digest of the body after decompression; equal for equal bodies.
     """
 
     state: State
@@ -181,14 +182,14 @@ class Outcome:
 
 @dataclass(slots=True)
 class UrlRecord:
-    """All that is known of one URL.
+    """Everything that is known of one URL.
 
     Attributes:
-        via: The page (or redirect, or sitemap) that led here first; empty for a seed, and
-            for a sitemap that a robots.txt names.
-        tries: Fetches that failed and were followed by another.
-        outcome: None while it is queued or claimed; of an excluded URL the refusal.
-        finished_at: In seconds of the epoch.
+        via: The page (or redirect, or sitemap) where it was first found; empty for a seed,
+            and for a sitemap listed in a robots.txt.
+        tries: Failed fetches that were retried.
+        outcome: None while it is queued or claimed; the refusal if it is excluded.
+        finished_at: In seconds since the epoch.
     """
 
     url: str

@@ -1,7 +1,7 @@
-"""When a host, or a URL that failed, may be asked again.
+"""Rate limits per host, and the pauses before retries.
 
-Pure: the current time is an argument, nothing here sleeps.  Times are seconds of the
-epoch, since what is decided here outlives the process.
+Pure: the current time is an argument, nothing here sleeps.  Times are seconds since the
+epoch, because they are stored and outlive the process.
 """
 
 import math
@@ -24,38 +24,37 @@ __all__ = [
 # Precedents: Scrapy 0 (DOWNLOAD_DELAY), wget 0, Heritrix "a few times the last fetch".
 OPEN_WEB_GAP_S = 1.0
 
-# The longest Crawl-delay that is kept to.  At a page a minute a crawl of any size does
-# not end: whoever asks for more has milliseconds in mind, or means "never", for which
-# there is Disallow.  Precedents: Bing heeds up to 30, Heritrix waits up to 300, and
-# Nutch leaves out a site that asks for more than 30.
+# The longest Crawl-delay that is honored.  At a page per minute a crawl of any size does
+# not end; a longer delay is meant in milliseconds, or means "never", for which there is
+# Disallow.  Precedents: Bing honors up to 30, Heritrix waits up to 300, and Nutch skips a
+# site that asks for more than 30.
 MAX_CRAWL_DELAY_S = 60.0
 
-# The longest wait for a host because it is slow.  Precedent: Scrapy's
-# AUTOTHROTTLE_MAX_DELAY 60.
+# The longest gap due to latency.  Precedent: Scrapy's AUTOTHROTTLE_MAX_DELAY 60.
 MAX_LATENCY_GAP_S = 60.0
 
-# Weight of the newest latency.  Precedents: Scrapy's AutoThrottle 1/2, TCP's round-trip
-# time 1/8 (RFC 6298).  TCP has many samples a second and we have one: a host in trouble
+# Weight of the latest latency.  Precedents: Scrapy's AutoThrottle 1/2, TCP's round-trip
+# time 1/8 (RFC 6298).  TCP has many samples per second and we have one: a host in trouble
 # should be spared after the first.
 NEWEST_LATENCY_WEIGHT = 0.5
 
-# Fetches under way at once from one host.  Precedents: RFC 2616 (8.1.4) 2, Heritrix and
-# Nutch 1, browsers 6, Scrapy 8.
+# Concurrent fetches from one host.  Precedents: RFC 2616 (8.1.4) 2, Heritrix and Nutch 1,
+# browsers 6, Scrapy 8.
 OPEN_WEB_HOST_LIMIT = 2
 
-# The pause before each further try is so many times the one before; after so many tries
-# it is longer than anybody waits, and the power would leave the range of a float.
+# The factor by which the pause grows with each try, and the number of tries after which it
+# stops growing: it is far too long by then, and the power would exceed the range of a float.
 PAUSE_FACTOR = 4.0
 GROWING_TRIES = 50
 
-# Pauses for a host that has gone away, each twice as long as the one before.
+# Pauses for a host that is down, each twice as long as the one before.
 MAX_OUTAGE_PAUSES = 7
 
 
 def host_gap_s(host: str, configured_s: float | None) -> float:
-    """Return the least time between the starts of two fetches from a host, in seconds.
+    """Return the minimum time between the starts of two fetches from a host, in seconds.
 
-    One's own machine needs no sparing.
+    The default for this machine is 0.
 
     >>> host_gap_s("a.test", None), host_gap_s("127.0.0.1:80", None)
     (1.0, 0.0)
@@ -68,15 +67,15 @@ def host_gap_s(host: str, configured_s: float | None) -> float:
 def next_gap_s(
     gap_s: float, latency_s: float | None, crawl_delay_s: float | None = None
 ) -> float:
-    """Return the least time from the start of one fetch to that of the next, in seconds.
+    """Return the minimum time from the start of one fetch to the next, in seconds.
 
-    A host that takes three seconds to answer is asked every three seconds.  Where no
-    gap is wanted and none is asked for, as on one's own machine, there is none.
+    A host that takes three seconds to respond is asked every three seconds.  If neither the
+    configuration nor robots.txt asks for a gap, as on this machine, there is none.
 
     Args:
-        gap_s: The least, as of `host_gap_s`.
-        latency_s: As of `smoothed_latency_s`; None before the first answer.
-        crawl_delay_s: What robots.txt asks for, as of the function of that name.
+        gap_s: The configured minimum, from `host_gap_s`.
+        latency_s: From `smoothed_latency_s`; None before the first response.
+        crawl_delay_s: The Crawl-delay of robots.txt, from the function of that name.
 
     >>> next_gap_s(1.0, 0.2), next_gap_s(1.0, 3.0), next_gap_s(0.0, 3.0)
     (1.0, 3.0, 0.0)
@@ -90,9 +89,9 @@ def next_gap_s(
 
 
 def crawl_delay_s(value: bytes) -> float | None:
-    """Return what a Crawl-delay asks for, as far as it is kept to, in seconds.
+    """Return the value of a Crawl-delay, capped at MAX_CRAWL_DELAY_S, in seconds.
 
-    None for what is no time.
+    None if it is not a valid time.
 
     >>> crawl_delay_s(b"2.5"), crawl_delay_s(b"86400"), crawl_delay_s(b"nan")
     (2.5, 60.0, None)
@@ -107,10 +106,10 @@ def crawl_delay_s(value: bytes) -> float | None:
 
 
 def smoothed_latency_s(before_s: float | None, took_s: float) -> float:
-    """Return how long a host takes to answer, of late: an exponential average.
+    """Return the latency of a host, as an exponential moving average, in seconds.
 
     Args:
-        before_s: The same before its last answer; None if that was the first.
+        before_s: The average before the last response; None if that was the first.
         took_s: Duration of the last fetch.
 
     >>> smoothed_latency_s(None, 3.0), smoothed_latency_s(1.0, 3.0)
@@ -124,15 +123,15 @@ def smoothed_latency_s(before_s: float | None, took_s: float) -> float:
 def per_host_limit(
     configured: int | None, seed_hosts: Iterable[str], reach: str, concurrency: int
 ) -> int | None:
-    """Return how many fetches from one host may be under way at once; None for any.
+    """Return the maximum number of concurrent fetches from one host; None for no limit.
 
-    One slow host never takes all the workers, unless it is all there is to crawl.
+    One slow host never occupies all workers, unless it is the only one to crawl.
 
     Args:
-        configured: The user's own wish, which comes first.
-        seed_hosts: As of `host_of`.
-        reach: As in `crawler_app.crawl.scope`.
-        concurrency: Fetches under way at once, from all hosts.
+        configured: The user's setting, which has precedence.
+        seed_hosts: As returned by `host_of`.
+        reach: See `crawler_app.crawl.scope`.
+        concurrency: Concurrent fetches from all hosts.
 
     >>> per_host_limit(None, ["a.test", "b.test"], "host", concurrency=10)
     2
@@ -150,12 +149,13 @@ def per_host_limit(
 def retry_at(
     now: float, tries: int, first_pause_s: float, asked_for_s: float | None = None
 ) -> float:
-    """Return when a failed fetch may be tried again.
+    """Return when a failed fetch may be retried.
 
     Args:
-        tries: Failed fetches so far, this one included.
-        first_pause_s: Pause after the first.
-        asked_for_s: The server's own wish, as of `crawler_app.http_headers.retry_after_s`, which comes first.
+        tries: Failed fetches so far, including this one.
+        first_pause_s: The pause after the first failure.
+        asked_for_s: The server's Retry-After, from
+            `crawler_app.http_headers.retry_after_s`, which has precedence.
 
     >>> [retry_at(0.0, tries, first_pause_s=1.0) for tries in (1, 2, 3)]
     [1.0, 4.0, 16.0]
@@ -167,13 +167,13 @@ def retry_at(
 
 
 def outage_pause_s(pauses: int, first_pause_s: float) -> float | None:
-    """Return how long to leave a host alone that answered once and now does not.
+    """Return how long to pause for a host that has responded before and is down now.
 
-    None when it has been waited for often enough: two minutes in all, if the first pause
-    is a second.
+    None if the pauses are used up: after two minutes in total, if the first pause is one
+    second.
 
     Args:
-        pauses: Those made already in this outage.
+        pauses: Pauses already made in this outage.
 
     >>> [outage_pause_s(pauses, 1.0) for pauses in (0, 1, 6, 7)]
     [1.0, 2.0, 64.0, None]

@@ -1,6 +1,6 @@
-"""How long work tells how far it has come: by a function that whoever waits gives it.
+"""Progress callbacks for long-running work.
 
-Pure.  `crawler_app.terminal.Steps` is such a function, for a terminal.
+Pure.  `crawler_app.terminal.Steps` is such a callback, for a terminal.
 """
 
 import itertools
@@ -11,22 +11,21 @@ __all__ = ["OnStep", "in_steps", "no_step"]
 
 T = TypeVar("T")
 
-# Called with what is being done, how much of it is done, and how much there is; None if
-# nobody knows.
+# Called with what is being done, how much of it is done, and the total; None if unknown.
 OnStep = Callable[[str, int, int | None], object]
 
-# Items between two calls, so that one costs 30 ns and not 100.
+# Items between two calls, so that the overhead per item is 30 ns and not 100.
 ITEMS_PER_STEP = 64
 
 
 def no_step(what: str, done: int, total: int | None) -> None:
-    """Tell nobody."""
+    """Ignore the progress."""
 
 
 def in_steps(
     what: str, items: Iterable[T], on_step: OnStep, total: int | None = None
 ) -> Iterator[T]:
-    """Give the items one by one, and tell now and then how many were given.
+    """Yield the items, and report now and then how many were yielded.
 
     >>> list(in_steps("reading pages", "ab", print, 2))
     reading pages 0 2

@@ -1,6 +1,6 @@
-"""Why a URL ended as it did or was skipped: every reason, and what follows from it.
+"""The reasons of outcomes and skips, and their properties.
 
-Rule: only this module spells a reason out or collects several; a test checks it.  Retry,
+Rule: only this module contains literal reasons and sets of them; a test checks it.  Retry,
 counting, comparison, report, command line and metrics read the table `FACTS` through the
 functions and sets below.
 
@@ -37,8 +37,8 @@ __all__ = [
 class Reason(StrEnum):
     """A reason, as it is stored and counted.
 
-    `REDIRECT_LOOP` and `NO_LONGER_LINKED` are found by looking at several URLs, and are
-    never stored.
+    `REDIRECT_LOOP` and `NO_LONGER_LINKED` are derived from several URLs, and are never
+    stored.
     """
 
     OK = "ok"
@@ -78,14 +78,14 @@ class Reason(StrEnum):
     URL_TOO_LONG = "url_too_long"
 
 
-#: An error status of an answer, such as ``http_404``; made by `reason_of_status` alone.
+#: An error status of a response, such as ``http_404``; only made by `reason_of_status`.
 StatusReason = NewType("StatusReason", str)
 
 AnyReason: TypeAlias = Reason | StatusReason
 
 
 class Category(Enum):
-    """What a URL with a reason gave: a page or file, another URL, an error, or nothing."""
+    """The kind of result: a page or file, another URL, an error, or nothing."""
 
     CONTENT = auto()
     REDIRECT = auto()
@@ -96,9 +96,9 @@ class Category(Enum):
 class Fault(Enum):
     """Whose fault a failure is.
 
-    HOST: nothing can be had of the host while it lasts.  SITE: of this URL.  LIMIT: one
-    of our own limits or rules forbids it.  OURS: the crawler failed, or a callback of the
-    user's.
+    HOST: the host is unreachable, and so are all its URLs.  SITE: this URL is broken.
+    LIMIT: one of our own limits or rules forbids it.  OURS: the crawler failed, or one of
+    the user's callbacks.
     """
 
     HOST = auto()
@@ -108,7 +108,7 @@ class Fault(Enum):
 
 
 class Retries(Enum):
-    """When another try may end better: at once, with ``--retry-failed``, or never."""
+    """When a failure is retried: in the same run, with ``--retry-failed``, or never."""
 
     SOON = auto()
     ON_REQUEST = auto()
@@ -117,16 +117,16 @@ class Retries(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What is known of a reason.
+    """The properties of a reason.
 
     Attributes:
-        meaning: For a person, in words that go on after "because" or a colon.
-        fault: None for what is no failure.
-        badge: The same in a word or two; empty where the reason itself does.
-        is_provisional: Of a skip: whether it ends when another link leads to the URL that
-            is shorter, or is meant to be followed.
-        spares_sitemaps: Of a skip: whether a sitemap on the host of a seed is fetched all
-            the same.
+        meaning: The explanation for people, which can follow "because" or a colon.
+        fault: None if it is not a failure.
+        badge: The meaning in a word or two; empty if the reason itself serves.
+        is_provisional: For a skip: whether it ends when another link to the URL is found
+            that is less deep, or has no nofollow.
+        spares_sitemaps: For a skip: whether a sitemap on the host of a seed is fetched
+            anyway.
     """
 
     category: Category
@@ -159,23 +159,21 @@ FACTS: dict[AnyReason, Facts] = {
         Fault.HOST, "the name of the host is unknown", Retries.SOON, "no host"
     ),
     Reason.NETWORK: _fails(
-        Fault.HOST, "the network does not lead to the host", Retries.SOON, "no route"
+        Fault.HOST, "the host cannot be reached", Retries.SOON, "no route"
     ),
     Reason.REFUSED: _fails(
         Fault.HOST, "the host refused the connection", Retries.SOON, "no server"
     ),
     Reason.CONNECTION_CLOSED: _fails(
         Fault.SITE,
-        "the connection was closed before the answer was complete",
+        "the connection was closed before the response was complete",
         Retries.SOON,
         "cut off",
     ),
-    Reason.TIMEOUT: _fails(Fault.SITE, "no answer came in time", Retries.SOON),
+    Reason.TIMEOUT: _fails(Fault.SITE, "there was no response in time", Retries.SOON),
     Reason.BAD_REDIRECT: _fails(Fault.SITE, "it redirects to an invalid address"),
-    Reason.BAD_RESPONSE: _fails(Fault.SITE, "the answer is not valid HTTP"),
-    Reason.REDIRECT_LOOP: _fails(
-        Fault.SITE, "its redirects lead back to where they began", badge="loop"
-    ),
+    Reason.BAD_RESPONSE: _fails(Fault.SITE, "the response is not valid HTTP"),
+    Reason.REDIRECT_LOOP: _fails(Fault.SITE, "its redirects form a loop", badge="loop"),
     Reason.TLS: _fails(
         Fault.SITE,
         "no secure connection: the certificate or the protocol was not accepted",
@@ -184,10 +182,12 @@ FACTS: dict[AnyReason, Facts] = {
     Reason.TOO_MANY_REDIRECTS: _fails(
         Fault.SITE, "it took more redirects in a row than --max-redirects allows"
     ),
-    # Not the site's fault, or not for sure.
-    Reason.BAD_REQUEST: _fails(Fault.OURS, "the HTTP client could not ask for it"),
+    # Not the site's fault, or not certainly.
+    Reason.BAD_REQUEST: _fails(
+        Fault.OURS, "the HTTP client could not send the request"
+    ),
     Reason.HOOK_ERROR: _fails(
-        Fault.OURS, "one of your own callbacks failed on it", Retries.ON_REQUEST
+        Fault.OURS, "one of your callbacks failed on it", Retries.ON_REQUEST
     ),
     Reason.INTERNAL_ERROR: _fails(Fault.OURS, "the crawler itself failed on it"),
     Reason.NO_LONGER_LINKED: _fails(Fault.LIMIT, "no longer linked"),
@@ -196,8 +196,8 @@ FACTS: dict[AnyReason, Facts] = {
     ),
     Reason.ROBOTS_UNREACHABLE: _fails(
         Fault.LIMIT,
-        "the host's robots.txt answered with errors, so nothing of the host may be "
-        "fetched",
+        "requests for the host's robots.txt failed, so nothing may be fetched from the "
+        "host",
         Retries.ON_REQUEST,
     ),
     Reason.TOO_LARGE: _fails(
@@ -216,21 +216,21 @@ FACTS: dict[AnyReason, Facts] = {
     ),
     Reason.OUT_OF_SCOPE: Facts(
         Category.SKIP,
-        "it is outside the scope of the crawl, mostly on another site",
+        "it is outside the scope of the crawl, usually on another site",
         spares_sitemaps=True,
     ),
     Reason.PARAMETER_REPEATS: _skips("its query repeats a parameter over and over"),
     Reason.PATH_REPEATS: _skips("its path repeats a part over and over"),
     Reason.PATH_TOO_DEEP: _skips("its path has too many parts"),
     Reason.ROBOTS: _skips("the host's robots.txt asks not to fetch it"),
-    Reason.SHOULD_FETCH: _skips("your own callback should_fetch skipped it"),
+    Reason.SHOULD_FETCH: _skips("your callback should_fetch skipped it"),
     Reason.TOO_DEEP: Facts(
         Category.SKIP,
         "it is more links away from the start than --max-depth allows",
         is_provisional=True,
     ),
     Reason.TOO_MANY_PARAMETERS: _skips("its query has too many parameters"),
-    Reason.TOO_MANY_QUERIES: _skips("enough other queries of its path were fetched"),
+    Reason.TOO_MANY_QUERIES: _skips("too many other queries of its path were found"),
     Reason.URL_TOO_LONG: _skips("it is longer than --max-url-chars allows"),
 }
 
@@ -243,7 +243,7 @@ _REASON_BY_WORD: dict[str, Reason] = {str(reason): reason for reason in Reason}
 
 
 def reason_of_status(status: int) -> StatusReason:
-    """Return the reason of an answer with an error status.
+    """Return the reason for a response with an error status.
 
     >>> reason_of_status(404)
     'http_404'
@@ -252,7 +252,7 @@ def reason_of_status(status: int) -> StatusReason:
 
 
 def reason_of_word(word: str) -> AnyReason:
-    """Return the reason that a stored word stands for; unknown ones stay as they are.
+    """Return the reason for a stored word; unknown words are kept unchanged.
 
     >>> reason_of_word("ok"), reason_of_word("http_404")
     (<Reason.OK: 'ok'>, 'http_404')
@@ -261,7 +261,7 @@ def reason_of_word(word: str) -> AnyReason:
 
 
 def facts_of(reason: AnyReason) -> Facts:
-    """Return what is known of a reason, also of one that another version has stored."""
+    """Return the properties of a reason, including one stored by another version."""
     facts = FACTS.get(reason)
     if facts is not None:
         return facts
@@ -275,16 +275,16 @@ def facts_of(reason: AnyReason) -> Facts:
 
 
 def meaning_of(reason: AnyReason) -> str:
-    """Return what a reason means, in words that go on after "because" or a colon.
+    """Return the explanation of a reason, which can follow "because" or a colon.
 
     >>> meaning_of(reason_of_status(404)), meaning_of(Reason.TIMEOUT)
-    ('404 Not Found', 'no answer came in time')
+    ('404 Not Found', 'there was no response in time')
     """
     return facts_of(reason).meaning
 
 
 def is_broken(reason: AnyReason) -> bool:
-    """Return whether a URL that failed gives no visitor anything.
+    """Return whether a failed URL is broken for every visitor.
 
     >>> is_broken(reason_of_status(404)), is_broken(Reason.TOO_LARGE)
     (True, False)
@@ -292,18 +292,18 @@ def is_broken(reason: AnyReason) -> bool:
     return facts_of(reason).fault in (Fault.HOST, Fault.SITE)
 
 
-# Of URLs that gave a page or a file.
+# Reasons of URLs that returned a page or a file.
 CONTENT = frozenset(
     r for r, facts in FACTS.items() if facts.category is Category.CONTENT
 )
 
-# Of URLs that failed because their host is gone.
+# Reasons of URLs that failed because their host is unreachable.
 HOST_FAULTS = frozenset(r for r, facts in FACTS.items() if facts.fault is Fault.HOST)
 
-# Of URLs that are queued again if another link leads to them.
+# Reasons of skips that may end when another link to the URL is found.
 PROVISIONAL = frozenset(r for r, facts in FACTS.items() if facts.is_provisional)
 
-# Of URLs that failed and that ``--retry-failed`` fetches again.
+# Reasons of failed URLs that ``--retry-failed`` fetches again.
 RETRYABLE: frozenset[AnyReason] = frozenset(
     [r for r, facts in FACTS.items() if facts.retry is not Retries.NEVER]
 ).union(map(reason_of_status, RETRYABLE_STATUSES))

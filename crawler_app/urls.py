@@ -1,8 +1,8 @@
-"""URLs: what is fetched, what is compared, and whose turn it takes.
+"""URL canonicalization, joining and comparison.
 
 Pure.  `canonicalize` applies only what RFC 3986 (6.2.2, 6.2.3) calls safe, so that the
-canonical URL always names the same resource; the bolder equivalences are in
-`dedup_key`, which is compared and never fetched.
+canonical URL always identifies the same resource.  `dedup_key` applies bolder equivalences;
+its result is compared and never fetched.
 """
 
 import functools
@@ -50,8 +50,8 @@ _PLAIN_PATH = re.compile(r"(?!//)[\w\-.~/!$&'()*+,;=@]+", re.ASCII)
 _ESCAPE = re.compile("%([0-9A-Fa-f]{2})")
 _BARE_PERCENT = re.compile("%(?![0-9A-Fa-f]{2})")
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:")
-# Without a path a reference is relative to the page, not to its directory: "", "?q", and
-# oddities that urljoin takes likewise, such as "http:?q", "//?q" and ";".
+# A reference without a path is relative to the page, not to its directory: "", "?q", and
+# oddities that urljoin treats the same, such as "http:?q", "//?q" and ";".
 _PAGE_RELATIVE = re.compile(
     r"(?:[A-Za-z][\w+.\-]*:)?(?:[/\\]{2})?;?(?:\?|\Z)", re.ASCII
 )
@@ -63,14 +63,14 @@ _LINE_BREAKS = re.compile("[\t\n\r]")
 
 
 def canonicalize(url: str) -> str:
-    """Return the one spelling of an absolute URL, without its fragment.
+    """Return the canonical form of an absolute URL, without its fragment.
 
-    Case of scheme and host, default port, escapes, dot segments and an empty path are
-    put right; what may not stand in a URL is escaped as UTF-8.
+    Normalizes the case of scheme and host, the default port, escapes, dot segments and an
+    empty path; characters not allowed in a URL are escaped as UTF-8.
 
     Raises:
-        UrlError: it is not http(s), has no usable host or port, carries a user name,
-            or is too long.
+        UrlError: it is not http(s), has an invalid host or port, contains a user name, or
+            is too long.
 
     Source: RFC 3986, 6.2.2 and 6.2.3; RFC 5891 for the host.
 
@@ -88,9 +88,9 @@ def canonicalize(url: str) -> str:
     if scheme not in DEFAULT_PORT_BY_SCHEME:
         raise UrlError("unsupported_scheme", f"{url!r} is not an http(s) URL")
     if not host:
-        raise UrlError("bad_host", f"{url!r} names no host")
+        raise UrlError("bad_host", f"{url!r} has no host")
     if "@" in parts.netloc:
-        raise UrlError("credentials", f"the URL for {host!r} carries a user name")
+        raise UrlError("credentials", f"the URL for {host!r} contains a user name")
     netloc = _canonical_host(host)
     if port is not None and port != DEFAULT_PORT_BY_SCHEME[scheme]:
         netloc = f"{netloc}:{port}"
@@ -102,12 +102,12 @@ def canonicalize(url: str) -> str:
     if query and not _CLEAN_QUERY.fullmatch(query):
         query = _canonical_escapes(query, _QUERY_SAFE)
     canonical = urlunsplit((scheme, netloc, path, query, ""))
-    _check_length(canonical)  # an escape is up to nine times as long as its character
+    _check_length(canonical)  # an escaped character is up to nine times as long
     return canonical
 
 
 def without_fragment(reference: str) -> str:
-    """Return a URL or a reference up to its fragment, which is never sent.
+    """Return a URL or a reference without its fragment, which is never sent.
 
     >>> without_fragment("a.html#top")
     'a.html'
@@ -116,10 +116,10 @@ def without_fragment(reference: str) -> str:
 
 
 def reference_in_header(value: str) -> str:
-    """Return the reference in a header such as Location, in whatever charset it is.
+    """Return the reference in a header such as Location, in any charset.
 
     Args:
-        value: Read as latin-1, which keeps each byte, as Tornado does.
+        value: Decoded as latin-1, which preserves each byte, as Tornado does.
 
     >>> reference_in_header("/caf\u00c3\u00a9"), reference_in_header("/caf\u00e9")
     ('/café', '/caf%E9')
@@ -128,15 +128,15 @@ def reference_in_header(value: str) -> str:
     try:
         return octets.decode("utf-8")
     except UnicodeDecodeError:
-        # No charset is known, so each byte has to stay what it is.
+        # The charset is unknown, so each byte must be preserved.
         return quote(octets, safe=string.punctuation)
 
 
 def dedup_key(url: str) -> str:
-    """Return what is compared to tell whether a canonical URL is known already.
+    """Return the key by which canonical URLs are compared.
 
-    Servers do not tell an escaped sub-delimiter or ``:@`` in a path from a plain one,
-    although RFC 3986 lets them; a doubled slash is one slash to nearly all.
+    Servers do not distinguish an escaped sub-delimiter or ``:@`` in a path from a plain one,
+    although RFC 3986 allows it; nearly all treat a double slash as one.
 
     >>> dedup_key("http://a.test/f%28x%29//b") == dedup_key("http://a.test/f(x)/b")
     True
@@ -159,7 +159,7 @@ def host_of(url: str) -> str:
 
 
 def name_of(host: str) -> str:
-    """Return a host, as of `host_of`, without its port: a name, or an address.
+    """Return a host, as returned by `host_of`, without its port: a name or an address.
 
     >>> name_of("a.test:8000"), name_of("a.test"), name_of("[::1]:80"), name_of("[::1]")
     ('a.test', 'a.test', '[::1]', '[::1]')
@@ -169,9 +169,9 @@ def name_of(host: str) -> str:
 
 
 def origin_of(url: str) -> str:
-    """Return the scheme, the host and the port, unless it is the default, of a canonical URL.
+    """Return the origin of a canonical URL: scheme, host, and port unless it is the default.
 
-    What is not canonical never has the origin of another host.
+    A URL that is not canonical never gets the origin of another host.
 
     >>> origin_of("https://a.test/x?y"), origin_of("http://a.test:8000/x")
     ('https://a.test', 'http://a.test:8000')
@@ -180,9 +180,9 @@ def origin_of(url: str) -> str:
     return url if end < 0 else url[:end]
 
 
-@functools.lru_cache(maxsize=1024)  # asked at every claim
+@functools.lru_cache(maxsize=1024)  # called for every claim
 def is_loopback(host: str) -> bool:
-    """Return whether a host, as of `host_of`, is this very machine.
+    """Return whether a host, as returned by `host_of`, is this machine.
 
     >>> is_loopback("127.0.0.1:8000"), is_loopback("[::1]"), is_loopback("a.test")
     (True, True, False)
@@ -195,18 +195,18 @@ def is_loopback(host: str) -> bool:
 
 
 def join(base: str, reference: str) -> str:
-    """Return the canonical URL of a reference as it is written in a page.
+    """Return the canonical URL of a reference as written in a page.
 
     Args:
-        base: A canonical URL, or nothing for a reference that is a whole URL.
+        base: A canonical URL; empty if the reference is an absolute URL.
 
     Raises:
-        UrlError: it is none that can be fetched.
+        UrlError: it is not a URL that can be fetched.
 
     >>> join("http://a.test/docs/index.html", "../b.html#top")
     'http://a.test/b.html'
     """
-    if base and _PLAIN_PATH.fullmatch(reference):  # as most are
+    if base and _PLAIN_PATH.fullmatch(reference):  # the most frequent case
         return _join_plain_path(base, reference)
     reference = clean_reference(reference)
     if not base:
@@ -224,7 +224,7 @@ def join(base: str, reference: str) -> str:
 
 
 def join_or_nothing(base: str, reference: str) -> str:
-    """Return what `join` does; nothing if the reference is empty, or none to be fetched.
+    """Do the same as `join`, but return "" if the reference is empty or invalid.
 
     >>> join_or_nothing("http://a.test/", "b"), join_or_nothing("http://a.test/", "tel:1")
     ('http://a.test/b', '')
@@ -236,14 +236,14 @@ def join_or_nothing(base: str, reference: str) -> str:
 
 
 def redirect_target(url: str, location: str) -> str:
-    """Return where a redirect leads, as a canonical URL.
+    """Return the canonical URL of a redirect's target.
 
     Args:
         url: The canonical URL that was fetched.
         location: The value of the Location header; empty if there is none.
 
     Raises:
-        UrlError: there is none (``no_location``), or it is no URL that can be fetched.
+        UrlError: there is none (``no_location``), or it cannot be fetched.
 
     >>> redirect_target("http://a.test/docs/x", "../y#top")
     'http://a.test/y'
@@ -254,9 +254,9 @@ def redirect_target(url: str, location: str) -> str:
 
 
 def is_of_directory(reference: str) -> bool:
-    """Return whether a reference means the same on all pages of a directory.
+    """Return whether a reference has the same target on all pages of a directory.
 
-    Without a path it is relative to the page itself.
+    A reference without a path is relative to the page itself.
 
     >>> is_of_directory("b.html"), is_of_directory("?page=2"), is_of_directory("")
     (True, False, False)
@@ -265,7 +265,7 @@ def is_of_directory(reference: str) -> bool:
 
 
 def clean_reference(reference: str) -> str:
-    """Return a reference without its fragment and the white space a browser ignores.
+    """Return a reference without its fragment and the white space that browsers ignore.
 
     >>> clean_reference(" a.html#top ")
     'a.html'
@@ -283,7 +283,7 @@ def _is_a_path(reference: str) -> bool:
 
 
 def _with_slashes(reference: str) -> str:
-    """Take backslashes for slashes, as browsers do except in the query.
+    """Replace backslashes with slashes, except in the query, as browsers do.
 
     Source: WHATWG URL, 4.4.
     """
@@ -308,7 +308,7 @@ def _join_path(base: str, reference: str) -> str:
 
 
 def _join_plain_path(base: str, reference: str) -> str:
-    """Join a path that is canonical but for its dot segments."""
+    """Join a path that is canonical except for its dot segments."""
     origin, directory = _split(base)
     path = reference if reference[0] == "/" else directory + reference
     if reference[0] == "." or "/." in reference:
@@ -318,9 +318,9 @@ def _join_plain_path(base: str, reference: str) -> str:
     return url
 
 
-@functools.lru_cache(maxsize=64)  # a page has many links
+@functools.lru_cache(maxsize=64)  # the links of a page have the same base
 def _split(base: str) -> tuple[str, str]:
-    """Return the beginning of a canonical URL up to its path, and the path's directory."""
+    """Return the origin of a canonical URL, and the directory of its path."""
     origin = origin_of(base)
     page = base.partition("?")[0]
     return origin, page[len(origin) : page.rfind("/") + 1]
@@ -332,14 +332,14 @@ def _check_length(url: str) -> None:
 
 
 def _canonical_host(host: str) -> str:
-    if ":" in host:  # urlsplit has checked an IPv6 address and taken its brackets off
+    if ":" in host:  # an IPv6 address, checked by urlsplit, without its brackets
         try:
             address = ipaddress.IPv6Address(host)
         except ValueError:
             address = None
         if address is None or address.scope_id:
-            # An address of the future, or with a zone, which means nothing elsewhere.
-            raise UrlError("bad_host", f"{host!r} is no address that can be asked")
+            # An IPvFuture address, or one with a zone, which is only valid locally.
+            raise UrlError("bad_host", f"{host!r} is not a usable address")
         return f"[{address.compressed}]"
     if not host.isascii():
         try:

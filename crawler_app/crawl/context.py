@@ -1,4 +1,4 @@
-"""What the parts of one run share."""
+"""The objects that the parts of one run share."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

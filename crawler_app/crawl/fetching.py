@@ -39,7 +39,10 @@ class Fetching:
         self._is_recrawl = is_recrawl
 
     def fetch_page(self, url: str) -> Subgenerator[tuple[Fetched, Reason]]:
-        """Return the response, from the archive if it is unchanged, and ``OK`` or ``UNCHANGED``."""
+        """Fetch a URL; if it is unchanged, return the archived response.
+
+        The second value is ``UNCHANGED`` or ``OK``.
+        """
         capture = None
         if self._archive is not None and self._is_recrawl:
             capture = self._archive.latest(url)

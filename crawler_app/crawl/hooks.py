@@ -21,8 +21,8 @@ __all__ = ["Hooks"]
 
 logger = logging.getLogger(__name__)
 
-# The user's code may raise anything.  If a hook raises CancelledError while the crawl is not
-# cancelled, it has cancelled something of its own, which concerns its URL only.
+# The user's code may raise anything.  If a hook raises CancelledError although the crawl is
+# not cancelled, it has cancelled another task or Future, which concerns its URL only.
 HOOK_FAULTS = (Exception, asyncio.CancelledError)
 
 

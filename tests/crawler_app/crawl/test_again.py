@@ -295,7 +295,7 @@ def test_crawl_over_an_unfinished_one_says_so(site, cli, caplog):
     status, text, _ = cli("crawl")
 
     assert status == 0
-    assert "had not come to its end" in caplog.text
+    assert "is unfinished" in caplog.text
     assert "with a crawl that had not come to its end" in text
 
 

@@ -184,7 +184,7 @@ def test_crawler_runs_once(config, run):
     crawler = Crawler(config)
     run(crawler)
 
-    with pytest.raises(RuntimeError, match="make another one"):
+    with pytest.raises(RuntimeError, match="create another one"):
         run(crawler)
 
 
