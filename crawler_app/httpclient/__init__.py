@@ -12,21 +12,21 @@
 
     asyncio.run(main())
 
-It imports nothing else of the crawler.  What is public is in ``__all__``; the modules are,
+It imports nothing else of the crawler.  The names in ``__all__`` are public.  The modules,
 from the call to the wire and back::
 
-    client      Tornado's interface, the queue
-    fetch       one call: redirects, a second try, time limits
-    request     HTTPRequest -> bytes, and which connections can carry them    pure
-    pool        connections that are free
+    client      Tornado's interface, and the queue
+    fetch       one call: redirects, one retry, timeouts
+    request     HTTPRequest -> bytes, and the key of its connection           pure
+    pool        idle keep-alive connections
     dialing     name, address check, TCP, proxy, TLS -> a connection
-    connection  asyncio's Protocol
-    exchange    one request, one response: llhttp, strictly
-    response    head and body as Tornado's HTTPResponse, and as an archive wants them
-    body        kept, streamed with back-pressure, or read and dropped
-    codings     gzip, deflate, br, zstd; bounded after decoding               pure
-    redirect    which request follows                                         pure
-    tls         one context for each set of options
+    connection  the asyncio protocol of a connection
+    exchange    one request, one response, parsed by llhttp in strict mode
+    response    the response head, and Tornado's HTTPResponse with raw data
+    body        body handlers: keep, stream with back-pressure, or discard
+    codings     gzip, deflate, br, zstd decoders with a size limit            pure
+    redirect    the request that follows a redirect                           pure
+    tls         cached TLS contexts
 """
 
 from crawler_app.httpclient.client import PooledAsyncHTTPClient

@@ -1,6 +1,6 @@
-"""What becomes of a response's body as it comes in: kept, streamed, or thrown away.
+"""Body handlers: keep the body, stream it with back-pressure, or discard it.
 
-Rule: nothing is taken in without being counted, before and after its coding is undone.
+Rule: every byte is counted, before and after decoding.
 """
 
 import asyncio
@@ -26,13 +26,13 @@ __all__ = [
     "undo_coding",
 ]
 
-# A streaming_callback that does not wait gets no more than this in one turn of the
-# loop, which has others to serve.
+# The most that a streaming_callback that does not wait gets in one turn of the loop, so that
+# other tasks can run.
 TURN_BYTES = 1024 * 1024
 
 
 class Coding(Protocol):
-    """Undoes what a Content-Encoding names; see `crawler_app.httpclient.codings`."""
+    """A decoder for a Content-Encoding; see `crawler_app.httpclient.codings`."""
 
     def pieces(self, data: bytes) -> Iterator[bytes]: ...
 
@@ -40,40 +40,40 @@ class Coding(Protocol):
 
 
 class Body(Protocol):
-    """Takes a body piece by piece; errors are about the response."""
+    """Receives a body piece by piece; raises errors in the response."""
 
     def feed(self, data: bytes) -> None: ...
 
     def end(self) -> bool:
-        """Take note that this was all; return whether it has been dealt with, too."""
+        """Handle the end of the body; return whether all of it has been processed."""
         ...
 
     def cancel(self) -> None:
-        """Nobody wants it any more."""
+        """Stop processing the body."""
         ...
 
 
 class Reading(Protocol):
-    """Where a body comes from, as far as it needs to know."""
+    """The source of a body, as seen by its handler."""
 
     def pause(self) -> None: ...
 
     def resume(self) -> None: ...
 
     def body_done(self) -> None:
-        """The body was dealt with, some time after `Body.end`."""
+        """Called when the body has been processed, if that was after `Body.end`."""
         ...
 
     def fail(self, error: BaseException) -> None: ...
 
 
 def undo_coding(head: ResponseHead, max_bytes: int) -> Coding | None:
-    """Return what undoes the content coding of a response; None if there is none.
+    """Return a decoder for the content coding of a response; None if it needs none.
 
-    Marks in the headers that it was undone, in the way of simple_httpclient.
+    Updates the headers as simple_httpclient does.
 
     Raises:
-        BadResponseError: it was coded too often.
+        BadResponseError: too many codings were applied.
     """
     encoding = head.fields.get("content-encoding")
     if not encoding:
@@ -86,9 +86,9 @@ def undo_coding(head: ResponseHead, max_bytes: int) -> Coding | None:
 
 
 class CountedBody:
-    """Counts a body and drops it, which is all that is to be done on a way to its end.
+    """Counts and discards a body; the base class of the other handlers.
 
-    What comes over the wire is bounded, whatever it decodes to.
+    The encoded size is limited, whatever the decoded size.
     """
 
     def __init__(self, max_bytes: int) -> None:
@@ -110,7 +110,7 @@ class CountedBody:
 
 
 class KeptBody(CountedBody):
-    """Keeps a body, as it came and as it is without its coding."""
+    """Keeps a body, both encoded and decoded."""
 
     def __init__(self, coding: Coding | None, max_bytes: int) -> None:
         super().__init__(max_bytes)
@@ -130,15 +130,15 @@ class KeptBody(CountedBody):
         return True
 
     def contents(self) -> tuple[bytes, bytes]:
-        """Return the body, and the body before its coding was undone."""
+        """Return the decoded body and the encoded body."""
         encoded = b"".join(self._encoded)
         return (encoded if self._coding is None else b"".join(self._decoded)), encoded
 
 
 class StreamedBody(CountedBody):
-    """Hands a body to a streaming_callback, no faster than that takes it.
+    """Passes a body to a streaming_callback, with back-pressure.
 
-    While an awaitable of the callback is not done, nothing more is read, nor decoded.
+    Until an awaitable returned by the callback is done, nothing more is read or decoded.
     """
 
     def __init__(
@@ -181,12 +181,12 @@ class StreamedBody(CountedBody):
             waiting_for.cancel()
 
     def _pump(self) -> None:
-        """Hand out what there is, until the callback wants to wait."""
+        """Pass pieces to the callback until none is left or the callback must wait."""
         handed_out = 0
         while (piece := self._next_piece()) is not None:
             handed_out += len(piece)
             taken = self._callback(piece)
-            if inspect.isawaitable(taken):  # what a file's `write` returns is not
+            if inspect.isawaitable(taken):  # not so for the `write` of a file
                 self._wait_for(gen.convert_yielded(taken))
                 return
             if handed_out >= TURN_BYTES:
@@ -214,14 +214,14 @@ class StreamedBody(CountedBody):
 
     def _go_on(self, taken: "asyncio.Future[Any]") -> None:
         if taken is not self._waiting_for:
-            return  # it was on its way to us when we were cancelled
+            return  # it was already scheduled when we were cancelled
         self._waiting_for = None
         if taken.cancelled():
-            # Not as it is: the caller of fetch was not cancelled.
+            # Not CancelledError, because the caller of fetch was not cancelled.
             error = HTTPStreamClosedError("the streaming_callback was cancelled")
             self._reading.fail(error)
         elif (failure := taken.exception()) is not None:
-            # Not by way of `result`, whose traceback would lead back to us.
+            # Not with `result`, whose traceback would refer to this object.
             self._reading.fail(failure)
         else:
             self._pump_on()
@@ -233,7 +233,7 @@ class StreamedBody(CountedBody):
                 return
             if self._is_ended:
                 self._check_end()
-        except Exception as exc:  # of the callback, or about the coding
+        except Exception as exc:  # from the callback or the decoder
             self._reading.fail(exc)
             return
         if self._is_ended:

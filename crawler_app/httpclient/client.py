@@ -1,6 +1,6 @@
-"""The client: a queue, a pool, and Tornado's interface.
+"""The client: Tornado's interface, a queue, and a connection pool.
 
-Rule: it belongs to one event loop, and is used on that loop's thread alone.
+Rule: it belongs to one event loop, and is used only on that loop's thread.
 """
 
 import asyncio
@@ -19,40 +19,41 @@ from crawler_app.httpclient.response import PooledHTTPResponse
 
 __all__ = ["PooledAsyncHTTPClient"]
 
-# Tornado's, and that of many servers.
+# The limits of Tornado and of many servers.
 MAX_HEADER_BYTES = 64 * 1024
 MAX_BUFFER_BYTES = 100 * 1024 * 1024
 
 # Servers keep an idle connection for 5 s (Apache, Node) to 75 s (nginx); a connection
-# that they have just closed costs a second try.  Precedents: aiohttp 15, httpx 5.
+# that they have just closed costs a retry.  Precedents: aiohttp 15, httpx 5.
 IDLE_TIMEOUT_S = 15.0
 
 
-# What it takes to cancel a connection in the making, and to close what it has.
+# Turns of the loop needed to cancel a connection attempt and close its sockets.
 CLOSING_TURNS = 5
 
 
 class PooledAsyncHTTPClient(AsyncHTTPClient):
-    """An `AsyncHTTPClient` that keeps its connections.
+    """An `AsyncHTTPClient` with keep-alive connections.
 
-    Made by `AsyncHTTPClient` after `AsyncHTTPClient.configure`, or by itself with
+    Create it with `AsyncHTTPClient` after `AsyncHTTPClient.configure`, or directly with
     ``force_instance=True``.  Every option of `HTTPRequest` is honored, or refused with a
     `ValueError`; a response is a `PooledHTTPResponse`.
 
     Args:
-        max_clients: Fetches under way at once.  Others wait, and while they do no time
-            limit of theirs runs.
-        hostname_mapping: As in `tornado.netutil.OverrideResolver`.
-        resolver: Owned by the caller.
-        max_buffer_size: Bytes of a body, where max_body_size is not given.
-        max_body_size: Bytes of a body, before and after its coding is undone, also
+        max_clients: Concurrent fetches.  Further ones wait in a queue, and their timeouts
+            start when they leave it.
+        hostname_mapping: See `tornado.netutil.OverrideResolver`.
+        resolver: The resolver; the caller closes it.
+        max_buffer_size: The value of max_body_size if that is not given.
+        max_body_size: Maximum size of a body in bytes, both encoded and decoded, also
             with a streaming_callback.
-        max_header_size: Bytes of a response's head; 64 KiB if not given.
-        idle_timeout: Seconds for which an unused connection is kept.
-        max_idle: Unused connections kept, to all hosts; max_clients if not given.
-        check_address: Called with a host and each address it resolved to before that
-            is connected to, at each hop of a redirect too; raises to refuse.  With a
-            proxy it is not called: there it is the proxy that resolves.
+        max_header_size: Maximum size of a response's head in bytes; 64 KiB if not given.
+        idle_timeout: Seconds for which an idle connection is kept.
+        max_idle: Maximum number of idle connections, to all hosts; max_clients if not
+            given.
+        check_address: Called with a host and each of its addresses before connecting, also
+            for each redirect; raises to refuse.  Not called with a proxy, which resolves
+            the names itself.
 
     >>> from gencoro.ioloop import IOLoop
     >>> async def main():
@@ -88,7 +89,7 @@ class PooledAsyncHTTPClient(AsyncHTTPClient):
             resolver = self._own_resolver = Resolver()
         if hostname_mapping is not None:
             resolver = OverrideResolver(resolver=resolver, mapping=hostname_mapping)
-        # Every loop of Tornado's is over one of asyncio's; its types do not say so.
+        # Every Tornado loop wraps an asyncio loop; its annotations do not say so.
         self._loop: asyncio.AbstractEventLoop = self.io_loop.asyncio_loop  # type: ignore[attr-defined]
         self._pool = ConnectionPool(
             self._loop, max_clients if max_idle is None else max_idle, idle_timeout
@@ -107,22 +108,22 @@ class PooledAsyncHTTPClient(AsyncHTTPClient):
     ) -> "asyncio.Future[HTTPResponse]":
         """Fetch; see `AsyncHTTPClient.fetch`.
 
-        To cancel the Future is to end the exchange: its connection is closed at once.
-        Unless errors are not to be raised, a warning in the log tells of it.
+        Cancelling the Future ends the exchange and closes its connection immediately.
+        Unless ``raise_error`` is false, that logs a warning.
         """
-        # Not by way of AsyncHTTPClient: it makes its Future without naming the loop,
-        # for which asyncio asks the system each time.
+        # Not AsyncHTTPClient.fetch, which creates its Future without the loop argument, so
+        # that asyncio has to look up the loop each time.
         if self._closed:
             raise RuntimeError("fetch() called on closed AsyncHTTPClient")
         if not isinstance(request, HTTPRequest):
             request = HTTPRequest(request, **kwargs)
         elif kwargs:
-            raise ValueError("options belong in the HTTPRequest, where there is one")
+            raise ValueError("with an HTTPRequest, set the options in the HTTPRequest")
         future: asyncio.Future[HTTPResponse] = self._loop.create_future()
 
         def deliver(response: HTTPResponse) -> None:
             if future.cancelled():
-                return  # and the fetch is about to hear of it
+                return  # the fetch is about to be cancelled too
             is_status = isinstance(response, PooledHTTPResponse)
             if response.error is None or (is_status and not raise_error):
                 future.set_result(response)
@@ -137,19 +138,21 @@ class PooledAsyncHTTPClient(AsyncHTTPClient):
     def fetch_impl(
         self, request: HTTPRequest, callback: Callable[[HTTPResponse], None]
     ) -> None:
-        """Fetch for a callback, which gets errors in the response."""
-        # What Tornado hands over is the request with its defaults.
+        """Fetch for a callback, which receives errors in the response."""
+        # Tornado passes a proxy object that combines the request with its defaults.
         self._begin(getattr(request, "request", request), callback)
 
     def _begin(
         self, request: HTTPRequest, callback: Callable[[HTTPResponse], None]
     ) -> Fetch | None:
-        """Queue a request; None if it cannot be sent, and the callback was called."""
+        """Queue a request; if it is invalid, call the callback and return None."""
         try:
             self._require_loop()
             fetch = Fetch(request, callback, self._on_end, self._equipment)
-        except Exception as exc:  # ValueError, or about a value of a wrong type
-            # Without the traceback, which holds the Future that will hold the error.
+        except (
+            Exception
+        ) as exc:  # ValueError, or an error due to a value of a wrong type
+            # Without the traceback, which refers to the Future that will hold the error.
             error = exc.with_traceback(None)
             callback(HTTPResponse(request, 599, error=error, request_time=0.0))
             return None
@@ -163,7 +166,8 @@ class PooledAsyncHTTPClient(AsyncHTTPClient):
     def _require_loop(self) -> None:
         if not self._loop.is_running() and _is_loop_running():
             raise RuntimeError(
-                "this client was made for another event loop; make it where it is used"
+                "this client belongs to another event loop; create it on the loop that "
+                "uses it"
             )
 
     def close(self) -> None:
@@ -191,9 +195,9 @@ class PooledAsyncHTTPClient(AsyncHTTPClient):
             self._process_queue()
 
     def _let_sockets_close(self) -> None:
-        """A transport closes its socket some turns later, for which a loop must run.
+        """Run the loop for some turns, because transports close their sockets later.
 
-        Whatever else is ready then runs too.
+        Any other callbacks that are ready run too.
         """
         if self._loop.is_closed() or self._loop.is_running() or _is_loop_running():
             return
@@ -203,7 +207,7 @@ class PooledAsyncHTTPClient(AsyncHTTPClient):
 
 
 def _is_loop_running() -> bool:
-    """Return whether any loop runs in this thread."""
+    """Return whether an event loop is running in this thread."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:

@@ -1,7 +1,7 @@
-"""Content codings: gzip and deflate, and br and zstd where their packages are there.
+"""Content decoders: gzip and deflate, and br and zstd if their packages are installed.
 
-Pure.  Rule: a decoder hands out small pieces and counts them, so that a body is bounded
-*after* decoding, and a few bytes that stand for a gigabyte never become one.
+Pure.  Rule: a decoder yields small pieces and counts them, so that the size of a body is
+limited *after* decoding too, which stops decompression bombs.
 """
 
 import importlib
@@ -15,14 +15,14 @@ __all__ = ["ACCEPTED", "Decoder", "DecoderChain", "decoder_of"]
 
 PIECE_BYTES = 64 * 1024
 
-# Servers that compress twice by mistake are there; more than that is playing games.
+# Some servers compress twice by mistake; more than that is malicious.
 MAX_CODINGS = 2
 
-# Likewise bodies of many streams, one after the other: each costs a decoder, although
-# it may stand for nothing.
+# A body may consist of several streams, one after the other: each needs a decoder, although
+# it may be empty.
 MAX_STREAMS = 1000
 
-# RFC 9659: what a decoder of zstd content must be ready for, 8 MiB, and no more.
+# RFC 9659: the window size that a decoder of zstd content must support, 8 MiB, and no more.
 ZSTD_WINDOW_LOG = 23
 
 
@@ -34,7 +34,7 @@ class _Stream(Protocol):
 
     @property
     def rest(self) -> bytes:
-        """What followed the end of the stream."""
+        """The data after the end of the stream."""
         ...
 
     def pieces(self, data: bytes) -> Iterator[bytes]:
@@ -43,7 +43,7 @@ class _Stream(Protocol):
 
 
 class _Zlib:
-    """Raw deflate, zlib or gzip, by the number that zlib calls wbits."""
+    """Raw deflate, zlib or gzip, depending on zlib's parameter wbits."""
 
     def __init__(self, wbits: int) -> None:
         self._decompressor = zlib.decompressobj(wbits)
@@ -61,7 +61,7 @@ class _Zlib:
         while is_more:
             piece = self._decompressor.decompress(data, PIECE_BYTES)
             data = self._decompressor.unconsumed_tail
-            # A full piece may leave something inside, with no input left over.
+            # After a full piece, output may be pending although all input is consumed.
             is_more = not self.is_ended and (bool(data) or len(piece) == PIECE_BYTES)
             if piece:
                 yield piece
@@ -77,8 +77,8 @@ class _Brotli:
         return bool(self._decompressor.is_finished())
 
     def pieces(self, data: bytes) -> Iterator[bytes]:
-        # The limit is a soft one, and `can_accept_more_data` says yes while there still
-        # is something inside.
+        # The limit is a soft one, and `can_accept_more_data` is true even while output is
+        # pending.
         while out := self._decompressor.process(data, output_buffer_limit=PIECE_BYTES):
             data = b""
             for start in range(0, len(out), PIECE_BYTES):
@@ -134,7 +134,7 @@ _ERRORS = tuple(
 
 
 def _deflate(start: bytes) -> _Stream:
-    """Some servers send raw deflate, which has no header, in place of zlib."""
+    """Open zlib data or raw deflate, which some servers send although it is wrong."""
     is_zlib = start[0] & 0x0F == 8 and int.from_bytes(start[:2]) % 31 == 0
     return _Zlib(zlib.MAX_WBITS if is_zlib else -zlib.MAX_WBITS)
 
@@ -144,13 +144,13 @@ def _gzip(start: bytes) -> _Stream:
 
 
 class _Coding(NamedTuple):
-    """How a coding is undone.
+    """How a coding is decoded.
 
     Attributes:
         open: Opens a stream, given its first bytes.
-        magic: Two bytes by which another stream behind the first is told from garbage;
-            empty if one is all there is.
-        needed_bytes: How many of the first bytes it takes to open a stream.
+        magic: Two bytes that distinguish a further stream from garbage; empty if there can
+            be only one stream.
+        needed_bytes: The number of bytes needed to open a stream.
     """
 
     open: Callable[[bytes], _Stream]
@@ -174,11 +174,11 @@ _CODING_BY_NAME["x-gzip"] = _CODING_BY_NAME["gzip"]
 
 
 class Decoder:
-    """Undoes one coding.
+    """Decodes one coding.
 
     Args:
-        name: One that `decoder_of` knows.
-        max_bytes: Of what it may hand out.
+        name: A coding that `decoder_of` supports.
+        max_bytes: Maximum size of the decoded data.
     """
 
     def __init__(self, name: str, max_bytes: int) -> None:
@@ -188,7 +188,7 @@ class Decoder:
         self._seen_bytes = 0
         self._stream: _Stream | None = None
         self._streams = 0
-        # What has come of the next stream's first bytes, while they are too few.
+        # The first bytes of the next stream, while there are too few to open it.
         self._start = b""
         self._is_over = False
 
@@ -196,8 +196,8 @@ class Decoder:
         """Decode, piece by piece.
 
         Raises:
-            BadResponseError: this is not that coding.
-            ResponseTooLargeError: there is too much of it.
+            BadResponseError: the data is invalid.
+            ResponseTooLargeError: the decoded data exceeds the limit.
         """
         while data and not self._is_over:
             if self._stream is None:
@@ -215,10 +215,10 @@ class Decoder:
                 self._stream = None
 
     def _open(self, data: bytes) -> bytes:
-        """Open a stream if this begins one; return what is for it."""
+        """Open a stream if the data begins one; return the data for it."""
         self._start = data
         if self._streams:
-            # Browsers ignore whatever else is behind a stream.
+            # Browsers ignore any other data after a stream.
             magic = self._coding.magic
             self._is_over = not magic or not magic.startswith(data[:2])
             needed_bytes = len(magic)
@@ -240,14 +240,14 @@ class Decoder:
             )
 
     def end(self) -> None:
-        """Raise BadResponseError if a stream is cut off; an empty body is none."""
+        """Raise BadResponseError if a stream is truncated; an empty body is allowed."""
         is_cut_off = self._stream is not None or (self._start and not self._streams)
         if is_cut_off:
-            raise BadResponseError(f"invalid {self._name} data: it ends too early")
+            raise BadResponseError(f"invalid {self._name} data: it is truncated")
 
 
 class DecoderChain:
-    """Undoes several codings, the last one first."""
+    """Decodes several codings, the last one first."""
 
     def __init__(self, decoders: list[Decoder]) -> None:
         self._decoders = decoders
@@ -269,10 +269,10 @@ class DecoderChain:
 
 
 def decoder_of(content_encoding: str, max_bytes: int) -> Decoder | DecoderChain | None:
-    """Return what undoes the codings of a Content-Encoding; None if we cannot.
+    """Return a decoder for a Content-Encoding; None if it is not supported.
 
     Raises:
-        BadResponseError: there are more of them than anybody needs.
+        BadResponseError: it names too many codings.
 
     >>> import gzip
     >>> b"".join(decoder_of("gzip", 100).pieces(gzip.compress(b"a page")))
@@ -283,6 +283,6 @@ def decoder_of(content_encoding: str, max_bytes: int) -> Decoder | DecoderChain 
     if not names or not _CODING_BY_NAME.keys() >= set(names):
         return None
     if len(names) > MAX_CODINGS:
-        raise BadResponseError(f"coded {len(names)} times: {content_encoding!r}")
+        raise BadResponseError(f"encoded {len(names)} times: {content_encoding!r}")
     decoders = [Decoder(name, max_bytes) for name in reversed(names)]
     return decoders[0] if len(decoders) == 1 else DecoderChain(decoders)

@@ -1,7 +1,7 @@
 """One connection to a server.
 
-Rule: it carries one exchange at a time, and what comes in between belongs to nobody and
-closes it.  Pipelining never.
+Rule: it carries one exchange at a time, without pipelining; data received between two
+exchanges closes it.
 """
 
 import asyncio
@@ -13,21 +13,21 @@ from crawler_app.httpclient.request import ConnectionKey
 
 __all__ = ["Connection", "ConnectionUser", "read_buffer"]
 
-# As much as asyncio reads at once.
+# The amount that asyncio reads at a time.
 READ_BYTES = 256 * 1024
 
 
 def read_buffer() -> memoryview:
-    """Return what the connections of one loop can read into, by turns.
+    """Return the read buffer that the connections of one loop share.
 
-    Without it each reading would allocate, and give back, that much: a third of a small
-    fetch's time.
+    Without it each read would allocate and free that much, which takes a third of the time
+    of a small fetch.
     """
     return memoryview(bytearray(READ_BYTES))
 
 
 class ConnectionUser(Protocol):
-    """Who has a connection for an exchange."""
+    """The current user of a connection: an exchange."""
 
     def receive(self, data: bytes) -> None: ...
 
@@ -39,21 +39,20 @@ class ConnectionUser(Protocol):
 
 
 class Connection(asyncio.BufferedProtocol):
-    """The protocol of a transport.
+    """The asyncio protocol of a connection.
 
     Args:
-        buffer: From `read_buffer`, the same for all connections of a loop.
-
-        on_idle_close: Called with it if it ends while nobody uses it.
+        on_idle_close: Called with the connection if it is closed while idle.
+        buffer: From `read_buffer`, shared by all connections of a loop.
 
     Attributes:
-        key: What it can be used for.
-        transport: From ``connection_made`` on.
-        peer_address: As of `socket.getpeername`.
-        is_closed: By either side.
-        is_reused: Whether it has carried an exchange before this one.
-        idle_at: On the loop's clock.
-        expires_at: When it has been idle for too long.
+        key: The requests that it can carry.
+        transport: Set by ``connection_made``.
+        peer_address: As returned by `socket.getpeername`.
+        is_closed: Whether either side has closed it.
+        is_reused: Whether it has carried an earlier exchange.
+        idle_at: When it became idle, on the loop's clock.
+        expires_at: When its idle timeout ends, on the loop's clock.
     """
 
     def __init__(
@@ -76,20 +75,17 @@ class Connection(asyncio.BufferedProtocol):
         self._user: ConnectionUser | None = None
 
     def begin(self, user: ConnectionUser) -> None:
-        """Carry an exchange; whatever comes in is for its user."""
+        """Start an exchange; received data goes to its user."""
         assert self._user is None
         self._user = user
 
     def end(self) -> None:
-        """Be free for another exchange."""
+        """End the exchange; the connection becomes idle."""
         self._user = None
         self.is_reused = True
 
     def abort(self) -> None:
-        """Close at once.
-
-        What TLS would still have to say is left out: it would take a round trip.
-        """
+        """Close immediately, without a TLS shutdown, which would take a round trip."""
         self._user = None
         if not self.is_closed:
             self.is_closed = True
@@ -97,16 +93,16 @@ class Connection(asyncio.BufferedProtocol):
                 self.transport.abort()
 
     def is_quiet(self) -> bool:
-        """Return whether nothing has come in that the loop has not seen yet.
+        """Return whether the socket has no unread data.
 
-        An answer before its request would be taken for the answer to the next one.
+        Data received before a request would be taken for its response.
         """
         return self._poll is None or not self._poll.poll(0)
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self.transport = cast(asyncio.Transport, transport)
         self._is_made = True
-        if self.is_closed:  # given up meanwhile
+        if self.is_closed:  # aborted in the meantime
             self.transport.abort()
             return
         self.peer_address = transport.get_extra_info("peername")
@@ -121,7 +117,7 @@ class Connection(asyncio.BufferedProtocol):
         if self._user is not None:
             self._user.receive(bytes(self._buffer[:nbytes]))
         else:
-            # Nobody asked for it: whose answer it is cannot be known.
+            # Unsolicited data: there is no request that it belongs to.
             self._close_idle()
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -139,8 +135,8 @@ class Connection(asyncio.BufferedProtocol):
         if user is None:
             self._close_idle()
         else:
-            # At once: asyncio's own way is to wait until all is written, which a server
-            # that has gone may never read.
+            # Immediately: asyncio would first wait until everything is written, which a
+            # server that has gone may never read.
             self.abort()
             user.lose_connection(None)
 

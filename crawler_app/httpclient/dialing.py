@@ -1,7 +1,7 @@
-"""Making a connection: name, address, TCP, proxy, TLS.
+"""Opens a connection: DNS, address check, TCP, proxy, TLS.
 
-Rule: no address of a host is connected to that the address check has not seen.  A proxy's
-own is the choice of the program.
+Rule: an address of a host is only connected to after the address check.  The address of a
+proxy is not checked, because the program has chosen it.
 """
 
 import asyncio
@@ -24,8 +24,8 @@ from gencoro import gen
 
 __all__ = ["AddressCheck", "DialProgress", "Dialer"]
 
-# Called with a host name and each address that it resolved to, as in `socket.connect`;
-# raises to refuse.
+# Called with a host name and each of its addresses, as in `socket.connect`; raises to
+# refuse.
 AddressCheck: TypeAlias = Callable[[str, Any], None]
 
 Addresses: TypeAlias = list[tuple[int, Any]]
@@ -33,7 +33,7 @@ Addresses: TypeAlias = list[tuple[int, Any]]
 # RFC 8305, 8: the delay between two attempts is 250 ms.
 NEXT_ATTEMPT_AFTER_S = 0.25
 
-# Our own time limits are there for that.
+# The handshake is limited by our own timeouts, so asyncio's is effectively disabled.
 NO_LIMIT_S = 24 * 3600.0
 
 MAX_PROXY_HEAD_BYTES = 64 * 1024
@@ -41,10 +41,10 @@ MAX_PROXY_HEAD_BYTES = 64 * 1024
 
 @dataclass(slots=True)
 class DialProgress:
-    """How far it has come; times on the loop's clock, 0 if not so far.
+    """The progress of a dial; times are on the loop's clock, 0 if not reached.
 
     Attributes:
-        phase: What is being done, as in "while resolving a.test".
+        phase: The current phase, as in "while resolving a.test".
     """
 
     phase: str = "while connecting"
@@ -54,10 +54,10 @@ class DialProgress:
 
 
 class Dialer:
-    """Makes connections.
+    """Opens connections.
 
     Args:
-        on_idle_close: For each of them.
+        on_idle_close: Passed to each `Connection`.
     """
 
     def __init__(
@@ -77,11 +77,11 @@ class Dialer:
     def dial(
         self, key: ConnectionKey, progress: DialProgress
     ) -> Generator[Any, Any, Connection]:
-        """Return a connection that can be used for what the key says.
+        """Open a connection for a key.
 
         Raises:
-            OSError: nothing answers there; `ssl.SSLError` if TLS fails.
-            ProxyError: the proxy lets nobody through.
+            OSError: the host cannot be connected to; `ssl.SSLError` if TLS fails.
+            ProxyError: the proxy refuses the tunnel.
         """
         connection = Connection(key, self._on_idle_close, self._buffer)
         attempt = _Dial(self, connection, progress)
@@ -109,15 +109,15 @@ class Dialer:
             if refusal is not None and not allowed:
                 raise refusal
         finally:
-            del refusal  # which holds this frame
+            del refusal  # its traceback refers to this frame
         return allowed
 
 
 class _Dial:
-    """One connection in the making.
+    """One attempt to open a connection.
 
-    It knows each socket that it has opened, since a result that is on its way to a
-    coroutine which is being cancelled would be nobody's.
+    It keeps a list of its open sockets, because the result of a coroutine that is cancelled
+    at that moment would be lost.
     """
 
     def __init__(
@@ -129,12 +129,12 @@ class _Dial:
         self._key = connection.key
         self._progress = progress
         self._connected: list[socket.socket] = []
-        self._errors: list[OSError] = []  # of addresses that did not answer
+        self._errors: list[OSError] = []  # for addresses that could not be connected to
         self._opening: _TunnelOpening | None = None
         self._tunnel: asyncio.Transport | None = None
 
     def undo(self) -> None:
-        """Close whatever is open."""
+        """Close everything that is open."""
         self._connection.abort()
         if self._opening is not None:
             self._opening.abort()
@@ -143,7 +143,7 @@ class _Dial:
 
     @gen.coroutine
     def run(self) -> Generator[Any, Any, None]:
-        """Make the connection."""
+        """Open the connection."""
         key, progress = self._key, self._progress
         sock = yield self._connect()
         progress.connected_at = self._loop.time()
@@ -179,9 +179,9 @@ class _Dial:
 
     @gen.coroutine
     def _race(self, addresses: Addresses) -> Generator[Any, Any, socket.socket]:
-        """Return a socket connected to the address that answers first.
+        """Return a socket connected to the first address that accepts ("Happy Eyeballs").
 
-        One attempt after the other, each with a short head start ("Happy Eyeballs").
+        The attempts start one after another, with a short delay.
 
         Source: RFC 8305.
         """
@@ -211,7 +211,7 @@ class _Dial:
         try:
             sock.setblocking(False)
             if family in (socket.AF_INET, socket.AF_INET6):
-                # What we send in two pieces must not wait for an acknowledgment.
+                # A request sent in two pieces must not wait for an acknowledgment.
                 sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             if self._key.source_ip:
                 sock.bind((self._key.source_ip, 0))
@@ -238,9 +238,9 @@ class _Dial:
     def _secure(
         self, sock: socket.socket, options: TlsOptions
     ) -> Generator[Any, Any, None]:
-        """Begin TLS, over the socket or over the tunnel."""
+        """Start TLS, over the socket or over the tunnel."""
         context = context_of(options)
-        # A dot at the end is for the resolver; certificates have none.
+        # A trailing dot is for the resolver; certificates have none.
         name = self._key.host.rstrip(".")
         if self._tunnel is None:
             yield self._loop.create_connection(
@@ -264,7 +264,7 @@ class _Dial:
     def _open_tunnel(
         self, sock: socket.socket, proxy: Proxy
     ) -> Generator[Any, Any, None]:
-        """Have the proxy connect us to the host."""
+        """Ask the proxy for a tunnel to the host."""
         opening = self._opening = _TunnelOpening(self._loop)
         self._tunnel, _ = yield self._loop.create_connection(lambda: opening, sock=sock)
         target = _shown((self._key.host, self._key.port))
@@ -276,7 +276,7 @@ class _Dial:
 
 
 class _TunnelOpening(asyncio.Protocol):
-    """Waits for the answer to CONNECT."""
+    """Waits for the response to CONNECT."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self.answered: asyncio.Future[None] = loop.create_future()
@@ -288,7 +288,7 @@ class _TunnelOpening(asyncio.Protocol):
         self._transport = cast(asyncio.Transport, transport)
 
     def abort(self) -> None:
-        """Close at once."""
+        """Close the tunnel immediately."""
         if self._transport is not None:
             self._transport.abort()
 
@@ -299,10 +299,12 @@ class _TunnelOpening(asyncio.Protocol):
         try:
             self._parser.feed_data(data)
             if len(self._received) > MAX_PROXY_HEAD_BYTES:
-                raise BadResponseError("the proxy's answer to CONNECT has no end")
-        except Exception as exc:  # what the parser, or our callback, makes of it
+                raise BadResponseError("the head is too large")
+        except Exception as exc:  # from the parser or from our callback
             cause = exc.__context__ if exc.__context__ is not None else exc
-            self._refuse(ProxyError(f"the proxy's answer to CONNECT is wrong: {cause}"))
+            self._refuse(
+                ProxyError(f"the proxy's response to CONNECT is invalid: {cause}")
+            )
 
     def on_headers_complete(self) -> None:
         """Called by the parser."""
@@ -313,7 +315,7 @@ class _TunnelOpening(asyncio.Protocol):
             line = self._received.lstrip().partition(b"\r\n")[0].decode("latin-1")
             self._refuse(ProxyError(f"the proxy answered CONNECT with {line!r}"))
         elif not self._received.endswith(b"\r\n\r\n"):
-            raise BadResponseError("bytes before there is a tunnel")
+            raise BadResponseError("data before the tunnel is open")
         else:
             self.answered.set_result(None)
 
@@ -325,21 +327,21 @@ class _TunnelOpening(asyncio.Protocol):
     def _refuse(self, error: Exception) -> None:
         if not self.answered.done():
             self.answered.set_exception(error)
-            self.answered.exception()  # should nobody wait for it any more
+            self.answered.exception()  # in case nothing awaits it any more
 
 
 def _usable(host: str, addresses: Addresses, key: ConnectionKey) -> Addresses:
-    """Leave out what our own address cannot reach."""
+    """Remove the addresses that cannot be reached from ``source_ip``."""
     if key.source_ip:
         family = socket.AF_INET6 if ":" in key.source_ip else socket.AF_INET
         addresses = [each for each in addresses if each[0] == family]
     if not addresses:
-        raise OSError(f"{host} has no address that can be connected to")
+        raise OSError(f"{host} has no usable address")
     return addresses
 
 
 def _interleaved(addresses: Addresses) -> Addresses:
-    """Let the families take turns, the resolver's first one first."""
+    """Alternate the address families, starting with that of the first address."""
     addresses_by_family: dict[int, Addresses] = {}
     for address in addresses:
         addresses_by_family.setdefault(address[0], []).append(address)
@@ -350,8 +352,8 @@ def _interleaved(addresses: Addresses) -> Addresses:
 
 
 def _shown(address: Any) -> str:
-    """Return an address as people write it."""
+    """Return an address in the usual notation."""
     if not isinstance(address, tuple):
-        return str(address)  # of a Unix socket
+        return str(address)  # a Unix socket
     host, port = address[:2]
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"

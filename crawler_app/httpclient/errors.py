@@ -1,15 +1,14 @@
-"""What comes out of a fetch besides Tornado's own errors, as one tree::
+"""The exceptions of the HTTP client, as one tree::
 
     tornado.httpclient.HTTPClientError
-    +-- ProxyError                     the proxy would not let us through
+    +-- ProxyError                     the proxy refused the tunnel
     +-- tornado.simple_httpclient.HTTPStreamClosedError
-        +-- BadResponseError           what came is no HTTP/1.x, or its coding is broken
-        +-- ResponseTooLargeError      a head or a body beyond its limit
+        +-- BadResponseError           the response is not valid HTTP/1.x or cannot be decoded
+        +-- ResponseTooLargeError      a head or a body exceeds its limit
 
-All have the code 599, as every failure of Tornado's clients without a usable response.
-Sockets and TLS fail with `OSError` and `ssl.SSLError`, time limits with
-`tornado.simple_httpclient.HTTPTimeoutError`, and a request that cannot be sent with
-`ValueError`.
+All have the code 599, which Tornado's clients use if there is no usable response.  Sockets
+and TLS fail with `OSError` and `ssl.SSLError`, timeouts with
+`tornado.simple_httpclient.HTTPTimeoutError`, and an invalid request with `ValueError`.
 """
 
 from tornado.httpclient import HTTPClientError
@@ -19,11 +18,11 @@ __all__ = ["BadResponseError", "ProxyError", "ResponseTooLargeError"]
 
 
 class BadResponseError(HTTPStreamClosedError):
-    """The peer sent what is no valid HTTP/1.x response, and its connection was closed."""
+    """The response is not valid HTTP/1.x; the connection was closed."""
 
 
 class ResponseTooLargeError(HTTPStreamClosedError):
-    """The response went beyond ``max_header_size`` or ``max_body_size``."""
+    """The response exceeds ``max_header_size`` or ``max_body_size``."""
 
 
 class ProxyError(HTTPClientError):

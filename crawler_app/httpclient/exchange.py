@@ -1,8 +1,8 @@
 """One request and its response, on one connection.
 
-The parser is llhttp in its strict mode: it finds where a message ends, and refuses all
-that two parsers could read in two ways.  It is new for each exchange, so that nothing
-of one response can be taken for a part of the next.
+The parser is llhttp in strict mode: it determines the message framing, and rejects anything
+that two parsers could interpret differently.  Each exchange has a new parser, so that no
+data of one response can become part of the next.
 """
 
 import asyncio
@@ -24,24 +24,24 @@ from gencoro import gen
 
 __all__ = ["Exchange", "ExchangeOwner"]
 
-# Interim responses before the final one; the same as Tornado's.
+# Interim responses before the final one; Tornado's limit too.
 MAX_INTERIM = 10
 
-# Many servers do not know "Expect: 100-continue".  Precedent: curl, 1 s.
+# Many servers do not support "Expect: 100-continue".  Precedent: curl, 1 s.
 CONTINUE_WITHIN_S = 1.0
 
-# A body in one-byte chunks is six times its size; beyond that, it is not about the body.
+# A body in one-byte chunks takes six times its size; more overhead is not legitimate.
 MAX_CHUNK_OVERHEAD = 8
 
-# What the parser takes for chunked, and nothing besides.
+# Exactly what the parser recognizes as chunked.
 _CHUNKED = re.compile(rb"\r\ntransfer-encoding:[ \t]*chunked *\r\n", re.IGNORECASE)
 
 
 class ExchangeOwner(Protocol):
-    """Who wants to know how an exchange goes."""
+    """Is notified about the progress of an exchange."""
 
     def head_received(self, head: ResponseHead, has_body: bool) -> Body:
-        """Return what takes the body."""
+        """Return the handler for the body."""
         ...
 
     def exchange_ended(self) -> None: ...
@@ -50,25 +50,25 @@ class ExchangeOwner(Protocol):
 
 
 class Exchange:
-    """Sends a request, reads the response to its end.
+    """Sends a request and reads the response to its end.
 
-    The owner is told once, that it has ended or that it has failed; after a failure the
-    connection is closed.
+    The owner is notified once, of the end or of a failure; after a failure the connection
+    is closed.
 
     Attributes:
-        head: Of the final response; None until it is here.
-        is_begun: Whether any byte of a response has come.
-        is_reusable: After the end, whether the connection can carry another one.
-        first_byte_at: On the loop's clock.
+        head: The head of the final response; None until it is received.
+        is_begun: Whether any byte of a response was received.
+        is_reusable: After the end: whether the connection can carry another exchange.
+        first_byte_at: When the first byte was received, on the loop's clock.
     """
 
-    # How every exchange begins.  In the class, because most of it stays so: an exchange
-    # is made for each of thousands of fetches a second.
+    # Initial values.  Defined in the class, because most of them never change, and
+    # thousands of exchanges are created per second.
     head: ResponseHead | None = None
     is_begun = False
     is_reusable = False
     first_byte_at = 0.0
-    _received = b""  # of the heads, until the final one is whole
+    _received = b""  # received heads, until the final one is complete
     _interims = 0
     _body: Body | None = None
     _body_bytes = 0
@@ -138,7 +138,7 @@ class Exchange:
             producing = body_producer(self._write_produced)
             if producing is not None:
                 self._producing = gen.convert_yielded(producing)
-        except BaseException as exc:  # whatever the producer raises
+        except BaseException as exc:  # the user's producer may raise anything
             self._fail_by(exc)
             return
         if self._producing is None:
@@ -147,9 +147,9 @@ class Exchange:
             self._producing.add_done_callback(self._produced)
 
     def _produced(self, producing: "asyncio.Future[Any]") -> None:
-        self._producing = None  # its error leads back to us
+        self._producing = None  # its exception refers to this object
         if self._is_whole:
-            return  # the server has answered without it
+            return  # the server has responded without reading it all
         if producing.cancelled():
             self.fail(HTTPStreamClosedError("the body_producer was cancelled"))
         elif (error := producing.exception()) is not None:
@@ -168,7 +168,7 @@ class Exchange:
         self._is_sent = True
 
     def _write_produced(self, chunk: bytes | str) -> "asyncio.Future[None]":
-        """What a body_producer calls; the Future is done when more may be written."""
+        """Write a chunk for a body_producer; the Future is done when it may write more."""
         if self._is_over:
             raise HTTPStreamClosedError("Stream closed")
         data = utf8(chunk)
@@ -193,17 +193,17 @@ class Exchange:
         self.connection.transport.write(data)
 
     def pause_writing(self) -> None:
-        """The peer is slower than we are."""
+        """Called by the transport when its write buffer is full."""
         self._writable = self._loop.create_future()
 
     def resume_writing(self) -> None:
-        """It has caught up."""
+        """Called by the transport when its write buffer has room again."""
         writable, self._writable = self._writable, None
         if writable is not None and not writable.done():
             writable.set_result(None)
 
     def receive(self, data: bytes) -> None:
-        """Take bytes from the connection."""
+        """Handle bytes received from the connection."""
         if not self.is_begun:
             self.is_begun = True
             self.first_byte_at = self._loop.time()
@@ -212,7 +212,7 @@ class Exchange:
         try:
             self._parse(data)
             self._check_sizes(data)
-        except Exception as exc:  # the parser's, or what our callbacks have raised
+        except Exception as exc:  # from the parser or from our callbacks
             self._fail_by(_cause(exc))
             return
         if self._is_whole:
@@ -230,10 +230,10 @@ class Exchange:
     def _fail_by(self, error: BaseException) -> None:
         self.fail(error)
         if not isinstance(error, Exception | asyncio.CancelledError):
-            raise error  # a KeyboardInterrupt is for the loop, too
+            raise error  # a KeyboardInterrupt must reach the loop too
 
     def _check_sizes(self, data: bytes) -> None:
-        """Bound what a server can send that is neither a head nor a body."""
+        """Limit the bytes that are neither part of a head nor of a body."""
         if self.head is None:
             if len(self._received) > self._max_head_bytes:
                 raise ResponseTooLargeError(
@@ -241,7 +241,7 @@ class Exchange:
                 )
             return
         if self._has_extra:
-            return  # the end of what is ours has been
+            return  # our response has already ended
         self._wire_bytes += len(data)
         overhead = self._wire_bytes - (1 + MAX_CHUNK_OVERHEAD) * self._body_bytes
         if overhead > len(self.head.raw) + self._max_head_bytes:
@@ -250,14 +250,14 @@ class Exchange:
             )
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """Called by the parser; the head is read from what has come in."""
+        """Called by the parser; only used for trailers, the head is parsed separately."""
         if self.head is not None and "trailer" in self.head.fields:
             self._trailers.append(b"%b:%b" % (name, value))
 
     def on_message_begin(self) -> None:
         """Called by the parser."""
         if self._is_whole:
-            raise BadResponseError("bytes beyond the response")
+            raise BadResponseError("data after the response")
 
     def on_headers_complete(self) -> None:
         """Called by the parser."""
@@ -270,11 +270,11 @@ class Exchange:
             raise BadResponseError(f"not HTTP/1.x: {raw[:20]!r}")
         head = parse_head(raw)
         if head.status < 100:
-            raise BadResponseError(f"{head.status} is no status")
+            raise BadResponseError(f"{head.status} is not a valid status")
         if head.status < 200:
             self._take_interim(head.status)
             return
-        if self._continue_timer is not None:  # an answer to the head alone
+        if self._continue_timer is not None:  # a response before the body was sent
             self._continue_timer.cancel()
         self._find_framing(head)
         self.head = head
@@ -286,7 +286,7 @@ class Exchange:
 
     def _take_interim(self, status: int) -> None:
         if status == 101:
-            raise BadResponseError("101 Switching Protocols, for which nobody asked")
+            raise BadResponseError("unrequested 101 Switching Protocols")
         self._interims += 1
         if self._interims > MAX_INTERIM:
             raise BadResponseError("Too many 1xx responses")
@@ -298,7 +298,7 @@ class Exchange:
         if coding is not None:
             if coding.lower() != "chunked" or not _CHUNKED.search(head.raw):
                 raise BadResponseError(f"Transfer-Encoding is {coding!r}")
-            # RFC 9112, 6.1: then the framing is not to be trusted.
+            # RFC 9112, 6.1: in HTTP/1.0 its framing cannot be trusted.
             self._must_close = head.version != "HTTP/1.1"
         if head.status in (204, 304):
             self._has_no_body = True
@@ -314,7 +314,7 @@ class Exchange:
             self._has_extra = True
             return
         if self._is_over:
-            return  # a callback has given up in the midst of it
+            return  # a callback has ended the exchange
         assert self._body is not None
         self._body_bytes += len(data)
         self._body.feed(data)
@@ -325,9 +325,9 @@ class Exchange:
             self._is_whole = True
 
     def lose_connection(self, error: Exception | None) -> None:
-        """The connection has ended, by itself or by an error."""
+        """Called when the connection is lost, with the error if there was one."""
         if self._is_whole:
-            return  # only a streaming_callback is not done yet
+            return  # only the streaming_callback has not finished yet
         if error is None and self._is_until_close and self.head is not None:
             self._is_whole = True
             self._conclude()
@@ -335,35 +335,35 @@ class Exchange:
         self.fail(error or HTTPStreamClosedError("Connection closed"))
 
     def pause(self) -> None:
-        """Read nothing more for now."""
+        """Pause reading."""
         if not self.connection.is_closed:
             self.connection.transport.pause_reading()
 
     def resume(self) -> None:
-        """Read on."""
+        """Resume reading."""
         if not self.connection.is_closed:
             self.connection.transport.resume_reading()
 
     def body_done(self) -> None:
-        """The body has been dealt with, after the response was whole."""
+        """Called when the body has been processed, after the end of the response."""
         self.resume()
         self._end()
 
     def trailers(self) -> HTTPHeaders | None:
-        """Return what came after a chunked body, if the head had announced it."""
+        """Return the trailers of a chunked body, if the head has announced them."""
         if self.head is None or "trailer" not in self.head.fields:
             return None
         return parse_fields([line.decode("latin-1") for line in self._trailers])[1]
 
     def fail(self, error: BaseException) -> None:
-        """End with an error; the connection is closed."""
+        """End with an error, and close the connection."""
         if self._is_over:
             return
         self.cancel()
         self._owner.exchange_failed(error)
 
     def cancel(self) -> None:
-        """End without a word to the owner; the connection is closed."""
+        """End without notifying the owner, and close the connection."""
         body = self._body
         self._leave()
         if body is not None:
@@ -405,7 +405,7 @@ class Exchange:
 
     def _leave(self) -> None:
         self._is_over = True
-        # They lead back to us.
+        # They refer to this object.
         self._parser = self._body = None
         if self._continue_timer is not None:
             self._continue_timer.cancel()
@@ -416,7 +416,7 @@ class Exchange:
 
 
 def _cut_head(received: bytes) -> tuple[bytes, bytes]:
-    """Split off the first head; empty lines before it are no part of it."""
+    """Split off the first head, without empty lines before it."""
     start = 0
     while received.startswith((b"\r", b"\n"), start):
         start += 1
@@ -425,7 +425,7 @@ def _cut_head(received: bytes) -> tuple[bytes, bytes]:
 
 
 def _cause(error: Exception) -> BaseException:
-    """Return what is wrong, rather than that a callback of the parser said so."""
+    """Return the actual error instead of the parser's wrapper around it."""
     if isinstance(error, httptools.HttpParserCallbackError):
         cause = error.__context__
         if cause is not None:

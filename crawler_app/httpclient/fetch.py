@@ -1,6 +1,6 @@
-"""One call of ``fetch``: over redirects and a second try, to the callback.
+"""One call of ``fetch``: redirects, one retry, timeouts.
 
-Rule: the callback is called once, whatever happens, unless the fetch was cancelled.
+Rule: the callback is always called exactly once, unless the fetch was cancelled.
 """
 
 import asyncio
@@ -35,11 +35,11 @@ from crawler_app.httpclient.response import PooledHTTPResponse, ResponseHead
 
 __all__ = ["Equipment", "Fetch"]
 
-# Of the body of a redirect, which is read only to keep the connection.
+# Limits for the body of a redirect, which is read only to keep the connection.
 MAX_REDIRECT_BODY_BYTES = 64 * 1024
 REDIRECT_BODY_WITHIN_S = 1.0
 
-# Of what goes over a connection that was there.
+# The dial progress of a request on an existing connection.
 NOT_DIALED = DialProgress()
 
 _USERINFO = re.compile(r"//[^/@]*@")
@@ -48,7 +48,7 @@ _KEEP_ALIVE_TIMEOUT = re.compile(r"\btimeout\s*=\s*(\d{1,6})\b", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class Equipment:
-    """What all fetches of a client share."""
+    """The objects that all fetches of a client share."""
 
     loop: asyncio.AbstractEventLoop
     pool: ConnectionPool
@@ -59,17 +59,17 @@ class Equipment:
 
 
 class Fetch:
-    """What is under way for one caller.
+    """One fetch.
 
     Args:
-        callback: Gets the response, which may carry an error.
-        on_end: Called just before that, or when the fetch is cancelled.
+        callback: Receives the response, which may contain an error.
+        on_end: Called just before the callback, or when the fetch is cancelled.
 
     Raises:
-        ValueError: the request cannot be sent.
+        ValueError: the request is invalid.
 
     Attributes:
-        is_over: Nothing more will happen.
+        is_over: Whether the fetch has ended.
     """
 
     def __init__(
@@ -89,9 +89,9 @@ class Fetch:
         self._redirects_left = 0
         if self._settings["follow_redirects"]:
             self._redirects_left = self._settings["max_redirects"]
-        # On the loop's clock: of the call, of the fetch, and of its last exchange.
+        # Start of the call, of the fetch, and of its last exchange, on the loop's clock.
         self._called_at = self._started_at = self._hop_began_at = self._loop.time()
-        self._start_time: float | None = None  # as _hop_began_at, on the wall's
+        self._start_time: float | None = None  # _hop_began_at as wall-clock time
         self._timer: asyncio.TimerHandle | None = None
         self._future: asyncio.Future[HTTPResponse] | None = None
         self._warns = False
@@ -101,11 +101,11 @@ class Fetch:
         self._body: Body | None = None
 
     def __repr__(self) -> str:
-        url = _USERINFO.sub("//", self._request.url, count=1)  # it goes into logs
+        url = _USERINFO.sub("//", self._request.url, count=1)  # for logs
         return f"<fetch {self._outgoing.method} {url}>"
 
     def start(self) -> None:
-        """Begin; the time limits run from here."""
+        """Start the fetch and its timeouts."""
         self._started_at = self._loop.time()
         try:
             self._send()
@@ -113,7 +113,7 @@ class Fetch:
             self._fail_or_raise(exc)
 
     def cancel(self) -> None:
-        """End without calling back."""
+        """End without calling the callback."""
         self._leave()
         if self._dialing is not None:
             self._dialing.cancel()
@@ -121,10 +121,10 @@ class Fetch:
             self._exchange.cancel()
 
     def follow(self, future: "asyncio.Future[HTTPResponse]", warns: bool) -> None:
-        """End when the Future is cancelled.
+        """Cancel the fetch when the Future is cancelled.
 
         Args:
-            warns: Whether to log that, as Tornado's clients do for what goes wrong then.
+            warns: Whether to log that; Tornado's clients log errors in that case.
         """
         self._future, self._warns = future, warns
         future.add_done_callback(self._notice_end)
@@ -133,7 +133,7 @@ class Fetch:
         if future.cancelled() and not self.is_over:
             self.cancel()
             if self._warns:
-                text = "Exception after Future was cancelled: gave up %s"
+                text = "Exception after Future was cancelled: aborted %s"
                 app_log.warning(text, self)
 
     def fail(self, error: BaseException) -> None:
@@ -141,10 +141,10 @@ class Fetch:
         if self.is_over:
             return
         self.cancel()
-        if isinstance(error, StopIteration):  # which no Future takes
+        if isinstance(error, StopIteration):  # a Future does not accept it
             error = RuntimeError(f"a callback raised {error!r}")
         elif isinstance(error, asyncio.CancelledError):
-            # Not as it is: the caller of fetch was not cancelled.
+            # Not CancelledError, because the caller of fetch was not cancelled.
             error = HTTPStreamClosedError("a callback was cancelled")
         response = HTTPResponse(
             self._original,
@@ -158,7 +158,7 @@ class Fetch:
         self._call_back(response)
 
     def _call_back(self, response: HTTPResponse) -> None:
-        # Forgotten at once: it leads to the Future, whose error may lead to us.
+        # Cleared first: it refers to the Future, whose exception may refer to this object.
         callback, self._callback = self._callback, None
         assert callback is not None
         callback(response)
@@ -169,7 +169,7 @@ class Fetch:
         if self._future is not None:
             self._future.remove_done_callback(self._notice_end)
             self._future = None
-        self._body = None  # it leads back to us
+        self._body = None  # it refers to this object
         if not self.is_over:
             self.is_over = True
             self._on_end(self)
@@ -182,13 +182,13 @@ class Fetch:
         self._outgoing = outgoing(self._settings)
 
     def _fail_or_raise(self, error: Exception) -> None:
-        """Let nobody wait for ever, whatever is wrong, where no caller can be told."""
+        """Fail the fetch, so that its caller does not wait for ever; raise if it is over."""
         if self.is_over:
             raise error
         self.fail(error)
 
     def _send(self) -> None:
-        """Send the request, on a connection that is there or on a new one."""
+        """Send the request, on an idle connection or on a new one."""
         self._hop_began_at = self._loop.time()
         self._start_time = time.time()
         request = self._outgoing
@@ -218,7 +218,7 @@ class Fetch:
             self._begin_exchange(dialing.result())
 
     def _begin_exchange(self, connection: Connection) -> None:
-        if connection.is_closed:  # the server has not even heard us
+        if connection.is_closed:  # before anything was sent
             self.fail(HTTPStreamClosedError("Connection closed"))
             return
         self._set_timer(0, self._on_request_timeout)
@@ -232,7 +232,7 @@ class Fetch:
         self._exchange.start()
 
     def _set_timer(self, timeout_s: float, on_timeout: Callable[[], None]) -> None:
-        """Limit what begins now; what is left for the whole fetch limits it too."""
+        """Set the timeout of a phase; the request timeout limits it too."""
         if self._timer is not None:
             self._timer.cancel()
         end_at = self._loop.time() + timeout_s if timeout_s else math.inf
@@ -252,10 +252,10 @@ class Fetch:
     def _on_late_body(self) -> None:
         exchange = self._exchange
         assert exchange is not None
-        exchange.fail(HTTPStreamClosedError("a redirect without its body"))
+        exchange.fail(HTTPStreamClosedError("the body of a redirect timed out"))
 
     def head_received(self, head: ResponseHead, has_body: bool) -> Body:
-        """Look at the head, and return what takes the body."""
+        """Process the head, and return the handler for the body."""
         if self._follows(head):
             self._set_timer(REDIRECT_BODY_WITHIN_S, self._on_late_body)
             self._body = CountedBody(MAX_REDIRECT_BODY_BYTES)
@@ -281,7 +281,7 @@ class Fetch:
         return self._redirects_left > 0 and head.is_redirect
 
     def exchange_ended(self) -> None:
-        """Give the connection back; go on to where a redirect leads, or end."""
+        """Return the connection to the pool; follow a redirect, or end."""
         try:
             self._go_on()
         except Exception as exc:
@@ -291,15 +291,15 @@ class Fetch:
         exchange = self._exchange
         assert exchange is not None and exchange.head is not None
         if exchange.is_reusable:
-            told_s = _told_timeout_s(exchange.head)
-            self._equipment.pool.put(exchange.connection, told_s)
+            server_timeout_s = _keep_alive_timeout_s(exchange.head)
+            self._equipment.pool.put(exchange.connection, server_timeout_s)
         if self._follows(exchange.head):
             self._redirect(exchange.head)
         else:
             self._respond(exchange, exchange.head)
 
     def exchange_failed(self, error: BaseException) -> None:
-        """Try once more if the server had left before it saw the request; or fail."""
+        """Retry if the server closed the connection before it read the request; or fail."""
         try:
             self._recover(error)
         except Exception as exc:
@@ -309,14 +309,14 @@ class Fetch:
         exchange, self._exchange = self._exchange, None
         assert exchange is not None
         if exchange.head is not None and self._follows(exchange.head):
-            self._redirect(exchange.head)  # there is no need for its body
+            self._redirect(exchange.head)  # its body is not needed
         elif (
             exchange.connection.is_reused
             and not exchange.is_begun
             and self._outgoing.is_repeatable
             and isinstance(error, OSError | HTTPStreamClosedError)
         ):
-            # Not on another idle connection, which may have been left just so.
+            # On a new connection: the server may have closed the other idle ones too.
             self._dial()
         else:
             self.fail(error)
@@ -356,9 +356,9 @@ class Fetch:
         self._call_back(response)
 
     def _time_info(self, exchange: Exchange | None = None) -> dict[str, float]:
-        """Return how long each phase took, in seconds, by libcurl's names.
+        """Return the duration of each phase in seconds, under libcurl's names.
 
-        All but ``queue`` and ``redirect`` are counted from the start of the last
+        All except ``queue`` and ``redirect`` are measured from the start of the last
         exchange.
         """
         begun_at = self._hop_began_at
@@ -377,7 +377,7 @@ class Fetch:
 
 
 def _check_length(head: ResponseHead, max_bytes: int) -> None:
-    """Refuse what is too long before the first byte of it."""
+    """Refuse a body that is too long before reading it."""
     length = head.fields.get("content-length")
     if length is not None and int(length) > max_bytes:
         raise ResponseTooLargeError(
@@ -385,9 +385,9 @@ def _check_length(head: ResponseHead, max_bytes: int) -> None:
         )
 
 
-def _told_timeout_s(head: ResponseHead) -> float | None:
-    """Return how long the server keeps the connection, if it says so."""
-    told = head.fields.get("keep-alive")
-    found = _KEEP_ALIVE_TIMEOUT.search(told) if told else None
-    # A little less, for what is on its way just then.
+def _keep_alive_timeout_s(head: ResponseHead) -> float | None:
+    """Return how long the server keeps the connection; None if it does not say."""
+    value = head.fields.get("keep-alive")
+    found = _KEEP_ALIVE_TIMEOUT.search(value) if value else None
+    # A little less, because a request may be in transit when the time ends.
     return max(int(found[1]) - 1.0, 0.0) if found else None

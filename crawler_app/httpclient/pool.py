@@ -1,6 +1,6 @@
-"""Connections that nobody uses, kept for a while because somebody may.
+"""Idle keep-alive connections.
 
-Rule: who takes a connection out has it alone, and puts it back or closes it.
+Rule: a connection that is taken from the pool has one user, who puts it back or closes it.
 """
 
 import asyncio
@@ -12,16 +12,16 @@ from crawler_app.httpclient.request import ConnectionKey
 
 __all__ = ["ConnectionPool"]
 
-# To ask the system whether a connection is quiet takes a tenth of a small fetch.  Within
-# this time of its last use, what came in meanwhile is as likely to be on its way still.
+# Asking the system whether a connection is quiet takes a tenth of the time of a small fetch.
+# So soon after its last use the check would prove little: data may still be in transit.
 FRESH_S = 0.01
 
 
 class ConnectionPool:
-    """Idle connections by what they can be used for, the one used last first.
+    """Idle connections by key; the most recently used one is taken first.
 
     Args:
-        max_idle: Connections kept; beyond that the one idle longest is closed.
+        max_idle: Maximum number of connections; the one idle longest is closed first.
         idle_timeout_s: How long each is kept.
     """
 
@@ -44,7 +44,7 @@ class ConnectionPool:
 
         Args:
             is_repeatable: Whether the request can be sent again if the server closes
-                the connection at this very moment.
+                the connection at this moment.
         """
         now = self._loop.time()
         while connections := self._connections_by_key.get(key):
@@ -63,15 +63,17 @@ class ConnectionPool:
         is_fresh = now - connection.idle_at < FRESH_S
         return (is_repeatable and is_fresh) or connection.is_quiet()
 
-    def put(self, connection: Connection, told_timeout_s: float | None = None) -> None:
-        """Keep a connection.
+    def put(
+        self, connection: Connection, server_timeout_s: float | None = None
+    ) -> None:
+        """Add a connection that has become idle.
 
         Args:
-            told_timeout_s: How long the server keeps it, by its own words.
+            server_timeout_s: How long the server keeps it; None if unknown.
         """
         timeout_s = self._idle_timeout_s
-        if told_timeout_s is not None:
-            timeout_s = min(timeout_s, told_timeout_s)
+        if server_timeout_s is not None:
+            timeout_s = min(timeout_s, server_timeout_s)
         connection.idle_at = self._loop.time()
         connection.expires_at = connection.idle_at + timeout_s
         self._idle[connection] = None
@@ -82,12 +84,12 @@ class ConnectionPool:
             self._sweep_at(connection.expires_at)
 
     def discard(self, connection: Connection) -> None:
-        """Forget a connection that has ended."""
+        """Remove a connection that has been closed."""
         if connection in self._idle:
             self._forget(connection)
 
     def close(self) -> None:
-        """Close all of them."""
+        """Close all connections."""
         for connection in list(self._idle):
             self._close(connection)
         if self._sweep_timer is not None:
@@ -105,7 +107,7 @@ class ConnectionPool:
         connection.abort()
 
     def _sweep_at(self, due_at: float) -> None:
-        """Look for expired connections at a time, or before."""
+        """Schedule the closing of expired connections, at the given time or earlier."""
         if due_at < self._sweep_due_at:
             if self._sweep_timer is not None:
                 self._sweep_timer.cancel()

@@ -1,7 +1,7 @@
-"""Which request follows a redirect.
+"""Builds the request that follows a redirect.
 
-Pure.  The rules are those of simple_httpclient, which are libcurl's: what the method
-becomes, and that no credentials of HTTP go to another origin.
+Pure.  The rules are those of simple_httpclient and libcurl: which method is used, and that no
+HTTP credentials are sent to another origin.
 """
 
 import copy
@@ -29,11 +29,11 @@ def redirected(
     """Return the request that a redirect asks for.
 
     Args:
-        request: The one that was redirected.
-        original: The first of the chain, whose origin may have the credentials.
+        request: The request that was redirected.
+        original: The first of the chain; its origin may receive the credentials.
 
     Raises:
-        ValueError: where it leads is no URL.
+        ValueError: the target is not a valid URL.
     """
     following = copy.copy(request)
     following.headers = request.headers.copy()

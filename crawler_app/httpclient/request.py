@@ -1,7 +1,7 @@
-"""What goes over the wire for an HTTPRequest, and which connections can carry it.
+"""Converts an HTTPRequest to bytes, and finds the key of its connection.
 
-Pure.  Rule: whatever an HTTPRequest can say is honored here or refused with a sentence,
-before anything is sent.
+Pure.  Rule: every option of an HTTPRequest is either honored or refused with an error
+message, before anything is sent.
 """
 
 import base64
@@ -38,31 +38,31 @@ DEFAULT_PORT_BY_SCHEME = {"http": 80, "https": 443}
 METHODS = {"GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS"}
 METHODS_WITH_BODY = {"POST", "PUT", "PATCH"}
 
-# RFC 9110, 9.2.2: to send such a request twice is to send it once.
+# RFC 9110, 9.2.2: sending such a request twice has the same effect as sending it once.
 IDEMPOTENT_METHODS = {"GET", "HEAD", "PUT", "DELETE", "OPTIONS", "TRACE"}
 
-# Said twice, they could be read in two ways.
+# If repeated, they would be ambiguous.
 ONCE = {"Host", "Content-Length", "Transfer-Encoding"}
 
-# Not to be remembered for longer than they are needed.
+# Must not be cached.
 SECRET = {"Authorization", "Cookie", "Proxy-Authorization"}
 
 USER_AGENT = f"Tornado/{tornado.version}"
 
 _TOKEN = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
-# Needs neither splitting nor escaping.
+# A URL that needs neither splitting nor escaping.
 _PLAIN_URL = re.compile(r"(https?)://([\w.\-]+(?::\d+)?)(/[!-\"$-~]*)?", re.ASCII)
-# What `quote` must leave alone: all of ASCII that can be seen.
+# The characters that `quote` must not escape: all of visible ASCII.
 _VISIBLE = "".join(map(chr, range(0x21, 0x7F)))
-# `str.isprintable` says no to a tab.
+# Not `str.isprintable`, which is false for a tab.
 _FORBIDDEN = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 
 
 class Proxy(NamedTuple):
-    """Where requests go instead.
+    """An HTTP proxy.
 
     Attributes:
-        username: None if the proxy wants no login.
+        username: None if the proxy needs no login.
     """
 
     host: str
@@ -101,9 +101,9 @@ class OutgoingRequest:
     """A request, ready to be sent.
 
     Attributes:
-        head: Request line and header block, with the blank line.
-        body: None if there is none, or a producer writes it.
-        length: Of the body, where a producer writes just that much; None for chunks.
+        head: Request line and header block, including the blank line.
+        body: None if there is none, or if a producer writes it.
+        length: The exact length of the body that a producer writes; None if chunked.
     """
 
     key: ConnectionKey
@@ -117,7 +117,7 @@ class OutgoingRequest:
 
     @property
     def is_repeatable(self) -> bool:
-        """Whether it may be sent twice although it is not known what the first did."""
+        """Whether it may be sent again if the effect of the first time is unknown."""
         return self.method in IDEMPOTENT_METHODS and self.body_producer is None
 
 
@@ -129,7 +129,7 @@ class _Target(NamedTuple):
 
 
 def settings_of(request: HTTPRequest, defaults: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the attributes of a request, from the defaults where they are None."""
+    """Return the attributes of a request, with the defaults for those that are None."""
     settings = vars(request).copy()
     for name, default in defaults.items():
         if settings.get(name) is None:
@@ -138,10 +138,10 @@ def settings_of(request: HTTPRequest, defaults: Mapping[str, Any]) -> dict[str, 
 
 
 def outgoing(settings: Mapping[str, Any]) -> OutgoingRequest:
-    """Return what to send for the settings of an HTTPRequest.
+    """Build the request for the settings of an HTTPRequest.
 
     Raises:
-        ValueError: it cannot be sent; the text says why.
+        ValueError: the request is invalid; the text says why.
 
     >>> request = HTTPRequest("http://a.test/x?q")
     >>> outgoing(settings_of(request, HTTPRequest._DEFAULTS)).head.split(b"\\r\\n")[:2]
@@ -182,7 +182,7 @@ def outgoing(settings: Mapping[str, Any]) -> OutgoingRequest:
 
 
 class _Fields(NamedTuple):
-    """Header fields, the last value of each name, and as they go over the wire."""
+    """Header fields: the last value of each name, and their encoding for the wire."""
 
     value_by_name: Mapping[str, str]
     encoded: bytes
@@ -202,34 +202,34 @@ def _make_fields(items: tuple[tuple[str, str | bytes], ...]) -> _Fields:
     ]
     for name, value in fields:
         if not _TOKEN.fullmatch(name):
-            raise ValueError(f"{name!r} is no name of a header")
+            raise ValueError(f"{name!r} is not a valid header name")
         if _FORBIDDEN.search(value):
             raise ValueError(f"{name} has a control character: {value!r}")
     value_by_name = dict(fields)
     for name in ONCE & value_by_name.keys():
         if sum(name == other for other, _ in fields) > 1:
-            raise ValueError(f"{name} is there more than once")
+            raise ValueError(f"{name} is given more than once")
     text = "".join(f"{name}: {value}\r\n" for name, value in fields)
     try:
         return _Fields(value_by_name, text.encode("latin-1"))
     except UnicodeEncodeError as exc:
         raise ValueError(
-            f"{exc.object[exc.start : exc.end]!r} cannot stand in a header; "
-            "only latin-1 can"
+            f"{exc.object[exc.start : exc.end]!r} is not allowed in a header; "
+            "only latin-1 characters are"
         ) from None
 
 
-# The requests of a program mostly say the same.
+# Most requests of a program have the same header fields.
 _known_fields = functools.lru_cache(256)(_make_fields)
 
 
 def _refuse_unsupported(settings: Mapping[str, Any]) -> None:
     if settings["prepare_curl_callback"] is not None:
-        raise ValueError("prepare_curl_callback is for curl_httpclient alone")
+        raise ValueError("prepare_curl_callback is only for curl_httpclient")
     for name in ("auth_mode", "proxy_auth_mode"):
         if settings[name] not in (None, "basic"):
             raise ValueError(
-                f"unsupported {name} {settings[name]!r}; this client knows 'basic'"
+                f"unsupported {name} {settings[name]!r}; this client supports 'basic'"
             )
     for name in ("connect_timeout", "request_timeout", "max_redirects"):
         value = settings[name]
@@ -273,7 +273,7 @@ def _ascii_netloc(netloc: str) -> str:
 def _address(scheme: str, netloc: str) -> tuple[str, int]:
     parts = urlsplit(f"//{netloc}")
     if not parts.hostname or not parts.hostname.isprintable() or " " in netloc:
-        raise ValueError(f"{netloc!r} names no host")
+        raise ValueError(f"{netloc!r} has no host")
     port = DEFAULT_PORT_BY_SCHEME[scheme] if parts.port is None else parts.port
     return parts.hostname, port
 
@@ -283,9 +283,9 @@ def _proxy(settings: Mapping[str, Any]) -> Proxy | None:
     if not host and not port:
         return None
     if not host or not port:
-        raise ValueError("proxy_host and proxy_port belong together")
+        raise ValueError("proxy_host and proxy_port must be given together")
     if not (isinstance(port, int) and 0 < port < 65536):
-        raise ValueError(f"proxy_port is {port!r}; it must be a port's number")
+        raise ValueError(f"proxy_port is {port!r}; it must be a port number")
     password = settings["proxy_password"] or ""
     return Proxy(host.strip("[]"), port, settings["proxy_username"], password)
 
@@ -307,7 +307,7 @@ def _connection_key(
             settings["client_key"],
         )
     elif proxy is not None:
-        host, port = "", 0  # it takes what is for any host
+        host, port = "", 0  # the connection can carry requests for any host
     return ConnectionKey(
         target.scheme, host, port, family, _source_ip(settings), proxy, tls
     )
@@ -321,7 +321,7 @@ def _source_ip(settings: Mapping[str, Any]) -> str:
         return str(ipaddress.ip_address(interface))
     except ValueError:
         raise ValueError(
-            f"network_interface is {interface!r}; this client needs an IP address of ours"
+            f"network_interface is {interface!r}; it must be a local IP address"
         ) from None
 
 
@@ -329,13 +329,13 @@ def _method(settings: Mapping[str, Any]) -> str:
     method: str = settings["method"]
     if settings["allow_nonstandard_methods"]:
         if not _TOKEN.fullmatch(method) or method == "CONNECT":
-            raise ValueError(f"{method!r} is no method that can be sent")
+            raise ValueError(f"{method!r} is not a method that can be sent")
         return method
     if method not in METHODS:
         raise ValueError(
-            f"unknown method {method!r}; it takes allow_nonstandard_methods=True"
+            f"unknown method {method!r}; it needs allow_nonstandard_methods=True"
         )
-    # Some methods nearly always have a body and others nearly never.
+    # Some methods nearly always have a body, others almost never.
     if _has_body(settings) != (method in METHODS_WITH_BODY):
         wanted = "must not be" if method in METHODS_WITH_BODY else "must be"
         raise ValueError(
@@ -358,7 +358,7 @@ def _request_target(target: _Target, proxy: Proxy | None) -> str:
 def _own_fields(
     settings: Mapping[str, Any], method: str, target: _Target, given: _Fields
 ) -> dict[str, str]:
-    """Return the fields that stand before, and in place of, those of the program."""
+    """Return the fields that precede, and replace, those of the program."""
     names = given.value_by_name
     own: dict[str, str] = {}
     if settings["user_agent"]:
@@ -376,7 +376,7 @@ def _own_fields(
     if _has_body(settings) or method in METHODS_WITH_BODY:
         _add_body_fields(own, settings, method, names)
     elif "Transfer-Encoding" in names or names.get("Content-Length", "0") != "0":
-        raise ValueError("Content-Length or Transfer-Encoding, but there is no body")
+        raise ValueError("Content-Length or Transfer-Encoding without a body")
     return own
 
 
@@ -390,11 +390,11 @@ def _add_body_fields(
         own["Content-Type"] = "application/x-www-form-urlencoded"
     if settings["expect_100_continue"] and _has_body(settings):
         own["Expect"] = "100-continue"
-    # Two lengths, or a length and chunks, would be read differently by different
+    # Two lengths, or a length and chunks, would be interpreted differently by different
     # servers.
     if settings["body_producer"] is None:
         if "Transfer-Encoding" in names:
-            raise ValueError("Transfer-Encoding is for a body_producer")
+            raise ValueError("Transfer-Encoding is only for a body_producer")
         own["Content-Length"] = str(len(settings["_body"] or b""))
     elif "Content-Length" not in names:
         own["Transfer-Encoding"] = "chunked"
@@ -403,7 +403,7 @@ def _add_body_fields(
 
 
 def _produced_length(settings: Mapping[str, Any], given: _Fields) -> int | None:
-    """Return how much a producer has to write, if that is known before."""
+    """Return how many bytes a producer has to write; None if unknown."""
     if settings["body_producer"] is None:
         return None
     length = given.value_by_name.get("Content-Length")

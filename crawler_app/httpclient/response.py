@@ -1,4 +1,4 @@
-"""A response: its head as values, and all of it as Tornado's class with a little more."""
+"""The parsed response head, and Tornado's HTTPResponse with the raw data."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -16,10 +16,10 @@ class ResponseHead:
     """Status line and header block.
 
     Attributes:
-        raw: As received, with the blank line.
-        version: As in ``HTTP/1.1``.
-        fields: The values by name in small letters, several of one joined by commas;
-            looked up in a tenth of the time that `HTTPHeaders` takes.
+        raw: As received, including the blank line.
+        version: Such as ``HTTP/1.1``.
+        fields: The values by lower-case name, repeated fields joined by commas; a look-up
+            takes a tenth of the time of `HTTPHeaders`.
     """
 
     raw: bytes
@@ -31,7 +31,7 @@ class ResponseHead:
 
     @property
     def keeps_alive(self) -> bool:
-        """Whether the peer means to keep the connection (RFC 9112, 9.3)."""
+        """Whether the server will keep the connection open (RFC 9112, 9.3)."""
         options = self.fields.get("connection", "").lower()
         if self.version == "HTTP/1.1":
             return "close" not in options
@@ -39,17 +39,17 @@ class ResponseHead:
 
     @property
     def is_redirect(self) -> bool:
-        """Whether it says where to go instead."""
+        """Whether it is a redirect with a Location."""
         return self.status in REDIRECTS and bool(self.fields.get("location"))
 
     def lines(self) -> list[str]:
-        """Return the lines that a header_callback gets, each with its end."""
+        """Return the lines for a header_callback, including the line endings."""
         fields = [f"{name}: {value}\r\n" for name, value in self.headers.get_all()]
         return [f"{self.version} {self.status} {self.reason}\r\n", *fields, "\r\n"]
 
 
 def parse_head(raw: bytes) -> ResponseHead:
-    r"""Read a head that a strict parser has found valid.
+    r"""Parse a head that a strict parser has accepted.
 
     >>> parse_head(b"HTTP/1.1 404 Not Found\r\nServer: x\r\n\r\n").fields
     {'server': 'x'}
@@ -62,9 +62,9 @@ def parse_head(raw: bytes) -> ResponseHead:
 
 
 def parse_fields(lines: list[str]) -> tuple[dict[str, str], HTTPHeaders]:
-    """Read the lines of a header block or of trailers, known to be valid.
+    """Parse the lines of a header block or of trailers, known to be valid.
 
-    Not `HTTPHeaders.parse`, which checks each once more: six times as long.
+    Not with `HTTPHeaders.parse`, which validates again and takes six times as long.
     """
     fields: dict[str, str] = {}
     headers = HTTPHeaders()
@@ -81,17 +81,17 @@ def parse_fields(lines: list[str]) -> tuple[dict[str, str], HTTPHeaders]:
 
 
 class PooledHTTPResponse(HTTPResponse):
-    """Tornado's response, with what an archive needs besides.
+    """Tornado's response, with the raw data that an archive needs.
 
     Attributes:
-        raw_head: Status line and header block as received, with the blank line.
-        encoded_body: The body before its content coding was undone; None if it went
-            to a streaming_callback.
+        raw_head: Status line and header block as received, including the blank line.
+        encoded_body: The body before decompression; None if it was passed to a
+            streaming_callback.
         request_head: Request line and header block as sent.
-        peer_address: Of the server, or of the proxy, as of `socket.getpeername`.
-        trailers: What came after a chunked body; None if the head announced none.
+        peer_address: The address of the server or the proxy, as from `socket.getpeername`.
+        trailers: The trailers of a chunked body; None if the head announced none.
 
-    All belong to the last exchange, where redirects were followed.
+    If redirects were followed, these belong to the last exchange.
     """
 
     raw_head: bytes

@@ -1,7 +1,7 @@
-"""TLS contexts, one for each set of options.
+"""TLS contexts, cached by their options.
 
-Making a context reads the system's certificates, which takes longer than a hundred
-fetches, so that each is made once and shared by all clients.
+Creating a context reads the system's certificates, which takes longer than a hundred fetches,
+so each is created once and shared by all clients.
 """
 
 import functools
@@ -14,10 +14,10 @@ from tornado.netutil import ssl_options_to_context
 
 __all__ = ["TlsOptions", "Verification", "context_of", "tls_options"]
 
-# Enough for every client certificate of a program; more would only hold memory.
+# Enough for all client certificates of a program; more would only waste memory.
 MAX_CONTEXTS = 64
 
-# What `ssl_options` may name where it is a dict.
+# The keys allowed in `ssl_options` if it is a dict.
 DICT_OPTIONS = {
     "ca_certs",
     "cert_reqs",
@@ -29,7 +29,7 @@ DICT_OPTIONS = {
 
 
 class Verification(NamedTuple):
-    """The options of an HTTPRequest that stand for themselves."""
+    """The TLS options of an HTTPRequest, if it has no ``ssl_options``."""
 
     validate_cert: bool
     ca_certs: str | None
@@ -37,7 +37,7 @@ class Verification(NamedTuple):
     client_key: str | None
 
 
-# The items of a dict, the context of a program, or what stands for itself.
+# The TLS options of an HTTPRequest, or its ssl_options: a context, or the items of a dict.
 TlsOptions: TypeAlias = Verification | ssl.SSLContext | tuple[tuple[str, Any], ...]
 
 _USUAL = Verification(True, None, None, None)
@@ -50,7 +50,7 @@ def tls_options(
     client_cert: str | None = None,
     client_key: str | None = None,
 ) -> TlsOptions:
-    """Return what tells one way of using TLS from another; it can be a key.
+    """Return the TLS options of a request as a hashable value.
 
     Raises:
         ValueError: a name in ssl_options is unknown, or a key has no certificate.
@@ -66,7 +66,7 @@ def tls_options(
     unknown = ssl_options.keys() - DICT_OPTIONS
     if unknown:
         raise ValueError(
-            f"ssl_options has {sorted(unknown)}; it may have {sorted(DICT_OPTIONS)}"
+            f"unknown ssl_options {sorted(unknown)}; supported: {sorted(DICT_OPTIONS)}"
         )
     return tuple(sorted(ssl_options.items()))
 
@@ -74,8 +74,7 @@ def tls_options(
 def context_of(options: TlsOptions) -> ssl.SSLContext:
     """Return the context for these options.
 
-    A file that they name is read again after it has changed, which new connections will
-    notice.
+    Changed certificate files are read again, for new connections.
 
     Raises:
         OSError: a file cannot be read; `ssl.SSLError` if it holds no certificate.

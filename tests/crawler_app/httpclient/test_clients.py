@@ -177,7 +177,7 @@ def test_client_that_was_made_for_another_loop_says_so(site_of_another_thread):
 
     async def use(client):
         future = client.fetch(url)
-        with pytest.raises(RuntimeError, match="made for another event loop"):
+        with pytest.raises(RuntimeError, match="belongs to another event loop"):
             async with asyncio.timeout(60):
                 await future
 

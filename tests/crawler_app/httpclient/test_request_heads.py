@@ -232,7 +232,7 @@ def test_header_that_must_be_there_once_is_not_sent_twice(
     if has_body:
         options |= {"method": "PUT", "body_producer": lambda write: write(b"12345")}
 
-    with pytest.raises(ValueError, match=f"{name} is there more than once"):
+    with pytest.raises(ValueError, match=f"{name} is given more than once"):
         yield client.fetch(server.url, **options)
 
     assert server.streams == []
