@@ -40,7 +40,7 @@ class Result:
         seed_ends: The final record of each seed, redirects followed; None if unknown.
         limit_reached: The name of the option whose limit ended the run; empty if none.
         was_stopped: Whether `Crawler.stop` ended the run early.
-        kept: The files in the crawl directory; None without a directory.
+        kept: The contents of the directory besides the frontier; None without one.
         comparison: The comparison with the previous crawl; None if there was none.
     """
 

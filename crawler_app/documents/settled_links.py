@@ -37,7 +37,7 @@ class SettledLinks:
         return [link for link in fresh if link not in settled]
 
     def add(self, base: str, link: str) -> None:
-        """Mark a link as settled if it has the same target from all pages of the directory."""
+        """Settle a link, if it has the same target on all pages of the directory."""
         if not is_of_directory(link):
             return
         self._count += 1

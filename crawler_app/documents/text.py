@@ -162,9 +162,8 @@ def _leave_out_if_of_page(node: LexborNode) -> None:
 
 
 def _leave_out_if_no_heading(node: LexborNode) -> None:
-    if not is_within(
-        node, _HEADINGS
-    ):  # a heading may be the button of a collapsible part
+    # A heading may contain the button of its section.
+    if not is_within(node, _HEADINGS):
         _leave_out(node)
 
 

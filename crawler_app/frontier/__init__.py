@@ -15,7 +15,7 @@ The state transitions of a URL::
     claimed  queued    retry       there was a temporary error; due at a given time
     claimed  queued    release     the worker returns it without a try
     claimed  queued    respell     a redirect led to another spelling of the same key
-    claimed  queued    (none)      the lease has expired, or its owner has died
+    claimed  queued    (timeout)   the lease has expired, or its owner has died
     failed   queued    requeue     the user wants it retried
 
 Rule 1: URLs are compared by `crawler_app.urls.dedup_key`; each is stored once.

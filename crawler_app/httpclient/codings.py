@@ -15,7 +15,7 @@ __all__ = ["ACCEPTED", "Decoder", "DecoderChain", "decoder_of"]
 
 PIECE_BYTES = 64 * 1024
 
-# Some servers compress twice by mistake; more than that is malicious.
+# Some servers compress twice by mistake; more than that is abuse.
 MAX_CODINGS = 2
 
 # A body may consist of several streams, one after the other: each needs a decoder, although

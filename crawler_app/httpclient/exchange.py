@@ -250,7 +250,7 @@ class Exchange:
             )
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """Called by the parser; only used for trailers, the head is parsed separately."""
+        """Called by the parser; used only for trailers, since `parse_head` reads the head."""
         if self.head is not None and "trailer" in self.head.fields:
             self._trailers.append(b"%b:%b" % (name, value))
 

@@ -13,7 +13,8 @@ from crawler_app.httpclient.request import ConnectionKey
 __all__ = ["ConnectionPool"]
 
 # Asking the system whether a connection is quiet takes a tenth of the time of a small fetch.
-# So soon after its last use the check would prove little: data may still be in transit.
+# For this long after its last use the check is skipped: it would prove little, because data
+# may still be in transit.
 FRESH_S = 0.01
 
 

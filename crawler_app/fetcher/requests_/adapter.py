@@ -193,7 +193,7 @@ class _Connection(HTTPConnection):
         # The proxy is configured by the user, so its address is not checked.
         check_address = None if self.proxy is not None else wire.check_address
         connected = _connect(self, self._dns_host, check_address)
-        wire.use(connected)  # already now, so that a TLS handshake can be aborted
+        wire.use(connected)  # before TLS, so that the handshake can be aborted
         return connected
 
     def connect(self) -> None:
