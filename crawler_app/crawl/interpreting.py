@@ -79,9 +79,7 @@ class Interpreter:
         """Handle a page, a sitemap or a file."""
         outcome = ending.outcome_of(State.DONE, reason, fetched)
         if reason is Reason.UNCHANGED:
-            outcome.status = (
-                304  # the status in `fetched` is that of the archived response
-            )
+            outcome.status = 304  # `fetched` is the archived response
         if self._is_sitemap(claim, fetched):
             return Finish(outcome, self._read_sitemap(claim, fetched))
         if is_html(fetched.headers.get("Content-Type", "")):

@@ -209,7 +209,7 @@ def tags_of_head(text: str, agent: str) -> Iterator[tuple[str, str]]:
 
 
 def _attributes(text: str) -> defaultdict[str, str]:
-    """Return the values of a tag's attributes; the first of several equal names counts."""
+    """Return the values of a tag's attributes; of repeated ones, the first counts."""
     value_by_name: defaultdict[str, str] = defaultdict(str)
     for name, *values in _ATTRIBUTE.findall(text):
         value_by_name.setdefault(name.lower(), html.unescape("".join(values)))

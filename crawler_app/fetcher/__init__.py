@@ -56,7 +56,7 @@ class Fetcher(Protocol):
 def make_fetcher(config: CrawlConfig) -> Fetcher:
     """Return the fetcher for a configuration.
 
-    It belongs to the current event loop.
+    It belongs to the current event loop, which need not be running yet.
 
     Raises:
         ConfigError: the client is not installed, or does not support an option.

@@ -63,9 +63,7 @@ class Group:
             self._db.execute("RELEASE step")  # raised before anything was changed
             raise
         except BaseException as exc:
-            if (
-                not self._db.in_transaction
-            ):  # after some errors SQLite rolls back itself
+            if not self._db.in_transaction:  # some errors make SQLite roll back
                 raise self._lost(exc) from exc
             self._db.execute("ROLLBACK TO step")
             # COMMIT also ends the savepoint, and keeps the earlier steps.

@@ -149,9 +149,7 @@ class PooledAsyncHTTPClient(AsyncHTTPClient):
         try:
             self._require_loop()
             fetch = Fetch(request, callback, self._on_end, self._equipment)
-        except (
-            Exception
-        ) as exc:  # ValueError, or an error due to a value of a wrong type
+        except Exception as exc:  # ValueError, or due to a value of a wrong type
             # Without the traceback, which refers to the Future that will hold the error.
             error = exc.with_traceback(None)
             callback(HTTPResponse(request, 599, error=error, request_time=0.0))

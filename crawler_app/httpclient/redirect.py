@@ -59,16 +59,16 @@ def redirected(
 
 
 def _reference(location: str) -> str:
-    """Return what a Location header says, in whatever charset.
+    """Return the reference in a Location header, in any charset.
 
     Args:
-        location: Read as latin-1, which keeps each byte, as Tornado does.
+        location: Decoded as latin-1, which preserves each byte, as Tornado does.
     """
     octets = location.encode("latin-1", "replace")
     try:
         return octets.decode("utf-8")
     except UnicodeDecodeError:
-        # No charset is known, so each byte has to stay what it is.
+        # The charset is unknown, so each byte must be preserved.
         return quote(octets, safe=string.punctuation)
 
 

@@ -72,7 +72,7 @@ class Proxy(NamedTuple):
 
     @property
     def authorization(self) -> str:
-        """The value of ``Proxy-Authorization``; empty if the proxy wants no login."""
+        """The value of ``Proxy-Authorization``; empty if the proxy needs no login."""
         if self.username is None:
             return ""
         return basic_authorization(self.username, self.password)
@@ -415,9 +415,9 @@ def _produced_length(settings: Mapping[str, Any], given: _Fields) -> int | None:
 
 
 def basic_authorization(username: str, password: str) -> str:
-    """Return the value of an ``Authorization`` header.
+    """Return the value of an ``Authorization`` header for Basic authentication.
 
-    Source: RFC 7617, 2.1: UTF-8 is what servers of today take.
+    Source: RFC 7617, 2.1: UTF-8 is what current servers expect.
 
     >>> basic_authorization("me", "secret")
     'Basic bWU6c2VjcmV0'
