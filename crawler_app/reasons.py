@@ -196,8 +196,8 @@ FACTS: dict[AnyReason, Facts] = {
     ),
     Reason.ROBOTS_UNREACHABLE: _fails(
         Fault.LIMIT,
-        "requests for the host's robots.txt failed, so nothing may be fetched from the "
-        "host",
+        "the host answers requests for robots.txt with errors, so nothing may be fetched "
+        "from it",
         Retries.ON_REQUEST,
     ),
     Reason.TOO_LARGE: _fails(

@@ -122,7 +122,7 @@ class Permission:
                 rules.retry_at - self._run.clock(),
             )
             return PutBack(rules.retry_at)
-        text = "every request for robots.txt failed, so nothing may be fetched"
+        text = "requests for robots.txt are answered with errors, so nothing may be fetched"
         return ending.of_error(FetchError(Reason.ROBOTS_UNREACHABLE, text))
 
 
