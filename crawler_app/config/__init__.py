@@ -3,6 +3,8 @@
 Rule: each option is defined here only.  Command-line options and keys of a file are made
 from it (`crawler_app.commands.config_options`, `crawler_app.config.toml`), and a test
 compares the tables in the documentation with it.
+
+Inside: `option`, the metadata of one option; `validators`; `toml`, configuration files.
 """
 
 import json

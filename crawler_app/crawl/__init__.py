@@ -4,10 +4,16 @@
     claim        the next URL whose host may be asked           frontier
     permit       robots.txt and the user's callback             permission, hooks
     fetch        one exchange, which is archived                fetching
-    interpret    parse; admit links; show and index the page    interpreting, hooks
+    interpret    parse; admit links; index and show the page    interpreting, hooks
     end          put back, respell, retry or finish             ending, frontier
 
-`host_state` holds what a run learns about its hosts, and `context` what its parts share.
+Beside the path::
+
+    context      what the parts of one run share
+    host_state   what a run learns about its hosts
+    stats        its counters
+    monitor      samples it once a second
+    malloc       keeps freed memory for the next page
 
 Rule 1: every URL enters through `Admission.admit`: seeds, links, redirect targets and the
 entries of sitemaps.
@@ -16,7 +22,7 @@ Rule 2: a claim ends in exactly one of `finish`, `retry`, `respell` and `release
 a disk fails, which ends the crawl.
 
 Rule 3: a URL that the frontier records as finished is in the archive and in the index:
-both are flushed before each of its commits, see `crawler_app.directory`.
+both are flushed before each of its commits, see `crawler_app.directory.stores`.
 """
 
 import asyncio

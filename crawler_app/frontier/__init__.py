@@ -26,7 +26,10 @@ repeats fetches and never loses a link.
 
 Rule 3: no clock: the current time is an argument, in seconds since the epoch.
 
-Backends: `sqlite` (the default, on disk), `memory` (for tests and small crawls).
+Backends::
+
+    sqlite  the default, on disk; with its schema, and group, which commits many steps at once
+    memory  for tests and small crawls
 """
 
 import abc

@@ -27,6 +27,7 @@ from the call to the wire and back::
     codings     gzip, deflate, br, zstd decoders with a size limit            pure
     redirect    the request that follows a redirect                           pure
     tls         cached TLS contexts
+    errors      the exceptions
 """
 
 from crawler_app.httpclient.client import PooledAsyncHTTPClient

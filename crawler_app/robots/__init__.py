@@ -2,6 +2,8 @@
 
 Rule: every origin has `Rules`.  If its robots.txt cannot be fetched, that is part of the
 `Rules` and never raised.
+
+Inside: `rules`, the parser of robots.txt; `tags`, the directives of pages and headers.
 """
 
 import time
