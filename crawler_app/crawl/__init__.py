@@ -42,7 +42,7 @@ from crawler_app.archive.store import Archive
 from crawler_app.config import CrawlConfig
 from crawler_app.crawl import ending
 from crawler_app.crawl.admission import Admission
-from crawler_app.crawl.context import Run
+from crawler_app.crawl.context import RunContext
 from crawler_app.crawl.ending import Ending, Finish, PutBack, Respell, Retry
 from crawler_app.crawl.fetching import Fetching
 from crawler_app.crawl.hooks import Hooks
@@ -147,12 +147,14 @@ class Crawl:
         self._clock = clock
         self._hooks = hooks
         self._hosts = HostStates(config, stats)
-        run = Run(config, frontier, self._hosts, stats, clock)
+        context = RunContext(config, frontier, self._hosts, stats, clock)
         self._admission = Admission(config, frontier, stats)
-        self._fetching = Fetching(run, fetcher, archive, is_recrawl=is_recrawl)
-        self._permission = Permission(run, self._admission, hooks, self._fetching.fetch)
+        self._fetching = Fetching(context, fetcher, archive, is_recrawl=is_recrawl)
+        self._permission = Permission(
+            context, self._admission, hooks, self._fetching.fetch
+        )
         self._interpreter = Interpreter(
-            run, self._admission, index, keeps_page=hooks.want_pages
+            context, self._admission, index, keeps_page=hooks.want_pages
         )
         self._lease_s = MAX_EXCHANGES * config.request_timeout_s + LEASE_MARGIN_S
         self._changed = Condition()

@@ -8,11 +8,11 @@ from crawler_app.crawl.host_state import HostStates
 from crawler_app.crawl.stats import Stats
 from crawler_app.frontier import Frontier
 
-__all__ = ["Run"]
+__all__ = ["RunContext"]
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class RunContext:
     """One run of a crawl.
 
     Attributes:

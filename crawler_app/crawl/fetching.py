@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 from crawler_app.archive.captures import Capture
 from crawler_app.archive.store import Archive
-from crawler_app.crawl.context import Run
+from crawler_app.crawl.context import RunContext
 from crawler_app.errors import ArchiveError
 from crawler_app.fetcher import Fetcher
 from crawler_app.models import Fetched
@@ -31,9 +31,14 @@ class Fetching:
     """
 
     def __init__(
-        self, run: Run, fetcher: Fetcher, archive: Archive | None, *, is_recrawl: bool
+        self,
+        context: RunContext,
+        fetcher: Fetcher,
+        archive: Archive | None,
+        *,
+        is_recrawl: bool,
     ) -> None:
-        self._run = run
+        self._context = context
         self._fetcher = fetcher
         self._archive = archive
         self._is_recrawl = is_recrawl
@@ -52,7 +57,7 @@ class Fetching:
         if fetched.status != 304:
             return fetched, Reason.OK
         try:
-            max_body_bytes = self._run.config.max_body_bytes
+            max_body_bytes = self._context.config.max_body_bytes
             archived = self._archive.read(capture, max_body_bytes)
         except ArchiveError as exc:
             logger.warning("fetching all of %s again: %s", url, exc)
@@ -69,15 +74,15 @@ class Fetching:
             FetchError: there was no usable response.
             ArchiveError: the archive cannot be written.
         """
-        run, host = self._run, host_of(url)
-        gap_s = run.hosts.gap_s(host)
+        context, host = self._context, host_of(url)
+        gap_s = context.hosts.gap_s(host)
         if gap_s:
-            run.frontier.hold_host(host, run.clock() + gap_s)
-        began_at = run.clock()
+            context.frontier.hold_host(host, context.clock() + gap_s)
+        began_at = context.clock()
         fetched: Fetched = yield self._fetcher.fetch(url, headers)
-        run.hosts.note_answer(host, fetched.took_s)
-        run.stats.add("fetched")
-        run.stats.add("bytes", len(fetched.body))
+        context.hosts.note_answer(host, fetched.took_s)
+        context.stats.add("fetched")
+        context.stats.add("bytes", len(fetched.body))
         if self._archive is not None:
             yield self._archive.write(fetched, began_at)
         return fetched

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator
 
 from crawler_app.crawl import ending
 from crawler_app.crawl.admission import Admission
-from crawler_app.crawl.context import Run
+from crawler_app.crawl.context import RunContext
 from crawler_app.crawl.ending import Ending, Finish, Respell
 from crawler_app.documents import html, sitemap
 from crawler_app.documents.anchors import anchors_of
@@ -47,15 +47,15 @@ class Interpreter:
 
     def __init__(
         self,
-        run: Run,
+        context: RunContext,
         admission: Admission,
         index: PageIndex | None,
         *,
         keeps_page: bool,
     ) -> None:
-        self._config = run.config
-        self._clock = run.clock
-        self._agent = product_token(run.config.user_agent)
+        self._config = context.config
+        self._clock = context.clock
+        self._agent = product_token(context.config.user_agent)
         self._admission = admission
         self._index = index
         self._keeps_page = keeps_page

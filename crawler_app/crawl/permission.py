@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from crawler_app.crawl import ending
 from crawler_app.crawl.admission import Admission
-from crawler_app.crawl.context import Run
+from crawler_app.crawl.context import RunContext
 from crawler_app.crawl.ending import Ending, PutBack
 from crawler_app.crawl.hooks import Hooks
 from crawler_app.errors import FetchError
@@ -34,15 +34,15 @@ class Permission:
 
     def __init__(
         self,
-        run: Run,
+        context: RunContext,
         admission: Admission,
         hooks: Hooks,
         fetch: Callable[[str], Subgenerator[Fetched]],
     ) -> None:
-        self._run = run
+        self._context = context
         self._admission = admission
         self._hooks = hooks
-        self._robots = _robots_cache(run, fetch) if run.config.robots else None
+        self._robots = _robots_cache(context, fetch) if context.config.robots else None
         # The hosts whose robots.txt was fetched in this run.
         self._asked_hosts: set[str] = set()
 
@@ -66,7 +66,7 @@ class Permission:
 
     def _is_exempt(self, claim: Claim) -> bool:
         """Return whether ``should_fetch`` is not consulted about a URL."""
-        return claim.is_sitemap or claim.url in self._run.config.seeds
+        return claim.is_sitemap or claim.url in self._context.config.seeds
 
     def _check_robots(
         self, claim: Claim, robots: RobotsCache
@@ -89,13 +89,13 @@ class Permission:
         return self._skip(Reason.ROBOTS)
 
     def _skip(self, reason: Reason) -> Ending:
-        self._run.stats.add(f"skipped/{reason}")
+        self._context.stats.add(f"skipped/{reason}")
         return ending.skipped(reason)
 
     def _apply(self, rules: Rules, claim: Claim) -> None:
         """Note the crawl delay of a robots.txt, and admit the sitemaps that it lists."""
-        self._run.hosts.note_crawl_delay(claim.host, rules.crawl_delay_s)
-        if not self._run.config.sitemaps:
+        self._context.hosts.note_crawl_delay(claim.host, rules.crawl_delay_s)
+        if not self._context.config.sitemaps:
             return
         found = [
             self._admission.admit(url, claim.url, is_sitemap=True)
@@ -103,7 +103,7 @@ class Permission:
         ]
         new = [candidate for candidate in found if candidate is not None]
         if new:  # only the first of the workers that waited for the rules finds any
-            self._run.frontier.add(new)
+            self._context.frontier.add(new)
 
     def _unreachable(self, rules: Rules, claim: Claim) -> Ending:
         """Return the ending of a URL whose host's robots.txt cannot be fetched.
@@ -119,7 +119,7 @@ class Permission:
                 "cannot fetch robots.txt of %s, so nothing is fetched from that host; next "
                 "try in %.0f s",
                 claim.host,
-                rules.retry_at - self._run.clock(),
+                rules.retry_at - self._context.clock(),
             )
             return PutBack(rules.retry_at)
         text = "requests for robots.txt are answered with errors, so nothing may be fetched"
@@ -127,9 +127,9 @@ class Permission:
 
 
 def _robots_cache(
-    run: Run, fetch: Callable[[str], Subgenerator[Fetched]]
+    context: RunContext, fetch: Callable[[str], Subgenerator[Fetched]]
 ) -> RobotsCache:
-    config = run.config
+    config = context.config
     return RobotsCache(
-        gen.coroutine(fetch), config.user_agent, config.retry_pause_s, run.clock
+        gen.coroutine(fetch), config.user_agent, config.retry_pause_s, context.clock
     )
