@@ -1,29 +1,30 @@
-"""The archive of a crawl: every exchange in WARC files, which every replay tool reads.
+"""The archive of a crawl: every exchange in WARC files, readable by any replay tool.
 
-What is where in the directory::
+The files in the directory::
 
-    archive-00001.warc.gz   and on: the exchanges as they were on the wire
-    archive.sqlite3         where in them which capture is, and what its head says
-    archive.cdxj            the same for replay tools, written when the crawl ends
+    archive-00001.warc.gz   and up: the exchanges as they were on the wire
+    archive.sqlite3         where each capture lies in them, and what its head says
+    archive.cdxj            the index for replay tools, written when the crawl ends
 
 From the event loop to the disk::
 
     store       the archive as a crawl uses it
-    writer      the thread; batches, back-pressure, errors
+    writer      the writer thread: batches, back-pressure, errors
     recorder    one exchange -> records and a row; revisits
     block       the HTTP message as it was on the wire                  pure
     record      WARC records                                            pure
-    members     gzip members, and reading what may be damaged
+    members     gzip members, and reading damaged files
     files       the numbered files
-    captures    the table
-    totals      how much there is
-    recovery    the table and the files made to agree, when it is opened
+    captures    the table of captures
+    totals      counts and sizes
+    recovery    makes the table agree with the files when the archive is opened
     replay      a capture -> Fetched
     surt, cdxj, wacz                                        for other tools
 
-Rule: what `flush` has returned for is in the files and in the table, even if the process
-is killed.  The frontier relies on it: it commits a URL as done only after that.
+Rule: once `flush` has returned, everything written before is in the files and in the
+table, even if the process is killed.  The frontier relies on it: it commits a URL as done
+only after that.
 
-Not warcio, which needs 0.14 ms to make the records of a page of 2.4 KB, deflating not
-counted; the tests read every record with it.
+Why not warcio: it needs 0.14 ms to make the records of a page of 2.4 KB, not counting
+compression.  The tests read every record with it.
 """

@@ -1,9 +1,9 @@
-r"""The block of a record: what was on the wire, as far as our client keeps it.
+r"""The block of a WARC record: the HTTP message as it was on the wire.
 
-Pure.  A block is the head unchanged, then the body before its content coding was undone.
-One thing is made anew: the client undoes the framing of a chunked body as it comes in, so
-where the head says "chunked", the body is written as *one* chunk and the last chunk.  The
-head stays true, and every reader undoes both.
+Pure.  A block is the unchanged head, then the body with its content coding.  Only the
+chunked framing is made anew: the client removes it on receipt, so where the head says
+"chunked", the body is written as *one* chunk and the last chunk.  The head stays true,
+and every reader undoes both.
 """
 
 import http.client
@@ -16,8 +16,8 @@ from crawler_app.models import Fetched
 
 __all__ = ["HeadFacts", "block_of", "facts_of", "split_block", "unframed"]
 
-# Readers differ in what a blank line is: warcio and pywb strip each line of whatever
-# Unicode calls a space.  Where each line has a visible character, they agree.
+# Readers disagree on what a blank line is: warcio and pywb strip every Unicode space from
+# each line.  They agree where each line has a visible character.
 _WHOLE_HEAD = re.compile(rb"HTTP/[^\n]*\n(?:[^!-~\n]*[!-~][^\n]*\n)*\r?\n")
 _BLANK_LINE = re.compile(rb"\n\r?\n")
 
@@ -31,10 +31,10 @@ _FIELD = re.compile(
 _LAST_CHUNK = b"0\r\n\r\n"
 _CHUNK_SIZE = re.compile(rb"([0-9a-f]{1,16})\r\n")
 
-# No body follows, whatever the head says (RFC 9112, 6.3).
+# Never followed by a body, whatever the head says (RFC 9112, 6.3).
 _BODILESS = (204, 304)
 
-# True of what came over the wire only, or said by Tornado's clients alone.
+# True only of the message on the wire, or added by Tornado's clients.
 _DROPPED_FIELDS = frozenset(
     {
         "content-encoding",
@@ -47,10 +47,10 @@ _DROPPED_FIELDS = frozenset(
 
 @dataclass(slots=True, frozen=True)
 class HeadFacts:
-    """What a head says that the archive needs to know; empty where it says nothing.
+    """The fields of a head that the archive needs; empty if missing.
 
     Attributes:
-        mime: Without parameters, in small letters.
+        mime: Without parameters, in lower case.
     """
 
     status: int
@@ -67,19 +67,19 @@ class HeadFacts:
 
 
 def facts_of(head: bytes) -> HeadFacts:
-    r"""Read what is needed of a head; of several fields of one name, the first.
+    r"""Parse a head; if a field is repeated, the first one counts.
 
-    But all of Content-Encoding, which is a list: one coding within the other.
+    Content-Encoding is a list (one coding within another), so repeats are joined.
 
     Raises:
-        ArchiveError: it is no head of a response.
+        ArchiveError: it is not the head of a response.
 
     >>> facts_of(b"HTTP/1.1 200 OK\r\nContent-Type: Text/HTML; charset=utf-8\r\n\r\n").mime
     'text/html'
     """
     status = _STATUS.match(head)
     if status is None:
-        raise ArchiveError(f"{head[:40]!r} does not begin a response")
+        raise ArchiveError(f"{head[:40]!r} is not the start of a response")
     value_by_name: dict[bytes, str] = {}
     for name, value in _FIELD.findall(head):
         name, text = name.lower(), value.decode("latin-1").rstrip()
@@ -97,7 +97,7 @@ def facts_of(head: bytes) -> HeadFacts:
 
 
 def _mime_of(content_type: str) -> str:
-    # Up to white space too: it must not end a field in an index.
+    # Cut at white space too: it would end a field in an index.
     words = content_type.partition(";")[0].split()
     return words[0].lower() if words else ""
 
@@ -105,8 +105,8 @@ def _mime_of(content_type: str) -> str:
 def block_of(fetched: Fetched) -> tuple[bytes, bytes, HeadFacts]:
     r"""Return the head and the payload of a response, and what the head says.
 
-    Of a client that does not tell what came, a head is made of what it does tell, and
-    the body is the decoded one.
+    If the client did not keep the head as it came, a head is made from what it did keep,
+    and the payload is the decoded body.
 
     >>> block_of(Fetched("http://a.test/", 404, {"Server": "x"}, b"no", 0.1))[:2]
     (b'HTTP/1.1 404 Not Found\r\nServer: x\r\nContent-Length: 2\r\n\r\n', b'no')
@@ -119,7 +119,7 @@ def block_of(fetched: Fetched) -> tuple[bytes, bytes, HeadFacts]:
 
 
 def _is_whole_head(head: bytes) -> bool:
-    """Return whether every reader finds its end where it is."""
+    """Return whether every reader finds the end of the head in the same place."""
     return bool(_STATUS.match(head) and _WHOLE_HEAD.fullmatch(head))
 
 
@@ -135,7 +135,7 @@ def _made_head(fetched: Fetched) -> bytes:
 
 
 def _fields_of(fetched: Fetched) -> Iterable[tuple[str, str]]:
-    # Tornado's keep several fields of one name apart.
+    # Tornado's HTTPHeaders keep repeated fields apart.
     get_all = getattr(fetched.headers, "get_all", fetched.headers.items)
     fields: Iterable[tuple[str, str]] = get_all()
     return fields
@@ -148,10 +148,10 @@ def _framed(body: bytes) -> bytes:
 
 
 def unframed(payload: bytes) -> bytes:
-    r"""Undo the framing of a payload that `block_of` has put in a chunk.
+    r"""Undo the chunked framing that `block_of` wrote.
 
     Raises:
-        ArchiveError: it is another's.
+        ArchiveError: the framing is not as `block_of` writes it.
 
     >>> unframed(b"5\r\nhello\r\n0\r\n\r\n")
     b'hello'
@@ -170,7 +170,7 @@ def split_block(block: bytes) -> tuple[bytes, bytes]:
     """Return the head and the payload of a block.
 
     Raises:
-        ArchiveError: the head has no end.
+        ArchiveError: no blank line ends the head.
     """
     end = _BLANK_LINE.search(block)
     if end is None:

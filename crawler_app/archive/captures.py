@@ -1,7 +1,7 @@
-"""The table of captures: what was captured when, and where it lies in which file.
+"""The table of captures: what was captured, when, and where it lies in the files.
 
-It can be made anew from the files (`crawler_app.archive.recovery`); so what it holds is
-what a record tells, and nothing besides.
+It can be rebuilt from the files (`crawler_app.archive.recovery`), so it holds nothing
+that a record does not say.
 """
 
 import contextlib
@@ -29,8 +29,8 @@ __all__ = [
 SCHEMA_VERSION = 1
 
 # Pages (4 KB) in the write-ahead log before a checkpoint; SQLite's default is 1000.  The
-# keys come in no order, so each commit touches many pages, and a checkpoint of a long log
-# writes each but once: of 300 000 captures the last take 35 us rather than 60.
+# keys come in random order, so each commit touches many pages, and a checkpoint of a long
+# log writes each only once: of 300 000 captures the last take 35 us instead of 60.
 LOG_PAGES = 8000
 
 TABLES = """
@@ -49,7 +49,7 @@ CREATE TABLE capture (
     length INTEGER NOT NULL,
     record_id BLOB NOT NULL,
     refers_to INTEGER REFERENCES capture,
-    payload_key BLOB                   -- of a response that a revisit may stand for
+    payload_key BLOB                   -- of a response that a revisit may refer to
 );
 CREATE INDEX capture_url ON capture (url);
 CREATE INDEX capture_place ON capture (file, offset);
@@ -77,7 +77,7 @@ INSERT INTO capture ({COLUMNS}, payload_key) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?
 """
 SELECT = f"SELECT {COLUMNS}, id FROM capture"
 
-# With a body that can be read.
+# Captures whose body can be read.
 USABLE = """
 status = 200 AND (kind = 'response' OR kind = 'revisit' AND refers_to IS NOT NULL)
 """
@@ -85,21 +85,21 @@ status = 200 AND (kind = 'response' OR kind = 'revisit' AND refers_to IS NOT NUL
 
 @dataclass(slots=True, frozen=True)
 class Capture:
-    """One response that was captured.
+    """One captured response.
 
     Attributes:
-        at: When the exchange began, in whole seconds of the epoch.
+        at: When the exchange began, in whole seconds since the epoch.
         kind: RESPONSE; REVISIT, if the same payload had been captured before;
             NOT_MODIFIED, if the server said that it has not changed.
-        mime: Without parameters; empty if it is not known.
-        digest: SHA-1 of the payload, as WARC writes it; of the one referred to, if it
-            has none itself.
-        etag: The header as it came; empty if there was none.
-        last_modified: Likewise.
+        mime: Without parameters; empty if unknown.
+        digest: SHA-1 of the payload, as WARC writes it; if it has no payload of its own,
+            that of the capture it refers to.
+        etag: The header as received; empty if there was none.
+        last_modified: The header as received; empty if there was none.
         file: The number in the name of its file.
-        length: Of the compressed record, in bytes.
+        length: Size of the compressed record in bytes.
         refers_to: Id of the capture whose payload it shares.
-        id: Of the row; 0 if it is in none yet.
+        id: Id of the row; 0 if not in the table yet.
     """
 
     url: str
@@ -119,32 +119,32 @@ class Capture:
 
 
 def database_path(directory: Path) -> Path:
-    """Return where the table of a directory is."""
+    """Return the path of the table of an archive directory."""
     return directory / "archive.sqlite3"
 
 
 class Captures:
-    """The table, in one SQLite file; transactions are begun here and ended by `commit`.
+    """The table, in one SQLite file; changes begin a transaction, which `commit` ends.
 
     Args:
-        read_only: Only look, also while another process writes.
+        read_only: Open for reading only; another process may be writing.
 
     Raises:
-        ConfigError: the file is a table of another version, or of another program.
-        sqlite3.Error: it is no database, or cannot be opened.
+        ConfigError: the table is of another version, or of another program.
+        sqlite3.Error: it is not a database, or cannot be opened.
     """
 
     def __init__(self, directory: Path, *, read_only: bool = False) -> None:
-        # It is opened by one thread and used by another, never by both at once.
+        # Opened by one thread and used by another, never by both at once.
         self._db = database.connect(
             database_path(directory), SCHEMA, read_only=read_only, any_thread=True
         )
 
     def add(self, capture: Capture, payload_key: bytes | None) -> None:
-        """Enter a capture.
+        """Insert a capture.
 
         Args:
-            payload_key: By which `with_payload` finds it.
+            payload_key: The key by which `with_payload` finds it.
         """
         if not self._db.in_transaction:
             self._db.execute("BEGIN")
@@ -169,21 +169,21 @@ class Captures:
         )
 
     def commit(self) -> None:
-        """Keep what was entered or dropped since the last time."""
+        """Commit the changes since the last commit."""
         if self._db.in_transaction:
             self._db.execute("COMMIT")
 
     def rollback(self) -> None:
-        """Forget it."""
+        """Undo the changes since the last commit."""
         if self._db.in_transaction:
             self._db.execute("ROLLBACK")
 
     def get(self, capture_id: int) -> Capture | None:
-        """Return the capture of an id."""
+        """Return the capture with an id."""
         return self._one("id = ?", capture_id)
 
     def with_payload(self, payload_key: bytes) -> Capture | None:
-        """Return the response of a payload."""
+        """Return the first response with a payload."""
         return self._one("payload_key = ? ORDER BY id", payload_key)
 
     def with_record(self, url: str, record_id: bytes) -> Capture | None:
@@ -195,7 +195,7 @@ class Captures:
         return self._one(f"url = ? AND {USABLE} ORDER BY at DESC, id DESC", url)
 
     def from_end_of(self, file: int) -> Iterator[Capture]:
-        """Return the captures of a file, the last one first."""
+        """Return the captures of a file, last one first."""
         rows = self._db.execute(
             f"{SELECT} WHERE file = ? ORDER BY offset DESC", (file,)
         )
@@ -206,16 +206,16 @@ class Captures:
         return None if row is None else Capture(*row)
 
     def drop_files_except(self, numbers: Iterable[int]) -> int:
-        """Drop the captures of all files but these; return how many.
+        """Delete the captures of all files but these; return how many.
 
-        Revisits of theirs stay, without a body.
+        Revisits that refer to them stay, without a body.
         """
         return self._drop(f"file NOT IN ({','.join(map(str, numbers))})")
 
     def drop_from(self, file: int, offset: int) -> int:
-        """Drop the captures of a file from an offset on; return how many.
+        """Delete the captures of a file from an offset on; return how many.
 
-        Revisits of theirs stay, without a body.
+        Revisits that refer to them stay, without a body.
         """
         return self._drop("file = ? AND offset >= ?", file, offset)
 
@@ -231,7 +231,7 @@ class Captures:
         return dropped.rowcount
 
     def hold(self) -> None:
-        """Show what there is at this moment, whatever others write from now on."""
+        """Start a read transaction: what others write from now on is not seen."""
         self._db.execute("BEGIN")
         self._db.execute("SELECT 1 FROM capture LIMIT 1").fetchone()
 
@@ -244,21 +244,21 @@ class Captures:
         )
 
     def in_order(self) -> Iterator[Capture]:
-        """Return all captures, the earliest first."""
+        """Return all captures, earliest first."""
         for row in self._db.execute(f"{SELECT} ORDER BY id"):
             yield Capture(*row)
 
     def by_surt(self) -> Iterator[tuple[str, Capture]]:
-        """Return the sort key of each capture's URL and the capture, in their order.
+        """Return each capture with the SURT key of its URL, sorted by key.
 
-        Of one key there may be several URLs: https and www. are not in it.
+        Several URLs may share a key: it leaves out the scheme and ``www.``.
         """
         errors: list[BaseException] = []
 
         def key_of(url: str) -> str:
             try:
                 return surt(url)
-            except BaseException as exc:  # Ctrl-C, of which SQLite makes an error
+            except BaseException as exc:  # e.g. Ctrl-C, which SQLite hides
                 errors.append(exc)
                 raise
 
@@ -281,13 +281,13 @@ class Captures:
         return captures, revisits
 
     def close(self) -> None:
-        """Let go of the file; what was not committed is forgotten."""
+        """Close the file; uncommitted changes are lost."""
         self._db.close()
 
 
 @contextlib.contextmanager
 def disk_errors(directory: Path) -> Iterator[None]:
-    """Turn what the disk and SQLite raise into ArchiveError."""
+    """Turn errors of the disk and of SQLite into ArchiveError."""
     try:
         with table_errors(directory):
             yield
@@ -297,13 +297,13 @@ def disk_errors(directory: Path) -> Iterator[None]:
 
 @contextlib.contextmanager
 def table_errors(directory: Path) -> Iterator[None]:
-    """Turn what SQLite raises into ArchiveError."""
+    """Turn errors of SQLite into ArchiveError."""
     try:
         yield
     except sqlite3.OperationalError as exc:
         raise ArchiveError(f"{database_path(directory)}: {exc}") from exc
     except sqlite3.Error as exc:
         raise ArchiveError(
-            f"{database_path(directory)}: {exc}; delete it, and it will be made anew "
+            f"{database_path(directory)}: {exc}; delete it, and it will be rebuilt "
             "from the files of the archive"
         ) from exc

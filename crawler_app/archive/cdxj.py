@@ -1,10 +1,10 @@
 """CDXJ: the index by which replay tools find a capture in the files.
 
-A line is the sort key of the URL, the time in 14 digits, and JSON whose values are all
+A line is the SURT key of the URL, the time in 14 digits, and JSON whose values are all
 strings, as pywb and cdxj-indexer write it.
 
-Answers that nothing was modified are left out: asked for their date, pywb 2.10 gives the
-browser just that answer, and so an empty page.  Without them it finds the capture before,
+"Not modified" answers (304) are left out: for their date, pywb 2.10 would send the
+browser the 304 itself, and so an empty page.  Without them it finds the capture before,
 which is the page as it was at that date.
 """
 
@@ -18,12 +18,12 @@ from crawler_app.archive.record import digits_of
 
 __all__ = ["index_lines", "is_current", "write_cdxj"]
 
-# In place of the MIME type of a revisit, which has no payload.
+# Stands for the MIME type of a revisit, which has no payload.
 REVISIT_MIME = "warc/revisit"
 
 
 def index_lines(captures: Captures) -> Iterator[str]:
-    """Return the line of each capture, with its end, in the order of an index."""
+    """Return the line of each capture, newline included, in the order of an index."""
     for key, capture in captures.by_surt():
         if capture.kind != NOT_MODIFIED:
             yield _line_of(key, capture)
@@ -45,7 +45,7 @@ def _line_of(key: str, capture: Capture) -> str:
 
 
 def is_current(directory: Path) -> bool:
-    """Return whether the index was written after all files of the archive."""
+    """Return whether the index is newer than all files of the archive."""
     try:
         written_at = _index_path(directory).stat().st_mtime_ns
     except FileNotFoundError:
@@ -54,7 +54,7 @@ def is_current(directory: Path) -> bool:
 
 
 def write_cdxj(directory: Path, captures: Captures) -> None:
-    """Write the index of an archive, whole or not at all.
+    """Write the index of an archive; if that fails, the old one stays.
 
     Raises:
         OSError, sqlite3.Error: the disk has failed.

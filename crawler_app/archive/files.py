@@ -1,6 +1,6 @@
-"""The files of an archive: ``archive-00001.warc.gz`` and on, written one after the other.
+"""The files of an archive: ``archive-00001.warc.gz`` and up, filled one after the other.
 
-Rule: a file holds whole members only.  What could not be written whole is cut off again.
+Rule: a file holds only complete members.  One that was written in part is cut off again.
 """
 
 import os
@@ -12,8 +12,8 @@ from crawler_app.archive.record import new_record_id, warcinfo_record
 
 __all__ = ["Files", "file_name", "file_number", "file_path", "paths_of"]
 
-# So much is gathered before it is written: a write costs some 10 us, whatever its size.
-GATHERED_BYTES = 256 * 1024
+# Buffered before a write, which costs some 10 us whatever its size.
+BUFFER_BYTES = 256 * 1024
 
 
 def file_name(number: int) -> str:
@@ -26,12 +26,12 @@ def file_name(number: int) -> str:
 
 
 def file_path(directory: Path, number: int) -> Path:
-    """Return where a file is."""
+    """Return the path of a file."""
     return directory / file_name(number)
 
 
 def file_number(path: Path) -> int | None:
-    """Undo `file_name`; None if the archive gives no such name.
+    """Return the number in a file's name; None if it is not a name of `file_name`.
 
     >>> file_number(Path("archive-00012.warc.gz")), file_number(Path("other.warc.gz"))
     (12, None)
@@ -54,15 +54,15 @@ def paths_of(directory: Path) -> list[Path]:
 class Files:
     """Appends members to the last file, and begins another when that is full.
 
-    Errors are OSError; `undo` is to follow.
+    Errors are OSError; call `undo` after one.
 
     Args:
-        info: What each file tells of how it came about.
-        max_bytes: A file that has reached it is full.
+        info: The fields of each file's warcinfo record.
+        max_bytes: A file of this size is full.
 
     Attributes:
-        number: Of the file that is written; 0 if there is none.
-        warcinfo_id: Record id of its description.
+        number: Number of the current file; 0 if there is none.
+        warcinfo_id: Id of the current warcinfo record.
     """
 
     def __init__(
@@ -84,7 +84,7 @@ class Files:
         return self._written_bytes + self._gathered_bytes
 
     def begin(self, at: int) -> None:
-        """Make sure that there is room for the records of one exchange, in one file."""
+        """Open a file with room for one exchange; its records share a file."""
         if self._fd is not None and self._end < self._max_bytes:
             return
         if self._fd is None:
@@ -103,23 +103,23 @@ class Files:
         self.number = number
 
     def _describe(self, at: int) -> None:
-        """Tell by what the records to come are made; in each file, and in each run."""
+        """Write a warcinfo record: one for each file and each run."""
         self.warcinfo_id = new_record_id()
         name = file_name(self.number)
         record = warcinfo_record(self.warcinfo_id, at, name, self._info)
         self.append(compress(record))
 
     def append(self, member: bytes) -> int:
-        """Add a member; return its offset."""
+        """Append a member; return its offset."""
         offset = self._end
         self._gathered.append(member)
         self._gathered_bytes += len(member)
-        if self._gathered_bytes >= GATHERED_BYTES:
+        if self._gathered_bytes >= BUFFER_BYTES:
             self.write_out()
         return offset
 
     def write_out(self) -> None:
-        """Hand all that was added to the operating system."""
+        """Write the buffered members to the operating system."""
         if self._fd is None or not self._gathered:
             return
         data = memoryview(b"".join(self._gathered))
@@ -129,7 +129,7 @@ class Files:
         self._forget_gathered()
 
     def undo(self) -> None:
-        """Cut off what was not written whole, and forget what was gathered."""
+        """Cut off an incomplete write, and discard the buffered members."""
         self._forget_gathered()
         if self._fd is not None:
             os.ftruncate(self._fd, self._written_bytes)
@@ -139,7 +139,7 @@ class Files:
         self._gathered_bytes = 0
 
     def close(self) -> None:
-        """Let go of the file; what was not written out is forgotten."""
+        """Close the file; buffered members are discarded."""
         self._forget_gathered()
         self._close_file()
 

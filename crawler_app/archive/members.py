@@ -1,7 +1,7 @@
-"""The members of a file: each record is compressed by itself, so it can be read alone.
+"""Gzip members: each record is compressed by itself, so it can be read alone.
 
-Rule: nobody trusts the file.  The process may have died in the middle of a member, and a
-disk may have lost what lies before another.
+Rule: a file is not trusted.  The process may have died in the middle of a member, and the
+disk may have lost some of the bytes before another.
 
 Source: RFC 1952 (gzip).
 """
@@ -17,12 +17,13 @@ from crawler_app.errors import ArchiveError
 
 __all__ = ["Member", "compress", "is_compressed", "members", "read_member"]
 
-# Of a page of 95 KB, level 6 saves 3 % more for 32 % more time, and level 4 a fifth of
-# the time for 6 % more bytes; of one of 2.4 KB they are all alike.
+# For a page of 95 KB, level 6 makes 3 % fewer bytes in 32 % more time, and level 4 takes
+# a fifth less time for 6 % more bytes; for a page of 2.4 KB they are all alike.
 LEVEL = 5
 
-# What does not get smaller is stored: 13 KB of gzip in 4 us in place of 140.  The WARC
-# fields are stored with it, some 400 bytes more: worth it from a tenth of that on.
+# A payload that is already compressed is stored: 13 KB of gzip take 4 us instead of 140.
+# The WARC fields are then stored too, some 400 bytes more; from 4 KB of payload on, that
+# is less than a tenth.
 MIN_STORED_BYTES = 4096
 _COMPRESSED_TYPES = ("image/", "audio/", "video/", "font/")
 _COMPRESSED_MIMES = frozenset(
@@ -31,7 +32,7 @@ _COMPRESSED_MIMES = frozenset(
 )
 _UNCOMPRESSED_MIMES = frozenset(("image/svg+xml", "image/bmp", "image/x-icon"))
 
-# How each of our members begins: zlib writes neither a name nor a time.
+# The first bytes of each of our members: zlib writes neither a name nor a time.
 _MAGIC = b"\x1f\x8b\x08\x00\x00\x00\x00\x00"
 _GZIP = 16 + zlib.MAX_WBITS
 
@@ -48,7 +49,7 @@ class Member(NamedTuple):
 
 
 def is_compressed(facts: HeadFacts, payload_bytes: int) -> bool:
-    """Return whether to compress a payload again would be in vain."""
+    """Return whether a payload is already compressed, so that deflating it is useless."""
     if payload_bytes < MIN_STORED_BYTES:
         return False
     mime = facts.mime
@@ -61,10 +62,10 @@ def compress(record: bytes, *, is_stored: bool = False) -> bytes:
     """Return a record as a gzip member.
 
     Args:
-        is_stored: Not to be made smaller.
+        is_stored: Do not deflate it.
     """
-    # A compressor clears its tables first, which for a request takes twice as long as
-    # the rest: so they are no larger than the record needs.
+    # A compressor first clears its tables, which for a request takes twice as long as
+    # everything else; so they are only as large as the record needs.
     wbits = min(max((len(record) + 262).bit_length(), 10), zlib.MAX_WBITS)
     mem_level = min(wbits - 5, 8)
     compressor = zlib.compressobj(
@@ -77,7 +78,7 @@ def read_member(file: BinaryIO, offset: int) -> Member:
     """Read the member that begins at an offset; the whole record is held in memory.
 
     Raises:
-        ArchiveError: none begins there, or it is damaged, or cut off.
+        ArchiveError: no member begins there, or it is damaged or truncated.
     """
     file.seek(offset)
     decompressor = zlib.decompressobj(_GZIP)
@@ -87,24 +88,24 @@ def read_member(file: BinaryIO, offset: int) -> Member:
         while not decompressor.eof:
             data = file.read(PIECE_BYTES)
             if not data:
-                raise ArchiveError("it is cut off")
+                raise ArchiveError("it is truncated")
             pieces.append(decompressor.decompress(data))
             length += len(data)
         length -= len(decompressor.unused_data)
         return Member(offset, length, parse_record(b"".join(pieces)))
     except (zlib.error, ArchiveError) as exc:
-        raise ArchiveError(f"no whole record at byte {offset}: {exc}") from None
+        raise ArchiveError(f"no complete record at byte {offset}: {exc}") from None
 
 
 def members(path: Path, offset: int) -> Iterator[Member]:
-    """Return the members of a file from an offset on; what is damaged is left out."""
+    """Return the members of a file from an offset on; damaged parts are skipped."""
     with path.open("rb") as file:
         next_offset: int | None = offset
         while next_offset is not None:
             try:
                 member = read_member(file, next_offset)
             except ArchiveError:
-                # Hardly ever more than the end of the file, where a process has died.
+                # Nearly always at the end of the file, where a process was killed.
                 next_offset = _find_magic(file, next_offset + 1)
                 continue
             yield member
@@ -112,7 +113,7 @@ def members(path: Path, offset: int) -> Iterator[Member]:
 
 
 def _find_magic(file: BinaryIO, offset: int) -> int | None:
-    """Return where a member may begin, from an offset on."""
+    """Return the next offset at which a member may begin."""
     kept = b""
     file.seek(offset)
     while data := file.read(SEARCHED_BYTES):

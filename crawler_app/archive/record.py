@@ -1,6 +1,6 @@
 """WARC records: from values to bytes and back.
 
-Pure: the time and the identity of a record are arguments.
+Pure: the time and the id of a record are arguments.
 
 Source: ISO 28500:2017 (WARC 1.1).
 """
@@ -41,11 +41,11 @@ class Stamp(NamedTuple):
     """What the records of one exchange have in common.
 
     Attributes:
-        at: When the exchange began, in whole seconds of the epoch.  Fractions are
-            allowed in WARC 1.1, but an index has none, and a revisit is resolved by
-            looking its date up there.
-        warcinfo_id: Of the file's description; 16 bytes, as of `new_record_id`.
-        peer: An IP address; may be empty.
+        at: When the exchange began, in whole seconds since the epoch.  WARC 1.1 allows
+            fractions, but an index has none, and a revisit is resolved by looking up its
+            date there.
+        warcinfo_id: Id of the warcinfo record; 16 bytes, as from `new_record_id`.
+        peer: IP address of the server; may be empty.
     """
 
     url: str
@@ -55,11 +55,11 @@ class Stamp(NamedTuple):
 
 
 class Reference(NamedTuple):
-    """The record that a revisit stands for.
+    """The record that a revisit refers to.
 
     Attributes:
-        is_identical: Whether the same payload came again; else the server said that
-            nothing was modified.
+        is_identical: Whether the same payload was received again; if not, the server
+            answered "not modified".
     """
 
     record_id: bytes
@@ -70,10 +70,10 @@ class Reference(NamedTuple):
 
 @dataclass(slots=True, frozen=True)
 class Record:
-    """A record that was read.
+    """A record read from a file.
 
     Attributes:
-        fields: By name in small letters.
+        fields: Value by name in lower case.
     """
 
     fields: Mapping[str, str]
@@ -86,12 +86,12 @@ class Record:
 
     @property
     def record_id(self) -> bytes:
-        """As of `new_record_id`."""
+        """The id, as from `new_record_id`."""
         return _id_of(self.fields.get("warc-record-id", ""))
 
     @property
     def refers_to(self) -> Reference | None:
-        """The record that this one stands for, if it is a revisit of ours.
+        """The record that this one refers to, if it is a revisit.
 
         Raises:
             ArchiveError: the fields that name it are damaged.
@@ -133,10 +133,10 @@ def _id_of(urn: str) -> bytes:
     try:
         return bytes.fromhex(digits)
     except ValueError:
-        raise ArchiveError(f"{urn!r} names no record of ours") from None
+        raise ArchiveError(f"{urn!r} is not a record id of this archive") from None
 
 
-# Most records are of the second of the one before.
+# Most records are of the same second as the one before.
 @functools.lru_cache(maxsize=64)
 def format_date(at: int) -> str:
     """Return a time as a WARC-Date.
@@ -148,7 +148,7 @@ def format_date(at: int) -> str:
 
 
 def digits_of(at: int) -> str:
-    """Return a time in 14 digits, as an index has it.
+    """Return a time in the 14 digits of an index.
 
     >>> digits_of(0)
     '19700101000000'
@@ -157,10 +157,10 @@ def digits_of(at: int) -> str:
 
 
 def parse_date(text: str) -> int:
-    """Return the time that a WARC-Date of ours tells.
+    """Parse a WARC-Date as `format_date` writes it.
 
     Raises:
-        ArchiveError: it is none.
+        ArchiveError: it is written differently.
 
     >>> parse_date("1970-01-01T00:01:00Z")
     60
@@ -168,11 +168,11 @@ def parse_date(text: str) -> int:
     try:
         return calendar.timegm(time.strptime(text, "%Y-%m-%dT%H:%M:%SZ"))
     except ValueError:
-        raise ArchiveError(f"{text!r} is no WARC-Date of ours") from None
+        raise ArchiveError(f"{text!r} is not a WARC-Date of this archive") from None
 
 
 def sha1_of(payload: bytes) -> str:
-    """Return the digest that archives compare payloads by.
+    """Return the payload digest of a WARC record: SHA-1 in base 32.
 
     >>> sha1_of(b"")
     '3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ'
@@ -187,7 +187,7 @@ def _sha256_of(block: bytes) -> str:
 def warcinfo_record(
     record_id: bytes, at: int, filename: str, info: Mapping[str, str]
 ) -> bytes:
-    """Return the record that tells by what and how the ones behind it were made."""
+    """Return the record that says how the records after it were made."""
     lines = [f"{name}: {' '.join(value.splitlines())}" for name, value in info.items()]
     block = "".join(f"{line}\r\n" for line in lines).encode()
     fields = (
@@ -211,9 +211,9 @@ def capture_record(
     """Return the record of a response, or of a revisit, which leaves the payload out.
 
     Args:
-        payload: As it is written, with the framing of a chunked body.
-        digest: Its `sha1_of`, so over that framing too: that is what warcio and pywb
-            verify.  The standard would have it without; nobody does.
+        payload: As written to the file, with the framing of a chunked body.
+        digest: Its `sha1_of`, framing included: that is what warcio and pywb verify.
+            The standard asks for the digest without framing; no tool does that.
     """
     fields = (
         f"WARC-Type: {'response' if refers_to is None else 'revisit'}\r\n"
@@ -252,7 +252,7 @@ def request_record(
     """Return the record of a request.
 
     Args:
-        concurrent_to: The record of its response.
+        concurrent_to: Id of the record of its response.
     """
     fields = (
         "WARC-Type: request\r\n"
@@ -273,10 +273,10 @@ def _record(fields: str, block: bytes) -> bytes:
 
 
 def parse_record(data: bytes) -> Record:
-    r"""Read one whole record that this module has written.
+    r"""Parse one complete record, as this module writes it.
 
     Raises:
-        ArchiveError: it is none.
+        ArchiveError: it is not such a record.
 
     >>> parse_record(warcinfo_record(bytes(16), 0, "a.warc.gz", {"software": "x"})).block
     b'software: x\r\n'
@@ -289,7 +289,9 @@ def parse_record(data: bytes) -> Record:
         fields[name.lower()] = value.strip()
     length = fields.get("content-length", "")
     if not (version.startswith("WARC/1.") and separator and length.isdecimal()):
-        raise ArchiveError(f"{data[:40]!r} is no WARC record")
+        raise ArchiveError(f"{data[:40]!r} is not a WARC record")
     if rest[int(length) :] != b"\r\n\r\n":
-        raise ArchiveError("a WARC record is not as long as it says")
+        raise ArchiveError(
+            "the length of a WARC record differs from its Content-Length"
+        )
     return Record(fields, rest[: int(length)])

@@ -1,4 +1,4 @@
-"""What becomes of a response: its records in a file, and a row in the table.
+"""Writes an exchange to the archive: its records to a file, and a row to the table.
 
 Rule: a row is committed only after its records were handed to the operating system.
 """
@@ -28,16 +28,16 @@ from crawler_app.models import Fetched
 
 __all__ = ["Recorder", "payload_key"]
 
-# The fields by which a revisit refers take 100 bytes, compressed; so does the text of a
-# payload of this size.
+# The fields by which a revisit refers to a capture take 100 bytes, compressed; so does a
+# text payload of this size.
 MIN_REVISITED_BYTES = 250
 
 
 def payload_key(payload: bytes) -> bytes | None:
-    """Return by what payloads are compared; None if it is better kept once more.
+    """Return the key by which payloads are compared; None if too small for a revisit.
 
-    Not SHA-1, which the records tell: two documents of one SHA-1 can be made (SHAttered,
-    2017), and the second would be lost.
+    Not the SHA-1 of the records: two documents with the same SHA-1 can be made
+    (SHAttered, 2017), and the second would be lost.
     """
     if len(payload) < MIN_REVISITED_BYTES:
         return None
@@ -47,7 +47,7 @@ def payload_key(payload: bytes) -> bytes | None:
 class Recorder:
     """Writes captures; used by one thread at a time.
 
-    Errors are OSError and sqlite3.Error; `undo` is to follow.
+    Errors are OSError and sqlite3.Error; call `undo` after one.
     """
 
     def __init__(self, files: Files, captures: Captures) -> None:
@@ -55,7 +55,7 @@ class Recorder:
         self._captures = captures
 
     def take(self, fetched: Fetched, began_at: float) -> None:
-        """Write the records of an exchange and enter its capture."""
+        """Write the records of an exchange and its capture."""
         at = int(began_at)
         self._files.begin(at)
         stamp = Stamp(fetched.url, at, self._files.warcinfo_id, fetched.peer)
@@ -93,7 +93,7 @@ class Recorder:
             digest,
             facts.etag,
             facts.last_modified,
-            # The number first: the member is appended to the file that it names.
+            # Read the number before `append` may begin another file.
             self._files.number,
             self._files.append(member),
             len(member),
@@ -105,7 +105,7 @@ class Recorder:
     def _original(
         self, url: str, facts: HeadFacts, key: bytes | None
     ) -> Capture | None:
-        """Return the response whose payload this one has again."""
+        """Return the earlier response that has the same payload."""
         if facts.status == 304:
             latest = self._captures.latest(url)
             if latest is None or latest.refers_to is None:
@@ -114,26 +114,26 @@ class Recorder:
         return None if key is None else self._captures.with_payload(key)
 
     def write_out(self) -> None:
-        """Hand all records to the operating system."""
+        """Write the buffered records to the operating system."""
         self._files.write_out()
 
     def commit(self) -> None:
-        """Keep all that was taken."""
+        """Write the buffered records and commit their rows."""
         self._files.write_out()
         self._captures.commit()
 
     def undo(self) -> None:
-        """After an error, leave whole records only.
+        """After an error, leave only complete records.
 
-        Those whose rows are lost are found again by the next one to open the archive.
+        Those whose rows are lost are recovered when the archive is opened again.
         """
         try:
             self._captures.rollback()
         except sqlite3.Error:
-            pass  # then it is undone when the file is opened again
+            pass  # SQLite rolls back when the file is opened again
         self._files.undo()
 
     def close(self) -> None:
-        """Let go of the files; what was not committed is forgotten."""
+        """Close the files; what was not committed is lost."""
         self._files.close()
         self._captures.close()

@@ -1,14 +1,15 @@
-"""What is done when an archive is opened: the table and the files are made to agree.
+"""Recovery: makes the table agree with the files when an archive is opened.
 
-The process may have died at any moment, and after a power loss anything may be missing
-that was written in the last half minute.  So, file by file:
+The process may have died at any moment, and a power loss may have taken anything that was
+written in the last half minute.  So, for each file:
 
-- a row that points behind the end of the file is dropped, and so are the last rows as
-  long as the record they point to is not whole;
-- whole records behind the last row are entered, so that nothing is lost;
-- what is behind the last whole record is cut off; damage before one is left alone.
+- rows that point past the end of the file are deleted, and so are the last rows until one
+  points to a complete record;
+- complete records after the last row are added to the table, so that nothing is lost;
+- the bytes after the last complete record are cut off; damage before it is left alone.
 
-Only what is behind the last row is read: a moment, unless the table was deleted.
+Only the part after the last row is read: that takes a moment, unless the table was
+deleted.
 """
 
 import contextlib
@@ -35,12 +36,12 @@ __all__ = ["recover", "whole_bytes"]
 
 logger = logging.getLogger(__name__)
 
-# A table that is made anew is kept in between.
+# Changes between two commits while the table is rebuilt.
 COMMITTED_CAPTURES = 1000
 
 
 def recover(directory: Path, captures: Captures) -> int:
-    """Make the table of captures agree with the files; return how many have changed.
+    """Make the table of captures agree with the files; return the number of changes.
 
     Raises:
         OSError, sqlite3.Error: the disk has failed.
@@ -61,7 +62,7 @@ def _recover_file(path: Path, captures: Captures) -> int:
     last = _last_whole(path, captures.from_end_of(number))
     changes += captures.drop_from(number, last.offset + 1 if last else 0)
     if changes:
-        logger.warning("%s: %d captures are not in it any more", path, changes)
+        logger.warning("%s: %d captures are missing from it", path, changes)
     end = last.offset + last.length if last else 0
     for member in members(path, end):
         end = member.offset + member.length
@@ -71,16 +72,20 @@ def _recover_file(path: Path, captures: Captures) -> int:
     if not end:
         path.unlink()
     elif end < size_bytes:
-        logger.warning("%s: the last %d bytes are no record", path, size_bytes - end)
+        logger.warning(
+            "%s: cut off the last %d bytes, which are not a record",
+            path,
+            size_bytes - end,
+        )
         os.truncate(path, end)
     return changes
 
 
 def _last_whole(path: Path, from_end: Iterator[Capture]) -> Capture | None:
-    """Return the last capture whose record is there."""
+    """Return the last capture whose record is complete."""
     with path.open("rb") as file:
         for capture in from_end:
-            # Anything may be there, even the record of a file that was put in its place.
+            # The offset may hold anything, even a record of a file put in its place.
             with contextlib.suppress(ArchiveError):
                 record = read_member(file, capture.offset).record
                 if record.record_id == capture.record_id:
@@ -89,14 +94,18 @@ def _last_whole(path: Path, from_end: Iterator[Capture]) -> Capture | None:
 
 
 def _enter(member: Member, number: int, captures: Captures) -> bool:
-    """Enter a record that the table does not know; return whether it is a capture."""
+    """Add a record to the table; return whether it is a capture."""
     record = member.record
     if record.kind not in ("response", "revisit"):
         return False
     try:
         capture, key = _capture_of(member, number, captures)
     except (ArchiveError, KeyError) as exc:
-        logger.warning("the record at byte %d is not ours: %s", member.offset, exc)
+        logger.warning(
+            "the record at byte %d was not written by this crawler: %s",
+            member.offset,
+            exc,
+        )
         return False
     captures.add(capture, key)
     return True
@@ -131,7 +140,11 @@ def _capture_of(
 
 
 def whole_bytes(path: Path, known_bytes: int) -> int:
-    """Return where the last whole record of a file ends, from a known end on."""
+    """Return where the last complete record of a file ends.
+
+    Args:
+        known_bytes: Known to be complete; reading starts after it.
+    """
     end = known_bytes
     for member in members(path, known_bytes):
         end = member.offset + member.length

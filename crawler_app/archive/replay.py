@@ -1,4 +1,4 @@
-"""An archived response, read again."""
+"""Reads an archived response back as `Fetched`."""
 
 import re
 from pathlib import Path
@@ -25,7 +25,7 @@ _FOLD = re.compile(r"\r?\n[ \t]+")
 def read_capture(
     directory: Path, captures: Captures, capture: Capture, max_body_bytes: int
 ) -> Fetched:
-    """Return what was captured; see `crawler_app.archive.Archive.read`."""
+    """Return a captured response; see `crawler_app.archive.Archive.read`."""
     member, request_head = _read_exchange(directory, capture)
     head, payload = split_block(member.record.block)
     payload_head = head
@@ -33,13 +33,13 @@ def read_capture(
         original = _read_record(directory, _original_of(captures, capture))
         original_head, payload = split_block(original.block)
         if capture.kind == NOT_MODIFIED:
-            payload_head = original_head  # its own is not about the payload
+            payload_head = original_head  # the head of a 304 does not describe it
     facts = facts_of(payload_head)
     encoded_body = unframed(payload) if facts.is_chunked else payload
     body = _decoded(encoded_body, facts.content_encoding, max_body_bytes)
     headers = _headers_of(head)
     if body is not None and (coding := headers.pop("Content-Encoding", None)):
-        headers["X-Consumed-Content-Encoding"] = coding  # as our clients mark it
+        headers["X-Consumed-Content-Encoding"] = coding  # as Tornado's clients do
     return Fetched(
         capture.url,
         capture.status,
@@ -59,20 +59,22 @@ def _original_of(captures: Captures, capture: Capture) -> Capture:
         original = captures.get(capture.refers_to)
     if original is None:
         raise ArchiveError(
-            f"the body of {capture.url} is that of an earlier capture, which is not in "
-            "the archive any more"
+            f"the body of {capture.url} was stored with an earlier capture, which is no "
+            "longer in the archive"
         )
     return original
 
 
 def _read_exchange(directory: Path, capture: Capture) -> tuple[Member, bytes]:
-    """Return the record of a capture, and the request that it answers or nothing."""
+    """Return the record of a capture, and the request; empty if it was not kept."""
     path = file_path(directory, capture.file)
     try:
         with path.open("rb") as file:
             member = read_member(file, capture.offset)
             if member.record.record_id != capture.record_id:
-                raise ArchiveError(f"the record at byte {capture.offset} is another")
+                raise ArchiveError(
+                    f"the record at byte {capture.offset} is not that of {capture.url}"
+                )
             return member, _request_head(file, member)
     except (OSError, ArchiveError) as exc:
         raise ArchiveError(f"{path}: {exc}") from None
@@ -86,7 +88,7 @@ def _request_head(file: BinaryIO, response: Member) -> bytes:
     try:
         record = read_member(file, response.offset + response.length).record
     except ArchiveError:
-        return b""  # it was the last one, and its request was not kept
+        return b""  # the last record, without a request
     answered_by = record.fields.get("warc-concurrent-to")
     return record.block if answered_by == urn_of(response.record.record_id) else b""
 
@@ -99,12 +101,12 @@ def _headers_of(head: bytes) -> HTTPHeaders:
         try:
             headers.add(name, value.strip(" \t"))
         except HTTPInputError:
-            continue  # no header; the blank line is none either
+            continue  # not a header, such as the blank line at the end
     return headers
 
 
 def _decoded(body: bytes, content_encoding: str, max_bytes: int) -> bytes | None:
-    """Return a body without its coding; None if it has none that we could undo."""
+    """Return the decoded body; None if it has no content coding that we support."""
     try:
         decoder = decoder_of(content_encoding, max_bytes)
         if decoder is None:

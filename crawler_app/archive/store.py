@@ -1,6 +1,6 @@
-"""The archive of one crawl: written to while it runs, and read from for unchanged pages.
+"""The archive of one crawl: written while it runs, and read for unchanged pages.
 
-What is where, and the way to the disk, is at the head of `crawler_app.archive`.
+`crawler_app.archive` describes the files and the way to the disk.
 """
 
 import contextlib
@@ -26,14 +26,14 @@ __all__ = ["Archive"]
 
 
 class Archive:
-    """The archive in a directory: the one that is there, or a new one.
+    """The archive in a directory; created if it does not exist.
 
-    To be opened by one process at a time, and used on one thread.
+    Open it in one process at a time, and use it in one thread.
 
     Args:
-        max_file_bytes: A file that has reached it is full.
-        info: What the files tell of how they came about: fields of a warcinfo record,
-            such as ``software``, ``operator``, ``robots``.
+        max_file_bytes: A file of this size is full.
+        info: Fields of the warcinfo records, such as ``software``, ``operator``,
+            ``robots``.
 
     Raises:
         ArchiveError: the directory cannot be written, or the table cannot be read.
@@ -53,7 +53,7 @@ class Archive:
             captures = Captures(self._directory)
             opened.callback(captures.close)
             self._is_recovered = bool(recover(self._directory, captures))
-            # Another connection, which sees only what is committed.
+            # A second connection, which sees only what is committed.
             self._captures = Captures(self._directory, read_only=True)
             opened.callback(self._captures.close)
             files = Files(self._directory, info or {}, max_file_bytes)
@@ -62,25 +62,25 @@ class Archive:
             opened.pop_all()
 
     def write(self, fetched: Fetched, began_at: float) -> "gen.Future[None]":
-        """Take an exchange, to be written soon.
+        """Queue an exchange for writing.
 
-        Returns a Future that is done at once, unless the disk is far behind; it is of
-        the running event loop.
+        Returns a Future of the running event loop, which is already done unless the disk
+        is far behind.
 
         Args:
-            began_at: When the exchange began, in seconds of the epoch.
+            began_at: When the exchange began, in seconds since the epoch.
 
         Raises:
-            ArchiveError: an earlier one could not be written.
+            ArchiveError: an earlier exchange could not be written.
         """
         self._check_open()
         return self._writer.write(fetched, began_at)
 
     def flush(self) -> None:
-        """Return when all that was taken is in the files and in the table.
+        """Wait until every queued exchange is in the files and in the table.
 
         Raises:
-            ArchiveError: it cannot be written.  Nothing more will be.
+            ArchiveError: writing has failed; nothing more will be written.
         """
         self._check_open()
         self._writer.flush()
@@ -88,7 +88,7 @@ class Archive:
     def latest(self, url: str) -> Capture | None:
         """Return the newest capture of a URL that has a body and status 200.
 
-        Only what was flushed is looked at.  Its ``etag`` and ``last_modified`` are for a
+        Only flushed captures are found.  Use ``etag`` and ``last_modified`` for a
         conditional request.
         """
         self._check_open()
@@ -96,12 +96,12 @@ class Archive:
             return self._captures.latest(url)
 
     def read(self, capture: Capture, max_body_bytes: int) -> Fetched:
-        """Return an archived response as it was fetched, but for the time that it took.
+        """Return an archived response as it was fetched, with a `took_s` of 0.
 
-        The body of a revisit is that of the capture which it refers to.
+        The body of a revisit is that of the capture it refers to.
 
         Args:
-            max_body_bytes: Of the body after decompression.
+            max_body_bytes: Maximum size of the body after decompression.
 
         Raises:
             ArchiveError: it is damaged or gone, or the body is larger.
@@ -113,10 +113,10 @@ class Archive:
             )
 
     def close(self) -> None:
-        """Write what was taken and the index, and let go of everything; twice is once.
+        """Write what is queued and the index, and close the files; may be called twice.
 
         Raises:
-            ArchiveError: something cannot be written.
+            ArchiveError: writing has failed.
         """
         if self._is_closed:
             return

@@ -1,7 +1,7 @@
-"""SURT: the sort-friendly key by which replay tools look a URL up.
+"""SURT: sort-friendly keys by which replay tools look up URLs.
 
-Pure.  It must be what they compute, or they find nothing; so it is bold where they are:
-``www.`` goes, and so do session ids and the case of the path.
+Pure.  The key must equal theirs, or they find nothing.  So it drops what they drop:
+``www.``, session ids and the case of the path.
 
 Source: the `surt` package of the Internet Archive, which pywb and cdxj-indexer use.
 """
@@ -18,7 +18,7 @@ __all__ = ["surt"]
 _WWW = re.compile(r"www\d*\.")
 _IP_NUMBERS = re.compile(r"\d+(\.\d+){0,3}", re.ASCII)
 
-# All that is printable in ASCII but "#" and "%".
+# Printable ASCII except "#" and "%".
 _KEPT = "!\"$&'()*+,-./:;<=>?@[\\]^_`{|}~"
 
 _PATH_SESSION_IDS = (
@@ -38,7 +38,7 @@ _QUERY_SESSION_IDS = tuple(
 
 
 def surt(url: str) -> str:
-    """Return the sort key of a canonical URL; what is none, as it is.
+    """Return the SURT key of a canonical URL; anything else is returned unchanged.
 
     >>> surt("https://www.Example.com:8443/A//b/?z=1&b=2")
     'com,example:8443)/a/b?b=2&z=1'
@@ -57,7 +57,7 @@ def surt(url: str) -> str:
 def _surt_host(host: str) -> str:
     host = host.replace("..", ".").strip(".")
     if _IP_NUMBERS.fullmatch(host):
-        with contextlib.suppress(OSError):  # a name after all
+        with contextlib.suppress(OSError):  # not an address after all
             host = socket.inet_ntoa(socket.inet_aton(host))
     if www := _WWW.match(host):
         host = host[www.end() :]
@@ -92,7 +92,7 @@ def _query_key(query: str) -> str:
 
 
 def _unescaped(text: str) -> bytes:
-    """Undo escapes, and escapes of escapes, until there are none."""
+    """Undo percent-escapes, also of escapes, until none is left."""
     before = text.encode()
     while (after := unquote_to_bytes(before)) != before:
         before = after

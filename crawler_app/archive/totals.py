@@ -1,4 +1,4 @@
-"""How much an archive holds, also while a crawl writes to it."""
+"""Counts and size of an archive, also while a crawl writes to it."""
 
 from pathlib import Path
 from typing import NamedTuple
@@ -10,11 +10,11 @@ __all__ = ["ArchiveSummary", "summary"]
 
 
 class ArchiveSummary(NamedTuple):
-    """How much an archive holds.
+    """Counts and size of an archive.
 
     Attributes:
-        revisits: Of the captures, those whose payload was there already.
-        size_bytes: Of all files together.
+        revisits: Captures whose payload had been archived before.
+        size_bytes: Total size of the WARC files.
     """
 
     captures: int
@@ -24,11 +24,11 @@ class ArchiveSummary(NamedTuple):
 
 
 def summary(directory: Path | str) -> ArchiveSummary:
-    """Return how much the archive in a directory holds, also while it is written to.
+    """Return the counts and the size of the archive in a directory.
 
     Raises:
-        ArchiveError: there is a table, but it cannot be read.
-        ConfigError: it is of another version, or of another program.
+        ArchiveError: the table exists but cannot be read.
+        ConfigError: the table is of another version, or of another program.
     """
     directory = Path(directory)
     sizes = [path.stat().st_size for path in paths_of(directory)]

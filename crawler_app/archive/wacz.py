@@ -1,8 +1,8 @@
 """WACZ: an archive, its index and its list of pages as one file that can be shared.
 
 The index is the compressed kind, ``index.cdx.gz`` with ``index.idx``: replayweb.page
-reads a plain one whole before it shows anything, but of this one the few blocks that it
-needs, over the network too; and py-wacz finds only this kind valid.
+reads a plain index completely before it shows anything, but of this one only the blocks
+it needs, also over the network; and py-wacz accepts no other kind.
 
 Source: https://specs.webrecorder.net/wacz/1.1.1/
 """
@@ -30,7 +30,7 @@ __all__ = ["write_wacz"]
 
 WACZ_VERSION = "1.1.1"
 
-# Lines of the index that are compressed together, as cdxj-indexer does.
+# Lines of the index per compressed block, as in cdxj-indexer.
 BLOCK_LINES = 300
 PIECE_BYTES = 1024 * 1024
 
@@ -44,21 +44,21 @@ def write_wacz(
     now: float | None = None,
     on_step: OnStep = no_step,
 ) -> None:
-    """Write all that an archive holds as one WACZ file, also while it is written to.
+    """Write an archive as one WACZ file, also while a crawl writes to the archive.
+
+    If it is interrupted, what has been written is not a valid zip file.
 
     Args:
-        file: Binary; a pipe will do.
-        software: What has made it, by name and version.
-        title_of: What to call the page of a URL; None if it has no title.
-        now: When; in seconds of the epoch.
-        on_step: Called now and then with what is done, how much of it, and of how much.
-
-    If it is broken off, what has been written is no zip file.
+        file: Binary; may be a pipe.
+        software: Name and version of the program that made it.
+        title_of: Returns the title of the page at a URL, or None.
+        now: Time of creation, seconds since the epoch.
+        on_step: Progress callback: the step's name, how much is done, and the total.
 
     Raises:
         ArchiveError: there is no archive, or its table cannot be read.
         ConfigError: its table is of another version, or of another program.
-        OSError: one of its files cannot be read, or the new one not be written.
+        OSError: a file of the archive cannot be read, or the new file not written.
     """
     directory = Path(directory)
     at = int(time.time() if now is None else now)
@@ -77,7 +77,7 @@ def write_wacz(
 
 @contextlib.contextmanager
 def _whole_or_broken(file: IO[bytes]) -> Iterator[zipfile.ZipFile]:
-    """Open a zip file; after an error it lacks its end, and no program takes it for whole.
+    """Open a zip file; after an error it lacks its end, so no program takes it for valid.
 
     `zipfile` itself would write the end in any case.
     """
@@ -86,26 +86,26 @@ def _whole_or_broken(file: IO[bytes]) -> Iterator[zipfile.ZipFile]:
         try:
             yield package
         except BaseException:
-            output.is_given_up = True
+            output.is_discarding = True
             raise
 
 
 class _Output:
-    """A file that takes nothing more once it is given up."""
+    """A file wrapper that can discard all further writes."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self._file = file
-        self.is_given_up = False
+        self.is_discarding = False
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._file, name)
 
     def write(self, data: bytes) -> int:
-        return len(data) if self.is_given_up else self._file.write(data)
+        return len(data) if self.is_discarding else self._file.write(data)
 
 
 class _Package:
-    """A zip file that knows what it holds, with the digest of each part."""
+    """A zip file that lists its parts, each with its digest."""
 
     def __init__(self, package: zipfile.ZipFile, at: int) -> None:
         self._package = package
@@ -123,8 +123,8 @@ class _Package:
         """Add a part.
 
         Args:
-            size_bytes: Roughly, of what may be large.
-            is_stored: Not compressed, so that a reader can go to any place in it.
+            size_bytes: Approximate size, for a part that may be large.
+            is_stored: Do not compress, so that a reader can seek in it.
         """
         part = zipfile.ZipInfo(path, time.gmtime(self._at)[:6])
         part.file_size = size_bytes
@@ -147,7 +147,7 @@ class _Package:
         )
 
     def describe(self, software: str) -> None:
-        """Add what tells of the other parts, and its digest."""
+        """Add the list of the other parts, and its digest."""
         about = {
             "profile": "data-package",
             "wacz_version": WACZ_VERSION,
@@ -166,7 +166,7 @@ def _add_archive(
     writer: _Package, directory: Path, captures: Captures, on_step: OnStep
 ) -> None:
     known_bytes_by_file = captures.end_by_file()
-    # Another process may be writing the last one: nothing of what is torn.
+    # Another process may be writing to the last file: leave out an incomplete record.
     bytes_by_path = {
         path: whole_bytes(path, known_bytes_by_file.get(file_number(path) or 0, 0))
         for path in paths_of(directory)
@@ -174,7 +174,7 @@ def _add_archive(
     total_bytes = sum(bytes_by_path.values())
     done_bytes = 0
 
-    def told(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    def with_progress(pieces: Iterable[bytes]) -> Iterator[bytes]:
         nonlocal done_bytes
         for piece in pieces:
             yield piece
@@ -184,7 +184,7 @@ def _add_archive(
     for path, size_bytes in bytes_by_path.items():
         writer.add(
             f"archive/{path.name}",
-            told(_pieces(path, size_bytes)),
+            with_progress(_pieces(path, size_bytes)),
             size_bytes=size_bytes,
             is_stored=True,
         )
@@ -219,7 +219,7 @@ def _add_index(writer: _Package, captures: Captures, on_step: OnStep) -> None:
 
 
 def _block_line(first_line: str, offset: int, block: bytes) -> bytes:
-    """Return what tells where a block is and with which line it begins."""
+    """Return the line of ``index.idx`` for a block: its first key, and where it is."""
     key, digits, _ = first_line.split(" ", 2)
     digest = f"sha256:{hashlib.sha256(block).hexdigest()}"
     place = json.dumps({"offset": offset, "length": len(block), "digest": digest})

@@ -1,7 +1,6 @@
-"""The thread that writes: the event loop hands it batches and hardly ever waits for it.
+"""The writer thread: the event loop hands it batches and hardly ever waits for it.
 
-To wake a thread costs 20-50 us, in which a whole page can be archived; so it is done for
-several pages at a time.
+Waking a thread takes 20-50 us, long enough to archive a page; so pages go in batches.
 """
 
 import asyncio
@@ -18,29 +17,29 @@ from gencoro import gen
 
 __all__ = ["Writer"]
 
-# Handed over at once; a flush hands over whatever there is.
+# A batch that reaches either is handed over; so is any batch on a flush.
 BATCH_PAGES = 16
 BATCH_BYTES = 512 * 1024
 
-# Not yet written: from here on, `write` has its caller wait for half of it to be gone.
+# Above this many unwritten bytes, the Future of `write` waits until half is written.
 MAX_WAITING_BYTES = 32 * 2**20
 
 Batch = list[tuple[Fetched, float]]
 
 
 class Writer:
-    """Runs a Recorder in a thread of its own, which ends with `close`."""
+    """Runs a Recorder in its own thread, which ends with `close`."""
 
     def __init__(self, recorder: Recorder) -> None:
         self._recorder = recorder
-        # A batch to be written; an event to be set when all before is on disk; None to
-        # end.
+        # A batch to write; an event to set when everything before it is on disk; None
+        # to end.
         self._tasks: queue.SimpleQueue[Batch | threading.Event | None]
         self._tasks = queue.SimpleQueue()
-        # Of the caller's thread alone.
+        # Used by the caller's thread only.
         self._batch: Batch = []
         self._batch_bytes = 0
-        # Of both.
+        # Used by both threads.
         self._lock = threading.Lock()
         self._waiting_bytes = 0
         self._waiters: list[gen.Future[None]] = []
@@ -49,7 +48,7 @@ class Writer:
         self._thread.start()
 
     def write(self, fetched: Fetched, began_at: float) -> "gen.Future[None]":
-        """Take a response; see `crawler_app.archive.Archive.write`."""
+        """Queue an exchange; see `crawler_app.archive.Archive.write`."""
         self._raise_error()
         size_bytes = _size_of(fetched)
         self._batch.append((fetched, began_at))
@@ -72,7 +71,7 @@ class Writer:
             self._tasks.put(batch)
 
     def flush(self) -> None:
-        """Wait until all is written; see `crawler_app.archive.Archive.flush`."""
+        """Wait until everything is written; see `crawler_app.archive.Archive.flush`."""
         self._hand_over()
         written = threading.Event()
         self._tasks.put(written)
@@ -80,10 +79,10 @@ class Writer:
         self._raise_error()
 
     def close(self) -> None:
-        """Write what is left, and end the thread.
+        """Write what is queued, and end the thread.
 
         Raises:
-            ArchiveError: it could not be written.
+            ArchiveError: writing has failed.
         """
         self._hand_over()
         self._tasks.put(None)
@@ -104,7 +103,7 @@ class Writer:
                 task.set()
             else:
                 self._write_batch(task)
-            # While it waits for the next one, it would keep the pages.
+            # Do not keep the pages in memory while waiting for the next task.
             del task
         self._attempt(self._recorder.commit)
 
@@ -115,12 +114,12 @@ class Writer:
         self._note_written(sum(_size_of(fetched) for fetched, _ in batch))
 
     def _attempt(self, step: Callable[..., None], *args: object) -> None:
-        """Do something, unless the disk has failed before: no file goes on with a hole."""
+        """Run a step, unless one has failed before: a file must not have a gap."""
         if self._error is not None:
             return
         try:
             step(*args)
-        except Exception as exc:  # OSError and sqlite3.Error; our own faults end it too
+        except Exception as exc:  # OSError, sqlite3.Error; and our own bugs
             self._error = exc
             with contextlib.suppress(OSError, sqlite3.Error):
                 self._recorder.undo()

@@ -74,7 +74,9 @@ def test_a_damaged_record_is_not_read(open_archive, exchange, now, tmp_path):
         file.seek(capture.offset + capture.length // 2)
         file.write(b"\0\0\0\0")
 
-    with pytest.raises(ArchiveError, match=r"archive-00001.*no whole record at byte"):
+    with pytest.raises(
+        ArchiveError, match=r"archive-00001.*no complete record at byte"
+    ):
         archive.read(capture, MAX_BODY_BYTES)
 
 

@@ -242,7 +242,7 @@ def test_a_revisit_of_what_is_gone_is_not_usable(
     assert archive.latest("http://a.test/1") is None
     assert archive.latest("http://a.test/2") is None
     (capture,) = archive._captures.in_order()
-    with pytest.raises(ArchiveError, match="not in the archive any more"):
+    with pytest.raises(ArchiveError, match="no longer in the archive"):
         archive.read(capture, 10**6)
 
 
