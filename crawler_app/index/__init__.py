@@ -1,9 +1,9 @@
-"""The full-text index of a crawl: which pages have these words, the best first.
+"""The full-text index of a crawl: finds pages by their words, best match first.
 
-Rule: a page is in the index as it was added last, or not at all; what was flushed
-survives ``kill -9``, and what was not has not happened.
+Rule: the index holds the last version of a page, or none of it.  What was flushed
+survives ``kill -9``; what was not flushed is lost as a whole.
 
-The crawl writes, in one process; others may search meanwhile (WAL).
+One process writes, the crawl; others may search at the same time (WAL).
 """
 
 import contextlib
@@ -20,23 +20,23 @@ from crawler_app.index.schema import open_database
 
 __all__ = ["MAX_TEXT_CHARS", "Hit", "PageIndex", "SearchResult", "Snippet"]
 
-# Of one page.  The longest articles of Wikipedia have half of it; what is longer is a log
-# or a dump, and as many take 50 ms to index (Chinese and Thai 200), in which the whole
+# Of one page.  The longest articles of Wikipedia have half of it; longer pages are logs
+# or dumps.  This much takes 50 ms to index (Chinese and Thai 200), during which the whole
 # crawl stands still.
 MAX_TEXT_CHARS = 500_000
 
-# Pages that are one heading from top to bottom would be kept twice.
+# A page that is one heading from top to bottom would be stored twice.
 MAX_HEADINGS_CHARS = 20_000
 
-# What an occurrence in the title and in a heading weighs against one in the text.
+# Weights of an occurrence in the title, in a heading, and in the text.
 WEIGHTS = "10.0, 4.0, 1.0"
 
-# Words around the hit, 64 at most; a character of Chinese is one.
+# Words around the hit, 64 at most; a Chinese character counts as one.
 SNIPPET_WORDS = 40
 
-# A page whose title is the query comes first, whatever the others repeat; next, one
-# occurrence of all words in the title beats any number in the text, unless the page is
-# very much longer.
+# A page whose title is the query comes first, however often others repeat the words;
+# next, one occurrence of all words in the title beats any number in the text, unless the
+# page is much longer.
 SELECT_BEST = f"""
 SELECT rowid, bm25(words, {WEIGHTS})
     * CASE WHEN rowid IN (SELECT rowid FROM words WHERE words MATCH :in_title)
@@ -47,7 +47,7 @@ ORDER BY rowid IN (SELECT rowid FROM words WHERE words MATCH :whole_title) DESC,
 LIMIT :limit OFFSET :offset
 """
 
-# One page at a time: a snippet reads the whole text, so only those shown get one.
+# One page at a time: making a snippet reads the whole text, so only shown hits get one.
 SELECT_HIT = """
 SELECT page.url, page.title, snippet(words, 2, :open, :close, '…', :words),
     snippet(words, 1, :open, :close, '…', :words)
@@ -57,11 +57,11 @@ WHERE words MATCH :expression AND words.rowid = :id
 
 
 class PageIndex:
-    """Keeps pages in one SQLite file, and finds them by their words.
+    """Stores pages in one SQLite file, and finds them by their words.
 
     Args:
-        path: The file; made if it does not exist.
-        read_only: Only search, also while another process writes.
+        path: The file; created if it does not exist.
+        read_only: Only search; another process may be writing.
 
     Raises:
         ConfigError: there is no index, or one of another version, or SQLite has no FTS5.
@@ -79,11 +79,11 @@ class PageIndex:
     def __init__(self, path: Path | str, *, read_only: bool = False) -> None:
         self._db = open_database(path, read_only=read_only)
         self._is_closed = False
-        # Why pages are lost that the next flush must not be taken to have written.
+        # Why pages were lost since the last flush; the next flush raises it.
         self._lost: SearchIndexError | None = None
 
     def __len__(self) -> int:
-        """Return how many pages there are.
+        """Return the number of pages.
 
         Raises:
             SearchIndexError: the file is damaged, or the disk has failed.
@@ -92,10 +92,10 @@ class PageIndex:
             return self._count("SELECT count(*) FROM page")
 
     def add(self, url: str, title: str, headings: str, text: str, now: float) -> None:
-        """Take in a page, in the place of what was known of its URL.
+        """Add a page, or replace the one at its URL.
 
         Raises:
-            SearchIndexError: it cannot be written; all since the last flush is lost.
+            SearchIndexError: writing failed; everything since the last flush is lost.
         """
         columns = (
             f"{stored(title)} {END}",
@@ -129,10 +129,10 @@ class PageIndex:
             )
 
     def remove(self, url: str) -> None:
-        """Forget a page; one that is not known is forgotten already.
+        """Remove a page, if it is in the index.
 
         Raises:
-            SearchIndexError: that cannot be written; all since the last flush is lost.
+            SearchIndexError: writing failed; everything since the last flush is lost.
         """
         with self._writing():
             self._begin()
@@ -142,10 +142,10 @@ class PageIndex:
                 self._db.execute("DELETE FROM page WHERE id = ?", old[:1])
 
     def retain(self, urls: Container[str]) -> None:
-        """Forget all pages but those of these URLs.
+        """Remove all pages except those at these URLs.
 
         Raises:
-            SearchIndexError: that cannot be written; all since the last flush is lost.
+            SearchIndexError: writing failed; everything since the last flush is lost.
         """
         known = [url for (url,) in self._db.execute("SELECT url FROM page").fetchall()]
         for url in known:
@@ -159,7 +159,7 @@ class PageIndex:
         return row
 
     def _forget_words(self, page: tuple[int, str, str, str]) -> None:
-        # FTS5 keeps no text, and has to be told what it indexed, to the letter.
+        # FTS5 does not store the text here, so it must be given exactly what it indexed.
         self._db.execute(
             "INSERT INTO words (words, rowid, title, headings, text)"
             " VALUES ('delete', ?, ?, ?, ?)",
@@ -168,20 +168,20 @@ class PageIndex:
 
     @contextlib.contextmanager
     def _writing(self) -> Iterator[None]:
-        """Do all of it, or lose all since the last flush.
+        """On an error, roll back to the last flush.
 
-        A page and its words are in two tables; half of the two would be found for ever.
+        A page and its words are in two tables, which must not disagree.
         """
         try:
             yield
         except BaseException as exc:
             self._roll_back()
-            # Also for a fault of ours: other pages are lost with this one.
+            # Also for our own bugs: other pages are lost with this one.
             text = exc if isinstance(exc, sqlite3.Error) else repr(exc)
             self._lost = SearchIndexError(
                 f"{text}; the pages since the last commit are not in the index"
             )
-            if not isinstance(exc, Exception):  # whoever interrupts us wants no other
+            if not isinstance(exc, Exception):  # KeyboardInterrupt must stay one
                 raise
             raise self._lost from exc
 
@@ -190,18 +190,18 @@ class PageIndex:
             self._db.execute("BEGIN IMMEDIATE")
 
     def _roll_back(self) -> None:
-        # SQLite itself ends the transaction after some errors, or cannot after others;
-        # then it does when the file is opened again.
+        # After some errors SQLite has ended the transaction already; after others it
+        # cannot roll back until the file is opened again.
         with contextlib.suppress(sqlite3.Error):
             if self._db.in_transaction:
                 self._db.execute("ROLLBACK")
 
     def flush(self) -> None:
-        """Commit what was added and removed.
+        """Commit the pages added and removed.
 
         Raises:
-            SearchIndexError: it cannot be written, or a part of it could not be, and
-                all since the last flush is lost.
+            SearchIndexError: writing failed, now or since the last flush; everything
+                since that flush is lost.
         """
         lost, self._lost = self._lost, None
         if lost is not None:
@@ -212,39 +212,39 @@ class PageIndex:
                 with self._writing():
                     self._db.execute("COMMIT")
         finally:
-            self._lost = None  # it is told by this very error
+            self._lost = None  # the error raised here reports it
 
     def close(self) -> None:
-        """Flush and close; a second time does nothing.
+        """Flush and close; may be called twice.
 
         Raises:
-            SearchIndexError: what was added cannot be written, and is lost.
+            SearchIndexError: writing failed; everything since the last flush is lost.
         """
         if self._is_closed:
             return
         self._is_closed = True
-        self._lost = None  # it has been told
+        self._lost = None  # already reported
         try:
             self.flush()
         finally:
             self._db.close()
 
     def search(self, query: str, limit: int = 10, offset: int = 0) -> SearchResult:
-        """Return the best pages, and how many there are.
+        """Return the best pages, and the total number of matches.
 
         Args:
-            query: As `crawler_app.index.query` describes.
-            offset: How many of the best to pass over.
+            query: In the query language of `crawler_app.index.query`.
+            offset: How many of the best pages to skip.
 
         Raises:
-            ConfigError: limit or offset means nothing.
-            SearchError: the query means nothing; the text says how to put it right.
+            ConfigError: limit is below 1, or offset below 0.
+            SearchError: the query is invalid; the text says how to correct it.
             SearchIndexError: the file is damaged, or the disk has failed.
         """
         if limit < 1 or offset < 0:
             raise ConfigError(
-                f"limit {limit} and offset {offset}: show one hit or more, and pass "
-                "over none or more"
+                f"limit {limit} and offset {offset}: the limit must be at least 1, "
+                "and the offset at least 0"
             )
         parsed = parse_query(query)
         with self._reading():
@@ -278,11 +278,11 @@ class PageIndex:
             ).fetchone()
             if hit is None:
                 raise SearchIndexError(
-                    f"the index cannot be read: it has words of a page {page_id}, which "
-                    "is not there; delete it, and crawl again"
+                    f"the index is damaged: it has words of page {page_id}, which does "
+                    "not exist; delete the index and crawl again"
                 )
             url, title, *texts = hit
-            # The beginning of the text, if the words are in neither.
+            # If the words are in neither, show the beginning of the text.
             snippets = [read_snippet(text) for text in texts]
             snippet = next((s for s in snippets if s.highlights), snippets[0])
             yield Hit(url, " ".join(shown(title).split()), snippet, -score)
@@ -298,14 +298,17 @@ class PageIndex:
         beginnings = [replace(term, is_prefix=True) for term in missing]
         longer = [f"{t.text}*" for t in beginnings if self._matches(t.expression())]
         if longer:
-            return f"some pages have words that begin so; try {' '.join(longer)}"
+            return f"some pages have words that begin like this; try {' '.join(longer)}"
         if missing and len(query.wanted) > 1:
-            return f"no page has {' or '.join(term.text for term in missing)}; leave it out"
+            return (
+                f"no page contains {' or '.join(term.text for term in missing)}; "
+                "leave it out"
+            )
         if missing:
             return ""
         if query.excluded:
-            return "there are pages, but all are left out; leave out fewer words"
-        return "each word is in some page, but none has all; put OR between them"
+            return "every match is excluded; exclude fewer words"
+        return "no page contains all of these words; put OR between them"
 
     def _matches(self, expression: str) -> int:
         return self._count("SELECT count(*) FROM words WHERE words MATCH ?", expression)
@@ -315,7 +318,7 @@ class PageIndex:
 
     @contextlib.contextmanager
     def _reading(self) -> Iterator[None]:
-        """See the file at one moment, so that the hits agree with their number."""
+        """Read in one transaction, so that the hits agree with their total."""
         is_ours = not self._db.in_transaction
         try:
             if is_ours:

@@ -1,4 +1,4 @@
-"""What a search returns.  Pure."""
+"""Search results: hits with snippets and highlights.  Pure."""
 
 import re
 from collections.abc import Iterator
@@ -19,14 +19,14 @@ class Snippet:
     """A part of a page's text.
 
     Attributes:
-        highlights: Where the words of the query are, from and to which character.
+        highlights: Start and end of each highlight, in characters of the text.
     """
 
     text: str
     highlights: list[tuple[int, int]] = field(default_factory=list)
 
     def pieces(self) -> Iterator[tuple[str, bool]]:
-        """Yield the text in pieces, and whether each is a word of the query.
+        """Yield the text in pieces, and whether each is highlighted.
 
         >>> list(Snippet("an event loop", [(3, 8)]).pieces())
         [('an ', False), ('event', True), (' loop', False)]
@@ -43,10 +43,10 @@ class Snippet:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A page that has what the query looks for.
+    """A page that matches a query.
 
     Attributes:
-        score: How good it is among the hits of this query; means nothing elsewhere.
+        score: Relevance; comparable only within the hits of one query.
     """
 
     url: str
@@ -57,12 +57,12 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
-    """What a query found.
+    """The result of a query.
 
     Attributes:
-        total: Pages that have what the query looks for.
-        offset: How many of them stand before those in ``hits``.
-        hint: What to do if there are none; else empty.
+        total: Number of pages that match.
+        offset: How many of them come before those in ``hits``.
+        hint: What to try if there are none; otherwise empty.
     """
 
     query: str
@@ -73,7 +73,7 @@ class SearchResult:
 
 
 def read_snippet(marked: str) -> Snippet:
-    """Read a piece of stored text, in which FTS5 has marked what it found.
+    """Return the snippet of a stored text in which FTS5 has marked the matches.
 
     >>> read_snippet("an  \x02event loop\x03 is")
     Snippet(text='an event loop is', highlights=[(3, 13)])
@@ -98,7 +98,7 @@ def _one_line(piece: str, before: str) -> str:
 
 
 def _cut(text: str, highlights: list[tuple[int, int]]) -> Snippet:
-    """Leave what is around the first highlight, if it is too much for a reader."""
+    """Shorten a text to what is around its first highlight."""
     start = 0
     if len(text) > MAX_SNIPPET_CHARS and highlights:
         start = max(0, highlights[0][0] - MAX_SNIPPET_CHARS // 4)

@@ -1,15 +1,15 @@
-"""The query language, and what it means to SQLite's FTS5.
+"""The query language, and its translation to SQLite's FTS5.
 
     generator coroutine       both words
     "event loop"              the phrase
-    corout*                   words that begin so
+    corout*                   words that begin with corout
     sleep OR wait             one or both; binds closer than the space
     -tornado, NOT tornado     pages without the word
     title:faq                 in one column: title, headings or text
 
 Punctuation in a word splits it, in pages too: ``os.path`` is the phrase of ``os`` and
-``path``.  FTS5 has a language of its own, in which punctuation is an error: it only ever
-sees what is written here, each word in quotes.  Pure.
+``path``.  FTS5 has its own query language, in which punctuation is an error; so it gets
+only what is built here, with each word in quotes.  Pure.
 """
 
 import re
@@ -22,18 +22,18 @@ from crawler_app.index.schema import COLUMNS
 
 __all__ = ["MAX_QUERY_CHARS", "Query", "Term", "parse_query"]
 
-# A long one is a text pasted by mistake, and each of its words costs a search.
+# A longer query is text pasted by mistake, and each of its words costs a search.
 MAX_QUERY_CHARS = 1000
 
-# FTS5 reads an empty phrase as what nothing has; an empty expression is an error.
+# In FTS5 an empty phrase matches nothing; an empty expression is an error.
 NO_PAGE = '""'
 
 OPERATORS = ("AND", "OR", "NOT")
 
 _ITEM = re.compile(
     r"""
-    (?P<minus> -(?=[^\s-]) )?  # two are a program's option: --verbose
-    (?: (?P<column> [A-Za-z]+ ): (?=[^\s:/]) )?  # but std::vec, http://a.test
+    (?P<minus> -(?=[^\s-]) )?  # not --verbose, an option of a program
+    (?: (?P<column> [A-Za-z]+ ): (?=[^\s:/]) )?  # not std::vec, http://a.test
     (?: "(?P<phrase> [^"]* )"  (?P<star> \* )?
       | (?P<unclosed> " .* )
       | (?P<word> [^\s"]+ )
@@ -42,9 +42,9 @@ _ITEM = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 
-# Ways of writing that neither we nor SQLite take for one: what to look for besides.  A
-# dotless i and a sharp s are typed plain where the keyboard has none, and their capitals
-# (ISPARTA, STRASSE) are plain in any case.
+# Alternative spellings that neither `stored` nor SQLite treats as equal, to be searched
+# for too.  Where the keyboard has no dotless i or sharp s, people type i and ss, and the
+# capitals (ISPARTA, STRASSE) are plain in any case.
 SPELLINGS = (
     (re.compile("[iI\u0130]"), "\u0131"),
     (re.compile("\u0131"), "i"),
@@ -58,9 +58,9 @@ class Term:
     """One word or phrase.
 
     Attributes:
-        text: As it was written, without its signs.
+        text: As written, without operators and quotes.
         column: One of COLUMNS; None for all.
-        is_prefix: Whether the last word may go on.
+        is_prefix: Whether the last word is only the beginning of one.
     """
 
     text: str
@@ -68,7 +68,7 @@ class Term:
     is_prefix: bool = False
 
     def expression(self) -> str:
-        """Return it as FTS5 reads it.
+        """Return the term as an FTS5 expression.
 
         >>> Term("don't", column="title").expression()
         'title : "don\\'t"'
@@ -80,17 +80,18 @@ class Term:
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """What a page must have, and must not.
+    """A parsed query.
 
     Attributes:
-        wanted: Of each group, one at least.
+        wanted: Groups of terms; a page must contain at least one of each group.
+        excluded: Terms that a page must not contain.
     """
 
     wanted: tuple[tuple[Term, ...], ...]
     excluded: tuple[Term, ...] = ()
 
     def expression(self) -> str:
-        """Return it as FTS5 reads it.
+        """Return the query as an FTS5 expression.
 
         >>> parse_query('a "b c" d OR e* -f').expression()
         '("a" AND "b c" AND ("d" OR "e" *)) NOT "f"'
@@ -103,11 +104,11 @@ class Query:
         )
 
     def in_title(self) -> str:
-        """Return what finds the pages that have all of it in the title."""
+        """Return an expression for the pages with all wanted terms in the title."""
         return f"title : ({self._wanted()})"
 
     def whole_title(self) -> str:
-        """Return what finds the pages of which it is the title, if it can be one.
+        """Return an expression for the pages whose whole title is the query.
 
         >>> parse_query('the "event loop"').whole_title()
         'title : ^ "the event loop \\x1e"'
@@ -138,7 +139,7 @@ def _any_of(expressions: list[str]) -> str:
 
 
 def _spellings(text: str) -> list[str]:
-    """Return a text as the index has it, and its other spellings, each once."""
+    """Return a text as it is in the index, and its alternative spellings."""
     spellings = [stored(text)]
     for pattern, other in SPELLINGS:
         spellings += [pattern.sub(other, spelling) for spelling in spellings]
@@ -147,10 +148,10 @@ def _spellings(text: str) -> list[str]:
 
 
 def parse_query(text: str) -> Query:
-    """Read a query.
+    """Parse a query.
 
     Raises:
-        SearchError: it looks for nothing, or is wrong; its text says where.
+        SearchError: it has nothing to search for, or is invalid; the text says where.
 
     >>> parse_query("title:c++ -java").excluded
     (Term(text='java', column=None, is_prefix=False),)
@@ -160,20 +161,20 @@ def parse_query(text: str) -> Query:
             f"a query of {len(text):,} characters; use {MAX_QUERY_CHARS:,} at most"
         )
     parser = _Parser()
-    # Telephones write these of themselves.
+    # Phones insert typographic quotes by themselves.
     for match in _ITEM.finditer(re.sub("[\u201c-\u201f]", '"', text)):
         parser.take(match)
     return parser.end(text)
 
 
 class _Parser:
-    """What was understood so far, and the operator that waits for its right side."""
+    """The terms parsed so far, and the operator that waits for its right side."""
 
     def __init__(self) -> None:
         self._wanted: list[list[Term]] = []
         self._excluded: list[Term] = []
         self._operator = ""
-        # Whether an OR may follow: what stands before it is wanted.
+        # Whether an OR may follow: the term before it is wanted.
         self._has_left = False
 
     def take(self, match: re.Match[str]) -> None:
@@ -190,13 +191,13 @@ class _Parser:
         term = _term(match)
         if term is None:
             self._refuse_nothing(match)
-            return  # a dash between words, an ampersand: nobody means them
+            return  # a dash between words, an ampersand: ignored
         operator, self._operator = self._operator, ""
         is_excluded = bool(match["minus"]) or operator == "NOT"
         if is_excluded and operator == "OR":
             raise SearchError(
-                f"OR cannot stand before an exclusion, {match[0]}; name what is wanted "
-                "on both sides of it, as in: sleep OR wait"
+                f"OR cannot stand before an excluded word, {match[0]}; write a wanted "
+                "word on both sides of it, as in: sleep OR wait"
             )
         if is_excluded:
             self._excluded.append(term)
@@ -209,37 +210,37 @@ class _Parser:
     def _take_operator(self, operator: str) -> None:
         if self._operator and (self._operator, operator) != ("AND", "NOT"):
             raise SearchError(
-                f"{operator} stands right after {self._operator}; put a word between "
-                f'them, or quote it to look for the word itself: "{operator}"'
+                f"{operator} follows directly after {self._operator}; put a word between "
+                f'them, or quote it to search for the word itself: "{operator}"'
             )
         has_left = self._has_left if operator == "OR" else bool(self._wanted)
         if operator != "NOT" and not has_left:
             raise SearchError(
-                f"{operator} has nothing wanted on its left; write a word on both sides "
-                f"of it, as in: sleep {operator} wait; or quote it to look for the word "
-                f'itself: "{operator}"'
+                f"{operator} has no wanted word on its left; write a word on both sides "
+                f"of it, as in: sleep {operator} wait; or quote it to search for the "
+                f'word itself: "{operator}"'
             )
         self._operator = operator
 
     def _refuse_nothing(self, match: re.Match[str]) -> None:
-        """Refuse what holds no word, where one must stand."""
+        """Refuse an item without a word where a word is required."""
         before = self._operator or match["minus"] or match["column"]
         if before:
             raise SearchError(
-                f"{match[0]} at character {match.start() + 1} holds no letter and no "
-                f"digit; write a word after {before}"
+                f"{match[0]} at character {match.start() + 1} has no letter or digit; "
+                f"write a word after {before}"
             )
 
     def end(self, text: str) -> Query:
         if self._operator:
             raise SearchError(
-                f"{self._operator} has nothing on its right; write a word there, or "
-                f'quote it to look for the word itself: "{self._operator}"'
+                f"{self._operator} has no word on its right; write one there, or quote "
+                f'it to search for the word itself: "{self._operator}"'
             )
         if not self._wanted and self._excluded:
             raise SearchError(
-                "the query only says what to leave out; add a word to look for, or "
-                'quote what begins with a dash: "-x"'
+                "the query only excludes words; add a word to search for, or quote a "
+                'word that begins with a dash: "-x"'
             )
         if not self._wanted:
             raise SearchError(_nothing(text))
@@ -248,17 +249,17 @@ class _Parser:
 
 def _nothing(text: str) -> str:
     if not text.strip():
-        return "the query is empty; write a word to look for"
+        return "the query is empty; write a word to search for"
     if text.strip() == "*":
-        return "a star stands at the end of a word, for its other ends: corout*"
+        return "a star stands for the rest of a word; write it after the beginning: corout*"
     return (
-        f"the query holds no letter and no digit: {text.strip()}; only words can be "
-        "looked for"
+        f"the query has no letter or digit: {text.strip()}; only words can be "
+        "searched for"
     )
 
 
 def _term(match: re.Match[str]) -> Term | None:
-    """Return what an item of a query looks for; None if it holds no word."""
+    """Return the term of an item of a query; None if it has no word."""
     column = match["column"] and match["column"].lower()
     word = match["word"]
     if column and column not in COLUMNS:
@@ -271,7 +272,7 @@ def _term(match: re.Match[str]) -> Term | None:
     else:
         _refuse_column_alone(match, word)
         text = word.rstrip("*")
-        # After punctuation it is more of that, as in "a.*" and C's "char**".
+        # After punctuation a star is punctuation too, as in "a.*" and C's "char**".
         is_prefix = word == f"{text}*" and text[-1:] not in string.punctuation
     return Term(text, column, is_prefix) if has_words(stored(text)) else None
 
@@ -279,8 +280,8 @@ def _term(match: re.Match[str]) -> Term | None:
 def _refuse_column(match: re.Match[str]) -> None:
     column = match["column"]
     raise SearchError(
-        f"there is no column {column}; the columns are {', '.join(COLUMNS)}; to look for "
-        f'the words themselves, quote them: "{match[0].replace(chr(34), "")}"'
+        f"there is no column {column}; the columns are {', '.join(COLUMNS)}; to search "
+        f'for the words themselves, quote them: "{match[0].replace(chr(34), "")}"'
     )
 
 
@@ -288,7 +289,7 @@ def _refuse_group(match: re.Match[str]) -> None:
     if (match["word"] or "").startswith("("):
         raise SearchError(
             f"{match[0]} at character {match.start() + 1}: parentheses do not group; "
-            "OR joins the words beside it, and each word to leave out has its own dash"
+            "OR joins the words beside it, and each excluded word needs its own dash"
         )
 
 

@@ -1,4 +1,4 @@
-"""What a search found: for a person, and for a program."""
+"""Renders search results as text and as JSON."""
 
 from typing import Any
 
@@ -11,10 +11,10 @@ BOLD, PLAIN = "\x1b[1m", "\x1b[0m"
 
 
 def render_hits(result: SearchResult, *, bold: bool) -> str:
-    """Return the hits as a person reads them, without a newline at the end.
+    """Return the hits as text, without a newline at the end.
 
     Args:
-        bold: Whether to show the words of the query in bold, as a terminal can.
+        bold: Highlight the words of the query with a terminal's bold.
 
     >>> hit = Hit("http://a.test/", "Home", Snippet("the mill", [(4, 8)]), 1.0)
     >>> print(render_hits(SearchResult("mill", 1, 0, [hit]), bold=False))
@@ -58,7 +58,7 @@ def _block(number: int, hit: Hit, bold: bool) -> str:
 
 
 def _line(snippet: Snippet, bold: bool) -> str:
-    """Return a snippet; what a server chose may not hold codes, ours may."""
+    """Return a snippet without the page's control characters, but with ours."""
     pieces = []
     for text, is_found in snippet.pieces():
         text = without_controls(text)
@@ -69,7 +69,7 @@ def _line(snippet: Snippet, bold: bool) -> str:
 def to_json(result: SearchResult) -> dict[str, Any]:
     """Return the result as plain values, for ``search --json``.
 
-    Highlights are counted in characters (code points) of the snippet.
+    Highlights are offsets in characters (code points) of the snippet.
 
     >>> hit = Hit("http://a.test/", "Home", Snippet("the mill", [(4, 8)]), 1.0)
     >>> to_json(SearchResult("mill", 1, 0, [hit]))["hits"][0]["highlights"]

@@ -1,13 +1,13 @@
-"""The file of the index: its tables, and how it is opened.
+"""The schema of the index file, and how it is opened.
 
-The pages stand in one table, and FTS5 keeps only the words (an external content table):
-the columns are ours to read, and a page's text is stored once.
+The pages are in one table, and FTS5 keeps only the words (an external content table): the
+columns can be read directly, and a page's text is stored once.
 
-What numbers have decided (20 000 pages, in groups of 25; SQLite 3.40).  The file is
-twice the size of the text; a commit takes 2 ms, the slowest, with a merge and a
-checkpoint in it, 31 ms.  FTS5's and SQLite's defaults stand: ``automerge=8`` and
-``pgsz`` gain less than a tenth, ``automerge=0`` 20 % for commits of 400 ms, larger pages
-make the file larger.  ``detail=column`` saves a tenth of the file and has no phrases.
+Measured with 20 000 pages, in commits of 25, on SQLite 3.40: the file is twice the size
+of the text; a commit takes 2 ms, the slowest 31 ms, with a merge and a checkpoint in it.
+The defaults of FTS5 and SQLite are kept: ``automerge=8`` and ``pgsz`` gain less than a
+tenth, ``automerge=0`` gains 20 % but has commits of 400 ms, and larger pages make the
+file larger.  ``detail=column`` saves a tenth of the file but cannot find phrases.
 """
 
 import contextlib
@@ -22,7 +22,7 @@ __all__ = ["COLUMNS", "SCHEMA_VERSION", "open_database"]
 
 SCHEMA_VERSION = 1
 
-# What can be searched, in the order of the columns of ``words``.
+# The searchable columns, in the order of those of ``words``.
 COLUMNS = ("title", "headings", "text")
 
 TABLES = f"""
@@ -46,15 +46,15 @@ SCHEMA = database.Schema(
 
 
 def open_database(path: Path | str, *, read_only: bool) -> sqlite3.Connection:
-    """Open an index, or make one; transactions are the caller's.
+    """Open an index, or create one; the caller begins and ends transactions.
 
     Raises:
-        ConfigError: it is none, or one of another version, or cannot be opened; or
-            SQLite has no FTS5.
+        ConfigError: the file is not an index, or one of another version, or cannot be
+            opened; or SQLite has no FTS5.
     """
     path = Path(path)
     if read_only and not path.exists():
-        raise ConfigError(f"{path.parent} holds no index: {path.name} is missing")
+        raise ConfigError(f"{path.parent} has no index: {path.name} is missing")
     _check_fts5()
     return database.open_database(path, SCHEMA, read_only=read_only)
 

@@ -62,7 +62,7 @@ def test_next_hits_are_those_after_the_first(watch):
     [
         ("", "the query is empty"),
         ("%22open", "is not closed"),
-        ("-a", "only says what"),
+        ("-a", "only excludes words"),
     ],
 )
 @gen.coroutine
@@ -99,7 +99,7 @@ def test_index_that_is_not_there_is_told(watch, tmp_path):
         code, answer = yield watched.json("/search?q=mill")
 
         assert code == 503
-        assert "holds no index" in answer["error"]
+        assert "has no index" in answer["error"]
 
 
 @gen.coroutine

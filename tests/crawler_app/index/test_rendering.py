@@ -116,18 +116,18 @@ def test_punctuation_between_words_is_passed_over():
         ("", "empty", "write a word"),
         (" \t", "empty", "write a word"),
         ("*", "star", r"corout\*"),
-        ("++ ::", r"no letter and no digit: \+\+ ::", "only words"),
+        ("++ ::", r"no letter or digit: \+\+ ::", "only words"),
         ('a "b c', 'quote at character 3 .*: "b c', "close it"),
         ('5"', "quote at character 2 ", "leave it out"),
-        ("-a -b", "only says what to leave out", 'quote .* "-x"'),
-        ("NOT a", "only says what to leave out", "add a word"),
-        ("OR a", "OR has nothing wanted on its left", "sleep OR wait"),
-        ("-a OR b", "OR has nothing wanted on its left", "sleep OR wait"),
-        ("AND a", "AND has nothing wanted on its left", "sleep AND wait"),
-        ("a OR", "OR has nothing on its right", '"OR"'),
-        ("a NOT", "NOT has nothing on its right", '"NOT"'),
-        ("a OR OR b", "OR stands right after OR", '"OR"'),
-        ("a OR -b", "OR cannot stand before an exclusion, -b", "both sides"),
+        ("-a -b", "only excludes words", 'quote .* "-x"'),
+        ("NOT a", "only excludes words", "add a word"),
+        ("OR a", "OR has no wanted word on its left", "sleep OR wait"),
+        ("-a OR b", "OR has no wanted word on its left", "sleep OR wait"),
+        ("AND a", "AND has no wanted word on its left", "sleep AND wait"),
+        ("a OR", "OR has no word on its right", '"OR"'),
+        ("a NOT", "NOT has no word on its right", '"NOT"'),
+        ("a OR OR b", "OR follows directly after OR", '"OR"'),
+        ("a OR -b", "OR cannot stand before an excluded word, -b", "both sides"),
         ("a OR &", "& at character 6", "word after OR"),
         ("a -&", "-& at character 3", "word after -"),
         ("title:&", "title:& at character 1", "word after title"),
@@ -267,11 +267,11 @@ def test_words_of_the_query_are_bold_on_a_terminal():
 
 
 def test_no_hit_shows_the_hint():
-    result = SearchResult("a b", 0, 0, [], hint="no page has b; leave it out")
+    result = SearchResult("a b", 0, 0, [], hint="no page contains b; leave it out")
 
     text = render_hits(result, bold=True)
 
-    assert text == "no page found for: a b\n\nno page has b; leave it out"
+    assert text == "no page found for: a b\n\nno page contains b; leave it out"
 
 
 def test_offset_beyond_the_last_is_told():
