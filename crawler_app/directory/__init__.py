@@ -1,18 +1,18 @@
-"""The directory of one crawl: what is where, and who may write there::
+"""The directory of one crawl: its files, and who may write there::
 
     DIR/crawl.json               the configuration: ``resume DIR`` needs no options
-    DIR/frontier.sqlite3         every URL and what became of it
-    DIR/previous.sqlite3         the same of the crawl before, if there was one
-    DIR/archive-00001.warc.gz    what went over the wire; more are 00002, ...
-    DIR/archive.sqlite3          where in them each capture is
-    DIR/archive.cdxj             the same as other programs read it, once a run has ended
-    DIR/crawl.sqlite             the words of every page
-    DIR/lock                     held by the process that crawls
+    DIR/frontier.sqlite3         every URL and its outcome
+    DIR/previous.sqlite3         the frontier of the previous crawl, if there was one
+    DIR/archive-00001.warc.gz    the HTTP exchanges; 00002 and up follow
+    DIR/archive.sqlite3          where each capture lies in them
+    DIR/archive.cdxj             the same for replay tools, once a run has ended
+    DIR/crawl.sqlite             the full-text index
+    DIR/lock                     locked by the process that crawls
 
-Beside a database SQLite's own ``-wal`` and ``-shm`` may lie.
+SQLite's own ``-wal`` and ``-shm`` files may lie beside a database.
 
-Rule: the frontier is written last.  What it knows to be finished is in the archive and in
-the index; what it does not know yet is fetched again.
+Rule: the frontier is written last.  A URL that it records as finished is in the archive
+and in the index; any other URL is fetched again.
 """
 
 import contextlib
@@ -38,7 +38,7 @@ FRONTIER_NAME = "frontier.sqlite3"
 PREVIOUS_NAME = "previous.sqlite3"
 INDEX_NAME = "crawl.sqlite"
 
-# What a crawl writes besides its configuration and the numbered files of the archive.
+# The files of a crawl, except its configuration and the numbered files of the archive.
 OWN_NAMES = (
     "archive.cdxj",
     "archive.sqlite3",
@@ -48,17 +48,17 @@ OWN_NAMES = (
     PREVIOUS_NAME,
 )
 
-# For the owner alone.
+# Accessible to the owner only.
 SECRET_DIRECTORY_MODE = 0o700
 SECRET_FILE_MODE = 0o600
 
 
 @dataclass(slots=True, frozen=True)
 class Kept:
-    """How much is kept besides the frontier.
+    """What a crawl keeps besides the frontier, in numbers.
 
     Attributes:
-        pages: In the index; None if there is none.
+        pages: Pages in the index; None if there is no index.
     """
 
     archive: ArchiveSummary
@@ -78,11 +78,11 @@ class Kept:
 
 
 class CrawlDirectory:
-    """A crawl on disk.  As a context manager it locks the directory against others.
+    """A crawl on disk.  As a context manager it locks the directory.
 
     Raises:
-        ConfigError: on entering, if another process crawls into it, or it cannot be
-            written.
+        ConfigError: on entering, if another process crawls into it, or it is not
+            writable.
     """
 
     def __init__(self, path: Path | str) -> None:
@@ -94,16 +94,16 @@ class CrawlDirectory:
         """Prepare a directory for a new crawl.
 
         Raises:
-            ConfigError: it holds a crawl already, or cannot be written.
+            ConfigError: it already holds a crawl, or is not writable.
         """
         directory = cls(path)
         if directory.path.exists() and not directory.path.is_dir():
-            raise ConfigError(f"{path} is no directory")
+            raise ConfigError(f"{path} is not a directory")
         directory._refuse_files_of_others()
         try:
             directory.path.mkdir(parents=True, exist_ok=True)
             directory._keep_secrets(config)
-            # Whole or not at all, and never over another's.
+            # A link appears complete or not at all, and never replaces a file.
             new = directory._write_new(config)
             try:
                 os.link(new, directory._config_path)
@@ -111,7 +111,7 @@ class CrawlDirectory:
                 new.unlink()
         except FileExistsError:
             raise ConfigError(
-                f"{path} holds a crawl already; choose another directory"
+                f"{path} already holds a crawl; choose another directory"
             ) from None
         except OSError as exc:
             raise ConfigError(f"cannot write into {path}: {exc}") from None
@@ -119,20 +119,20 @@ class CrawlDirectory:
 
     @classmethod
     def holds_crawl(cls, path: Path | str) -> bool:
-        """Return whether a crawl was begun there."""
+        """Return whether a directory holds a crawl."""
         return cls(path)._config_path.exists()
 
     @classmethod
     def open(cls, path: Path | str) -> Self:
-        """Return the directory of a crawl that was begun.
+        """Return the directory of an existing crawl.
 
         Raises:
-            ConfigError: there is none.
+            ConfigError: there is no crawl in it.
         """
         directory = cls(path)
         if not directory._config_path.is_file():
             raise ConfigError(
-                f"{path} holds no crawl: {directory._config_path} is missing"
+                f"{path} is not a crawl directory: {directory._config_path} is missing"
             )
         return directory
 
@@ -141,7 +141,7 @@ class CrawlDirectory:
         return self.path / CONFIG_NAME
 
     def config(self) -> CrawlConfig:
-        """Return the configuration that the crawl was begun with.
+        """Return the saved configuration.
 
         Raises:
             ConfigError: the file is damaged, or cannot be read.
@@ -157,7 +157,7 @@ class CrawlDirectory:
         return dataclasses.replace(saved, into=str(self.path))
 
     def save(self, config: CrawlConfig) -> None:
-        """Keep a changed configuration, for this run and the later ones.
+        """Save a changed configuration, for this run and later ones.
 
         Raises:
             ConfigError: it cannot be written.
@@ -169,18 +169,18 @@ class CrawlDirectory:
             raise ConfigError(f"cannot write into {self.path}: {exc}") from None
 
     def _refuse_files_of_others(self) -> None:
-        """Refuse a directory in which we would write over what is not of a crawl."""
+        """Refuse a directory with files of other programs that we would overwrite."""
         if self._config_path.exists() or not self.path.is_dir():
             return
         for name in sorted(path.name for path in self.path.iterdir()):
             if name in OWN_NAMES or (name.startswith("archive") and ".warc" in name):
                 raise ConfigError(
-                    f"{self.path} holds {name}, but no crawl that it is of; choose "
+                    f"{self.path} contains {name}, which is not part of a crawl; choose "
                     "another directory"
                 )
 
     def _keep_secrets(self, config: CrawlConfig) -> None:
-        """Let nobody else in, if there are secrets: the requests in the archive hold them."""
+        """Make the directory private if there are secrets: archived requests hold them."""
         if config.has_secrets:
             self.path.chmod(SECRET_DIRECTORY_MODE)
 
@@ -198,12 +198,12 @@ class CrawlDirectory:
 
     @property
     def frontier_path(self) -> Path:
-        """The file of the frontier, if the crawl has begun."""
+        """The file of the frontier, which exists once the crawl has begun."""
         return self.path / FRONTIER_NAME
 
     @property
     def previous_path(self) -> Path:
-        """The frontier of the crawl before, if there was one."""
+        """The file of the previous crawl's frontier, if there was one."""
         return self.path / PREVIOUS_NAME
 
     @property
@@ -213,23 +213,23 @@ class CrawlDirectory:
 
     @property
     def is_recrawl(self) -> bool:
-        """Whether another crawl into the directory came before this one."""
+        """Whether there was a previous crawl into this directory."""
         return self.previous_path.exists()
 
     def frontier(self) -> SqliteFrontier:
-        """Open the frontier, to look at."""
+        """Open the frontier for reading."""
         if not self.frontier_path.exists():
-            raise ConfigError(f"{self.path} holds a crawl that has not begun")
+            raise ConfigError(f"the crawl in {self.path} has not begun yet")
         return SqliteFrontier(self.frontier_path, read_only=True)
 
     def previous(self) -> SqliteFrontier | None:
-        """Open the frontier of the crawl before, to look at; None if there was none."""
+        """Open the previous crawl's frontier for reading; None if there was none."""
         if not self.is_recrawl:
             return None
         return SqliteFrontier(self.previous_path, read_only=True)
 
     def comparison(self, frontier: Frontier) -> Comparison | None:
-        """Compare what is in the frontier with the crawl before; None if there was none."""
+        """Compare a frontier with the previous crawl; None if there was none."""
         previous = self.previous()
         if previous is None:
             return None
@@ -237,11 +237,11 @@ class CrawlDirectory:
             return compare(previous, frontier)
 
     def index(self) -> PageIndex:
-        """Open the full-text index, to search in."""
+        """Open the full-text index for searching."""
         return PageIndex(self.index_path, read_only=True)
 
     def kept(self) -> Kept:
-        """Return how much is kept besides the frontier, also while it is written to."""
+        """Return the size of the archive and of the index, also during a crawl."""
         pages = None
         if self.index_path.exists():
             with contextlib.closing(self.index()) as index:
@@ -249,7 +249,7 @@ class CrawlDirectory:
         return Kept(summary(self.path), pages)
 
     def owner(self) -> int | None:
-        """Return the process that crawls there now; None if none does."""
+        """Return the id of the process that crawls into it now, or None."""
         return self._lock.owner()
 
     def __enter__(self) -> Self:

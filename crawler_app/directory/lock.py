@@ -1,4 +1,4 @@
-"""The lock on the directory of a crawl: one process crawls into it at a time."""
+"""The lock on a crawl directory: only one process at a time crawls into it."""
 
 import contextlib
 import fcntl
@@ -12,7 +12,7 @@ __all__ = ["LOCK_NAME", "DirectoryLock"]
 
 LOCK_NAME = "lock"
 
-# Linux lists all locks that are held here.
+# Linux lists all locks here.
 LOCKS_PATH = Path("/proc/locks")
 
 
@@ -28,10 +28,10 @@ class DirectoryLock:
         self._fd: int | None = None
 
     def acquire(self) -> None:
-        """Take the lock, until `release` or the end of the process.
+        """Acquire the lock, until `release` or the end of the process.
 
         Raises:
-            ConfigError: another process has it, or the directory cannot be written.
+            ConfigError: another process holds it, or the directory is not writable.
         """
         try:
             fd = os.open(self._directory / LOCK_NAME, os.O_RDWR | os.O_CREAT, 0o644)
@@ -46,24 +46,23 @@ class DirectoryLock:
                 f"{self._directory} is being crawled by process {owner or 'unknown'}"
             ) from None
         self._fd = fd
-        # Only to tell others who we are: a full disk must not stop us here.
+        # The process id is only for error messages: a full disk must not stop us here.
         with contextlib.suppress(OSError):
             os.truncate(fd, 0)
             os.write(fd, f"{os.getpid()}\n".encode("ascii"))
 
     def release(self) -> None:
-        """Give the lock back, if we have it."""
+        """Release the lock, if it is held."""
         if self._fd is not None:
             os.close(self._fd)
             self._fd = None
 
     def owner(self) -> int | None:
-        """Return the process that has the lock; None if none has.
+        """Return the id of the process that holds the lock, or None.
 
-        The lock is only looked at: trying to take it, even for a moment, could make a
-        crawl fail that begins in that moment.  Where the kernel does not list its locks,
-        as on macOS, a dead crawl whose number has gone to another process is taken for
-        alive.
+        This does not try to acquire the lock: even for a moment, that could make a crawl
+        fail that begins at that moment.  Where the kernel does not list its locks, as on
+        macOS, a dead crawl whose process id was reused is taken to be alive.
         """
         path = self._directory / LOCK_NAME
         try:
@@ -82,17 +81,17 @@ class DirectoryLock:
 def _lock_owner(
     lines: Iterable[str], status: os.stat_result, written: int | None
 ) -> int | None:
-    """Find who holds the lock on a file, in the lines of ``/proc/locks``.
+    """Return the process that holds the lock on a file, by the lines of ``/proc/locks``.
 
-    The number is as we see it, which from outside a container is not what was written.
+    The process id is the one of our namespace; one written inside a container differs.
     """
     device = f"{os.major(status.st_dev):02x}:{os.minor(status.st_dev):02x}"
     for line in lines:
-        # Who waits for a lock is listed too, with an arrow after the number.
+        # Processes that wait for a lock are listed too, with an arrow after the number.
         match line.split():
             case [_, "FLOCK", _, "WRITE", pid, place, *_]:
                 its_device, _, inode = place.rpartition(":")
-                # Of some file systems the kernel shows another device here.
+                # For some file systems the kernel shows another device here.
                 is_ours = its_device == device or int(pid) == written
                 if inode == str(status.st_ino) and is_ours:
                     return int(pid)
@@ -104,6 +103,6 @@ def _is_alive(pid: int) -> bool:
         os.kill(pid, 0)
     except ProcessLookupError:
         return False
-    except OSError:  # it is somebody else's
+    except OSError:  # it exists, but belongs to another user
         return True
     return True

@@ -1,4 +1,4 @@
-"""Opening what a crawl writes to, and closing it in the right order."""
+"""Opens the frontier, archive and index of a crawl, and closes them in order."""
 
 import contextlib
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ __all__ = ["Stores", "begin_recrawl", "open_stores"]
 
 @dataclass(slots=True)
 class Stores:
-    """All that a crawl writes to; None for what the configuration does not want."""
+    """The frontier, archive and index of a crawl; None for those that are turned off."""
 
     frontier: Frontier
     archive: Archive | None
@@ -27,7 +27,7 @@ class Stores:
 
 @contextlib.contextmanager
 def open_stores(directory: CrawlDirectory, config: CrawlConfig) -> Iterator[Stores]:
-    """Open what a crawl writes to; the directory must be locked.
+    """Open the stores of a crawl; the directory must be locked.
 
     Raises:
         ConfigError: a file in it is of another version, or of another program.
@@ -68,18 +68,18 @@ def _open_archive(directory: CrawlDirectory, config: CrawlConfig) -> Archive:
 
 
 def begin_recrawl(directory: CrawlDirectory, config: CrawlConfig) -> bool:
-    """Make what was crawled the previous crawl, and begin with an empty frontier.
+    """Make the last crawl the previous one, and begin with an empty frontier.
 
-    Returns whether that crawl had come to its end, or not begun.  If it had not and
-    there is a previous one, it is dropped: the whole one is better to compare with.
-    The directory must be locked.
+    Returns False if the last crawl had begun but not finished.  If there already is a
+    previous crawl, the unfinished one is dropped: a finished one is better to compare
+    with.  The directory must be locked.
 
     Args:
-        config: Of the crawl to come, whose stores are opened before anything is
+        config: Configuration of the new crawl; its stores are opened before anything is
             changed.
 
     Raises:
-        ConfigError: as of `open_stores`.
+        ConfigError: as in `open_stores`.
     """
     if not directory.frontier_path.exists():
         return True
@@ -89,7 +89,7 @@ def begin_recrawl(directory: CrawlDirectory, config: CrawlConfig) -> bool:
         is_whole = frontier.is_drained() and frontier.count(State.DONE) > 0
         is_empty = not any(map(frontier.count, State))
         if is_whole or not (is_empty or directory.is_recrawl):
-            # Not the file itself: a reader may still keep a part of it in its log.
+            # A copy, because a reader may keep a part of the data in the file's log.
             new = directory.previous_path.with_suffix(".new")
             new.unlink(missing_ok=True)
             frontier.copy_to(new)

@@ -1,1 +1,1 @@
-"""What a crawl came to, read from its frontier: counts, differences, redirects, exports."""
+"""The results of a crawl, read from its frontier: counts, comparison, redirects, export."""

@@ -1,4 +1,4 @@
-"""Two crawls of one site: what is new, what has changed, and what has vanished."""
+"""Compares two crawls of a site: new, changed and vanished pages."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -13,10 +13,10 @@ __all__ = ["Comparison", "Vanished", "compare"]
 
 @dataclass(slots=True, frozen=True)
 class Vanished:
-    """A page that was there in the crawl before.
+    """A page of the previous crawl that is gone.
 
     Attributes:
-        reason: How it ended this time, or that nothing leads there any more.
+        reason: Its outcome this time, or `Reason.NO_LONGER_LINKED`.
     """
 
     url: str
@@ -25,16 +25,16 @@ class Vanished:
 
 @dataclass(slots=True)
 class Comparison:
-    """A crawl beside the one before; pages and files are counted alike.
+    """The differences between a crawl and the previous one; of pages and files alike.
 
     Attributes:
-        new: The URLs that were not there before.
-        changed: Those whose content is another.
-        unchanged: How many are as they were.
-        vanished: Those that are not there any more.
-        unreachable: Those of which nobody knows: the fault may pass.
-        is_whole: Whether all was met that is there.
-        was_whole: Whether the crawl before had come to its end.
+        new: URLs that were not there before.
+        changed: URLs whose content has changed.
+        unchanged: Number of URLs whose content is the same.
+        vanished: URLs that are gone.
+        unreachable: URLs that failed with an error that may pass: they may still exist.
+        is_whole: Whether this crawl has seen the whole site.
+        was_whole: Whether the previous crawl had finished.
     """
 
     new: list[str] = field(default_factory=list)
@@ -57,10 +57,10 @@ class Comparison:
 
 
 def compare(before: Frontier, now: Frontier) -> Comparison:
-    """Compare a crawl with the one before; memory grows with what was there before.
+    """Compare a crawl with the previous one; memory grows with the pages of that one.
 
-    What the crawl has not come to yet is left out; and if it could not see a page that was
-    there before, nobody knows what that would have led to.
+    URLs not fetched yet are left out.  If a page of the previous crawl could not be
+    fetched, its links are unknown, so pages that were not met are not called vanished.
     """
     digest_by_key = {
         dedup_key(record.url): (record.url, record.outcome.digest)
@@ -78,7 +78,7 @@ def compare(before: Frontier, now: Frontier) -> Comparison:
             comparison.unreachable.append(record.url)
         elif known is not None:
             comparison.vanished.append(Vanished(record.url, record.outcome.reason))
-    comparison.is_whole = now.is_drained() and not _is_blind(comparison)
+    comparison.is_whole = now.is_drained() and not _has_unseen_pages(comparison)
     if comparison.is_whole:
         comparison.vanished += [
             Vanished(url, Reason.NO_LONGER_LINKED) for url, _ in digest_by_key.values()
@@ -86,7 +86,7 @@ def compare(before: Frontier, now: Frontier) -> Comparison:
     return comparison
 
 
-def _is_blind(comparison: Comparison) -> bool:
+def _has_unseen_pages(comparison: Comparison) -> bool:
     is_forbidden = any(page.reason == Reason.ROBOTS for page in comparison.vanished)
     return is_forbidden or bool(comparison.unreachable)
 

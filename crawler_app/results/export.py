@@ -1,4 +1,4 @@
-"""Every URL of a crawl, one a line, for programs."""
+"""Exports the URLs of a crawl as JSON lines or CSV."""
 
 import csv
 import json
@@ -12,12 +12,12 @@ __all__ = ["EXPORT_FORMATS", "WACZ", "write_urls"]
 WACZ = "wacz"
 EXPORT_FORMATS = ("jsonl", "csv", WACZ)
 
-# A record of which nothing is known: its row has the names of all columns.
+# An empty record: its row has the names of all columns.
 NOTHING = UrlRecord("", State.QUEUED, depth=0)
 
 
 def write_urls(records: Iterable[UrlRecord], file: TextIO, style: str) -> None:
-    """Write every URL, one a line, as JSON or as CSV with a line of names.
+    """Write one line for each URL, as JSON, or as CSV with a header.
 
     Args:
         style: ``jsonl`` or ``csv``.

@@ -1,4 +1,4 @@
-"""The few URLs of a crawl that took longest, or are largest."""
+"""The slowest or the largest URLs of a crawl."""
 
 import heapq
 from collections.abc import Callable
@@ -6,13 +6,13 @@ from dataclasses import dataclass
 
 __all__ = ["RANKED", "Ranked", "Ranking"]
 
-# How many are kept.
+# The length of each list.
 RANKED = 100
 
 
 @dataclass(slots=True, frozen=True)
 class Ranked:
-    """One URL of a list of the slowest or the largest."""
+    """A URL in the list of the slowest or of the largest."""
 
     url: str
     took_s: float
@@ -21,7 +21,7 @@ class Ranked:
 
 
 class Ranking:
-    """Keeps the best of what it is shown; of equals, those shown first.
+    """Keeps the highest-ranked of the added URLs; of equals, those added first.
 
     >>> ranking = Ranking(lambda ranked: ranked.took_s, kept=1)
     >>> ranking.add(Ranked("http://a.test/slow", 2.0, 10))
@@ -30,21 +30,21 @@ class Ranking:
     ['http://a.test/slow']
     """
 
-    def __init__(self, worth: Callable[[Ranked], float], kept: int = RANKED) -> None:
-        self._worth = worth
+    def __init__(self, value: Callable[[Ranked], float], kept: int = RANKED) -> None:
+        self._value = value
         self._kept = kept
         self._heap: list[tuple[float, int, Ranked]] = []
-        self._shown = 0
+        self._added = 0
 
     def add(self, ranked: Ranked) -> None:
-        """Take one more into account."""
-        self._shown += 1
-        entry = self._worth(ranked), -self._shown, ranked
+        """Add a URL, if it is among the highest-ranked."""
+        self._added += 1
+        entry = self._value(ranked), -self._added, ranked
         if len(self._heap) < self._kept:
             heapq.heappush(self._heap, entry)
         elif entry > self._heap[0]:
             heapq.heapreplace(self._heap, entry)
 
     def best(self) -> list[Ranked]:
-        """Return those kept, the best first."""
+        """Return the kept URLs, highest first."""
         return [ranked for *_, ranked in sorted(self._heap, reverse=True)]

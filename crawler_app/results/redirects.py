@@ -1,6 +1,6 @@
-"""Where redirects lead in the end: their chains, and their loops.
+"""Redirect chains and redirect loops.
 
-Pure.  Two spellings of one URL are one here, as they are to the frontier.
+Pure.  Two spellings of one URL count as one, as in the frontier.
 """
 
 from collections.abc import Mapping
@@ -14,14 +14,14 @@ class Redirects:
     """The redirects of a crawl.
 
     Args:
-        target_by_url: Where each leads, as canonical URLs.
+        target_by_url: Target of each redirect; all are canonical URLs.
 
     Attributes:
-        target_by_url: The same.
-        url_by_key: Each redirect by its dedup key.
-        end_by_key: Of each redirect the dedup key of what it ends at; of one that ends
-            nowhere, that of a URL of its loop.
-        loop_by_key: The loops, each by that key; a list of URLs in their order.
+        target_by_url: Target of each redirect.
+        url_by_key: URL of each redirect by its dedup key.
+        end_by_key: Dedup key of the URL that each redirect finally leads to; for a loop,
+            that of one of its URLs.
+        loop_by_key: The loops by that key, each as a list of URLs in order.
 
     >>> redirects = Redirects({"http://a/1": "http://a/2", "http://a/2": "http://a/3"})
     >>> redirects.chains()
@@ -40,35 +40,36 @@ class Redirects:
         return len(self.target_by_url)
 
     def chains(self) -> list[list[str]]:
-        """Return the ways of two redirects or more that end somewhere, each in full.
+        """Return the chains of two redirects or more, except those that end in a loop.
 
-        Each begins with a redirect that no other leads to, and ends with what is none.
+        Each begins with a redirect that is not the target of another, and ends with the
+        first URL that is not a redirect.
         """
-        later = {dedup_key(target) for target in self.target_by_url.values()}
-        ways = [
-            self._way_from(url)
+        targets = {dedup_key(target) for target in self.target_by_url.values()}
+        chains = [
+            self._chain_from(url)
             for key, url in self.url_by_key.items()
-            if key not in later and self.end_by_key[key] not in self.loop_by_key
+            if key not in targets and self.end_by_key[key] not in self.loop_by_key
         ]
-        return [way for way in ways if len(way) > 2]
+        return [chain for chain in chains if len(chain) > 2]
 
     def _next(self, key: str) -> str:
         return dedup_key(self.target_by_url[self.url_by_key[key]])
 
-    def _way_from(self, url: str) -> list[str]:
-        way = [url]
-        while (at := self.url_by_key.get(dedup_key(way[-1]))) is not None:
-            way.append(self.target_by_url[at])
-        return way
+    def _chain_from(self, url: str) -> list[str]:
+        chain = [url]
+        while (at := self.url_by_key.get(dedup_key(chain[-1]))) is not None:
+            chain.append(self.target_by_url[at])
+        return chain
 
     def _follow(self, key: str) -> None:
-        way: dict[str, None] = {}
+        path: dict[str, None] = {}
         while key in self.url_by_key and key not in self.end_by_key:
-            if key in way:
-                keys = list(way)[list(way).index(key) :]
+            if key in path:
+                keys = list(path)[list(path).index(key) :]
                 self.loop_by_key[key] = [self.url_by_key[each] for each in keys]
                 break
-            way[key] = None
+            path[key] = None
             key = self._next(key)
         end = self.end_by_key.get(key, key)
-        self.end_by_key |= dict.fromkeys(way, end)
+        self.end_by_key |= dict.fromkeys(path, end)

@@ -1,4 +1,4 @@
-"""What became of a crawl's URLs, in numbers and short lists, read from its frontier."""
+"""The summary of a crawl: counts and short lists, read from its frontier."""
 
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -31,18 +31,19 @@ FINISHED = "finished"
 RUNNING = "running"
 STOPPED = "stopped"
 
-# Skipped URLs of each reason that are named.
+# Skipped URLs that are listed for each reason.
 EXAMPLES = 5
 
 
 @dataclass(slots=True)
 class Host:
-    """What was fetched from one host.
+    """The counts of one host.
 
     Attributes:
-        urls: That were fetched, or are to be.
-        broken: URLs, and redirect loops that were met there first.
-        took_s: All fetches of it together, of which ``timed`` are known.
+        urls: URLs fetched or to be fetched.
+        broken: Broken URLs, and redirect loops that begin there.
+        took_s: Total time of the fetches whose time is known.
+        timed: Number of these fetches.
     """
 
     name: str
@@ -55,33 +56,32 @@ class Host:
 
     @property
     def mean_s(self) -> float | None:
-        """How long a fetch took on average; None if none was made."""
+        """Mean time of a fetch; None if there was none."""
         return self.took_s / self.timed if self.timed else None
 
 
 @dataclass
 class Summary:
-    """A whole crawl in numbers, and what a person should look at.
+    """The counts of a whole crawl, and the lists for a person to look at.
 
-    Memory grows with what is listed: failures, redirects, hosts; of each page there is a
-    number of eight bytes, by which equal pages are found.
+    Memory grows with the lists of failures, redirects and hosts, and by a number of eight
+    bytes for each page, by which duplicates are found.
 
     Attributes:
-        count_by_state: How many URLs stand where.
-        count_by_reason: Per state, how the URLs there ended.
-        count_by_status: How many answers had which HTTP status.
-        pages: HTML pages that were read.
-        files: What else was fetched and is not a redirect.
-        size_bytes: Of all bodies, after decompression.
-        pages_by_depth: HTML pages by the least number of links to them.
-        redirects: Where they lead.
+        count_by_state: Number of URLs in each state.
+        count_by_reason: Number of URLs by reason, for each state.
+        count_by_status: Number of responses by HTTP status.
+        pages: HTML pages.
+        files: Anything else that was fetched and is not a redirect.
+        size_bytes: Total size of the bodies, after decompression.
+        pages_by_depth: Number of HTML pages by depth.
+        redirects: The redirects, with their chains and loops.
         failures: Every URL that failed.
-        examples_by_reason: Some of the skipped URLs.
-        host_by_name: The hosts that something was or is to be fetched from.
-        repeated_digests: Of pages that are there more than once.
-        first_at: When the first URL was finished, in seconds of the epoch; None if none
-            was.
-        last_at: When the last one was.
+        examples_by_reason: Some of the skipped URLs, by reason.
+        host_by_name: The hosts that were or will be fetched from.
+        repeated_digests: Digests of the pages that exist more than once.
+        first_at: When the first URL was finished, in seconds since the epoch, or None.
+        last_at: When the last URL was finished, in seconds since the epoch, or None.
 
     >>> summary = Summary()
     >>> summary.add(UrlRecord("http://a.test/", State.QUEUED, depth=0))
@@ -116,7 +116,7 @@ class Summary:
 
     @property
     def urls(self) -> int:
-        """URLs that the crawl has met."""
+        """URLs met by the crawl."""
         return sum(self.count_by_state.values())
 
     @property
@@ -131,38 +131,38 @@ class Summary:
 
     @property
     def failed(self) -> int:
-        """URLs that gave an error, or nothing; broken or not checked."""
+        """URLs that gave an error or no answer; each is broken or not checked."""
         return self.count_by_state[State.FAILED]
 
     @property
     def broken(self) -> int:
-        """URLs that failed and give no visitor anything."""
+        """Failed URLs that would fail for a visitor too."""
         counts = self.count_by_reason[State.FAILED]
         return sum(n for reason, n in counts.items() if is_broken(reason))
 
     @property
     def not_checked(self) -> int:
-        """URLs that failed by our own limits and faults, and may well be there."""
+        """URLs that failed by a limit or a fault of the crawl, and may well exist."""
         return self.failed - self.broken
 
     @property
     def skipped(self) -> int:
-        """URLs that were met and not to be fetched."""
+        """URLs that were met but not fetched."""
         return self.count_by_state[State.EXCLUDED]
 
     @property
     def unanswered(self) -> int:
-        """URLs that gave no HTTP status."""
+        """Fetched URLs without an HTTP status."""
         return self.done + self.failed - self.count_by_status.total()
 
     @property
     def loops(self) -> list[list[str]]:
-        """Redirects that lead back to themselves, each once, as a list of URLs."""
+        """The redirect loops, each as a list of URLs."""
         return list(self.redirects.loop_by_key.values())
 
     @property
     def slowest(self) -> list[Ranked]:
-        """The fetches that took longest, slowest first."""
+        """The slowest fetches, slowest first."""
         return self._slowest.best()
 
     @property
@@ -172,11 +172,11 @@ class Summary:
 
     @property
     def hosts(self) -> list[Host]:
-        """The hosts, the largest first."""
+        """The hosts, those with most URLs first."""
         return sorted(self.host_by_name.values(), key=lambda h: (-h.urls, h.name))
 
     def add(self, record: UrlRecord) -> None:
-        """Count one more URL."""
+        """Count a URL."""
         self.count_by_state[record.state] += 1
         outcome = record.outcome
         if outcome is not None:
@@ -189,7 +189,7 @@ class Summary:
             self._count_fetch(record, outcome, host)
 
     def add_redirects(self) -> None:
-        """Find out where the redirects lead, when all are known."""
+        """Find the chains and loops of redirects, after the last `add`."""
         self.redirects = Redirects(self._target_by_url)
         for loop in self.loops:
             self._host(loop[0]).broken += 1
@@ -213,7 +213,7 @@ class Summary:
         }
 
     def totals(self) -> dict[str, int]:
-        """Return how many URLs there are of each kind, and their bytes, by name."""
+        """Return the number of URLs of each kind, and their total size, by name."""
         return {
             "urls": self.urls,
             "done": self.done,
@@ -274,7 +274,7 @@ class Summary:
         host.pages += 1
         self.pages_by_depth[record.depth] += 1
         if outcome.digest:
-            # As a number it takes a third of the memory of its text.
+            # A number takes a third of the memory of its text.
             digest = int(outcome.digest, 16)
             if digest in self._digests:
                 self.repeated_digests.add(outcome.digest)
@@ -286,10 +286,11 @@ def summarize(
     on_step: OnStep = no_step,
     watch: Callable[[UrlRecord], object] | None = None,
 ) -> Summary:
-    """Read the whole frontier once.
+    """Summarize a crawl, reading its frontier once.
 
     Args:
-        watch: Called with each URL too.
+        on_step: Progress callback.
+        watch: Called with each record.
     """
     summary = Summary()
     records = frontier.records()
@@ -304,9 +305,9 @@ def summarize(
 def final_records(
     urls: Sequence[str], frontier: Frontier, summary: Summary
 ) -> list[UrlRecord | None]:
-    """Return what became of URLs in the end, where their redirects led; None if unknown.
+    """Return the record of each URL after its redirects; None if it is unknown.
 
-    In a redirect loop that is a URL of the loop.
+    For a redirect loop, that is one of its URLs.
     """
     end_by_key = summary.redirects.end_by_key
     keys = map(dedup_key, urls)
@@ -339,13 +340,13 @@ def is_page(outcome: Outcome) -> bool:
 
 
 def state_of(urls: int, left: int, owner: int | None) -> str:
-    """Return whether a crawl is RUNNING, or has STOPPED or FINISHED.
+    """Return the state of a crawl: RUNNING, STOPPED or FINISHED.
 
     Args:
-        urls: That it knows.  One that was killed before its first knows none, and has
-            not come to its end.
-        left: Of these, those still to fetch.
-        owner: The process that crawls; None if none does.
+        urls: Number of URLs it has met; 0 if it was killed before the first one, and so
+            has not finished.
+        left: How many of these are still to be fetched.
+        owner: Id of the process that crawls, or None.
 
     >>> state_of(9, left=2, owner=4711), state_of(9, left=2, owner=None)
     ('running', 'stopped')

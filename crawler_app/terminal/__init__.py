@@ -1,12 +1,12 @@
-"""Progress in a terminal::
+"""Progress display in a terminal::
 
-    showing   a running crawl: as a table, or as plain lines
-      table   the table, for any size of the terminal      pure
-      screen  drawn, redrawn and wiped
+    showing   shows a running crawl: as a table, or as plain lines
+      table   the table, for any terminal size             pure
+      screen  draws, redraws and erases the table
       lines   one plain line for each sample               pure
     steps     the progress of any other command
-    tty       whether a stream is a terminal that can be written over
+    tty       whether a stream is a terminal that can be overwritten
 
-Rule: nothing here starts by itself: no thread, no timer.  What is shown changes when a
-sample comes, or when the command reports progress.
+Rule: no thread and no timer runs here.  The display changes when a sample arrives, or
+when the command reports progress.
 """

@@ -1,4 +1,4 @@
-"""A crawl in one plain line, and the words that the table shares with it.  Pure."""
+"""Progress of a crawl in one plain line, and formats shared with the table.  Pure."""
 
 from collections.abc import Callable
 from typing import TextIO
@@ -8,7 +8,7 @@ from crawler_app.models import State
 
 __all__ = ["SHOWN_STATES", "clock", "line_of", "name_of", "phase", "write_lines"]
 
-# In this order.
+# In the order of display.
 SHOWN_STATES = (
     State.DONE,
     State.QUEUED,
@@ -19,17 +19,17 @@ SHOWN_STATES = (
 
 
 def write_lines(file: TextIO) -> Callable[[Sample], None]:
-    """Return a function that writes a line of each sample it is given."""
+    """Return a callback that writes a line for each sample."""
 
     def write(sample: Sample) -> None:
-        # At once, also into a pipe: whoever reads it wants to know how it goes now.
+        # Flush, also into a pipe: progress is of interest only while it is current.
         print(line_of(sample), file=file, flush=True)
 
     return write
 
 
 def line_of(sample: Sample) -> str:
-    """Return a sample in one line.
+    """Return a sample as one line.
 
     >>> counts = dict(zip(State, (10_245, 8, 1_234, 12, 34)))
     >>> line_of(Sample(0.0, 62.0, "running", None, 0, 0, 52.3, 0.0, counts, [], []))
@@ -46,7 +46,7 @@ def line_of(sample: Sample) -> str:
 
 
 def name_of(state: State) -> str:
-    """Return what a person reads for a state.
+    """Return the displayed name of a state.
 
     >>> name_of(State.CLAIMED)
     'under way'
@@ -55,14 +55,14 @@ def name_of(state: State) -> str:
 
 
 def phase(sample: Sample) -> str:
-    """Return what the crawl does; if it waits, how long still."""
+    """Return the phase of the crawl; if it waits, with the time left."""
     if sample.waiting_s is None or sample.phase != "waiting":
         return sample.phase
     return f"waiting {sample.waiting_s:,.0f} s"
 
 
 def clock(elapsed_s: float) -> str:
-    """Return a duration as a clock shows it.
+    """Return a duration in the format of a clock.
 
     >>> clock(62.9), clock(3600.0)
     ('1:02', '1:00:00')

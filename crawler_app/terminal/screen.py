@@ -1,7 +1,7 @@
-"""The table at the bottom of a terminal: drawn, redrawn, and wiped.
+"""The live table at the bottom of a terminal: drawn, redrawn and erased.
 
-Rule: whatever ends the crawl, the terminal is as it was.  The cursor stays visible all the
-time: after a ``kill -9``, or while we are suspended, nobody could bring it back.
+Rule: however the crawl ends, the terminal is left as it was.  The cursor stays visible:
+after a ``kill -9``, or while the process is suspended, it could not be restored.
 """
 
 import asyncio
@@ -24,20 +24,19 @@ from crawler_app.terminal.table import BARS_SHOWN, CrawlTable
 
 __all__ = ["live_table"]
 
-WIPE_ROW_AND_GO_UP = ((ControlType.ERASE_IN_LINE, 2), (ControlType.CURSOR_UP, 1))
+ERASE_ROW_AND_GO_UP = ((ControlType.ERASE_IN_LINE, 2), (ControlType.CURSOR_UP, 1))
 
 
 @contextlib.contextmanager
 def live_table(
     stdout: TextIO, stderr: TextIO | None, note: str
 ) -> Iterator[Callable[[Sample], None]]:
-    """Give the function that draws a sample; what is printed meanwhile stands above.
+    """Yield a callback that draws a sample; other output appears above the table.
 
-    To be entered on a running loop, in the main thread.
+    Enter it on a running loop, in the main thread.
 
     Args:
-        stderr: What is printed here stands above too if it is a terminal; else it goes
-            where it always went.
+        stderr: If it is a terminal, its output appears above the table too.
     """
     console = Console(
         file=stdout, markup=False, emoji=False, highlight=False, soft_wrap=True
@@ -55,30 +54,30 @@ def live_table(
         rates.append(sample.fetches_per_s)
         live.update(CrawlTable(sample, tuple(rates), note), refresh=True)
 
-    with live, _redirected_logs(), _wiped_while_suspended(live):
+    with live, _redirected_logs(), _erased_while_suspended(live):
         console.show_cursor(True)
         try:
             yield draw
         finally:
-            live.wipe()
+            live.erase()
 
 
 class _Live(Live):
-    """Redraws also where the terminal was made narrower and has broken our lines."""
+    """Redraws correctly after the terminal was made narrower and has wrapped the lines."""
 
     _drawn_columns = 0
     _drawn_rows = 0
 
-    def wipe(self) -> None:
+    def erase(self) -> None:
         self.update("", refresh=True)
 
     def process_renderables(
         self, renderables: list[ConsoleRenderable]
     ) -> list[ConsoleRenderable]:
-        """Wipe the rows of which rich does not know, then all as it does."""
+        """Erase the extra rows of wrapped lines, which rich does not know of."""
         width = max(self.console.width, 1)
-        broken_into = max(-(-self._drawn_columns // width), 1)
-        steps = (*WIPE_ROW_AND_GO_UP,) * ((broken_into - 1) * self._drawn_rows)
+        rows_per_line = max(-(-self._drawn_columns // width), 1)
+        steps = (*ERASE_ROW_AND_GO_UP,) * ((rows_per_line - 1) * self._drawn_rows)
         lines = self.console.render_lines(self.get_renderable(), pad=False)
         self._drawn_rows = len(lines)
         self._drawn_columns = max(map(Segment.get_line_length, lines), default=0)
@@ -86,15 +85,15 @@ class _Live(Live):
 
 
 @contextlib.contextmanager
-def _wiped_while_suspended(live: _Live) -> Iterator[None]:
-    """Leave no table behind when Ctrl-Z stops us; it comes back with the next sample."""
+def _erased_while_suspended(live: _Live) -> Iterator[None]:
+    """Erase the table when Ctrl-Z suspends us; the next sample draws it again."""
 
     def suspend() -> None:
-        live.wipe()
+        live.erase()
         os.kill(os.getpid(), signal.SIGSTOP)
 
     if signal.getsignal(signal.SIGTSTP) is not signal.SIG_DFL:
-        yield  # our parent does not want us to be stopped
+        yield  # our parent process has turned suspending off
         return
     loop = asyncio.get_running_loop()
     loop.add_signal_handler(signal.SIGTSTP, suspend)
@@ -106,10 +105,10 @@ def _wiped_while_suspended(live: _Live) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _redirected_logs() -> Iterator[None]:
-    """Have logs go the way of ``sys.stderr`` too, and back again at the end.
+    """Redirect log handlers to the replaced ``sys.stderr``, and back at the end.
 
-    A handler that was made before holds the file itself, and would write into the table;
-    one that is made meanwhile would hold what stands in its place for ever.
+    A handler made before holds the original file, and would write into the table; one
+    made in the meantime would hold the replacement for ever.
     """
     now = sys.stderr
     before = getattr(now, "rich_proxied_file", now)

@@ -1,4 +1,4 @@
-"""Shows a crawl while it runs: a table in a terminal, plain lines elsewhere."""
+"""Shows a running crawl: as a table in a terminal, as plain lines elsewhere."""
 
 import contextlib
 from collections.abc import Callable
@@ -16,13 +16,13 @@ __all__ = ["shown_on"]
 def shown_on(
     stdout: TextIO | None, stderr: TextIO | None, note: str = ""
 ) -> AbstractContextManager[Callable[[Sample], object]]:
-    """Return what is entered while a crawl runs, and gives the function that shows it.
+    """Return a context manager for the run of a crawl; it yields the display callback.
 
     Args:
-        stdout: A table is shown here if it is a terminal; it is gone at the end.
-        stderr: Else a line of each sample is written here; None, if our parent has closed
-            it, for nothing.
-        note: What else stands in the table, such as where the dashboard is.
+        stdout: If it is a terminal, the table is shown here, and erased at the end.
+        stderr: Otherwise a line for each sample is written here; None, if our parent
+            process has closed it, shows nothing.
+        note: An extra line in the table, such as the URL of the dashboard.
     """
     if stdout is not None and is_screen(stdout):
         return live_table(stdout, stderr, note)

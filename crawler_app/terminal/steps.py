@@ -1,6 +1,6 @@
-"""How far a command has come: one line, rewritten in place on a terminal.
+"""Progress of a command: one line, rewritten in place on a terminal.
 
-Rule: a command that takes no second says nothing.
+Rule: a command that takes less than a second prints nothing.
 """
 
 import os
@@ -19,13 +19,13 @@ CLEAR_LINE = "\r\x1b[K"
 
 
 class Steps:
-    """Tells how far a command has come, once a second.  To be entered, and called.
+    """A progress callback and context manager, which prints once a second.
 
     Args:
-        file: Where to; standard error, so that results can be piped.  Nothing is written
-            if our parent has closed it.
-        quiet: Whether to say nothing at all.
-        clock: In seconds.
+        file: Where to print; by default standard error, so that results can be piped.
+            Nothing is printed if our parent process has closed it.
+        quiet: Print nothing.
+        clock: Returns the time in seconds.
 
     >>> import itertools
     >>> seconds = itertools.count()
@@ -58,11 +58,12 @@ class Steps:
             self._file.flush()
 
     def __call__(self, what: str, done: int, total: int | None = None) -> None:
-        """Say how much is done, if a second has passed since it was said.
+        """Print the progress, if a second has passed since the last line.
 
         Args:
-            what: Such as "reading pages".
-            total: How much there is to do; None if nobody knows.
+            what: The step, such as "reading pages".
+            done: How much of it is done.
+            total: How much there is to do; None if unknown.
         """
         now = self._clock()
         if now < self._due_at or self._file is None:
@@ -79,5 +80,5 @@ class Steps:
         assert self._file is not None
         try:
             return os.get_terminal_size(self._file.fileno()).columns or 80
-        except OSError:  # what says it is a terminal, and has no size
+        except OSError:  # claims to be a terminal, but has no size
             return 80

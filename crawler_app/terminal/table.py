@@ -1,7 +1,7 @@
-"""A crawl as a table in a terminal, at any size of it.  Pure: a sample in, lines out.
+"""The progress table of a crawl, for any terminal size.  Pure: sample in, lines out.
 
-Rule: what a server chose (hosts, URLs, reasons) reaches the terminal only through
-``printable`` and as ``Text``, which nobody interprets.
+Rule: text from servers (hosts, URLs, reasons) is printed only after ``printable``, and as
+``Text``, in which rich interprets no markup.
 """
 
 from collections.abc import Sequence
@@ -19,15 +19,15 @@ from crawler_app.text.formatting import ELLIPSIS, size, without_middle
 
 __all__ = ["CrawlTable", "sparkline"]
 
-# Longer lines are hard to read; the URLs of failures are all that could use them.
+# Longer lines are hard to read; only the URLs of failures could use them.
 MAX_COLUMNS = 120
 # Border and padding, left and right.
 FRAME_COLUMNS = 4
-# Narrower than so many columns, the counts stand below each other.
+# In fewer columns, the counts are listed below each other.
 MIN_WIDE_COLUMNS = 64
 LABEL_COLUMNS = 11
 
-# Of each list, where there is room.
+# Entries of each list, where there is room.
 LISTED = 5
 
 BARS = "▁▂▃▄▅▆▇█"
@@ -35,16 +35,16 @@ BARS_SHOWN = 30
 
 STYLE_BY_PHASE = {"running": "green", "waiting": "cyan", "paused": "yellow"}
 STYLE_BY_STATE = {State.DONE: "green", State.FAILED: "red"}
-FAREWELL = "Ctrl-C stops; what is found is kept"
+STOP_HINT = "Ctrl-C stops the crawl; results are kept"
 
 
 @dataclass(slots=True, frozen=True)
 class CrawlTable:
-    """What rich prints of a sample.
+    """A sample as a rich renderable.
 
     Attributes:
-        rates: Fetches per second at the samples before, the latest last.
-        note: Another line; empty for none.
+        rates: Fetches per second of the samples so far, latest last.
+        note: An extra line; empty for none.
     """
 
     sample: Sample
@@ -71,13 +71,13 @@ class CrawlTable:
             border_style=STYLE_BY_PHASE.get(now.partition(" ")[0], "red"),
             width=width,
         )
-        # Where the cursor stands, and a terminal writes ^C.
+        # The row of the cursor, where a terminal prints ^C.
         yield Text()
 
 
 @dataclass(slots=True, frozen=True)
 class _Page:
-    """The lines within the frame."""
+    """The lines inside the frame."""
 
     table: CrawlTable
     columns: int
@@ -87,12 +87,12 @@ class _Page:
     def lines(self) -> list[Text]:
         sample = self.table.sample
         above = [*self._counts(), Text(), self._rate(), self._received()]
-        below = [Text(), Text(self._clean(FAREWELL), "dim")]
+        below = [Text(), Text(self._clean(STOP_HINT), "dim")]
         if self.table.note:
             below.insert(1, Text(self._fit(self.table.note, self.columns)))
-        # The frame takes two rows, the cursor one, and each list has an empty one above.
+        # The frame takes two rows, the cursor one, and the blank row above each list two.
         room = max(self.rows - len(above) - len(below) - 5, 0)
-        # Failures matter more; but a list of hosts tells that something happens at all.
+        # Failures matter more, but the list of hosts shows that the crawl is alive.
         hosts = self._hosts(
             min(LISTED + 1, max(room - len(sample.failures), room // 2))
         )
@@ -121,7 +121,7 @@ class _Page:
         sample = self.table.sample
         text = f"{sample.fetches_per_s:,.0f} fetches/s, {size(sample.bytes_per_s)}/s"
         room = self.columns - LABEL_COLUMNS - len(text) - 2
-        # A few bars tell nothing.
+        # Fewer than five bars say nothing.
         rates = self.table.rates[-min(room, BARS_SHOWN) :] if room >= 5 else ()
         bars = "" if self.is_ascii else sparkline(rates)
         return self._line("rate", Text.assemble(text, "  ", (bars, "cyan")))
@@ -132,7 +132,7 @@ class _Page:
         return self._line("received", Text(text))
 
     def _hosts(self, rows: int) -> list[Text]:
-        """List the busiest hosts; one row tells of those there is no room for."""
+        """List the busiest hosts; if there are more, the last row says how many."""
         hosts = self.table.sample.under_way_by_host
         shown = hosts if len(hosts) < rows else hosts[: max(rows - 1, 0)]
         if not shown:
@@ -174,13 +174,13 @@ class _Page:
     def _clean(self, text: str) -> str:
         text = printable(text)
         if self.is_ascii:
-            # As the terminal's own error handler would write it, which is wider.
+            # Escaped here rather than by the stream, because escapes change the width.
             return text.encode("ascii", "backslashreplace").decode()
         return text
 
 
 def sparkline(rates: Sequence[float]) -> str:
-    """Return numbers as bars, the highest bar for the largest of them.
+    """Return numbers as a row of bars; the largest gets the highest bar.
 
     >>> sparkline([0, 1, 2, 4, 8, 8])
     '▁▁▂▄██'

@@ -1,1 +1,1 @@
-"""Text for people: escaping what servers sent, and formatting numbers, times and URLs."""
+"""Escaping of untrusted text, and formatting of numbers, times and URLs."""

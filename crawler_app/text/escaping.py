@@ -1,14 +1,14 @@
-"""Text that a server chose, made safe to print: a terminal obeys control characters.
+"""Makes text from servers safe to print: a terminal obeys control characters.
 
-Pure.  `printable` where the reader should see that something was there, as in a URL or an
-error; `without_controls` where only the words count, as in a title.
+Pure.  Use `printable` where the reader should see that something was there, as in a URL
+or an error; `without_controls` where only the words count, as in a title.
 """
 
 __all__ = ["one_line", "printable", "without_controls"]
 
 
 def printable(text: str) -> str:
-    """Return a text with control characters escaped, as Python would write them.
+    """Return a text with its control characters escaped, as in Python source.
 
     >>> printable("a\\x1b[2Jb")
     'a\\\\x1b[2Jb'
@@ -28,11 +28,11 @@ def without_controls(text: str) -> str:
 
 
 def one_line(text: str, most: int) -> str:
-    """Return a text in one line of at most so many characters, without controls.
+    """Return a text as one line of at most `most` characters, without controls.
 
     >>> one_line(" The\\n  Mill\\x07 of old", 8)
     'The Mill'
     """
-    # What is not read need not be split: some put a whole page into a title.
+    # Split only what may be shown: some sites put a whole page into a title.
     line = " ".join(text[: 4 * most].split())
     return without_controls(line)[:most]

@@ -1,6 +1,6 @@
-"""How numbers, times, sizes and URLs are shown to a person.
+"""Formats numbers, times, sizes and URLs for display.
 
-Pure.  What a site has made is shown with its control characters escaped, and cut.
+Pure.  Text from a site is shortened, with its control characters escaped.
 """
 
 import datetime
@@ -35,16 +35,16 @@ def number(count: int, one: str, several: str = "") -> str:
 
 
 def sentence(words: str) -> str:
-    """Return words with a capital letter at their beginning.
+    """Return words with a capital first letter.
 
-    >>> sentence("nobody answers at the host")
-    'Nobody answers at the host'
+    >>> sentence("the host does not answer")
+    'The host does not answer'
     """
     return words[:1].upper() + words[1:]
 
 
 def cut(text: str, most: int) -> str:
-    """Return a text in so many characters, with its end left out.
+    """Return a text shortened at its end to `most` characters.
 
     >>> cut("The end of the text", 12)
     'The end of…'
@@ -54,7 +54,7 @@ def cut(text: str, most: int) -> str:
 
 
 def cut_middle(text: str, most: int) -> str:
-    """Return a text in so many characters, with its middle left out.
+    """Return a text shortened in its middle to `most` characters.
 
     >>> cut_middle("http://a.test/very/long/path.html", 21)
     'http://a.t…/path.html'
@@ -63,7 +63,7 @@ def cut_middle(text: str, most: int) -> str:
 
 
 def without_middle(text: str, most: int, mark: str = ELLIPSIS) -> str:
-    """Return a text that fits, as it is otherwise: of a URL both ends tell most.
+    """Return a text shortened in its middle, not escaped: a URL's ends matter most.
 
     >>> without_middle("http://a.test/one/two/three.html", 20, "...")
     'http://a....ree.html'
@@ -76,10 +76,10 @@ def without_middle(text: str, most: int, mark: str = ELLIPSIS) -> str:
 
 
 def shown_url(url: str, home: str, most: int) -> str:
-    """Return a URL as it is shown: without its origin if that is the usual one.
+    """Return a URL for display, without the origin of the site itself.
 
     Args:
-        home: The origin that need not be told.
+        home: The origin to leave out.
 
     >>> shown_url("http://a.test/x", "http://a.test", 30)
     '/x'
@@ -92,7 +92,7 @@ def shown_url(url: str, home: str, most: int) -> str:
 
 
 def size(size_bytes: float) -> str:
-    """Return a number of bytes.
+    """Format a number of bytes.
 
     >>> size(700), size(53_600_000)
     ('700 B', '53.6 MB')
@@ -105,7 +105,7 @@ def size(size_bytes: float) -> str:
 
 
 def seconds(took_s: float) -> str:
-    """Return how long a fetch took.
+    """Format the time of a fetch.
 
     >>> seconds(0.0123), seconds(2.5)
     ('12 ms', '2.50 s')
@@ -114,7 +114,7 @@ def seconds(took_s: float) -> str:
 
 
 def duration(took_s: float) -> str:
-    """Return how long a crawl took.
+    """Format the duration of a crawl.
 
     >>> duration(8.2), duration(75), duration(7500)
     ('8 s', '1 min 15 s', '2 h 5 min')
@@ -127,7 +127,7 @@ def duration(took_s: float) -> str:
 
 
 def bar_percent(part: float, whole: float) -> float:
-    """Return the length of a bar; what is there at all can be seen.
+    """Return the length of a bar in percent; at least 0.5 if part is not 0.
 
     >>> bar_percent(1, 4), bar_percent(1, 1_000_000), bar_percent(0, 0)
     (25.0, 0.5, 0.0)
@@ -136,7 +136,7 @@ def bar_percent(part: float, whole: float) -> float:
 
 
 def time_of_day(at: float) -> str:
-    """Return a time in UTC.
+    """Format a time in UTC.
 
     >>> time_of_day(0.0)
     '1970-01-01 00:00 UTC'

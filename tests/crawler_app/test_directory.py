@@ -77,7 +77,7 @@ def test_file_of_somebody_else_is_not_written_over(path, name):
     path.mkdir(parents=True)
     path.joinpath(name).write_text("precious")
 
-    with pytest.raises(ConfigError, match=f"holds {name}"):
+    with pytest.raises(ConfigError, match=f"contains {name}"):
         CrawlDirectory.create(path, CONFIG)
 
     assert os.listdir(path) == [name]

@@ -215,7 +215,7 @@ def test_directory_in_use_is_refused(config, run, tmp_path):
 def test_resuming_needs_a_directory(config, tmp_path, run):
     with pytest.raises(ConfigError, match="resume needs the directory"):
         Crawler(config, resume=True)
-    with pytest.raises(ConfigError, match="holds no crawl"):
+    with pytest.raises(ConfigError, match="is not a crawl directory"):
         run(Crawler(dataclasses.replace(config, into=str(tmp_path)), resume=True))
 
 

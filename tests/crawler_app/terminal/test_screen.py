@@ -18,7 +18,7 @@ from crawler_app.terminal import screen
 from crawler_app.terminal.showing import shown_on
 from tests.helpers.scripts import IMPORTS
 
-FAREWELL = "Ctrl-C stops; what is found is kept"
+STOP_HINT = "Ctrl-C stops the crawl; results are kept"
 
 # Crawls a site whose host may be asked once a minute, and shows it.
 CRAWL = """
@@ -149,7 +149,7 @@ def test_table_is_drawn_and_redrawn_in_place(on_terminal, screen_of, sample, ter
 def test_table_is_gone_at_the_end(on_terminal, screen_of, sample):
     text = on_terminal(lambda: show_once(sample()))
 
-    assert FAREWELL in text
+    assert STOP_HINT in text
     assert screen_of(text) == ""
 
 
@@ -265,7 +265,7 @@ def crawling(terminal, *, gap_s=60.0, error=""):
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_stopped_crawl_leaves_the_terminal_clean(terminal, screen_of, number):
     with crawling(terminal) as process:
-        terminal.read_until(FAREWELL)
+        terminal.read_until(STOP_HINT)
         process.send_signal(number)
         text = terminal.read_until("never written")
         assert process.wait() == 130
@@ -279,9 +279,9 @@ def test_error_leaves_the_terminal_clean(terminal, screen_of):
         text = terminal.read_until("never written")
         assert process.wait() == 1
 
-    assert FAREWELL in text
+    assert STOP_HINT in text
     assert screen_of(text).endswith("broken")
-    assert FAREWELL not in screen_of(text)
+    assert STOP_HINT not in screen_of(text)
 
 
 def test_summary_stands_alone(terminal, screen_of):
@@ -289,20 +289,20 @@ def test_summary_stands_alone(terminal, screen_of):
         text = terminal.read_until("never written")
         assert process.wait() == 0
 
-    assert FAREWELL in text
+    assert STOP_HINT in text
     assert screen_of(text) == "The summary."
 
 
 def test_suspended_crawl_leaves_no_table_and_comes_back(terminal, screen_of):
     with crawling(terminal) as process:
-        terminal.read_until(FAREWELL)
+        terminal.read_until(STOP_HINT)
         process.send_signal(signal.SIGTSTP)
         _, status = os.waitpid(process.pid, os.WUNTRACED)
         assert os.WIFSTOPPED(status)
         assert screen_of(terminal.read()) == ""
 
         process.send_signal(signal.SIGCONT)
-        assert FAREWELL in screen_of(terminal.read_until(FAREWELL) + "\n")
+        assert STOP_HINT in screen_of(terminal.read_until(STOP_HINT) + "\n")
         process.send_signal(signal.SIGINT)
         text = terminal.read_until("never written")
         assert process.wait() == 130

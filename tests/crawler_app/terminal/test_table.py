@@ -37,7 +37,7 @@ def test_table_tells_all_of_a_sample(sample):
         "3  b.test",
         "http_404  http://a.test/gone",
         "dashboard: here",
-        "Ctrl-C stops; what is found is kept",
+        "Ctrl-C stops the crawl; results are kept",
     ):
         assert part in text
 
