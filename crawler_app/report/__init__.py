@@ -1,18 +1,16 @@
-"""The report of a crawl: what its owner should know of the site, in one page.
+"""The report of a crawl: what the owner of a site should know, on one page.
 
 From the directory of a crawl to the page::
 
-    gathering    the directory -> findings; the one that reads
-    tally        the URLs, counted in one pass
-    holders      the pages that hold certain links, read in the archive
-    targets      what those links lead to                               pure
-    findings     all that was found, as plain values                    pure
-    reasons      what each reason means to a person                     pure
-    shape, treemap               the site's folders, and their picture  pure
-    verdict, broken_list, tables, sections, ...    as a person reads it pure
-    html, markdown, as_json                        the ways to write it pure
+    gathering    reads the directory, and returns a Report
+    holders      finds the pages that hold broken links, in the archive
+    targets      the URLs that those links lead to                      pure
+    findings     the Report, as plain values                            pure
+    shape, kinds, treemap    the folders of the site, and their picture pure
+    verdict, tables          the headline and the sections, for people  pure
+    html, markdown, as_json  the output formats                         pure
 
-Rule: findings have whole lists, and only what is for a person is cut.
+Rule: a Report has complete lists; only the output for people is shortened.
 """
 
 from crawler_app.report.as_json import to_json

@@ -1,4 +1,4 @@
-"""A report for programs, with all of its lists."""
+"""The report as JSON, with complete lists."""
 
 import datetime
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ __all__ = ["to_json"]
 
 
 def to_json(report: Report) -> dict[str, Any]:
-    """Return a report as plain values; its keys are in the guide."""
+    """Return a report as plain values; the guide describes the keys."""
     summary = report.summary
     return {
         "site": report.site,
@@ -60,7 +60,7 @@ def to_json(report: Report) -> dict[str, Any]:
 
 
 def _time(at: float | None) -> str | None:
-    """Return a time as ISO 8601 has it, in UTC.
+    """Return a time in ISO 8601 format, in UTC.
 
     >>> _time(0.0)
     '1970-01-01T00:00:00Z'

@@ -1,6 +1,6 @@
-"""What a report tells, as plain values; the lists are whole.
+"""The content of a report as plain values, with complete lists.
 
-Pure.  `crawler_app.report.gathering` fills it in, the renderers read it.
+Pure.  `crawler_app.report.gathering` creates it, the renderers read it.
 """
 
 from dataclasses import dataclass, field
@@ -25,13 +25,13 @@ __all__ = [
 
 @dataclass(slots=True, frozen=True)
 class HeldLink:
-    """A link that leads to what is broken.
+    """A link to a broken URL.
 
     Attributes:
-        page: The URL of the page that holds it.
-        text: What a reader clicks on, in one line; None where the page was not read.
-        href: As written; None likewise.
-        through: The redirect that it leads to first; empty if it leads there at once.
+        page: The URL of the page that has the link.
+        text: The text of the link, in one line; None if the page could not be read.
+        href: As written; None if the page could not be read.
+        through: The redirect it leads to first; empty for a direct link.
     """
 
     page: str
@@ -42,14 +42,14 @@ class HeldLink:
 
 @dataclass(slots=True)
 class Broken:
-    """A URL that gives no visitor anything.
+    """A broken URL: one that does not work for a visitor.
 
     Attributes:
-        url: Of a redirect loop the URL of it that was met first.
-        status: Of the answer; None if none came.
-        error: What went wrong, for a person; often empty.
-        is_seed: Whether the crawl began with it, or with a redirect that ends there.
-        links: All that lead there; unsorted links of one page are side by side.
+        url: The URL; for a redirect loop, the first one that the crawl met.
+        status: HTTP status; None without an answer.
+        error: Error text for people; often empty.
+        is_seed: Whether it is a seed, or a seed redirects to it.
+        links: All links to it, sorted by page.
     """
 
     url: str
@@ -62,12 +62,12 @@ class Broken:
 
 @dataclass(slots=True, frozen=True)
 class Chain:
-    """Redirects one after the other.
+    """A chain of redirects.
 
     Attributes:
-        urls: From the first redirect to what it ends at.
-        status: Of the last; None if it was not answered.
-        reason: How the last one ended; None if it was not fetched yet.
+        urls: From the first redirect to the final URL.
+        status: HTTP status of the final URL; None without an answer.
+        reason: Outcome of the final URL; None if it was not fetched yet.
     """
 
     urls: list[str]
@@ -77,12 +77,11 @@ class Chain:
 
 @dataclass(slots=True)
 class Duplicates:
-    """Pages that are the same, byte for byte.
+    """Pages that are equal byte for byte.
 
     Attributes:
-        size_bytes: Of each.
-        canonical: Where all of them say that they are at home; empty if one says nothing
-            or something else.
+        size_bytes: Size of one of them.
+        canonical: The canonical URL that all of them declare; empty if they do not agree.
     """
 
     digest: str
@@ -93,7 +92,7 @@ class Duplicates:
 
     @property
     def wasted_bytes(self) -> int:
-        """What would be saved if there were only one."""
+        """The bytes saved if there were only one of them."""
         return self.size_bytes * (len(self.urls) - 1)
 
 
@@ -109,20 +108,19 @@ class Failure:
 
 @dataclass(slots=True)
 class Report:
-    """A crawl as its owner should see it.
+    """The content of a report.
 
     Attributes:
         site: The hosts of the seeds, in a few words.
         path: The directory of the crawl.
-        made_at: In seconds of the epoch, as the others are.
-        state: As of `crawler_app.results.summary.state_of`.
-        options: Those that are not as they are by default.
-        broken: What gives no visitor anything, redirect loops too; that which most links
-            lead to first.
-        has_archive: Whether there are pages to look for links in.
-        unread: Pages that could not be looked into; 0 if nothing is broken.
-        duplicates: The largest groups first.
-        not_checked: URLs that failed by our own limits and faults.
+        made_at: Seconds since the epoch.
+        state: As returned by `crawler_app.results.summary.state_of`.
+        options: The options that differ from their defaults.
+        broken: Broken URLs, including redirect loops; those with most links first.
+        has_archive: Whether there is an archive in which to find the broken links.
+        unread: Pages that could not be read again; 0 if nothing is broken.
+        duplicates: Groups of equal pages, those that waste most first.
+        not_checked: URLs that failed by a limit or a fault of the crawl.
     """
 
     site: str
@@ -144,17 +142,17 @@ class Report:
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing came of any URL, so that nothing is known of the site."""
+        """Whether no URL gave an answer, so that nothing is known about the site."""
         answered = any(failure.status for failure in self.not_checked)
         found = self.summary.pages or self.summary.files or self.broken
         return not (found or answered)
 
     @property
     def broken_links(self) -> int:
-        """How many links lead to what is broken."""
+        """Number of links to broken URLs."""
         return sum(len(broken.links) for broken in self.broken)
 
     @property
     def pages_with_broken_links(self) -> int:
-        """How many pages hold such links."""
+        """Number of pages with such links."""
         return len({link.page for broken in self.broken for link in broken.links})

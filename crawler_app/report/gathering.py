@@ -1,7 +1,7 @@
-"""From the directory of a crawl to what a report tells.
+"""Gathers the content of a report from the directory of a crawl.
 
-The frontier is read once for the numbers, and once more if there are equal pages or
-chains of redirects; the archive only if something is broken.
+The frontier is read once for the counts, and a second time if there are duplicates or
+redirect chains; the archive is read only if something is broken.
 """
 
 import contextlib
@@ -29,25 +29,26 @@ __all__ = ["gather"]
 
 
 def gather(directory: CrawlDirectory, on_step: OnStep = no_step) -> Report:
-    """Return all that a report tells of a crawl, also while it runs.
+    """Return the report of a crawl, also while it runs.
 
     Args:
-        on_step: Called now and then with what is being done, such as "reading pages",
-            how many of them are done, and how many there are.
+        on_step: Progress callback: the step's name, such as "reading pages", how much is
+            done, and the total.
 
     Raises:
         ConfigError: no crawl has begun there, or it cannot be read.
         ArchiveError: the table of the archive cannot be read.
     """
     config = directory.config()
-    # First: of a crawl that ends meanwhile, not all URLs are seen, and it was running.
+    # Before the frontier is read: a crawl that ends in between must count as running,
+    # because its last URLs may be missing.
     owner = directory.owner()
     with contextlib.closing(directory.frontier()) as frontier:
         shape = Shape()
         summary = summarize(frontier, on_step, lambda each: add_url(shape, each))
         add_redirects(shape, summary.redirects)
         report = _report_of(directory, config, summary, shape, owner)
-        _look_again(report, frontier, on_step)
+        _add_chains_and_duplicates(report, frontier, on_step)
         report.comparison = directory.comparison(frontier)
     _find_links(report, directory, on_step)
     add_first_pages(report.broken, summary.failures)
@@ -79,7 +80,7 @@ def _report_of(
 
 
 def _site(seeds: Iterable[str]) -> str:
-    """Say in a few words what was crawled.
+    """Return the crawled hosts in a few words.
 
     >>> _site(["http://a.test/x", "https://b.test/", "https://b.test/y"])
     'a.test and 1 more host'
@@ -89,7 +90,7 @@ def _site(seeds: Iterable[str]) -> str:
 
 
 def _options(config: CrawlConfig) -> dict[str, Any]:
-    """Return the options that are not as by default; of secrets only that they are set."""
+    """Return the options that differ from their defaults; secrets only as "(set)"."""
     return {
         option.key: "(set)" if option.is_secret else getattr(config, option.name)
         for option in options_of(CrawlConfig)
@@ -100,7 +101,7 @@ def _options(config: CrawlConfig) -> dict[str, Any]:
 
 
 def _broken(summary: Summary, config: CrawlConfig) -> list[Broken]:
-    """Return what is broken, without the links that lead there."""
+    """Return the broken URLs, still without their links."""
     redirects = summary.redirects
     end_by_key = redirects.end_by_key
     seed_ends = {end_by_key.get(key, key) for key in map(dedup_key, config.seeds)}
@@ -129,32 +130,35 @@ def _failures(summary: Summary) -> Iterator[tuple[str, Outcome]]:
         yield record.url, record.outcome
 
 
-def _look_again(report: Report, frontier: Frontier, on_step: OnStep) -> None:
-    """Find what pages are equal, and how chains of redirects end."""
-    ways = report.summary.redirects.chains()
+def _add_chains_and_duplicates(
+    report: Report, frontier: Frontier, on_step: OnStep
+) -> None:
+    chains = report.summary.redirects.chains()
     digests = report.summary.repeated_digests
     record_by_key: dict[str, UrlRecord | None] = {
-        dedup_key(way[-1]): None for way in ways
+        dedup_key(urls[-1]): None for urls in chains
     }
     group_by_digest: dict[str, Duplicates] = {}
-    if ways or digests:
+    if chains or digests:
         records, total = frontier.records(), frontier.total()
         for record in in_steps("comparing pages", records, on_step, total):
             key = dedup_key(record.url)
             if key in record_by_key:
                 record_by_key[key] = record
             _group(record, digests, group_by_digest)
-    report.chains = [_chain(way, record_by_key[dedup_key(way[-1])]) for way in ways]
+    report.chains = [
+        _chain(urls, record_by_key[dedup_key(urls[-1])]) for urls in chains
+    ]
     report.chains.sort(key=lambda chain: -len(chain.urls))
     report.duplicates = sorted(
         group_by_digest.values(), key=lambda group: -group.wasted_bytes
     )
 
 
-def _chain(way: list[str], end: UrlRecord | None) -> Chain:
+def _chain(urls: list[str], end: UrlRecord | None) -> Chain:
     if end is None or end.outcome is None:
-        return Chain(way)
-    return Chain(way, end.outcome.status, end.outcome.reason)
+        return Chain(urls)
+    return Chain(urls, end.outcome.status, end.outcome.reason)
 
 
 def _group(
@@ -181,7 +185,7 @@ def _find_links(
     directory: CrawlDirectory,
     on_step: OnStep,
 ) -> None:
-    """Tell of each that is broken which links lead there."""
+    """Add the links to each broken URL."""
     targets = Targets(report.broken, report.summary.redirects)
     if not targets.number_by_key or not report.has_archive:
         return

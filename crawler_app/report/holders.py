@@ -1,10 +1,9 @@
-"""Which pages hold links to certain URLs, and with what words: read in the archive.
+"""Finds the pages that link to certain URLs, by reading the archive.
 
-The frontier knows only the first page that led to a URL; to keep every link would cost
-each crawl a fifth of its time.  So the pages are read again for a report, if there is
-something to look for: one process takes about a millisecond a page.  To search the bytes
-of a page for names before its tree is built saves nothing where a menu is broken, since
-each page holds that link.
+The frontier records only the first page that led to a URL; recording every link would
+make each crawl a fifth slower.  So the pages are read again for a report, if anything is
+broken: one process takes about a millisecond a page.  Searching the bytes of a page
+before parsing it saves nothing where a link in a menu is broken, as each page has it.
 """
 
 import contextlib
@@ -28,7 +27,7 @@ __all__ = ["FoundLink", "has_archive", "links_to"]
 
 
 class FoundLink(NamedTuple):
-    """A link that leads to what was looked for, which is told by its number."""
+    """A link to one of the URLs searched for, which is identified by its number."""
 
     number: int
     page: str
@@ -39,14 +38,14 @@ class FoundLink(NamedTuple):
 def links_to(
     path: Path, number_by_key: Mapping[str, int], max_body_bytes: int
 ) -> Iterator[list[FoundLink] | None]:
-    """Return what is found in each page of a crawl; None for one that cannot be read.
+    """Return the links found in each page of a crawl; None for one that cannot be read.
 
-    Such a page is not in the archive, or damaged, or too large.
+    Such a page is missing from the archive, damaged, or too large.
 
     Args:
         path: The directory of the crawl.
-        number_by_key: What to look for, by the dedup keys of its URLs.
-        max_body_bytes: Pages that are larger after decompression are not read.
+        number_by_key: The URLs to search for, by dedup key, each with a number.
+        max_body_bytes: Larger pages, after decompression, are not read.
 
     Raises:
         ArchiveError: the table of the archive cannot be read.
@@ -72,11 +71,11 @@ def has_archive(path: Path) -> bool:
 
 
 def _has_links(record: UrlRecord) -> bool:
-    """Return whether a URL gave a page, whose links were met in the crawl."""
+    """Return whether a URL gave a page whose links were extracted by the crawl."""
     outcome = record.outcome
     if outcome is None:
         return False
-    if outcome.reason == Reason.HOOK_ERROR:  # no page, and yet its links were met
+    if outcome.reason == Reason.HOOK_ERROR:  # failed, after its links were extracted
         return is_html(outcome.content_type)
     return is_page(outcome)
 
@@ -94,7 +93,7 @@ def _archived(
 
 
 class _Finder:
-    """Looks through pages one after the other, and remembers which links do not matter."""
+    """Searches pages one after the other, and remembers links that do not matter."""
 
     def __init__(self, number_by_key: Mapping[str, int]) -> None:
         self._number_by_key = number_by_key

@@ -1,8 +1,8 @@
-"""A report as one page that needs nothing else: no network, no other file.
+"""The report as one self-contained HTML page: no network, no other files.
 
-Rule: all text of the site is escaped by the template, and the page cannot run or load
-anything but what is in it: its policy says so to the browser.  However much there is to
-tell, the page stays below MAX_BYTES: lists are cut until it does.
+Rule: the template escapes all text from the site, and the page can run or load nothing
+but its own content: its Content-Security-Policy says so.  The page is never larger than
+MAX_BYTES: lists are shortened until it fits.
 """
 
 import base64
@@ -25,7 +25,7 @@ __all__ = ["MAX_BYTES", "render_html"]
 
 MAX_BYTES = 290_000
 
-# From more to less, until the page is small enough.
+# Tried in this order, until the page is small enough.
 LIMITS = (
     Limits(),
     Limits(holders=10),
@@ -38,8 +38,8 @@ LIMITS = (
     Limits(items=10, holders=2, rows=5, url_chars=60, href_chars=0),
 )
 
-# Broken URLs from which on it is worth while to look for one of them.
-FILTERED = 8
+# Number of broken URLs from which on the page has a filter.
+MIN_FILTERED = 8
 
 EXPLANATION_CHARS = 300
 
@@ -68,7 +68,7 @@ def _read(name: str) -> str:
 
 
 class _Page:
-    """What the template puts in its places."""
+    """The values of the template."""
 
     def __init__(self, report: Report, limits: Limits, boxes: Treemap | None) -> None:
         self.site = cut(report.site, 100)
@@ -80,7 +80,7 @@ class _Page:
         self.tables: list[Table] = list(tables_of(report, limits))
         self.tiles = list(_tiles(report))
         self.treemap = boxes
-        self.is_long = len(self.broken.items) >= FILTERED
+        self.is_long = len(self.broken.items) >= MIN_FILTERED
         self.home = home_of(report)
         self.style = _read("page.css")
         self.script = _read("page.js") if boxes else ""
@@ -100,33 +100,33 @@ class _Page:
 
 
 def _tiles(report: Report) -> Iterator[tuple[str, str, str]]:
-    """Return names, numbers, and what they are numbers of."""
+    """Return the tiles: a name, a number, and what it counts."""
     summary = report.summary
     if not report.is_empty:
         yield from _amounts(report)
     if summary.failed:
         words = f"{summary.broken:,} broken, {summary.not_checked:,} not checked"
         yield "Failed", f"{summary.failed:,}", words
-    yield "Skipped", f"{summary.skipped:,}", "met and not fetched"
+    yield "Skipped", f"{summary.skipped:,}", "found, not fetched"
     if summary.left:
         yield "Left", f"{summary.left:,}", "still to be fetched"
 
 
 def _amounts(report: Report) -> Iterator[tuple[str, str, str]]:
     summary = report.summary
-    yield "Pages", f"{summary.pages:,}", "read"
-    yield "Files", f"{summary.files:,}", "that are not HTML"
+    yield "Pages", f"{summary.pages:,}", "HTML"
+    yield "Files", f"{summary.files:,}", "non-HTML"
     yield "Redirects", f"{len(summary.redirects):,}", "followed"
-    yield "Size", size(summary.size_bytes), "of all of it"
+    yield "Size", size(summary.size_bytes), "in total"
     hosts = [host for host in summary.hosts if host.timed]
     timed = sum(host.timed for host in hosts)
     if timed:
         mean_ms = 1000 * sum(host.took_s for host in hosts) / timed
-        yield "Speed", f"{mean_ms:,.0f} ms", "a fetch, on average"
+        yield "Speed", f"{mean_ms:,.0f} ms", "per fetch, on average"
 
 
 def _policy(script: str) -> str:
-    """Return the Content-Security-Policy of the page, and of its own script alone."""
+    """Return the Content-Security-Policy, which allows only the page's own script."""
     source = "'none'"
     if script:
         digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()

@@ -1,4 +1,4 @@
-"""What the picture of a site shows of each URL.  Pure."""
+"""Classifies URLs for the treemap of a site.  Pure."""
 
 from crawler_app.http_headers import is_html
 from crawler_app.models import State, UrlRecord
@@ -10,7 +10,7 @@ __all__ = ["add_redirects", "add_url"]
 
 
 def add_url(shape: Shape, record: UrlRecord) -> None:
-    """Add a URL, unless it was skipped; redirects come later.
+    """Add a URL, unless it was skipped or is a redirect.
 
     >>> shape = Shape()
     >>> add_url(shape, UrlRecord("http://a.test/", State.QUEUED, depth=0))
@@ -23,7 +23,7 @@ def add_url(shape: Shape, record: UrlRecord) -> None:
 
 
 def add_redirects(shape: Shape, redirects: Redirects) -> None:
-    """Add the redirects, when all are known: the first URL of a loop is broken."""
+    """Add the redirects; the first URL of each loop counts as broken."""
     first = {loop[0] for loop in redirects.loop_by_key.values()}
     for url in redirects.url_by_key.values():
         shape.add(url, Kind.BROKEN if url in first else Kind.REDIRECT)

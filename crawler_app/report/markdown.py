@@ -1,6 +1,6 @@
-"""A report as Markdown, for a ticket, a pull request or a mail.
+"""The report as Markdown, for a ticket, a pull request or a mail.
 
-Pure.  Rule: no text of the site can be taken for Markdown or for HTML.
+Pure.  Rule: text from the site is never interpreted as Markdown or HTML.
 """
 
 import re
@@ -15,17 +15,17 @@ from crawler_app.text.formatting import number, sentence, size, time_of_day
 
 __all__ = ["render_markdown"]
 
-# Of a comment at most, in many a tracker, are 65 000 characters.
+# Many issue trackers limit a comment to 65 000 characters.
 LIMITS = Limits(items=50, holders=5, rows=10, href_chars=300)
 
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~&!])")
 
-# What stands for another character, also in a URL.
+# A character reference, which is replaced in a URL too.
 _REFERENCE = re.compile(r"&(?=#?\w+;)")
 
 
 def render_markdown(report: Report) -> str:
-    """Return the report, with a newline at the end."""
+    """Return the report as Markdown, with a newline at the end."""
     return "\n".join(_lines(report)) + "\n"
 
 
@@ -106,7 +106,7 @@ def _line(url: Shown) -> str:
 def _link(url: Shown) -> str:
     if not url.href:
         return _text(url.name)
-    # Within these brackets nothing ends a link but what no canonical URL holds.
+    # Within angle brackets, only characters that no canonical URL has could end a link.
     href = url.href.replace("|", "%7C").replace("<", "%3C").replace(">", "%3E")
     href = _REFERENCE.sub("&amp;", href)
     return f"[{_text(url.name)}](<{href}>)"

@@ -1,6 +1,6 @@
-// Shows only those URLs of the lists that are in a folder, or have some words.
+// Filters the lists of URLs by folder or by words.
 (() => {
-  const LISTS = "#loops, #chains, #slowest, #largest, #duplicates, #given-up";
+  const LISTS = "#loops, #chains, #slowest, #largest, #duplicates, #not-checked";
   const home = document.body.dataset.home;
   const boxes = [...document.querySelectorAll("[data-folder]")];
   const folders = boxes.filter((box) => !("rest" in box.dataset)).map((box) => box.dataset.folder);
@@ -13,7 +13,7 @@
     const path = url.split("?")[0].split("://")[1] || "";
     return path.split("/").slice(0, -1).filter(Boolean).map((name) => `${name}/`).join("");
   };
-  // A URL that is too long for a link is shown as text, without the origin of the site.
+  // A URL too long for a link is shown as text, without the origin of the site.
   const urlsOf = (element) =>
     [...element.querySelectorAll("a, .url")]
       .map((each) => each.getAttribute("href") || each.textContent.replace(/^\//, `${home}/`))

@@ -1,8 +1,8 @@
-"""The shape of a site: how many URLs each folder has, and what became of them.
+"""The shape of a site: the number of URLs in each folder, by kind.
 
-Pure.  Each URL counts for the folder that it is in.  When there are too many folders,
-those with the fewest URLs are counted with the folder around them, so that a site of any
-size takes limited memory.  `crawler_app.report.treemap` lays it out.
+Pure.  Each URL counts for the folder it is in.  If there are too many folders, those with
+the fewest URLs are merged into their parents, so that memory is limited for a site of any
+size.  `crawler_app.report.treemap` lays it out.
 """
 
 import enum
@@ -16,12 +16,12 @@ __all__ = ["Kind", "Shape", "folder_of", "in_words", "parent_of"]
 # About 5 MB.
 MAX_FOLDERS = 20_000
 
-# Longer paths, mostly made by a fault of the site, count for a folder further up.
+# Longer paths, mostly due to a bug of the site, count for a folder further up.
 MAX_FOLDER_CHARS = 120
 
 
 class Kind(enum.IntEnum):
-    """What became of a URL.  What was never to be fetched is no part of the shape."""
+    """The kind of a URL.  Skipped URLs are not part of the shape."""
 
     OK = 0
     FILE = 1
@@ -30,9 +30,9 @@ class Kind(enum.IntEnum):
     LEFT = 4
 
 
-KINDS = len(Kind)  # counted once: an enum takes its time
+KINDS = len(Kind)  # counted once, as len() of an enum is slow
 
-# One of them, and several.
+# Singular and plural.
 WORDS_BY_KIND = {
     Kind.OK: ("page", "pages"),
     Kind.FILE: ("file", "files"),
@@ -43,7 +43,7 @@ WORDS_BY_KIND = {
 
 
 def in_words(counts: Sequence[int]) -> str:
-    """Return numbers of URLs, one of each `Kind`, as a person says them.
+    """Return the number of URLs of each `Kind`, in words.
 
     >>> in_words([1200, 0, 1, 3, 0])
     '1,200 pages, 1 redirect, 3 broken'
@@ -56,7 +56,7 @@ def in_words(counts: Sequence[int]) -> str:
 
 
 def folder_of(url: str) -> str:
-    """Return the host and the folders of a URL, without empty ones; safe to be printed.
+    """Return the host and the folders of a URL, without empty ones; safe to print.
 
     >>> folder_of("https://a.test/docs//a.html?x=/y"), folder_of("https://a.test/")
     ('a.test/docs/', 'a.test/')
@@ -70,7 +70,7 @@ def folder_of(url: str) -> str:
 
 
 def parent_of(folder: str) -> str:
-    """Return the folder around another; that of a host is empty.
+    """Return the parent of a folder; empty for a host.
 
     >>> parent_of("a.test/docs/"), parent_of("a.test/")
     ('a.test/', '')
@@ -82,7 +82,7 @@ class Shape:
     """The folders of all URLs that were added.
 
     Args:
-        max_folders: How many there may be.
+        max_folders: The maximum number of folders.
 
     >>> shape = Shape()
     >>> for path in ("", "docs/", "docs/a.html", "docs/b.html?page=2"):
@@ -96,7 +96,7 @@ class Shape:
         self._counts_by_folder: dict[str, list[int]] = {}
 
     def add(self, url: str, kind: Kind) -> None:
-        """Count one more URL."""
+        """Count a URL."""
         folder = folder_of(url)
         counts = self._counts_by_folder.get(folder)
         if counts is None:
@@ -106,7 +106,7 @@ class Shape:
             self._fold()
 
     def totals(self) -> dict[str, list[int]]:
-        """Return the URLs of each `Kind` in each folder and below; "" is for all."""
+        """Return the counts by `Kind` of each folder and its subfolders; "" is the total."""
         totals = {"": [0] * KINDS}
         for folder, counts in self._counts_by_folder.items():
             _add(totals, folder, counts)
@@ -116,10 +116,10 @@ class Shape:
         return totals
 
     def _fold(self) -> None:
-        """Count the smaller half of all folders with their parents, until few are left.
+        """Merge the smaller folders into their parents, until half the maximum is left.
 
-        At least ``max_folders / 2`` new folders come between two times, so it costs each
-        of them little.
+        At least ``max_folders / 2`` new folders come before the next time, so the cost
+        for each is small.
 
         Source: "lossy counting" in Manku and Motwani, Approximate Frequency Counts over
         Data Streams, 2002.

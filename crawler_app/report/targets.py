@@ -1,6 +1,6 @@
-"""What leads to a broken URL: the URL itself, and the redirects that end there.
+"""Targets of broken links: each broken URL, and the redirects that end there.
 
-Pure.  `crawler_app.report.holders` looks for links to any of these.
+Pure.  `crawler_app.report.holders` searches for links to any of these.
 """
 
 from collections.abc import Iterable, Sequence
@@ -16,17 +16,17 @@ __all__ = ["Targets", "add_first_pages"]
 
 
 class _Target(NamedTuple):
-    """Something broken, and the redirect that leads there; empty for the URL itself."""
+    """A broken URL, and the redirect that leads to it; empty for the URL itself."""
 
     broken: Broken
     through: str
 
 
 class Targets:
-    """The URLs to look for, each with a number.
+    """The URLs to search for, each with a number.
 
     Attributes:
-        number_by_key: Of each URL, by its dedup key.
+        number_by_key: The number of each URL, by dedup key.
 
     >>> from crawler_app.reasons import reason_of_status
     >>> gone = Broken("http://a/gone", 404, reason_of_status(404))
@@ -53,22 +53,22 @@ class Targets:
         self._targets.append(target)
 
     def add_links(self, found: Iterable[FoundLink]) -> None:
-        """Add links that were found to what is broken."""
+        """Add the links that were found to their broken URLs."""
         for link in found:
             broken, through = self._targets[link.number]
             broken.links.append(HeldLink(link.page, link.text, link.href, through))
 
 
 def add_first_pages(broken: Iterable[Broken], failures: Sequence[UrlRecord]) -> None:
-    """Say at least what led there first, where no link was found; put links in order.
+    """Sort the links; for a URL without any, add the page that first led to it.
 
     Args:
-        failures: The records of what is broken.
+        failures: The records of all URLs that failed.
     """
     via_by_url = {record.url: record.via for record in failures}
     for each in broken:
         via = via_by_url.get(each.url, "")
-        # What led to the end of a seed's redirects is one of them, and no page.
+        # Before the end of a seed's redirects comes a redirect, not a page.
         if via and not each.links and not each.is_seed:
             each.links.append(HeldLink(via))
         each.links.sort(key=lambda link: link.page)

@@ -1,8 +1,8 @@
-"""A treemap of a site: its folders as boxes, each as large as it has URLs.
+"""The treemap of a site: its folders as boxes, sized by their number of URLs.
 
-Pure.  Only numbers and text; how a box looks is in ``shape.html`` and ``page.css``.
-There are two levels, with the largest folders first.  Folders that are too small share
-one box with the URLs that are in no folder.
+Pure.  It makes only numbers and text; ``shape.html`` and ``page.css`` draw the boxes.
+There are two levels, with the largest folders first.  Small folders share one box with
+the URLs that are in no folder.
 """
 
 import itertools
@@ -19,22 +19,22 @@ __all__ = ["Box", "Rectangle", "Treemap", "shown", "split", "treemap"]
 # Width to height, as on a large screen.
 RATIO = 2.4
 
-# Folders with a smaller share of all URLs have no box; at most 14 are side by side.
-LEAST_SHARE = 0.015
-MOST = 14
+# Folders with a smaller share of all URLs get no box of their own.
+MIN_SHARE = 0.015
+MAX_BOXES = 14
 
-# A box with this share of all URLs is divided, if there are folders in it.
+# A box with at least this share of all URLs is divided into its subfolders.
 DIVIDED_SHARE = 0.07
 
-# No box is smaller, so that it can be seen and clicked.
-SEEN_SHARE = 0.008
+# Smaller boxes are enlarged to this share, so that they can be seen and clicked.
+VISIBLE_SHARE = 0.008
 
-# A folder with this share of the one around it is replaced by the folders in it.
-NEARLY_ALL = 0.9
+# A folder with at least this share of its parent is replaced by its subfolders.
+DOMINANT_SHARE = 0.9
 
 FOLDER_CHARS = 70
 
-# The order in which they fill a box, from the left.
+# The order of the kinds in a box, from the left.
 KINDS = (Kind.BROKEN, Kind.REDIRECT, Kind.LEFT, Kind.FILE, Kind.OK)
 
 
@@ -52,13 +52,13 @@ WHOLE = Rectangle(0.0, 0.0, 100.0, 100.0)
 
 @dataclass(slots=True)
 class Box:
-    """A folder, or the rest of one.
+    """The box of a folder, or of the rest of a folder.
 
     Attributes:
-        folder: What its URLs begin with, without the scheme.
+        folder: The host and path that its URLs begin with.
         title: Its path and its share of all URLs.
-        counts: URLs of each `Kind`.
-        is_rest: Whether it is for all URLs of the folder that are in no other box.
+        counts: Number of URLs of each `Kind`.
+        is_rest: Whether it stands for the URLs of the folder that are in no other box.
     """
 
     folder: str
@@ -75,7 +75,7 @@ class Box:
 
     @property
     def style(self) -> str:
-        """Where it is, and up to which percentage of its width each kind goes."""
+        """The CSS: its position, and the percentage of the width where each kind ends."""
         percents = dict(zip(Rectangle._fields, self.area, strict=True))
         ends = itertools.accumulate(self.counts[kind] for kind in KINDS)
         for kind, end in zip(KINDS, ends, strict=True):
@@ -86,11 +86,11 @@ class Box:
 
 
 class Treemap(NamedTuple):
-    """A picture of a site.
+    """The boxes of a site.
 
     Attributes:
-        folder: The folder around all boxes but the rest, as it is shown.
-        legend: The kinds that there are, with their numbers.
+        folder: The common parent of the boxes (except the rest), for display.
+        legend: The kinds of URLs in it, with their counts.
     """
 
     folder: str
@@ -99,7 +99,7 @@ class Treemap(NamedTuple):
 
 
 def treemap(shape: Shape) -> Treemap:
-    """Return the boxes of a site.
+    """Return the treemap of a site.
 
     >>> shape = Shape()
     >>> for path in ("docs/a.html", "docs/b.html", "news/c.html", "news/d.html"):
@@ -124,7 +124,7 @@ def treemap(shape: Shape) -> Treemap:
 
 
 def shown(folder: str) -> str:
-    """Return a path as a person wants to read it.
+    """Return a path for display.
 
     >>> shown("caf%C3%A9/"), shown("%1b/"), shown("%FF/")
     ('café/', '%1b/', '%FF/')
@@ -141,10 +141,11 @@ def split(
 ) -> Iterator[Rectangle]:
     """Divide an area in proportion to weights, in their order.
 
-    It is cut into two halves across its longer side, and so are they.
+    Recursively splits the area into two halves of nearly equal weight, across its longer
+    side.
 
     Args:
-        ratio: The width of the whole to its height.
+        ratio: Width to height of the whole treemap.
 
     >>> [tuple(part) for part in split([2, 1, 1], ratio=2.0)]
     [(0.0, 0.0, 50.0, 100.0), (50.0, 0.0, 50.0, 50.0), (50.0, 50.0, 50.0, 50.0)]
@@ -173,18 +174,16 @@ class _Divider:
         self._counts = counts_by_folder
         self._total = {folder: sum(n) for folder, n in counts_by_folder.items()}
         self._all = self._total[""]
-        large = [
-            f for f, n in self._total.items() if f and n >= LEAST_SHARE * self._all
-        ]
+        large = [f for f, n in self._total.items() if f and n >= MIN_SHARE * self._all]
         self._large_in: dict[str, list[str]] = {}
         for folder in sorted(large, key=lambda f: (-self._total[f], f)):
             self._large_in.setdefault(parent_of(folder), []).append(folder)
 
     def main_folder(self, folder: str) -> str:
-        """Return the folder within that has nearly all of it, and further folders."""
+        """Return the innermost folder that has nearly all URLs, and has subfolders."""
         while large := self._large_in.get(folder):
-            is_all = self._total[large[0]] >= NEARLY_ALL * self._total[folder]
-            if not is_all or large[0] not in self._large_in:
+            is_dominant = self._total[large[0]] >= DOMINANT_SHARE * self._total[folder]
+            if not is_dominant or large[0] not in self._large_in:
                 break
             folder = large[0]
         return folder
@@ -193,7 +192,7 @@ class _Divider:
         main = self.main_folder(outer)
         boxes = []
         rest = self._counts[outer]
-        for folder in self._large_in.get(main, [])[:MOST]:
+        for folder in self._large_in.get(main, [])[:MAX_BOXES]:
             counts = self._counts[folder]
             name = shown(folder.removeprefix(outer or main)[:-1])
             boxes.append(Box(folder, name, self._title(folder, counts), counts))
@@ -201,13 +200,13 @@ class _Divider:
         if sum(rest):
             title = f"the rest of {self._title(outer, rest)}"
             boxes.append(Box(outer, f"{sum(rest):,} more", title, rest, is_rest=True))
-        weights = [max(sum(box.counts), SEEN_SHARE * self._all) for box in boxes]
+        weights = [max(sum(box.counts), VISIBLE_SHARE * self._all) for box in boxes]
         for box, area in zip(boxes, split(weights, ratio), strict=True):
             box.area = area
         return boxes
 
     def _title(self, folder: str, counts: Sequence[int]) -> str:
         path = shown(folder) or "the site"
-        # Isolated, or what is written from right to left takes the numbers along.
+        # Isolated, so that a right-to-left path does not reorder the numbers after it.
         path = path if path.isascii() else f"\u2068{path}\u2069"
         return f"{path}: {sum(counts) / self._all:.1%}, {in_words(counts)}"

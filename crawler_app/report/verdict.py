@@ -1,6 +1,6 @@
-"""What a report says first, in a sentence or two.
+"""The headline of a report, its explanation, and its caveats.
 
-Pure.  The same words stand at the head of the page and of the text.
+Pure.  The HTML page and the Markdown text begin with the same words.
 """
 
 from crawler_app.models import State
@@ -16,7 +16,7 @@ ERROR_CHARS = 100
 
 
 def headline(report: Report) -> str:
-    """Return the verdict."""
+    """Return the headline."""
     if report.broken:
         loops = len(report.summary.loops)
         found = [(report.summary.broken, "broken URL"), (loops, "redirect loop")]
@@ -27,14 +27,14 @@ def headline(report: Report) -> str:
 
 
 def explanation(report: Report) -> str:
-    """Say where, or of how much that is true, or why nothing is known."""
+    """Return the sentence below the headline: where, or why nothing is known."""
     if report.is_empty:
         return _why_nothing(report)
     if not report.broken:
         return f"in {number(report.summary.pages, 'page')} of {report.site}"
     if not report.broken_links:
         several = len(report.broken) > 1
-        return f"{'they are' if several else 'it is'} where the crawl began"
+        return f"the crawl began with {'them' if several else 'it'}"
     links = number(report.broken_links, "link")
     pages = number(report.pages_with_broken_links, "page")
     return f"{links} on {pages} {'leads' if report.broken_links == 1 else 'lead'} there"
@@ -49,35 +49,35 @@ def _why_nothing(report: Report) -> str:
     reasons = [reason for reason, _ in skipped.most_common()]
     if Reason.ROBOTS in reasons:
         asked = meaning_of(Reason.ROBOTS)
-        return f"{asked}; if the site is yours, “gencrawl crawl --no-robots” does"
+        return f"{asked}; if the site is yours, use “gencrawl crawl --no-robots”"
     if reasons and not report.summary.left:
         where = "what it redirects to: " if report.summary.redirects else ""
         return where + meaning_of(reasons[0])
     if report.state == RUNNING:
-        return "the crawl has not come to its first page yet"
-    return "the crawl was ended before its first page"
+        return "the crawl has not fetched its first page yet"
+    return "the crawl was stopped before its first page"
 
 
 def caveats(report: Report) -> list[str]:
-    """Say what to know before the numbers are believed."""
+    """Return why the numbers may be incomplete."""
     found = []
     left = number(report.summary.left, "URL is", "URLs are")
     if report.state == RUNNING:
         found.append(f"The crawl is running: {left} still to be fetched.")
     elif report.state != FINISHED:
         found.append(
-            f"The crawl has not come to its end: {left} still to be fetched.  "
-            f"{command(report, 'resume')} goes on with it."
+            f"The crawl has not finished: {left} still to be fetched.  "
+            f"{command(report, 'resume')} continues it."
         )
     if report.broken and not report.has_archive:
         found.append(
-            "The crawl kept no archive, so of each broken URL only the page is known "
-            "that led there first, and not the words of its link."
+            "The crawl has no archive, so for each broken URL only the first page that "
+            "links to it is known, without the text of the link."
         )
     elif report.unread:
         pages = number(report.unread, "page is", "pages are")
         found.append(
-            f"{pages} not in the archive any more, or damaged there; broken links on "
-            "them are not in the list."
+            f"{pages} missing from the archive or damaged; broken links on "
+            f"{'it' if report.unread == 1 else 'them'} are not listed."
         )
     return found

@@ -1,7 +1,7 @@
-"""What a table of a report is made of, and how much of it is shown.
+"""The building blocks of a report's tables, and the limits of their length.
 
-Pure.  `crawler_app.report.tables.site` and `crawler_app.report.tables.crawl` make the
-tables; the page and the text show them, and neither knows what they are about.
+Pure.  `crawler_app.report.tables.site` and `crawler_app.report.tables.crawl` build the
+tables; the HTML and Markdown renderers show them without knowing their subject.
 """
 
 import shlex
@@ -26,20 +26,20 @@ __all__ = [
     "shown",
 ]
 
-# URLs in one cell.
+# Maximum number of URLs in one cell.
 LINES = 4
 
 
 @dataclass(slots=True, frozen=True)
 class Limits:
-    """How much is shown.
+    """How much is shown, at most.
 
     Attributes:
         items: Broken URLs.
-        holders: Pages of each of them.
-        rows: Of any other table.
-        url_chars: Of a URL as it is read.
-        href_chars: Of a URL that is a link; longer ones are none.
+        holders: Pages for each broken URL.
+        rows: Rows of any other table.
+        url_chars: Characters of a URL as shown.
+        href_chars: Characters of a link's URL; a longer URL is shown as text.
     """
 
     items: int = 200
@@ -51,11 +51,11 @@ class Limits:
 
 @dataclass(slots=True, frozen=True)
 class Shown:
-    """A URL as it is shown.
+    """A URL for display.
 
     Attributes:
-        href: Where it leads; empty if it is too long, or not a page of the web.
-        note: What is to be said of it; empty for nothing.
+        href: Target of the link; empty if it is too long, or not http or https.
+        note: A remark; may be empty.
     """
 
     name: str
@@ -65,11 +65,11 @@ class Shown:
 
 @dataclass(slots=True, frozen=True)
 class Cell:
-    """One cell.
+    """One cell of a table.
 
     Attributes:
-        bar: The length of a bar before the text, in percent; None for none.
-        badge: How the text is marked: "ok", "moved" or "bad"; empty for not at all.
+        bar: Length of a bar before the text, in percent; None for no bar.
+        badge: Color of the text's badge: "ok", "moved" or "bad"; empty for no badge.
         lines: URLs below the text.
     """
 
@@ -85,10 +85,10 @@ class Table:
     """One section with a table.
 
     Attributes:
-        anchor: Its name in a URL.
-        count: How much there is, for the list of sections; empty if that says nothing.
-        numbers: Which of the heads are those of numbers.
-        more: What was left out.
+        anchor: Its fragment in the URL of the page.
+        count: Number shown in the navigation; may be empty.
+        numbers: The heads of the columns with numbers.
+        more: A sentence that says how many rows are left out.
         is_half: Whether half the width of a large screen is enough.
     """
 
@@ -105,7 +105,7 @@ class Table:
 
 @dataclass(slots=True)
 class Maker:
-    """Makes tables and their cells, all for one report and within one set of limits."""
+    """Makes the tables and cells of one report, within its limits."""
 
     report: Report
     limits: Limits
@@ -115,16 +115,16 @@ class Maker:
         self.home = home_of(self.report)
 
     def link(self, url: str) -> Cell:
-        """Return a cell with nothing but a URL."""
+        """Return a cell with a URL."""
         link = shown(url, self.home, self.limits)
         return Cell(link.name, link.href)
 
     def lines(self, urls: Sequence[str], most: int = LINES) -> list[Shown]:
-        """Show the first URLs of several."""
+        """Return the first of several URLs, for display."""
         return [shown(url, self.home, self.limits) for url in urls[:most]]
 
-    def way(self, urls: Sequence[str]) -> list[Shown]:
-        """Show the URLs of a way, of a long one the beginning and the end."""
+    def chain(self, urls: Sequence[str]) -> list[Shown]:
+        """Return the URLs of a chain; of a long one, the beginning and the end."""
         if len(urls) <= 2 * LINES:
             return self.lines(urls, len(urls))
         left_out = Shown(f"and {len(urls) - 2 * LINES + 1:,} more")
@@ -143,7 +143,7 @@ class Maker:
         """Return a table.
 
         Args:
-            total: How many rows there would be; 0 if their number says nothing.
+            total: Number of rows without limits; 0 to show no number.
         """
         more = ""
         if total > len(rows):
@@ -155,23 +155,23 @@ class Maker:
 
 
 def command(report: Report, name: str, *options: str) -> str:
-    """Return a command for the directory of the crawl, as it is typed, in quotes."""
+    """Return a command for the directory of the crawl, in quotation marks."""
     words = ["gencrawl", name, str(report.path), *options]
     return f"“{printable(shlex.join(words))}”"
 
 
 def all_in_json(report: Report) -> str:
-    """Say, where a list is cut, how to see all of it."""
+    """Return a sentence about how to see a complete list."""
     return f"{command(report, 'report', '--format', 'json')} lists all"
 
 
 def home_of(report: Report) -> str:
-    """Return the origin that is not told with each URL."""
+    """Return the origin that is left out of displayed URLs."""
     return origin_of(report.seeds[0])
 
 
 def shown(url: str, home: str, limits: Limits) -> Shown:
-    """Return a URL as it is shown.
+    """Return a URL for display.
 
     >>> shown("http://a.test/x", "http://a.test", Limits()).name
     '/x'

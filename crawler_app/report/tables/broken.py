@@ -1,6 +1,6 @@
-"""The broken links of a report, as they are shown to a person.
+"""The broken links of a report, as shown to people.
 
-Pure.  The page and the text show the same.
+Pure.  The HTML page and the Markdown text show the same.
 """
 
 import itertools
@@ -14,7 +14,7 @@ from crawler_app.text.formatting import cut, number, sentence
 
 __all__ = ["BrokenList", "Holder", "Item", "broken_list"]
 
-# Pages that are seen at once; the others are behind a click.
+# Pages that are visible at once; a click shows the others.
 SEEN_HOLDERS = 3
 
 TEXT_CHARS = 80
@@ -23,7 +23,7 @@ ERROR_CHARS = 160
 
 @dataclass(slots=True, frozen=True)
 class Holder:
-    """A page that holds links to what is broken."""
+    """A page with links to a broken URL."""
 
     page: Shown
     text: str = ""
@@ -43,11 +43,12 @@ class Item:
     """One broken URL.
 
     Attributes:
-        badge: What is wrong, in a word or a number.
-        kind: "bad", or "dead" where there was no answer.
-        words: What is wrong, and how many links lead there.
-        holders: The first pages.
-        others: More of them; and ``more`` says how many there are besides.
+        badge: The problem, in one word or number.
+        kind: "bad", or "dead" without an answer.
+        words: The problem in words, and the number of links.
+        holders: The first pages with links to it.
+        others: Further pages.
+        more: A sentence that says how many pages are left out.
     """
 
     name: str
@@ -111,7 +112,7 @@ def _words(broken: Broken, pages: int) -> str:
         links = number(len(broken.links), "link")
         sentences.append(f"{links} on {number(pages, 'page')}.")
     if broken.is_seed:
-        sentences.append("The crawl began here.")
+        sentences.append("The crawl began with this URL.")
     return " ".join(sentences)
 
 
@@ -121,9 +122,9 @@ def _holders(links: Iterable[HeldLink], home: str, limits: Limits) -> Iterator[H
         first, *others = group
         notes = []
         if first.text == "":
-            notes.append("a link without words")
+            notes.append("a link without text")
         if first.through:
-            notes.append(f"through {shown(first.through, home, limits).name}")
+            notes.append(f"via {shown(first.through, home, limits).name}")
         if others:
             notes.append(f"and {number(len(others), 'more link')}")
         yield Holder(

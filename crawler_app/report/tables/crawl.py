@@ -1,6 +1,6 @@
-"""The tables of a report that tell of the crawl, cut and in words.
+"""The sections of a report about the crawl itself.
 
-Pure.  One public function is one section.
+Pure.  Each public function makes one section.
 """
 
 import dataclasses
@@ -16,12 +16,12 @@ from crawler_app.text.formatting import cut, duration, number, sentence, size
 
 __all__ = ["compared", "crawl", "not_checked", "skipped"]
 
-# That are told.
+# Seeds that are shown.
 MAX_SEEDS = 10
 
-# Many take a broken image for a broken link.
-TRIED = (
-    "Only links (<a>, <area>), redirects and what sitemaps name were tried: no images, "
+# Said because people may expect broken images among the broken links.
+CHECKED = (
+    "Only links (<a>, <area>), redirects and URLs in sitemaps were checked: no images, "
     "style sheets, scripts or frames"
 )
 
@@ -30,10 +30,10 @@ ERROR_CHARS = 160
 
 
 def compared(maker: Maker) -> Table:
-    """Return what is not as it was in the crawl before."""
+    """Return the differences from the previous crawl."""
     comparison = maker.report.comparison
-    heads = ["What", "URLs", "For example"]
-    table = maker.table("compared", "Since the crawl before", heads, [])
+    heads = ["Change", "URLs", "Examples"]
+    table = maker.table("compared", "Since the previous crawl", heads, [])
     if comparison is None:
         return table
     table.numbers = ("URLs",)
@@ -50,7 +50,7 @@ def compared(maker: Maker) -> Table:
         table.rows.append(_vanished(maker, comparison.vanished))
     words = []
     if not comparison.was_whole:
-        words.append("The crawl before had not come to its end.")
+        words.append("The previous crawl had not finished.")
     if table.rows:
         unchanged = [Cell("Unchanged"), Cell(f"{comparison.unchanged:,}"), Cell()]
         table.rows.append(unchanged)
@@ -72,7 +72,7 @@ def _vanished(maker: Maker, pages: Sequence[Vanished]) -> list[Cell]:
 
 
 def skipped(maker: Maker) -> Table:
-    """Return why URLs were met and not to be fetched."""
+    """Return the skipped URLs by reason."""
     summary = maker.report.summary
     rows = [
         [
@@ -82,15 +82,15 @@ def skipped(maker: Maker) -> Table:
         ]
         for reason, count in summary.count_by_reason[State.EXCLUDED].most_common()
     ]
-    table = maker.table("skipped", "Skipped", ["Why", "URLs", "For example"], rows)
+    table = maker.table("skipped", "Skipped", ["Reason", "URLs", "Examples"], rows)
     table.count = f"{summary.skipped:,}" if rows else ""
-    table.words = "URLs that were met and not fetched." if rows else ""
+    table.words = "URLs that were found but not fetched." if rows else ""
     table.numbers = ("URLs",)
     return table
 
 
 def not_checked(maker: Maker) -> Table:
-    """Return what failed by our own limits and faults."""
+    """Return the URLs that failed by a limit or a fault of the crawl."""
     failures = maker.report.not_checked
     rows = [
         [
@@ -100,10 +100,10 @@ def not_checked(maker: Maker) -> Table:
         ]
         for failure in failures[: maker.limits.rows]
     ]
-    heads = ["URL", "Why", "In detail"]
+    heads = ["URL", "Reason", "Details"]
     table = maker.table("not-checked", "Not checked", heads, rows, len(failures))
     table.words = (
-        "Failed by the limits or faults of the crawl; not known to be broken."
+        "Failed by a limit or a fault of the crawl; they may well exist."
         if rows
         else ""
     )
@@ -111,12 +111,12 @@ def not_checked(maker: Maker) -> Table:
 
 
 def crawl(maker: Maker) -> Table:
-    """Return what was asked for, and what is kept of it."""
+    """Return the settings of the crawl, and what it has stored."""
     report = maker.report
     values: dict[str, Any] = {}
     first_at, last_at = report.summary.first_at, report.summary.last_at
     if first_at is not None and last_at is not None:
-        values["Took about"] = duration(last_at - first_at)
+        values["Duration"] = f"about {duration(last_at - first_at)}"
     archive = report.kept.archive
     if archive.captures:
         values["Archive"] = (
@@ -135,9 +135,9 @@ def crawl(maker: Maker) -> Table:
     seeds = Cell(
         lines=[shown(url, "", maker.limits) for url in report.seeds[:MAX_SEEDS]]
     )
-    rows.insert(0, [Cell("Began at"), seeds])
-    table = maker.table("crawl", "This crawl", ["What", "Value"], rows)
-    reaches_all = report.options.get("scope") == "any"
-    elsewhere = "." if reaches_all else ", and no links to other sites."
-    table.words = TRIED + elsewhere
+    rows.insert(0, [Cell("Start URLs"), seeds])
+    table = maker.table("crawl", "This crawl", ["Property", "Value"], rows)
+    is_any_site = report.options.get("scope") == "any"
+    other_sites = "." if is_any_site else ", and no links to other sites."
+    table.words = CHECKED + other_sites
     return table

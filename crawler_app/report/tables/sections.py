@@ -1,7 +1,4 @@
-"""Which sections a report has below its broken links, in the order to read them.
-
-Pure.
-"""
+"""The sections of a report below its broken links, in their order.  Pure."""
 
 from collections.abc import Iterator
 
@@ -38,7 +35,7 @@ SECTIONS = (
 
 
 def tables_of(report: Report, limits: Limits) -> Iterator[Table]:
-    """Return the tables that have something to tell."""
+    """Return the tables that are not empty."""
     maker = Maker(report, limits)
     tables = (section(maker) for section in SECTIONS)
     return (table for table in tables if table.rows or table.words)

@@ -1,6 +1,6 @@
-"""The tables of a report that tell of the site, cut and in words.
+"""The sections of a report about the site.
 
-Pure.  One public function is one section.
+Pure.  Each public function makes one section.
 """
 
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ __all__ = [
     "statuses",
 ]
 
-# Levels of a histogram; what is deeper is one level more.
+# Bars of the histogram of depths; one more bar is for all deeper pages.
 MAX_DEPTHS = 24
 
 TITLE_CHARS = 120
@@ -31,7 +31,7 @@ NOT_MODIFIED = 304
 
 
 def statuses(maker: Maker) -> Table:
-    """Return how many URLs were answered in which way."""
+    """Return the number of URLs by HTTP status."""
     report = maker.report
     counts = sorted(report.summary.count_by_status.items())
     ends = [(_status(status), n) for status, n in counts]
@@ -41,11 +41,11 @@ def statuses(maker: Maker) -> Table:
     ends.append((Cell("not checked"), not_checked))
     most = max(n for _, n in ends)
     rows = [[end, Cell(f"{n:,}", bar=bar_percent(n, most))] for end, n in ends if n]
-    return maker.table("statuses", "Answers", ["Status", "URLs"], rows, is_half=True)
+    return maker.table("statuses", "Responses", ["Status", "URLs"], rows, is_half=True)
 
 
 def depths(maker: Maker) -> Table:
-    """Return how many pages are how far from the start."""
+    """Return the number of pages by depth."""
     pages_by_depth = sorted(maker.report.summary.pages_by_depth.items())
     deeper = sum(n for depth, n in pages_by_depth if depth >= MAX_DEPTHS)
     bars = [(str(d), n) for d, n in pages_by_depth if d < MAX_DEPTHS]
@@ -58,28 +58,29 @@ def depths(maker: Maker) -> Table:
         "Depth",
         ["Clicks", "Pages"],
         rows,
-        words="How many clicks lead to a page, at the least." if rows else "",
+        words="The least number of clicks from the start to a page." if rows else "",
         is_half=True,
     )
 
 
 def loops(maker: Maker) -> Table:
-    """Return the redirects that lead back to themselves."""
+    """Return the redirect loops."""
     loops = maker.report.summary.loops
     rows = [
-        [Cell(lines=maker.way([*loop, loop[0]]))] for loop in loops[: maker.limits.rows]
+        [Cell(lines=maker.chain([*loop, loop[0]]))]
+        for loop in loops[: maker.limits.rows]
     ]
     return maker.table(
         "loops",
         "Redirect loops",
-        ["From one to the next, and back"],
+        ["URLs of the loop"],
         rows,
         len(loops),
     )
 
 
 def chains(maker: Maker) -> Table:
-    """Return the redirects that lead to redirects, with what they end at."""
+    """Return the redirect chains, and what they end with."""
     chains = maker.report.chains
     words = ""
     if maker.report.summary.redirects:
@@ -88,7 +89,7 @@ def chains(maker: Maker) -> Table:
         words = f"{redirects}; {several}.  A link to the last URL saves the detour."
     rows = [_chain(maker, chain) for chain in chains[: maker.limits.rows]]
     table = maker.table(
-        "chains", "Redirect chains", ["Way", "Ends with"], rows, len(chains)
+        "chains", "Redirect chains", ["Chain", "Ends with"], rows, len(chains)
     )
     table.words = words
     return table
@@ -102,18 +103,18 @@ def _chain(maker: Maker, chain: Chain) -> list[Cell]:
         end = Cell(meaning_of(chain.reason), badge=badge)
     else:
         end = _status(chain.status)
-    return [Cell(lines=maker.way(chain.urls)), end]
+    return [Cell(lines=maker.chain(chain.urls)), end]
 
 
 def slowest(maker: Maker) -> Table:
-    """Return what took longest."""
+    """Return the slowest fetches."""
     table = _ranking(maker, "slowest", "Slowest", maker.report.summary.slowest)
     table.words = "From the request to the last byte." if table.rows else ""
     return table
 
 
 def largest(maker: Maker) -> Table:
-    """Return what is largest."""
+    """Return the largest bodies."""
     table = _ranking(maker, "largest", "Largest", maker.report.summary.largest)
     table.words = "After decompression." if table.rows else ""
     return table
@@ -133,28 +134,28 @@ def _ranking(maker: Maker, anchor: str, title: str, ranked: Sequence[Ranked]) ->
 
 
 def duplicates(maker: Maker) -> Table:
-    """Return the pages that are equal and say nothing of it."""
+    """Return the equal pages that do not declare one common canonical URL."""
     groups = [g for g in maker.report.duplicates if not g.canonical]
     declared = len(maker.report.duplicates) - len(groups)
     words = ""
     if groups:
         wasted = size(sum(group.wasted_bytes for group in groups))
-        words = f"Pages that are equal byte for byte; once each would save {wasted}."
+        words = f"Pages that are equal byte for byte; one of each would save {wasted}."
     if declared:
         words += (
-            f"  {number(declared, 'group')} left out, whose pages all name the same "
+            f"  Not listed: {number(declared, 'group')} whose pages all name the same "
             "canonical URL."
         )
     rows = [_group(maker, group) for group in groups[: maker.limits.rows]]
     table = maker.table(
         "duplicates",
         "Duplicates",
-        ["Pages", "URLs", "Could be saved"],
+        ["Pages", "URLs", "Possible saving"],
         rows,
         len(groups),
     )
     table.words = words.strip()
-    table.numbers = ("Pages", "Could be saved")
+    table.numbers = ("Pages", "Possible saving")
     return table
 
 
@@ -162,7 +163,7 @@ def _group(maker: Maker, group: Duplicates) -> list[Cell]:
     lines = maker.lines(group.urls, LINES)
     if len(group.urls) > LINES:
         lines.append(Shown(f"and {len(group.urls) - LINES:,} more"))
-    title = cut(group.title, TITLE_CHARS) or "without a title"
+    title = cut(group.title, TITLE_CHARS) or "(no title)"
     return [
         Cell(f"{len(group.urls):,}"),
         Cell(title, lines=lines),
@@ -171,7 +172,7 @@ def _group(maker: Maker, group: Duplicates) -> list[Cell]:
 
 
 def hosts(maker: Maker) -> Table:
-    """Return what came of each host."""
+    """Return the counts of each host."""
     hosts = maker.report.summary.hosts
     rows = [
         [
@@ -193,6 +194,6 @@ def hosts(maker: Maker) -> Table:
 def _status(status: int) -> Cell:
     name = meaning_of(reason_of_status(status))
     if status == NOT_MODIFIED:
-        return Cell(f"{name} (as before)", badge="ok")
+        return Cell(f"{name} (unchanged)", badge="ok")
     badge = "ok" if status < 300 else "moved" if status < 400 else "bad"
     return Cell(name, badge=badge)

@@ -10,7 +10,7 @@ from html.parser import HTMLParser
 import pytest
 
 from crawler_app.report import render_html
-from crawler_app.report.html import FILTERED, MAX_BYTES
+from crawler_app.report.html import MAX_BYTES, MIN_FILTERED
 from crawler_app.report.shape import Kind
 from crawler_app.results.comparison import Comparison, Vanished
 from crawler_app.results.summary import STOPPED
@@ -58,14 +58,14 @@ def test_good_site_is_told_so(crawl):
     text = text_of(render_html(crawl.report()))
 
     assert "No broken links In 1 page of a.test." in text
-    assert "Every link that was followed leads somewhere." in text
+    assert "Every link that was followed works." in text
 
 
 def test_crawl_that_has_fetched_nothing_has_a_page(crawl):
     page = render_html(crawl.report())
 
     text = text_of(page)
-    assert "Nothing was fetched The crawl was ended before its first page." in text
+    assert "Nothing was fetched The crawl was stopped before its first page." in text
     assert "No link was followed." in text
     assert 'class="treemap"' not in page
 
@@ -77,7 +77,7 @@ def test_site_that_robots_txt_closes_says_why_nothing_was_fetched(crawl):
 
     assert (
         "Nothing was fetched The host&#x27;s robots.txt asks not to fetch it; if the "
-        "site is yours, “gencrawl crawl --no-robots” does."
+        "site is yours, use “gencrawl crawl --no-robots”."
     ) in text_of(page)
     assert 'class="treemap"' not in page
 
@@ -103,7 +103,7 @@ def test_redirect_to_another_site_says_why_nothing_was_fetched(crawl):
 def test_broken_seed_is_told_in_a_sentence(crawl):
     crawl.fail("/")
 
-    assert "1 broken URL It is where the crawl began." in text_of(
+    assert "1 broken URL The crawl began with it." in text_of(
         render_html(crawl.report())
     )
 
@@ -115,9 +115,9 @@ def test_crawl_that_has_not_ended_says_how_it_goes_on(make_crawl):
 
     text = html.unescape(text_of(render_html(crawl.report())))
 
-    assert "has not come to its end: 1 URL is still" in text
+    assert "has not finished: 1 URL is still" in text
     command = f"gencrawl resume {shlex.quote(str(crawl.directory.path))}"
-    assert f"“{command}” goes on with it." in text
+    assert f"“{command}” continues it." in text
 
 
 def test_loop_is_broken_at_its_host_too(crawl):
@@ -147,7 +147,7 @@ def test_page_that_is_as_before_is_told_so(crawl):
     crawl.redirect("/2", "/3")
     crawl.page("/3", status=304, reason="unchanged")
 
-    badge = '<span class="badge ok">304 Not Modified (as before)</span>'
+    badge = '<span class="badge ok">304 Not Modified (unchanged)</span>'
     assert render_html(crawl.report()).count(badge) == 2
 
 
@@ -167,7 +167,7 @@ def test_chain_is_red_only_where_its_end_is_broken(crawl):
 def test_page_says_what_was_tried(crawl, make_crawl):
     crawl.page("/")
     text = html.unescape(text_of(render_html(crawl.report())))
-    assert "Only links (<a>, <area>), redirects and what sitemaps name" in text
+    assert "Only links (<a>, <area>), redirects and URLs in sitemaps" in text
     assert "no images, style sheets, scripts or frames, and no links to other" in text
 
     everywhere = make_crawl("everywhere", scope="any")
@@ -179,7 +179,7 @@ def test_crawl_like_the_one_before_says_that_nothing_has_changed(crawl):
     crawl.page("/")
     report = crawl.report()
     report.comparison = Comparison(unchanged=1)
-    assert "Since the crawl before Nothing has changed. This" in text_of(
+    assert "Since the previous crawl Nothing has changed. This" in text_of(
         render_html(report)
     )
 
@@ -202,7 +202,7 @@ def test_what_has_changed_is_told_and_why_it_has_vanished(crawl):
     text = text_of(render_html(report))
 
     assert (
-        "What URLs For example New 1 /new Vanished 2 /1 no longer linked "
+        "Change URLs Examples New 1 /new Vanished 2 /1 no longer linked "
         "/2 404 Not Found Unchanged 3"
     ) in text
 
@@ -232,7 +232,7 @@ def test_tiles_tell_where_all_urls_are(crawl):
 
     text = text_of(render_html(crawl.report()))
 
-    assert "Skipped 1 met and not fetched" in text
+    assert "Skipped 1 found, not fetched" in text
     assert "Failed 1 0 broken, 1 not checked" in text
     assert "Left 1 still to be fetched" in text
 
@@ -242,7 +242,7 @@ def test_crawl_without_archive_says_what_is_not_known(make_crawl):
     crawl.page("/", '<a href="gone">x</a>')
     crawl.fail("/gone", via="/")
 
-    assert "The crawl kept no archive" in text_of(render_html(crawl.report()))
+    assert "The crawl has no archive" in text_of(render_html(crawl.report()))
 
 
 def test_every_kind_of_finding_has_its_section(crawl):
@@ -334,7 +334,7 @@ def test_page_needs_nothing_else(crawl):
 
 
 def test_only_a_long_list_can_be_searched(crawl):
-    for n in range(FILTERED - 1):
+    for n in range(MIN_FILTERED - 1):
         crawl.fail(f"/{n}")
     assert 'id="filter"' not in render_html(crawl.report())
 

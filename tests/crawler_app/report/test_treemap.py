@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler_app.report.shape import Kind, Shape
-from crawler_app.report.treemap import MOST, WHOLE, Box, shown, split, treemap
+from crawler_app.report.treemap import MAX_BOXES, WHOLE, Box, shown, split, treemap
 
 segments = st.one_of(
     st.sampled_from("abc"), st.text(max_size=5), st.text("&<\"'%\u05d0\u202e\x00")
@@ -82,7 +82,7 @@ def test_small_folders_share_a_box():
 
     assert names(site.boxes) == ["big", "400 more"]
     many = treemap(shape_of(*(path for n in range(20) for path in pages(f"{n}", 9))))
-    assert len(many.boxes) == MOST + 1
+    assert len(many.boxes) == MAX_BOXES + 1
 
 
 @pytest.mark.parametrize(
