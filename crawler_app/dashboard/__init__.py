@@ -1,9 +1,9 @@
-"""A page on which to watch a crawl and steer it: ``crawl ... --dashboard``.
+"""The dashboard: a web page to watch and control a crawl, ``crawl ... --dashboard``.
 
-Rule: the crawl never waits for whoever looks on, and whoever has no token learns nothing.
+Rule: the crawl never waits for a browser, and nothing is shown without the token.
 
-`address` and `access` say who may come in, `handlers` what is answered, `feed` who is
-sent what; `searcher` has a thread of its own.  The page itself is beside them.
+`address` and `access` check who may use it, `handlers` answers the requests, `feed` sends
+the samples, and `searcher` has its own thread.  The page's files are beside them.
 """
 
 import contextlib
@@ -32,23 +32,21 @@ __all__ = ["ANY_PORT", "Dashboard", "check_dashboard"]
 
 logger = logging.getLogger(__name__)
 
-# All that a browser or a Prometheus has to say.
+# Enough for the requests of a browser or of Prometheus.
 MAX_HEAD_BYTES = 16_384
 MAX_BODY_BYTES = 1024
 IDLE_S = 60.0
 
-# A connection needs no token, and files that are open are few: often 1024 in all, which
-# the crawl needs too.  Twenty pages have two or three each.
+# Connections are accepted without a token, and open files are limited, often to 1024,
+# which the crawl needs too.  Twenty pages have two or three connections each.
 MAX_CONNECTIONS = 100
 
 
 def check_dashboard(address: str) -> None:
-    """Refuse an address or a token of the environment with which there can be no dashboard.
-
-    For whoever wants to know it before a crawl is begun.
+    """Check that a dashboard can be started, before a crawl is begun.
 
     Raises:
-        ConfigError: as of `Dashboard`.
+        ConfigError: the address, or the token in the environment, cannot be used.
     """
     token_from(os.environ)
     _bind(*parse_address(address)).close()
@@ -58,14 +56,14 @@ def _bind(host: str, port: int) -> socket.socket:
     place = f"port {port} of {host}"
     advice = "choose another with --dashboard ADDR:PORT"
     try:
-        # IPv4 first: whoever has a name is looked for there too.
+        # IPv4 first, where clients look up a name too.
         family, *_, address = min(
             socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
         )
         bound = socket.create_server(address, family=family)
     except OSError as exc:
         if exc.errno == errno.EADDRINUSE:
-            raise ConfigError(f"{place} is taken; {advice}") from None
+            raise ConfigError(f"{place} is already in use; {advice}") from None
         reason = exc.strerror or exc
         raise ConfigError(f"{place} cannot be used: {reason}; {advice}") from None
     bound.setblocking(False)
@@ -73,23 +71,23 @@ def _bind(host: str, port: int) -> socket.socket:
 
 
 class Dashboard:
-    """Serves the page while it is entered, on the loop that runs.
+    """A context manager that serves the dashboard on the running loop.
 
     Args:
-        monitor: Takes the samples; it is entered by whoever has made it.
-        address: Where to listen, such as ``127.0.0.1:8080``; port 0 is any free one.
-        index_path: The file of the crawl's index; None if it keeps none.
-        token: What the requests must have; None for that of the environment, or a new
-            one.
+        monitor: Takes the samples; the caller enters it.
+        address: Where to listen, such as ``127.0.0.1:8080``; port 0 is any free port.
+        index_path: The file of the crawl's index; None if it has none.
+        token: The secret that requests must carry; None for the one in the environment,
+            or a new one.
 
     Attributes:
-        url: The whole URL of the page, with the token; known once it is entered.
-        shown_url: The same as a log may show it: a token that the environment has given
-            is for long, and stands there by its variable's name.
+        url: The complete URL of the page, with the token; known once it is entered.
+        shown_url: The same for display and logs: with a token from the environment, which
+            stays valid, it has the name of the variable instead.
 
     Raises:
-        ConfigError: the address or the token of the environment cannot be used; on
-            entering, the port is taken.
+        ConfigError: the address, or the token in the environment, cannot be used; on
+            entering, the port is already in use.
 
     >>> from crawler_app.config import CrawlConfig
     >>> from crawler_app.crawl import Crawl
@@ -142,7 +140,7 @@ class Dashboard:
 
     def __exit__(self, exc_type: type[BaseException] | None, *exc_info: object) -> None:
         with self._cleanup:
-            if exc_type is None:  # or there may be nothing to look at any more
+            if exc_type is None:  # after an error, the frontier may be closed
                 self._monitor.look()
 
     def _parts(self, cleanup: contextlib.ExitStack) -> Parts:
@@ -168,15 +166,15 @@ class Dashboard:
         if not is_loopback(address):
             logger.warning(
                 "other machines can reach the dashboard on port %d, over plain HTTP: "
-                "whoever has its URL can stop the crawl and read what it has found",
+                "anyone with its URL can stop the crawl and read its results",
                 port,
             )
 
 
 class _Server(HTTPServer):
-    """A server that can end its connections at once, and has not too many of them.
+    """A server with a limit of connections, which can close them without waiting.
 
-    Tornado's has to be waited for, and whoever leaves the dashboard does not wait.
+    Tornado's `close_all_connections` has to be waited for; `__exit__` cannot wait.
     """
 
     def initialize(self, *args: Any, **options: Any) -> None:

@@ -1,6 +1,6 @@
-"""Who may see the dashboard and act on the crawl: whoever has the token.
+"""Access control of the dashboard: every request needs the token.
 
-Rule: what is asked is not looked at before it is known who asks.
+Rule: access is checked before anything else in a request is looked at.
 """
 
 import hmac
@@ -14,24 +14,24 @@ from crawler_app.errors import ConfigError
 
 __all__ = ["TOKEN_VARIABLE", "Access", "token_from"]
 
-# For whoever needs the same URL each time, such as a Prometheus.
+# For clients that need the same URL each time, such as Prometheus.
 TOKEN_VARIABLE = "GENCRAWL_DASHBOARD_TOKEN"
 
 # 16 characters of base64 are 96 bits.
 MIN_TOKEN_CHARS = 16
 TOKEN_BYTES = 24
 
-NOT_OUR_NAME = "Call the dashboard by the address that the crawl has shown."
-NO_TOKEN = "Open the whole URL that the crawl has shown, with its token."
+NOT_OUR_NAME = "Use the address of the dashboard that the crawl has printed."
+NO_TOKEN = "Open the complete URL that the crawl has printed, with its token."
 OTHER_SITE = "Only the dashboard's own page may do that."
 
 
 def token_from(environment: Mapping[str, str]) -> str:
-    """Return the token that the environment gives, or a new one.
+    """Return the token in the environment, or a new one.
 
     Raises:
-        ConfigError: the one that is given is too short to be a secret, or has characters
-            that headers do not carry.
+        ConfigError: the token in the environment is too short to be a secret, or has
+            characters that are not allowed in a header.
 
     >>> token_from({"GENCRAWL_DASHBOARD_TOKEN": "correct-horse-battery"})
     'correct-horse-battery'
@@ -43,23 +43,23 @@ def token_from(environment: Mapping[str, str]) -> str:
         return secrets.token_urlsafe(TOKEN_BYTES)
     if len(token) < MIN_TOKEN_CHARS:
         raise ConfigError(
-            f"{TOKEN_VARIABLE} has {len(token)} characters; whoever has it can stop the "
-            f"crawl, so use {MIN_TOKEN_CHARS} or more, or leave it unset"
+            f"{TOKEN_VARIABLE} has only {len(token)} characters; anyone who guesses it "
+            f"can stop the crawl, so use {MIN_TOKEN_CHARS} or more, or leave it unset"
         )
     if not token.isascii() or not token.isprintable() or " " in token:
         raise ConfigError(
-            f"{TOKEN_VARIABLE} has characters that no header can carry; use letters, "
-            "digits, - and _"
+            f"{TOKEN_VARIABLE} has characters that are not allowed in a header; use "
+            "letters, digits, - and _"
         )
     return token
 
 
 class Access:
-    """Tells who may come in.
+    """Decides which requests are allowed.
 
     Args:
-        token: What all requests must have.
-        own_name: The name or address that the dashboard listens at.
+        token: The secret that every request must carry.
+        own_name: The name or address at which the dashboard listens.
     """
 
     def __init__(self, token: str, own_name: str) -> None:
@@ -67,7 +67,7 @@ class Access:
         self._own_name = own_name
 
     def refusal(self, request: HTTPServerRequest) -> str:
-        """Return why a request is refused, in a sentence; nothing if it is not."""
+        """Return why a request is refused, in a sentence; empty if it is allowed."""
         if not is_own_name(request.headers.get("Host", ""), self._own_name):
             return NOT_OUR_NAME
         if not hmac.compare_digest(_token_of(request), self._token):
@@ -85,7 +85,7 @@ def _token_of(request: HTTPServerRequest) -> bytes:
 
 
 def _is_of_same_site(request: HTTPServerRequest) -> bool:
-    """Return whether a request is of our page, or of no page, such as of curl."""
+    """Return whether a request comes from our page, or from no page, as with curl."""
     origin = request.headers.get("Origin")
     return (
         origin is None or origin.lower() == f"http://{request.headers['Host']}".lower()

@@ -1,8 +1,8 @@
-"""Where the dashboard listens, and by which names it may be called.
+"""The address of the dashboard, and the host names accepted in requests.
 
-Pure.  Rule: a name is taken for ours only if no other site can have it: an IP address,
-``localhost``, or the name we were told to listen at.  So no site can make its own name
-point at this machine and have a visitor's browser speak to us (DNS rebinding).
+Pure.  Rule: a host name is accepted only if no other site can have it: an IP address,
+``localhost``, or the name given to listen at.  So no site can point its own name at this
+machine and make a visitor's browser talk to us (DNS rebinding).
 """
 
 import ipaddress
@@ -31,10 +31,10 @@ _HOST_HEADER = re.compile(
 
 
 def parse_address(text: str) -> tuple[str, int]:
-    """Return the host and the port of an address; a port of 0 is any that is free.
+    """Return the host and the port of an address; port 0 is any free port.
 
     Raises:
-        ConfigError: it is no address.
+        ConfigError: it is not a valid address.
 
     >>> parse_address("8080"), parse_address("[::1]:0")
     (('127.0.0.1', 8080), ('::1', 0))
@@ -43,26 +43,26 @@ def parse_address(text: str) -> tuple[str, int]:
     if match is None:
         advice = "give ADDR:PORT, as in 127.0.0.1:8080"
         if "/" in text:
-            advice += "; if it is what to crawl, write it before --dashboard"
+            advice += "; if it is the URL to crawl, write it before --dashboard"
         raise ConfigError(f"--dashboard {text}: not an address to listen at; {advice}")
     port = int(match["port"])
     if port > MAX_PORT:
-        raise ConfigError(f"--dashboard {text}: a port is a number up to {MAX_PORT}")
+        raise ConfigError(f"--dashboard {text}: the highest port is {MAX_PORT}")
     host = match["host"] or LOOPBACK
     if host.startswith("["):
         host = host[1:-1]
         if not _is_ip(host):
             raise ConfigError(
-                f"--dashboard {text}: {host} is no IPv6 address; only those stand in "
-                "brackets"
+                f"--dashboard {text}: {host} is not an IPv6 address; use brackets only "
+                "around those"
             )
     return host, port
 
 
 def place_of(host: str, port: int) -> str:
-    """Return an address as it stands in a URL.
+    """Return an address as written in a URL.
 
-    Whoever listens at all addresses of a machine is called by its loopback address.
+    A server that listens at all addresses of a machine gets the loopback address.
 
     >>> place_of("::1", 80), place_of("0.0.0.0", 80)
     ('[::1]:80', '127.0.0.1:80')
@@ -75,7 +75,7 @@ def place_of(host: str, port: int) -> str:
 
 
 def is_loopback(host: str) -> bool:
-    """Return whether only this machine can reach an IP address.
+    """Return whether an IP address can be reached only from this machine.
 
     >>> is_loopback("127.0.0.1"), is_loopback("::"), is_loopback("192.0.2.1")
     (True, False, False)
@@ -84,10 +84,10 @@ def is_loopback(host: str) -> bool:
 
 
 def is_own_name(host_header: str, own_name: str) -> bool:
-    """Return whether a ``Host`` header can only mean us.
+    """Return whether a ``Host`` header can only mean the dashboard.
 
     Args:
-        own_name: The name or address we were told to listen at.
+        own_name: The name or address at which the dashboard listens.
 
     >>> is_own_name("192.0.2.1:8080", "0.0.0.0"), is_own_name("a.test:8080", "0.0.0.0")
     (True, False)

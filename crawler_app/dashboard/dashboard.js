@@ -1,6 +1,6 @@
-// Shows a crawl while it runs, from the events that it sends, and tells it what to do.
+// Shows a running crawl from its server-sent events, and controls it.
 //
-// Rule: what a site has written becomes text, never markup.
+// Rule: text from a site is inserted as text, never as markup.
 
 const token = new URLSearchParams(location.search).get("token");
 const element = Object.fromEntries(
@@ -22,12 +22,12 @@ const RETRY_MS = 5000;
 
 const page = {
   phase: "connecting",
-  rates: [], // [seconds of the epoch, fetches per second], the oldest first
+  rates: [], // [seconds since the epoch, fetches per second], oldest first
   canSearch: false,
   search: { query: "", offset: 0, aborter: null },
 };
 
-// -- numbers as people read them -------------------------------------------------------
+// -- formatting ------------------------------------------------------------------------
 
 const whole = new Intl.NumberFormat("en", { maximumFractionDigits: 0 });
 const tenths = new Intl.NumberFormat("en", { maximumFractionDigits: 1 });
@@ -59,7 +59,7 @@ function spanText(seconds) {
   return minutes > 1 ? `last ${minutes} minutes` : "last minute";
 }
 
-// -- making elements -------------------------------------------------------------------
+// -- elements --------------------------------------------------------------------------
 
 function make(tag, className, ...children) {
   const made = document.createElement(tag);
@@ -78,7 +78,7 @@ function makeLink(url, text) {
 }
 
 function setText(target, text) {
-  // An element that says what it said is left alone, and so is who listens to it.
+  // Unchanged text is not set again: screen readers would announce it each time.
   if (target.textContent !== text) target.textContent = text;
 }
 
@@ -135,7 +135,7 @@ function showHosts(sample) {
   ]);
   const others = sample.hosts - hosts.length;
   element["hosts-note"].hidden = hosts.length > 0 && others === 0;
-  if (others > 0) setText(element["hosts-note"], `and ${whole.format(others)} others`);
+  if (others > 0) setText(element["hosts-note"], `and ${whole.format(others)} more`);
 }
 
 function showFailures(failures) {
@@ -148,7 +148,7 @@ function showFailures(failures) {
 }
 
 function showTitle(seeds) {
-  // Not by URL(), which raises an error for what is none to a browser, as 1.2.3.256.
+  // Not with URL(), which throws for hosts that browsers reject, such as 1.2.3.256.
   const hosts = [...new Set(seeds.map((seed) => seed.split("/")[2]))];
   const others = hosts.length > 1 ? ` and ${hosts.length - 1} more` : "";
   setText(element.title, `${hosts[0]}${others}`);
@@ -212,7 +212,8 @@ function follow() {
   events.addEventListener("error", () => {
     showPhase("lost");
     showNotice("No connection to the crawl; trying again.", true);
-    // After a refusal, such as by who has taken our port, the browser gives up; we do not.
+    // After an error status, as from another server on our port, the browser does not
+    // reconnect by itself.
     if (events.readyState === EventSource.CLOSED) setTimeout(follow, RETRY_MS);
   });
 }
@@ -225,7 +226,7 @@ function begin({ seeds, rates, can_search: canSearch, sample }) {
   showSample(sample);
   if (rates.length) drawChart();
   element.query.disabled = !canSearch;
-  if (!canSearch) setText(element["search-status"], "This crawl keeps no index.");
+  if (!canSearch) setText(element["search-status"], "This crawl has no index.");
 }
 
 function takeSample(sample) {
@@ -240,8 +241,8 @@ function end(sample) {
   const left = sample.count_by_state.queued;
   showNotice(
     left
-      ? `The crawl was stopped; URLs left: ${whole.format(left)}. “gencrawl resume” goes on.`
-      : "The crawl has come to its end.",
+      ? `The crawl was stopped; URLs left: ${whole.format(left)}. “gencrawl resume” continues it.`
+      : "The crawl has finished.",
   );
 }
 
@@ -253,7 +254,7 @@ async function act(action) {
     const answer = await fetch(action, { method: "POST", headers });
     if (!answer.ok) showNotice((await answer.text()).trim(), true);
   } catch {
-    showNotice(`The crawl did not hear “${action}”; is it still there?`, true);
+    showNotice(`“${action}” did not reach the crawl; is it still running?`, true);
   }
 }
 
@@ -313,7 +314,7 @@ function makeHit(hit) {
 }
 
 function markedPieces(text, highlights) {
-  const characters = Array.from(text); // highlights are counted in code points
+  const characters = Array.from(text); // highlights are offsets in code points
   const piece = (from, to) => characters.slice(from, to).join("");
   const pieces = [];
   let end = 0;

@@ -1,7 +1,7 @@
-"""One crawl, many browsers: each sample is sent to all that look on.
+"""Sends the samples of a crawl to all connected browsers.
 
-Rule: nothing waits for a browser, and nothing is kept for one.  Who has not taken the
-last sample is passed over until it has; who takes nothing for long is dropped.
+Rule: nothing waits for a browser, and nothing is buffered for one.  A browser that has
+not received the last sample is skipped until it has; one that stalls is disconnected.
 """
 
 import contextlib
@@ -15,35 +15,35 @@ from gencoro.concurrent import Future
 
 __all__ = ["Feed", "Viewer"]
 
-# Each costs as much as the sending of its samples.
+# The cost of each is that of sending its samples.
 MAX_VIEWERS = 20
 
-# How long a browser may take nothing; longer than a pause of its machine's network.
+# How long a browser may stall; longer than a short outage of its network.
 PATIENCE_S = 30.0
 
 
 class Viewer(Protocol):
-    """A browser that looks on."""
+    """A connected browser."""
 
     def send(self, event: bytes) -> "Future[None]":
-        """Send an event; the Future is done when the system has taken all of it."""
+        """Send an event; the Future is done when all of it is in the socket's buffer."""
 
     def end(self) -> None:
-        """Tell it that no more events come."""
+        """End the stream of events."""
 
     def drop(self) -> None:
-        """Close its connection; what it has not taken is lost."""
+        """Close the connection; unsent events are lost."""
 
 
 class Feed:
-    """Sends the samples of a monitor to those who look on.
+    """Sends the samples of a monitor to viewers.
 
     Args:
-        can_search: Whether there is an index to search in.
-        clock: The current time in seconds, for patience.
+        can_search: Whether there is an index to search.
+        clock: Returns the current time in seconds.
 
     Attributes:
-        is_full: Whether no other may look on.
+        is_full: Whether the maximum number of viewers is reached.
     """
 
     def __init__(
@@ -56,12 +56,12 @@ class Feed:
         self._monitor = monitor
         self._can_search = can_search
         self._clock = clock
-        # When each was sent its last event, and whether it has taken it.
+        # When each was sent its last event, and the Future of that.
         self._last_by_viewer: dict[Viewer, tuple[float, Future[None]]] = {}
         monitor.listen(self.publish)
 
     def __len__(self) -> int:
-        """Return how many look on."""
+        """Return the number of viewers."""
         return len(self._last_by_viewer)
 
     @property
@@ -69,13 +69,13 @@ class Feed:
         return len(self) >= MAX_VIEWERS
 
     def latest(self) -> Sample:
-        """Return the last sample, or take the first one."""
+        """Return the latest sample; takes the first one if there is none."""
         history = self._monitor.history
         return history[-1] if history else self._monitor.look()
 
     @contextlib.contextmanager
     def joined(self, viewer: Viewer) -> Iterator[None]:
-        """Send to a viewer what was so far, and what comes while this is entered."""
+        """Send a viewer the history, and new samples while this is entered."""
         latest = self.latest()
         seeds, history = self._monitor.crawl.config.seeds, self._monitor.history
         event = begin_event(seeds, history, latest, can_search=self._can_search)
@@ -86,7 +86,7 @@ class Feed:
             self._last_by_viewer.pop(viewer, None)
 
     def publish(self, sample: Sample) -> None:
-        """Send a sample to all that have taken the one before."""
+        """Send a sample to all viewers that have received the one before."""
         if not self._last_by_viewer:
             return
         event = sample_event(sample)
@@ -98,7 +98,7 @@ class Feed:
                 viewer.drop()
 
     def close(self) -> None:
-        """Tell all that the crawl has ended, as the last sample says it did."""
+        """Send the last sample to all viewers, and end their streams."""
         if not self._last_by_viewer:
             return
         event = end_event(self.latest())

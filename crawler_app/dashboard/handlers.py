@@ -1,6 +1,6 @@
-"""What the dashboard answers, request by request.
+"""The request handlers of the dashboard.
 
-Rule: `Handler.prepare` comes before each of them, so none has to ask who is there.
+Rule: `Handler.prepare` checks access before every handler, so no handler has to.
 """
 
 import html
@@ -36,22 +36,22 @@ TYPE_BY_FILE = {
     "dashboard.css": "text/css; charset=utf-8",
 }
 
-# The page shows what strange sites have written: it may run and load only what is ours.
+# The page shows text from untrusted sites, so it may run and load only our own files.
 CONTENT_SECURITY_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
     "img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
 
-# SQLite counts rows in 64 bits; nobody turns so many pages.
+# Far more than anyone pages through; SQLite could not handle more than 64 bits.
 MAX_OFFSET = 1_000_000
 
 
 @dataclass(slots=True, frozen=True)
 class Parts:
-    """What the handlers show, and act on.
+    """What the handlers share.
 
     Attributes:
-        searcher: None if the crawl keeps no index.
+        searcher: None if the crawl has no index.
     """
 
     monitor: Monitor
@@ -63,7 +63,7 @@ class Parts:
 
 
 class Handler(RequestHandler):
-    """Refuses whoever has no token; says no more than it must."""
+    """Base class: refuses requests without the token, and sets safe headers."""
 
     def initialize(self, parts: Parts) -> None:
         self.parts = parts
@@ -73,7 +73,7 @@ class Handler(RequestHandler):
         self.set_header("Cache-Control", "no-store")
         self.set_header("Content-Security-Policy", CONTENT_SECURITY_POLICY)
         self.set_header("X-Content-Type-Options", "nosniff")
-        # The URL has the token, and a link to a crawled page must not carry it there.
+        # The URL has the token, which a link to a crawled page must not send there.
         self.set_header("Referrer-Policy", "no-referrer")
 
     def prepare(self) -> None:
@@ -82,7 +82,7 @@ class Handler(RequestHandler):
             self.refuse(403, refusal)
 
     def refuse(self, status: int, sentence: str) -> None:
-        """Answer with an error, in a sentence for a person."""
+        """Answer with an error and a sentence for people."""
         self.set_status(status)
         self.set_header("Content-Type", "text/plain; charset=utf-8")
         self.finish(f"{sentence}\n")
@@ -99,16 +99,16 @@ class Handler(RequestHandler):
         value: BaseException | None,
         tb: TracebackType | None,
     ) -> None:
-        # Tornado's would write the URL, which has the token.
+        # Tornado's own version would log the URL, which has the token.
         if value is not None and not isinstance(value, (HTTPError, StreamClosedError)):
             logger.error("dashboard: %s failed", self.request.path, exc_info=value)
 
     def compute_etag(self) -> None:
-        return None  # nothing is kept by the browser
+        return None  # responses are not cached
 
 
 class UnknownHandler(Handler):
-    """There is nothing there."""
+    """Answers 404 to unknown paths."""
 
     def prepare(self) -> None:
         super().prepare()
@@ -117,7 +117,7 @@ class UnknownHandler(Handler):
 
 
 class PageHandler(Handler):
-    """The page itself."""
+    """Serves the page."""
 
     def get(self) -> None:
         token = html.escape(urllib.parse.quote(self.parts.token, safe=""))
@@ -126,7 +126,7 @@ class PageHandler(Handler):
 
 
 class FileHandler(Handler):
-    """What belongs to the page."""
+    """Serves the files of the page."""
 
     def get(self, name: str) -> None:
         self.set_header("Content-Type", TYPE_BY_FILE[name])
@@ -134,7 +134,7 @@ class FileHandler(Handler):
 
 
 class EventsHandler(Handler):
-    """Server-sent events for as long as the browser wants them, or the crawl runs."""
+    """Sends server-sent events until the browser disconnects or the crawl ends."""
 
     def initialize(self, parts: Parts) -> None:
         super().initialize(parts)
@@ -144,7 +144,9 @@ class EventsHandler(Handler):
     def get(self) -> Generator[Any, Any, None]:
         feed = self.parts.feed
         if feed.is_full:
-            self.refuse(503, "Too many pages look on already; close one of them.")
+            self.refuse(
+                503, "Too many pages show this crawl already; close one of them."
+            )
             return
         self.set_header("Content-Type", "text/event-stream")
         with feed.joined(self):
@@ -153,7 +155,7 @@ class EventsHandler(Handler):
     def send(self, event: bytes) -> "Future[None]":
         self.write(event)
         taken = self.flush()
-        # It fails if the browser has gone, which `on_connection_close` tells too.
+        # It fails if the browser is gone; `on_connection_close` handles that.
         taken.add_done_callback(lambda future: future.cancelled() or future.exception())
         return taken
 
@@ -171,14 +173,14 @@ class EventsHandler(Handler):
 
 
 class StateHandler(Handler):
-    """The last sample."""
+    """Answers with the latest sample."""
 
     def get(self) -> None:
         self.finish(to_json(self.parts.feed.latest()))
 
 
 class SearchHandler(Handler):
-    """Pages by their words; who has gone away meanwhile is not searched for."""
+    """Searches the index; a search ends if its browser disconnects."""
 
     def initialize(self, parts: Parts) -> None:
         super().initialize(parts)
@@ -188,9 +190,7 @@ class SearchHandler(Handler):
     def get(self) -> Generator[Any, Any, None]:
         query, offset = self.get_query_argument("q", ""), self._offset()
         if self.parts.searcher is None:
-            self._fail(
-                404, "this crawl keeps no index, so there is nothing to search in"
-            )
+            self._fail(404, "this crawl has no index to search")
             return
         try:
             result = yield self.parts.searcher.find(
@@ -217,7 +217,7 @@ class SearchHandler(Handler):
 
 
 class MetricsHandler(Handler):
-    """The numbers, for Prometheus."""
+    """Serves the metrics for Prometheus."""
 
     def get(self) -> None:
         accept = self.request.headers.get("Accept", "")
@@ -227,17 +227,17 @@ class MetricsHandler(Handler):
 
 
 class ActionHandler(Handler):
-    """Does to the crawl what its path says."""
+    """Pauses, resumes or stops the crawl."""
 
     def post(self, action: str) -> None:
         crawl = self.parts.monitor.crawl
         {"pause": crawl.pause, "resume": crawl.resume, "stop": crawl.stop}[action]()
-        self.parts.monitor.look()  # all that look on see it at once
+        self.parts.monitor.look()  # so that all viewers see it at once
         self.set_status(204)
 
 
 def application(parts: Parts) -> Application:
-    """Return what serves all of it."""
+    """Return the application with all handlers."""
     arguments = {"parts": parts}
     return Application(
         [

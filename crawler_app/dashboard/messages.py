@@ -1,7 +1,4 @@
-"""What the browser is told: samples as JSON, and as server-sent events.
-
-Pure.
-"""
+"""Samples as JSON and as server-sent events.  Pure."""
 
 import json
 from collections.abc import Iterable, Sequence
@@ -11,13 +8,13 @@ from crawler_app.crawl.monitor import Sample
 
 __all__ = ["begin_event", "end_event", "sample_event", "to_json"]
 
-# Of the hosts with fetches under way; a page that lists more is not read.
+# Hosts with fetches under way that are listed; a longer list would not be read.
 MAX_HOSTS = 30
 
 # An error may quote what a server has sent.
 MAX_ERROR_CHARS = 300
 
-# After which a browser that has lost us comes back.
+# Delay before a browser that has lost the connection reconnects.
 RETRY_MS = 2000
 
 
@@ -50,7 +47,7 @@ def to_json(sample: Sample) -> dict[str, Any]:
 def begin_event(
     seeds: Sequence[str], history: Iterable[Sample], sample: Sample, *, can_search: bool
 ) -> bytes:
-    """Return what a page is told first: what is crawled, and how it went so far."""
+    """Return the first event for a page: the seeds, and the progress so far."""
     rates = [[round(s.at, 1), round(s.fetches_per_s, 2)] for s in history]
     data = {
         "seeds": seeds,
@@ -62,17 +59,17 @@ def begin_event(
 
 
 def sample_event(sample: Sample) -> bytes:
-    """Return what pages are told each second."""
+    """Return the event that pages get every second."""
     return _event("sample", to_json(sample))
 
 
 def end_event(sample: Sample) -> bytes:
-    """Return what pages are told last, so that they do not come back."""
+    """Return the last event, after which pages do not reconnect."""
     return _event("end", to_json(sample))
 
 
 def _event(name: str, data: object) -> bytes:
-    """Write an event; JSON has no line breaks, which would end it.
+    """Format an event; a line break would end it, but the JSON here has none.
 
     >>> _event("end", {"a": "b\\nc"})
     b'event: end\\ndata: {"a":"b\\\\nc"}\\n\\n'

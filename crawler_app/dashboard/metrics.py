@@ -1,6 +1,6 @@
-"""A crawl in numbers for Prometheus, or whoever else reads its format.
+"""Metrics of a crawl in the format of Prometheus.
 
-Rule: numbers are looked up when they are asked for; the crawl counts nothing for us.
+Rule: values are read on request; the crawl counts nothing just for the metrics.
 """
 
 import time
@@ -20,22 +20,26 @@ from crawler_app.models import State
 
 __all__ = ["Metrics"]
 
-# Counts of this run: the name among its `Stats`, the metric, what it means.
+# Counts of this run: the name in `Stats`, the metric, and its meaning.
 COUNTERS = (
-    ("fetched", "fetched", "Exchanges made, with robots.txt and repeated tries."),
+    ("fetched", "fetched", "HTTP exchanges, including robots.txt and retries."),
     ("bytes", "received_bytes", "Bytes of bodies received, after decompression."),
     ("retried", "retries", "URLs put back for another try."),
     ("outages", "outages", "Times that a host was found to be down."),
 )
 REASON_COUNTERS = (
-    ("failed", "failed", "URLs that failed for the last time."),
-    ("skipped", "skipped_links", "Links that were met and skipped, again each time."),
-    ("invalid", "invalid_links", "Links that are not URLs that can be fetched."),
+    ("failed", "failed", "URLs that failed after all tries."),
+    (
+        "skipped",
+        "skipped_links",
+        "Links that were skipped; repeated links count again.",
+    ),
+    ("invalid", "invalid_links", "Links that are not valid http or https URLs."),
 )
 
 
 class Metrics:
-    """Writes the numbers of one crawl and of its process.
+    """The metrics of one crawl and of its process.
 
     >>> from crawler_app.config import CrawlConfig
     >>> from crawler_app.frontier.memory import MemoryFrontier
@@ -51,10 +55,10 @@ class Metrics:
         ProcessCollector(registry=self._registry)
 
     def render(self, accept: str = "") -> tuple[bytes, str]:
-        """Return the numbers, and the type of that text.
+        """Return the metrics, and their content type.
 
         Args:
-            accept: The header in which the reader says which formats it knows.
+            accept: The ``Accept`` header of the request, which chooses the format.
         """
         encode, content_type = choose_encoder(accept)
         return encode(self._registry), content_type
@@ -81,18 +85,16 @@ class _CrawlCollector(Collector):
 
     def _gauges(self) -> Iterator[Metric]:
         crawl = self._crawl
-        urls = GaugeMetricFamily(
-            "gencrawl_urls", "URLs by where they stand.", labels=["state"]
-        )
+        urls = GaugeMetricFamily("gencrawl_urls", "URLs by state.", labels=["state"])
         for state in State:
             urls.add_metric([state.label], crawl.frontier.count(state))
         yield urls
         hosts = {claim.host for claim in crawl.under_way}
         for name, help_text, value in (
             ("under_way", "URLs being fetched.", len(crawl.under_way)),
-            ("hosts_under_way", "Hosts of which URLs are being fetched.", len(hosts)),
+            ("hosts_under_way", "Hosts being fetched from.", len(hosts)),
             ("paused", "1 while the crawl is paused.", crawl.is_paused),
             ("stopping", "1 once the crawl was told to stop.", crawl.is_stopping),
-            ("start_time_seconds", "When this run began.", self._started_at),
+            ("start_time_seconds", "Start time of this run.", self._started_at),
         ):
             yield GaugeMetricFamily(f"gencrawl_{name}", help_text, value)

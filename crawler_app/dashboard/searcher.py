@@ -1,7 +1,7 @@
-"""Searches the index of a crawl that runs, in a thread of its own.
+"""Searches the index of a running crawl, in a separate thread.
 
-Rule: a search takes nothing from the crawl but a core, and that for a few seconds.  It
-has its own connection, and what takes too long is broken off.
+Rule: a search costs the crawl nothing but one core for a few seconds.  It has its own
+connection, and is interrupted if it takes too long.
 """
 
 import asyncio
@@ -19,31 +19,29 @@ __all__ = ["HITS_AT_ONCE", "Searcher"]
 
 HITS_AT_ONCE = 10
 
-# Half a million pages take less, whatever the words are.
+# Half a million pages take less, whatever the query.
 LIMIT_S = 5.0
 
-# How often SQLite asks whether to go on, in steps of its machine.  Each question waits
-# for the interpreter, which the crawl has: for some milliseconds while that is busy.
-STEPS_BETWEEN_QUESTIONS = 20_000
+# Virtual machine instructions of SQLite between two calls of the progress handler.  Each
+# call needs the GIL, and may wait some milliseconds for it while the crawl is busy.
+STEPS_BETWEEN_CALLS = 20_000
 
 
-class _BoundedIndex(PageIndex):
-    """An index whose searches can be broken off.
+class _InterruptibleIndex(PageIndex):
+    """An index whose searches can be interrupted.
 
     Attributes:
-        goes_on: Asked during a search, in its thread, whether to go on with it.
+        goes_on: Called during a search, in its thread; False interrupts it.
     """
 
     def __init__(self, path: Path) -> None:
         super().__init__(path, read_only=True)
         self.goes_on: Callable[[], bool] = lambda: True
-        self._db.set_progress_handler(
-            lambda: not self.goes_on(), STEPS_BETWEEN_QUESTIONS
-        )
+        self._db.set_progress_handler(lambda: not self.goes_on(), STEPS_BETWEEN_CALLS)
 
 
 class Searcher:
-    """Finds pages while the crawl adds others; one search at a time, in their order.
+    """Searches while the crawl adds pages; one search at a time, in order of arrival.
 
     Args:
         path: The file of the index; opened by the first search.
@@ -52,7 +50,7 @@ class Searcher:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._thread = ThreadPoolExecutor(1, "dashboard-search")
-        self._index: _BoundedIndex | None = None
+        self._index: _InterruptibleIndex | None = None
         self._is_closed = False
 
     @gen.coroutine
@@ -62,13 +60,13 @@ class Searcher:
         """Return the best pages.
 
         Args:
-            offset: How many of the best to pass over.
-            is_wanted: Asked before the search and during it, in another thread: whether
-                anybody still waits for what it finds.
+            offset: How many of the best pages to skip.
+            is_wanted: Called before and during the search, in another thread; returns
+                whether the result is still wanted.
 
         Raises:
             ConfigError: there is no index.
-            SearchError: the query means nothing, or takes too long, or is not wanted.
+            SearchError: the query is invalid, takes too long, or is no longer wanted.
             SearchIndexError: the index cannot be read.
         """
         search = self._thread.submit(self._search, query, offset, is_wanted)
@@ -79,9 +77,9 @@ class Searcher:
         self, query: str, offset: int, is_wanted: Callable[[], bool]
     ) -> SearchResult:
         if self._is_closed or not is_wanted():
-            raise SearchError("nobody waits for this search any more")
+            raise SearchError("the search was canceled")
         if self._index is None:
-            self._index = _BoundedIndex(self._path)
+            self._index = _InterruptibleIndex(self._path)
         ends_at = time.monotonic() + LIMIT_S
 
         def goes_on() -> bool:
@@ -94,15 +92,15 @@ class Searcher:
             if goes_on():
                 raise
             raise SearchError(
-                f"the search took longer than {LIMIT_S:.0f} seconds; look for rarer words"
+                f"the search took longer than {LIMIT_S:.0f} seconds; use rarer words"
             ) from None
 
     def close(self) -> None:
-        """Break off the search that runs, and close the index; twice is as good as once."""
+        """Interrupt the running search and close the index; may be called twice."""
         if self._is_closed:
             return
         self._is_closed = True
-        # Only the thread that has opened it may close it.
+        # Only the thread that opened the connection may close it.
         self._thread.submit(self._close_index)
         self._thread.shutdown()
 

@@ -180,7 +180,7 @@ def test_numbers_move_while_the_page_is_open(chromium, crawl):
     crawl.let_go()
 
     wait_for(chromium, "phase-text", "Ended")
-    assert text_of(chromium, "notice") == "The crawl has come to its end."
+    assert text_of(chromium, "notice") == "The crawl has finished."
     assert text_of(chromium, "done") == "29"
     assert text_of(chromium, "failed") == "1"
     assert console_errors(chromium) == []
@@ -311,7 +311,7 @@ def test_action_that_is_not_heard_is_told(chromium, crawl):
     try:
         click(chromium, "pause")
 
-        wait_for(chromium, "notice", "The crawl did not hear “pause”")
+        wait_for(chromium, "notice", "“pause” did not reach the crawl")
     finally:
         chromium.execute_cdp_cmd(command, network | {"offline": False})
 

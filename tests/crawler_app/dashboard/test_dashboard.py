@@ -32,7 +32,7 @@ def test_port_that_is_taken_is_named(watch):
         other = Dashboard(watched.monitor, f"127.0.0.1:{watched.port}")
         with pytest.raises(
             ConfigError,
-            match=f"^port {watched.port} of 127.0.0.1 is taken; choose another with "
+            match=f"^port {watched.port} of 127.0.0.1 is already in use; choose another with "
             "--dashboard ADDR:PORT$",
         ):
             other.__enter__()

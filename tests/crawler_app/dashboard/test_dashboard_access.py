@@ -37,7 +37,7 @@ def test_who_has_no_token_learns_nothing(watch):
             for path in [*GET_PATHS, "/nothing"]:
                 answer = yield watched.ask(path, token=token)
                 assert answer.code == 403
-                assert b"Open the whole URL" in answer.body
+                assert b"Open the complete URL" in answer.body
             for path in ACTIONS:
                 answer = yield watched.ask(path, token=token, method="POST")
                 assert answer.code == 403

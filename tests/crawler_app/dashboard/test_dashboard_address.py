@@ -33,9 +33,9 @@ def test_address_is_read(text, address):
         ("", "give ADDR:PORT"),
         ("127.0.0.1:", "give ADDR:PORT"),
         ("127.0.0.1:٣", "give ADDR:PORT"),
-        ("65536", "up to 65535"),
-        ("[localhost]:80", "localhost is no IPv6 address"),
-        ("[]:80", "no IPv6 address"),
+        ("65536", "highest port is 65535"),
+        ("[localhost]:80", "localhost is not an IPv6 address"),
+        ("[]:80", "is not an IPv6 address"),
     ],
 )
 def test_what_is_no_address_is_refused_with_advice(text, advice):
