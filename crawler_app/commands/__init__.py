@@ -1,4 +1,5 @@
-"""What each command does; `crawler_app.commands.main` says how it is called.
+"""The commands of the command line; `crawler_app.commands.main` parses and runs them.
 
-A module a command: its function takes the parsed arguments and returns the exit status.
+One module per command: its function takes the parsed arguments and returns the exit
+status.
 """

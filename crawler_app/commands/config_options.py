@@ -117,7 +117,7 @@ def read_options(arguments: argparse.Namespace) -> dict[str, Any]:
 
 
 def config_of(arguments: argparse.Namespace) -> CrawlConfig:
-    """Make the configuration of a new crawl from a file and the command line.
+    """Return the configuration of a new crawl, from a file and the command line.
 
     Asks for the password on the terminal if only the user is given.
 

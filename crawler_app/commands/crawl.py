@@ -1,4 +1,4 @@
-"""``gencrawl crawl`` and ``gencrawl resume``: a crawl, shown while it runs."""
+"""``gencrawl crawl`` and ``gencrawl resume``: run a crawl and show its progress."""
 
 import argparse
 import contextlib
@@ -63,8 +63,8 @@ def add_resume(parser: argparse.ArgumentParser) -> None:
 
 
 def crawl(arguments: argparse.Namespace) -> int:
-    """Crawl a site into a directory, once more if it holds a crawl of it already."""
-    check_showing(arguments)  # first, for it may have taken the URL for its address
+    """Crawl a site into a directory, or recrawl it if the directory holds its crawl."""
+    check_showing(arguments)  # first: --dashboard may have taken the URL as its value
     config = config_of(arguments)
     return run_interruptible(
         lambda: run_and_show(
@@ -75,7 +75,7 @@ def crawl(arguments: argparse.Namespace) -> int:
 
 
 def resume(arguments: argparse.Namespace) -> int:
-    """Go on with a crawl that was stopped."""
+    """Resume a crawl that was stopped."""
     check_showing(arguments)
     directory = CrawlDirectory.open(arguments.directory)
     config = dataclasses.replace(directory.config(), **read_options(arguments))
@@ -99,13 +99,13 @@ def resume(arguments: argparse.Namespace) -> int:
 
 
 def check_showing(arguments: argparse.Namespace) -> None:
-    """Refuse a dashboard that cannot be before a crawl is changed that is kept already.
+    """Check the address of the dashboard before anything is changed on disk.
 
     Raises:
         ConfigError: its address or its token cannot be used.
     """
     if arguments.dashboard is not None:
-        # Loaded for those who ask for it: it takes as long as all the rest.
+        # Imported only if needed: it takes as long as everything else together.
         from crawler_app.dashboard import ANY_PORT, check_dashboard  # noqa: PLC0415
 
         check_dashboard(arguments.dashboard or ANY_PORT)
@@ -116,7 +116,7 @@ def run_and_show(crawler: Crawler, *, quiet: bool) -> Generator[Any, Any, int]:
     """Run a crawler, print the summary, and return the exit status.
 
     Args:
-        quiet: Whether not to say what could be looked at next.
+        quiet: Do not suggest the report at the end.
     """
     result: Result = yield crawler.run()
     print(render_summary(result.summary, result.kept, result.comparison))
@@ -131,14 +131,14 @@ def run_and_show(crawler: Crawler, *, quiet: bool) -> Generator[Any, Any, int]:
         return INTERRUPTED
     if not quiet and (result.summary.failures or result.summary.loops):
         shown = shlex.quote(path)
-        print(f"What is broken, and where:\n  gencrawl report {shown}", file=sys.stderr)
+        print(f"To see what is broken:\n  gencrawl report {shown}", file=sys.stderr)
     return FAILED if complaints else OK
 
 
 def watching(
     arguments: argparse.Namespace, config: CrawlConfig
 ) -> Callable[[Crawl], AbstractContextManager[None]]:
-    """Return what shows a crawl while it runs, in the ways that were asked for."""
+    """Return a function that shows a running crawl as the arguments ask for."""
     index_path = CrawlDirectory(config.into).index_path if config.index else None
 
     @contextlib.contextmanager
@@ -168,32 +168,32 @@ def watching(
 
 
 def _advice(limit: str, path: str) -> str:
-    """Say how to go on after a limit; that of pages alone counts earlier runs too."""
+    """Return how to continue after a limit; only --max-pages counts earlier runs too."""
     option = "--" + limit.replace("_", "-")
     resume = f"  gencrawl resume {shlex.quote(path)}"
     if limit == "max_pages":
         return (
-            f"The crawl has reached {option}, which counts earlier runs too; go on with "
-            f"more:\n{resume} {option} N"
+            f"The crawl has reached {option}, which includes earlier runs; to continue, "
+            f"raise it:\n{resume} {option} N"
         )
-    return f"This run has reached {option}; go on with another:\n{resume}"
+    return f"This run has reached {option}; to continue, start another:\n{resume}"
 
 
 def _complaint(end: UrlRecord | None) -> str:
-    """Say why a start URL gave no page, from what it led to; nothing if it gave one."""
+    """Return why a start URL gave no page, by the URL it redirects to; empty if it did."""
     if end is None:
-        return "its redirects lead nowhere"
-    if end.outcome is None:  # stopped before it was its turn
+        return "its redirects lead to a URL that is unknown"
+    if end.outcome is None:  # stopped before its turn
         return ""
     reason = end.outcome.reason
     if reason in CONTENT:
         return ""
     if reason == Reason.REDIRECT:
-        return f"{printable(end.url)} redirects in a circle"
+        return f"{printable(end.url)} is part of a redirect loop"
     if reason == Reason.ROBOTS:
         return (
             f"the robots.txt of its host asks not to fetch {printable(end.url)}; "
-            "--no-robots if the site is yours"
+            "use --no-robots if the site is yours"
         )
     error = f": {printable(end.outcome.error)}" if end.outcome.error else ""
     return f"{printable(end.url)}: {meaning_of(reason)} ({reason}{error})"

@@ -1,16 +1,16 @@
-"""A small real web site on loopback, for ``gencrawl demo``.
+"""The demo site: a small web site on loopback, for ``gencrawl demo``.
 
-The pages of a fictional observatory, about 65 of them, made from the tables below, so
-that two crawls see the same site.  It knows nothing of the crawler that reads it.
+It has about 65 pages of a fictional observatory, generated from the tables below, so that
+each crawl sees the same site.  It does not depend on the crawler.
 
-What to look for in the summary of a crawl::
+To be seen in the summary of a crawl::
 
-    /robots.txt                 disallows /staff/, but for /staff/contact.html
+    /robots.txt                 disallows /staff/, except /staff/contact.html
     /sitemap.xml                the only way to /visit/opening-hours.html
     /guide                      301 to /guide/, like every directory without its slash
     /handbook.html              301 to /guide/
     /manual.html                302 to /handbook.html: two hops to the same page
-    /sky/today, tonight, now    redirect in a circle
+    /sky/today, tonight, now    a redirect loop
     /partner                    302 to http://elsewhere.invalid/, another host
     /guide/sketch-map.html      404, linked by every article of the guide
     /news/2022/                 410, linked by every article of the news
@@ -19,7 +19,7 @@ What to look for in the summary of a crawl::
 
 After `DemoSite.change`, a second crawl finds::
 
-    /sky/weather.html           another text
+    /sky/weather.html           changed text
     /news/2023/11/power-cut     404, and no longer linked
     /news/2024/12/...           new
 """
@@ -38,7 +38,7 @@ __all__ = ["DemoSite"]
 
 Link: TypeAlias = tuple[str, str]  # href, text
 
-# Tornado escapes what stands in double braces.
+# Tornado escapes the values in double braces.
 LAYOUT = Template("""\
 <!DOCTYPE html>
 <html>
@@ -58,7 +58,7 @@ LAYOUT = Template("""\
 </html>
 """)
 
-# Path and text.  A directory above a page is a page too, with or without a line here.
+# Path and text.  Each directory above a page is a page too, even without a line here.
 OUTLINE = """\
 / A hill, three telescopes and a catalogue of double stars. Open whenever it is clear.
 /guide/telescopes/reflectors/washing-the-mirror Never rub: dust is sand.
@@ -85,12 +85,13 @@ OUTLINE = """\
 /staff/contact Ring the bell at the gate, twice.
 """
 
-# What is different at a second visit.
+# The differences on a second visit.
 CHANGED_LATER = {"/sky/weather": "Fog since noon."}
 NEW_LATER = {"/news/2024/12/open-day": "Two hundred visitors, and one cloud."}
 GONE_LATER = ("/news/2023/11/power-cut",)
 
-# Links beyond those from a directory to what is in it; /* is each article of a section.
+# Extra links, besides those from a directory to its contents; /* means every article of
+# a section.
 LINKS: Mapping[str, Sequence[Link]] = {
     "/": (
         ("guide", "Guide for visitors"),
@@ -105,7 +106,7 @@ LINKS: Mapping[str, Sequence[Link]] = {
     "/sky/": (("webcam.html", "Webcam"), ("today", "Now")),
 }
 
-# Path -> target, and whether it is for ever (301) or for now (302).
+# Path -> target, and whether it is permanent (301) or temporary (302).
 REDIRECTS = {
     "/handbook.html": ("/guide/", True),
     "/manual.html": ("/handbook.html", False),
@@ -142,7 +143,7 @@ STARS_PER_LIST = 8
 
 
 def _pages(url: str, outline: Mapping[str, str]) -> dict[str, bytes]:
-    """Return what is served at this URL, by path or by path and query."""
+    """Return the files of the site at this URL, by path or by path and query."""
     text_by_path = _text_by_path(outline)
     pages = {path: _outlined(path, text_by_path) for path in text_by_path}
     pages |= _catalogue()
@@ -165,13 +166,13 @@ def _outline() -> dict[str, str]:
 
 
 def _later(outline: Mapping[str, str]) -> dict[str, str]:
-    """Return an outline as it is at a second visit."""
+    """Return an outline as it is on a second visit."""
     later = {**outline, **CHANGED_LATER, **NEW_LATER}
     return {path: text for path, text in later.items() if path not in GONE_LATER}
 
 
 def _text_by_path(outline: Mapping[str, str]) -> Mapping[str, str]:
-    """Return the texts of all pages: an outline's, and of directories not in it."""
+    """Return the texts of all pages, including directories that are not in the outline."""
     text_by_path = {}
     for path, text in outline.items():
         text_by_path[path if path.endswith("/") else f"{path}.html"] = text
@@ -181,7 +182,7 @@ def _text_by_path(outline: Mapping[str, str]) -> Mapping[str, str]:
 
 
 def _outlined(path: str, text_by_path: Mapping[str, str]) -> bytes:
-    """Return the page of one line; that of a directory links to all that is in it."""
+    """Return the page of a path; a directory links to its contents."""
     inside = [
         (other.removeprefix(path), _title(other))
         for other in text_by_path
@@ -222,7 +223,7 @@ def _catalogue() -> Iterator[tuple[str, bytes]]:
 
 
 class PageHandler(RequestHandler):
-    """Answers with what is at this path, or says where it is, or that it is not."""
+    """Answers with a page, a redirect to a directory, or an error status."""
 
     def get(self) -> None:
         pages: Mapping[str, bytes] = self.settings["pages"]
@@ -239,10 +240,10 @@ class PageHandler(RequestHandler):
 
 
 class DemoSite:
-    """The site, on 127.0.0.1 and a port that is free.
+    """The demo site, on 127.0.0.1 and a free port.
 
     Attributes:
-        url: Of the home page; empty until `start`.
+        url: URL of the home page; empty until `start`.
     """
 
     def __init__(self) -> None:
@@ -251,13 +252,13 @@ class DemoSite:
         self._application: Application | None = None
 
     def start(self) -> None:
-        """Serve from now on, on the current loop.
+        """Start serving, on the current loop.
 
         Raises:
-            RuntimeError: the site is being served already.
+            RuntimeError: the site is already being served.
         """
         if self._server is not None:
-            raise RuntimeError(f"{self.url} is being served already; stop() it first")
+            raise RuntimeError(f"{self.url} is already being served; stop() it first")
         sockets = bind_sockets(0, "127.0.0.1")
         self.url = f"http://127.0.0.1:{sockets[0].getsockname()[1]}/"
         self._application = self._make_application()
@@ -265,7 +266,7 @@ class DemoSite:
         self._server.add_sockets(sockets)
 
     def change(self) -> None:
-        """Let some time go by: one page is new, one is another, one is gone.
+        """Change the site: one page is added, one changed and one removed.
 
         Raises:
             RuntimeError: the site is not being served.

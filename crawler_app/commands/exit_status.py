@@ -1,6 +1,6 @@
-"""What a command returns to the shell.
+"""Exit statuses of the commands.
 
-Two is also what argparse says of a wrong option; 130 is 128 and the number of SIGINT.
+argparse also exits with 2 for usage errors; 130 is 128 plus the number of SIGINT.
 """
 
 __all__ = ["BROKEN", "FAILED", "INTERRUPTED", "OK", "USAGE"]
@@ -12,8 +12,8 @@ FAILED = 1
 
 USAGE = 2
 
-# A report has broken links, and the user wants to know by the status.
+# The report has broken links, and --fail-on asks for a status.
 BROKEN = 3
 
-# Stopped by somebody: Ctrl-C, SIGTERM, the dashboard.
+# Stopped by Ctrl-C, SIGTERM or the dashboard.
 INTERRUPTED = 130

@@ -98,7 +98,7 @@ def _taken_back(file: TextIO) -> Iterator[None]:
     before = os.fstat(fd)
     try:
         yield
-    except BaseException:  # Ctrl-C above all
+    except BaseException:  # Ctrl-C in particular
         if stat.S_ISREG(before.st_mode):
             os.ftruncate(fd, before.st_size)
         # Python flushes its buffers at exit; discard what is in them.

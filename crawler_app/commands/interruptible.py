@@ -1,4 +1,4 @@
-"""Runs a command's coroutine so that it can be stopped, and loses nothing."""
+"""Runs a command's coroutine so that Ctrl-C stops it without losing data."""
 
 import asyncio
 import contextlib
@@ -17,18 +17,18 @@ from gencoro.ioloop import IOLoop
 
 __all__ = ["how_to_resume", "run_interruptible"]
 
-# Two Ctrl-C so near to each other are one: a program that has started us, such as
-# ``timeout``, passes on to us what the terminal has sent to both.
-TOGETHER_S = 0.5
+# Two SIGINT within this time count as one: a parent process such as ``timeout`` forwards
+# the signal that the terminal has sent to both.
+SAME_SIGNAL_S = 0.5
 
 
 def run_interruptible(
     main: Callable[[], "gen.Future[int]"], directory: Path | str | None = None
 ) -> int:
-    """Return the status of a command; Ctrl-C and a polite kill let it save its state.
+    """Return the status of a command; on SIGINT and SIGTERM it saves its state first.
 
     Args:
-        directory: Of the crawl that can be resumed after that; None for none.
+        directory: The directory of the crawl, if it can be resumed after that.
     """
 
     @gen.coroutine
@@ -50,7 +50,7 @@ def run_interruptible(
 
 @contextlib.contextmanager
 def _cancelled_by_signals(running: "gen.Future[int]") -> Iterator[None]:
-    """Cancel at Ctrl-C or a polite kill; a later Ctrl-C ends us wherever we are."""
+    """Cancel on SIGINT or SIGTERM; a later SIGINT interrupts immediately."""
     loop = asyncio.get_running_loop()
     cancelled_at: float | None = None
 
@@ -60,8 +60,8 @@ def _cancelled_by_signals(running: "gen.Future[int]") -> Iterator[None]:
         if cancelled_at is None:
             cancelled_at = now
             running.cancel()
-            loop.call_soon_threadsafe(bool)  # it may sleep, and has to be woken up
-        elif now - cancelled_at > TOGETHER_S:
+            loop.call_soon_threadsafe(bool)  # wake up the loop, which may be idle
+        elif now - cancelled_at > SAME_SIGNAL_S:
             raise KeyboardInterrupt
 
     before = signal.getsignal(signal.SIGINT)
@@ -76,13 +76,13 @@ def _cancelled_by_signals(running: "gen.Future[int]") -> Iterator[None]:
 
 
 def how_to_resume(directory: Path | str) -> str:
-    """Return what to type to go on with a crawl.
+    """Return a message with the command that resumes a crawl.
 
     >>> print(how_to_resume("docs crawl"))
-    Everything found so far is kept; go on with:
+    Everything found so far is kept; continue with:
       gencrawl resume 'docs crawl'
     """
     return (
-        "Everything found so far is kept; go on with:\n"
+        "Everything found so far is kept; continue with:\n"
         f"  gencrawl resume {shlex.quote(str(directory))}"
     )

@@ -1,4 +1,4 @@
-"""The summary of a crawl as a person reads it on a terminal."""
+"""The summary of a crawl as text for a terminal."""
 
 import collections
 from collections.abc import Iterable
@@ -18,7 +18,7 @@ __all__ = [
     "render_text",
 ]
 
-# Lines of a list in the text; the rest are counted, and exported.
+# Maximum length of the lists; the number of the other entries is printed.
 LISTED = 20
 COMPARED = 10
 
@@ -26,7 +26,7 @@ COMPARED = 10
 def render_summary(
     summary: Summary, kept: Kept | None = None, comparison: Comparison | None = None
 ) -> str:
-    """Return all that a person should know of a crawl, without a newline at the end."""
+    """Return the complete summary of a crawl, without a newline at the end."""
     parts = [render_text(summary)]
     if kept is not None:
         parts.append(render_kept(kept))
@@ -36,7 +36,7 @@ def render_summary(
 
 
 def render_text(summary: Summary) -> str:
-    """Return the summary as a person reads it on a terminal, without a newline at the end."""
+    """Return the counts and lists of a summary, without a newline at the end."""
     amount = (
         f"{number(summary.pages, 'page')}, {number(summary.files, 'file')}, "
         f"{number(len(summary.redirects), 'redirect')}, {size(summary.size_bytes)}"
@@ -58,12 +58,12 @@ def render_text(summary: Summary) -> str:
         lines += _failure_lines(summary.failures)
     if summary.left:
         noun = "URL" if summary.left == 1 else "URLs"
-        lines.append(f"left         {summary.left:>9,}   {noun} still to fetch")
+        lines.append(f"left         {summary.left:>9,}   {noun} still to be fetched")
     return "\n".join(lines)
 
 
 def render_kept(kept: Kept) -> str:
-    """Return what is kept of a crawl besides its URLs, as a person reads it.
+    """Return the lines about the archive and the index.
 
     >>> from crawler_app.archive.totals import ArchiveSummary
     >>> print(render_kept(Kept(ArchiveSummary(1200, 30, 1, 4_500_000), pages=900)))
@@ -83,7 +83,7 @@ def render_kept(kept: Kept) -> str:
 
 
 def render_comparison(comparison: Comparison) -> str:
-    """Return what a person should know of a crawl beside the one before it.
+    """Return the lines about the comparison with the previous crawl.
 
     >>> print(render_comparison(Comparison(new=["http://a.test/b"], unchanged=7)))
     compared             1 new, 0 changed, 7 unchanged, 0 vanished (pages and files)
@@ -97,7 +97,7 @@ def render_comparison(comparison: Comparison) -> str:
         found += f", {len(comparison.unreachable):,} unreachable"
     lines = [f"compared             {found} (pages and files)"]
     if not comparison.was_whole:
-        lines.append("    with a crawl that had not come to its end")
+        lines.append("    with a crawl that had not finished")
     vanished = [(page.url, f" ({page.reason})") for page in comparison.vanished]
     for what, pages in (
         ("new", [(url, "") for url in comparison.new]),
@@ -119,9 +119,9 @@ def _redirect_lines(summary: Summary) -> list[str]:
     targets = collections.Counter(
         map(dedup_key, summary.redirects.target_by_url.values())
     )
-    meeting = sum(n for n in targets.values() if n > 1)
+    shared = sum(n for n in targets.values() if n > 1)
     found = _counts(
-        [("to the same URL as another", meeting), ("loops", len(summary.loops))]
+        [("to the same URL as another", shared), ("loops", len(summary.loops))]
     )
     lines = [f"redirects    {len(summary.redirects):>9,}   {found}"]
     for loop in summary.loops[:LISTED]:

@@ -37,7 +37,7 @@ def test_two_interrupts_at_once_are_one(capsys):
 
 
 def test_later_interrupt_ends_it_wherever_it_is(monkeypatch, capsys):
-    monkeypatch.setattr(interruptible, "TOGETHER_S", -1.0)
+    monkeypatch.setattr(interruptible, "SAME_SIGNAL_S", -1.0)
     command = Command()
 
     status = run_interruptible(command)

@@ -84,7 +84,7 @@ def test_numbers_of_a_crawl(frontier):
     assert "skipped              3   out_of_scope: 2, too_deep: 1" in text
     assert "200: 3, 404: 1" in text
     assert "out_of_scope: 2, too_deep: 1" in text
-    assert "1   URL still to fetch" in text
+    assert "1   URL still to be fetched" in text
 
 
 def test_claimed_url_is_still_to_fetch(frontier):
