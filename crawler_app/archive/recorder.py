@@ -93,7 +93,7 @@ class Recorder:
             digest,
             facts.etag,
             facts.last_modified,
-            # Read the number before `append` may begin another file.
+            # `append` writes to the file with this number.
             self._files.number,
             self._files.append(member),
             len(member),

@@ -96,7 +96,7 @@ class Archive:
             return self._captures.latest(url)
 
     def read(self, capture: Capture, max_body_bytes: int) -> Fetched:
-        """Return an archived response as it was fetched, with a `took_s` of 0.
+        """Return an archived response as it was fetched, with ``took_s`` 0.
 
         The body of a revisit is that of the capture it refers to.
 

@@ -62,7 +62,7 @@ def render_state(summary: Summary, owner: int | None, path: Path) -> str:
     >>> render_state(Summary(counts), 4711, Path("docs"))
     'running: process 4711 crawls; 123 URLs left'
     >>> render_state(Summary(counts), None, Path("docs"))
-    'stopped: 123 URLs left; go on with `gencrawl resume docs`'
+    'stopped: 123 URLs left; continue with `gencrawl resume docs`'
     """
     state = _state(summary, owner)
     left = f"{number(summary.left, 'URL')} left"
@@ -76,7 +76,7 @@ def render_state(summary: Summary, owner: int | None, path: Path) -> str:
     if state == FINISHED:
         return f"finished{when}"
     resume = f"gencrawl resume {shlex.quote(str(path))}"
-    return f"stopped{when}: {left}; go on with `{resume}`"
+    return f"stopped{when}: {left}; continue with `{resume}`"
 
 
 def _state(summary: Summary, owner: int | None) -> str:

@@ -121,7 +121,7 @@ class Summary:
 
     @property
     def left(self) -> int:
-        """URLs still to fetch, queued or under way."""
+        """URLs still to be fetched, queued or under way."""
         return self.count_by_state[State.QUEUED] + self.count_by_state[State.CLAIMED]
 
     @property

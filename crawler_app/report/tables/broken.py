@@ -67,7 +67,7 @@ class Item:
 
 @dataclass(slots=True)
 class BrokenList:
-    """The list; ``more`` says what is not in it, and how to see that."""
+    """The list, with a sentence about what it leaves out, and how to see that."""
 
     count: int
     items: list[Item]

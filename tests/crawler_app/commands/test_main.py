@@ -123,9 +123,9 @@ CRAWL = ["crawl", "http://a.test/", "--into", "{}"]
         ([*CRAWL, "--max-redirects", "9" * 25], "most"),
         ([*CRAWL, "--concurrency", "0"], "at least 1"),
         ([*CRAWL, "--include", "("], "regular expr"),
-        (["resume", "{}"], "holds no crawl"),
-        (["status", "{}"], "holds no crawl"),
-        (["export", "{}"], "holds no crawl"),
+        (["resume", "{}"], "is not a crawl directory"),
+        (["status", "{}"], "is not a crawl directory"),
+        (["export", "{}"], "is not a crawl directory"),
     ],
 )
 def test_unusable_input_ends_with_2_and_leaves_nothing(

@@ -222,4 +222,4 @@ def test_directory_without_a_crawl_is_refused(report):
     ended = report()
 
     assert ended.status == 2
-    assert "holds no crawl" in ended.err
+    assert "is not a crawl directory" in ended.err

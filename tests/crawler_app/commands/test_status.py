@@ -40,7 +40,7 @@ def test_stopped_crawl_says_how_to_go_on(crawled, status, local_time):
 
     assert out.splitlines()[0] == (
         "stopped on 2023-11-14 at 22:13:20: 1,234 URLs left; "
-        f"go on with `gencrawl resume {directory.path}`"
+        f"continue with `gencrawl resume {directory.path}`"
     )
 
 
@@ -56,7 +56,7 @@ def test_running_crawl_names_its_process(crawled, status):
 
 
 def test_crawl_that_was_killed_before_its_first_url_has_not_finished(crawled, status):
-    assert status(crawled()).startswith("stopped: 0 URLs left; go on with")
+    assert status(crawled()).startswith("stopped: 0 URLs left; continue with")
 
 
 @pytest.mark.parametrize(

@@ -296,7 +296,7 @@ def test_crawl_over_an_unfinished_one_says_so(site, cli, caplog):
 
     assert status == 0
     assert "is unfinished" in caplog.text
-    assert "with a crawl that had not come to its end" in text
+    assert "with a crawl that had not finished" in text
 
 
 def test_options_of_the_second_crawl_are_its_own(site, cli):
