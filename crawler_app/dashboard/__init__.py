@@ -2,8 +2,14 @@
 
 Rule: the crawl never waits for a browser, and nothing is shown without the token.
 
-`address` and `access` check who may use it, `handlers` answers the requests, `feed` sends
-the samples, and `searcher` has its own thread.  The page's files are beside them.
+Inside::
+
+    address   where it listens, and the host names it accepts
+    access    the token
+    handlers  answers requests; page.html, dashboard.css and dashboard.js are the page
+    feed      sends samples to the browsers, as messages
+    metrics   the same for Prometheus
+    searcher  searches the index, in a thread
 """
 
 import contextlib

@@ -4,6 +4,14 @@ Rule: the index holds the last version of a page, or none of it.  What was flush
 survives ``kill -9``; what was not flushed is lost as a whole.
 
 One process writes, the crawl; others may search at the same time (WAL).
+
+Inside::
+
+    schema     the file and its tables
+    letters    text as SQLite's tokenizer needs it
+    query      the query language
+    hits       search results
+    rendering  the results as text and JSON
 """
 
 import contextlib

@@ -23,10 +23,10 @@ def add_url(shape: Shape, record: UrlRecord) -> None:
 
 
 def add_redirects(shape: Shape, redirects: Redirects) -> None:
-    """Add the redirects; the first URL of each loop counts as broken."""
+    """Add the redirects; the first URL of each loop stands for the loop."""
     first = {loop[0] for loop in redirects.loop_by_key.values()}
     for url in redirects.url_by_key.values():
-        shape.add(url, Kind.BROKEN if url in first else Kind.REDIRECT)
+        shape.add(url, Kind.LOOP if url in first else Kind.REDIRECT)
 
 
 def _kind_of(record: UrlRecord) -> Kind | None:

@@ -26,8 +26,9 @@ class Kind(enum.IntEnum):
     OK = 0
     FILE = 1
     REDIRECT = 2
-    BROKEN = 3
-    LEFT = 4
+    LOOP = 3
+    BROKEN = 4
+    LEFT = 5
 
 
 KINDS = len(Kind)  # counted once, as len() of an enum is slow
@@ -37,15 +38,16 @@ WORDS_BY_KIND = {
     Kind.OK: ("page", "pages"),
     Kind.FILE: ("file", "files"),
     Kind.REDIRECT: ("redirect", "redirects"),
+    Kind.LOOP: ("redirect loop", "redirect loops"),
     Kind.BROKEN: ("broken", "broken"),
-    Kind.LEFT: ("not fetched yet", "not fetched yet"),
+    Kind.LEFT: ("not fetched", "not fetched"),
 }
 
 
 def in_words(counts: Sequence[int]) -> str:
     """Return the number of URLs of each `Kind`, in words.
 
-    >>> in_words([1200, 0, 1, 3, 0])
+    >>> in_words([1200, 0, 1, 0, 3, 0])
     '1,200 pages, 1 redirect, 3 broken'
     """
     return ", ".join(

@@ -35,7 +35,7 @@ DOMINANT_SHARE = 0.9
 FOLDER_CHARS = 70
 
 # The order of the kinds in a box, from the left.
-KINDS = (Kind.BROKEN, Kind.REDIRECT, Kind.LEFT, Kind.FILE, Kind.OK)
+KINDS = (Kind.BROKEN, Kind.LOOP, Kind.REDIRECT, Kind.LEFT, Kind.FILE, Kind.OK)
 
 
 class Rectangle(NamedTuple):

@@ -1,1 +1,7 @@
-"""The results of a crawl, read from its frontier: counts, comparison, redirects, export."""
+"""The results of a crawl, read from its frontier::
+
+summary     counts and short lists; with ranking, the slowest and the largest URLs
+redirects   where redirects lead: chains and loops
+comparison  new, changed and vanished pages since the previous crawl
+export      every URL, as JSON lines or CSV
+"""

@@ -1,1 +1,1 @@
-"""Escaping of untrusted text, and formatting of numbers, times and URLs."""
+"""Text for people: `escaping` of untrusted text, `formatting` of numbers, times and URLs."""

@@ -3,6 +3,8 @@
 For sites that need a transport adapter of that library, and for comparison: the crawler's
 coroutines wait for a thread as for anything else.
 
+`adapter` connects and reads, `errors` turns its exceptions into a FetchError.
+
 Rule 1: cookies, timers and outcomes belong to the event loop's thread; a pool thread uses
 one session, for one exchange at a time.
 

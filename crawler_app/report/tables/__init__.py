@@ -1,7 +1,7 @@
 """The building blocks of a report's tables, and the limits of their length.
 
-Pure.  `crawler_app.report.tables.site` and `crawler_app.report.tables.crawl` build the
-tables; the HTML and Markdown renderers show them without knowing their subject.
+Pure.  `site` and `crawl` build the tables, `broken` the list of broken links, and `sections`
+puts them in order; the HTML and Markdown renderers show them without knowing their subject.
 """
 
 import shlex

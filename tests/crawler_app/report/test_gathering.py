@@ -104,7 +104,7 @@ def test_loop_of_redirects_is_broken_and_has_its_links(crawl):
     ]
     assert (report.summary.failed, report.summary.broken) == (0, 0)
     assert [host.broken for host in report.summary.hosts] == [1]
-    assert in_words(report.shape.totals()[""]) == "1 page, 2 redirects, 1 broken"
+    assert in_words(report.shape.totals()[""]) == "1 page, 2 redirects, 1 redirect loop"
 
 
 def test_what_most_links_lead_to_stands_first(crawl):

@@ -48,9 +48,9 @@ def test_kinds_are_counted_apart_all_the_way_up():
     shape.add("http://a.test/b", Kind.OK)
 
     assert shape.totals() == {
-        "": [1, 0, 0, 1, 0],
-        "a.test/": [1, 0, 0, 1, 0],
-        "a.test/b/": [0, 0, 0, 1, 0],
+        "": [1, 0, 0, 0, 1, 0],
+        "a.test/": [1, 0, 0, 0, 1, 0],
+        "a.test/b/": [0, 0, 0, 0, 1, 0],
     }
 
 
@@ -83,7 +83,7 @@ def test_every_url_is_counted_once_in_few_folders(added, max_folders):
 
 
 def test_words_leave_out_what_is_not_there():
-    assert in_words([1, 0, 2, 0, 1000]) == "1 page, 2 redirects, 1,000 not fetched yet"
+    assert in_words([1, 0, 2, 0, 0, 1000]) == "1 page, 2 redirects, 1,000 not fetched"
     assert in_words([0] * len(Kind)) == ""
 
 

@@ -124,7 +124,7 @@ def test_kinds_fill_a_box_from_the_left():
     site = treemap(shape)
 
     assert site.boxes[0].style == (
-        "left:0%;top:0%;width:100%;height:100%;--broken:25%;--redirect:50%;--left:50%;"
+        "left:0%;top:0%;width:100%;height:100%;--broken:25%;--loop:25%;--redirect:50%;--left:50%;"
         "--file:50%;--ok:100%;--share:100"
     )
     assert site.legend == [
