@@ -878,12 +878,11 @@ def test_waiting_in_the_queue_is_timed_out(loop, http_server, base_url, caplog):
     caplog.set_level(logging.CRITICAL, "tornado.access")
     client = SimpleAsyncHTTPClient(loop, 1, True)
     client.fetch(base_url + "/silent", request_timeout=PATIENCE_S).cancel()
-    response = called_back(
-        loop,
-        lambda cb: client.fetch(base_url + "/hello", cb, connect_timeout=0.05),
-    )
+    request = HTTPRequest(base_url + "/hello", connect_timeout=0.05)
+    response = called_back(loop, lambda cb: client.fetch(request, cb))
 
-    assert response.code == 599
+    assert response.code == response.error.code == 599
     assert "in request queue" in str(response.error)
-    assert response.request_time >= 0
+    assert response.request is request
+    assert response.request_time >= 0.05
     client.close()
