@@ -22,7 +22,6 @@ from tornado.httputil import url_concat
 from tornado.ioloop import IOLoop
 from tornado.web import RequestHandler
 
-import gencoro.compat
 from gencoro.compat.calls.started import Started
 from gencoro.futures import is_future
 from gencoro.legacy.adaptors import return_future
@@ -36,18 +35,6 @@ pytestmark = pytest.mark.filterwarnings("ignore:OpenIdMixin:DeprecationWarning")
 PATIENCE_S = 20.0
 
 TOKEN = {"key": "k", "secret": "s"}
-
-BEFORE = {
-    mixin: dict(vars(mixin))
-    for mixin in (
-        FacebookGraphMixin,
-        GoogleOAuth2Mixin,
-        OAuth2Mixin,
-        OAuthMixin,
-        OpenIdMixin,
-        TwitterMixin,
-    )
-}
 
 AX = "http://openid.net/srv/ax/1.0"
 EMAIL = "http://axschema.org/contact/email"
@@ -1027,11 +1014,3 @@ def test_native_caller_gets_the_coroutine(loop):
         assert not isinstance(caught.value, (AuthError, HTTPError))
 
     loop.run_sync(main, timeout=PATIENCE_S)
-
-
-def test_uninstall_puts_the_originals_back(compat):
-    gencoro.compat.uninstall()
-
-    for mixin, names in BEFORE.items():
-        assert dict(vars(mixin)) == names
-    assert not hasattr(tornado.auth, "GoogleMixin")

@@ -44,27 +44,18 @@ def before():
     return _everything()
 
 
-def test_uninstall_leaves_nothing_behind(before):
+def test_installing_twice_is_once_and_uninstall_leaves_nothing_behind(before):
     bases = BadYieldError.__bases__
     gencoro.compat.install()
-    assert _everything() != before
-
-    gencoro.compat.uninstall()
-
-    assert _everything() == before
-    assert BadYieldError.__bases__ == bases
-
-
-def test_installing_twice_is_once(before):
-    gencoro.compat.install()
     changed = _everything()
+    assert changed != before
     gencoro.compat.install()
     assert _everything() == changed
 
-    gencoro.compat.uninstall()
-    assert _everything() == before
-    gencoro.compat.uninstall()
-    assert _everything() == before
+    for _ in range(2):
+        gencoro.compat.uninstall()
+        assert _everything() == before
+        assert BadYieldError.__bases__ == bases
 
 
 def test_installed_tells():
