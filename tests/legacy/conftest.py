@@ -6,14 +6,13 @@ import pathlib
 import subprocess
 import sys
 import textwrap
-import weakref
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
 
 import pytest
 
 from gencoro.futures import app_log
 from gencoro.ioloop import IOLoop
+from tests.helpers.gencoro.freed import Watch
 
 ROOT = str(pathlib.Path(__file__).parents[2])
 
@@ -53,28 +52,6 @@ def script() -> Callable[..., str]:
         return done.stdout
 
     return script
-
-
-class Thing:
-    """What can be watched."""
-
-
-class Watch:
-    """Makes things, and tells how many of these and of others are alive."""
-
-    def __init__(self) -> None:
-        self.references: list[weakref.ref[Any]] = []
-
-    def __call__(self) -> Thing:
-        return self.of(Thing())
-
-    def of(self, thing: Any) -> Any:
-        """Watch another thing too; return it."""
-        self.references.append(weakref.ref(thing))
-        return thing
-
-    def __len__(self) -> int:
-        return sum(reference() is not None for reference in self.references)
 
 
 @pytest.fixture

@@ -17,12 +17,9 @@ from gencoro.legacy.stack_context import (
     _state,
     run_with_stack_context,
 )
+from tests.helpers.gencoro.outcomes import Failure
 
 NONE = ((), None)
-
-
-class Failure(Exception):
-    pass
 
 
 class Request:

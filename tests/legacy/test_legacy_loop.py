@@ -6,15 +6,12 @@ import pytest
 
 from gencoro import gen
 from gencoro.ioloop import IOLoop
+from tests.helpers.gencoro.outcomes import Failure
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore:.* is legacy. :DeprecationWarning",
     "ignore:(make|clear)_current is deprecated:DeprecationWarning",
 )
-
-
-class Failure(Exception):
-    pass
 
 
 @pytest.fixture(autouse=True)

@@ -22,10 +22,7 @@ from gencoro.legacy.yieldpoints import (
     YieldFuture,
     YieldPoint,
 )
-
-
-class Failure(Exception):
-    pass
+from tests.helpers.gencoro.outcomes import Failure
 
 
 class Never(YieldPoint):
