@@ -182,25 +182,6 @@ class GoogleClient(Client, GoogleOAuth2Mixin):
         self._OAUTH_ACCESS_TOKEN_URL = f"http://{self.request.host}/access"
 
 
-CLIENTS = {
-    client.__name__: client
-    for client in (
-        OpenIdClient,
-        OpenIdFirstClient,
-        OAuthClient,
-        OAuthClient3,
-        OAuthClient0,
-        NobodyClient,
-        FailingClient,
-        OAuth2Client,
-        TwitterClient,
-        OwnTwitterClient,
-        FacebookClient,
-        GoogleClient,
-    )
-}
-
-
 @pytest.fixture
 def errors():
     return []
@@ -219,7 +200,7 @@ def app(compat, errors, do):
             ("/token", TokenServer),
             ("/access", AccessServer),
             (r"/user/?(?:me|users/show/)?(\w*).*", UserServer),
-            *((f"/{name}", client) for name, client in CLIENTS.items()),
+            *((f"/{client.__name__}", client) for client in Client.__subclasses__()),
         ],
         do=do,
         errors=errors,
