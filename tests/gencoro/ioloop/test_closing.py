@@ -37,6 +37,17 @@ def _run_and_close(main):
     assert loop.asyncio_loop.is_closed()
 
 
+def _begin_and_close(*coroutines):
+    """Begin coroutines on a loop, and close it while they are suspended."""
+
+    def main():
+        for coroutine in coroutines:
+            coroutine()
+        yield gen.moment
+
+    _run_and_close(main)
+
+
 def _warnings(caplog):
     return [r.getMessage() for r in caplog.records if r.levelno >= logging.WARNING]
 
@@ -87,11 +98,7 @@ def test_coroutine_that_refuses_is_named_and_left(monkeypatch, caplog):
             except asyncio.CancelledError:
                 pass
 
-    def main():
-        refuses()
-        yield gen.moment
-
-    _run_and_close(main)
+    _begin_and_close(refuses)
 
     [message] = _warnings(caplog)
     assert "refuses() pending" in message
@@ -106,11 +113,7 @@ def test_error_of_cleaning_up_is_logged(caplog):
         finally:
             raise ZeroDivisionError
 
-    def main():
-        fails()
-        yield gen.moment
-
-    _run_and_close(main)
+    _begin_and_close(fails)
 
     assert "exception was never retrieved" in caplog.text
     assert "ZeroDivisionError" in caplog.text
@@ -168,12 +171,7 @@ def test_coroutine_that_stops_the_loop_when_it_ends_stops_nothing(steps):
         finally:
             IOLoop.current().stop()
 
-    def main():
-        stops_the_loop()
-        _cleans_up(steps, "other")
-        yield gen.moment
-
-    _run_and_close(main)
+    _begin_and_close(stops_the_loop, lambda: _cleans_up(steps, "other"))
 
     assert steps == ["other"]
 
@@ -186,11 +184,7 @@ def test_coroutine_that_is_started_by_cleaning_up_is_ended_too(steps):
         finally:
             _cleans_up(steps, "started late")
 
-    def main():
-        starts_another()
-        yield gen.moment
-
-    _run_and_close(main)
+    _begin_and_close(starts_another)
 
     assert steps == ["started late"]
 
@@ -244,11 +238,7 @@ def test_other_loops_are_left_alone(steps):
     other.add_callback(_cleans_up, steps, "other")
     other.run_sync(lambda: gen.sleep(0.001))
 
-    def main():
-        _cleans_up(steps, "this")
-        yield gen.moment
-
-    _run_and_close(main)
+    _begin_and_close(lambda: _cleans_up(steps, "this"))
     before = list(steps)
     other.close()
 

@@ -54,6 +54,17 @@ def clock(monkeypatch):
 THRESHOLD_S = 1000
 
 
+@pytest.fixture
+def block(clock):
+    """Return a function that keeps the loop for as long as the threshold."""
+
+    def block():
+        clock.tick()
+        clock.tick(THRESHOLD_S)
+
+    return block
+
+
 def _run(loop, *steps):
     """Make each step in a turn of its own."""
     for step in steps:
@@ -101,15 +112,8 @@ def test_loop_that_turns_in_time_is_not_told_of(loop, clock, told):
     assert told == []
 
 
-def test_each_time_that_it_blocks_is_told_of(loop, clock, told):
-    def block():
-        clock.tick()
-        clock.tick(THRESHOLD_S)
-
-    def block_again():
-        block()
-
-    _run(loop, block, clock.tick, block_again)
+def test_each_time_that_it_blocks_is_told_of(loop, clock, told, block):
+    _run(loop, block, clock.tick, block)
 
     assert told == ["block", "block"]
 
@@ -154,7 +158,7 @@ def test_timer_runs_whenever_the_loop_does(loop, told):
     assert running == [True, False, True, False]
 
 
-def test_loop_that_runs_already_is_watched_at_once(loop, clock):
+def test_loop_that_runs_already_is_watched_at_once(loop, block):
     told, running = [], []
 
     def begin():
@@ -162,10 +166,6 @@ def test_loop_that_runs_already_is_watched_at_once(loop, clock):
             THRESHOLD_S, lambda _, frame: told.append(_name(frame))
         )
         running.append(is_timer_running())
-
-    def block():
-        clock.tick()
-        clock.tick(THRESHOLD_S)
 
     def end():
         loop.set_blocking_signal_threshold(None, None)
@@ -261,15 +261,10 @@ def test_none_ends_it(loop, clock, told):
     assert signal.getsignal(signal.SIGALRM) == signal.SIG_DFL
 
 
-def test_ignoring_action_does_nothing(loop, clock):
-    def block():
-        clock.tick()
-        clock.tick(THRESHOLD_S)
-        running.append(is_timer_running())
-
+def test_ignoring_action_does_nothing(loop, block):
     running = []
     loop.set_blocking_signal_threshold(THRESHOLD_S, signal.SIG_IGN)
-    _run(loop, block)
+    _run(loop, lambda: (block(), running.append(is_timer_running())))
 
     assert running == [True]
 
@@ -326,11 +321,7 @@ def test_system_without_timer_signals_is_refused(loop, monkeypatch):
         Watch(loop.asyncio_loop, 1, print)
 
 
-def test_threshold_is_logged_with_the_stack(loop, clock, caplog):
-    def block():
-        clock.tick()
-        clock.tick(THRESHOLD_S)
-
+def test_threshold_is_logged_with_the_stack(loop, block, caplog):
     loop.set_blocking_log_threshold(THRESHOLD_S)
     _run(loop, block)
     loop.set_blocking_log_threshold(None)
@@ -342,11 +333,7 @@ def test_threshold_is_logged_with_the_stack(loop, clock, caplog):
     assert any(line.endswith(", in block") for line in stack)
 
 
-def test_overridden_log_stack_is_called(loop, clock):
-    def block():
-        clock.tick()
-        clock.tick(THRESHOLD_S)
-
+def test_overridden_log_stack_is_called(loop, block):
     stacks = []
     loop.log_stack = lambda signum, frame: stacks.append((signum, _name(frame)))
     loop.set_blocking_log_threshold(THRESHOLD_S)
