@@ -124,25 +124,59 @@ def test_function_keeps_its_name_and_is_no_coroutine_any_more():
 # The time-out.
 
 
-def test_time_out_is_raised_where_the_test_is_stuck():
+@gen.coroutine
+def load(steps):
+    yield from between(steps)
+
+
+def between(steps):
+    yield stuck(steps)
+
+
+async def native(steps):
+    await stuck(steps)
+
+
+async def stuck_natively(steps):
+    try:
+        await asyncio.Future()
+    finally:
+        steps.append("cleaned up")
+
+
+@tornado.gen.coroutine
+def of_tornado(_steps):
+    yield gen.sleep(60)
+
+
+def beside_others(steps):
+    return [gen.sleep(0.001), stuck(steps), stuck(steps), gen.sleep(60)]
+
+
+@pytest.mark.parametrize(
+    ("wait_for", "functions", "cleaned_up"),
+    [
+        (lambda steps: {"load": load(steps)}, ["load", "between", "stuck"], 1),
+        (beside_others, ["stuck"], 2),
+        (native, ["native", "stuck"], 1),
+        (lambda steps: [stuck_natively(steps)], ["stuck_natively"], 1),
+        (of_tornado, [], 0),
+    ],
+    ids=["dict", "list", "behind a native one", "native", "Tornado's"],
+)
+def test_time_out_is_raised_where_the_test_is_stuck(wait_for, functions, cleaned_up):
     steps = []
-
-    @gen.coroutine
-    def load():
-        yield from between()
-
-    def between():
-        yield stuck(steps)
 
     @gen_test(timeout=0.01)
     def test():
-        yield {"load": load()}
+        yield wait_for(steps)
 
     with pytest.raises(TimeoutError, match="timed out after 0.01 seconds") as caught:
         test()
 
-    assert functions_of(caught.value)[-4:] == ["test", "load", "between", "stuck"]
-    assert steps == ["cleaned up"]
+    last = functions_of(caught.value)[-1 - len(functions) :]
+    assert last == ["test", *functions]
+    assert steps == ["cleaned up"] * cleaned_up
 
 
 def test_time_out_shows_who_waited_for_whom():
@@ -157,54 +191,6 @@ def test_time_out_shows_who_waited_for_whom():
     assert note.startswith("Who waited for whom:\n")
     assert "stuck() at" in note
     assert "a Future" in note
-
-
-def test_what_was_waited_for_beside_is_cancelled():
-    steps, others = [], []
-
-    @gen_test(timeout=0.01)
-    def test():
-        yield [gen.sleep(0.001), stuck(steps), stuck(others), gen.sleep(60)]
-
-    with pytest.raises(TimeoutError) as caught:
-        test()
-
-    assert functions_of(caught.value)[-2:] == ["test", "stuck"]
-    assert steps == others == ["cleaned up"]
-
-
-def test_time_out_reaches_a_coroutine_behind_a_native_one():
-    @gen_test(timeout=0.01)
-    def test():
-        yield native()
-
-    async def native():
-        await stuck([])
-
-    with pytest.raises(TimeoutError) as caught:
-        test()
-
-    assert functions_of(caught.value)[-3:] == ["test", "native", "stuck"]
-
-
-def test_native_coroutine_that_is_stuck_is_cancelled_and_shown():
-    steps = []
-
-    @gen_test(timeout=0.01)
-    def test():
-        yield [native()]
-
-    async def native():
-        try:
-            await asyncio.Future()
-        finally:
-            steps.append("cleaned up")
-
-    with pytest.raises(TimeoutError) as caught:
-        test()
-
-    assert functions_of(caught.value)[-2:] == ["test", "native"]
-    assert steps == ["cleaned up"]
 
 
 def test_busy_test_times_out():
@@ -232,21 +218,6 @@ def test_coroutines_that_wait_for_each_other_time_out():
 
     with pytest.raises(TimeoutError):
         test()
-
-
-def test_coroutine_of_tornado_times_out():
-    @tornado.gen.coroutine
-    def theirs():
-        yield gen.sleep(60)
-
-    @gen_test(timeout=0.01)
-    def test():
-        yield theirs()
-
-    with pytest.raises(TimeoutError) as caught:
-        test()
-
-    assert functions_of(caught.value)[-1] == "test"
 
 
 def test_test_of_tornado_times_out_and_is_not_said_to_go_on():
