@@ -9,7 +9,6 @@ import pytest
 from gencoro import gen
 from gencoro.callback_argument import is_for_caller, pass_result_to
 from gencoro.concurrent import dummy_executor, run_on_executor
-from tests.helpers.gencoro.outcomes import Failure
 
 pytestmark = pytest.mark.filterwarnings("ignore:.* is legacy. :DeprecationWarning")
 
@@ -102,43 +101,6 @@ def _future(outcome):
     return future
 
 
-def test_result_is_passed_in_a_later_turn(run):
-    async def main():
-        steps = []
-        pass_result_to(steps.append, _future(42))
-        steps.append("passed")
-        await asyncio.sleep(0)
-        return steps
-
-    assert run(main) == ["passed", 42]
-
-
-def test_callback_of_none_is_not_called(run, caplog):
-    async def main():
-        pass_result_to(None, _future(42))
-        await asyncio.sleep(0)
-
-    run(main)
-
-    assert caplog.records == []
-
-
-def test_error_goes_to_the_log_and_not_to_the_callback(loop, caplog):
-    called = []
-
-    @gen.coroutine
-    def main():
-        pass_result_to(called.append, _future(Failure("of the Future")))
-        for _ in range(3):
-            yield gen.moment
-
-    loop.run_sync(main)
-
-    [record] = caplog.records
-    assert (record.name, record.exc_info[0]) == ("tornado.application", Failure)
-    assert called == []
-
-
 def test_cancellation_goes_nowhere(loop, caplog):
     called = []
 
@@ -151,27 +113,6 @@ def test_cancellation_goes_nowhere(loop, caplog):
     loop.run_sync(main)
 
     assert (called, caplog.records) == ([], [])
-
-
-def test_error_of_the_callback_is_not_that_of_the_coroutine(loop, caplog):
-    @gen.coroutine
-    def work():
-        yield gen.moment
-        return 42
-
-    def fail(_result):
-        raise Failure("of the callback")
-
-    @gen.coroutine
-    def main():
-        future = work(callback=fail)
-        result = yield future
-        yield gen.moment
-        return result
-
-    assert loop.run_sync(main) == 42
-    [record] = caplog.records
-    assert record.exc_info[1].args == ("of the callback",)
 
 
 def test_callback_has_the_context_variables_of_the_caller_and_not_of_the_body(loop):
@@ -208,17 +149,6 @@ def test_coroutine_takes_it_from_its_arguments(run):
         return result, results
 
     assert run(main) == (("url", {"timeout": 5}), [("url", {"timeout": 5})])
-
-
-def test_coroutine_that_declares_it_gets_it_and_does_not_call_it(run):
-    @gen.coroutine
-    def work(url, callback):
-        return callback
-
-    async def main():
-        return await work("url", callback=print)
-
-    assert run(main) is print
 
 
 class Worker:

@@ -131,15 +131,6 @@ def test_number_is_a_moment_of_the_wall_clock_not_a_duration(run):
     assert run(main) == pytest.approx(100, abs=1)
 
 
-def test_moment_in_the_past_is_due_at_once(run):
-    async def main():
-        with pytest.raises(TimeoutError):
-            await gen.with_timeout(0.1, gen.sleep(60))
-        return now()
-
-    assert run(main) == 0
-
-
 @pytest.mark.parametrize("timeout", ["1", None, [1]])
 def test_time_out_of_another_type_is_refused(run, timeout):
     async def main():
@@ -147,21 +138,6 @@ def test_time_out_of_another_type_is_refused(run, timeout):
 
     with pytest.raises(TypeError, match="give a datetime.timedelta"):
         run(main)
-
-
-@pytest.mark.parametrize("nothing", [None, gen.moment])
-def test_moment_never_times_out(run, nothing):
-    async def main():
-        return await gen.with_timeout(timedelta(seconds=0), nothing)
-
-    assert run(main) is None
-
-
-def test_what_is_done_already_wins_over_a_time_out_of_zero(run):
-    async def main():
-        return await gen.with_timeout(timedelta(0), gen.maybe_future(42))
-
-    assert run(main) == 42
 
 
 def test_message_that_fails_is_the_error(run):
@@ -209,20 +185,6 @@ def test_async_for_ends_at_an_error(run):
 
     with pytest.raises(Failure):
         run(main)
-
-
-def test_future_given_twice_is_returned_twice(run):
-    async def main():
-        future = after(1, 42)
-        iterator = gen.WaitIterator(future, future)
-        return [(await item, iterator.current_index) for item in _items(iterator)]
-
-    assert run(main) == [(42, 0), (42, 1)]
-
-
-def _items(iterator):
-    while not iterator.done():
-        yield iterator.next()
 
 
 def test_result_that_was_given_up_comes_again(run):

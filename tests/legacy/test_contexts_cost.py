@@ -11,15 +11,10 @@ from gencoro.legacy.stack_context import (
     NullContext,
     StackContext,
     _state,
-    run_with_stack_context,
     wrap,
 )
 from gencoro.legacy.yieldpoints import Callback, Wait
-
-
-class Failure(Exception):
-    pass
-
+from tests.helpers.gencoro.outcomes import Failure
 
 ACTIVE = 2_000
 
@@ -321,22 +316,6 @@ def test_context_is_freed_when_its_block_and_its_callbacks_are_over(loop, new):
     loop.start()
 
     assert len(new) == 0
-
-
-def test_context_is_freed_with_the_coroutine_that_ran_within_it(loop, new):
-    @gen.coroutine
-    def work():
-        yield gen.moment
-        yield gen.sleep(0)
-
-    @gen.coroutine
-    def main():
-        yield run_with_stack_context(new.of(_managed()), work)
-        yield run_with_stack_context(new.of(_handler()), work)
-        yield gen.moment
-        return len(new)
-
-    assert loop.run_sync(main) == 0
 
 
 def test_long_chain_of_callbacks_is_let_go_without_a_crash(loop):

@@ -12,12 +12,9 @@ import pytest
 from gencoro import gen
 from gencoro.legacy.adaptors import return_future
 from gencoro.legacy.futures import LegacyFuture
+from tests.helpers.gencoro.outcomes import Failure
 
 CANCELLED = asyncio.CancelledError
-
-
-class Failure(Exception):
-    pass
 
 
 def _done(outcome):
@@ -244,14 +241,6 @@ def made_early():
     return LegacyFuture()
 
 
-def test_future_made_at_import_is_used_by_asyncio_run(made_early):
-    async def main():
-        asyncio.get_running_loop().call_soon(made_early.set_result, 42)
-        return await _wait_for(made_early)
-
-    assert asyncio.run(main()) == 42
-
-
 def test_future_made_and_set_without_a_loop_is_read_by_one_loop_after_another():
     future = _done(42)
 
@@ -439,17 +428,6 @@ def test_removed_callback_is_not_called_and_is_counted():
     assert (removed, calls) == (2, [])
 
 
-def test_second_outcome_is_refused():
-    future = _done(42)
-
-    with pytest.raises(asyncio.InvalidStateError):
-        future.set_result(43)
-    with pytest.raises(asyncio.InvalidStateError):
-        future.set_exception(Failure())
-
-    assert (future.result(), future.cancel()) == (42, False)
-
-
 # Debug mode.
 
 
@@ -491,25 +469,6 @@ def test_error_that_nobody_looked_at_is_logged_once_as_tornado_did(caplog, debug
     [record] = [r for r in caplog.records if "never retrieved" in r.getMessage()]
     assert (record.name, record.levelname) == ("tornado.application", "ERROR")
     assert record.exc_info[1].args == ("unseen",)
-
-
-@pytest.mark.parametrize(
-    "look",
-    [
-        lambda future: future.exception(),
-        lambda future: future.exc_info(),
-        lambda future: future.exception(timeout=1),
-        lambda future: future.add_done_callback(lambda done: done.exception()),
-    ],
-)
-def test_error_that_somebody_looked_at_is_not_logged(caplog, look):
-    future = _done(Failure("seen"))
-
-    look(future)
-    del future
-    gc.collect()
-
-    assert caplog.records == []
 
 
 def test_error_that_was_waited_for_is_not_logged(caplog):

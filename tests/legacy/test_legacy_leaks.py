@@ -13,7 +13,6 @@ from gencoro import gen
 from gencoro.ioloop import IOLoop
 from gencoro.legacy.adaptors import Task, return_future
 from gencoro.legacy.engine import engine
-from gencoro.legacy.futures import LegacyFuture
 from gencoro.legacy.stack_context import (
     ExceptionStackContext,
     StackContext,
@@ -29,10 +28,7 @@ from gencoro.legacy.yieldpoints import (
     YieldPoint,
 )
 from gencoro.virtual_clock import VirtualClock
-
-
-class Failure(Exception):
-    pass
+from tests.helpers.gencoro.outcomes import Failure
 
 
 class Odd(YieldPoint):
@@ -298,32 +294,6 @@ def test_cancel_leaves_nothing(new, loop, begin, situation, turns):
     del future
     _run_for(loop, 0)
     assert len(new) == 0
-
-
-def test_done_future_lets_go_of_its_callbacks_and_waiters(new, loop):
-    def begin():
-        future = LegacyFuture()
-        future.add_done_callback(functools.partial(_ignore, new()))
-        waiting.append(_awaiting(new, future))
-        return future
-
-    waiting = []
-    loop.call_soon(lambda: waiting.append(begin()))
-    _run_for(loop, 0)
-    future = waiting.pop()
-    future.set_result(None)
-    _run_for(loop, 1)
-    waiting.clear()
-
-    assert future.done()
-    assert len(new) == 0
-
-
-@gen.coroutine
-def _awaiting(new, future):
-    local = new()
-    yield future
-    return bool(local)
 
 
 def test_wrapped_call_is_freed_with_what_it_holds(new):

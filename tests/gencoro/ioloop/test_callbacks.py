@@ -314,46 +314,7 @@ def test_coroutine_that_was_a_callback_fails_audibly(loop, caplog, kind):
     assert record.exc_info[1].args == (kind,)
 
 
-@pytest.mark.parametrize("result", [42, "text", (), {}, [], object()])
-def test_other_results_of_callbacks_are_left_alone(loop, caplog, result):
-    loop.add_callback(lambda: result)
-    loop.add_callback(loop.stop)
-    loop.start()
-
-    assert caplog.records == []
-
-
 # add_future.
-
-
-@pytest.mark.parametrize("make", [_by_add_future, _by_executor_future])
-def test_callback_of_a_done_future_waits_for_a_later_turn(loop, make):
-    steps = []
-
-    def begin():
-        make(loop, lambda: (steps.append("called back"), loop.stop()))
-        steps.append("added")
-
-    loop.add_callback(begin)
-    loop.start()
-
-    assert steps == ["added", "called back"]
-
-
-def test_callback_of_an_executors_future_runs_on_the_thread_of_the_loop(loop):
-    threads = []
-
-    def note(done):
-        threads.append((threading.current_thread(), done.result()))
-        loop.stop()
-
-    with concurrent.futures.ThreadPoolExecutor(1) as pool:
-        loop.add_future(pool.submit(threading.current_thread), note)
-        loop.start()
-
-    [(thread, worker)] = threads
-    assert thread is threading.current_thread()
-    assert worker is not thread
 
 
 @pytest.mark.parametrize("make", [concurrent.futures.Future, None])

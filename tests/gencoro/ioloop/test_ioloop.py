@@ -60,25 +60,7 @@ def test_loop_that_tornado_made_for_a_thread_is_adopted():
     assert _in_thread(in_thread) == (42, True, IOLoop)
 
 
-def test_current_without_a_loop_can_be_told_to_make_none():
-    assert _in_thread(lambda: IOLoop.current(instance=False)) is None
-
-
 # run_sync
-
-
-def test_run_sync_returns_the_result_again_and_again(loop):
-    assert [loop.run_sync(answer) for _ in range(3)] == [42, 42, 42]
-
-
-def test_run_sync_takes_native_coroutines_lists_and_nothing(loop):
-    async def native():
-        return 42
-
-    assert loop.run_sync(native) == 42
-    assert loop.run_sync(lambda: [answer(), native()]) == [42, 42]
-    assert loop.run_sync(lambda: None) is None
-    assert loop.run_sync(lambda: gen.moment) is None
 
 
 @pytest.mark.parametrize("error", [Failure, asyncio.CancelledError])
@@ -200,19 +182,6 @@ def test_what_a_signal_handler_schedules_is_done_at_once(loop, method):
 
     assert not late
     assert signal.set_wakeup_fd(wakeup_fd) == -1
-
-
-def test_run_sync_runs_again_after_it_was_stopped(loop):
-    @gen.coroutine
-    def main():
-        loop.stop()
-        yield gen.sleep(0.001)
-
-    with contextlib.suppress(RuntimeError):
-        loop.run_sync(main)
-
-    assert loop.run_sync(lambda: gen.sleep(0.01)) is None
-    assert loop.run_sync(answer) == 42
 
 
 # close()

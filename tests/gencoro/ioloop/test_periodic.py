@@ -57,12 +57,6 @@ def test_jitter_varies_the_period(times):
     assert all(0.75 <= period <= 1.25 for period in periods)
 
 
-@pytest.mark.parametrize("time", [0, -1])
-def test_time_that_is_not_positive_is_refused(time):
-    with pytest.raises(ValueError, match="positive"):
-        PeriodicCallback(print, time)
-
-
 @pytest.mark.parametrize("kind", ["ours", "native", "list"])
 def test_coroutine_is_not_called_again_before_it_has_ended(times, kind):
     running = []
@@ -112,16 +106,6 @@ def test_error_is_heard_of_and_it_goes_on(times, loop, kind):
     assert all(callable(callback) for callback in heard)
 
 
-def test_error_is_logged_where_nobody_overrides_it(times, caplog):
-    def fail():
-        raise Failure
-
-    times(1.5, 1000, fail)
-
-    [record] = caplog.records
-    assert (record.name, record.exc_info[0]) == ("tornado.application", Failure)
-
-
 def test_cancelled_coroutine_is_no_error_and_it_goes_on(times, loop, caplog):
     def cancelled():
         future = loop.asyncio_loop.create_future()
@@ -130,51 +114,6 @@ def test_cancelled_coroutine_is_no_error_and_it_goes_on(times, loop, caplog):
 
     assert times(2.5, 1000, cancelled) == [1, 2]
     assert caplog.records == []
-
-
-def test_callback_may_stop_it(loop):
-    seen = []
-    periodic = PeriodicCallback(lambda: (seen.append(1), periodic.stop()), 1000)
-
-    loop.add_callback(periodic.start)
-    loop.call_later(5, loop.stop)
-    loop.start()
-
-    assert (seen, periodic.is_running()) == ([1], False)
-
-
-def test_coroutine_that_ends_after_the_stop_does_not_begin_again(loop):
-    seen = []
-
-    @gen.coroutine
-    def tick():
-        seen.append("begun")
-        yield gen.sleep(2)
-        seen.append("ended")
-
-    periodic = PeriodicCallback(tick, 1000)
-    loop.add_callback(periodic.start)
-    loop.call_later(2, periodic.stop)
-    loop.call_later(10, loop.stop)
-    loop.start()
-
-    assert seen == ["begun", "ended"]
-
-
-def test_second_start_begins_anew_and_does_not_double(loop):
-    seen = []
-    began_at = loop.time()
-    periodic = PeriodicCallback(
-        lambda: seen.append(round(loop.time() - began_at, 3)), 1000
-    )
-
-    loop.add_callback(periodic.start)
-    loop.call_later(0.5, periodic.start)
-    loop.call_later(3, loop.stop)
-    loop.start()
-    periodic.stop()
-
-    assert seen == [1.5, 2.5]
 
 
 @pytest.mark.parametrize("kind", ["plain", "coroutine"])
@@ -225,15 +164,6 @@ def test_it_runs_on_the_loop_that_it_was_given(loop, make):
     other.close()
 
     assert seen == [loop]
-    assert periodic.io_loop is loop
-
-
-def test_without_one_it_runs_on_the_loop_of_its_start(loop):
-    periodic = PeriodicCallback(loop.stop, 1000)
-    loop.add_callback(periodic.start)
-    loop.start()
-    periodic.stop()
-
     assert periodic.io_loop is loop
 
 
