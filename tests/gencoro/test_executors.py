@@ -6,9 +6,9 @@ from gencoro.executors import DummyExecutor, dummy_executor, run_on_executor
 
 
 class Worker:
-    executor = DummyExecutor()
+    pool = DummyExecutor()
 
-    @run_on_executor
+    @run_on_executor(executor="pool")
     def add(self, a, b=2):
         return a + b
 
