@@ -7,6 +7,7 @@ import pathlib
 
 import pytest
 
+from gencoro.ioloop import IOLoop
 from tests.helpers.command_line import CommandLine
 from tests.helpers.scripts import start_python
 from tests.helpers.site import Site
@@ -58,6 +59,17 @@ def start_script():
 def gencrawl(capsys):
     """Run commands in this process; each gives its status and what it printed."""
     return CommandLine(capsys)
+
+
+@pytest.fixture
+def run_sync():
+    """Run a coroutine function to its end, on a loop of its own; return what it does."""
+
+    def run_sync(function):
+        with contextlib.closing(IOLoop(make_current=False)) as loop:
+            return loop.run_sync(function, timeout=60)
+
+    return run_sync
 
 
 @pytest.fixture

@@ -68,6 +68,11 @@ class Site:
         body = f"<!doctype html><title>{title}</title>{anchors}".encode()
         self.answer(path, body, **answer)
 
+    def pages(self, *paths):
+        """Answer at each of the paths with a page that has no links."""
+        for path in paths:
+            self.page(path)
+
     def redirect(self, path, to, status=302):
         self.answer(path, status=status, headers={"Location": to})
 
@@ -80,6 +85,17 @@ class Site:
 
     def let_go(self, path):
         self._loop.call_soon_threadsafe(self._gates[path].set)
+
+    def let_go_when(self, at_once):
+        """Let everything go as soon as so many requests wait; return a Future."""
+
+        async def wait():
+            while self._at_once < at_once:
+                await asyncio.sleep(0.01)
+            for gate in self._gates.values():
+                gate.set()
+
+        return asyncio.run_coroutine_threadsafe(wait(), self._loop)
 
     # -- what it saw -------------------------------------------------------------------
 

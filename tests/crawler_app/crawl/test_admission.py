@@ -143,9 +143,9 @@ def test_sitemap_that_a_pattern_excludes_is_not_read():
 def test_sitemap_elsewhere_is_out_of_scope():
     door = Door()
 
-    assert (
-        door.admission.admit("http://b.test/s.xml", SEED, is_sitemap=True).refusal != ""
-    )
+    candidate = door.admission.admit("http://b.test/s.xml", SEED, is_sitemap=True)
+
+    assert candidate.refusal == "out_of_scope"
 
 
 def test_seed_is_admitted_whatever_it_looks_like():

@@ -17,7 +17,6 @@ from crawler_app.models import State
 from crawler_app.report import gather, render_html, render_markdown
 from crawler_app.report.as_json import to_json
 from crawler_app.terminal.lines import line_of
-from gencoro.ioloop import IOLoop
 
 WANTED = {"done": 5, "failed": 3, "skipped": 2, "queued": 0, "under_way": 0}
 TOTALS = {"urls": 10, "pages": 2, "files": 1, "redirects": 2, "left": 0}
@@ -25,7 +24,7 @@ TOTALS |= {"done": 5, "failed": 3, "broken": 2, "not_checked": 1, "skipped": 2}
 
 
 @pytest.fixture
-def told(site, tmp_path):
+def told(site, tmp_path, run_sync):
     """Crawl a site of each kind of URL; return what each place says of it."""
     found = ("/page", "/file.txt", "/gone", "/lost", "/large", "/round", "/no/x")
     site.page("/", *found, "http://b.test/")
@@ -49,9 +48,7 @@ def told(site, tmp_path):
         told["sample"] = Monitor(crawl).look()
         told["metrics"] = Metrics(crawl).render()[0].decode()
 
-    loop = IOLoop(make_current=False)
-    result = loop.run_sync(Crawler(config, watch=watch).run, timeout=60)
-    loop.close()
+    result = run_sync(Crawler(config, watch=watch).run)
     told["summary"] = result.summary
     told["report"] = gather(CrawlDirectory.open(config.into))
     return told

@@ -1,27 +1,24 @@
 """Whole crawls of a small real site, in this process."""
 
-import asyncio
 import collections
 import contextlib
 import logging
+import threading
 import time
 
 import pytest
 
-from crawler_app.config import CrawlConfig
-from crawler_app.crawl import Crawl
 from crawler_app.errors import FetchError, FrontierError
 from crawler_app.fetcher import HttpFetcher
 from crawler_app.frontier.memory import MemoryFrontier
 from crawler_app.frontier.sqlite import SqliteFrontier
 from crawler_app.models import Fetched, State
 from gencoro import gen
-from gencoro.ioloop import IOLoop
 
 
-def test_linked_pages_are_fetched_once_each(site, crawl):
+def test_linked_pages_are_fetched_once_each(site, crawl, record_of):
     site.page("/", "a", "b#top", "/b", "http://elsewhere.test/", "mailto:x@y.test")
-    site.page("/a", "b", "/", "a#here")
+    site.page("/a", "b", "/", "a#here", title=" Two \n words ")
     site.page("/b", "c.txt")
     site.answer("/c.txt", b"<a href=d>", headers={"Content-Type": "text/plain"})
 
@@ -31,45 +28,20 @@ def test_linked_pages_are_fetched_once_each(site, crawl):
     assert crawler.frontier.count(State.DONE) == 4
     assert crawler.frontier.is_drained()
     assert crawler.stats["invalid/unsupported_scheme"] == 1
-
-
-def test_title_and_referring_page_are_recorded(site, crawl, record_of):
-    site.page("/", "/a")
-    site.page("/a", title=" Two \n words ")
-
-    crawler = crawl()
-
     record = record_of(crawler, "/a")
     assert record.outcome.title == "Two words"
     assert (record.via, record.depth) == (site.url, 1)
 
 
-def test_base_href_moves_the_links_of_a_page(site, crawl):
-    site.answer("/", b'<base href="/deep/er/"><a href="x">x</a>')
-    site.page("/deep/er/x")
+@pytest.mark.parametrize(
+    ("base", "target"), [(b"/deep/er/", "/deep/er/x"), (b"javascript:0", "/x")]
+)
+def test_base_href_moves_the_links_of_a_page_if_it_is_usable(site, crawl, base, target):
+    site.answer("/", b'<base href="%s"><a href="x">x</a>' % base)
 
     crawl()
 
-    assert "/deep/er/x" in site.paths
-
-
-def test_unusable_base_href_is_ignored(site, crawl):
-    site.answer("/", b'<base href="javascript:0"><a href="x">x</a>')
-    site.page("/x")
-
-    crawl()
-
-    assert "/x" in site.paths
-
-
-def test_query_links_lead_from_the_page_and_not_from_its_directory(site, crawl):
-    site.page("/list/", "?page=2")
-    site.page("/list/?page=2", "?page=3")
-    site.page("/list/?page=3")
-
-    crawl("/list/")
-
-    assert sorted(site.paths) == ["/list/", "/list/?page=2", "/list/?page=3"]
+    assert site.paths == ["/", target]
 
 
 # -- redirects ---------------------------------------------------------------------------
@@ -127,22 +99,15 @@ def test_two_spellings_that_redirect_to_each_other_end(site, crawl, record_of):
     assert record_of(crawler, "/a//b").outcome.reason == "too_many_redirects"
 
 
-def test_redirect_loop_ends(site, crawl):
-    site.redirect("/a", to="/b")
-    site.redirect("/b", to="/a")
+@pytest.mark.parametrize("paths", [["/a"], ["/a", "/b"]])
+def test_redirect_loop_ends(site, crawl, paths):
+    for path, target in zip(paths, [*paths[1:], "/a"], strict=True):
+        site.redirect(path, to=target)
 
     crawler = crawl("/a")
 
-    assert site.paths == ["/a", "/b"]
+    assert site.paths == paths
     assert crawler.frontier.is_drained()
-
-
-def test_redirect_to_itself_ends(site, crawl):
-    site.redirect("/a", to="/a")
-
-    crawl("/a")
-
-    assert site.paths == ["/a"]
 
 
 def test_redirect_out_of_scope_is_not_queued(site, crawl):
@@ -201,17 +166,9 @@ def test_status_that_means_nothing_is_a_failure(crawl, status):
     assert record.outcome.reason == f"http_{status}"
 
 
-@pytest.mark.parametrize("location", ["javascript:0", "http://[", "ftp://a.test/"])
+@pytest.mark.parametrize("location", ["", "javascript:0", "http://[", "ftp://a.test/"])
 def test_redirect_to_what_is_no_url_fails(site, crawl, record_of, location):
     site.redirect("/a", to=location)
-
-    crawler = crawl("/a")
-
-    assert record_of(crawler, "/a").outcome.reason == "bad_redirect"
-
-
-def test_redirect_without_a_location_fails(site, crawl, record_of):
-    site.answer("/a", status=302)
 
     crawler = crawl("/a")
 
@@ -220,18 +177,6 @@ def test_redirect_without_a_location_fails(site, crawl, record_of):
 
 
 # -- scope and limits --------------------------------------------------------------------
-
-
-def test_patterns_narrow_the_scope(site, crawl, record_of):
-    site.page("/", "/docs/a", "/docs/secret", "/blog/b")
-    site.page("/docs/a")
-
-    crawler = crawl(include=("/docs/",), exclude=("secret",))
-
-    assert site.paths == ["/", "/docs/a"]
-    reason = record_of(crawler, "/docs/secret").outcome.reason
-    assert reason == "excluded_by_pattern"
-    assert record_of(crawler, "/blog/b").outcome.reason == "not_included"
 
 
 @pytest.mark.parametrize("depth", [0, 1, 2])
@@ -252,20 +197,12 @@ def test_shortest_way_counts_even_when_it_is_the_slower_one(site, crawl):
     site.page("/slow", "/x")
     site.page("/x", "/y")
     site.hold("/slow")
+    timer = threading.Timer(0.3, site.let_go, ["/slow"])
+    timer.start()
 
-    def let_go_late():
-        site.let_go("/slow")
-
-    timer = asyncio.run_coroutine_threadsafe(_later(let_go_late), site._loop)
     crawl(max_depth=3)
-    timer.result(5)
 
     assert "/y" in site.paths  # 3 links by /slow, 5 by /quick
-
-
-async def _later(callback):
-    await asyncio.sleep(0.3)
-    callback()
 
 
 def test_redirect_makes_too_deep_url_reachable(site, crawl):
@@ -277,26 +214,6 @@ def test_redirect_makes_too_deep_url_reachable(site, crawl):
     crawl(max_depth=1, concurrency=1)
 
     assert "/x" in site.paths
-
-
-def test_page_limit_is_never_exceeded_and_the_rest_stays_queued(site, crawl):
-    site.page("/", *[f"/{i}" for i in range(20)])
-    for i in range(20):
-        site.page(f"/{i}")
-
-    crawler = crawl(max_pages=5)
-
-    assert len(site.paths) == 5
-    assert crawler.frontier.count(State.QUEUED) == 16
-
-
-def test_url_of_ten_thousand_characters_is_refused(site, crawl):
-    site.page("/", "/" + "x" * 10_000)
-
-    crawler = crawl()
-
-    assert site.paths == ["/"]
-    assert crawler.stats["invalid/too_long"] == 1
 
 
 def test_page_of_a_hundred_thousand_links_is_taken_in(site, crawl):
@@ -322,23 +239,17 @@ def test_passing_error_is_tried_again(site, crawl, record_of):
     assert crawler.stats["retried"] == 1
 
 
-def test_lasting_error_is_tried_three_times(site, crawl, record_of):
+@pytest.mark.parametrize(("status", "tries"), [(500, 3), (404, 1)])
+def test_lasting_error_is_tried_again_if_it_may_pass(
+    site, crawl, record_of, status, tries
+):
     site.page("/", "/a")
-    site.page("/a", status=500)
+    site.page("/a", status=status)
 
     crawler = crawl()
 
-    assert site.paths == ["/", "/a", "/a", "/a"]
-    assert record_of(crawler, "/a").outcome.reason == "http_500"
-
-
-def test_missing_page_is_not_tried_again(site, crawl, record_of):
-    site.page("/", "/gone")
-
-    crawler = crawl()
-
-    assert site.paths == ["/", "/gone"]
-    assert record_of(crawler, "/gone").outcome.reason == "http_404"
+    assert site.paths == ["/", *["/a"] * tries]
+    assert record_of(crawler, "/a").outcome.reason == f"http_{status}"
 
 
 def test_retry_after_is_obeyed(site, crawl):
@@ -352,16 +263,16 @@ def test_retry_after_is_obeyed(site, crawl):
     assert site.paths == ["/", "/"]
 
 
-def test_too_many_requests_holds_the_whole_host(site, crawl):
+@pytest.mark.parametrize("tries", [1, 3])
+def test_too_many_requests_holds_the_whole_host(site, crawl, tries):
     site.page("/", "/a", "/b", "/c")
     site.answer("/a", status=429, headers={"Retry-After": "1"}, times=1)
-    for path in ("/a", "/b", "/c"):
-        site.page(path)
+    site.pages("/a", "/b", "/c")
     started_at = time.monotonic()
 
-    crawl(concurrency=1)
+    crawl(concurrency=1, tries=tries)
 
-    assert site.paths == ["/", "/a", "/a", "/b", "/c"]
+    assert site.paths == ["/", *["/a"] * min(tries, 2), "/b", "/c"]
     assert time.monotonic() - started_at >= 1.0
 
 
@@ -380,9 +291,9 @@ class OutageFetcher(HttpFetcher):
 
 
 def test_outage_of_a_host_costs_no_url(site, crawl):
-    site.page("/", *[f"/{i}" for i in range(30)])
-    for i in range(30):
-        site.page(f"/{i}")
+    paths = [f"/{i}" for i in range(30)]
+    site.page("/", *paths)
+    site.pages(*paths)
 
     crawler = crawl(fetcher=OutageFetcher, concurrency=1)
 
@@ -396,26 +307,15 @@ def test_host_that_stays_away_is_given_up(site, crawl):
     class GoneFetcher(OutageFetcher):
         bad = 10_000
 
-    site.page("/", *[f"/{i}" for i in range(30)])
-    for i in range(30):
-        site.page(f"/{i}")
+    paths = [f"/{i}" for i in range(30)]
+    site.page("/", *paths)
+    site.pages(*paths)
 
     crawler = crawl(fetcher=GoneFetcher, concurrency=1, retry_pause_s=0.001)
 
     assert crawler.frontier.count(State.DONE) == 3
     assert crawler.frontier.count(State.FAILED) == 28
     assert crawler.stats["outages"] == 7
-
-
-def test_host_that_never_answered_is_not_waited_for(crawl, record_of):
-    class RefusedFetcher(OutageFetcher):
-        good, bad = 0, 10_000
-
-    crawler = crawl(fetcher=RefusedFetcher)
-
-    (record,) = crawler.frontier.records()
-    assert (record.state, record.outcome.reason) == (State.FAILED, "refused")
-    assert crawler.stats["outages"] == 0
 
 
 def test_time_out_is_no_sign_that_a_host_is_there(crawl):
@@ -432,18 +332,6 @@ def test_time_out_is_no_sign_that_a_host_is_there(crawl):
     (record,) = crawler.frontier.records()
     assert (record.state, record.tries) == (State.FAILED, 2)
     assert crawler.stats["outages"] == 0
-
-
-def test_last_too_many_requests_holds_the_host_too(site, crawl):
-    site.page("/", "/a", "/b")
-    site.answer("/a", status=429, headers={"Retry-After": "1"})
-    site.page("/b")
-    started_at = time.monotonic()
-
-    crawl(concurrency=1, tries=1)
-
-    assert site.paths == ["/", "/a", "/b"]
-    assert time.monotonic() - started_at >= 1.0
 
 
 class BrokenFetcher(HttpFetcher):
@@ -539,44 +427,36 @@ class ForgetfulFrontier(HastyFrontier):
 
 
 class FailingFrontier(MemoryFrontier):
-    """Cannot keep what it is given, as on a full disk."""
+    """Cannot keep what it is given, as on a full disk; and counts."""
 
-    def finish(self, claim, outcome, now, outlinks=()):
-        raise OSError("the disk is full")
-
-
-def test_frontier_that_fails_ends_the_crawl_with_its_error(site, crawl):
-    site.page("/", "/a")
-
-    with pytest.raises(OSError, match="the disk is full"):
-        crawl(frontier=FailingFrontier())
-
-
-class ForgettingFrontier(MemoryFrontier):
-    """Loses what it was told, as when a disk fails for a moment; and counts."""
-
-    finishes = 0
+    def __init__(self, error):
+        super().__init__()
+        self.error = error
+        self.finishes = 0
 
     def finish(self, claim, outcome, now, outlinks=()):
         self.finishes += 1
-        raise FrontierError("the disk was full")
+        raise self.error("the disk is full")
 
 
-def test_frontier_that_has_forgotten_ends_the_crawl_at_once(site, crawl):
+# After a FrontierError, the claim that was to be finished is queued again.
+@pytest.mark.parametrize(("error", "finishes"), [(OSError, 2), (FrontierError, 1)])
+def test_frontier_that_fails_ends_the_crawl_with_its_error(
+    site, crawl, error, finishes
+):
     site.page("/", "/a")
-    frontier = ForgettingFrontier()
+    frontier = FailingFrontier(error)
 
-    with pytest.raises(FrontierError, match="the disk was full"):
+    with pytest.raises(error, match="the disk is full"):
         crawl(frontier=frontier)
 
-    assert frontier.finishes == 1
+    assert frontier.finishes == finishes
 
 
 @pytest.mark.parametrize("max_pages", [None, 2])
 def test_crawl_that_has_ended_is_on_disk(site, crawl, tmp_path, max_pages):
     site.page("/", "/a", "/b")
-    for path in ("/a", "/b"):
-        site.page(path)
+    site.pages("/a", "/b")
     path = tmp_path / "frontier.sqlite3"
 
     crawl(frontier=SqliteFrontier(path), max_pages=max_pages)
@@ -589,18 +469,12 @@ def test_crawl_that_has_ended_is_on_disk(site, crawl, tmp_path, max_pages):
 
 
 def test_workers_share_the_frontier_up_to_the_concurrency(site, crawl):
-    site.page("/", *[f"/{i}" for i in range(12)])
-    for i in range(12):
-        site.page(f"/{i}")
-        site.hold(f"/{i}")
+    paths = [f"/{i}" for i in range(12)]
+    site.page("/", *paths)
+    for path in paths:
+        site.hold(path)
+    gate = site.let_go_when(at_once=4)
 
-    async def let_go_when_full():
-        while site._at_once < 4:
-            await asyncio.sleep(0.01)
-        for i in range(12):
-            site._gates[f"/{i}"].set()
-
-    gate = asyncio.run_coroutine_threadsafe(let_go_when_full(), site._loop)
     crawl(concurrency=4)
     gate.result(5)
 
@@ -612,95 +486,10 @@ def test_waiting_worker_wakes_when_a_page_brings_links(site, crawl):
     site.page("/", "/slow")
     site.page("/slow", "/a", "/b", "/c")
     for path in ("/a", "/b", "/c"):
-        site.page(path)
         site.hold(path)
+    gate = site.let_go_when(at_once=3)
 
-    async def let_go_when_all_are_asked_for():
-        while site._at_once < 3:
-            await asyncio.sleep(0.01)
-        for path in ("/a", "/b", "/c"):
-            site._gates[path].set()
-
-    gate = asyncio.run_coroutine_threadsafe(let_go_when_all_are_asked_for(), site._loop)
     crawl(concurrency=3)
     gate.result(5)
 
     assert site.most_at_once == 3
-
-
-def test_host_gap_spaces_the_fetches(site, crawl):
-    site.page("/", "/a", "/b")
-    site.page("/a")
-    site.page("/b")
-    started_at = time.monotonic()
-
-    crawl(host_gap_s=0.2)
-
-    assert time.monotonic() - started_at >= 0.4
-
-
-def test_cancelled_crawl_gives_back_what_it_had_claimed(site, tmp_path):
-    site.page("/", "/slow")
-    site.page("/slow")
-    site.hold("/slow")
-    config = CrawlConfig(seeds=(site.url,))
-    frontier = SqliteFrontier(tmp_path / "frontier.sqlite3")
-    loop = IOLoop(make_current=False)
-
-    @gen.coroutine
-    def main():
-        crawler = Crawl(config, frontier, HttpFetcher(config))
-        running = crawler.run()
-        while "/slow" not in site.paths:
-            yield gen.sleep(0.01)
-        running.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            yield running
-        crawler.fetcher.close()
-
-    loop.run_sync(main, timeout=10)
-
-    assert frontier.urls(State.QUEUED) == [site.url + "slow"]
-    assert frontier.count(State.CLAIMED) == 0
-    frontier.close()
-    loop.close()
-
-
-def test_stopped_crawl_ends_what_is_under_way_and_begins_nothing(site):
-    site.page("/", "/slow", "/other")
-    site.page("/slow", "/never")
-    site.page("/other")
-    site.hold("/slow")
-    config = CrawlConfig(seeds=(site.url,), concurrency=1)
-    frontier = MemoryFrontier()
-    loop = IOLoop(make_current=False)
-
-    @gen.coroutine
-    def main():
-        crawler = Crawl(config, frontier, HttpFetcher(config))
-        running = crawler.run()
-        while "/slow" not in site.paths:
-            yield gen.sleep(0.01)
-        crawler.stop()
-        site.let_go("/slow")
-        yield running
-        crawler.fetcher.close()
-
-    loop.run_sync(main, timeout=10)
-    loop.close()
-
-    assert site.paths == ["/robots.txt", "/", "/slow"]
-    assert frontier.urls(State.QUEUED) == [site.url + "other", site.url + "never"]
-
-
-def test_fetcher_fault_keeps_its_reason(site, crawl):
-    class Refusing(HttpFetcher):
-        @gen.coroutine
-        def fetch(self, url, headers=None):
-            raise FetchError("tls", "bad certificate")
-
-    crawler = crawl(fetcher=Refusing)
-
-    (record,) = crawler.frontier.records()
-    assert (record.state, record.outcome.reason) == (State.FAILED, "tls")
-    assert crawler.stats["failed/tls"] == 1

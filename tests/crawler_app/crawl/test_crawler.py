@@ -14,7 +14,6 @@ from crawler_app.directory import CrawlDirectory
 from crawler_app.errors import ConfigError
 from crawler_app.models import State
 from gencoro import gen
-from gencoro.ioloop import IOLoop
 
 EXAMPLE = pathlib.Path(__file__).parents[3] / "docs/examples/long_pages.py"
 
@@ -27,17 +26,15 @@ def config(site):
 
 
 @pytest.fixture
-def run():
-    """Run a crawler to its end, on a loop of its own."""
+def run(run_sync):
+    """Run a crawler to its end."""
+    return lambda crawler: run_sync(crawler.run)
 
-    def run(crawler):
-        loop = IOLoop(make_current=False)
-        try:
-            return loop.run_sync(crawler.run, timeout=60)
-        finally:
-            loop.close()
 
-    return run
+@pytest.fixture
+def kept(config, tmp_path):
+    """The configuration, with a directory."""
+    return dataclasses.replace(config, into=str(tmp_path / "crawl"))
 
 
 def test_crawl_without_directory_leaves_nothing(config, run, tmp_path, monkeypatch):
@@ -58,34 +55,31 @@ def test_it_can_be_awaited_under_asyncio(config):
     assert asyncio.run(main()).summary.pages == 2
 
 
-def test_crawl_into_a_directory_is_kept_there(config, run, tmp_path):
-    into = str(tmp_path / "crawl")
-
-    result = run(Crawler(dataclasses.replace(config, into=into)))
+def test_crawl_into_a_directory_is_kept_there(kept, run):
+    result = run(Crawler(kept))
 
     assert result.kept.pages == 2
     assert result.kept.archive.captures == 3
-    directory = CrawlDirectory.open(into)
-    assert directory.config() == dataclasses.replace(config, into=into)
+    directory = CrawlDirectory.open(kept.into)
+    assert directory.config() == kept
     with directory:  # it is locked no longer
         frontier = directory.frontier()
         assert frontier.count(State.DONE) == 2
         frontier.close()
 
 
-def test_second_crawl_into_a_directory_is_compared(config, run, tmp_path, site):
-    config = dataclasses.replace(config, into=str(tmp_path / "crawl"))
-    run(Crawler(config))
+def test_second_crawl_into_a_directory_is_compared(kept, run, site):
+    run(Crawler(kept))
     site.page("/gone", title="Here after all")
 
-    result = run(Crawler(config))
+    result = run(Crawler(kept))
 
     assert result.comparison.new == [f"{site.url}gone"]
     assert result.comparison.unchanged == 2
 
 
-def test_crawl_that_reached_a_limit_is_resumed(config, run, tmp_path, site):
-    config = dataclasses.replace(config, into=str(tmp_path / "crawl"), max_pages=1)
+def test_crawl_that_reached_a_limit_is_resumed(kept, run, site):
+    config = dataclasses.replace(kept, max_pages=1)
     result = run(Crawler(config))
     assert (result.limit_reached, result.summary.left) == ("max_pages", 2)
 
@@ -97,12 +91,11 @@ def test_crawl_that_reached_a_limit_is_resumed(config, run, tmp_path, site):
     assert CrawlDirectory.open(config.into).config().max_pages is None
 
 
-def test_failures_are_tried_again_if_their_reason_is_named(config, run, tmp_path, site):
-    config = dataclasses.replace(config, into=str(tmp_path / "crawl"))
-    run(Crawler(config))
+def test_failures_are_tried_again_if_their_reason_is_named(kept, run, site):
+    run(Crawler(kept))
     site.page("/gone", title="Here after all")
 
-    result = run(Crawler(config, resume=True, retried_reasons=("http_404",)))
+    result = run(Crawler(kept, resume=True, retried_reasons=("http_404",)))
 
     assert result.summary.pages == 3
 
@@ -139,13 +132,12 @@ def test_stop_at_the_end_has_stopped_nothing(config, run):
     assert not run(crawler).was_stopped
 
 
-def test_cancelled_run_gives_everything_back(config, tmp_path, site):
-    config = dataclasses.replace(config, into=str(tmp_path / "crawl"))
+def test_cancelled_run_gives_everything_back(kept, run_sync, site):
     site.hold("/")
 
     @gen.coroutine
     def main():
-        running = Crawler(config).run()
+        running = Crawler(kept).run()
         while not site.paths:
             yield gen.sleep(0.001)
         running.cancel()
@@ -154,10 +146,8 @@ def test_cancelled_run_gives_everything_back(config, tmp_path, site):
         except asyncio.CancelledError:
             return "cancelled"
 
-    loop = IOLoop(make_current=False)
-    assert loop.run_sync(main, timeout=60) == "cancelled"
-    loop.close()
-    frontier = CrawlDirectory.open(config.into).frontier()
+    assert run_sync(main) == "cancelled"
+    frontier = CrawlDirectory.open(kept.into).frontier()
     assert frontier.count(State.QUEUED) == 1
     frontier.close()
 
@@ -188,28 +178,24 @@ def test_crawler_runs_once(config, run):
         run(crawler)
 
 
-def test_directory_of_another_crawl_is_refused_before_anything(
-    config, run, tmp_path, site
-):
-    into = str(tmp_path / "crawl")
-    run(Crawler(dataclasses.replace(config, into=into)))
+def test_directory_of_another_crawl_is_refused_before_anything(kept, run, site):
+    run(Crawler(kept))
     before = list(site.paths)
 
     with pytest.raises(ConfigError, match="holds a crawl of"):
-        run(Crawler(dataclasses.replace(config, into=into, seeds=(f"{site.url}a",))))
+        run(Crawler(dataclasses.replace(kept, seeds=(f"{site.url}a",))))
 
     assert site.paths == before
 
 
-def test_directory_in_use_is_refused(config, run, tmp_path):
-    into = str(tmp_path / "crawl")
-    run(Crawler(dataclasses.replace(config, into=into)))
+def test_directory_in_use_is_refused(kept, run):
+    run(Crawler(kept))
 
     with (
-        CrawlDirectory.open(into),
+        CrawlDirectory.open(kept.into),
         pytest.raises(ConfigError, match="is being crawled"),
     ):
-        run(Crawler(dataclasses.replace(config, into=into)))
+        run(Crawler(kept))
 
 
 def test_resuming_needs_a_directory(config, tmp_path, run):

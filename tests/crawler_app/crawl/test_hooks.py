@@ -13,7 +13,6 @@ from crawler_app.errors import ConfigError
 from crawler_app.models import Link, State
 from crawler_app.reasons import RETRYABLE
 from gencoro import gen
-from gencoro.ioloop import IOLoop
 
 
 def plain(function):
@@ -41,18 +40,13 @@ KINDS = [plain, as_gen_coroutine, as_native_coroutine]
 
 
 @pytest.fixture
-def run(site):
+def run(site, run_sync):
     """Crawl the site with hooks, in memory, to the end; return what came of it."""
 
     def run(path="/", config=None, **hooks):
         options = {"robots": False, "retry_pause_s": 0.01} | (config or {})
         seed = site.url.rstrip("/") + path
-        crawler = Crawler(CrawlConfig((seed,), **options), **hooks)
-        loop = IOLoop(make_current=False)
-        try:
-            return loop.run_sync(crawler.run, timeout=60)
-        finally:
-            loop.close()
+        return run_sync(Crawler(CrawlConfig((seed,), **options), **hooks).run)
 
     return run
 
@@ -203,7 +197,7 @@ def test_error_that_nobody_may_handle_ends_the_crawl(site, run, kind):
         run(on_page=kind(fail))
 
 
-def test_cancelled_crawl_waits_for_its_hooks_and_gives_their_urls_back(site):
+def test_cancelled_crawl_waits_for_its_hooks_and_gives_their_urls_back(site, run_sync):
     site.page("/")
     ended = []
 
@@ -243,11 +237,7 @@ def test_cancelled_crawl_waits_for_its_hooks_and_gives_their_urls_back(site):
         def close(self):
             self.counts.append(self.crawl.frontier.count(State.CLAIMED))
 
-    loop = IOLoop(make_current=False)
-    try:
-        assert loop.run_sync(main, timeout=60) == [0]
-    finally:
-        loop.close()
+    assert run_sync(main) == [0]
     assert ended == [site.url]
 
 
@@ -350,24 +340,18 @@ def test_loop_goes_on_while_many_urls_in_a_row_are_left_out(site, run):
     assert seen == sorted(set(seen))
 
 
-def test_link_hook_that_fails_fails_its_page(site, run, caplog):
+@pytest.mark.parametrize(
+    ("hook", "paths"), [("on_link", ["/", "/a"]), ("should_fetch", ["/"])]
+)
+def test_hook_that_fails_fails_the_url_it_is_shown(site, run, caplog, hook, paths):
     site.page("/", "/a")
+    site.page("/a")
 
-    result = run(on_link=lambda link: 1 / 0)
+    result = run(**{hook: lambda shown: shown.missing})
 
-    assert [f.outcome.reason for f in result.summary.failures] == [
-        "hook_error",
-        "http_404",
-    ]
-
-
-def test_url_that_cannot_be_decided_on_fails_unfetched(site, run, caplog):
-    site.page("/", "/a")
-
-    result = run(should_fetch=lambda url: url.missing)
-
-    assert site.paths == ["/"]
+    assert site.paths == paths
     (failure,) = result.summary.failures
+    assert failure.outcome.reason == "hook_error"
     assert "no attribute 'missing'" in failure.outcome.error
 
 

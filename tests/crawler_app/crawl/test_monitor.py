@@ -8,7 +8,6 @@ from crawler_app.crawl.monitor import Monitor
 from crawler_app.frontier.memory import MemoryFrontier
 from crawler_app.models import Candidate, Outcome, State
 from gencoro import gen
-from gencoro.ioloop import IOLoop
 
 SEED = "http://a.test/"
 
@@ -24,13 +23,6 @@ def clock():
             return self.now
 
     return Clock()
-
-
-@pytest.fixture
-def loop():
-    loop = IOLoop(make_current=False)
-    yield loop
-    loop.close()
 
 
 @pytest.fixture
@@ -141,7 +133,7 @@ class Listener:
 
 @pytest.mark.parametrize("error", [None, ZeroDivisionError])
 def test_samples_come_while_it_is_entered_and_no_longer(
-    crawl, loop, monkeypatch, error
+    crawl, run_sync, monkeypatch, error
 ):
     monkeypatch.setattr(monitor, "EVERY_S", 0.001)
 
@@ -163,7 +155,7 @@ def test_samples_come_while_it_is_entered_and_no_longer(
             yield other.is_full
         return taken, listener.samples, list(looking.history)
 
-    taken, samples, history = loop.run_sync(main, timeout=30)
+    taken, samples, history = run_sync(main)
 
     assert len(samples) == taken
     assert samples == history

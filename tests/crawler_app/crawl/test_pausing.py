@@ -1,5 +1,7 @@
 """A crawl that is paused, goes on, and is stopped, while others look on."""
 
+import contextlib
+
 import pytest
 
 from crawler_app.config import CrawlConfig
@@ -8,11 +10,10 @@ from crawler_app.fetcher import HttpFetcher
 from crawler_app.frontier.memory import MemoryFrontier
 from crawler_app.models import State
 from gencoro import gen
-from gencoro.ioloop import IOLoop
 
 
 @pytest.fixture
-def steer(site):
+def steer(site, run_sync):
     """Run a coroutine that is given a crawl of the site, and its Future; return the crawl."""
 
     def run(main, **options):
@@ -21,21 +22,14 @@ def steer(site):
         @gen.coroutine
         def body():
             config = CrawlConfig((site.url,), robots=False, **options)
-            fetcher = HttpFetcher(config)
-            crawl = Crawl(config, MemoryFrontier(), fetcher)
-            made.append(crawl)
-            try:
+            with contextlib.closing(HttpFetcher(config)) as fetcher:
+                crawl = Crawl(config, MemoryFrontier(), fetcher)
+                made.append(crawl)
                 running = crawl.run()
                 yield main(crawl, running)
                 yield running
-            finally:
-                fetcher.close()
 
-        loop = IOLoop(make_current=False)
-        try:
-            loop.run_sync(body, timeout=60)
-        finally:
-            loop.close()
+        run_sync(body)
         return made[0]
 
     return run
@@ -50,8 +44,7 @@ def until(condition):
 
 def test_nothing_is_begun_while_it_is_paused(site, steer):
     site.page("/", "/a", "/b")
-    site.page("/a")
-    site.page("/b")
+    site.pages("/a", "/b")
     site.hold("/")
     asked_while_paused = []
 
@@ -73,6 +66,23 @@ def test_nothing_is_begun_while_it_is_paused(site, steer):
     assert asked_while_paused == ["/"]
     assert sorted(site.paths) == ["/", "/a", "/b"]
     assert crawl.frontier.is_drained()
+
+
+def test_stopped_crawl_ends_what_is_under_way_and_begins_nothing(site, steer):
+    site.page("/", "/slow", "/other")
+    site.page("/slow", "/never")
+    site.hold("/slow")
+
+    @gen.coroutine
+    def main(crawl, running):
+        yield until(lambda: "/slow" in site.paths)
+        crawl.stop()
+        site.let_go("/slow")
+
+    crawl = steer(main, concurrency=1)
+
+    assert site.paths == ["/", "/slow"]
+    assert crawl.frontier.urls(State.QUEUED) == [f"{site.url}other", f"{site.url}never"]
 
 
 def test_crawl_that_is_paused_can_be_stopped(site, steer):
