@@ -200,8 +200,7 @@ def test_progress_is_plain_lines_where_there_is_no_terminal(site, directory):
 
 def test_page_limit_tells_how_to_go_on(gencrawl, site, crawl, directory):
     site.page("/", "/a", "/b")
-    site.page("/a")
-    site.page("/b")
+    site.pages("/a", "/b")
 
     first = crawl("--max-pages", 2)
     second = gencrawl("resume", directory, "--max-pages", 9, "--quiet")
@@ -253,8 +252,7 @@ def test_ctrl_c_saves_everything_and_ends_with_130(
 ):
     site.page("/", "/slow", "/a")
     site.page("/slow", "/b")
-    site.page("/a")
-    site.page("/b")
+    site.pages("/a", "/b")
     site.hold("/slow")
     running = start("crawl", site.url, "--into", directory, "--quiet")
     wait_until(lambda: "/slow" in site.paths and "/a" in site.paths)

@@ -36,22 +36,6 @@ def test_disallowed_url_is_kept_with_the_reason_and_not_asked_for(
     assert crawler.stats["skipped/robots"] == 1
 
 
-def test_rules_for_us_come_before_those_for_all(site, crawl):
-    robots_txt(
-        site,
-        "User-agent: *",
-        "Disallow: /",
-        "User-agent: Gencoro-Crawler",
-        "Disallow: /a",
-    )
-    site.page("/", "/a", "/b")
-    site.page("/b")
-
-    crawl(**ROBOTS)
-
-    assert site.paths == ["/robots.txt", "/", "/b"]
-
-
 def test_robots_txt_that_is_broken_for_a_while_is_waited_for(site, crawl):
     robots_txt(site, status=503, times=2)
     robots_txt(site, "User-agent: *", "Disallow: /a")
@@ -125,17 +109,6 @@ def test_nofollow_link_is_not_followed(site, crawl, record_of):
     assert reason_of(record_of(crawler, "/a")) == "nofollow"
 
 
-def test_nofollow_link_is_followed_if_another_page_links_there_too(site, crawl):
-    site.answer("/", b"<a href=/a rel=nofollow>x</a><a href=/b>x</a>")
-    site.page("/b", "/a")
-    site.page("/a")
-
-    crawler = crawl(**ROBOTS)
-
-    assert "/a" in site.paths
-    assert crawler.frontier.count(State.EXCLUDED) == 0
-
-
 WISH = b"<meta name=%s content=nofollow><a href=/a>x</a>"
 
 
@@ -187,8 +160,7 @@ def test_sitemap_brings_pages_that_nothing_links_to(site, crawl, record_of):
     robots_txt(site, f"Sitemap: {site.url}sitemap.xml")
     site.page("/")
     site.answer("/sitemap.xml", urlset(site, "a", "b?c&amp;d"), headers=XML)
-    site.page("/a")
-    site.page("/b?c&d")
+    site.pages("/a", "/b?c&d")
 
     crawler = crawl(**ROBOTS)
 

@@ -187,22 +187,6 @@ def test_claim_tells_what_was_named_a_sitemap(frontier):
     assert [bool(claim(frontier).is_sitemap) for _ in "xy"] == [True, False]
 
 
-def test_recover_puts_back_what_a_dead_owner_had_claimed(frontier):
-    frontier.add([found("x"), found("y"), found("z"), found("done")])
-    claims = [claim(frontier) for _ in range(4)]
-    frontier.finish(claims[3], PAGE, 1.0)
-    frontier.retry(claims[2], due_at=50.0)
-
-    assert frontier.recover() == 2
-
-    for lost in claims:
-        with pytest.raises(LeaseLostError):
-            frontier.finish(lost, ERROR, 1.0)
-    assert frontier.urls(State.QUEUED) == list(map(url, "xyz"))
-    assert [claim(frontier).url for _ in "xy"] == list(map(url, "xy"))
-    assert frontier.claim(0.0, LEASE_S) is None
-
-
 # What is not in the table cannot be done.
 
 
@@ -258,28 +242,6 @@ def test_least_deep_comes_first_and_then_the_one_met_first(frontier):
     order = [claim(frontier).url for _ in range(5)]
 
     assert order == list(map(url, ["start", "a", "b", "c", "d"]))
-
-
-def test_asking_at_the_next_time_always_gives_the_next_url(frontier):
-    frontier.add(found(str(n), host=f"{n % 3}.test") for n in range(30))
-    now, ended = 0.0, []
-
-    while not frontier.is_drained():
-        claimed = frontier.claim(now, LEASE_S)
-        if claimed is None:
-            now = frontier.next_at(now)
-        else:
-            frontier.hold_host(claimed.host, now + 2.0)
-            if claimed.tries == 0:
-                frontier.retry(claimed, due_at=now + 7.0)
-            else:
-                frontier.finish(claimed, PAGE, now)
-                ended.append(claimed.url)
-
-    assert sorted(ended) == sorted(frontier.urls(State.DONE))
-    assert len(ended) == 30
-    # Sixty fetches from three hosts, two seconds apart.
-    assert 38.0 <= now <= 50.0
 
 
 def test_respelled_url_is_queued_again_as_its_server_spells_it(frontier):

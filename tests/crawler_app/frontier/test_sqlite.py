@@ -162,27 +162,6 @@ def test_damaged_file_is_refused_and_left_alone(open_frontier, path, read_only):
     assert path.read_bytes()[:4096] == whole[:4096]
 
 
-def test_empty_file_of_a_crawl_that_died_at_once_is_begun_anew(open_frontier, path):
-    path.touch()
-
-    assert open_frontier().add([found("x")]) == 1
-
-
-def test_tables_are_made_together_or_not_at_all(open_frontier, tmp_path):
-    failures = 0
-
-    for limit in range(0, 100_000, 5_000):
-        path = tmp_path / f"{limit}.sqlite3"
-        with contextlib.suppress(ConfigError), file_size_limit(limit):
-            failures += 1
-            open_frontier(path)
-            failures -= 1
-
-        assert open_frontier(path).add([found("x")]) == 1
-
-    assert 3 < failures < 20
-
-
 def test_path_with_special_characters(open_frontier, tmp_path):
     path = tmp_path / "a?mode=memory&b#c%20d é.sqlite3"
 
@@ -428,16 +407,6 @@ def test_reader_looks_while_another_process_writes(crawl, open_frontier, path):
     assert seen == sorted(seen)
     assert seen[-1] + MAX_ENDS >= len(told) > 400
     assert process.poll() is None
-
-
-def test_reader_cannot_write(open_frontier):
-    open_frontier().add([found("x")])
-    reader = open_frontier(read_only=True)
-
-    with pytest.raises(sqlite3.OperationalError, match="readonly"):
-        reader.add([found("y")])
-
-    assert reader.urls(State.QUEUED) == [url("x")]
 
 
 # Errors in the middle.

@@ -437,8 +437,3 @@ def test_sitemaps_are_not_without_number():
     lines = [f"Sitemap: /{i}" for i in range(rules.MAX_SITEMAPS + 1)]
 
     assert len(rules_of("\n".join(lines)).sitemaps) == rules.MAX_SITEMAPS
-
-
-def test_rules_cannot_be_changed():
-    with pytest.raises(AttributeError):
-        Rules().crawl_delay_s = 1.0
