@@ -72,6 +72,20 @@ def run_sync():
     return run_sync
 
 
+class Clock:
+    """Virtual seconds, which a test moves on."""
+
+    now = 0.0
+
+    def __call__(self):
+        return self.now
+
+
+@pytest.fixture
+def clock():
+    return Clock()
+
+
 @pytest.fixture
 def site():
     site = Site()

@@ -16,42 +16,6 @@ from crawler_app.models import Fetched
 
 MAX_BODY_BYTES = 64 * 2**20
 
-SHAPES = {
-    "plain": {},
-    "gzip": {"is_gzipped": True},
-    "chunked": {"is_chunked": True},
-    "chunked gzip": {"is_chunked": True, "is_gzipped": True},
-    "empty": {"body": b""},
-    "large": {"body": os.urandom(1024) * 16 * 1024, "mime": "image/png"},
-    "odd": {"fields": [("X-Name", "caf\xe9"), ("Set-Cookie", "a=1"), ("X-Name", "b")]},
-    "unknown coding": {"fields": [("Content-Encoding", "lzma")]},
-}
-
-
-@pytest.mark.parametrize("shape", SHAPES)
-def test_what_is_read_is_what_was_written(open_archive, exchange, now, shape):
-    fetched = exchange(**SHAPES[shape])
-    archive = open_archive()
-    archive.write(fetched, now)
-    archive.flush()
-
-    again = archive.read(archive.latest(fetched.url), MAX_BODY_BYTES)
-
-    fetched.took_s = 0.0
-    assert list(again.headers.get_all()) == list(fetched.headers.get_all())
-    assert again == fetched
-
-
-def test_a_response_without_its_request_is_read(open_archive, now):
-    archive = open_archive()
-    archive.write(Fetched("http://a.test/", 200, {"A": "b"}, b"body", 0.1), now)
-    archive.flush()
-
-    again = archive.read(archive.latest("http://a.test/"), MAX_BODY_BYTES)
-
-    assert (again.body, again.request_head, again.peer) == (b"body", b"", "")
-    assert dict(again.headers) == {"A": "b", "Content-Length": "4"}
-
 
 def test_a_body_is_bounded_after_decompression(open_archive, exchange, now):
     archive = open_archive()

@@ -1,6 +1,7 @@
 """The records: warcio reads each, and finds in it what was on the wire."""
 
 import io
+import os
 import re
 
 import pytest
@@ -22,6 +23,8 @@ from crawler_app.models import Fetched
 LINES = st.lists(st.binary(max_size=40).map(lambda line: re.sub(rb"[\r\n]", b"", line)))
 HEADS = LINES.map(lambda lines: b"\r\n".join([b"HTTP/1.1 200 OK", *lines, b"", b""]))
 
+MAX_BODY_BYTES = 64 * 2**20
+
 SHAPES = {
     "plain": {},
     "gzip": {"is_gzipped": True},
@@ -32,18 +35,28 @@ SHAPES = {
     "no content": {"body": b"", "is_chunked": True, "status": 204},
     "image": {"body": bytes(range(256)) * 40, "mime": "image/png"},
     "no type": {"mime": ""},
+    "large": {"body": os.urandom(1024) * 16 * 1024, "mime": "image/png"},
+    "odd": {"fields": [("X-Name", "caf\xe9"), ("Set-Cookie", "a=1"), ("X-Name", "b")]},
     "latin-1": {"fields": [("X-Name", "caf\xe9"), ("X-Name", "\xff")]},
+    "unknown coding": {"fields": [("Content-Encoding", "lzma")]},
 }
 
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_a_response_is_read_as_it_was_on_the_wire(
-    archive_of, read_records, exchange, shape
+    open_archive, read_records, exchange, now, shape
 ):
     fetched = exchange(**SHAPES[shape])
+    archive = open_archive()
+    archive.write(fetched, now)
+    archive.flush()
 
-    archive_of(fetched)
+    (capture,) = archive._captures.in_order()
+    again = archive.read(capture, MAX_BODY_BYTES)
 
+    fetched.took_s = 0.0
+    assert list(again.headers.get_all()) == list(fetched.headers.get_all())
+    assert again == fetched
     _, response, request = read_records()
     assert response.http_headers.get_statuscode() == str(fetched.status)
     assert response.content == fetched.body
@@ -100,10 +113,17 @@ def test_a_file_tells_how_it_came_about(archive_of, read_records, exchange):
     )
 
 
-def test_of_a_client_that_tells_no_head_one_is_made(archive_of, read_records):
+def test_of_a_client_that_tells_no_head_one_is_made(open_archive, read_records, now):
     headers = {"Content-Type": "text/plain", "Content-Encoding": "gzip"}
+    archive = open_archive()
+    archive.write(Fetched("http://a.test/", 404, headers, b"not here", 0.1), now)
+    archive.flush()
 
-    archive_of(Fetched("http://a.test/", 404, headers, b"not here", 0.1))
+    (capture,) = archive._captures.in_order()
+    again = archive.read(capture, MAX_BODY_BYTES)
+
+    assert (again.body, again.request_head, again.peer) == (b"not here", b"", "")
+    assert dict(again.headers) == {"Content-Type": "text/plain", "Content-Length": "8"}
 
     (response,) = read_records().of_kind("response")
     assert response.http_headers.to_str() == (

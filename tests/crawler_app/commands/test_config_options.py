@@ -141,11 +141,6 @@ def test_value_that_cannot_be_is_refused_by_its_option(words, complaint):
     assert str(caught.value).startswith(complaint)
 
 
-def test_url_without_a_scheme_is_refused_with_what_may_be_meant():
-    with pytest.raises(ConfigError, match=r"did you mean http://a.test \?"):
-        configure("a.test", "--into", "kept")
-
-
 @pytest.mark.parametrize(
     ("words", "complaint"),
     [

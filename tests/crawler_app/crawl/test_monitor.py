@@ -13,19 +13,6 @@ SEED = "http://a.test/"
 
 
 @pytest.fixture
-def clock():
-    """Virtual seconds, which a test moves on."""
-
-    class Clock:
-        now = 1_000.0
-
-        def __call__(self):
-            return self.now
-
-    return Clock()
-
-
-@pytest.fixture
 def crawl():
     """A crawl whose frontier holds three done, one failed, one claimed, two queued."""
     frontier = MemoryFrontier()

@@ -104,6 +104,14 @@ class Watched:
         )
         return AsyncHTTPClient().fetch(request, raise_error=False)
 
+    @gen.coroutine
+    def run_to(self, number):
+        """Begin the crawl; return its Future when a page is asked for that is held."""
+        self.site.hold(number)
+        run = self.crawl.run()
+        yield self.site.arrival(number).wait()
+        return run
+
     def act(self, action):
         return self.ask(f"/{action}", method="POST")
 
@@ -207,3 +215,10 @@ def watch(site, tmp_path):
     yield enter
     for stream in streams:
         stream.close()
+
+
+@pytest.fixture
+def watched(watch):
+    """A crawl that is not yet begun, with an ordinary dashboard."""
+    with watch() as watched:
+        yield watched

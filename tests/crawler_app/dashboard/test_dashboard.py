@@ -18,33 +18,30 @@ pytestmark = pytest.mark.usefixtures("no_socket_is_left")
 
 
 @gen.coroutine
-def test_url_leads_to_the_page(watch):
-    with watch() as watched:
-        answer = yield watched.ask(watched.dashboard.url.removeprefix(watched.address))
+def test_url_leads_to_the_page(watched):
+    answer = yield watched.ask(watched.dashboard.url.removeprefix(watched.address))
 
-        assert answer.code == 200
-        assert b"<!DOCTYPE html>" in answer.body
+    assert answer.code == 200
+    assert b"<!DOCTYPE html>" in answer.body
 
 
 @gen.coroutine
-def test_port_that_is_taken_is_named(watch):
-    with watch() as watched:
-        other = Dashboard(watched.monitor, f"127.0.0.1:{watched.port}")
-        with pytest.raises(
-            ConfigError,
-            match=f"^port {watched.port} of 127.0.0.1 is already in use; choose another with "
-            "--dashboard ADDR:PORT$",
-        ):
-            other.__enter__()
+def test_port_that_is_taken_is_named(watched):
+    other = Dashboard(watched.monitor, f"127.0.0.1:{watched.port}")
+    with pytest.raises(
+        ConfigError,
+        match=f"^port {watched.port} of 127.0.0.1 is already in use; choose another with "
+        "--dashboard ADDR:PORT$",
+    ):
+        other.__enter__()
 
 
 @pytest.mark.parametrize("host", ["192.0.2.1", "nowhere.invalid"])
 @gen.coroutine
-def test_address_that_is_not_of_this_machine_is_refused(watch, host):
-    with watch() as watched:
-        other = Dashboard(watched.monitor, f"{host}:0")
-        with pytest.raises(ConfigError, match=f"port 0 of {host} cannot be used: "):
-            other.__enter__()
+def test_address_that_is_not_of_this_machine_is_refused(watched, host):
+    other = Dashboard(watched.monitor, f"{host}:0")
+    with pytest.raises(ConfigError, match=f"port 0 of {host} cannot be used: "):
+        other.__enter__()
 
 
 @gen.coroutine
@@ -105,13 +102,12 @@ def test_two_dashboards_have_two_tokens(watch, monkeypatch):
 
 
 @gen.coroutine
-def test_token_that_is_for_long_is_not_shown(watch, monkeypatch):
-    with watch() as watched:
-        assert watched.dashboard.shown_url == watched.dashboard.url
-        monkeypatch.setenv(TOKEN_VARIABLE, "correct-horse-battery")
-        with Dashboard(watched.monitor) as other:
-            assert other.url.endswith("/?token=correct-horse-battery")
-            assert other.shown_url.endswith(f"/?token=${TOKEN_VARIABLE}")
+def test_token_that_is_for_long_is_not_shown(watched, monkeypatch):
+    assert watched.dashboard.shown_url == watched.dashboard.url
+    monkeypatch.setenv(TOKEN_VARIABLE, "correct-horse-battery")
+    with Dashboard(watched.monitor) as other:
+        assert other.url.endswith("/?token=correct-horse-battery")
+        assert other.shown_url.endswith(f"/?token=${TOKEN_VARIABLE}")
 
 
 @gen.coroutine
@@ -126,20 +122,19 @@ def test_nothing_answers_after_the_end(watch):
 
 @gen.coroutine
 def test_strangers_cannot_take_more_connections_than_there_are_for_them(
-    watch, monkeypatch
+    watched, monkeypatch
 ):
     monkeypatch.setattr(dashboard, "MAX_CONNECTIONS", 3)
-    with watch() as watched:
-        held = yield [connect(watched) for _ in range(3)]
+    held = yield [connect(watched) for _ in range(3)]
 
-        refused = yield connect(watched)
-        with pytest.raises(StreamClosedError):
-            yield refused.read_bytes(1)
-        held.pop().close()
-        while (answer := (yield watched.ask("/state"))).code != 200:
-            pass  # the loop has not seen yet that one is free
+    refused = yield connect(watched)
+    with pytest.raises(StreamClosedError):
+        yield refused.read_bytes(1)
+    held.pop().close()
+    while (answer := (yield watched.ask("/state"))).code != 200:
+        pass  # the loop has not seen yet that one is free
 
-        assert answer.code == 200
+    assert answer.code == 200
 
 
 @gen.coroutine

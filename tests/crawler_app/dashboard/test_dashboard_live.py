@@ -14,34 +14,31 @@ pytestmark = pytest.mark.usefixtures("no_socket_is_left")
 
 
 @gen.coroutine
-def test_page_is_told_what_was_and_then_what_is(watch):
-    with watch() as watched:
-        watched.site.hold(2)
-        run = watched.crawl.run()
-        yield watched.site.arrival(2).wait()
-        watched.monitor.look()
+def test_page_is_told_what_was_and_then_what_is(watched):
+    run = yield watched.run_to(2)
+    watched.monitor.look()
 
-        events = yield watched.follow()
-        assert b"Content-Type: text/event-stream\r\n" in events.head
-        assert b"Cache-Control: no-store\r\n" in events.head
-        name, begin = yield events.next()
-        assert name == "begin"
-        assert begin["seeds"] == [f"{watched.site.url}/0"]
-        assert len(begin["rates"]) == 1
-        assert begin["can_search"]
-        sample = begin["sample"]
-        assert sample["phase"] == "running"
-        assert sample["fetched"] == 2
-        assert sample["count_by_state"]["done"] == 2
-        assert sample["count_by_state"]["under_way"] == 1
-        assert sample["under_way_by_host"] == [[watched.site.url[7:], 1]]
+    events = yield watched.follow()
+    assert b"Content-Type: text/event-stream\r\n" in events.head
+    assert b"Cache-Control: no-store\r\n" in events.head
+    name, begin = yield events.next()
+    assert name == "begin"
+    assert begin["seeds"] == [f"{watched.site.url}/0"]
+    assert len(begin["rates"]) == 1
+    assert begin["can_search"]
+    sample = begin["sample"]
+    assert sample["phase"] == "running"
+    assert sample["fetched"] == 2
+    assert sample["count_by_state"]["done"] == 2
+    assert sample["count_by_state"]["under_way"] == 1
+    assert sample["under_way_by_host"] == [[watched.site.url[7:], 1]]
 
-        watched.site.let_go(2)
-        yield run
-        watched.monitor.look()
-        name, sample = yield events.next()
-        assert name == "sample"
-        assert sample["count_by_state"]["done"] == 40
+    watched.site.let_go(2)
+    yield run
+    watched.monitor.look()
+    name, sample = yield events.next()
+    assert name == "sample"
+    assert sample["count_by_state"]["done"] == 40
 
 
 @gen.coroutine
@@ -71,45 +68,39 @@ def test_failures_are_told_the_latest_first(watch):
 
 
 @gen.coroutine
-def test_pause_begins_no_fetch_until_resume(watch):
-    with watch() as watched:
-        watched.site.hold(2)
-        events = yield watched.follow()
-        run = watched.crawl.run()
-        yield watched.site.arrival(2).wait()
+def test_pause_begins_no_fetch_until_resume(watched):
+    events = yield watched.follow()
+    run = yield watched.run_to(2)
 
-        answer = yield watched.act("pause")
-        assert answer.code == 204
-        yield events.until(lambda sample: sample["phase"] == "paused")
-        watched.site.let_go(2)
-        while watched.crawl.under_way:
-            yield gen.moment
-        # Turns of the loop in which the workers could begin another.
-        yield watched.json("/state")
-        assert watched.site.asked == [0, 1, 2]
+    answer = yield watched.act("pause")
+    assert answer.code == 204
+    yield events.until(lambda sample: sample["phase"] == "paused")
+    watched.site.let_go(2)
+    while watched.crawl.under_way:
+        yield gen.moment
+    # Turns of the loop in which the workers could begin another.
+    yield watched.json("/state")
+    assert watched.site.asked == [0, 1, 2]
 
-        answer = yield watched.act("resume")
-        assert answer.code == 204
-        yield events.until(lambda sample: sample["phase"] == "running")
-        yield run
-        assert watched.site.asked == list(range(40))
+    answer = yield watched.act("resume")
+    assert answer.code == 204
+    yield events.until(lambda sample: sample["phase"] == "running")
+    yield run
+    assert watched.site.asked == list(range(40))
 
 
 @gen.coroutine
-def test_stop_lets_the_fetches_under_way_end(watch):
-    with watch() as watched:
-        watched.site.hold(2)
-        events = yield watched.follow()
-        run = watched.crawl.run()
-        yield watched.site.arrival(2).wait()
+def test_stop_lets_the_fetches_under_way_end(watched):
+    events = yield watched.follow()
+    run = yield watched.run_to(2)
 
-        answer = yield watched.act("stop")
-        assert answer.code == 204
-        yield events.until(lambda sample: sample["phase"] == "stopping")
-        watched.site.let_go(2)
-        yield run
+    answer = yield watched.act("stop")
+    assert answer.code == 204
+    yield events.until(lambda sample: sample["phase"] == "stopping")
+    watched.site.let_go(2)
+    yield run
 
-        assert watched.site.asked == [0, 1, 2]
+    assert watched.site.asked == [0, 1, 2]
 
 
 @gen.coroutine
@@ -137,32 +128,30 @@ def test_crawl_that_fails_ends_the_page_without_another_look(watch):
 
 
 @gen.coroutine
-def test_browser_that_has_gone_leaves_nothing(watch, monkeypatch):
-    with watch() as watched:
-        gone = gen.Future()
-        monkeypatch.setattr(EventsHandler, "on_finish", lambda _: gone.set_result(None))
-        events = yield watched.follow()
-        yield events.next()
+def test_browser_that_has_gone_leaves_nothing(watched, monkeypatch):
+    gone = gen.Future()
+    monkeypatch.setattr(EventsHandler, "on_finish", lambda _: gone.set_result(None))
+    events = yield watched.follow()
+    yield events.next()
 
-        events.close()
-        yield gone
+    events.close()
+    yield gone
 
-        gc.collect()
-        assert not any(type(thing) is EventsHandler for thing in gc.get_objects())
+    gc.collect()
+    assert not any(type(thing) is EventsHandler for thing in gc.get_objects())
 
 
 @gen.coroutine
-def test_one_more_than_may_look_on_is_refused(watch, monkeypatch):
+def test_one_more_than_may_look_on_is_refused(watched, monkeypatch):
     monkeypatch.setattr(feed, "MAX_VIEWERS", 2)
-    with watch() as watched:
-        first = yield watched.follow()
-        second = yield watched.follow()
-        answer = yield watched.ask("/events")
+    first = yield watched.follow()
+    second = yield watched.follow()
+    answer = yield watched.ask("/events")
 
-        assert answer.code == 503
-        assert b"Too many pages" in answer.body
-        first.close()
-        second.close()
+    assert answer.code == 503
+    assert b"Too many pages" in answer.body
+    first.close()
+    second.close()
 
 
 class Reader:
@@ -188,17 +177,6 @@ class Reader:
 
 
 @pytest.fixture
-def clock():
-    class Clock:
-        now = 0.0
-
-        def __call__(self):
-            return self.now
-
-    return Clock()
-
-
-@pytest.fixture
 def make_feed(watch, clock, monkeypatch):
     """Return a function that makes a feed; count the samples it writes down."""
     written = []
@@ -219,51 +197,48 @@ def make_feed(watch, clock, monkeypatch):
 
 
 @gen.coroutine
-def test_slow_browser_is_passed_over_and_then_dropped(watch, make_feed, clock):
-    with watch() as watched:
-        sent = make_feed(watched.monitor)
-        slow, quick = Reader(takes=False), Reader()
-        with sent.joined(slow), sent.joined(quick):
-            clock.now = 30.0
-            watched.monitor.look()
-            assert (len(slow.events), len(quick.events)) == (1, 2)
-            assert slow.fate == ""
-
-            clock.now = 30.1
-            watched.monitor.look()
-            assert (len(slow.events), len(quick.events)) == (1, 3)
-            assert (slow.fate, quick.fate) == ("dropped", "")
-
-
-@gen.coroutine
-def test_browser_that_has_caught_up_is_sent_the_next_sample(watch, make_feed, clock):
-    with watch() as watched:
-        sent = make_feed(watched.monitor)
-        slow = Reader(takes=False)
-        with sent.joined(slow):
-            watched.monitor.look()
-            clock.now = 29.0
-            slow.taken.set_result(None)
-            watched.monitor.look()
-            clock.now = 31.0
-            watched.monitor.look()
-
-            assert len(slow.events) == 2
-            assert slow.fate == ""
-
-
-@gen.coroutine
-def test_sample_is_written_once_for_all_and_for_nobody_not_at_all(watch, make_feed):
-    with watch() as watched:
-        sent = make_feed(watched.monitor)
+def test_slow_browser_is_passed_over_and_then_dropped(watched, make_feed, clock):
+    sent = make_feed(watched.monitor)
+    slow, quick = Reader(takes=False), Reader()
+    with sent.joined(slow), sent.joined(quick):
+        clock.now = 30.0
         watched.monitor.look()
-        assert sent.written == []
+        assert (len(slow.events), len(quick.events)) == (1, 2)
+        assert slow.fate == ""
 
-        first, second = Reader(), Reader()
-        with sent.joined(first), sent.joined(second):
-            sample = watched.monitor.look()
-        assert sent.written == [sample]
-        assert first.events[-1] is second.events[-1]
+        clock.now = 30.1
+        watched.monitor.look()
+        assert (len(slow.events), len(quick.events)) == (1, 3)
+        assert (slow.fate, quick.fate) == ("dropped", "")
+
+
+@gen.coroutine
+def test_browser_that_has_caught_up_is_sent_the_next_sample(watched, make_feed, clock):
+    sent = make_feed(watched.monitor)
+    slow = Reader(takes=False)
+    with sent.joined(slow):
+        watched.monitor.look()
+        clock.now = 29.0
+        slow.taken.set_result(None)
+        watched.monitor.look()
+        clock.now = 31.0
+        watched.monitor.look()
+
+        assert len(slow.events) == 2
+        assert slow.fate == ""
+
+
+@gen.coroutine
+def test_sample_is_written_once_for_all_and_for_nobody_not_at_all(watched, make_feed):
+    sent = make_feed(watched.monitor)
+    watched.monitor.look()
+    assert sent.written == []
+
+    first, second = Reader(), Reader()
+    with sent.joined(first), sent.joined(second):
+        sample = watched.monitor.look()
+    assert sent.written == [sample]
+    assert first.events[-1] is second.events[-1]
 
 
 @gen.coroutine
@@ -280,19 +255,18 @@ def test_end_is_told_to_those_who_listen(watch, make_feed):
 
 
 @gen.coroutine
-def test_browser_that_never_reads_is_closed(watch, monkeypatch):
+def test_browser_that_never_reads_is_closed(watched, monkeypatch):
     monkeypatch.setattr(feed, "PATIENCE_S", -1.0)
-    with watch() as watched:
-        events = yield watched.follow()
-        yield events.next()
+    events = yield watched.follow()
+    yield events.next()
 
-        # What the system keeps for the two sides is less than this.
-        long = "x" * 100_000
-        monkeypatch.setattr(
-            feed, "sample_event", lambda sample: b"data: %s\n\n" % long.encode()
-        )
-        for _ in range(200):
-            watched.monitor.look()
-        with pytest.raises(StreamClosedError):
-            while True:
-                yield events._stream.read_bytes(65_536, partial=True)
+    # What the system keeps for the two sides is less than this.
+    long = "x" * 100_000
+    monkeypatch.setattr(
+        feed, "sample_event", lambda sample: b"data: %s\n\n" % long.encode()
+    )
+    for _ in range(200):
+        watched.monitor.look()
+    with pytest.raises(StreamClosedError):
+        while True:
+            yield events._stream.read_bytes(65_536, partial=True)

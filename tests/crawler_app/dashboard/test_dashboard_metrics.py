@@ -42,9 +42,7 @@ def test_counts_of_a_crawl_can_be_read(watch):
 @gen.coroutine
 def test_what_is_under_way_and_paused_is_seen(watch):
     with watch() as watched:
-        watched.site.hold(0)
-        run = watched.crawl.run()
-        yield watched.site.arrival(0).wait()
+        run = yield watched.run_to(0)
         yield watched.act("pause")
         values = values_in((yield watched.ask("/metrics")).body.decode())
         watched.site.let_go(0)

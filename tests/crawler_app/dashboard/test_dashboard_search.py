@@ -19,42 +19,38 @@ EXPENSIVE = "mill OR wheel"
 
 
 @gen.coroutine
-def test_pages_are_found_while_the_crawl_goes_on(watch):
-    with watch() as watched:
-        watched.site.hold(20)
-        run = watched.crawl.run()
-        yield watched.site.arrival(20).wait()
-        watched.index.flush()
+def test_pages_are_found_while_the_crawl_goes_on(watched):
+    run = yield watched.run_to(20)
+    watched.index.flush()
 
-        code, result = yield watched.json("/search?q=lonely+mill")
-        assert code == 200
-        assert result["total"] == 20
-        assert len(result["hits"]) == 10
-        hit = result["hits"][0]
-        assert hit["url"].startswith(watched.site.url)
-        (start, end), *_ = hit["highlights"]
-        assert hit["snippet"][start:end] == "lonely"
+    code, result = yield watched.json("/search?q=lonely+mill")
+    assert code == 200
+    assert result["total"] == 20
+    assert len(result["hits"]) == 10
+    hit = result["hits"][0]
+    assert hit["url"].startswith(watched.site.url)
+    (start, end), *_ = hit["highlights"]
+    assert hit["snippet"][start:end] == "lonely"
 
-        watched.site.let_go(20)
-        yield run
-        watched.index.flush()
-        code, result = yield watched.json("/search?q=title:%22page+39%22")
-        assert [hit["title"] for hit in result["hits"]] == ["Page 39"]
+    watched.site.let_go(20)
+    yield run
+    watched.index.flush()
+    code, result = yield watched.json("/search?q=title:%22page+39%22")
+    assert [hit["title"] for hit in result["hits"]] == ["Page 39"]
 
 
 @gen.coroutine
-def test_next_hits_are_those_after_the_first(watch):
-    with watch() as watched:
-        yield watched.crawl.run()
-        watched.index.flush()
+def test_next_hits_are_those_after_the_first(watched):
+    yield watched.crawl.run()
+    watched.index.flush()
 
-        urls = set()
-        for offset in (0, 10, 20, 30):
-            _, result = yield watched.json(f"/search?q=mill&offset={offset}")
-            assert result["offset"] == offset
-            urls.update(hit["url"] for hit in result["hits"])
+    urls = set()
+    for offset in (0, 10, 20, 30):
+        _, result = yield watched.json(f"/search?q=mill&offset={offset}")
+        assert result["offset"] == offset
+        urls.update(hit["url"] for hit in result["hits"])
 
-        assert len(urls) == 40
+    assert len(urls) == 40
 
 
 @pytest.mark.parametrize(
@@ -66,21 +62,19 @@ def test_next_hits_are_those_after_the_first(watch):
     ],
 )
 @gen.coroutine
-def test_query_that_means_nothing_is_answered_with_advice(watch, query, text):
-    with watch() as watched:
-        code, answer = yield watched.json(f"/search?q={query}")
+def test_query_that_means_nothing_is_answered_with_advice(watched, query, text):
+    code, answer = yield watched.json(f"/search?q={query}")
 
-        assert code == 400
-        assert text in answer["error"]
+    assert code == 400
+    assert text in answer["error"]
 
 
 @pytest.mark.parametrize("offset", ["-1", "x", "1000001", "9" * 30, "1.5", ""])
 @gen.coroutine
-def test_offset_that_is_none_is_refused(watch, offset):
-    with watch() as watched:
-        answer = yield watched.ask(f"/search?q=a&offset={offset}")
+def test_offset_that_is_none_is_refused(watched, offset):
+    answer = yield watched.ask(f"/search?q=a&offset={offset}")
 
-        assert answer.code == 400
+    assert answer.code == 400
 
 
 @gen.coroutine
@@ -93,13 +87,12 @@ def test_crawl_without_an_index_says_so(watch):
 
 
 @gen.coroutine
-def test_index_that_is_not_there_is_told(watch, tmp_path):
-    with watch() as watched:
-        (tmp_path / "index.sqlite").unlink()
-        code, answer = yield watched.json("/search?q=mill")
+def test_index_that_is_not_there_is_told(watched, tmp_path):
+    (tmp_path / "index.sqlite").unlink()
+    code, answer = yield watched.json("/search?q=mill")
 
-        assert code == 503
-        assert "has no index" in answer["error"]
+    assert code == 503
+    assert "has no index" in answer["error"]
 
 
 @gen.coroutine

@@ -12,20 +12,6 @@ from crawler_app.progress import ITEMS_PER_STEP, in_steps
 from crawler_app.terminal.steps import CLEAR_LINE, Steps
 
 
-class Clock:
-    """Virtual seconds, which a test moves on."""
-
-    now = 0.0
-
-    def __call__(self):
-        return self.now
-
-
-@pytest.fixture
-def clock():
-    return Clock()
-
-
 @pytest.fixture
 def file():
     return io.StringIO()
