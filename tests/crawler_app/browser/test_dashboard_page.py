@@ -1,6 +1,5 @@
 """The dashboard in a browser: what a person sees of a crawl, and does to it."""
 
-import asyncio
 import contextlib
 import threading
 
@@ -9,15 +8,11 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support import expected_conditions as expected
 from selenium.webdriver.support.ui import WebDriverWait
-from tornado.httpserver import HTTPServer
-from tornado.netutil import bind_sockets
-from tornado.web import Application, RequestHandler
 
 from crawler_app.config import CrawlConfig
 from crawler_app.crawl.monitor import Monitor
 from crawler_app.crawler import Crawler
 from crawler_app.dashboard import Dashboard
-from gencoro import gen
 from gencoro.ioloop import IOLoop
 from tests.helpers.chromium_page import (
     accessibility_faults,
@@ -61,31 +56,14 @@ IOLoop.current().run_sync(main)
 """
 
 
-class Page(RequestHandler):
-    """A page of a chain; one that is held waits for its gate, one is broken."""
-
-    async def get(self, number):
-        number = int(number)
-        if number == HELD:
-            await self.settings["gate"].wait()
-        if number == 3:
-            self.set_status(500)
-            return
-        links = "".join(
-            f'<a href="/{n}">x</a>' for n in (number + 1, number + 2) if n < PAGES
-        )
-        self.write(f"<title>{number} &lt;img&gt; {EVIL.replace('<', '&lt;')}</title>")
-        self.write(f"<p>The mill \U0001f600 of number {number} is quiet. {links}")
-
-
 class HeldCrawl(threading.Thread):
     """A crawl with a dashboard on a thread of its own, held at one of its pages."""
 
-    def __init__(self, into):
+    def __init__(self, site, into):
         super().__init__()
+        self._site = site
         self._into = into
         self._ready = threading.Event()
-        self._gate = asyncio.Event()
         self.url = ""
         self.crawl = None
 
@@ -95,43 +73,22 @@ class HeldCrawl(threading.Thread):
         return self
 
     def __exit__(self, *exc_info):
-        self._call(self._crawler.stop)
+        with contextlib.suppress(RuntimeError):  # the loop is closed
+            self._loop.add_callback(self._crawler.stop)
         self.let_go()
         self.join(30)
         assert not self.is_alive()
 
     def let_go(self):
-        self._call(self._gate.set)
-
-    def _call(self, function):
-        with contextlib.suppress(RuntimeError):  # the loop is closed
-            self._loop.add_callback(function)
+        self._site.let_go(f"/{HELD}")
 
     def run(self):
-        self._loop = IOLoop(make_current=False)
-        self._loop.run_sync(self._crawl)
-        self._loop.close()
-
-    @gen.coroutine
-    def _crawl(self):
-        application = Application(
-            [("/([0-9]+)", Page)], gate=self._gate, log_function=lambda handler: None
-        )
-        server = HTTPServer(application)
-        sockets = bind_sockets(0, "127.0.0.1")
-        server.add_sockets(sockets)
-        config = CrawlConfig(
-            (f"http://127.0.0.1:{sockets[0].getsockname()[1]}/0",),
-            into=str(self._into),
-            robots=False,
-            tries=1,
-        )
+        seeds = (f"{self._site.url}0",)
+        config = CrawlConfig(seeds, into=str(self._into), robots=False, tries=1)
         self._crawler = Crawler(config, watch=self._watch)
-        try:
-            yield self._crawler.run()
-        finally:
-            server.stop()
-            yield server.close_all_connections()
+        self._loop = IOLoop(make_current=False)
+        self._loop.run_sync(self._crawler.run)
+        self._loop.close()
 
     @contextlib.contextmanager
     def _watch(self, crawl):
@@ -145,9 +102,17 @@ class HeldCrawl(threading.Thread):
 
 
 @pytest.fixture
-def crawl(tmp_path, monkeypatch):
+def crawl(site, tmp_path, monkeypatch):
+    """A crawl of a chain of pages, one of which is held and one is broken."""
     monkeypatch.delenv("GENCRAWL_DASHBOARD_TOKEN", raising=False)
-    with HeldCrawl(tmp_path / "crawl") as crawl:
+    for n in range(PAGES):
+        links = "".join(f'<a href="/{m}">x</a>' for m in (n + 1, n + 2) if m < PAGES)
+        title = f"{n} &lt;img&gt; {EVIL.replace('<', '&lt;')}"
+        text = f"The mill \U0001f600 of number {n} is quiet."
+        body = f"<title>{title}</title><p>{text} {links}".encode()
+        site.answer(f"/{n}", body, status=500 if n == 3 else 200)
+    site.hold(f"/{HELD}")
+    with HeldCrawl(site, tmp_path / "crawl") as crawl:
         yield crawl
 
 

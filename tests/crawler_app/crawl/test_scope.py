@@ -55,10 +55,6 @@ def test_url_matches_one_inclusion_and_no_exclusion(path, refusal):
     assert scope.check("http://a.test/" + path, depth=1).refusal == refusal
 
 
-def test_without_patterns_everything_on_the_host_is_in_scope():
-    assert Scope(["http://a.test/"]).check("http://a.test/?", depth=10**6).is_in_scope
-
-
 def test_seed_is_in_scope_whatever_the_patterns_say():
     scope = Scope(["http://a.test/start"], include=["/docs/"], exclude=["start"])
 
@@ -67,20 +63,21 @@ def test_seed_is_in_scope_whatever_the_patterns_say():
 
 
 @pytest.mark.parametrize(
-    ("depth", "refusal"), [(0, None), (2, None), (3, Reason.TOO_DEEP)]
+    ("max_depth", "path", "depth", "refusal"),
+    [
+        (2, "x", 0, None),
+        (2, "x", 2, None),
+        (2, "x", 3, Reason.TOO_DEEP),
+        (0, "", 0, None),
+        (0, "", 1, None),  # a seed
+        (0, "x", 1, Reason.TOO_DEEP),
+        (None, "x", 10**6, None),
+    ],
 )
-def test_depth_limit(depth, refusal):
-    scope = Scope(["http://a.test/"], max_depth=2)
+def test_depth_limit(max_depth, path, depth, refusal):
+    scope = Scope(["http://a.test/"], max_depth=max_depth)
 
-    assert scope.check("http://a.test/x", depth).refusal == refusal
-
-
-def test_depth_limit_of_zero_is_the_seeds():
-    scope = Scope(["http://a.test/"], max_depth=0)
-
-    assert scope.check("http://a.test/", depth=0).is_in_scope
-    assert scope.check("http://a.test/", depth=1).is_in_scope
-    assert scope.check("http://a.test/x", depth=1).refusal == Reason.TOO_DEEP
+    assert scope.check(f"http://a.test/{path}", depth).refusal == refusal
 
 
 def test_reason_that_a_shorter_way_cannot_undo_comes_before_the_depth():

@@ -31,22 +31,10 @@ def test_text_is_what_a_reader_gets(markup, text):
     assert texts_of(markup) == [text]
 
 
-def test_links_stand_in_the_order_of_the_page():
-    page = b"<map><area href=1></map><a href=2>x</a><map><area href=3></map>"
-
-    assert [anchor.href for anchor in anchors_of(page).links] == ["1", "2", "3"]
-
-
 def test_anchor_without_href_is_none_and_moves_no_words():
     page = b"<a name=x>A name</a><a href=y>A link</a><a>Nothing</a>"
 
     assert anchors_of(page).links == [Anchor("y", "A link")]
-
-
-def test_base_is_the_first_that_has_an_href():
-    page = b"<base target=x><base href=/b/><base href=/c/><a href=x>x</a>"
-
-    assert anchors_of(page).base == "/b/"
 
 
 def test_nofollow_is_told():

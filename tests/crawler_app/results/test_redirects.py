@@ -44,10 +44,6 @@ def test_way_into_a_loop_is_no_chain_and_ends_in_the_loop():
     assert set(found.end_by_key.values()) == {url("b")}
 
 
-def test_redirect_to_itself_is_a_loop():
-    assert list(redirects("aa").loop_by_key.values()) == [[url("a")]]
-
-
 def test_other_spelling_of_a_url_goes_on_the_way():
     found = Redirects({url("a"): url("x//y"), url("x/y"): url("z")})
 

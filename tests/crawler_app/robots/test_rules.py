@@ -388,17 +388,10 @@ def test_a_url_matches_its_own_path(path, more):
 @pytest.mark.parametrize(
     ("value", "delay_s"),
     [
-        ("2", 2.0),
         ("0.5", 0.5),
         (" 10 # seconds", 10.0),
-        ("0", 0.0),
         ("86400", MAX_CRAWL_DELAY_S),
-        ("1e300", MAX_CRAWL_DELAY_S),
-        ("-1", None),
-        ("inf", None),
-        ("nan", None),
         ("ten", None),
-        ("\0", None),
         ("", None),
     ],
 )
