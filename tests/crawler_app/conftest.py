@@ -4,8 +4,10 @@ import contextlib
 import gc
 import os
 import pathlib
+from typing import NamedTuple
 
 import pytest
+from warcio.archiveiterator import ArchiveIterator
 
 from gencoro.ioloop import IOLoop
 from tests.helpers.command_line import CommandLine
@@ -91,3 +93,40 @@ def site():
     site = Site()
     yield site
     site.stop()
+
+
+@pytest.fixture
+def directory(tmp_path):
+    return tmp_path / "crawl"
+
+
+class Capture(NamedTuple):
+    path: str
+    status: int
+    payload: bytes
+    profile: str
+
+
+@pytest.fixture
+def captures(site, directory):
+    """Read the captures in the archive; the profile is that of a revisit."""
+
+    def read():
+        found = []
+        for path in sorted(directory.glob("*.warc.gz")):
+            with path.open("rb") as file:
+                for record in ArchiveIterator(file, check_digests="raise"):
+                    payload = record.content_stream().read()
+                    if record.rec_type in ("response", "revisit"):
+                        found.append(capture_of(record, payload))
+        return found
+
+    def capture_of(record, payload):
+        header = record.rec_headers.get_header
+        path = "/" + header("WARC-Target-URI").removeprefix(site.url)
+        profile = (header("WARC-Profile") or "").rpartition("/")[2]
+        assert bool(profile) is (record.rec_type == "revisit")
+        status = int(record.http_headers.get_statuscode())
+        return Capture(path, status, payload, profile)
+
+    return read

@@ -109,6 +109,20 @@ def archive_of(open_archive, tmp_path):
     return archive_of
 
 
+@pytest.fixture
+def written(open_archive):
+    """Return a function that opens an archive with exchanges in it, a second apart."""
+
+    def written(*exchanges, **options):
+        archive = open_archive(**options)
+        for turn, fetched in enumerate(exchanges):
+            archive.write(fetched, NOON + turn)
+        archive.flush()
+        return archive
+
+    return written
+
+
 class Records(list):
     """All records of an archive, as warcio reads them, their digests verified."""
 

@@ -17,11 +17,11 @@ from crawler_app.models import Fetched
 MAX_BODY_BYTES = 64 * 2**20
 
 
-def test_a_body_is_bounded_after_decompression(open_archive, exchange, now):
-    archive = open_archive()
-    archive.write(exchange(body=bytes(100_000), is_gzipped=True), now)
-    archive.write(exchange("http://a.test/plain", bytes(1000)), now)
-    archive.flush()
+def test_a_body_is_bounded_after_decompression(written, exchange):
+    archive = written(
+        exchange(body=bytes(100_000), is_gzipped=True),
+        exchange("http://a.test/plain", bytes(1000)),
+    )
 
     with pytest.raises(ArchiveError, match="more than 99999 bytes"):
         archive.read(archive.latest("http://a.test/"), 99_999)
@@ -29,10 +29,8 @@ def test_a_body_is_bounded_after_decompression(open_archive, exchange, now):
         archive.read(archive.latest("http://a.test/plain"), 999)
 
 
-def test_a_damaged_record_is_not_read(open_archive, exchange, now, tmp_path):
-    archive = open_archive()
-    archive.write(exchange(), now)
-    archive.flush()
+def test_a_damaged_record_is_not_read(written, exchange, tmp_path):
+    archive = written(exchange())
     capture = archive.latest("http://a.test/")
     with (tmp_path / "archive-00001.warc.gz").open("r+b") as file:
         file.seek(capture.offset + capture.length // 2)
@@ -101,26 +99,21 @@ def test_a_later_run_goes_on_in_the_last_file(
     assert summary(tmp_path)[:3] == (2, 0, 1)
 
 
-def test_a_summary_counts_while_it_is_written(open_archive, exchange, now, tmp_path):
+def test_a_summary_counts_while_it_is_written(written, exchange, tmp_path):
     assert summary(tmp_path) == (0, 0, 0, 0)
-    archive = open_archive()
-    archive.write(exchange("http://a.test/1"), now)
-    archive.write(exchange("http://a.test/2"), now)
-    archive.flush()
+    written(exchange("http://a.test/1"), exchange("http://a.test/2"))
 
     size_bytes = (tmp_path / "archive-00001.warc.gz").stat().st_size
     assert summary(tmp_path) == ArchiveSummary(2, 1, 1, size_bytes)
 
 
-def test_closing_ends_the_thread_and_closes_the_files(open_archive, exchange, now):
+def test_closing_ends_the_thread_and_closes_the_files(written, exchange, now):
     def descriptors():
         return sorted(os.listdir("/proc/self/fd"))
 
     gc.collect()
     before, threads = descriptors(), threading.active_count()
-    archive = open_archive()
-    archive.write(exchange(), now)
-    archive.flush()
+    archive = written(exchange())
     assert threading.active_count() == threads + 1
 
     archive.close()
@@ -145,14 +138,12 @@ def test_a_failed_opening_leaves_nothing_open(tmp_path):
     assert sorted(os.listdir("/proc/self/fd")) == before
 
 
-def test_written_pages_are_let_go(open_archive, now):
+def test_written_pages_are_let_go(written):
     class Page(Fetched):
         """One that can be referred to weakly."""
 
     page = Page("http://a.test/", 200, {}, b"x", 0.1)
-    archive = open_archive()
-    archive.write(page, now)
-    archive.flush()
+    written(page)
 
     reference = weakref.ref(page)
     del page

@@ -67,11 +67,9 @@ def test_a_full_disk_is_told_of_and_nothing_torn_is_left(
 
 
 def test_a_file_that_cannot_be_begun_ends_the_archive(
-    open_archive, exchange, now, tmp_path, read_records
+    written, exchange, now, tmp_path, read_records
 ):
-    archive = open_archive(max_file_bytes=1)
-    archive.write(exchange("http://a.test/1"), now)
-    archive.flush()
+    archive = written(exchange("http://a.test/1"), max_file_bytes=1)
     (tmp_path / "archive-00002.warc.gz").symlink_to("/dev/full")
 
     archive.write(exchange("http://a.test/2"), now)
@@ -89,11 +87,9 @@ def test_a_file_that_cannot_be_begun_ends_the_archive(
 
 
 def test_a_table_that_cannot_be_written_loses_no_record(
-    open_archive, exchange, now, tmp_path, monkeypatch, read_records
+    open_archive, written, exchange, now, tmp_path, monkeypatch, read_records
 ):
-    archive = open_archive()
-    archive.write(exchange("http://a.test/1"), now)
-    archive.flush()
+    archive = written(exchange("http://a.test/1"))
 
     def commit(self):
         raise sqlite3.OperationalError("database or disk is full")

@@ -175,11 +175,9 @@ def test_a_package_lists_its_pages(package):
 
 
 def test_a_package_can_be_made_while_the_archive_is_written(
-    open_archive, exchange, now, tmp_path
+    written, exchange, tmp_path
 ):
-    archive = open_archive()
-    archive.write(exchange(), now)
-    archive.flush()
+    written(exchange())
     with (tmp_path / "archive-00001.warc.gz").open("ab") as file:
         file.write(b"\x1f\x8b\x08\0\0\0\0\0\0\3torn")
     made = io.BytesIO()

@@ -44,12 +44,10 @@ SHAPES = {
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_a_response_is_read_as_it_was_on_the_wire(
-    open_archive, read_records, exchange, now, shape
+    written, read_records, exchange, shape
 ):
     fetched = exchange(**SHAPES[shape])
-    archive = open_archive()
-    archive.write(fetched, now)
-    archive.flush()
+    archive = written(fetched)
 
     (capture,) = archive._captures.in_order()
     again = archive.read(capture, MAX_BODY_BYTES)
@@ -113,11 +111,9 @@ def test_a_file_tells_how_it_came_about(archive_of, read_records, exchange):
     )
 
 
-def test_of_a_client_that_tells_no_head_one_is_made(open_archive, read_records, now):
+def test_of_a_client_that_tells_no_head_one_is_made(written, read_records):
     headers = {"Content-Type": "text/plain", "Content-Encoding": "gzip"}
-    archive = open_archive()
-    archive.write(Fetched("http://a.test/", 404, headers, b"not here", 0.1), now)
-    archive.flush()
+    archive = written(Fetched("http://a.test/", 404, headers, b"not here", 0.1))
 
     (capture,) = archive._captures.in_order()
     again = archive.read(capture, MAX_BODY_BYTES)

@@ -66,12 +66,12 @@ def test_the_same_text_under_another_coding_is_another_payload(
     assert not read_records().of_kind("revisit")
 
 
-def test_the_same_payload_may_mean_another_body(open_archive, exchange, now):
+def test_the_same_payload_may_mean_another_body(written, exchange):
     packed = gzip.compress(OTHER, mtime=0)
-    archive = open_archive()
-    archive.write(exchange("http://a.test/1", OTHER, is_gzipped=True), now)
-    archive.write(exchange("http://a.test/2", packed, mime="application/gzip"), now)
-    archive.flush()
+    archive = written(
+        exchange("http://a.test/1", OTHER, is_gzipped=True),
+        exchange("http://a.test/2", packed, mime="application/gzip"),
+    )
 
     first, second = (archive.latest(f"http://a.test/{number}") for number in (1, 2))
 

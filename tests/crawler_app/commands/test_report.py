@@ -25,11 +25,6 @@ sys.exit(main.main(sys.argv[1:]))
 
 
 @pytest.fixture
-def directory(tmp_path):
-    return tmp_path / "crawl"
-
-
-@pytest.fixture
 def crawl(gencrawl, site, directory):
     """Crawl the site into the directory."""
 

@@ -1,10 +1,8 @@
 """A crawler of the `site`."""
 
 import contextlib
-from typing import NamedTuple
 
 import pytest
-from warcio.archiveiterator import ArchiveIterator
 
 from crawler_app.config import CrawlConfig
 from crawler_app.crawl import Crawl
@@ -43,11 +41,6 @@ def crawl(site, run_sync):
 
 
 @pytest.fixture
-def directory(tmp_path):
-    return tmp_path / "crawl"
-
-
-@pytest.fixture
 def cli(gencrawl, site, directory):
     """Run a command on the one directory; return its exit status and what it printed."""
 
@@ -58,38 +51,6 @@ def cli(gencrawl, site, directory):
         return gencrawl(command, directory, *options)
 
     return cli
-
-
-class Capture(NamedTuple):
-    path: str
-    status: int
-    payload: bytes
-    profile: str
-
-
-@pytest.fixture
-def captures(site, directory):
-    """Read the captures in the archive; the profile is that of a revisit."""
-
-    def read():
-        found = []
-        for path in sorted(directory.glob("*.warc.gz")):
-            with path.open("rb") as file:
-                for record in ArchiveIterator(file, check_digests="raise"):
-                    payload = record.content_stream().read()
-                    if record.rec_type in ("response", "revisit"):
-                        found.append(capture_of(record, payload))
-        return found
-
-    def capture_of(record, payload):
-        header = record.rec_headers.get_header
-        path = "/" + header("WARC-Target-URI").removeprefix(site.url)
-        profile = (header("WARC-Profile") or "").rpartition("/")[2]
-        assert bool(profile) is (record.rec_type == "revisit")
-        status = int(record.http_headers.get_statuscode())
-        return Capture(path, status, payload, profile)
-
-    return read
 
 
 @pytest.fixture

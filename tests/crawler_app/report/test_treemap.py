@@ -61,6 +61,30 @@ def test_large_folder_of_several_is_divided():
     assert [(box.name, box.inner) for box in others] == [("x", []), ("z", [])]
 
 
+def test_small_folder_is_not_divided_although_it_has_several():
+    small = [path for each in "xy" for path in pages(f"small/{each}", 4)]
+    site = treemap(shape_of(*pages("large", 90), *pages("other", 30), *small))
+
+    assert names(site.boxes) == ["large", "other", "small"]
+    assert site.boxes[2].inner == []
+
+
+def test_inner_boxes_stand_across_the_longer_side():
+    paths = [f"{outer}/{inner}/" for outer in "abcdef" for inner in "xy"]
+    tall, wide, *_ = treemap(shape_of(*paths)).boxes
+
+    assert tuple(tall.area) == pytest.approx((0, 0, 100 / 6, 100))
+    assert [tuple(box.area) for box in tall.inner] == [
+        (0, 0, 100, 50),
+        (0, 50, 100, 50),
+    ]
+    assert tuple(wide.area) == pytest.approx((100 / 6, 0, 100 / 3, 50))
+    assert [tuple(box.area) for box in wide.inner] == [
+        (0, 0, 50, 100),
+        (50, 0, 50, 100),
+    ]
+
+
 def test_folder_of_nearly_everything_is_not_one_of_several():
     paths = [path for each in "ab" for path in pages(f"docs/en/{each}", 20)]
     site = treemap(shape_of("", *paths))

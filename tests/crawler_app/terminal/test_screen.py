@@ -164,20 +164,22 @@ def test_what_is_printed_meanwhile_stands_above_and_stays(
     assert screen_of(text) == f"one\n{long}"
 
 
-@pytest.mark.parametrize("is_made_before", [True, False])
-def test_logs_stand_above_the_table_too(on_terminal, screen_of, sample, is_made_before):
+# Without a handler, what is logged goes to the last resort of logging.
+@pytest.mark.parametrize("made", ["before", "meanwhile", "never"])
+def test_logs_stand_above_the_table_too(on_terminal, screen_of, sample, made):
     root = logging.getLogger()
     others = root.handlers[:]
 
     def log_and_show():
-        root.handlers[:] = [logging.StreamHandler()] if is_made_before else []
+        root.handlers[:] = [logging.StreamHandler()] if made == "before" else []
         with shown_on(sys.stdout, sys.stderr) as show:
-            root.handlers[:] = root.handlers or [logging.StreamHandler()]
+            if made == "meanwhile":
+                root.handlers[:] = [logging.StreamHandler()]
             show(sample())
             logging.getLogger("crawler_app").warning("while")
             show(sample())
         logging.getLogger("crawler_app").warning("after")
-        assert root.handlers[0].stream is sys.stderr
+        assert all(handler.stream is sys.stderr for handler in root.handlers)
 
     try:
         text = on_terminal(log_and_show)
@@ -185,25 +187,6 @@ def test_logs_stand_above_the_table_too(on_terminal, screen_of, sample, is_made_
         root.handlers[:] = others
 
     assert screen_of(text) == "while\nafter"
-
-
-def test_last_resort_of_logging_stands_above_too(on_terminal, screen_of, sample):
-    root = logging.getLogger()
-    others = root.handlers[:]
-
-    def log_and_show():
-        root.handlers[:] = []
-        with shown_on(sys.stdout, sys.stderr) as show:
-            show(sample())
-            logging.getLogger("crawler_app").warning("while")
-            show(sample())
-
-    try:
-        text = on_terminal(log_and_show)
-    finally:
-        root.handlers[:] = others
-
-    assert screen_of(text) == "while"
 
 
 def test_errors_that_go_to_a_file_stay_there(
