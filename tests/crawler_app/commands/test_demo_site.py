@@ -2,7 +2,6 @@
 
 import asyncio
 import logging
-from html.parser import HTMLParser
 from urllib.parse import urldefrag, urljoin, urlsplit
 
 import pytest
@@ -17,6 +16,7 @@ from crawler_app.commands.demo_site import (
     DemoSite,
     _outline,
 )
+from crawler_app.documents.html import parse_html
 from gencoro import gen
 from gencoro.ioloop import IOLoop
 
@@ -59,24 +59,10 @@ def get(url, **options):
     )
 
 
-class LinkParser(HTMLParser):
-    """Collects the <a href> of one page as absolute URLs without fragments."""
-
-    def __init__(self, url):
-        super().__init__()
-        self.url = url
-        self.links = []
-
-    def handle_starttag(self, tag, attrs):
-        if tag == "a":
-            self.links.append(urldefrag(urljoin(self.url, dict(attrs)["href"])).url)
-
-
 def links_of(url, response):
-    parser = LinkParser(url)
-    parser.feed(response.body.decode())
-    parser.close()
-    return parser.links
+    return [
+        urldefrag(urljoin(url, link)).url for link in parse_html(response.body).links
+    ]
 
 
 class Walk:

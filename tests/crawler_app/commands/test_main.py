@@ -298,13 +298,9 @@ def test_export_gives_every_url_in_both_formats(gencrawl, site, crawl, directory
     lines = gencrawl("export", directory).out.splitlines()
     table = gencrawl("export", directory, "--format", "csv").out
 
-    by_url = {row["url"]: row for row in map(json.loads, lines)}
-    assert list(by_url) == [site.url, site.url + "a", site.url + "old"]
-    assert by_url[site.url]["title"] == "Home, sweet"
-    assert by_url[site.url + "old"]["redirect_to"] == site.url + "a"
-    rows = list(csv.DictReader(io.StringIO(table)))
-    assert [row["url"] for row in rows] == list(by_url)
-    assert [row["status"] for row in rows] == ["200", "200", "302"]
+    urls = [json.loads(line)["url"] for line in lines]
+    assert urls == [site.url, site.url + "a", site.url + "old"]
+    assert [row["url"] for row in csv.DictReader(io.StringIO(table))] == urls
 
 
 def test_export_into_a_closed_pipe_ends_quietly(crawled):

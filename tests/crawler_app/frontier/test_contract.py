@@ -121,18 +121,6 @@ def test_url_whose_links_were_refused_is_queued_when_a_link_is_not(frontier, ref
     assert frontier.count(State.EXCLUDED) == 0
 
 
-def test_claim_gives_a_url_to_one_worker(frontier):
-    frontier.add([found("x", depth=2, redirects_left=7)])
-
-    claimed = frontier.claim(100.0, LEASE_S)
-
-    assert frontier.claim(100.0, LEASE_S) is None
-    assert (claimed.url, claimed.host) == (url("x"), "a.test")
-    assert (claimed.depth, claimed.redirects_left, claimed.tries) == (2, 7, 0)
-    assert claimed.lease_ends_at == 100.0 + LEASE_S
-    assert frontier.urls(State.CLAIMED) == [url("x")]
-
-
 @pytest.mark.parametrize("move", ["finish", "retry", "release", "expiry"])
 def test_host_at_its_limit_is_free_again_when_a_claim_ends(frontier, move):
     frontier.limit_hosts(1)
@@ -154,31 +142,6 @@ def test_host_at_its_limit_is_free_again_when_a_claim_ends(frontier, move):
     assert claim(frontier, now).url == url(
         "a" if move in ("release", "expiry") else "b"
     )
-
-
-@pytest.mark.parametrize("outcome", [PAGE, REDIRECT, ERROR, FORBIDDEN])
-def test_finish_records_everything_that_is_known(frontier, outcome):
-    frontier.add([found("x")])
-
-    frontier.finish(claim(frontier), outcome, 12.5)
-
-    ended = record(frontier, "x")
-    assert ended.state is outcome.state
-    assert ended.outcome == outcome
-    assert ended.finished_at == 12.5
-    assert frontier.is_drained()
-
-
-def test_retry_puts_back_not_to_be_claimed_before_a_time(frontier):
-    frontier.add([found("x")])
-
-    frontier.retry(claim(frontier, now=0.0), due_at=10.0)
-
-    assert record(frontier, "x").state is State.QUEUED
-    assert frontier.claim(9.999, LEASE_S) is None
-    again = claim(frontier, now=10.0)
-    assert again.tries == 1
-    assert record(frontier, "x").tries == 1
 
 
 def test_claim_tells_what_was_named_a_sitemap(frontier):
@@ -253,20 +216,6 @@ def test_respelled_url_is_queued_again_as_its_server_spells_it(frontier):
     again = claim(frontier)
     assert (again.url, again.redirects_left, again.id) == (url("x"), 2, first.id)
     assert frontier.urls() == [url("x"), url("y")]
-
-
-def test_failed_urls_are_queued_again_by_their_reason(frontier):
-    frontier.add([found("x"), found("y"), found("z")])
-    first, second, third = (claim(frontier) for _ in range(3))
-    frontier.finish(first, ERROR, 1.0)
-    frontier.finish(second, Outcome(State.FAILED, "http_404", 404), 1.0)
-    frontier.finish(third, PAGE, 1.0)
-
-    assert frontier.requeue(["timeout", "ok"]) == 1
-
-    assert frontier.urls(State.QUEUED) == [url("x")]
-    assert claim(frontier, now=2.0).tries == 0
-    assert frontier.count(State.FAILED) == 1
 
 
 def test_host_with_nothing_to_give_has_no_next_time(frontier):

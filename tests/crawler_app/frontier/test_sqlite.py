@@ -105,30 +105,6 @@ def agree(frontier):
 # The file.
 
 
-def test_reopened_frontier_goes_on_where_it_was(open_frontier):
-    frontier = open_frontier()
-    frontier.add([found("x"), found("y"), found("z"), found("no", refusal="no")])
-    frontier.add([found("deep", 9, Reason.TOO_DEEP)])
-    frontier.finish(frontier.claim(0.0, LEASE_S), PAGE, 1.0, [found("new", 1)])
-    frontier.retry(frontier.claim(0.0, LEASE_S), due_at=30.0)
-    held = frontier.claim(0.0, LEASE_S)
-    frontier.hold_host("a.test", 20.0)
-    before = list(frontier.records())
-    frontier.close()
-
-    frontier = open_frontier()
-
-    assert list(frontier.records()) == before
-    agree(frontier)
-    assert frontier.depth_in_work(0.0) == 0
-    assert frontier.next_at(0.0) == 20.0
-    assert frontier.claim(19.0, LEASE_S) is None
-    assert frontier.claim(20.0, LEASE_S).url == url("new")
-    frontier.finish(held, PAGE, 21.0)
-    assert frontier.claim(30.0, LEASE_S).tries == 1
-    assert frontier.add([found("x"), found("no"), found("deep", 1)]) == 1
-
-
 def test_claim_of_a_dead_owner_is_queued_or_recovered(open_frontier, path):
     frontier = open_frontier()
     frontier.add([found("x"), found("y")])
