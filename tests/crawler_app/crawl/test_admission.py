@@ -83,27 +83,19 @@ def test_queries_of_one_path_are_limited_and_other_paths_are_not():
     assert door.refusal("other?month=1") is None
 
 
-def test_queries_of_an_earlier_run_count():
+@pytest.mark.parametrize(
+    ("earlier", "now"), [(None, "too_many_queries"), ("out_of_scope", None)]
+)
+def test_queries_of_an_earlier_run_count_unless_they_were_refused(earlier, now):
     door = Door(max_queries_per_path=2)
     door.frontier.add(
-        Candidate(f"http://a.test/docs/calendar?month={n}", "a.test") for n in (8, 9)
+        Candidate(f"{SEED}calendar?month={n}", "a.test", refusal=earlier)
+        for n in (7, 8)
     )
 
     door.admission.remember()
 
-    assert door.refusal("calendar?month=1") == "too_many_queries"
-
-
-def test_what_was_refused_in_an_earlier_run_does_not_count():
-    door = Door(max_queries_per_path=2)
-    door.frontier.add(
-        Candidate(f"{SEED}calendar?month={n}", "a.test", refusal="out_of_scope")
-        for n in range(5)
-    )
-
-    door.admission.remember()
-
-    assert door.refusal("calendar?month=9") is None
+    assert door.refusal("calendar?month=9") == now
 
 
 def test_link_that_is_not_followed_takes_no_query_of_its_path():
@@ -122,30 +114,22 @@ def test_nofollow_is_a_refusal_like_others():
     assert door.stats["skipped/nofollow"] == 1
 
 
-def test_sitemap_of_the_site_may_lie_outside_the_patterns():
-    door = Door(scope="prefix", include=("/docs/",))
+@pytest.mark.parametrize(
+    ("reference", "options", "refusal"),
+    [
+        # On the host of the seed it may be anywhere.
+        ("/sitemap.xml", {"scope": "prefix", "include": ("/docs/",)}, None),
+        ("/sitemap.xml", {"exclude": ("sitemap",)}, "excluded_by_pattern"),
+        ("http://b.test/sitemap.xml", {}, "out_of_scope"),
+    ],
+)
+def test_sitemap_is_read_unless_it_is_excluded_or_elsewhere(
+    reference, options, refusal
+):
+    candidate = Door(**options).admission.admit(reference, SEED, is_sitemap=True)
 
-    candidate = door.admission.admit("/sitemap.xml", SEED, is_sitemap=True)
-
-    assert candidate.refusal is None
     assert candidate.is_sitemap
-    assert door.refusal("/other.xml") == "out_of_scope"
-
-
-def test_sitemap_that_a_pattern_excludes_is_not_read():
-    door = Door(exclude=("sitemap",))
-
-    candidate = door.admission.admit("/sitemap.xml", SEED, is_sitemap=True)
-
-    assert candidate.refusal == "excluded_by_pattern"
-
-
-def test_sitemap_elsewhere_is_out_of_scope():
-    door = Door()
-
-    candidate = door.admission.admit("http://b.test/s.xml", SEED, is_sitemap=True)
-
-    assert candidate.refusal == "out_of_scope"
+    assert candidate.refusal == refusal
 
 
 def test_seed_is_admitted_whatever_it_looks_like():

@@ -58,16 +58,6 @@ def test_what_is_under_way_and_paused_is_seen(watch):
 
 
 @gen.coroutine
-def test_failures_are_counted_by_reason(watch):
-    with watch(seed="/nothing") as watched:
-        yield watched.crawl.run()
-        values = values_in((yield watched.ask("/metrics")).body.decode())
-
-    assert values["gencrawl_failed_total", "http_404"] == 1
-    assert values["gencrawl_urls", "failed"] == 1
-
-
-@gen.coroutine
 def test_reader_of_open_metrics_is_given_them(watch):
     accept = {"Accept": "application/openmetrics-text; version=1.0.0"}
     with watch() as watched:
