@@ -218,6 +218,20 @@ def test_respelled_url_is_queued_again_as_its_server_spells_it(frontier):
     assert frontier.urls() == [url("x"), url("y")]
 
 
+def test_failed_urls_are_queued_again_by_their_reason(frontier):
+    frontier.add([found("x"), found("y"), found("z")])
+    first, second, third = (claim(frontier) for _ in range(3))
+    frontier.finish(first, ERROR, 1.0)
+    frontier.finish(second, Outcome(State.FAILED, "http_404", 404), 1.0)
+    frontier.finish(third, PAGE, 1.0)
+
+    assert frontier.requeue(["timeout", "ok"]) == 1
+
+    assert frontier.urls(State.QUEUED) == [url("x")]
+    assert claim(frontier, now=2.0).tries == 0
+    assert frontier.count(State.FAILED) == 1
+
+
 def test_host_with_nothing_to_give_has_no_next_time(frontier):
     frontier.add([found("x"), found("no", host="b.test", refusal="no")])
     frontier.hold_host("b.test", 20.0)
