@@ -392,6 +392,7 @@ class FrontierMachine(RuleBasedStateMachine):
         self.directory = tempfile.TemporaryDirectory()
         self.path = Path(self.directory.name) / "frontier.sqlite3"
         self.now = 0.0
+        self.ends = set()
         self.model = Model()
         self.backends = [MemoryFrontier(), SqliteFrontier(self.path)]
 
@@ -426,7 +427,9 @@ class FrontierMachine(RuleBasedStateMachine):
     )
     def claim(self, lease, max_depth):
         # Two claims of one URL are told apart by the time at which they end.
-        self.now += 0.25
+        while self.now + lease in self.ends:
+            self.now += 0.25
+        self.ends.add(self.now + lease)
         claimed = [b.claim(self.now, lease, max_depth) for b in self.backends]
         row = self.model.claim(self.now, lease, max_depth)
         if row is None:
