@@ -471,11 +471,3 @@ def test_private_address_may_be_denied_although_it_is_a_seed(client):
 
     assert error.reason == "private_address"
     assert server.connections == 0
-
-
-def test_redirect_to_a_private_address_is_not_followed(client):
-    script = answer(b"", "302 Found", Location="http://127.0.0.1:1/")
-
-    fetched, server = fetch_from(client, script)
-
-    assert (fetched.status, server.connections) == (302, 1)

@@ -21,7 +21,7 @@ from tornado.web import Application, RequestHandler
 from crawler_app.config import CrawlConfig
 from crawler_app.errors import ConfigError, FetchError
 from crawler_app.fetcher import make_fetcher
-from crawler_app.fetcher.http import BODY_MARGIN_BYTES, client_class
+from crawler_app.fetcher.http import BODY_MARGIN_BYTES
 from crawler_app.models import Fetched
 from crawler_app.urls import reference_in_header
 from gencoro import gen
@@ -154,44 +154,10 @@ def test_bytes_of_a_location_arrive_and_are_escaped_one_by_one(client):
     assert escaped == "/caf%E9/caf%C3%A9/%FF%FE?a=%41%20b"
 
 
-def test_gzipped_body_is_unpacked(client):
-    body = b"<p>hello" * 1_000
-    script = answer(gzip.compress(body), Content_Encoding="gzip")
-
-    fetched, server = fetch_from(client, script)
-
-    assert fetched.body == body
-    assert server.sent_bytes < len(body)
-
-
-def test_chunked_body_is_put_together(client):
-    script = sends(
-        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n",
-        b"5\r\nhello\r\n",
-        b"6\r\n world\r\n",
-        b"0\r\n\r\n",
-    )
-
-    fetched, _ = fetch_from(client, script)
-
-    assert fetched.body == b"hello world"
-
-
 def test_body_that_ends_with_the_connection_is_whole(client):
     fetched, _ = fetch_from(client, sends(b"HTTP/1.0 200 OK\r\n\r\nhello"))
 
     assert (fetched.status, fetched.body) == (200, b"hello")
-
-
-def test_informational_answer_comes_before_the_answer(client):
-    script = sends(
-        b"HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n",
-        b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok",
-    )
-
-    fetched, _ = fetch_from(client, script)
-
-    assert (getattr(fetched, "status", fetched), fetched.body) == (200, b"ok")
 
 
 def test_real_server_is_fetched_from_many_times_at_once(client):
@@ -529,15 +495,3 @@ def test_client_that_is_not_installed_is_a_clear_error(monkeypatch):
 
     with pytest.raises(ConfigError, match="pip install pycurl"):
         make_fetcher(CrawlConfig(("http://a.test/",), client="curl"))
-
-
-@pytest.mark.parametrize(
-    ("client", "name"),
-    [
-        ("pooled", "PooledAsyncHTTPClient"),
-        ("simple", "SimpleAsyncHTTPClient"),
-        pytest.param("curl", "CurlAsyncHTTPClient", marks=needs_curl),
-    ],
-)
-def test_client_is_the_one_that_was_named(client, name):
-    assert client_class(client).__name__ == name

@@ -69,12 +69,6 @@ def test_cookie_goes_back_to_its_origin_alone(cookies, attributes, other):
     assert cookies.header_for(other) == ""
 
 
-def test_domain_of_somebody_else_is_no_way_to_them(cookies):
-    cookies.take(HERE, ["id=7; Domain=b.test; Path=/"])
-
-    assert cookies.header_for("http://b.test/") == ""
-
-
 @pytest.mark.parametrize(
     ("path", "url", "is_sent"),
     [
@@ -101,19 +95,6 @@ def test_cookie_is_for_a_path(cookies, path, url, is_sent):
     cookies.take(HERE, ["id=7" + path])
 
     assert cookies.header_for(url) == ("id=7" if is_sent else "")
-
-
-def test_cookie_without_a_path_set_at_the_root_is_for_all(cookies):
-    cookies.take("http://a.test/page", ["id=7"])
-
-    assert cookies.header_for("http://a.test/docs/") == "id=7"
-
-
-@pytest.mark.parametrize(("scheme", "header"), [("http", ""), ("https", "id=7")])
-def test_secure_cookie_is_for_https(cookies, scheme, header):
-    cookies.take(f"{scheme}://a.test/", ["id=7; Secure"])
-
-    assert cookies.header_for(f"{scheme}://a.test/") == header
 
 
 @pytest.mark.parametrize(

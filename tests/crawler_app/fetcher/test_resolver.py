@@ -5,7 +5,6 @@ import socket
 
 import pytest
 from tornado.netutil import Resolver
-from tornado.simple_httpclient import SimpleAsyncHTTPClient
 
 from crawler_app.fetcher.resolver import (
     MAX_ANSWERS,
@@ -136,25 +135,3 @@ def test_closing_closes_the_resolver_below(resolver, below):
     resolver.close()
 
     assert below.is_closed
-
-
-def test_real_client_connects_through_it():
-    async def main():
-        requests = []
-
-        async def answer(reader, writer):
-            requests.append(await reader.readuntil(b"\r\n\r\n"))
-            writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi")
-            await writer.drain()
-            writer.close()
-
-        server = await asyncio.start_server(answer, "127.0.0.1", 0)
-        port = server.sockets[0].getsockname()[1]
-        client = SimpleAsyncHTTPClient(force_instance=True, resolver=CachingResolver())
-        response = await client.fetch(f"http://localhost:{port}/")
-        client.close()
-        server.close()
-        await server.wait_closed()
-        return response.body
-
-    assert asyncio.run(main()) == b"hi"

@@ -19,21 +19,6 @@ def fetch_from(client, serve, said, **options):
     return (yield client.fetch(serve(said).url, **options))
 
 
-@gen.coroutine
-def test_streamed_body_is_not_kept(client, serve):
-    chunks = []
-    body = bytes(range(256)) * 2000
-
-    response = yield fetch_from(
-        client, serve, answer(body), streaming_callback=chunks.append
-    )
-
-    assert b"".join(chunks) == body
-    # As much as one read brings; only what was decoded comes in smaller pieces.
-    assert 0 < min(map(len, chunks)) <= max(map(len, chunks)) <= 256 * 1024
-    assert (response.body, response.encoded_body) == (b"", None)
-
-
 @pytest.mark.parametrize("kind", ["coroutine", "native", "future"])
 @gen.coroutine
 def test_chunks_are_delivered_one_after_the_other(client, serve, kind):

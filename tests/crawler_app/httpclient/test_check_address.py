@@ -5,7 +5,7 @@ import socket
 import pytest
 
 from gencoro import gen
-from tests.helpers.http.peers import Addresses, answer, refusing_port
+from tests.helpers.http.peers import Addresses, answer
 
 HELLO = answer(b"hello")
 
@@ -85,34 +85,6 @@ def test_refused_address_is_followed_by_the_next(make_client, serve):
     assert response.peer_address == at(server)
     assert [address for _, address in check.asked] == [at(forbidden), at(server)]
     assert forbidden.streams == []
-
-
-@gen.coroutine
-def test_refused_address_is_not_tried_when_the_others_fail(make_client, serve):
-    forbidden = serve(HELLO)
-    port, sock = refusing_port()
-    client = make_client(
-        check_address=Check(forbidden.port),
-        resolver=Addresses(at(forbidden), ("127.0.0.1", port)),
-    )
-
-    with sock, pytest.raises((ConnectionRefusedError, PermissionError)):
-        yield client.fetch("http://a.test/")
-
-    assert forbidden.streams == []
-
-
-@gen.coroutine
-def test_mapped_address_is_shown_as_it_was_resolved(make_client, serve):
-    server = serve(HELLO)
-    mapped = ("::ffff:127.0.0.1", server.port, 0, 0)
-    check = Check()
-    client = make_client(check_address=check, resolver=Addresses(mapped))
-
-    response = yield client.fetch("http://a.test/")
-
-    assert response.body == b"hello"
-    assert check.asked == [("a.test", mapped)]
 
 
 @gen.coroutine

@@ -54,17 +54,6 @@ def test_closed_client_is_followed_by_a_new_one():
     assert one is not other
 
 
-@gen.coroutine
-def test_instance_by_force_is_ones_own():
-    one = PooledAsyncHTTPClient()
-    other = PooledAsyncHTTPClient(force_instance=True)
-    one.close()
-    other.close()
-    yield gen.moment
-
-    assert one is not other
-
-
 @pytest.fixture
 def site_of_another_thread():
     """Serve hello on a thread of its own; yields its URL and its connections' ports."""
@@ -135,19 +124,6 @@ def test_each_loop_has_its_own_connections(site_of_another_thread):
 
     assert clients[0] is not clients[1]
     assert ports[0] == ports[1] != ports[2] == ports[3]
-
-
-def test_plain_asyncio_can_use_it(site_of_another_thread):
-    url, _ = site_of_another_thread
-
-    async def main():
-        client = PooledAsyncHTTPClient()
-        with contextlib.closing(client):
-            return (await client.fetch(url)).body
-
-    bodies = [asyncio.run(main()) for _ in range(2)]
-
-    assert bodies == [b"hello"] * 2
 
 
 def test_client_closed_after_its_loop_stopped_leaves_nothing(site_of_another_thread):

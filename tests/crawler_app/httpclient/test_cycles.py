@@ -48,83 +48,47 @@ def garbage():
 
 
 @gen.coroutine
-def fetch_often(client, url, **options):
+def fetch_often(client, **options):
     """Fetch again and again, whatever comes of it."""
     for _ in range(FETCHES):
         with contextlib.suppress(Exception):
-            yield client.fetch(url, **options)
+            yield client.fetch(**options)
     # A transport lets go of its protocol some turns after it was closed.
     for _ in range(5):
         yield gen.moment
 
 
-@pytest.mark.parametrize(
-    "options",
-    [
-        {},
-        {"headers": {"Connection": "close"}},
-        {"streaming_callback": lambda chunk: None},
-        {"streaming_callback": lambda chunk: gen.sleep(0)},
-        {"streaming_callback": fail},
-        {"streaming_callback": fail_later},
-        {"header_callback": lambda line: None},
-        {"header_callback": fail},
-        {"method": "PUT", "body_producer": lambda write: write(b"x")},
-        {"method": "PUT", "body_producer": fail},
-        {"method": "PUT", "body_producer": fail_later},
-        {"method": "BREW"},
-        {"headers": {"X": 5}},
-    ],
-    ids=[
-        "kept",
-        "closed",
-        "streamed",
-        "streamed_slowly",
-        "streaming_fails",
-        "streaming_fails_later",
-        "header_callback",
-        "header_callback_fails",
-        "producer",
-        "producer_fails",
-        "producer_fails_later",
-        "value_error",
-        "type_error",
-    ],
-)
+# Options of the client, and those of each request.
+FETCHES_LIKE = {
+    "kept": ({}, {}),
+    "closed": ({}, {"headers": {"Connection": "close"}}),
+    "redirected": ({}, {"request": "{url}/moved"}),
+    "refused": ({}, {"request": "http://127.0.0.1:{refusing}/"}),
+    "address_refused": ({"check_address": fail}, {}),
+    "streamed": ({}, {"streaming_callback": lambda chunk: None}),
+    "streamed_slowly": ({}, {"streaming_callback": lambda chunk: gen.sleep(0)}),
+    "streaming_fails": ({}, {"streaming_callback": fail}),
+    "streaming_fails_later": ({}, {"streaming_callback": fail_later}),
+    "header_callback": ({}, {"header_callback": lambda line: None}),
+    "header_callback_fails": ({}, {"header_callback": fail}),
+    "producer": ({}, {"method": "PUT", "body_producer": lambda write: write(b"x")}),
+    "producer_fails": ({}, {"method": "PUT", "body_producer": fail}),
+    "producer_fails_later": ({}, {"method": "PUT", "body_producer": fail_later}),
+    "value_error": ({}, {"method": "BREW"}),
+    "type_error": ({}, {"headers": {"X": 5}}),
+}
+
+
+@pytest.mark.parametrize("kind", FETCHES_LIKE)
 @gen.coroutine
-def test_fetch_leaves_nothing_that_refers_to_itself(client, web, garbage, options):
-    yield fetch_often(client, web.url, **options)
-
-    assert garbage() == []
-
-
-@gen.coroutine
-def test_refused_connection_leaves_nothing_that_refers_to_itself(client, garbage):
+def test_fetch_leaves_nothing_that_refers_to_itself(make_client, web, garbage, kind):
+    web.redirect("/moved", to="/")
+    client_options, options = FETCHES_LIKE[kind]
+    client = make_client(**client_options)
     port, sock = refusing_port()
+    url = options.get("request", "{url}").format(url=web.url, refusing=port)
 
     with sock:
-        yield fetch_often(client, f"http://127.0.0.1:{port}/")
+        yield fetch_often(client, **options | {"request": url})
 
-    assert garbage() == []
-
-
-@gen.coroutine
-def test_refused_address_leaves_nothing_that_refers_to_itself(
-    make_client, web, garbage
-):
-    client = make_client(check_address=fail)
-
-    yield fetch_often(client, web.url)
-
-    assert garbage() == []
-    assert web.streams == []
-
-
-@gen.coroutine
-def test_redirect_leaves_nothing_that_refers_to_itself(client, web, garbage):
-    web.redirect("/start", to="/target")
-
-    yield fetch_often(client, f"{web.url}/start")
-
-    assert len(web.requests) == 2 * FETCHES
     assert garbage() == []

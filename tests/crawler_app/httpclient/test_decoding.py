@@ -105,27 +105,6 @@ def bombs():
 bomb_kinds = pytest.mark.parametrize("kind", [*PACKERS, "twice"])
 
 
-@all_codings
-@pytest.mark.parametrize("excess", [0, 1])
-@pytest.mark.parametrize("is_streamed", [False, True])
-@gen.coroutine
-def test_decoded_body_is_limited(make_client, serve, coding, excess, is_streamed):
-    limit = len(PLAIN) - excess
-    client = make_client(max_body_size=limit)
-    body, name = packed(coding, PLAIN)
-    server = serve(answer(body, Content_Encoding=name))
-    chunks = []
-    options = {"streaming_callback": chunks.append} if is_streamed else {}
-
-    if excess:
-        with pytest.raises(ResponseTooLargeError, match=str(limit)):
-            yield client.fetch(server.url, **options)
-        assert len(b"".join(chunks)) <= limit
-    else:
-        response = yield client.fetch(server.url, **options)
-        assert b"".join(chunks) + response.body == PLAIN
-
-
 @bomb_kinds
 @gen.coroutine
 def test_bomb_is_given_up_within_bounded_memory(make_client, serve, bombs, kind):

@@ -223,18 +223,20 @@ CUT_EVERYWHERE = {
 
 
 @pytest.mark.parametrize("response", CUT_EVERYWHERE)
-def test_response_may_be_cut_at_every_place(response):
+def test_response_may_be_cut_at_every_place_and_at_all_of_them(response):
     content = CUT_EVERYWHERE[response]
 
     async def script(peer):
         for place in range(1, len(content)):
             await peer.request()
             await peer.send_apart(content[:place], content[place:])
+        await peer.request()
+        await peer.send_apart(*(bytes([byte]) for byte in content))
 
     async def main():
         async with FaultServer(script) as server:
             client = new_client()
-            for place in range(1, len(content)):
+            for place in range(1, len(content) + 1):
                 outcome = await attempt(client, server.url)
                 assert getattr(outcome, "body", outcome) == b"hello", place
             client.close()

@@ -51,46 +51,23 @@ def test_server_that_keeps_nothing_is_asked_by_a_new_connection(client, serve):
     assert server.used == [0, 1]
 
 
+@pytest.mark.parametrize(
+    ("options", "kept"),
+    [({"max_idle": 0}, 0), ({"max_idle": 2}, 2), ({"max_clients": 2}, 2)],
+)
 @gen.coroutine
-def test_oldest_unused_connection_gives_way(make_client, serve):
+def test_oldest_unused_connection_gives_way(make_client, serve, options, kept):
     servers = [serve(HELLO) for _ in range(3)]
-    client = make_client(max_idle=2)
+    client = make_client(**options)
 
     for server in servers:
         yield client.fetch(server.url)
-    closed = yield servers[0].gone(0)
+    yield [server.gone(0) for server in servers[: 3 - kept]]
     for server in reversed(servers):
         yield client.fetch(server.url)
 
-    assert closed
-    assert [server.used for server in servers] == [[0, 1], [0, 0], [0, 0]]
-
-
-@gen.coroutine
-def test_no_connection_is_kept_where_none_may_be(make_client, serve):
-    server = serve(HELLO)
-    client = make_client(max_idle=0)
-
-    yield client.fetch(server.url)
-    closed = yield server.gone(0)
-    yield client.fetch(server.url)
-
-    assert closed
-    assert server.used == [0, 1]
-
-
-@gen.coroutine
-def test_connections_kept_are_as_many_as_clients(make_client, serve):
-    client = make_client(max_clients=2)
-    servers = [serve(HELLO) for _ in range(3)]
-
-    for server in servers:
-        yield client.fetch(server.url)
-    closed = yield servers[0].gone(0)
-    yield client.fetch(servers[1].url)
-
-    assert closed
-    assert servers[1].used == [0, 0]
+    reused = [server.used == [0, 0] for server in servers]
+    assert reused == [False] * (3 - kept) + [True] * kept
 
 
 @gen.coroutine

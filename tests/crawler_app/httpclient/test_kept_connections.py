@@ -108,18 +108,6 @@ def test_connection_is_used_again_after(kind):
     assert result.was_reused
 
 
-@gen.coroutine
-def test_connection_is_used_again_after_a_produced_body(client, serve):
-    server = serve(answer(b"hello"))
-
-    for _ in range(3):
-        yield client.fetch(
-            server.url, method="PUT", body_producer=lambda write: write(b"x")
-        )
-
-    assert server.used == [0, 0, 0]
-
-
 # What a response says about its connection.
 
 
@@ -177,13 +165,6 @@ def test_connection_of_http_1_0_is_kept_only_if_it_says_so(lines, is_reused):
 
     assert getattr(result.outcome, "body", result.outcome) == b"good"
     assert result.was_reused == is_reused
-
-
-def test_response_without_a_body_may_close_too():
-    result = exchange(answers(head(b"Connection: close", status=b"204 No Content")))
-
-    assert getattr(result.outcome, "code", result.outcome) == 204
-    assert not result.was_reused
 
 
 @pytest.mark.parametrize(

@@ -312,40 +312,6 @@ def test_fetch_that_is_cancelled_before_it_is_sent_never_is(has_begun):
     assert run(main) == ([b"/first", b"/third"] if has_begun else [b"/third"])
 
 
-def test_fetch_that_is_done_cannot_be_cancelled_and_keeps_its_connection():
-    async def main():
-        async with FaultServer() as server:
-            client = new_client()
-            fetching = client.fetch(server.url)
-            await fetching
-
-            assert not fetching.cancel()
-
-            await client.fetch(server.url)
-            client.close()
-            await server.all_gone()
-            return len(server.peers)
-
-    assert run(main) == 1
-
-
-def test_waiter_with_a_time_limit_of_its_own_ends_the_exchange():
-    async def main():
-        async def script(peer):
-            await peer.gone()
-
-        async with FaultServer(script) as server:
-            client = new_client()
-            with pytest.raises(TimeoutError):
-                await asyncio.wait_for(client.fetch(server.url), 3)
-            await server.peers[0].is_gone.wait()
-            assert (await client.fetch(server.url)).body == b"good"
-            client.close()
-            await server.all_gone()
-
-    run(main)
-
-
 # At every turn.
 
 

@@ -16,15 +16,6 @@ def fetch_each(client, url, *requests):
         yield client.fetch(url, **options)
 
 
-@gen.coroutine
-def test_same_server_is_asked_by_one_connection(client, web):
-    for path in ("/a", "/b?q", "/a"):
-        yield client.fetch(web.url + path)
-
-    assert [r.target for r in web.requests] == ["/a", "/b?q", "/a"]
-    assert web.used == [0, 0, 0]
-
-
 @pytest.mark.parametrize(
     "options",
     [
@@ -176,15 +167,3 @@ def test_equal_tls_options_share_a_connection(client, secure_web, certificates):
         yield client.fetch(secure_web.url, ssl_options={"ca_certs": str(ca)})
 
     assert secure_web.used == [0, 0]
-
-
-@gen.coroutine
-def test_connection_from_each_interface_comes_from_its_address(client, serve):
-    peers = []
-    server = serve(
-        lambda request: peers.append(request.stream.socket.getpeername()[0]) or HELLO
-    )
-
-    yield fetch_each(client, server.url, {}, {"network_interface": "127.0.0.2"})
-
-    assert peers == ["127.0.0.1", "127.0.0.2"]

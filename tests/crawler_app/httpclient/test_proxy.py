@@ -32,37 +32,6 @@ def test_http_goes_through_in_the_absolute_form(client, web, proxy):
 
 
 @gen.coroutine
-def test_name_is_left_to_the_proxy_to_resolve(client, web, proxy):
-    url = f"http://no.such.name.test:{web.port}/"
-
-    response = yield client.fetch(url, **proxy.options)
-
-    assert response.body == b"hello"
-    assert response.effective_url == url
-    assert proxy.lines == [f"GET {url} HTTP/1.1"]
-    assert response.peer_address[1] == proxy.port
-
-
-@gen.coroutine
-def test_proxy_may_be_a_default(make_client, web, proxy):
-    client = make_client(defaults=proxy.options)
-
-    yield client.fetch(web.url)
-
-    assert len(proxy.heads) == 1
-
-
-@gen.coroutine
-def test_redirect_goes_through_the_proxy_too(client, web, proxy):
-    web.redirect("/a", to="/b")
-
-    response = yield client.fetch(f"{web.url}/a", **proxy.options)
-
-    assert response.effective_url == f"{web.url}/b"
-    assert proxy.lines == [f"GET {web.url}/{path} HTTP/1.1" for path in "ab"]
-
-
-@gen.coroutine
 def test_refusal_of_a_plain_request_is_an_answer(client, web, proxy):
     proxy.login = ("me", "secret")
 
@@ -118,29 +87,20 @@ def test_tunnel_to_an_ipv6_address_has_brackets(secure_client, secure_web, proxy
 
 
 @gen.coroutine
-def test_length_in_the_answer_to_connect_means_nothing(
-    secure_client, secure_web, proxy
-):
-    # RFC 9110, 9.3.6: a client must ignore them in a 2xx to CONNECT.
-    proxy.says_to_connect = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n"
-
-    response = yield secure_client.fetch(secure_web.url, **proxy.options)
-
-    assert response.body == b"hello"
-
-
-@gen.coroutine
 def test_answer_to_connect_is_not_what_the_caller_sees(
     secure_client, secure_web, proxy
 ):
     lines = []
-    proxy.says_to_connect = b"HTTP/1.1 200 OK\r\nX-Proxy: yes\r\n\r\n"
+    # RFC 9110, 9.3.6: a client must ignore the length in a 2xx to CONNECT.
+    proxy.says_to_connect = (
+        b"HTTP/1.1 200 OK\r\nX-Proxy: y\r\nContent-Length: 5\r\n\r\n"
+    )
 
     response = yield secure_client.fetch(
         secure_web.url, header_callback=lines.append, **proxy.options
     )
 
-    assert "X-Proxy" not in response.headers
+    assert response.body == b"hello"
     assert b"X-Proxy" not in response.raw_head
     assert not [line for line in lines if "Proxy" in line]
     assert len([line for line in lines if line.startswith("HTTP/")]) == 1

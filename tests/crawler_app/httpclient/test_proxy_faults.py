@@ -14,7 +14,7 @@ from crawler_app.httpclient import (
     ResponseTooLargeError,
 )
 from gencoro import gen
-from tests.helpers.http.peers import Addresses, answer, refusing_port
+from tests.helpers.http.peers import Addresses, answer
 
 
 @pytest.mark.parametrize(
@@ -45,19 +45,6 @@ def test_refused_tunnel_is_not_used_again(secure_client, secure_web, proxy):
 
     assert response.body == b"hello"
     assert proxy.used == [0, 1]
-
-
-@gen.coroutine
-def test_wrong_login_is_told(secure_client, secure_web, proxy):
-    proxy.login = ("me", "secret")
-
-    with pytest.raises(ProxyError, match="407"):
-        yield secure_client.fetch(
-            secure_web.url,
-            proxy_username="me",
-            proxy_password="wrong",
-            **proxy.options,
-        )
 
 
 @gen.coroutine
@@ -127,14 +114,6 @@ def test_giving_up_at_any_turn_of_connect_leaves_no_error_behind(
         yield gen.moment
     # What nobody has asked for is told when it goes; the fixture hears of it.
     gc.collect()
-
-
-@gen.coroutine
-def test_proxy_that_is_not_there_is_told(client):
-    port, sock = refusing_port()
-
-    with sock, pytest.raises(ConnectionRefusedError):
-        yield client.fetch("http://a.test/", proxy_host="127.0.0.1", proxy_port=port)
 
 
 @gen.coroutine

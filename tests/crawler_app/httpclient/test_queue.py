@@ -63,33 +63,6 @@ def test_waiting_in_the_queue_is_no_request_time(make_client, web, virtual_clock
 
 
 @gen.coroutine
-def test_time_out_frees_the_slot(make_client, web, virtual_clock):
-    client = make_client(max_clients=1)
-    gate = web.hold("/held")
-    slow = client.fetch(f"{web.url}/held", request_timeout=3)
-    waiting = client.fetch(web.url)
-
-    response = yield waiting
-
-    assert response.body == b"hello"
-    assert "Timeout during request" in str(slow.exception())
-    assert virtual_clock.time() == 3
-    gate.set()
-
-
-@pytest.mark.parametrize("url", ["ftp://a.test/", "http://127.0.0.1:1/"])
-@gen.coroutine
-def test_error_frees_the_slot(make_client, web, url):
-    client = make_client(max_clients=1)
-    futures = [client.fetch(url), client.fetch(url), client.fetch(web.url)]
-
-    response = yield futures[-1]
-
-    assert response.body == b"hello"
-    assert all(future.exception() for future in futures[:2])
-
-
-@gen.coroutine
 def test_redirect_keeps_its_slot(make_client, web):
     client = make_client(max_clients=1)
     web.redirect("/a", to="/b")

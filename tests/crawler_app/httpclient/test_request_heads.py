@@ -8,7 +8,6 @@ import pytest
 import tornado
 from tornado.httputil import HTTPHeaders
 
-from crawler_app.httpclient import PooledHTTPResponse
 from gencoro import gen
 from tests.helpers.http.peers import answer
 
@@ -207,19 +206,6 @@ def test_credentials_of_the_url_are_sent_once(client, serve, userinfo, sent):
     assert response.code == 200
 
 
-@gen.coroutine
-def test_response_has_the_head_as_it_was_sent(client, serve):
-    server = serve(HELLO)
-
-    response = yield client.fetch(
-        f"{server.url}/a?b", method="POST", body=b"body", headers={"X": "y"}
-    )
-
-    assert isinstance(response, PooledHTTPResponse)
-    assert response.request_head == server.requests[0].head
-    assert response.request_head.endswith(b"\r\n\r\n")
-
-
 @pytest.mark.parametrize("values", [("5", "5"), ("5", "4")], ids=["same", "other"])
 @pytest.mark.parametrize("has_body", [True, False])
 @pytest.mark.parametrize("name", ["Content-Length", "Transfer-Encoding", "Host"])
@@ -234,17 +220,6 @@ def test_header_that_must_be_there_once_is_not_sent_twice(
 
     with pytest.raises(ValueError, match=f"{name} is given more than once"):
         yield client.fetch(server.url, **options)
-
-    assert server.streams == []
-
-
-@pytest.mark.parametrize("value", ["0", "", "identity"])
-@gen.coroutine
-def test_transfer_encoding_without_a_body_is_refused(client, serve, value):
-    server = serve(HELLO)
-
-    with pytest.raises(ValueError, match="Transfer-Encoding"):
-        yield client.fetch(server.url, headers={"Transfer-Encoding": value})
 
     assert server.streams == []
 

@@ -45,18 +45,6 @@ def test_response_has_what_was_received(client, serve):
     assert response.trailers is None
 
 
-@gen.coroutine
-def test_body_may_hold_anything(client, serve):
-    body = bytes(range(256)) * 1000 + b"\r\n\r\nHTTP/1.1 200 OK\r\n"
-    server = serve(answer(body))
-
-    for _ in range(2):
-        response = yield client.fetch(server.url)
-        assert response.body == response.encoded_body == body
-
-    assert server.used == [0, 0]
-
-
 # Trailers.
 
 

@@ -20,7 +20,6 @@ from tests.helpers.http.shapes import (
     CHUNKED,
     OK,
     POISON,
-    with_chunks,
     with_coding,
     with_length,
 )
@@ -67,32 +66,6 @@ def test_chunked_with_a_tab_behind_is_not_waited_for():
     is_refused = isinstance(result.outcome, BadResponseError)
     assert result.was_reused != is_refused
     assert is_refused or result.outcome.body == b"ok"
-
-
-@pytest.mark.parametrize(
-    ("chunks", "body"),
-    [
-        (b"0\r\n\r\n", b""),
-        (b"3\r\n\r\n\r\r\n0\r\n\r\n", b"\r\n\r"),
-        (b"A\r\n0123456789\r\na\r\n0123456789\r\n0\r\n\r\n", b"0123456789" * 2),
-        (b"aB\r\n" + bytes(0xAB) + b"\r\n0\r\n\r\n", bytes(0xAB)),
-        (b"10000\r\n" + bytes(65536) + b"\r\n0\r\n\r\n", bytes(65536)),
-        (b"2\r\nok\r\n000\r\n\r\n", b"ok"),
-        (b"0002\r\nok\r\n0\r\n\r\n", b"ok"),
-        (b"2;a\r\nok\r\n0\r\n\r\n", b"ok"),
-        (b"2;a=b;c\r\nok\r\n0;d\r\n\r\n", b"ok"),
-        (b'2;a="b;c"\r\nok\r\n0\r\n\r\n', b"ok"),
-        (b"1\r\no\r\n1\r\nk\r\n0\r\n\r\n", b"ok"),
-        (b"2\r\nok\r\n0\r\nA: b\r\nC: d\r\n\r\n", b"ok"),
-        (b"2\r\nok\r\n0\r\nTransfer-Encoding: chunked\r\n\r\n", b"ok"),
-    ],
-)
-def test_chunks_that_mean_one_thing_are_taken(chunks, body):
-    result = exchange(answers(with_chunks(chunks)))
-
-    assert getattr(result.outcome, "body", result.outcome) == body
-    assert "Content-Length" not in result.outcome.headers
-    assert result.was_reused
 
 
 @pytest.mark.parametrize(
@@ -149,24 +122,6 @@ def test_late_body_where_none_may_be_is_not_the_next_response(method, status):
 
     assert getattr(outcome, "code", outcome) == int(status[:3])
     assert getattr(after, "body", after) == b"good"
-
-
-@pytest.mark.parametrize(
-    "response",
-    [
-        with_length(b"Content-Length: 2"),
-        with_length(b"Content-Length: 2\r\nConnection: keep-alive"),
-        with_coding(b"Transfer-Encoding: chunked"),
-        OK + b"Content-Length: 0\r\n\r\n",
-        b"HTTP/1.0 200 OK\r\nConnection: keep-alive\r\nContent-Length: 2\r\n\r\nok",
-    ],
-)
-@pytest.mark.parametrize("count", [1, 3])
-def test_response_behind_a_response_is_not_the_next_one(response, count):
-    result = exchange(answers(response + POISON * count))
-
-    assert getattr(result.outcome, "body", result.outcome) in (b"ok", b"")
-    assert not result.was_reused
 
 
 @pytest.mark.parametrize(

@@ -98,17 +98,6 @@ def test_server_is_not_trusted(by_name, secure_web, trusts, trust, host, said):
 
 
 @gen.coroutine
-def test_options_of_a_request_win_over_the_defaults(make_client, secure_web):
-    client = make_client(defaults={"validate_cert": False})
-
-    response = yield client.fetch(secure_web.url)
-    with pytest.raises(ssl.SSLCertVerificationError):
-        yield client.fetch(secure_web.url, validate_cert=True)
-
-    assert response.body == b"hello"
-
-
-@gen.coroutine
 def test_missing_file_is_told(client, secure_web):
     with pytest.raises(FileNotFoundError):
         yield client.fetch(secure_web.url, ca_certs="/no/such/file.pem")
@@ -146,26 +135,6 @@ def test_server_that_needs_a_certificate_refuses_who_has_none(
         yield client.fetch(needs_client_cert.url, ca_certs=certificates.ca)
 
     assert needs_client_cert.requests == []
-
-
-@gen.coroutine
-def test_each_certificate_has_its_own_connection(
-    client, needs_client_cert, certificates
-):
-    files = [certificates.client_files(name) for name in ("one", "other")]
-
-    names = []
-    for cert, key in [*files, *files]:
-        response = yield client.fetch(
-            needs_client_cert.url,
-            ca_certs=certificates.ca,
-            client_cert=cert,
-            client_key=key,
-        )
-        names.append(response.body)
-
-    assert names == [b"one", b"other", b"one", b"other"]
-    assert needs_client_cert.used == [0, 1, 0, 1]
 
 
 @gen.coroutine
