@@ -12,7 +12,7 @@ import trustme
 
 from crawler_app.httpclient import PooledAsyncHTTPClient
 from tests.helpers.http.forward_proxy import ForwardProxy
-from tests.helpers.http.peers import RawServer, Web
+from tests.helpers.http.peers import RawServer, answer
 
 # Far beyond what any test takes on a busy machine.
 HANGS_S = 60
@@ -75,19 +75,15 @@ def serve(io_loop):
 
 
 @pytest.fixture
-def web(io_loop):
-    """Serve pages over HTTP."""
-    web = Web("http")
-    yield web
-    io_loop.run_sync(web.stop, timeout=HANGS_S)
+def web(serve):
+    """Say hello over HTTP."""
+    return serve(answer(b"hello"))
 
 
 @pytest.fixture
-def secure_web(io_loop, certificates):
-    """Serve pages over HTTPS, with the certificate for a.test and loopback."""
-    web = Web("https", ssl_options=certificates.server_context())
-    yield web
-    io_loop.run_sync(web.stop, timeout=HANGS_S)
+def secure_web(serve, certificates):
+    """Say hello over HTTPS, with the certificate for a.test and loopback."""
+    return serve(answer(b"hello"), ssl_options=certificates.server_context())
 
 
 @pytest.fixture

@@ -247,11 +247,11 @@ def test_shorter_limit_holds_while_connecting(make_client, hole, virtual_clock):
 @gen.coroutine
 def test_limit_for_connecting_is_over_when_connected(client, web, virtual_clock):
     @gen.coroutine
-    def slow(handler):
+    def slow(request):
         yield gen.sleep(10)
-        handler.write(b"slow")
+        yield request.stream.write(answer(b"slow"))
 
-    web.pages["/"] = slow
+    web.script = slow
 
     response = yield client.fetch(web.url, connect_timeout=1, request_timeout=0)
 

@@ -74,7 +74,10 @@ DECODED = [
 ]
 
 
-@pytest.mark.parametrize(("coding", "body"), DECODED)
+# Packed bodies are no names: with the time in them, they differ from run to run.
+@pytest.mark.parametrize(
+    ("coding", "body"), DECODED, ids=[coding.decode() for coding, _ in DECODED]
+)
 def test_coding_is_taken_off(coding, body):
     result = exchange(packed_answer(coding, body))
 
@@ -97,7 +100,9 @@ LEFT = [
 ]
 
 
-@pytest.mark.parametrize(("coding", "body", "options"), LEFT)
+@pytest.mark.parametrize(
+    ("coding", "body", "options"), LEFT, ids=[repr(coding) for coding, *_ in LEFT]
+)
 def test_coding_that_is_none_unknown_or_to_be_left_is_left(coding, body, options):
     result = exchange(packed_answer(coding, body), **options)
 

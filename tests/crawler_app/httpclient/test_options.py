@@ -10,8 +10,7 @@ from tornado.httpclient import HTTPRequest
 from tornado.simple_httpclient import HTTPTimeoutError
 
 from gencoro import gen
-from tests.helpers.http.forward_proxy import ForwardProxy
-from tests.helpers.http.peers import Web, answer
+from tests.helpers.http.peers import answer
 
 PARAMETERS = [
     name
@@ -44,25 +43,21 @@ class Options:
         context = self.get("certificates").server_context(
             needs_client_cert=needs_client_cert
         )
-        web = Web("https", ssl_options=context)
         subjects = []
-        web.pages["/"] = lambda handler: subjects.append(
-            handler.request.get_ssl_certificate()
-        )
-        try:
-            yield self.client.fetch(web.url, **options)
-        finally:
-            yield web.stop()
+
+        def note(request):
+            subjects.append(request.stream.socket.getpeercert())
+            return answer()
+
+        server = self.get("serve")(note, ssl_options=context)
+        yield self.client.fetch(server.url, **options)
         return subjects[0]
 
     @gen.coroutine
     def heads_at_proxy(self, **options):
         """Fetch through a proxy; return what it was sent."""
-        proxy = ForwardProxy()
-        try:
-            yield self.fetch(**proxy.options | options, raise_error=False)
-        finally:
-            yield proxy.close()
+        proxy = self.get("proxy")
+        yield self.fetch(**proxy.options | options, raise_error=False)
         return proxy.heads
 
     def url(self):
@@ -241,7 +236,7 @@ def peer_of(request):
 
 @pytest.mark.parametrize("name", PARAMETERS)
 @gen.coroutine
-def test_option_is_honored_or_refused(request, client, web, serve, certificates, name):
+def test_option_is_honored_or_refused(request, client, web, name):
     options = Options(request.getfixturevalue)
 
     assert hasattr(options, name), (

@@ -133,16 +133,16 @@ def test_times_are_told_in_the_order_they_come(client, web):
 @gen.coroutine
 def test_times_are_those_of_the_last_request(client, web, virtual_clock):
     @gen.coroutine
-    def slow(handler):
+    def slow(request):
         yield gen.sleep(3)
-        handler.redirect("/b")
+        yield request.stream.write(answer(status="302 Found", Location="/b"))
 
     @gen.coroutine
-    def slower(handler):
+    def slower(request):
         yield gen.sleep(4)
-        handler.write(b"x")
-        handler.flush()
+        yield request.stream.write(answer(Content_Length=1))
         yield gen.sleep(5)
+        yield request.stream.write(b"x")
 
     web.pages.update({"/a": slow, "/b": slower})
 

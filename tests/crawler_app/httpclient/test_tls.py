@@ -7,7 +7,7 @@ import pytest
 from tornado.simple_httpclient import HTTPStreamClosedError
 
 from gencoro import gen
-from tests.helpers.http.peers import Web, answer
+from tests.helpers.http.peers import answer
 
 HELLO = answer(b"hello")
 
@@ -20,19 +20,16 @@ def by_name(make_client):
 
 
 @pytest.fixture
-def needs_client_cert(io_loop, certificates):
-    """Serve over HTTPS whoever has a certificate, and tell him his name."""
-    context = certificates.server_context(needs_client_cert=True)
-    web = Web("https", ssl_options=context)
+def needs_client_cert(serve, certificates):
+    """Serve those that have a certificate, and tell them their name."""
 
-    def page(handler):
-        subject = handler.request.get_ssl_certificate()["subject"]
+    def page(request):
+        subject = request.stream.socket.getpeercert()["subject"]
         (name,) = [value for ((key, value),) in subject if key == "commonName"]
-        handler.write(name)
+        return answer(name.encode())
 
-    web.pages["/"] = page
-    yield web
-    io_loop.run_sync(web.stop, timeout=60)
+    context = certificates.server_context(needs_client_cert=True)
+    return serve(page, ssl_options=context)
 
 
 # Who is trusted.
@@ -179,20 +176,17 @@ def test_renewed_authority_is_trusted_on_a_new_connection(
 )
 @gen.coroutine
 def test_server_is_told_the_name_it_is_asked_by(
-    make_client, io_loop, certificates, host, seen
+    make_client, serve, certificates, host, seen
 ):
     names = []
     context = certificates.server_context()
     context.sni_callback = lambda sock, name, context: names.append(name)
-    web = Web("https", ssl_options=context)
+    server = serve(HELLO, ssl_options=context)
     client = make_client(
         hostname_mapping={"a.test": "127.0.0.1", "A.TEST": "127.0.0.1"}
     )
 
-    try:
-        yield client.fetch(f"https://{host}:{web.port}/", ca_certs=certificates.ca)
-    finally:
-        yield web.stop()
+    yield client.fetch(f"https://{host}:{server.port}/", ca_certs=certificates.ca)
 
     assert [name and name.lower() for name in names] == [seen]
 
@@ -214,7 +208,7 @@ def test_header_host_does_not_change_who_must_be_certified(
 @gen.coroutine
 def test_large_bodies_go_both_ways(client, secure_web, certificates):
     body = bytes(range(256)) * 10_000
-    secure_web.pages["/"] = lambda handler: handler.write(handler.request.body)
+    secure_web.script = lambda request: answer(request.body)
 
     for _ in range(2):
         response = yield client.fetch(

@@ -1,21 +1,18 @@
 """The other ends: servers on loopback that note which request came by which connection.
 
-`Web` is Tornado's HTTP server, so what it understands is HTTP.  `RawServer` says what a
-script tells it to, since no HTTP server can be told to break the rules.
+A server says what a script tells it to, since no HTTP server can be told to break the
+rules.
 """
 
 import os
 import socket
 from typing import NamedTuple
 
-from tornado.httpserver import HTTPServer
 from tornado.httputil import HTTPHeaders
 from tornado.iostream import StreamClosedError
 from tornado.locks import Condition, Event
 from tornado.netutil import Resolver, bind_sockets
 from tornado.tcpserver import TCPServer
-from tornado.testing import bind_unused_port
-from tornado.web import Application, RequestHandler
 
 from gencoro import gen
 
@@ -23,7 +20,6 @@ __all__ = [
     "Addresses",
     "RawServer",
     "Request",
-    "Web",
     "answer",
     "black_hole",
     "client_sockets",
@@ -39,7 +35,6 @@ class Request(NamedTuple):
     Attributes:
         connection: The number of the connection it came by, from 0 on.
         stream: That connection.
-        server: The server it came to.
     """
 
     connection: int
@@ -49,7 +44,6 @@ class Request(NamedTuple):
     body: bytes | None
     head: bytes
     stream: object
-    server: object
 
 
 def answer(body=b"", status="200 OK", version="1.1", **headers):
@@ -68,26 +62,41 @@ def answer(body=b"", status="200 OK", version="1.1", **headers):
     return head.encode("latin-1") + body
 
 
-class Noting:
-    """What servers note."""
+class RawServer(TCPServer):
+    """Answers every request with what a script says.
 
-    def __init__(self):
+    Args:
+        script: The bytes of every answer; or a function of the `Request` that returns
+            the bytes, or is a coroutine that writes to the request's stream itself.
+        reads_bodies: Whether the body of a request is read before the script is asked.
+
+    Attributes:
+        pages: Scripts of some paths, which go before the one for all.
+        requests: Every `Request`, as it came.
+        streams: Every connection, as it came.
+        ended: Futures, one for each connection: the script has come to its end.
+    """
+
+    def __init__(self, script, *, reads_bodies=True, host="127.0.0.1", **options):
+        super().__init__(**options)
+        self.script = script
+        self.reads_bodies = reads_bodies
+        (sock,) = bind_sockets(0, host)
+        self.add_socket(sock)
+        self.port = sock.getsockname()[1]
+        scheme = "https" if options.get("ssl_options") else "http"
+        self.url = f"{scheme}://{f'[{host}]' if ':' in host else host}:{self.port}"
+        self.pages = {}
         self.requests = []
         self.streams = []
+        self.ended = []
+        self._closed = []
         self._arrival = Condition()
 
     @property
     def used(self):
         """Return the number of the connection of every request."""
         return [request.connection for request in self.requests]
-
-    def note(self, request):
-        self.requests.append(request)
-        self._arrival.notify_all()
-
-    def note_stream(self, stream):
-        self.streams.append(stream)
-        self._arrival.notify_all()
 
     @gen.coroutine
     def came(self, count):
@@ -103,40 +112,28 @@ class Noting:
             yield self._arrival.wait()
         return self.streams
 
-
-class RawServer(Noting, TCPServer):
-    """Answers every request with what a script says.
-
-    Args:
-        script: The bytes of every answer; or a function of the `Request` that returns
-            the bytes, or is a coroutine that writes to the request's stream itself.
-        reads_bodies: Whether the body of a request is read before the script is asked.
-
-    Attributes:
-        requests: Every `Request`, as it came.
-        streams: Every connection, as it came.
-        ended: Futures, one for each connection: the script has come to its end.
-    """
-
-    def __init__(self, script, *, reads_bodies=True, host="127.0.0.1", **options):
-        Noting.__init__(self)
-        TCPServer.__init__(self, **options)
-        self.script = script
-        self.reads_bodies = reads_bodies
-        (sock,) = bind_sockets(0, host)
-        self.add_socket(sock)
-        self.port = sock.getsockname()[1]
-        scheme = "https" if options.get("ssl_options") else "http"
-        self.url = f"{scheme}://{f'[{host}]' if ':' in host else host}:{self.port}"
-        self.ended = []
-        self._closed = []
-
     @gen.coroutine
     def gone(self, number):
         """Wait until a connection is closed, which is the client's doing."""
         yield self.connected(number + 1)
         yield self._closed[number].wait()
         return True
+
+    def hold(self, path):
+        """Keep requests for a path waiting; return the Event that lets them go."""
+        gate = Event()
+
+        @gen.coroutine
+        def page(request):
+            yield gate.wait()
+            yield request.stream.write(answer(path.encode()))
+
+        self.pages[path] = page
+        return gate
+
+    def redirect(self, path, to):
+        """Redirect from a path."""
+        self.pages[path] = answer(status="302 Found", Location=to)
 
     def close_connections(self):
         for stream in self.streams:
@@ -145,7 +142,8 @@ class RawServer(Noting, TCPServer):
     def handle_stream(self, stream, address):
         # Or the second of two writes might come after virtual time has jumped.
         stream.set_nodelay(True)
-        self.note_stream(stream)
+        self.streams.append(stream)
+        self._arrival.notify_all()
         self._closed.append(Event())
         stream.set_close_callback(self._closed[-1].set)
         self.ended.append(self._serve(stream, len(self.streams) - 1))
@@ -168,11 +166,10 @@ class RawServer(Noting, TCPServer):
         body = None
         if self.reads_bodies:
             body = yield read_body(stream, headers)
-        request = Request(
-            number, method, target, headers, body, head, stream, server=self
-        )
-        self.note(request)
-        said = self.script
+        request = Request(number, method, target, headers, body, head, stream)
+        self.requests.append(request)
+        self._arrival.notify_all()
+        said = self.pages.get(target, self.script)
         if callable(said):
             said = said(request)
         if isinstance(said, bytes):
@@ -184,6 +181,8 @@ class RawServer(Noting, TCPServer):
 @gen.coroutine
 def read_body(stream, headers):
     """Return the body of a request, which has a length or comes in chunks."""
+    if headers.get("Expect") == "100-continue":
+        yield stream.write(b"HTTP/1.1 100 Continue\r\n\r\n")
     if headers.get("Transfer-Encoding") != "chunked":
         return (yield stream.read_bytes(int(headers.get("Content-Length", 0))))
     chunks = []
@@ -193,105 +192,6 @@ def read_body(stream, headers):
         if not size:
             return b"".join(chunks)
         chunks.append(chunk[:-2])
-
-
-class Web(Noting):
-    """Tornado's HTTP server: each path has a page, a function of the RequestHandler.
-
-    Attributes:
-        pages: The pages by their path; a page may be a coroutine.  Other paths say hello.
-        requests: Every `Request` that was read, as it came.
-        streams: Every connection, as it came.
-    """
-
-    def __init__(self, scheme, **options):
-        super().__init__()
-        self.pages = {}
-        application = Application(
-            [("(?s).*", _Page, {"web": self})], log_function=lambda _: None
-        )
-        self._server = _CountingServer(application, **options)
-        self._server.web = self
-        sock, self.port = bind_unused_port()
-        self._server.add_socket(sock)
-        self.url = f"{scheme}://127.0.0.1:{self.port}"
-
-    @property
-    def targets(self):
-        """Return method and target of every request."""
-        return [(request.method, request.target) for request in self.requests]
-
-    def hold(self, path):
-        """Keep requests for a path waiting; return the Event that lets them go."""
-        gate = Event()
-
-        @gen.coroutine
-        def page(handler):
-            yield gate.wait()
-            handler.write(path)
-
-        self.pages[path] = page
-        return gate
-
-    def redirect(self, path, to, status=302, body=b""):
-        """Redirect from a path."""
-
-        def page(handler):
-            handler.redirect(to, status=status)
-
-        def page_with_body(handler):
-            handler.set_status(status)
-            handler.set_header("Location", to)
-            handler.write(body)
-
-        self.pages[path] = page_with_body if body else page
-
-    @gen.coroutine
-    def stop(self):
-        self._server.stop()
-        yield self._server.close_all_connections()
-
-
-class _CountingServer(HTTPServer):
-    def handle_stream(self, stream, address):
-        self.web.note_stream(stream)
-        super().handle_stream(stream, address)
-
-
-class _Page(RequestHandler):
-    SUPPORTED_METHODS = (*RequestHandler.SUPPORTED_METHODS, "TRACE", "PURGE")
-
-    def initialize(self, web):
-        self.web = web
-
-    def compute_etag(self):
-        return None
-
-    async def prepare(self):
-        said = self.request
-        stream = said.connection.stream
-        number = self.web.streams.index(stream)
-        self.web.note(
-            Request(
-                number,
-                said.method,
-                said.uri,
-                said.headers,
-                said.body,
-                b"",
-                stream,
-                self.web,
-            )
-        )
-        page = self.web.pages.get(said.path, _hello)(self)
-        if page is not None:
-            await page
-        if not self._finished:
-            self.finish()
-
-
-def _hello(handler):
-    handler.write(b"hello")
 
 
 class Addresses(Resolver):
