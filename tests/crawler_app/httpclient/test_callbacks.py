@@ -108,19 +108,18 @@ def test_time_limit_holds_while_a_callback_takes_its_time(client, serve, virtual
 
 @pytest.mark.parametrize("returned", [5, "taken", False, [b"a"]])
 @gen.coroutine
-def test_what_a_streaming_callback_returns_is_no_matter(client, serve, returned):
+def test_what_a_streaming_callback_returns_is_no_matter(client, web, returned):
     chunks = []
 
     def take(chunk):
         chunks.append(chunk)
         return returned
 
-    server = serve(HELLO)
     for _ in range(2):
-        yield client.fetch(server.url, streaming_callback=take)
+        yield client.fetch(web.url, streaming_callback=take)
 
     assert chunks == [b"hello"] * 2
-    assert server.used == [0, 0]
+    assert web.used == [0, 0]
 
 
 # A callback is done in the very turn in which its fetch is ended otherwise.  What is on

@@ -29,16 +29,15 @@ class Check:
 
 
 @gen.coroutine
-def test_address_is_checked_before_it_is_connected_to(make_client, serve):
-    server = serve(HELLO)
-    check = Check(server.port)
-    client = make_client(check_address=check, resolver=Addresses(at(server)))
+def test_address_is_checked_before_it_is_connected_to(make_client, web):
+    check = Check(web.port)
+    client = make_client(check_address=check, resolver=Addresses(at(web)))
 
     with pytest.raises(PermissionError, match=r"a\.test is at"):
         yield client.fetch("http://a.test/")
 
-    assert check.asked == [("a.test", at(server))]
-    assert server.streams == []
+    assert check.asked == [("a.test", at(web))]
+    assert web.streams == []
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "::1"])
@@ -59,17 +58,16 @@ def test_literal_address_is_checked(make_client, serve, host):
 @pytest.mark.parametrize("literal", ["2130706433", "0x7f.1", "0177.0.0.1", "127.1"])
 @gen.coroutine
 def test_literal_address_in_disguise_is_checked_as_what_it_is(
-    make_client, serve, literal
+    make_client, web, literal
 ):
-    server = serve(HELLO)
-    check = Check(server.port)
+    check = Check(web.port)
     client = make_client(check_address=check)
 
     with pytest.raises((PermissionError, socket.gaierror)):
-        yield client.fetch(f"http://{literal}:{server.port}/")
+        yield client.fetch(f"http://{literal}:{web.port}/")
 
-    assert {address for _, address in check.asked} <= {at(server)}
-    assert server.streams == []
+    assert {address for _, address in check.asked} <= {at(web)}
+    assert web.streams == []
 
 
 @gen.coroutine
@@ -102,12 +100,11 @@ def test_every_hop_is_checked(make_client, serve):
 
 
 @gen.coroutine
-def test_address_of_a_mapped_host_is_checked(make_client, serve):
-    server = serve(HELLO)
-    check = Check(server.port)
+def test_address_of_a_mapped_host_is_checked(make_client, web):
+    check = Check(web.port)
     client = make_client(check_address=check, hostname_mapping={"a.test": "127.0.0.1"})
 
     with pytest.raises(PermissionError):
-        yield client.fetch(f"http://a.test:{server.port}/")
+        yield client.fetch(f"http://a.test:{web.port}/")
 
-    assert [address for _, address in check.asked] == [at(server)]
+    assert [address for _, address in check.asked] == [at(web)]

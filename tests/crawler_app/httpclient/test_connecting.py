@@ -53,27 +53,25 @@ def hole():
 
 
 @gen.coroutine
-def test_every_address_is_tried(make_client, serve, refused):
-    server = serve(HELLO)
-    client = make_client(resolver=Addresses(*refused, *refused, at(server)))
+def test_every_address_is_tried(make_client, web, refused):
+    client = make_client(resolver=Addresses(*refused, *refused, at(web)))
 
     response = yield client.fetch("http://a.test/")
 
-    assert response.peer_address == at(server)
+    assert response.peer_address == at(web)
 
 
 @gen.coroutine
 def test_silent_address_is_overtaken_by_the_next(
-    make_client, serve, hole, virtual_clock, sockets
+    make_client, web, hole, virtual_clock, sockets
 ):
-    server = serve(HELLO)
-    client = make_client(resolver=Addresses(hole, at(server)))
+    client = make_client(resolver=Addresses(hole, at(web)))
     before = len(sockets())
 
     response = yield client.fetch("http://a.test/")
     yield virtual_clock.advance(0)
 
-    assert response.peer_address == at(server)
+    assert response.peer_address == at(web)
     # RFC 8305, 5: 250 ms are recommended, 100 ms the least, 2 s the most.
     assert 0.1 <= virtual_clock.time() <= 2
     # Both ends of one connection: the attempt that lost is given up.
@@ -81,11 +79,10 @@ def test_silent_address_is_overtaken_by_the_next(
 
 
 @gen.coroutine
-def test_silent_ipv6_is_overtaken_by_ipv4(make_client, serve, hole, virtual_clock):
+def test_silent_ipv6_is_overtaken_by_ipv4(make_client, web, hole, virtual_clock):
     # The way to nowhere of IPv6 is one of IPv4 here, as the kernel sees it.
     mapped = (f"::ffff:{hole[0]}", hole[1], 0, 0)
-    server = serve(HELLO)
-    client = make_client(resolver=Addresses(mapped, mapped, mapped, at(server)))
+    client = make_client(resolver=Addresses(mapped, mapped, mapped, at(web)))
 
     yield client.fetch("http://a.test/")
 
@@ -170,9 +167,8 @@ def test_error_of_the_resolver_comes_out_as_it_is(make_client):
 
 
 @gen.coroutine
-def test_resolver_is_asked_for_new_connections_only(make_client, serve):
-    server = serve(HELLO)
-    resolver = Addresses(at(server))
+def test_resolver_is_asked_for_new_connections_only(make_client, web):
+    resolver = Addresses(at(web))
     client = make_client(resolver=resolver)
 
     for _ in range(3):
@@ -182,11 +178,9 @@ def test_resolver_is_asked_for_new_connections_only(make_client, serve):
 
 
 @gen.coroutine
-def test_small_writes_are_sent_at_once(client, serve):
+def test_small_writes_are_sent_at_once(client, web):
     # With Nagle's algorithm the second one waits for 40 ms, if not more.
-    server = serve(HELLO)
-
-    yield client.fetch(server.url)
+    yield client.fetch(web.url)
 
     ours = client_sockets()
     options = [

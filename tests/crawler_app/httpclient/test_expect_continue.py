@@ -5,7 +5,6 @@ import pytest
 from gencoro import gen
 from tests.helpers.http.peers import answer
 
-HELLO = answer(b"hello")
 CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
 
 
@@ -157,9 +156,7 @@ def test_other_interim_answers_do_not_ask_for_the_body(client, serve, virtual_cl
 
 
 @gen.coroutine
-def test_request_without_a_body_expects_nothing(client, serve):
-    server = serve(HELLO)
+def test_request_without_a_body_expects_nothing(client, web):
+    yield client.fetch(web.url, expect_100_continue=True)
 
-    yield client.fetch(server.url, expect_100_continue=True)
-
-    assert "Expect" not in server.requests[0].headers
+    assert "Expect" not in web.requests[0].headers

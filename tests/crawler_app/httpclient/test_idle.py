@@ -71,16 +71,15 @@ def test_oldest_unused_connection_gives_way(make_client, serve, options, kept):
 
 
 @gen.coroutine
-def test_bytes_that_came_unasked_are_no_answer_to_the_next_request(client, serve):
-    server = serve(HELLO)
-    yield client.fetch(server.url)
+def test_bytes_that_came_unasked_are_no_answer_to_the_next_request(client, web):
+    yield client.fetch(web.url)
 
     # Written at once by the kernel, and the client has not had its turn since.
-    server.streams[0].socket.send(answer(b"poison"))
-    response = yield client.fetch(server.url, method="POST", body=b"")
+    web.streams[0].socket.send(answer(b"poison"))
+    response = yield client.fetch(web.url, method="POST", body=b"")
 
     assert response.body == b"hello"
-    assert server.used == [0, 1]
+    assert web.used == [0, 1]
 
 
 @gen.coroutine

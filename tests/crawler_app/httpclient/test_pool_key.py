@@ -48,33 +48,29 @@ def test_option_of_the_exchange_does_not_part_connections(client, web, options):
     ids=["allow_ipv6", "network_interface", "other_interface"],
 )
 @gen.coroutine
-def test_option_of_the_connection_parts_connections(client, serve, one, other):
-    server = serve(HELLO)
+def test_option_of_the_connection_parts_connections(client, web, one, other):
+    yield fetch_each(client, web.url, one, other, one, other)
 
-    yield fetch_each(client, server.url, one, other, one, other)
-
-    assert server.used == [0, 1, 0, 1]
+    assert web.used == [0, 1, 0, 1]
 
 
 @gen.coroutine
-def test_each_host_name_has_its_own_connection_at_the_same_address(make_client, serve):
-    server = serve(HELLO)
+def test_each_host_name_has_its_own_connection_at_the_same_address(make_client, web):
     client = make_client(
         hostname_mapping={"a.test": "127.0.0.1", "b.test": "127.0.0.1"}
     )
 
     for host in ("a.test", "b.test", "a.test", "b.test"):
-        yield client.fetch(f"http://{host}:{server.port}/")
+        yield client.fetch(f"http://{host}:{web.port}/")
 
-    assert server.used == [0, 1, 0, 1]
+    assert web.used == [0, 1, 0, 1]
 
 
 @gen.coroutine
 def test_host_name_is_the_same_in_capitals_and_with_the_port_of_the_scheme(
-    make_client, serve
+    make_client, web
 ):
-    server = serve(HELLO)
-    address = ("127.0.0.1", server.port)
+    address = ("127.0.0.1", web.port)
     client = make_client(
         hostname_mapping={("a.test", 80): address, ("A.TEST", 80): address}
     )
@@ -82,7 +78,7 @@ def test_host_name_is_the_same_in_capitals_and_with_the_port_of_the_scheme(
     for url in ("http://a.test/", "http://A.TEST/", "http://a.test:80/"):
         yield client.fetch(url)
 
-    assert server.used == [0, 0, 0]
+    assert web.used == [0, 0, 0]
 
 
 @gen.coroutine
@@ -97,18 +93,17 @@ def test_each_port_has_its_own_connection(client, serve):
 
 
 @gen.coroutine
-def test_plain_connection_is_not_used_for_https(client, serve):
-    server = serve(HELLO)
-    yield client.fetch(server.url)
+def test_plain_connection_is_not_used_for_https(client, web):
+    yield client.fetch(web.url)
 
     with pytest.raises(OSError):
-        secure = client.fetch(server.url.replace("http:", "https:"))
+        secure = client.fetch(web.url.replace("http:", "https:"))
         # The server takes the greeting of TLS for a head without an end.
-        yield server.connected(2)
-        server.streams[1].close()
+        yield web.connected(2)
+        web.streams[1].close()
         yield secure
 
-    assert server.used == [0]
+    assert web.used == [0]
 
 
 PARTING_TLS_OPTIONS = {

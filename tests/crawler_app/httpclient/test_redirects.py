@@ -188,17 +188,16 @@ def test_callbacks_hear_of_the_last_response_only(client, serve):
 
 
 @gen.coroutine
-def test_location_with_a_host_in_utf8_is_followed_to_its_idna_name(make_client, serve):
+def test_location_with_a_host_in_utf8_is_followed_to_its_idna_name(make_client, web):
     client = make_client(hostname_mapping={IDNA_NAME: "127.0.0.1"})
-    server = serve(HELLO)
-    location = f"http://bücher.test:{server.port}/target"
-    server.script = redirecting(location.encode().decode("latin-1"))
+    location = f"http://bücher.test:{web.port}/target"
+    web.script = redirecting(location.encode().decode("latin-1"))
 
-    response = yield client.fetch(server.url)
+    response = yield client.fetch(web.url)
 
     assert response.body == b"hello"
-    hosts = [request.headers["Host"] for request in server.requests]
-    assert hosts == [f"{name}:{server.port}" for name in ("127.0.0.1", IDNA_NAME)]
+    hosts = [request.headers["Host"] for request in web.requests]
+    assert hosts == [f"{name}:{web.port}" for name in ("127.0.0.1", IDNA_NAME)]
 
 
 @gen.coroutine

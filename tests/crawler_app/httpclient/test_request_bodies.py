@@ -36,12 +36,10 @@ PRODUCERS = [produce_at_once, produce_in_steps, produce_natively]
 
 @pytest.mark.parametrize("produce", PRODUCERS)
 @gen.coroutine
-def test_produced_body_comes_in_chunks(client, serve, produce):
-    server = serve(HELLO)
+def test_produced_body_comes_in_chunks(client, web, produce):
+    yield client.fetch(web.url, method="PUT", body_producer=produce)
 
-    yield client.fetch(server.url, method="PUT", body_producer=produce)
-
-    (request,) = server.requests
+    (request,) = web.requests
     assert request.body == WHOLE
     assert request.headers["Transfer-Encoding"] == "chunked"
     assert "Content-Length" not in request.headers
@@ -49,34 +47,31 @@ def test_produced_body_comes_in_chunks(client, serve, produce):
 
 @pytest.mark.parametrize("produce", PRODUCERS)
 @gen.coroutine
-def test_produced_body_of_a_length_comes_without_chunks(client, serve, produce):
-    server = serve(HELLO)
+def test_produced_body_of_a_length_comes_without_chunks(client, web, produce):
     headers = {"Content-Length": str(len(WHOLE))}
 
     for _ in range(2):
         yield client.fetch(
-            server.url, method="PUT", body_producer=produce, headers=headers
+            web.url, method="PUT", body_producer=produce, headers=headers
         )
 
-    assert [request.body for request in server.requests] == [WHOLE, WHOLE]
-    assert "Transfer-Encoding" not in server.requests[0].headers
-    assert server.used == [0, 0]
+    assert [request.body for request in web.requests] == [WHOLE, WHOLE]
+    assert "Transfer-Encoding" not in web.requests[0].headers
+    assert web.used == [0, 0]
 
 
 @gen.coroutine
-def test_producer_may_write_nothing(client, serve):
-    server = serve(HELLO)
-
+def test_producer_may_write_nothing(client, web):
     for headers in ({}, {"Content-Length": "0"}):
         yield client.fetch(
-            server.url,
+            web.url,
             method="PUT",
             body_producer=lambda write: None,
             headers=headers,
         )
 
-    assert [request.body for request in server.requests] == [b"", b""]
-    assert server.used == [0, 0]
+    assert [request.body for request in web.requests] == [b"", b""]
+    assert web.used == [0, 0]
 
 
 @pytest.mark.parametrize("length", [len(WHOLE) - 1, len(WHOLE) + 1])

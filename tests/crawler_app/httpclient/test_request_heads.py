@@ -24,12 +24,10 @@ def fields(request, name):
 
 
 @gen.coroutine
-def test_request_of_a_plain_url_has_no_more_than_it_needs(client, serve):
-    server = serve(HELLO)
+def test_request_of_a_plain_url_has_no_more_than_it_needs(client, web):
+    yield client.fetch(web.url)
 
-    yield client.fetch(server.url)
-
-    first, *rest = lines_of(server.requests[0])
+    first, *rest = lines_of(web.requests[0])
     names = sorted(line.partition(":")[0] for line in rest)
     assert first == "GET / HTTP/1.1"
     # An HTTP/1.1 connection is kept without a word.
@@ -57,49 +55,44 @@ def test_request_of_a_plain_url_has_no_more_than_it_needs(client, serve):
     ],
 )
 @gen.coroutine
-def test_target_is_the_path_and_the_query(client, serve, path, target):
-    server = serve(HELLO)
+def test_target_is_the_path_and_the_query(client, web, path, target):
+    response = yield client.fetch(web.url + path)
 
-    response = yield client.fetch(server.url + path)
-
-    assert server.requests[0].target == target
-    assert response.effective_url == server.url + path
+    assert web.requests[0].target == target
+    assert response.effective_url == web.url + path
 
 
 @pytest.mark.parametrize("path", ["/\r\nX: y", "/a\nb", "/\tx", "/?\r\n\r\nGET /x"])
 @gen.coroutine
-def test_line_breaks_in_a_url_break_no_line(client, serve, path):
-    server = serve(HELLO)
-
+def test_line_breaks_in_a_url_break_no_line(client, web, path):
     try:
-        yield client.fetch(server.url + path)
+        yield client.fetch(web.url + path)
     except ValueError:
-        assert server.requests == []
+        assert web.requests == []
     else:
-        (request,) = server.requests
+        (request,) = web.requests
         assert "X" not in request.headers
         assert not re.search(r"\s", request.target)
 
 
 @gen.coroutine
-def test_host_is_what_the_url_names(make_client, serve):
-    server = serve(HELLO)
+def test_host_is_what_the_url_names(make_client, web):
     names = ["a.test", "xn--bcher-kva.test", "A.Test"]
     client = make_client(hostname_mapping=dict.fromkeys(names, "127.0.0.1"))
     client_of_port_80 = make_client(
-        hostname_mapping={("a.test", 80): ("127.0.0.1", server.port)}
+        hostname_mapping={("a.test", 80): ("127.0.0.1", web.port)}
     )
 
     for name in ("a.test", "me:secret@a.test", "bücher.test"):
-        yield client.fetch(f"http://{name}:{server.port}/")
+        yield client.fetch(f"http://{name}:{web.port}/")
     yield client_of_port_80.fetch("http://a.test/")
-    yield client.fetch(server.url, headers={"Host": "other.test"})
+    yield client.fetch(web.url, headers={"Host": "other.test"})
 
-    hosts = [fields(request, "Host") for request in server.requests]
+    hosts = [fields(request, "Host") for request in web.requests]
     assert hosts == [
-        [f"a.test:{server.port}"],
-        [f"a.test:{server.port}"],
-        [f"xn--bcher-kva.test:{server.port}"],
+        [f"a.test:{web.port}"],
+        [f"a.test:{web.port}"],
+        [f"xn--bcher-kva.test:{web.port}"],
         ["a.test"],
         ["other.test"],
     ]
@@ -115,12 +108,10 @@ def test_host_of_an_ipv6_address_has_brackets(client, serve):
 
 
 @gen.coroutine
-def test_host_comes_first(client, serve):
-    server = serve(HELLO)
+def test_host_comes_first(client, web):
+    yield client.fetch(web.url, headers={"A": "b", "Accept": "*/*"})
 
-    yield client.fetch(server.url, headers={"A": "b", "Accept": "*/*"})
-
-    assert lines_of(server.requests[0])[1].startswith("Host: ")
+    assert lines_of(web.requests[0])[1].startswith("Host: ")
 
 
 def several(name, *values):
@@ -176,13 +167,11 @@ FIELDS = {
 
 @pytest.mark.parametrize("what", FIELDS)
 @gen.coroutine
-def test_field_is_sent_as_it_is_asked_for(client, serve, what):
+def test_field_is_sent_as_it_is_asked_for(client, web, what):
     options, name, values = FIELDS[what]
-    server = serve(HELLO)
+    yield client.fetch(web.url, **options)
 
-    yield client.fetch(server.url, **options)
-
-    (request,) = server.requests
+    (request,) = web.requests
     assert fields(request, name) == values
 
 
@@ -195,14 +184,13 @@ def test_field_is_sent_as_it_is_asked_for(client, serve, what):
     ],
 )
 @gen.coroutine
-def test_credentials_of_the_url_are_sent_once(client, serve, userinfo, sent):
-    server = serve(HELLO)
-    url = server.url.replace("//", f"//{userinfo}") + "/x"
+def test_credentials_of_the_url_are_sent_once(client, web, userinfo, sent):
+    url = web.url.replace("//", f"//{userinfo}") + "/x"
 
     response = yield client.fetch(url, auth_username="other")
 
-    assert fields(server.requests[0], "Authorization") == [f"Basic {sent}"]
-    assert b"@" not in server.requests[0].head
+    assert fields(web.requests[0], "Authorization") == [f"Basic {sent}"]
+    assert b"@" not in web.requests[0].head
     assert response.code == 200
 
 
@@ -211,17 +199,16 @@ def test_credentials_of_the_url_are_sent_once(client, serve, userinfo, sent):
 @pytest.mark.parametrize("name", ["Content-Length", "Transfer-Encoding", "Host"])
 @gen.coroutine
 def test_header_that_must_be_there_once_is_not_sent_twice(
-    client, serve, name, has_body, values
+    client, web, name, has_body, values
 ):
-    server = serve(HELLO)
     options = {"headers": several(name, *values)}
     if has_body:
         options |= {"method": "PUT", "body_producer": lambda write: write(b"12345")}
 
     with pytest.raises(ValueError, match=f"{name} is given more than once"):
-        yield client.fetch(server.url, **options)
+        yield client.fetch(web.url, **options)
 
-    assert server.streams == []
+    assert web.streams == []
 
 
 class Value(str):
@@ -232,14 +219,13 @@ class Value(str):
     "name", ["Authorization", "cookie", "COOKIE", "Proxy-Authorization"]
 )
 @gen.coroutine
-def test_secrets_are_forgotten_after_their_fetch(client, serve, name):
-    server = serve(HELLO)
+def test_secrets_are_forgotten_after_their_fetch(client, web, name):
     secret = Value("not for others")
     is_known = weakref.ref(secret)
 
-    yield client.fetch(server.url, headers={name: secret, "X-Other": "x"})
-    yield client.fetch(server.url)
-    sent = fields(server.requests[0], name)
+    yield client.fetch(web.url, headers={name: secret, "X-Other": "x"})
+    yield client.fetch(web.url)
+    sent = fields(web.requests[0], name)
     del secret
     gc.collect()
 

@@ -8,7 +8,6 @@ from crawler_app.httpclient import (
 from gencoro import gen
 from tests.helpers.http.peers import answer
 
-HELLO = answer(b"hello")
 CHUNKED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n"
 
 

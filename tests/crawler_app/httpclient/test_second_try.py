@@ -224,28 +224,26 @@ def stalling_at_the_second(server):
 
 
 @gen.coroutine
-def test_second_attempt_has_all_its_time_to_connect(client, serve, virtual_clock):
-    server = serve(HELLO)
-    server.script = stalling_at_the_second(server)
-    yield client.fetch(server.url)
+def test_second_attempt_has_all_its_time_to_connect(client, web, virtual_clock):
+    web.script = stalling_at_the_second(web)
+    yield client.fetch(web.url)
 
-    response = yield client.fetch(server.url, connect_timeout=0.2)
+    response = yield client.fetch(web.url, connect_timeout=0.2)
 
     assert response.body == b"hello"
-    assert server.used == [0, 0, 1]
+    assert web.used == [0, 0, 1]
 
 
 @gen.coroutine
 def test_second_attempt_has_no_more_than_its_time_to_connect(
-    make_client, serve, virtual_clock
+    make_client, web, virtual_clock
 ):
     client = make_client(resolver=SecondTimeSilent())
-    server = serve(HELLO)
-    server.script = stalling_at_the_second(server)
-    yield client.fetch(server.url)
+    web.script = stalling_at_the_second(web)
+    yield client.fetch(web.url)
     begun_at = virtual_clock.time()
 
     with pytest.raises(HTTPTimeoutError, match="Timeout while resolving"):
-        yield client.fetch(server.url, connect_timeout=0.2)
+        yield client.fetch(web.url, connect_timeout=0.2)
 
     assert virtual_clock.time() - begun_at == pytest.approx(1.2)
