@@ -11,8 +11,9 @@ from crawler_app.errors import ConfigError, FetchError
 from crawler_app.fetcher import check_fetcher, make_fetcher
 from crawler_app.fetcher.http import CLASS_BY_CLIENT
 from crawler_app.models import Fetched
-from gencoro import gen
-from tests.helpers.fetching import RawServer, answer, fetch, fetch_from, run, sends
+from tests.helpers.fetching import answer, fetch, fetch_from, run, run_with, sends
+from tests.helpers.http.faulty import FaultServer
+from tests.helpers.http.peers import refusing_port
 
 try:
     import pycurl
@@ -116,17 +117,18 @@ def test_trailers_are_no_part_of_the_head(client):
 
 
 def test_exchange_on_a_connection_that_was_kept_is_kept_too(client):
-    async def script(server, writer):
-        await server.send(writer, b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n1")
+    async def script(peer):
+        await peer.request()
+        await peer.send(b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n1")
         if client != "simple":
-            request = await writer._protocol._stream_reader.readuntil(b"\r\n\r\n")
-            server.requests.append(request.decode())
-            await server.send(writer, b"HTTP/1.1 201 OK\r\nContent-Length: 1\r\n\r\n2")
+            await peer.request()
+            await peer.send(b"HTTP/1.1 201 OK\r\nContent-Length: 1\r\n\r\n2")
+        peer.close()
 
     (_, fetched), server = fetch_from(client, script, "/1", "/2")
 
     assert isinstance(fetched, Fetched), str(fetched)
-    assert server.connections == (2 if client == "simple" else 1)
+    assert len(server.peers) == (2 if client == "simple" else 1)
     assert fetched.request_head.decode() == server.requests[1]
     assert fetched.body == (b"1" if client == "simple" else b"2")
     if client != "simple":
@@ -201,19 +203,13 @@ def test_secrets_go_to_the_origin_of_a_seed(client, options):
     "seed", ["http://127.0.0.1:1/", "https://127.0.0.1:{port}/", "http://localhost/"]
 )
 def test_secrets_go_to_no_other_origin(client, seed, options):
-    server = RawServer(answer())
+    server = FaultServer(then=answer())
 
-    @gen.coroutine
     def main():
-        yield server.start()
-        try:
-            seeds = (seed.format(port=server.port),)
-            url = f"http://127.0.0.1:{server.port}/"
-            return (yield fetch(client, url, seeds=seeds, **options))
-        finally:
-            yield server.stop()
+        seeds = (seed.format(port=server.port),)
+        return fetch(client, server.url, seeds=seeds, **options)
 
-    fetched = run(main)
+    fetched = run_with(server, main)
 
     assert isinstance(fetched, Fetched)
     (request,) = server.requests
@@ -253,18 +249,13 @@ def test_cookies_of_a_file_are_sent(client, tmp_path):
 
 def through_proxy(client, script, *urls, userinfo="", **options):
     """Fetch by way of a proxy that answers by itself; return its answers, and itself."""
-    proxy = RawServer(script)
+    proxy = FaultServer(then=script)
 
-    @gen.coroutine
     def main():
-        yield proxy.start()
-        try:
-            option = f"{userinfo}127.0.0.1:{proxy.port}"
-            return (yield fetch(client, *urls, proxy=option, **options))
-        finally:
-            yield proxy.stop()
+        option = f"{userinfo}127.0.0.1:{proxy.port}"
+        return fetch(client, *urls, proxy=option, **options)
 
-    return run(main), proxy
+    return run_with(proxy, main), proxy
 
 
 def test_proxy_gets_the_whole_url_and_its_password(proxied_client):
@@ -310,11 +301,11 @@ def test_proxy_that_refuses_a_tunnel(proxied_client):
 
 
 def test_proxy_that_is_not_there(proxied_client):
-    with socket.socket() as unused:
-        unused.bind(("127.0.0.1", 0))
-        proxy = f"127.0.0.1:{unused.getsockname()[1]}"
+    port, sock = refusing_port()
+    option = f"127.0.0.1:{port}"
 
-        error = run(lambda: fetch(proxied_client, "http://seed.test/", proxy=proxy))
+    with sock:
+        error = run(lambda: fetch(proxied_client, "http://seed.test/", proxy=option))
 
     assert (error.reason, error.is_passing) == ("refused", True), str(error)
 
@@ -329,15 +320,15 @@ def test_proxy_is_not_asked_for_a_private_host(proxied_client, host):
     )
 
     assert (error.reason, error.is_passing) == ("private_address", False)
-    assert proxy.connections == 0
+    assert len(proxy.peers) == 0
 
 
 def test_proxy_of_the_environment_is_not_used(client, monkeypatch):
-    with socket.socket() as unused:
-        unused.bind(("127.0.0.1", 0))
-        for name in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
-            monkeypatch.setenv(name, f"http://127.0.0.1:{unused.getsockname()[1]}")
+    port, sock = refusing_port()
+    for name in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
+        monkeypatch.setenv(name, f"http://127.0.0.1:{port}")
 
+    with sock:
         fetched, _ = fetch_from(client, answer(b"x"))
 
     assert isinstance(fetched, Fetched), str(fetched)
@@ -349,7 +340,7 @@ def test_environment_takes_no_host_out_of_the_proxy(proxied_client, monkeypatch)
     fetched, proxy = through_proxy(proxied_client, answer(b"x"), "http://seed.test/")
 
     assert isinstance(fetched, Fetched), str(fetched)
-    assert proxy.connections == 1
+    assert len(proxy.peers) == 1
 
 
 def test_client_that_knows_no_proxies_says_so():
@@ -392,7 +383,7 @@ def test_private_address_is_not_connected_to(client, host):
     assert isinstance(error, FetchError)
     assert (error.reason, error.is_passing) == ("private_address", False), str(error)
     assert "--allow-private" in str(error)
-    assert server.connections == 0
+    assert len(server.peers) == 0
 
 
 @pytest.fixture
@@ -425,7 +416,7 @@ def test_name_that_leads_to_a_private_address(asking, names, addresses):
 
     assert (error.reason, error.is_passing) == ("private_address", False), str(error)
     assert "rebinding.test" in str(error)
-    assert server.connections == 0
+    assert len(server.peers) == 0
 
 
 @pytest.mark.parametrize("asking", ["pooled", "simple", "requests"])
@@ -439,7 +430,7 @@ def test_private_address_beside_a_public_one_is_passed_over(asking, names, monke
     fetched, server = fetch_from(asking, answer(b"x"), host="both.test", **PUBLIC_SEED)
 
     assert isinstance(fetched, Fetched), str(fetched)
-    assert server.connections == 1
+    assert len(server.peers) == 1
 
 
 def test_public_address_is_connected_to(client, monkeypatch):
@@ -448,7 +439,7 @@ def test_public_address_is_connected_to(client, monkeypatch):
     fetched, server = fetch_from(client, answer(b"x"), **PUBLIC_SEED)
 
     assert isinstance(fetched, Fetched), str(fetched)
-    assert server.connections == 1
+    assert len(server.peers) == 1
 
 
 @pytest.mark.parametrize(
@@ -463,11 +454,11 @@ def test_private_address_may_be_allowed(client, options):
     fetched, server = fetch_from(client, answer(b"x"), **options)
 
     assert isinstance(fetched, Fetched), str(fetched)
-    assert server.connections == 1
+    assert len(server.peers) == 1
 
 
 def test_private_address_may_be_denied_although_it_is_a_seed(client):
     error, server = fetch_from(client, answer(b"x"), deny_private=True)
 
     assert error.reason == "private_address"
-    assert server.connections == 0
+    assert len(server.peers) == 0

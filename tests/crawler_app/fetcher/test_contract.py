@@ -5,9 +5,7 @@ import contextlib
 import gzip
 import os
 import pathlib
-import socket
 import ssl
-import struct
 import sys
 import tracemalloc
 import zlib
@@ -27,13 +25,15 @@ from crawler_app.urls import reference_in_header
 from gencoro import gen
 from tests.helpers.fetching import (
     LIMIT,
-    RawServer,
     answer,
     fetch,
     fetch_from,
     run,
+    run_with,
     sends,
 )
+from tests.helpers.http.faulty import FaultServer, Peer, answers, repeats
+from tests.helpers.http.peers import black_hole, refusing_port
 
 try:
     import pycurl
@@ -54,30 +54,8 @@ def client(request):
 pytestmark = pytest.mark.usefixtures("no_socket_is_left")
 
 
-def forever(head, part, pause_s=0):
-    """Return a script that sends a head, and then a part again and again."""
-
-    async def script(server, writer):
-        await server.send(writer, head)
-        while True:
-            await asyncio.sleep(pause_s)
-            await server.send(writer, part)
-
-    return script
-
-
-async def says_nothing(server, writer):
-    await asyncio.Event().wait()
-
-
-async def resets(server, writer):
-    connection = writer.get_extra_info("socket")
-    linger = struct.pack("ii", 1, 0)
-    connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
-    writer.transport.abort()
-
-
-drips = forever(b"HTTP/1.1 200 OK\r\nContent-Length: 50000\r\n\r\n", b"x", pause_s=0.01)
+OK = b"HTTP/1.1 200 OK\r\n"
+CHUNKED = OK + b"Transfer-Encoding: chunked\r\n\r\n"
 
 
 # What goes well.
@@ -210,7 +188,7 @@ def test_body_of_the_limit_is_accepted_and_one_byte_more_is_not(
     else:
         half = len(body) // 2
         chunks = [b"%x\r\n%b\r\n" % (len(b), b) for b in (body[:half], body[half:])]
-        head = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+        head = CHUNKED
         script = sends(head, *chunks, b"0\r\n\r\n")
 
     fetched, _ = fetch_from(client, script)
@@ -267,19 +245,17 @@ def test_bomb_that_is_not_announced_by_its_length_is_given_up(client, bomb):
     ],
 )
 def test_endless_body_is_given_up(client, head, part):
-    script = forever(b"HTTP/1.1 200 OK\r\n" + head + b"\r\n\r\n", part)
+    script = repeats(part, after=OK + head + b"\r\n\r\n")
 
     fetched, server = fetch_from(client, script)
 
     assert (fetched.reason, fetched.is_passing) == ("too_large", False)
     # The rest of what was sent is what sockets hold.
-    assert server.sent_bytes < 20_000_000
+    assert server.peers[0].sent_bytes < 20_000_000
 
 
 def test_announced_length_beyond_the_limit_is_refused_unread():
-    async def script(server, writer):
-        await server.send(writer, b"HTTP/1.1 200 OK\r\nContent-Length: 9999999\r\n\r\n")
-        await says_nothing(server, writer)
+    script = answers(OK + b"Content-Length: 9999999\r\n\r\n")
 
     # libcurl cannot be told: it waits for the body, see the endless ones above.
     fetched, _ = fetch_from("simple", script, request_timeout_s=50.0)
@@ -323,7 +299,7 @@ FAULTS = {
     ),
     "chunk with an extension": (
         sends(
-            b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n",
+            CHUNKED,
             b"1;a=b\r\nx\r\n0\r\n\r\n",
         ),
         # RFC 9112, 7.1.1: to be ignored; Tornado's own client refuses them.
@@ -356,13 +332,13 @@ FAULTS = {
         answer(gzip.compress(b"a page")[:-10], Content_Encoding="gzip"),
         BAD,
     ),
-    "resets": (resets, {"others": RESET, "curl": CLOSED}),
-    "says nothing": (says_nothing, TIMEOUT),
-    "drips": (drips, TIMEOUT),
-    "drips within the head": (
-        forever(b"HTTP/1.1 200 OK\r\nX: ", b"y", pause_s=0.01),
+    "resets": (answers(end=Peer.reset), {"others": RESET, "curl": CLOSED}),
+    "says nothing": (answers(), TIMEOUT),
+    "drips": (
+        repeats(b"x", after=OK + b"Content-Length: 50000\r\n\r\n", pause_s=0.01),
         TIMEOUT,
     ),
+    "drips within the head": (repeats(b"y", after=OK + b"X: ", pause_s=0.01), TIMEOUT),
 }
 
 
@@ -386,26 +362,22 @@ def test_fault_of_a_server_is_a_fetch_error_with_a_reason(client, fault, caplog)
 
 
 def test_server_that_never_accepts(client):
-    with socket.socket() as listener, contextlib.ExitStack() as waiting:
-        listener.bind(("127.0.0.1", 0))
-        listener.listen(0)
-        for _ in range(3):
-            filler = waiting.enter_context(socket.socket())
-            filler.setblocking(False)
-            filler.connect_ex(listener.getsockname())
-        url = f"http://127.0.0.1:{listener.getsockname()[1]}/"
+    port, sockets = black_hole()
+    url = f"http://127.0.0.1:{port}/"
 
+    with contextlib.ExitStack() as stack:
+        for sock in sockets:
+            stack.enter_context(sock)
         error = run(lambda: fetch(client, url, connect_timeout_s=0.3))
 
     assert (error.reason, error.is_passing) == TIMEOUT
 
 
 def test_port_at_which_nobody_listens(client):
-    with socket.socket() as unused:
-        unused.bind(("127.0.0.1", 0))
-        url = f"http://127.0.0.1:{unused.getsockname()[1]}/"
+    port, sock = refusing_port()
 
-        error = run(lambda: fetch(client, url))
+    with sock:
+        error = run(lambda: fetch(client, f"http://127.0.0.1:{port}/"))
 
     assert (error.reason, error.is_passing) == ("refused", True)
 
@@ -426,12 +398,11 @@ def test_host_that_is_no_name(client, host):
 
 
 def test_plain_server_that_is_addressed_with_tls(client):
-    error, _ = fetch_from(
-        client,
-        answer(b"x", "400 Bad Request"),
-        scheme="https",
-        server_options={"reads_requests": False},
-    )
+    async def script(peer):
+        await peer.send(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+        peer.close()
+
+    error, _ = fetch_from(client, script, scheme="https")
 
     assert (error.reason, error.is_passing) == ("tls", False)
 
@@ -443,31 +414,21 @@ def test_certificate_that_nobody_vouches_for(client):
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     context.load_cert_chain(folder / "test.crt", folder / "test.key")
 
-    error, server = fetch_from(
-        client, answer(b"x"), scheme="https", server_options={"ssl": context}
-    )
+    error, server = fetch_from(client, answer(b"x"), scheme="https", ssl=context)
 
     assert (error.reason, error.is_passing) == ("tls", False)
     assert server.requests == []
 
 
 def test_fetch_that_is_cancelled_ends_and_leaves_nothing(client, caplog):
-    asked = []
-
-    async def script(server, writer):
-        asked[0].set_result(None)
-        await says_nothing(server, writer)
-
-    server = RawServer(script)
+    server = FaultServer(answers())
 
     @gen.coroutine
     def main():
-        yield server.start()
-        asked.append(gen.Future())
-        url = f"http://127.0.0.1:{server.port}/"
-        fetcher = make_fetcher(CrawlConfig((url,), client=client))
-        fetched = fetcher.fetch(url)
-        yield asked[0]
+        fetcher = make_fetcher(CrawlConfig((server.url,), client=client))
+        fetched = fetcher.fetch(server.url)
+        while not server.requests:
+            yield gen.sleep(0.001)
         fetched.cancel()
         try:
             yield fetched
@@ -475,11 +436,8 @@ def test_fetch_that_is_cancelled_ends_and_leaves_nothing(client, caplog):
             return "cancelled"
         finally:
             fetcher.close()
-            yield server.stop()
-            for _ in range(50):
-                yield gen.moment  # until the client, too, has seen the end of it
 
-    assert run(main) == "cancelled"
+    assert run_with(server, main) == "cancelled"
     errors = [r for r in caplog.records if r.levelname in ("ERROR", "CRITICAL")]
     # Tornado's curl client, when it is closed during an exchange, sets a timer that
     # finds it closed.

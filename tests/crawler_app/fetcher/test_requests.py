@@ -24,7 +24,8 @@ from crawler_app.fetcher import make_fetcher, requests_
 from crawler_app.fetcher.requests_ import RequestsFetcher
 from crawler_app.models import Fetched
 from gencoro import gen
-from tests.helpers.fetching import LIMIT, RawServer, answer, fetch_from, run
+from tests.helpers.fetching import LIMIT, answer, fetch_from, run
+from tests.helpers.http.faulty import FaultServer, answers
 
 pytestmark = pytest.mark.usefixtures("no_socket_is_left", "no_thread_is_left")
 
@@ -89,6 +90,26 @@ def fetch_by(factory, url=URL, **options):
             return exc
 
     return with_fetcher(main, factory, **options)
+
+
+def with_server(server, main, factory=None, **options):
+    """Run a coroutine function with a fetcher, a server and its URL."""
+
+    @gen.coroutine
+    def with_url(fetcher):
+        yield server.start()
+        try:
+            return (yield main(fetcher, server, server.url))
+        finally:
+            fetcher.close()
+            yield server.stop()
+
+    return with_fetcher(with_url, factory, **{"deny_private": False} | options)
+
+
+def silent_once():
+    """Return a server that answers from the second connection on."""
+    return FaultServer(answers())
 
 
 # An adapter that the program has mounted.
@@ -312,7 +333,7 @@ def authority():
 
 @pytest.fixture
 def secure_server(authority, tmp_path):
-    """Return options of a server, and a factory of sessions that trust it."""
+    """Return the context of a server, and a factory of sessions that trust it."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     authority.issue_cert("127.0.0.1").configure_cert(context)
     path = tmp_path / "ca.pem"
@@ -323,30 +344,25 @@ def secure_server(authority, tmp_path):
         session.trust_env, session.verify = False, str(path)
         return session
 
-    return {"ssl": context}, factory
+    return context, factory
 
 
 def fetch_securely(secure_server, **options):
-    server_options, factory = secure_server
-    server = RawServer(answer(b"x"), **server_options)
+    context, factory = secure_server
+    server = FaultServer(then=answer(b"x"), ssl=context)
 
     @gen.coroutine
-    def main(fetcher):
-        yield server.start()
+    def main(fetcher, server, url):
         try:
-            return (yield fetcher.fetch(f"https://127.0.0.1:{server.port}/"))
+            return (yield fetcher.fetch(url))
         except FetchError as exc:
             return exc
-        finally:
-            for _ in range(10):
-                yield gen.moment
-            yield server.stop()
 
-    return with_fetcher(main, factory, **options), server
+    return with_server(server, main, factory, **options), server
 
 
 def test_exchange_over_tls_is_kept(secure_server):
-    fetched, server = fetch_securely(secure_server, deny_private=False)
+    fetched, server = fetch_securely(secure_server)
 
     assert isinstance(fetched, Fetched), str(fetched)
     assert (fetched.body, fetched.peer) == (b"x", "127.0.0.1")
@@ -360,43 +376,12 @@ def test_private_address_is_not_connected_to_for_tls(secure_server, monkeypatch)
         "crawler_app.fetcher.outgoing.is_private_host", lambda host: False
     )
 
-    error, server = fetch_securely(secure_server)
+    error, server = fetch_securely(secure_server, deny_private=None)
 
-    assert (error.reason, server.connections) == ("private_address", 0)
+    assert (error.reason, len(server.peers)) == ("private_address", 0)
 
 
 # Threads.
-
-
-async def says_nothing(server, writer):
-    await asyncio.Event().wait()
-
-
-def silent_once():
-    """Return a script that answers from the second connection on."""
-
-    async def script(server, writer):
-        if server.connections == 1:
-            await says_nothing(server, writer)
-        await server.send(writer, b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nx")
-
-    return script
-
-
-def with_server(script, main, **options):
-    """Run a coroutine function with a fetcher, a server and its URL."""
-    server = RawServer(script)
-
-    @gen.coroutine
-    def with_url(fetcher):
-        yield server.start()
-        try:
-            return (yield main(fetcher, server, f"http://127.0.0.1:{server.port}/"))
-        finally:
-            fetcher.close()
-            yield server.stop()
-
-    return with_fetcher(with_url, **{"deny_private": False} | options)
 
 
 @gen.coroutine
@@ -420,7 +405,7 @@ def test_thread_of_a_fetch_that_is_cancelled_is_free_at_once():
 
     fetched = with_server(silent_once(), main, concurrency=1)
 
-    assert fetched.body == b"x"
+    assert fetched.body == b"good"
     assert time.monotonic() - started_at < 10.0
 
 
@@ -437,7 +422,7 @@ def test_thread_of_a_fetch_that_took_too_long_is_free_at_once():
     )
 
     assert (error.reason, error.is_passing) == ("timeout", True)
-    assert fetched.body == b"x"
+    assert fetched.body == b"good"
 
 
 @pytest.mark.usefixtures("no_error_is_logged")
@@ -491,7 +476,7 @@ def test_close_ends_what_is_under_way():
 
     started_at = time.monotonic()
 
-    reasons = with_server(says_nothing, main, concurrency=2)
+    reasons = with_server(FaultServer(then=answers()), main, concurrency=2)
 
     assert reasons == ["connection_closed"] * 3
     assert time.monotonic() - started_at < 10.0

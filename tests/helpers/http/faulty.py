@@ -64,6 +64,7 @@ class Peer:
     Attributes:
         address: Of the client.
         heads: Of every request that was read: request line and headers.
+        sent_bytes: What was handed to the connection.
         is_gone: Whether the client's end was seen to close.
         is_followed: Whether there is a connection that was made after this one.
     """
@@ -74,6 +75,7 @@ class Peer:
         self._is_half_closed = False
         self.address = writer.get_extra_info("peername")
         self.heads: list[bytes] = []
+        self.sent_bytes = 0
         self.is_gone = asyncio.Event()
         self.is_followed = asyncio.Event()
 
@@ -98,6 +100,7 @@ class Peer:
             if self._is_half_closed:
                 raise BrokenPipeError("nothing can be sent after half_close")
             self._writer.write(part)
+            self.sent_bytes += len(part)
             await self._writer.drain()
 
     async def send_apart(self, *parts: bytes) -> None:
@@ -160,6 +163,7 @@ class FaultServer:
     """Plays one script per connection, in their order, and then answers well.
 
     Args:
+        then: What connections after these play; None answers well.
         ssl: A context, for one that speaks TLS.
 
     Attributes:
@@ -167,13 +171,31 @@ class FaultServer:
         url: Of its root, with the slash.
     """
 
-    def __init__(self, *scripts: Script, ssl: SSLContext | None = None):
+    def __init__(
+        self,
+        *scripts: Script,
+        then: Script | None = None,
+        ssl: SSLContext | None = None,
+    ):
         self._scripts = list(scripts)
+        self._then = then
         self._ssl = ssl
         self._tasks: list[asyncio.Task[None]] = []
         self.peers: list[Peer] = []
 
     async def __aenter__(self) -> Self:
+        await self.start()
+        return self
+
+    async def __aexit__(self, *error: object) -> None:
+        await self.stop()
+
+    @property
+    def requests(self) -> list[str]:
+        """Return the head of every request."""
+        return [head.decode("latin-1") for peer in self.peers for head in peer.heads]
+
+    async def start(self) -> None:
         listening = socket.create_server(("127.0.0.1", 0))
         # Small, so that few bytes are under way when nobody reads them.
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 65536)
@@ -185,15 +207,15 @@ class FaultServer:
         self.port = listening.getsockname()[1]
         scheme = "http" if self._ssl is None else "https"
         self.url = f"{scheme}://127.0.0.1:{self.port}/"
-        return self
 
-    async def __aexit__(self, *error: object) -> None:
+    async def stop(self) -> None:
         await settle()  # whoever is at the door comes in before it is closed
         self._server.close()
         for task in self._tasks:
             task.cancel()
         results = await asyncio.gather(*self._tasks, return_exceptions=True)
         await self._server.wait_closed()
+        await settle(50)  # until the client, too, has seen the end of it
         for result in results:
             if isinstance(result, Exception):
                 raise result
@@ -201,7 +223,7 @@ class FaultServer:
     def _connected(
         self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
     ) -> None:
-        script = self._scripts.pop(0) if self._scripts else None
+        script = self._scripts.pop(0) if self._scripts else self._then
         peer = Peer(reader, writer)
         for earlier in self.peers:
             earlier.is_followed.set()
@@ -242,7 +264,7 @@ def answers(*parts: bytes, end: Callable[[Peer], None] | None = None) -> Script:
     return script
 
 
-def repeats(part: bytes, *, after: bytes = b"") -> Script:
+def repeats(part: bytes, *, after: bytes = b"", pause_s: float = 0.0) -> Script:
     """Return a script that answers with the same part for ever."""
 
     async def script(peer: Peer) -> None:
@@ -250,7 +272,7 @@ def repeats(part: bytes, *, after: bytes = b"") -> Script:
         await peer.send(after)
         while True:
             await peer.send(part)
-            await asyncio.sleep(0)
+            await asyncio.sleep(pause_s)
 
     return script
 
