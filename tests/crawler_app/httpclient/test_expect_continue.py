@@ -1,162 +1,82 @@
 """Expect: 100-continue: when the body is sent, and when it is not."""
 
+import asyncio
+
 import pytest
 
-from gencoro import gen
-from tests.helpers.http.peers import answer
+from tests.helpers.http.faulty import GOOD, exchange, head
 
-CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
+CONTINUE = head(status=b"100 Continue")
+HINTS = head(status=b"103 Early Hints")
 
-
-@gen.coroutine
-def test_body_waits_until_the_server_wants_it(client, serve):
-    @gen.coroutine
-    def script(request):
-        coming = request.stream.read_bytes(4)
-        for _ in range(10):
-            yield gen.moment
-        early.append(coming.done())
-        yield request.stream.write(CONTINUE)
-        yield request.stream.write(answer((yield coming)))
-
-    early = []
-    server = serve(script, reads_bodies=False)
-
-    for _ in range(2):
-        response = yield client.fetch(
-            server.url, method="PUT", body=b"body", expect_100_continue=True
-        )
-        assert response.body == b"body"
-
-    assert early == [False, False]
-    assert server.requests[0].headers["Expect"] == "100-continue"
-    assert server.used == [0, 0]
+# What the server says before and after it has got the body, and when that comes.
+INTERIM = {
+    "100": (CONTINUE, b"", 0),
+    "100 twice": (CONTINUE * 2, b"", 0),
+    "nothing": (b"", b"", 1),
+    "100 too late": (b"", CONTINUE, 1),
+    "another interim answer": (HINTS, b"", 1),
+}
+BODIES = {
+    "given": {"body": b"body"},
+    "produced": {
+        "body_producer": lambda write: write(b"body"),
+        "headers": {"Content-Length": "4"},
+    },
+}
 
 
-@gen.coroutine
-def test_produced_body_waits_until_the_server_wants_it(client, serve):
-    @gen.coroutine
-    def script(request):
-        yield request.stream.write(CONTINUE)
-        body = yield request.stream.read_until(b"0\r\n\r\n")
-        yield request.stream.write(answer(body))
-
-    server = serve(script, reads_bodies=False)
-
-    response = yield client.fetch(
-        server.url,
-        method="PUT",
-        body_producer=lambda write: write(b"body"),
-        expect_100_continue=True,
-    )
-
-    assert response.body == b"4\r\nbody\r\n0\r\n\r\n"
+def exchange_expecting(script, **options):
+    return exchange(script, method="PUT", expect_100_continue=True, **options)
 
 
-@pytest.mark.parametrize("status", ["417 Expectation Failed", "200 OK", "401 Login"])
-@gen.coroutine
-def test_body_that_is_not_wanted_is_not_sent(client, serve, status):
+@pytest.mark.parametrize("said", INTERIM)
+@pytest.mark.parametrize("kind", BODIES)
+def test_body_waits_for_100_but_no_longer_than_a_second(said, kind):
+    before, after, wait_s = INTERIM[said]
+    came = []
+
+    async def script(peer):
+        await peer.request_head()
+        asked_at = asyncio.get_running_loop().time()
+        await peer.send(before)
+        came.append(await peer.read())
+        came.append(asyncio.get_running_loop().time() - asked_at)
+        await peer.send(after, GOOD)
+
+    result = exchange_expecting(script, **BODIES[kind])
+
+    assert getattr(result.outcome, "body", result.outcome) == b"good"
+    assert came == [b"body", pytest.approx(wait_s, abs=0.1)]
+    assert b"\r\nExpect: 100-continue\r\n" in result.server.peers[0].heads[0]
+    assert result.was_reused
+
+
+@pytest.mark.parametrize("status", [b"417 Expectation Failed", b"200 OK", b"401 Login"])
+def test_body_that_is_not_wanted_is_not_sent(status):
     def produce(write):
         raise AssertionError("the server does not want it")
 
-    server = serve(answer(b"no", status), reads_bodies=False)
+    async def script(peer):
+        await peer.request_head()
+        await peer.send(head(b"Content-Length: 2", status=status) + b"no")
 
-    for number in range(2):
-        response = yield client.fetch(
-            server.url,
-            method="PUT",
-            body_producer=produce,
-            expect_100_continue=True,
-            raise_error=False,
-        )
-        yield server.gone(number)
-        assert (response.code, response.body) == (int(status[:3]), b"no")
+    result = exchange_expecting(script, body_producer=produce)
 
-    assert server.used == [0, 1]
+    assert getattr(result.outcome, "code", result.outcome) == int(status[:3])
+    assert result.outcome.body == b"no"
+    assert not result.was_reused
 
 
-@gen.coroutine
-def test_redirect_instead_of_continue_is_followed_with_the_body(client, serve):
-    def script(request):
-        if request.target == "/":
-            return answer(status="307 Elsewhere", Location="/other")
-        return continues(request)
+def test_redirect_instead_of_continue_is_followed_with_the_body():
+    moved = head(b"Location: /b", b"Content-Length: 0", status=b"307 Elsewhere")
 
-    @gen.coroutine
-    def continues(request):
-        yield request.stream.write(CONTINUE)
-        body = yield request.stream.read_bytes(4)
-        yield request.stream.write(answer(body))
+    async def script(peer):
+        await peer.request_head()
+        await peer.send(moved)
 
-    server = serve(script, reads_bodies=False)
+    result = exchange_expecting(script, body=b"body")
 
-    response = yield client.fetch(
-        server.url, method="PUT", body=b"body", expect_100_continue=True
-    )
-
-    assert response.body == b"body"
-    assert server.used == [0, 1]
-
-
-@gen.coroutine
-def test_silent_server_gets_the_body_after_a_second(client, serve, virtual_clock):
-    @gen.coroutine
-    def script(request):
-        body = yield request.stream.read_bytes(4)
-        came_at.append(virtual_clock.time())
-        yield request.stream.write(answer(body))
-
-    came_at = []
-    server = serve(script, reads_bodies=False)
-
-    for _ in range(2):
-        response = yield client.fetch(
-            server.url, method="PUT", body=b"body", expect_100_continue=True
-        )
-        assert response.body == b"body"
-
-    assert came_at == pytest.approx([1.0, 2.0], abs=0.1)
-    assert server.used == [0, 0]
-
-
-@gen.coroutine
-def test_continue_that_comes_late_sends_the_body_once(client, serve, virtual_clock):
-    @gen.coroutine
-    def script(request):
-        body = yield request.stream.read_bytes(4)
-        yield request.stream.write(CONTINUE)
-        yield virtual_clock.advance(5)
-        yield request.stream.write(answer(body))
-
-    server = serve(script, reads_bodies=False)
-
-    for _ in range(2):
-        yield client.fetch(
-            server.url, method="PUT", body=b"body", expect_100_continue=True
-        )
-
-    assert server.used == [0, 0]
-
-
-@gen.coroutine
-def test_other_interim_answers_do_not_ask_for_the_body(client, serve, virtual_clock):
-    @gen.coroutine
-    def script(request):
-        yield request.stream.write(b"HTTP/1.1 103 Early Hints\r\n\r\n")
-        body = yield request.stream.read_bytes(4)
-        came_at.append(virtual_clock.time())
-        yield request.stream.write(answer(body))
-
-    came_at = []
-    server = serve(script, reads_bodies=False)
-
-    yield client.fetch(server.url, method="PUT", body=b"body", expect_100_continue=True)
-
-    assert came_at == pytest.approx([1.0], abs=0.1)
-
-
-@gen.coroutine
-def test_request_without_a_body_expects_nothing(client, web):
-    yield client.fetch(web.url, expect_100_continue=True)
-
-    assert "Expect" not in web.requests[0].headers
+    # It is answered when it has come.
+    assert getattr(result.outcome, "body", result.outcome) == b"good"
+    assert result.server.peers[1].heads[0].startswith(b"PUT /b ")

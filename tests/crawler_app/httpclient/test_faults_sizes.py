@@ -10,6 +10,7 @@ import pytest
 
 from crawler_app.httpclient import BadResponseError, ResponseTooLargeError
 from tests.helpers.http.faulty import Peer, answers, exchange, head, repeats
+from tests.helpers.http.packing import PACK_BY_CODING
 
 BODY_LIMIT = 100_000
 LIMITED = {"max_body_size": BODY_LIMIT}
@@ -71,7 +72,12 @@ FRAMES = {
     "length": lambda body: head(b"Content-Length: %d" % len(body)) + body,
     "chunked": lambda body: CHUNKED + b"%x\r\n%b\r\n0\r\n\r\n" % (len(body), body),
     "until the end": lambda body: head() + body,
-    "gzip": lambda body: head(b"Content-Encoding: gzip") + gzip.compress(body),
+    **{
+        coding: lambda body, coding=coding: (
+            head(b"Content-Encoding: " + coding.encode()) + PACK_BY_CODING[coding](body)
+        )
+        for coding in PACK_BY_CODING
+    },
 }
 
 

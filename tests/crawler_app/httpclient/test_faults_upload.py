@@ -160,10 +160,6 @@ def test_producer_that_is_stuck_is_ended_by_an_answer():
 # 100-continue.
 
 
-def expecting(body=b"hello", **options):
-    return {"method": "PUT", "body": body, "expect_100_continue": True, **options}
-
-
 @pytest.mark.parametrize("end", [Peer.half_close, Peer.reset])
 @pytest.mark.parametrize("begun", [b"", b"HTTP/1.1 100 ", head(status=b"100 Continue")])
 def test_close_around_100_is_an_error(end, begun):
@@ -172,21 +168,9 @@ def test_close_around_100_is_an_error(end, begun):
         await peer.send(begun)
         end(peer)
 
-    result = exchange(script, **expecting())
+    result = exchange(script, method="PUT", body=b"x", expect_100_continue=True)
 
     assert isinstance(result.outcome, (HTTPStreamClosedError, OSError))
-
-
-def test_100_twice_is_passed_over():
-    async def script(peer):
-        await peer.request_head()
-        await peer.send(head(status=b"100 Continue") * 2)
-        assert await peer.read() == b"hello"
-        await peer.send(head(b"Content-Length: 2") + b"ok")
-
-    result = exchange(script, **expecting())
-
-    assert getattr(result.outcome, "body", result.outcome) == b"ok"
 
 
 def test_answer_during_a_request_is_not_the_answer_to_the_next():

@@ -1,7 +1,6 @@
 """Any bytes in any content coding: decoded, or refused, and never more than asked for."""
 
 import gzip
-import importlib
 import zlib
 
 from hypothesis import assume, example, given, settings
@@ -9,6 +8,7 @@ from hypothesis import strategies as st
 
 from crawler_app.httpclient import BadResponseError, ResponseTooLargeError
 from crawler_app.httpclient.codings import PIECE_BYTES, decoder_of
+from tests.helpers.http.packing import PACK_BY_CODING, raw_deflate
 from tests.helpers.http.whole_responses import BODY, pieces_of
 
 ERRORS = (BadResponseError, ResponseTooLargeError)
@@ -16,30 +16,13 @@ ERRORS = (BadResponseError, ResponseTooLargeError)
 often = settings(deadline=None, max_examples=300)
 
 
-def raw_deflate(body):
-    packer = zlib.compressobj(wbits=-15)
-    return packer.compress(body) + packer.flush()
-
-
-PACK_BY_CODING = {
-    "gzip": gzip.compress,
+PACKERS = {
+    **PACK_BY_CODING,
     "x-gzip": gzip.compress,
-    "deflate": zlib.compress,
     "deflate, gzip": lambda body: gzip.compress(zlib.compress(body)),
     "gzip, identity": gzip.compress,
 }
-# Those that need a package; each is known as soon as there is one.
-for coding, package in [
-    ("br", "brotli"),
-    ("zstd", "compression.zstd"),
-    ("zstd", "backports.zstd"),
-]:
-    try:
-        PACK_BY_CODING.setdefault(coding, importlib.import_module(package).compress)
-    except ImportError:
-        continue
-
-CODINGS = st.sampled_from(sorted(PACK_BY_CODING))
+CODINGS = st.sampled_from(sorted(PACKERS))
 # The libraries for br and zstd judge some damage by how much of it comes at once.
 FREE_OF_SLICES = CODINGS.filter(lambda coding: coding not in ("br", "zstd"))
 
@@ -63,7 +46,7 @@ def decoded(coding, slices, limit=10_000_000):
 @given(st.data(), CODINGS, BODY)
 @often
 def test_body_comes_out_of_every_coding_whatever_its_slices(data, coding, body):
-    packed = PACK_BY_CODING[coding](body)
+    packed = PACKERS[coding](body)
     slices = data.draw(pieces_of(packed, most=20))
 
     assert decoded(coding, slices) == body
@@ -79,7 +62,7 @@ def test_body_comes_out_of_deflate_without_its_wrapping(data, body):
 @given(CODINGS, BODY, st.integers(0, 3_000))
 @often
 def test_limit_is_the_size_of_the_largest_body(coding, body, limit):
-    outcome = decoded(coding, [PACK_BY_CODING[coding](body)], limit)
+    outcome = decoded(coding, [PACKERS[coding](body)], limit)
 
     if len(body) <= limit and "," not in coding:
         assert outcome == body
@@ -90,7 +73,7 @@ def test_limit_is_the_size_of_the_largest_body(coding, body, limit):
 @given(st.data(), CODINGS, BODY)
 @often
 def test_body_that_is_cut_is_refused(data, coding, body):
-    packed = PACK_BY_CODING[coding](body)
+    packed = PACKERS[coding](body)
     assume(len(packed) > 1)  # the shortest of br is one byte
     kept = data.draw(st.integers(1, len(packed) - 1))
 
@@ -124,7 +107,7 @@ def test_any_bytes_are_decoded_or_refused_whatever_their_slices(coding, content)
 def damaged(draw, codings):
     """Return a coding, and bytes that were in it before they were damaged."""
     coding = draw(codings)
-    packed = bytearray(PACK_BY_CODING[coding](draw(BODY)))
+    packed = bytearray(PACKERS[coding](draw(BODY)))
     for _ in range(draw(st.integers(1, 3))):
         place = draw(st.integers(0, len(packed) - 1))
         packed[place] ^= draw(st.integers(1, 255))

@@ -1,0 +1,31 @@
+"""Content codings: how a server packs a body.
+
+br and zstd need a package; each is known as soon as one is installed.
+"""
+
+import gzip
+import importlib
+import zlib
+from collections.abc import Callable
+
+__all__ = ["PACK_BY_CODING", "raw_deflate"]
+
+PACK_BY_CODING: dict[str, Callable[[bytes], bytes]] = {
+    "gzip": gzip.compress,
+    "deflate": zlib.compress,
+}
+for coding, package in [
+    ("br", "brotli"),
+    ("zstd", "compression.zstd"),
+    ("zstd", "backports.zstd"),
+]:
+    try:
+        PACK_BY_CODING.setdefault(coding, importlib.import_module(package).compress)
+    except ImportError:
+        continue
+
+
+def raw_deflate(body: bytes) -> bytes:
+    """Pack by deflate without the wrapping of zlib, as some servers do."""
+    packer = zlib.compressobj(wbits=-15)
+    return packer.compress(body) + packer.flush()
