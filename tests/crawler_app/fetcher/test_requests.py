@@ -246,18 +246,19 @@ def test_private_host_is_refused_before_an_adapter_sees_it(adapter):
 # A session that the program has made.
 
 
+@gen.coroutine
+def fetch_twice(fetcher):
+    yield fetcher.fetch(URL)
+    yield fetcher.fetch(URL)
+
+
 def test_session_of_the_program_keeps_its_own(adapter):
     adapter.register_uri("GET", URL, headers={"Set-Cookie": "a=1"})
     jar = requests.cookies.RequestsCookieJar()
     jar.set("mine", "7", domain="a.test", path="/")
     factory = factory_for(adapter, cookies=jar, auth=("me", "secret"))
 
-    @gen.coroutine
-    def main(fetcher):
-        yield fetcher.fetch(URL)
-        yield fetcher.fetch(URL)
-
-    with_fetcher(main, factory, cookies=False, concurrency=1)
+    with_fetcher(fetch_twice, factory, cookies=False, concurrency=1)
 
     for request in adapter.request_history:
         assert request.headers["Cookie"] == "mine=7"
@@ -272,12 +273,7 @@ def test_cookies_are_kept_by_the_crawler_alone(adapter):
         sessions.append(factory_for(adapter)())
         return sessions[-1]
 
-    @gen.coroutine
-    def main(fetcher):
-        yield fetcher.fetch(URL)
-        yield fetcher.fetch(URL)
-
-    with_fetcher(main, factory, concurrency=1)
+    with_fetcher(fetch_twice, factory, concurrency=1)
 
     assert adapter.last_request.headers["Cookie"] == "a=1"
     assert [len(session.cookies) for session in sessions] == [0]

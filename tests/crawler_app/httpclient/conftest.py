@@ -59,19 +59,25 @@ def client(make_client):
 
 
 @pytest.fixture
-def serve(io_loop):
-    """Start a server that follows a script; all of them are stopped at the end."""
+def servers(io_loop):
+    """A list of servers that are stopped at the end."""
     servers = []
+    yield servers
+    for server in servers:
+        server.stop()
+        server.close_connections()
+    io_loop.run_sync(lambda: [server.ended for server in servers], timeout=HANGS_S)
+
+
+@pytest.fixture
+def serve(servers):
+    """Start a server that follows a script."""
 
     def start(script, **options):
         servers.append(RawServer(script, **options))
         return servers[-1]
 
-    yield start
-    for server in servers:
-        server.stop()
-        server.close_connections()
-    io_loop.run_sync(lambda: [server.ended for server in servers], timeout=HANGS_S)
+    return start
 
 
 @pytest.fixture
@@ -87,15 +93,12 @@ def secure_web(serve, certificates):
 
 
 @pytest.fixture
-def make_proxy(io_loop):
-    made = []
-
+def make_proxy(servers):
     def make():
-        made.append(ForwardProxy())
-        return made[-1]
+        servers.append(ForwardProxy())
+        return servers[-1]
 
-    yield make
-    io_loop.run_sync(lambda: [proxy.close() for proxy in made], timeout=HANGS_S)
+    return make
 
 
 @pytest.fixture

@@ -10,11 +10,6 @@ from tests.helpers.http.peers import Addresses, answer
 HELLO = answer(b"hello")
 
 
-def at(server):
-    """Return the address of a server."""
-    return ("127.0.0.1", server.port)
-
-
 class Check:
     """Notes what it is asked, and refuses some ports."""
 
@@ -31,12 +26,12 @@ class Check:
 @gen.coroutine
 def test_address_is_checked_before_it_is_connected_to(make_client, web):
     check = Check(web.port)
-    client = make_client(check_address=check, resolver=Addresses(at(web)))
+    client = make_client(check_address=check, resolver=Addresses(web.address))
 
     with pytest.raises(PermissionError, match=r"a\.test is at"):
         yield client.fetch("http://a.test/")
 
-    assert check.asked == [("a.test", at(web))]
+    assert check.asked == [("a.test", web.address)]
     assert web.streams == []
 
 
@@ -66,7 +61,7 @@ def test_literal_address_in_disguise_is_checked_as_what_it_is(
     with pytest.raises((PermissionError, socket.gaierror)):
         yield client.fetch(f"http://{literal}:{web.port}/")
 
-    assert {address for _, address in check.asked} <= {at(web)}
+    assert {address for _, address in check.asked} <= {web.address}
     assert web.streams == []
 
 
@@ -75,13 +70,16 @@ def test_refused_address_is_followed_by_the_next(make_client, serve):
     forbidden, server = serve(HELLO), serve(HELLO)
     check = Check(forbidden.port)
     client = make_client(
-        check_address=check, resolver=Addresses(at(forbidden), at(server))
+        check_address=check, resolver=Addresses(forbidden.address, server.address)
     )
 
     response = yield client.fetch("http://a.test/")
 
-    assert response.peer_address == at(server)
-    assert [address for _, address in check.asked] == [at(forbidden), at(server)]
+    assert response.peer_address == server.address
+    assert [address for _, address in check.asked] == [
+        forbidden.address,
+        server.address,
+    ]
     assert forbidden.streams == []
 
 
@@ -95,7 +93,7 @@ def test_every_hop_is_checked(make_client, serve):
     with pytest.raises(PermissionError):
         yield client.fetch(outer.url)
 
-    assert check.asked == [("127.0.0.1", at(outer)), ("127.0.0.1", at(inner))]
+    assert check.asked == [("127.0.0.1", outer.address), ("127.0.0.1", inner.address)]
     assert inner.streams == []
 
 
@@ -107,4 +105,4 @@ def test_address_of_a_mapped_host_is_checked(make_client, web):
     with pytest.raises(PermissionError):
         yield client.fetch(f"http://a.test:{web.port}/")
 
-    assert [address for _, address in check.asked] == [at(web)]
+    assert [address for _, address in check.asked] == [web.address]

@@ -6,11 +6,11 @@ import socket
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from tornado.netutil import Resolver
 from tornado.simple_httpclient import HTTPStreamClosedError
 
 from tests.helpers.http.faulty import (
     FaultServer,
+    Loopback,
     attempt,
     exchange,
     head,
@@ -281,13 +281,9 @@ def test_any_value_of_a_header_has_one_outcome(fields):
     answer_with([head(*lines) + b"2\r\nok\r\n0\r\n\r\n"])
 
 
-class NoNames(Resolver):
-    """Knows loopback only."""
-
-    async def resolve(self, host, port, family=socket.AF_UNSPEC):
-        if host != "127.0.0.1":
-            raise socket.gaierror(f"no {host!r} here")
-        return [(socket.AF_INET, (host, port))]
+async def knows_loopback_only(host):
+    if host != "127.0.0.1":
+        raise socket.gaierror(f"no {host!r} here")
 
 
 @given(
@@ -311,7 +307,7 @@ def test_any_place_a_redirect_leads_to_has_one_outcome(location):
 
     async def main():
         async with FaultServer(script) as server:
-            client = new_client(resolver=NoNames())
+            client = new_client(resolver=Loopback(knows_loopback_only))
             outcome = await attempt(client, server.url, max_redirects=2)
             after = await attempt(client, server.url)
             assert getattr(after, "body", after) == b"good"

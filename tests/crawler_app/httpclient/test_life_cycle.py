@@ -7,16 +7,15 @@ soon as the stage is reached.  At every turn of the loop, and from within its ca
 import asyncio
 import contextlib
 import logging
-import socket
 
 import pytest
-from tornado.netutil import Resolver
 from tornado.simple_httpclient import HTTPStreamClosedError
 
 from gencoro import gen
 from tests.helpers.http.faulty import (
     GOOD,
     FaultServer,
+    Loopback,
     Peer,
     attempt,
     head,
@@ -33,22 +32,13 @@ LARGE = bytes(16_000_000)
 # server's end of a connection is seen to close in each of them, if there is one.
 
 
-class HangingResolver(Resolver):
-    """Never answers for slow.test, and is asked for literal addresses only else."""
-
-    def initialize(self, reached):
-        self._reached = reached
-
-    async def resolve(self, host, port, family=socket.AF_UNSPEC):
-        if host == "slow.test":
-            self._reached.set()
-            await asyncio.Event().wait()
-        return [(socket.AF_INET, (host, port))]
-
-
 def looks_a_name_up(reached):
-    client = {"resolver": HangingResolver(reached)}
-    return None, {"client": client, "url": "http://slow.test/"}
+    async def ask(host):
+        if host == "slow.test":
+            reached.set()
+            await asyncio.Event().wait()
+
+    return None, {"client": {"resolver": Loopback(ask)}, "url": "http://slow.test/"}
 
 
 def connects(reached):
@@ -315,13 +305,6 @@ def test_fetch_that_is_cancelled_before_it_is_sent_never_is(has_begun):
 # At every turn.
 
 
-class TurnlessResolver(Resolver):
-    """Knows loopback without a thread, so that a fetch takes as many turns each time."""
-
-    async def resolve(self, host, port, family=socket.AF_UNSPEC):
-        return [(socket.AF_INET, ("127.0.0.1", port))]
-
-
 @pytest.fixture(params=["http", "https"])
 def scheme(request, certificates):
     """Options of a server and of the requests to it."""
@@ -337,7 +320,7 @@ def test_fetch_that_is_ended_at_any_turn_leaves_nothing(way, turns, scheme):
 
     async def main():
         async with FaultServer(**server_options) as server:
-            client = new_client(resolver=TurnlessResolver())
+            client = new_client(resolver=Loopback())
             fetching = client.fetch(server.url, **options)
             await settle(turns)
             if way == "cancel":
@@ -362,7 +345,7 @@ def test_connection_that_is_closed_at_any_turn_after_it_is_made_is_an_error(end,
 
     async def main():
         async with FaultServer(script) as server:
-            client = new_client(resolver=TurnlessResolver())
+            client = new_client(resolver=Loopback())
             outcome = await attempt(client, server.url)
             after = await attempt(client, server.url)
             assert getattr(after, "body", after) == b"good"

@@ -120,8 +120,7 @@ def test_giving_up_at_any_turn_of_connect_leaves_no_error_behind(
 def test_kept_tunnel_that_died_is_dug_again(secure_client, secure_web, proxy):
     yield secure_client.fetch(secure_web.url, **proxy.options)
 
-    for stream in proxy._streams:
-        stream.close()
+    proxy.close_connections()
     response = yield secure_client.fetch(secure_web.url, **proxy.options)
 
     assert response.body == b"hello"

@@ -1,13 +1,12 @@
 """A kept connection that turns out to be dead: who is asked again, and how often."""
 
 import asyncio
-import socket
 
 import pytest
 from tornado.simple_httpclient import HTTPStreamClosedError, HTTPTimeoutError
 
 from gencoro import gen
-from tests.helpers.http.faulty import GOOD, Peer, body_for, fetch_twice, head
+from tests.helpers.http.faulty import GOOD, Loopback, Peer, body_for, fetch_twice, head
 from tests.helpers.http.peers import answer
 
 HELLO = answer(b"hello")
@@ -198,20 +197,6 @@ def test_body_is_sent_again_whole(client, serve):
     assert [request.body for request in server.requests[1:]] == [body, body]
 
 
-class SecondTimeSilent:
-    """A resolver that knows loopback, and answers the first question only."""
-
-    def __init__(self):
-        self._is_asked = False
-
-    def resolve(self, host, port, family=0):
-        found = asyncio.get_running_loop().create_future()
-        if not self._is_asked:
-            found.set_result([(socket.AF_INET, ("127.0.0.1", port))])
-        self._is_asked = True
-        return found
-
-
 def stalling_at_the_second(server):
     """Return a script: the second request stalls for a second, and its connection ends."""
 
@@ -238,7 +223,14 @@ def test_second_attempt_has_all_its_time_to_connect(client, web, virtual_clock):
 def test_second_attempt_has_no_more_than_its_time_to_connect(
     make_client, web, virtual_clock
 ):
-    client = make_client(resolver=SecondTimeSilent())
+    hosts = []
+
+    async def is_silent_the_second_time(host):
+        hosts.append(host)
+        if len(hosts) == 2:
+            await asyncio.Event().wait()
+
+    client = make_client(resolver=Loopback(is_silent_the_second_time))
     web.script = stalling_at_the_second(web)
     yield client.fetch(web.url)
     begun_at = virtual_clock.time()

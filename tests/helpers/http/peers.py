@@ -71,6 +71,7 @@ class RawServer(TCPServer):
         reads_bodies: Whether the body of a request is read before the script is asked.
 
     Attributes:
+        address: Host and port.
         pages: Scripts of some paths, which go before the one for all.
         requests: Every `Request`, as it came.
         streams: Every connection, as it came.
@@ -86,10 +87,12 @@ class RawServer(TCPServer):
         self.port = sock.getsockname()[1]
         scheme = "https" if options.get("ssl_options") else "http"
         self.url = f"{scheme}://{f'[{host}]' if ':' in host else host}:{self.port}"
+        self.address = (host, self.port)
         self.pages = {}
         self.requests = []
         self.streams = []
         self.ended = []
+        self._gates = []
         self._closed = []
         self._arrival = Condition()
 
@@ -122,6 +125,7 @@ class RawServer(TCPServer):
     def hold(self, path):
         """Keep requests for a path waiting; return the Event that lets them go."""
         gate = Event()
+        self._gates.append(gate)
 
         @gen.coroutine
         def page(request):
@@ -136,6 +140,8 @@ class RawServer(TCPServer):
         self.pages[path] = answer(status="302 Found", Location=to)
 
     def close_connections(self):
+        for gate in self._gates:
+            gate.set()
         for stream in self.streams:
             stream.close()
 
