@@ -11,6 +11,7 @@ import pytest
 import trustme
 
 from crawler_app.httpclient import PooledAsyncHTTPClient
+from tests.helpers.http.faulty import Loopback
 from tests.helpers.http.forward_proxy import ForwardProxy
 from tests.helpers.http.peers import RawServer, answer
 
@@ -56,6 +57,12 @@ def make_client(io_loop):
 @pytest.fixture
 def client(make_client):
     return make_client()
+
+
+@pytest.fixture
+def named(make_client):
+    """Return a client for which every name is this machine."""
+    return make_client(resolver=Loopback())
 
 
 @pytest.fixture

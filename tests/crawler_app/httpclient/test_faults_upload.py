@@ -7,13 +7,12 @@ from tornado.simple_httpclient import HTTPStreamClosedError, HTTPTimeoutError
 
 from crawler_app.httpclient import BadResponseError
 from tests.helpers.http.faulty import (
-    FaultServer,
     Peer,
     attempt,
     exchange,
     head,
-    new_client,
     run,
+    serving,
 )
 
 # More than sockets hold.
@@ -180,15 +179,9 @@ def test_answer_during_a_request_is_not_the_answer_to_the_next():
         await peer.gone()
 
     async def main():
-        async with FaultServer(early) as server:
-            client = new_client(max_clients=5)
-            try:
-                first = await attempt(client, server.url, method="PUT", body=LARGE)
-                others = [await attempt(client, server.url) for _ in range(3)]
-            finally:
-                client.close()
-            await server.all_gone()
-            return first, others
+        async with serving(early, max_clients=5) as (server, client):
+            first = await attempt(client, server.url, method="PUT", body=LARGE)
+            return first, [await attempt(client, server.url) for _ in range(3)]
 
     first, others = run(main)
 

@@ -9,13 +9,12 @@ from hypothesis import strategies as st
 from tornado.simple_httpclient import HTTPStreamClosedError
 
 from tests.helpers.http.faulty import (
-    FaultServer,
     Loopback,
     attempt,
     exchange,
     head,
-    new_client,
     run,
+    serving,
     settle,
 )
 from tests.helpers.http.whole_responses import (
@@ -46,8 +45,7 @@ def answer_with(parts, **options):
             finally:
                 sent.set()
 
-        async with FaultServer(script) as server:
-            client = new_client(max_body_size=100_000)
+        async with serving(script, max_body_size=100_000) as (server, client):
             fetching = asyncio.ensure_future(attempt(client, server.url, **options))
             await sent.wait()
             await settle(10)
@@ -56,9 +54,7 @@ def answer_with(parts, **options):
             outcome = await fetching
             after = await attempt(client, server.url)
             assert getattr(after, "body", after) == b"good"
-            client.close()
-            await server.all_gone()
-            return outcome, len(server.peers) == 1
+        return outcome, len(server.peers) == 1
 
     outcome, was_reused = run(main)
     if isinstance(outcome, Exception):
@@ -234,14 +230,11 @@ def test_response_may_be_cut_at_every_place_and_at_all_of_them(response):
         await peer.send_apart(*(bytes([byte]) for byte in content))
 
     async def main():
-        async with FaultServer(script) as server:
-            client = new_client()
+        async with serving(script) as (server, client):
             for place in range(1, len(content) + 1):
                 outcome = await attempt(client, server.url)
                 assert getattr(outcome, "body", outcome) == b"hello", place
-            client.close()
-            await server.all_gone()
-            return len(server.peers)
+        return len(server.peers)
 
     assert run(main) == 1
 
@@ -306,13 +299,12 @@ def test_any_place_a_redirect_leads_to_has_one_outcome(location):
         await peer.send(head(line, b"Content-Length: 0", status=b"302 Moved"))
 
     async def main():
-        async with FaultServer(script) as server:
-            client = new_client(resolver=Loopback(knows_loopback_only))
+        client_options = {"resolver": Loopback(knows_loopback_only)}
+        async with serving(script, **client_options) as (server, client):
             outcome = await attempt(client, server.url, max_redirects=2)
             after = await attempt(client, server.url)
             assert getattr(after, "body", after) == b"good"
-            client.close()
-            return outcome
+        return outcome
 
     outcome = run(main)
 

@@ -21,6 +21,7 @@ from tests.helpers.http.faulty import (
     head,
     new_client,
     run,
+    serving,
     settle,
 )
 from tests.helpers.http.peers import black_hole
@@ -282,8 +283,7 @@ def test_closed_client_ends_what_is_under_way(stage):
 @pytest.mark.parametrize("has_begun", [True, False])
 def test_fetch_that_is_cancelled_before_it_is_sent_never_is(has_begun):
     async def main():
-        async with FaultServer() as server:
-            client = new_client()
+        async with serving() as (server, client):
             first = client.fetch(server.url + "first")
             second = client.fetch(server.url + "second")
             third = client.fetch(server.url + "third")
@@ -295,9 +295,7 @@ def test_fetch_that_is_cancelled_before_it_is_sent_never_is(has_begun):
             assert (await third).body == b"good"
             assert second.cancelled()
             assert len(client.queue) == 0
-            client.close()
-            await server.all_gone()
-            return [head.split()[1] for peer in server.peers for head in peer.heads]
+        return [head.split()[1] for peer in server.peers for head in peer.heads]
 
     assert run(main) == ([b"/first", b"/third"] if has_begun else [b"/third"])
 
@@ -319,8 +317,8 @@ def test_fetch_that_is_ended_at_any_turn_leaves_nothing(way, turns, scheme):
     server_options, options = scheme
 
     async def main():
-        async with FaultServer(**server_options) as server:
-            client = new_client(resolver=Loopback())
+        options_here = {"resolver": Loopback(), **server_options}
+        async with serving(**options_here) as (server, client):
             fetching = client.fetch(server.url, **options)
             await settle(turns)
             if way == "cancel":
@@ -330,7 +328,6 @@ def test_fetch_that_is_ended_at_any_turn_leaves_nothing(way, turns, scheme):
             client.close()
             with contextlib.suppress(HTTPStreamClosedError, asyncio.CancelledError):
                 assert (await fetching).body == b"good"
-            await server.all_gone()
 
     run(main)
 
@@ -344,14 +341,11 @@ def test_connection_that_is_closed_at_any_turn_after_it_is_made_is_an_error(end,
         await peer.gone()
 
     async def main():
-        async with FaultServer(script) as server:
-            client = new_client(resolver=Loopback())
+        async with serving(script, resolver=Loopback()) as (server, client):
             outcome = await attempt(client, server.url)
             after = await attempt(client, server.url)
             assert getattr(after, "body", after) == b"good"
-            client.close()
-            await server.all_gone()
-            return outcome
+        return outcome
 
     assert isinstance(run(main), (HTTPStreamClosedError, OSError))
 
@@ -367,8 +361,7 @@ def fetch_with(callback, act):
     fetch = {}
 
     async def main():
-        async with FaultServer() as server:
-            client = new_client()
+        async with serving() as (server, client):
 
             def called(_):
                 return act(client, fetch["future"])
@@ -378,9 +371,6 @@ def fetch_with(callback, act):
                 return await fetch["future"]
             except (Exception, asyncio.CancelledError) as exc:
                 return exc
-            finally:
-                client.close()
-                await server.all_gone()
 
     return run(main)
 
@@ -427,8 +417,7 @@ def test_callback_may_begin_another_fetch(callback):
     others = []
 
     async def main():
-        async with FaultServer() as server:
-            client = new_client()
+        async with serving() as (server, client):
 
             def begin(_):
                 if not others:
@@ -436,8 +425,6 @@ def test_callback_may_begin_another_fetch(callback):
 
             first = await client.fetch(server.url, **{callback: begin})
             second = await others[0]
-            client.close()
-            await server.all_gone()
-            return first.code, second.body
+        return first.code, second.body
 
     assert run(main) == (200, b"good")

@@ -55,13 +55,9 @@ def test_option_of_the_connection_parts_connections(client, web, one, other):
 
 
 @gen.coroutine
-def test_each_host_name_has_its_own_connection_at_the_same_address(make_client, web):
-    client = make_client(
-        hostname_mapping={"a.test": "127.0.0.1", "b.test": "127.0.0.1"}
-    )
-
+def test_each_host_name_has_its_own_connection_at_the_same_address(named, web):
     for host in ("a.test", "b.test", "a.test", "b.test"):
-        yield client.fetch(f"http://{host}:{web.port}/")
+        yield named.fetch(f"http://{host}:{web.port}/")
 
     assert web.used == [0, 1, 0, 1]
 

@@ -30,12 +30,6 @@ def secrets_of(request):
     }
 
 
-@pytest.fixture
-def named(make_client):
-    names = ("a.test", "b.test", "A.TEST")
-    return make_client(hostname_mapping=dict.fromkeys(names, "127.0.0.1"))
-
-
 @pytest.mark.parametrize("kind", SECRETS)
 @pytest.mark.parametrize("where", ["same", "letters", "host", "port"])
 @gen.coroutine

@@ -8,13 +8,12 @@ import pytest
 
 from crawler_app.httpclient import BadResponseError
 from tests.helpers.http.faulty import (
-    FaultServer,
     answers,
     attempt,
     exchange,
     head,
-    new_client,
     run,
+    serving,
 )
 from tests.helpers.http.shapes import (
     CHUNKED,
@@ -94,14 +93,11 @@ def test_body_where_none_may_be_is_not_the_next_response(method, status, lines):
 def test_late_body_where_none_may_be_is_not_the_next_response(method, status):
     async def main():
         first = head(b"Content-Length: %d" % len(POISON), status=status)
-        async with FaultServer(answers(first)) as server:
-            client = new_client()
+        async with serving(answers(first)) as (server, client):
             outcome = await attempt(client, server.url, method=method)
             await server.peers[0].send(POISON)
             await server.peers[0].is_gone.wait()
-            after = await attempt(client, server.url)
-            client.close()
-            return outcome, after
+            return outcome, await attempt(client, server.url)
 
     outcome, after = run(main)
 

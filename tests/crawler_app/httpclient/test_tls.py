@@ -13,13 +13,6 @@ HELLO = answer(b"hello")
 
 
 @pytest.fixture
-def by_name(make_client):
-    """Return a client for which all names under .test are this machine."""
-    names = ("a.test", "b.test", "elsewhere.test")
-    return make_client(hostname_mapping=dict.fromkeys(names, "127.0.0.1"))
-
-
-@pytest.fixture
 def needs_client_cert(serve, certificates):
     """Serve those that have a certificate, and tell them their name."""
 
@@ -66,10 +59,10 @@ def trusts(certificates, other_certificates):
     ],
 )
 @gen.coroutine
-def test_server_is_trusted(by_name, secure_web, trusts, trust, host):
+def test_server_is_trusted(named, secure_web, trusts, trust, host):
     url = f"https://{host}:{secure_web.port}/"
 
-    response = yield by_name.fetch(url, **trusts[trust])
+    response = yield named.fetch(url, **trusts[trust])
 
     assert response.body == b"hello"
 
@@ -85,11 +78,11 @@ def test_server_is_trusted(by_name, secure_web, trusts, trust, host):
     ],
 )
 @gen.coroutine
-def test_server_is_not_trusted(by_name, secure_web, trusts, trust, host, said):
+def test_server_is_not_trusted(named, secure_web, trusts, trust, host, said):
     url = f"https://{host}:{secure_web.port}/"
 
     with pytest.raises(ssl.SSLCertVerificationError, match=said):
-        yield by_name.fetch(url, **trusts[trust])
+        yield named.fetch(url, **trusts[trust])
 
     assert secure_web.requests == []
 
@@ -175,27 +168,22 @@ def test_renewed_authority_is_trusted_on_a_new_connection(
     ("host", "seen"), [("a.test", "a.test"), ("A.TEST", "a.test"), ("127.0.0.1", None)]
 )
 @gen.coroutine
-def test_server_is_told_the_name_it_is_asked_by(
-    make_client, serve, certificates, host, seen
-):
+def test_server_is_told_the_name_it_is_asked_by(named, serve, certificates, host, seen):
     names = []
     context = certificates.server_context()
     context.sni_callback = lambda sock, name, context: names.append(name)
     server = serve(HELLO, ssl_options=context)
-    client = make_client(
-        hostname_mapping={"a.test": "127.0.0.1", "A.TEST": "127.0.0.1"}
-    )
 
-    yield client.fetch(f"https://{host}:{server.port}/", ca_certs=certificates.ca)
+    yield named.fetch(f"https://{host}:{server.port}/", ca_certs=certificates.ca)
 
     assert [name and name.lower() for name in names] == [seen]
 
 
 @gen.coroutine
 def test_header_host_does_not_change_who_must_be_certified(
-    by_name, secure_web, certificates
+    named, secure_web, certificates
 ):
-    response = yield by_name.fetch(
+    response = yield named.fetch(
         f"https://a.test:{secure_web.port}/",
         ca_certs=certificates.ca,
         headers={"Host": "elsewhere.test"},

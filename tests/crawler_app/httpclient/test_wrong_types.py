@@ -9,7 +9,7 @@ import math
 
 import pytest
 
-from tests.helpers.http.faulty import FaultServer, new_client, run
+from tests.helpers.http.faulty import run, serving
 
 WRONG = [
     {"request_timeout": "5"},
@@ -56,16 +56,11 @@ def url_for(options, server):
 @contextlib.asynccontextmanager
 async def client_of_one_slot():
     """Yield a server and its client; see that nothing is under way at the end."""
-    async with FaultServer() as server:
-        client = new_client()
-        try:
-            yield server, client
-            # It has one slot, so this would wait for whatever was left.
-            assert (await client.fetch(server.url)).body == b"good"
-            assert len(client.queue) == 0
-        finally:
-            client.close()
-        await server.all_gone()
+    async with serving() as (server, client):
+        yield server, client
+        # It has one slot, so this would wait for whatever was left.
+        assert (await client.fetch(server.url)).body == b"good"
+        assert len(client.queue) == 0
 
 
 @pytest.mark.parametrize("situation", ["new", "kept", "queued"])

@@ -16,7 +16,7 @@ import gc
 import logging
 import socket
 import struct
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from ssl import SSLContext
 from typing import Any, Self
 
@@ -42,6 +42,7 @@ __all__ = [
     "repeats",
     "run",
     "says_nothing",
+    "serving",
     "settle",
 ]
 
@@ -342,6 +343,24 @@ async def attempt(client: Any, url: str, **options: Any) -> Any:
         return exc
 
 
+@contextlib.asynccontextmanager
+async def serving(
+    *scripts: Script, ssl: SSLContext | None = None, **options: Any
+) -> AsyncIterator[tuple[FaultServer, Any]]:
+    """Yield a server, and a client whose connections to it are gone at the end.
+
+    Args:
+        options: Of the client, which has one slot if not told otherwise.
+    """
+    async with FaultServer(*scripts, ssl=ssl) as server:
+        client = new_client(**options)
+        try:
+            yield server, client
+        finally:
+            client.close()
+        await server.all_gone()
+
+
 def exchange(
     script: Script,
     *,
@@ -361,21 +380,16 @@ def exchange(
     """
 
     async def main() -> Exchange:
-        async with FaultServer(script) as server:
-            fetching = new_client(**(client or {}))
+        async with serving(script, **(client or {})) as (server, fetching):
             url = server.url.replace("http:", "https:") if is_https else server.url
-            try:
-                outcome = await attempt(fetching, url, **options)
-                after = await attempt(fetching, server.url + "after")
-                assert getattr(after, "body", after) == b"good", (outcome, after)
-                assert len(fetching.queue) == 0, fetching.queue
-                assert len(server.peers) in (1, 2), server.peers
-                for peer in server.peers[:-1]:
-                    await peer.is_gone.wait()
-            finally:
-                fetching.close()
-            await server.all_gone()
-            return Exchange(outcome, server)
+            outcome = await attempt(fetching, url, **options)
+            after = await attempt(fetching, server.url + "after")
+            assert getattr(after, "body", after) == b"good", (outcome, after)
+            assert len(fetching.queue) == 0, fetching.queue
+            assert len(server.peers) in (1, 2), server.peers
+            for peer in server.peers[:-1]:
+                await peer.is_gone.wait()
+        return Exchange(outcome, server)
 
     return run(main)
 
@@ -396,20 +410,15 @@ def fetch_twice(
 
     async def main() -> tuple[Any, FaultServer]:
         scripts = [script, *others] if script else []
-        async with FaultServer(*scripts) as server:
-            client = new_client()
-            try:
-                first = await attempt(client, server.url + "first")
-                assert getattr(first, "body", first) == b"good"
-                if between is not None:
-                    await between(server.peers[0])
-                second = await attempt(client, server.url + "second", **options)
-                third = await attempt(client, server.url + "third")
-                assert getattr(third, "body", third) == b"good"
-            finally:
-                client.close()
-            await server.all_gone()
-            return second, server
+        async with serving(*scripts) as (server, client):
+            first = await attempt(client, server.url + "first")
+            assert getattr(first, "body", first) == b"good"
+            if between is not None:
+                await between(server.peers[0])
+            second = await attempt(client, server.url + "second", **options)
+            third = await attempt(client, server.url + "third")
+            assert getattr(third, "body", third) == b"good"
+        return second, server
 
     outcome: tuple[Any, FaultServer] = run(main)
     return outcome
