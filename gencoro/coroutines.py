@@ -1,7 +1,7 @@
 """``@coroutine``: makes a generator function return a Future.
 
 The body starts at once.  If it ends before its first yield, its Future is already done and
-no Runner is created.
+no Runner is created (except in debug mode).
 """
 
 import contextvars

@@ -1,7 +1,7 @@
 """The Runner: drives one generator from yield to yield until it ends.
 
-Rule 1: the generator is resumed by the loop only, never from within ``set_result`` of the
-Future that it waits for; and `run` does nothing while it is already running.
+Rule 1: the generator is never resumed from within ``set_result`` of the Future that it waits
+for: the loop resumes it, in a later turn.  While `run` is running, calling it does nothing.
 
 Rule 2: the result of a done Future is taken in place, in a loop and without recursion.
 

@@ -1,8 +1,8 @@
 """Converts every yielded value into one Future.
 
-Rule: what is not an asyncio Future already goes through `convert_yielded`, which returns
-one, or `moment`, or raises `BadYieldError`, whose text says how to fix the code.  It never
-waits.
+Rule: except for `moment`, what is not an asyncio Future already goes through
+`convert_yielded`, which never waits.  `as_future` checks that a registered converter returns
+a Future.  A `BadYieldError` says how to fix the code.
 """
 
 import asyncio

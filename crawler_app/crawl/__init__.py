@@ -16,10 +16,11 @@ Beside the path::
     malloc       keeps freed memory for the next page
 
 Rule 1: every URL enters through `Admission.admit`: seeds, links, redirect targets and the
-entries of sitemaps.
+entries of sitemaps.  Only another spelling of the same URL is checked by itself.
 
 Rule 2: a claim ends in exactly one of `finish`, `retry`, `respell` and `release`, unless
-a disk fails, which ends the crawl.
+its lease was lost, or the crawl ends: by a disk that fails, or by a callback that raises
+what is not an Exception.
 
 Rule 3: a URL that the frontier records as finished is in the archive and in the index:
 both are flushed before each of its commits, see `crawler_app.directory.stores`.

@@ -1,6 +1,7 @@
 """Response handling: pages, redirects, sitemaps, files and errors.
 
-Every URL found goes through `crawler_app.crawl.admission`.
+Every URL found goes through `crawler_app.crawl.admission`; of another spelling of the same
+URL only the scope is checked.
 """
 
 import logging
