@@ -41,44 +41,39 @@ class Command(NamedTuple):
     """A command: its module, and its line in ``--help``."""
 
     module: str
-    add_arguments: str
     help: str
 
 
 # In the order in which a user needs them.
 COMMANDS = {
-    "crawl": Command("crawl", "add_crawl", "crawl a site into a directory"),
-    "resume": Command("crawl", "add_resume", "continue a crawl that was stopped"),
+    "crawl": Command("crawl", "crawl a site into a directory"),
+    "resume": Command("crawl", "continue a crawl that was stopped"),
     "report": Command(
         "report",
-        "add_report",
         "write a report: broken links, redirects, site structure",
     ),
-    "status": Command(
-        "status", "add_status", "show the state and the summary of a crawl"
-    ),
-    "search": Command("search", "add_search", "search the crawled pages"),
-    "export": Command(
-        "export", "add_export", "write all URLs, or the archive, to standard output"
-    ),
-    "demo": Command("demo", "add_demo", "crawl a small demo site on this machine"),
+    "status": Command("status", "show the state and the summary of a crawl"),
+    "search": Command("search", "search the crawled pages"),
+    "export": Command("export", "write all URLs, or the archive, to standard output"),
+    "demo": Command("demo", "crawl a small demo site on this machine"),
 }
 
 
 class CommandParser(argparse.ArgumentParser):
     """Parses the arguments of one command; imports its module on first use.
 
-    If all modules were imported, ``gencrawl --help`` would take twenty times as long.
+    If all modules were imported, ``gencrawl --help`` would take seven times as long.
     """
 
-    command: Command | None = None
+    # The module and its function that adds the arguments; None once they are added.
+    source: tuple[str, str] | None = None
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """Parse; on the first call, add the command's arguments before."""
-        if self.command is not None:
-            module = import_module(f"crawler_app.commands.{self.command.module}")
-            getattr(module, self.command.add_arguments)(self)
-            self.command = None
+        if self.source is not None:
+            module, function = self.source
+            getattr(import_module(f"crawler_app.commands.{module}"), function)(self)
+            self.source = None
         return super().parse_known_args(args, namespace)
 
 
@@ -133,5 +128,6 @@ def _parser() -> argparse.ArgumentParser:
         metavar="COMMAND", required=True, parser_class=CommandParser
     )
     for name, command in COMMANDS.items():
-        subparsers.add_parser(name, help=command.help).command = command
+        subparser = subparsers.add_parser(name, help=command.help)
+        subparser.source = (command.module, f"add_{name}")
     return parser

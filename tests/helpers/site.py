@@ -87,7 +87,7 @@ class Site:
         self._loop.call_soon_threadsafe(self._gates[path].set)
 
     def let_go_when(self, at_once):
-        """Let everything go as soon as so many requests wait; return a Future."""
+        """Let everything go as soon as this number of requests waits; return a Future."""
 
         async def wait():
             while self._at_once < at_once:

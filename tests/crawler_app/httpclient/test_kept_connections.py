@@ -22,7 +22,7 @@ HELLO = answer(b"hello")
 LENGTH = b"Content-Length: 4"
 
 
-# Closed while nobody looks.
+# Closed while idle.
 
 
 @pytest.mark.parametrize("end", [Peer.close, Peer.half_close, Peer.reset])

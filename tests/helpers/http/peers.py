@@ -103,14 +103,14 @@ class RawServer(TCPServer):
 
     @gen.coroutine
     def came(self, count):
-        """Wait until there were so many requests; return them."""
+        """Wait for this number of requests; return them."""
         while len(self.requests) < count:
             yield self._arrival.wait()
         return self.requests
 
     @gen.coroutine
     def connected(self, count):
-        """Wait until there were so many connections; return them."""
+        """Wait for this number of connections; return them."""
         while len(self.streams) < count:
             yield self._arrival.wait()
         return self.streams
