@@ -77,15 +77,7 @@ REFERENCES = st.one_of(
         # 6.1: fragments are not part of what is fetched.
         ("http://a.test/x#y", "http://a.test/x"),
         ("http://a.test/x?q#y?z#", "http://a.test/x?q"),
-    ],
-)
-def test_rule_of_rfc_3986(url, canonical):
-    assert canonicalize(url) == canonical
-
-
-@pytest.mark.parametrize(
-    ("url", "canonical"),
-    [
+        # What may not stand in a URL is escaped.
         ("http://a.test/a b", "http://a.test/a%20b"),
         ('http://a.test/<>"{}|^`', "http://a.test/%3C%3E%22%7B%7D%7C%5E%60"),
         ("http://a.test/é?é", "http://a.test/%C3%A9?%C3%A9"),
@@ -96,29 +88,21 @@ def test_rule_of_rfc_3986(url, canonical):
         ("http://a.test/\0", "http://a.test/%00"),
         ("http://a.test/a\tb\nc\r", "http://a.test/abc"),
         ("http://a.test/x?a=1;b=2&c=/?:@", "http://a.test/x?a=1;b=2&c=/?:@"),
+        # The host is written in ASCII.
+        ("http://bücher.test/", "http://xn--bcher-kva.test/"),
+        ("http://BÜCHER.test/", "http://xn--bcher-kva.test/"),
+        ("http://пример.test/", "http://xn--e1afmkfd.test/"),
+        ("http://faß.test/", "http://xn--fa-hia.test/"),
+        ("http://日本語。test/", "http://xn--wgv71a119e.test/"),
+        ("http://[::1]:8080/", "http://[::1]:8080/"),
+        ("http://[2001:DB8::A]/", "http://[2001:db8::a]/"),
+        ("http://127.0.0.1:65535/", "http://127.0.0.1:65535/"),
+        ("http://under_score.test/", "http://under_score.test/"),
+        ("http://a.test./", "http://a.test./"),
     ],
 )
-def test_what_may_not_stand_in_a_url_is_escaped(url, canonical):
+def test_url_is_written_in_its_canonical_form(url, canonical):
     assert canonicalize(url) == canonical
-
-
-@pytest.mark.parametrize(
-    ("host", "canonical"),
-    [
-        ("bücher.test", "xn--bcher-kva.test"),
-        ("BÜCHER.test", "xn--bcher-kva.test"),
-        ("пример.test", "xn--e1afmkfd.test"),
-        ("faß.test", "xn--fa-hia.test"),
-        ("日本語。test", "xn--wgv71a119e.test"),
-        ("[::1]:8080", "[::1]:8080"),
-        ("[2001:DB8::A]", "[2001:db8::a]"),
-        ("127.0.0.1:65535", "127.0.0.1:65535"),
-        ("under_score.test", "under_score.test"),
-        ("a.test.", "a.test."),
-    ],
-)
-def test_host_is_written_in_ascii(host, canonical):
-    assert canonicalize(f"http://{host}/") == f"http://{canonical}/"
 
 
 @pytest.mark.parametrize(
@@ -152,7 +136,7 @@ def test_host_is_written_in_ascii(host, canonical):
         ("http://[::1/", "malformed"),
         ("http://[zz]/", "malformed"),
         ("http://a\u2100b.test/", "malformed"),
-        ("http://a.test/" + 10_000 * "x", "too_long"),
+        ("http://a.test/".ljust(MAX_URL_CHARS + 1, "x"), "too_long"),
         ("http://a.test/" + 3_000 * "é", "too_long"),
     ],
 )
@@ -161,12 +145,6 @@ def test_url_that_cannot_be_fetched_is_refused_with_its_reason(url, reason):
         canonicalize(url)
 
     assert caught.value.reason == reason
-
-
-def test_password_is_not_repeated_in_the_error():
-    with pytest.raises(UrlError) as caught:
-        canonicalize("http://user:secret@a.test/")
-
     assert "secret" not in str(caught.value)
 
 
@@ -174,8 +152,6 @@ def test_longest_url_is_accepted():
     url = "http://a.test/".ljust(MAX_URL_CHARS, "x")
 
     assert canonicalize(url) == url
-    with pytest.raises(UrlError):
-        canonicalize(url + "x")
 
 
 @settings(deadline=None, max_examples=400)
@@ -212,55 +188,21 @@ def test_canonicalizing_twice_is_the_same_as_once(text):
 
 # RFC 3986, 5.4.1 and 5.4.2, without the fragments and the schemes we do not fetch.
 RFC_BASE = "http://a/b/c/d;p?q"
-
-
-@pytest.mark.parametrize(
-    ("reference", "url"),
-    [
-        ("g", "http://a/b/c/g"),
-        ("./g", "http://a/b/c/g"),
-        ("g/", "http://a/b/c/g/"),
-        ("/g", "http://a/g"),
-        ("//g", "http://g/"),
-        ("?y", "http://a/b/c/d;p?y"),
-        ("g?y", "http://a/b/c/g?y"),
-        ("#s", "http://a/b/c/d;p?q"),
-        ("g#s", "http://a/b/c/g"),
-        ("g?y#s", "http://a/b/c/g?y"),
-        (";x", "http://a/b/c/;x"),
-        ("g;x", "http://a/b/c/g;x"),
-        ("g;x?y#s", "http://a/b/c/g;x?y"),
-        ("", "http://a/b/c/d;p?q"),
-        (".", "http://a/b/c/"),
-        ("./", "http://a/b/c/"),
-        ("..", "http://a/b/"),
-        ("../", "http://a/b/"),
-        ("../g", "http://a/b/g"),
-        ("../..", "http://a/"),
-        ("../../", "http://a/"),
-        ("../../g", "http://a/g"),
-        ("../../../g", "http://a/g"),
-        ("../../../../g", "http://a/g"),
-        ("/./g", "http://a/g"),
-        ("/../g", "http://a/g"),
-        ("g.", "http://a/b/c/g."),
-        (".g", "http://a/b/c/.g"),
-        ("g..", "http://a/b/c/g.."),
-        ("..g", "http://a/b/c/..g"),
-        ("./../g", "http://a/b/g"),
-        ("./g/.", "http://a/b/c/g/"),
-        ("g/./h", "http://a/b/c/g/h"),
-        ("g/../h", "http://a/b/c/h"),
-        ("g;x=1/./y", "http://a/b/c/g;x=1/y"),
-        ("g;x=1/../y", "http://a/b/c/y"),
-        ("g?y/./x", "http://a/b/c/g?y/./x"),
-        ("g?y/../x", "http://a/b/c/g?y/../x"),
-        ("g#s/../x", "http://a/b/c/g"),
-        ("http:g", "http://a/b/c/g"),
-    ],
+RFC_REFERENCES = (
+    "g ./g g/ /g //g ?y g?y #s g#s g?y#s ;x g;x g;x?y#s . ./ .. ../ ../g ../.."
 )
-def test_reference_is_resolved_as_in_rfc_3986(reference, url):
-    assert join(RFC_BASE, reference) == url
+RFC_REFERENCES += (
+    " ../../ ../../g ../../../g ../../../../g /./g /../g g. .g g.. ..g ./../g"
+)
+RFC_REFERENCES += (
+    " ./g/. g/./h g/../h g;x=1/./y g;x=1/../y g?y/./x g?y/../x g#s/../x http:g"
+)
+
+
+@pytest.mark.parametrize("reference", ["", *RFC_REFERENCES.split()])
+def test_reference_is_resolved_as_in_rfc_3986(reference):
+    # urljoin passes the RFC's examples in the tests of Python itself.
+    assert join(RFC_BASE, reference) == canonicalize(urljoin(RFC_BASE, reference))
 
 
 @pytest.mark.parametrize(
@@ -378,64 +320,29 @@ def test_dedup_key_of_a_key_is_the_key(url):
 
 
 @pytest.mark.parametrize(
-    ("url", "host"),
+    ("origin", "host", "name", "is_local"),
     [
-        ("http://a.test/x?http://b.test/", "a.test"),
-        ("https://a.test/", "a.test"),
-        ("http://a.test:8000/", "a.test:8000"),
-        ("http://[::1]:80/", "[::1]:80"),
+        ("http://a.test", "a.test", "a.test", False),
+        ("https://a.test:8443", "a.test:8443", "a.test", False),
+        ("http://localhost", "localhost", "localhost", True),
+        ("http://localhost:8000", "localhost:8000", "localhost", True),
+        ("http://127.0.0.1", "127.0.0.1", "127.0.0.1", True),
+        ("http://127.9.9.9:1", "127.9.9.9:1", "127.9.9.9", True),
+        ("http://[::1]", "[::1]", "[::1]", True),
+        ("http://[::1]:8000", "[::1]:8000", "[::1]", True),
+        ("http://127.0.0.1.a.test", "127.0.0.1.a.test", "127.0.0.1.a.test", False),
+        ("http://localhost.test", "localhost.test", "localhost.test", False),
+        ("http://a127.0.0.1", "a127.0.0.1", "a127.0.0.1", False),
+        ("http://[::11]:8443", "[::11]:8443", "[::11]", False),
+        ("http://8000", "8000", "8000", False),
     ],
 )
-def test_host_of_a_url(url, host):
-    assert host_of(url) == host
-
-
-@pytest.mark.parametrize(
-    ("host", "answer"),
-    [
-        ("localhost", True),
-        ("localhost:8000", True),
-        ("127.0.0.1", True),
-        ("127.9.9.9:1", True),
-        ("[::1]", True),
-        ("[::1]:80", True),
-        ("127.0.0.1.a.test", False),
-        ("localhost.test", False),
-        ("a127.0.0.1", False),
-        ("[::11]", False),
-    ],
-)
-def test_loopback_is_this_machine_only(host, answer):
-    assert is_loopback(host) is answer
-
-
-@pytest.mark.parametrize(
-    ("host", "name"),
-    [
-        ("a.test", "a.test"),
-        ("a.test:8000", "a.test"),
-        ("127.0.0.1", "127.0.0.1"),
-        ("127.0.0.1:80", "127.0.0.1"),
-        ("[::1]", "[::1]"),
-        ("[2606:4700::1111]:8443", "[2606:4700::1111]"),
-        ("8000", "8000"),
-        ("", ""),
-    ],
-)
-def test_name_of_a_host(host, name):
+@pytest.mark.parametrize("path", ["/", "/x//y?http://b.test/"])
+def test_parts_of_a_url(origin, host, name, is_local, path):
+    assert origin_of(origin + path) == origin
+    assert host_of(origin + path) == host
     assert name_of(host) == name
-
-
-@pytest.mark.parametrize(
-    ("url", "origin"),
-    [
-        ("http://a.test/", "http://a.test"),
-        ("https://a.test:8443/x//y?http://b.test/", "https://a.test:8443"),
-        ("http://[::1]:8000/", "http://[::1]:8000"),
-    ],
-)
-def test_origin_of_a_url(url, origin):
-    assert origin_of(url) == origin
+    assert is_loopback(host) is is_local
 
 
 @pytest.mark.parametrize(
