@@ -1,22 +1,16 @@
-"""The demo site: what it shows is there, and a walk along its links finds the rest."""
+"""The demo site: what it shows is there, and a crawl of it meets all of that."""
 
 import asyncio
+import json
 import logging
-from urllib.parse import urldefrag, urljoin, urlsplit
+from urllib.parse import urlsplit
 
 import pytest
 from tornado.httpclient import AsyncHTTPClient
 from tornado.iostream import StreamClosedError
 from tornado.tcpclient import TCPClient
 
-from crawler_app.commands.demo_site import (
-    CHANGED_LATER,
-    GONE_LATER,
-    NEW_LATER,
-    DemoSite,
-    _outline,
-)
-from crawler_app.documents.html import parse_html
+from crawler_app.commands.demo_site import DemoSite
 from gencoro import gen
 from gencoro.ioloop import IOLoop
 
@@ -53,63 +47,8 @@ def fetch(*paths):
     return run_with_site(visit)
 
 
-def get(url, **options):
-    return AsyncHTTPClient().fetch(
-        url, follow_redirects=False, raise_error=False, **options
-    )
-
-
-def links_of(url, response):
-    return [
-        urldefrag(urljoin(url, link)).url for link in parse_html(response.body).links
-    ]
-
-
-class Walk:
-    """What a breadth-first walk from the home page meets."""
-
-    def __init__(self):
-        self.response_by_path = {}
-        self.holders_by_path = {}
-        self.elsewhere = set()
-
-    @gen.coroutine
-    def __call__(self, site):
-        urls = [site.url]
-        while urls:
-            responses = yield [get(url) for url in urls]
-            found = []
-            for url, response in zip(urls, responses, strict=True):
-                self.response_by_path[self.path(url)] = response
-                found += self.admit(site, url, response)
-            urls = list(dict.fromkeys(found))
-
-    def admit(self, site, url, response):
-        targets = links_of(url, response)
-        if "Location" in response.headers:
-            targets = [urljoin(url, response.headers["Location"])]
-        for target in targets:
-            if not target.startswith(site.url):
-                self.elsewhere.add(target)
-                continue
-            path = self.path(target)
-            self.holders_by_path.setdefault(path, set()).add(url)
-            if path not in self.response_by_path:
-                yield target
-
-    @staticmethod
-    def path(url):
-        return urlsplit(url)._replace(scheme="", netloc="").geturl()
-
-    def paths(self, code):
-        return {p for p, r in self.response_by_path.items() if r.code == code}
-
-
-@pytest.fixture(scope="module")
-def walk():
-    walk = Walk()
-    run_with_site(walk)
-    return walk
+def get(url):
+    return AsyncHTTPClient().fetch(url, follow_redirects=False, raise_error=False)
 
 
 @pytest.mark.parametrize(
@@ -147,70 +86,41 @@ def test_robots_disallows_the_staff_and_names_the_sitemap():
     assert b"/visit/opening-hours.html</loc>" in sitemap.body
 
 
-def test_page_that_is_unchanged_need_not_be_sent_again():
-    @gen.coroutine
-    def visit(site):
-        first = yield get(site.url + "guide/")
-        conditions = {"If-None-Match": first.headers["Etag"]}
-        return (yield get(site.url + "guide/", headers=conditions))
-
-    assert run_with_site(visit).code == 304
-
-
-def test_change_brings_a_page_takes_a_page_and_alters_a_page(walk):
-    later = Walk()
-
-    @gen.coroutine
-    def visit(site):
-        site.change()
-        yield later(site)
-
-    run_with_site(visit)
-
-    before, after = walk.paths(200), later.paths(200)
-    assert after - before == {"/news/2024/12/", "/news/2024/12/open-day.html"}
-    assert before - after == {"/news/2023/11/power-cut.html"}
-    weather = [w.response_by_path["/sky/weather.html"].body for w in (walk, later)]
-    assert b"Fog" not in weather[0]
-    assert b"Fog" in weather[1]
-
-
-def test_what_changes_is_there_before_and_what_is_new_is_not():
-    outline = _outline()
-
-    assert outline.keys() >= {*CHANGED_LATER, *GONE_LATER}
-    assert not outline.keys() & NEW_LATER.keys()
-
-
 def test_text_is_escaped():
     (page,) = fetch("guide/observing/outdoors/the-bog.html")
 
     assert b"&lt;always&gt;" in page.body
 
 
-def test_walk_finds_the_pages_and_each_sight(walk):
-    assert len(walk.paths(200)) == 65
-    assert walk.paths(301) == {"/guide", "/handbook.html"}
-    assert walk.paths(302) == {
-        "/manual.html",
-        "/partner",
-        "/sky/now",
-        "/sky/today",
-        "/sky/tonight",
-    }
-    assert walk.paths(404) == {"/guide/sketch-map.html"}
-    assert walk.paths(410) == {"/news/2022/"}
-    assert walk.paths(500) == {"/sky/webcam.html"}
-    assert "/visit/opening-hours.html" not in walk.response_by_path
-    assert walk.elsewhere == {
-        "http://elsewhere.invalid/",
-        "mailto:dome@elsewhere.invalid",
-    }
+def test_demo_crawls_it_twice_and_meets_each_sight(gencrawl, directory):
+    done = gencrawl("demo", "--into", directory)
 
-
-def test_broken_links_are_held_by_several_pages(walk):
-    assert len(walk.holders_by_path["/guide/sketch-map.html"]) == 8
-    assert len(walk.holders_by_path["/news/2022/"]) == 8
+    assert done.status == 0
+    assert "loops: 1" in done.out
+    report = gencrawl.json("report", directory, "--format", "json")
+    (site,) = report["seeds"]
+    status = gencrawl.json("status", directory, "--json")
+    assert (status["pages"], status["files"], status["left"]) == (64, 1, 0)
+    assert status["reasons"]["skipped"] == {"robots": 1, "out_of_scope": 1}
+    expected = {"200": 5, "301": 2, "302": 5, "304": 60, "404": 1, "410": 1, "500": 1}
+    assert status["statuses"] == expected
+    links = {each["url"]: len(each["links"]) for each in report["broken"]}
+    assert links == {
+        f"{site}guide/sketch-map.html": 8,
+        f"{site}news/2022/": 8,
+        f"{site}sky/webcam.html": 1,
+        f"{site}sky/today": 1,
+    }
+    compared = report["compared"]
+    assert compared["unchanged"] == 60
+    new = ["news/2024/12/", "news/2024/12/open-day.html"]
+    assert compared["new"] == [site + path for path in new]
+    assert f"{site}sky/weather.html" in compared["changed"]
+    (vanished,) = compared["vanished"]
+    assert vanished["url"] == f"{site}news/2023/11/power-cut.html"
+    records = map(json.loads, gencrawl("export", directory).out.splitlines())
+    via_by_url = {record["url"]: record["via"] for record in records}
+    assert via_by_url[f"{site}visit/opening-hours.html"] == f"{site}sitemap.xml"
 
 
 def test_first_list_has_two_urls():

@@ -313,21 +313,6 @@ def test_export_into_a_closed_pipe_ends_quietly(crawled):
     assert (exporting.returncode, complaint) == (0, "")
 
 
-def test_demo_crawls_its_own_site(gencrawl, directory):
-    done = gencrawl("demo", "--into", directory)
-
-    assert done.status == 0
-    assert "loops: 1" in done.out
-    status = gencrawl.json("status", directory, "--json")
-    assert status["left"] == 0
-    assert status["pages"] == 64
-    assert {f["reason"] for f in status["failures"]} == {
-        "http_404",
-        "http_410",
-        "http_500",
-    }
-
-
 def test_curl_client_crawls_too_where_pycurl_is_installed(site, crawl):
     pytest.importorskip("pycurl", reason="pycurl is an option")
     site.page("/", "/a")

@@ -30,38 +30,24 @@ OPTIONS = {each.name: each for each in options_of(Kettle)}
 
 
 @pytest.mark.parametrize(
-    ("name", "flag", "key", "default_words"),
+    ("name", "flag", "off_flag", "key", "metavar", "default_words"),
     [
-        ("cups", "--cups", "cups", "2"),
-        ("wait_time_s", "--wait-time", "wait-time", "until it boils"),
-        ("whistles", "--no-whistles", "whistles", ""),
-        ("is_new", "--is-new", "is-new", ""),
-        ("code", "--pin", "code", ""),
-        ("fuel", "--fuel", "fuel", "gas"),
-        ("water", "", "water", ""),
+        ("cups", "--cups", "", "cups", "N", "2"),
+        ("wait_time_s", "--wait-time", "", "wait-time", "SECONDS", "until it boils"),
+        ("whistles", "--no-whistles", "--no-whistles", "whistles", "", ""),
+        ("is_new", "--is-new", "--is-old", "is-new", "", ""),
+        ("code", "--pin", "", "code", "PIN", ""),
+        ("fuel", "--fuel", "", "fuel", "NAME", "gas"),
+        ("water", "", "", "water", "TEXT", ""),
+        ("shelf", "--shelf", "", "shelf", "TEXT", ""),
     ],
 )
-def test_names_follow_from_the_field(name, flag, key, default_words):
+def test_names_follow_from_the_field(name, flag, off_flag, key, metavar, default_words):
     found = OPTIONS[name]
 
-    assert (found.flag, found.key) == (flag, key)
+    assert (found.flag, found.off_flag, found.key) == (flag, off_flag, key)
+    assert found.is_switch or found.metavar == metavar
     assert found.default_words == default_words
-
-
-def test_metavar_follows_from_the_type():
-    metavars = {name: found.metavar for name, found in OPTIONS.items()}
-
-    assert metavars["cups"] == "N"
-    assert metavars["wait_time_s"] == "SECONDS"
-    assert metavars["water"] == metavars["shelf"] == "TEXT"
-    assert metavars["fuel"] == "NAME"
-    assert metavars["code"] == "PIN"
-
-
-def test_switch_has_the_flag_that_turns_it_off():
-    assert OPTIONS["whistles"].off_flag == "--no-whistles"
-    assert OPTIONS["is_new"].off_flag == "--is-old"
-    assert OPTIONS["fuel"].off_flag == ""
 
 
 def test_options_come_in_the_order_of_the_fields_with_their_types():

@@ -17,18 +17,6 @@ from crawler_app.errors import ConfigError
 OPTIONS = options_of(CrawlConfig)
 GUIDE = pathlib.Path(__file__).parents[3] / "docs" / "config.rst"
 
-# Something that each key may be set to.
-VALUE_BY_METAVAR = {
-    "N": "7",
-    "BYTES": "7",
-    "SECONDS": "7.5",
-    "URL": "['http://a.test/']",
-    "RE": "['/docs/']",
-    "'NAME: VALUE'": "['X-A: 1']",
-    "USER[:PASSWORD]": "'me:word'",
-    "[USER:PASSWORD@]HOST:PORT": "'a.test:3128'",
-}
-
 
 @pytest.fixture
 def read(tmp_path):
@@ -68,17 +56,6 @@ def test_key_is_called_like_the_field_or_the_option(read, line, name, value):
         value = ("http://a.test/", "http://b.test/")
 
     assert read(line) == {name: value}
-
-
-@pytest.mark.parametrize("option", OPTIONS, ids=lambda option: option.name)
-def test_every_option_can_be_set_in_a_file(read, option):
-    text = VALUE_BY_METAVAR.get(option.metavar, "'me@a.test'")
-    if option.is_switch:
-        text = "false"
-    elif option.choices:
-        text = f"'{option.choices[0]}'"
-
-    assert list(read(f"{option.key} = {text}")) == [option.name]
 
 
 @pytest.mark.parametrize(
