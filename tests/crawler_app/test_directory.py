@@ -45,12 +45,6 @@ def locker(directory, path, start_script):
     return start_script(LOCKER, path, stdin=subprocess.PIPE)
 
 
-def test_new_directory_is_made_with_its_parents(path):
-    CrawlDirectory.create(path, CONFIG)
-
-    assert CrawlDirectory.open(path).config() == CONFIG
-
-
 def test_directory_that_is_there_and_holds_no_crawl_is_used(path):
     path.mkdir(parents=True)
     path.joinpath("notes.txt").write_text("mine")
@@ -111,16 +105,6 @@ def test_configuration_that_cannot_be_read_is_refused(path, content):
 
     with pytest.raises(ConfigError, match="crawl configuration"):
         CrawlDirectory.open(path).config()
-
-
-def test_frontier_is_made_once_and_kept(path, directory):
-    with directory, open_stores(directory, CONFIG) as stores:
-        stores.frontier.add([Candidate("http://a.test/", "a.test")])
-
-    frontier = CrawlDirectory.open(path).frontier()
-
-    assert frontier.urls(State.QUEUED) == ["http://a.test/"]
-    frontier.close()
 
 
 def test_looking_at_a_crawl_that_has_not_begun(path, directory):
@@ -292,40 +276,23 @@ def test_frontier_is_not_written_if_the_archive_cannot_be(directory, monkeypatch
         monkeypatch.undo()
 
 
-def test_crawl_that_begins_again_keeps_the_one_before(path, directory):
-    crawled(directory, "http://a.test/", "http://a.test/x")
-
-    with directory:
-        begin_recrawl(directory, CONFIG)
-        assert directory.is_recrawl
-        with open_stores(directory, CONFIG) as stores:
-            assert stores.frontier.urls() == []
-
-    with contextlib.closing(directory.previous()) as previous:
-        assert previous.count(State.DONE) == 2
-
-
-def test_crawl_that_somebody_looks_at_is_kept_whole(directory):
+def test_crawl_that_begins_again_keeps_the_one_that_somebody_looks_at(directory):
     urls = [f"http://a.test/{n}" for n in range(50)]
     with open_stores(directory, CONFIG):
         pass
     with contextlib.closing(directory.frontier()) as onlooker:
         crawled(directory, *urls)
+        assert (directory.is_recrawl, directory.previous()) == (False, None)
 
-        begin_recrawl(directory, CONFIG)
+        with directory:
+            begin_recrawl(directory, CONFIG)
 
+        assert directory.is_recrawl
         with contextlib.closing(directory.previous()) as previous:
             assert previous.urls(State.DONE) == urls
         assert onlooker.count(State.DONE) == 0
     with open_stores(directory, CONFIG) as stores:
         assert stores.frontier.urls() == []
-
-
-def test_first_crawl_has_none_before_it(directory):
-    crawled(directory, "http://a.test/")
-
-    assert not directory.is_recrawl
-    assert directory.previous() is None
 
 
 def test_crawl_that_was_not_begun_need_not_begin_recrawl(path, directory):

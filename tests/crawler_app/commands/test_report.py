@@ -211,10 +211,3 @@ def test_place_that_cannot_be_written_is_refused(
 
     assert ended.status == 2
     assert complaint in ended.err
-
-
-def test_directory_without_a_crawl_is_refused(report):
-    ended = report()
-
-    assert ended.status == 2
-    assert "is not a crawl directory" in ended.err

@@ -1,5 +1,6 @@
 """``gencrawl status``: whether a crawl runs, has stopped, or has finished."""
 
+import contextlib
 import json
 import os
 import time
@@ -27,58 +28,30 @@ def local_time():
     time.tzset()
 
 
-def test_finished_crawl_says_when(crawled, status, local_time):
-    out = status(crawled(done=2))
-
-    assert out.splitlines()[0] == "finished on 2023-11-14 at 22:13:21"
-
-
-def test_stopped_crawl_says_how_to_go_on(crawled, status, local_time):
-    directory = crawled(done=1, queued=1_234)
-
-    out = status(directory)
-
-    assert out.splitlines()[0] == (
-        "stopped on 2023-11-14 at 22:13:20: 1,234 URLs left; "
-        f"continue with `gencrawl resume {directory.path}`"
-    )
-
-
-def test_running_crawl_names_its_process(crawled, status):
-    directory = crawled(done=1, queued=3)
-
-    with directory:
-        out = status(directory)
-
-    assert out.splitlines()[0] == (
-        f"running: process {os.getpid()} crawls; 3 URLs left"
-    )
-
-
-def test_crawl_that_was_killed_before_its_first_url_has_not_finished(crawled, status):
-    assert status(crawled()).startswith("stopped: 0 URLs left; continue with")
-
-
 @pytest.mark.parametrize(
-    ("done", "queued", "is_locked", "state"),
+    ("done", "queued", "is_locked", "state", "line"),
     [
-        (1, 0, False, "finished"),
-        (1, 1, False, "stopped"),
-        (0, 1, False, "stopped"),
-        (1, 1, True, "running"),
-        (1, 0, True, "running"),
+        (2, 0, False, "finished", " on 2023-11-14 at 22:13:21"),
+        (1, 1_234, False, "stopped", " on 2023-11-14 at 22:13:20: 1,234 URLs left{}"),
+        (0, 1, False, "stopped", ": 1 URL left{}"),
+        # Killed before its first URL.
+        (0, 0, False, "stopped", ": 0 URLs left{}"),
+        (1, 3, True, "running", f": process {os.getpid()} crawls; 3 URLs left"),
+        (1, 0, True, "running", f": process {os.getpid()} crawls; 0 URLs left"),
     ],
 )
-def test_state_is_told_to_programs_too(crawled, status, done, queued, is_locked, state):
+def test_state_is_told_to_people_and_programs(
+    crawled, status, local_time, done, queued, is_locked, state, line
+):
     directory = crawled(done, queued)
 
-    if is_locked:
-        with directory:
-            values = json.loads(status(directory, "--json"))
-    else:
+    with directory if is_locked else contextlib.nullcontext():
+        first = status(directory).splitlines()[0]
         values = json.loads(status(directory, "--json"))
 
+    how_to_go_on = f"; continue with `gencrawl resume {directory.path}`"
+    assert first == state + line.format(how_to_go_on)
     assert values["state"] == state
     assert values["process"] == (os.getpid() if is_locked else None)
     assert values["left"] == queued
-    assert values["last_at"] == (1_700_000_000.0 if done else None)
+    assert values["last_at"] == (1_700_000_000.0 + done - 1 if done else None)

@@ -74,15 +74,6 @@ def test_limits_of_traps_can_be_taken_away():
     assert {door.refusal(f"?page={n}") for n in range(2000)} == {None}
 
 
-def test_queries_of_one_path_are_limited_and_other_paths_are_not():
-    door = Door(max_queries_per_path=2)
-
-    refusals = [door.refusal(f"calendar?month={n}") for n in range(4)]
-
-    assert refusals == [None, None, "too_many_queries", "too_many_queries"]
-    assert door.refusal("other?month=1") is None
-
-
 @pytest.mark.parametrize(
     ("earlier", "now"), [(None, "too_many_queries"), ("out_of_scope", None)]
 )

@@ -202,19 +202,22 @@ def test_index_count_of_a_recrawl_is_that_of_the_status(site, cli):
     assert json.loads(cli("status", "--json")[1])["indexed_pages"] == 1
 
 
-def test_archive_that_is_gone_has_the_page_fetched_whole(site, cli, directory):
-    page(site, "/", text="whole ", links=(), headers={"Etag": '"1"'})
+def test_page_whose_capture_is_damaged_is_fetched_whole(site, cli, directory):
+    page(site, "/", text="whole ", links=("/a",), headers={"Etag": '"1"'})
+    page(site, "/a", links=())
     cli("crawl")
     (warc,) = directory.glob("*.warc.gz")
     data = bytearray(warc.read_bytes())
-    middle = len(data) // 2
-    data[middle : middle + 20] = bytes(20)
+    home_at = data.index(b"\x1f\x8b", 2)  # after the description of the file
+    data[home_at + 100 : home_at + 120] = bytes(20)
     warc.write_bytes(data)
 
     status, *_ = cli("crawl")
 
     assert status == 0
-    assert compared(cli)["unchanged"] == 1
+    conditions = [h.get("If-None-Match") for path, h in site.requests if path == "/"]
+    assert conditions == [None, '"1"', None]
+    assert compared(cli)["unchanged"] == 2
     assert cli("search", "whole")[0] == 0
 
 

@@ -68,16 +68,6 @@ def test_crawl_into_a_directory_is_kept_there(kept, run):
         frontier.close()
 
 
-def test_second_crawl_into_a_directory_is_compared(kept, run, site):
-    run(Crawler(kept))
-    site.page("/gone", title="Here after all")
-
-    result = run(Crawler(kept))
-
-    assert result.comparison.new == [f"{site.url}gone"]
-    assert result.comparison.unchanged == 2
-
-
 def test_crawl_that_reached_a_limit_is_resumed(kept, run, site):
     config = dataclasses.replace(kept, max_pages=1)
     result = run(Crawler(config))
@@ -89,15 +79,6 @@ def test_crawl_that_reached_a_limit_is_resumed(kept, run, site):
     assert result.summary.left == 0
     assert sorted(site.paths) == ["/", "/a", "/gone"]
     assert CrawlDirectory.open(config.into).config().max_pages is None
-
-
-def test_failures_are_tried_again_if_their_reason_is_named(kept, run, site):
-    run(Crawler(kept))
-    site.page("/gone", title="Here after all")
-
-    result = run(Crawler(kept, resume=True, retried_reasons=("http_404",)))
-
-    assert result.summary.pages == 3
 
 
 def test_crawl_that_is_stopped_says_so(config, run, site):
@@ -186,16 +167,6 @@ def test_directory_of_another_crawl_is_refused_before_anything(kept, run, site):
         run(Crawler(dataclasses.replace(kept, seeds=(f"{site.url}a",))))
 
     assert site.paths == before
-
-
-def test_directory_in_use_is_refused(kept, run):
-    run(Crawler(kept))
-
-    with (
-        CrawlDirectory.open(kept.into),
-        pytest.raises(ConfigError, match="is being crawled"),
-    ):
-        run(Crawler(kept))
 
 
 def test_resuming_needs_a_directory(config, tmp_path, run):

@@ -14,38 +14,31 @@ def hosts(stats=None, **options):
     return HostStates(CrawlConfig(("http://a.test/",), **options), stats)
 
 
-def test_gap_is_ours_where_nothing_is_known():
-    assert hosts().gap_s("a.test") == 1.0
-    assert hosts(host_gap_s=0.25).gap_s("a.test") == 0.25
-    assert hosts().gap_s("127.0.0.1:8000") == 0.0
+@pytest.mark.parametrize(
+    ("options", "host", "took_s", "crawl_delay_s", "gap_s"),
+    [
+        ({}, "a.test", [], None, 1.0),
+        ({"host_gap_s": 0.25}, "a.test", [], None, 0.25),
+        ({}, "127.0.0.1:8000", [], None, 0.0),
+        # It grows with what the host takes, and shrinks again.
+        ({}, "a.test", [8.0], None, 8.0),
+        ({}, "a.test", [8.0, *[0.01] * 50], None, 1.0),
+        ({"host_gap_s": 0.0}, "a.test", [8.0], None, 0.0),
+        ({"host_gap_s": 0.0}, "a.test", [8.0], 2.5, 8.0),
+        ({"host_gap_s": 0.0}, "a.test", [], 2.5, 2.5),
+    ],
+)
+def test_gap_follows_from_what_is_known_of_the_host(
+    options, host, took_s, crawl_delay_s, gap_s
+):
+    known = hosts(**options)
+    for each in took_s:
+        known.note_answer(host, each)
+    known.note_crawl_delay(host, crawl_delay_s)
+    known.note_answer("b.test", 30.0)
+    known.note_crawl_delay("b.test", 30.0)
 
-
-def test_gap_grows_with_what_the_host_takes_and_shrinks_again():
-    known = hosts()
-    known.note_answer("a.test", 8.0)
-    slow = known.gap_s("a.test")
-    for _ in range(50):
-        known.note_answer("a.test", 0.01)
-
-    assert slow == 8.0
-    assert known.gap_s("a.test") == 1.0
-    assert known.gap_s("b.test") == 1.0
-
-
-def test_slow_host_without_a_gap_is_not_slowed_down():
-    known = hosts(host_gap_s=0.0)
-    known.note_answer("a.test", 8.0)
-
-    assert known.gap_s("a.test") == 0.0
-
-
-def test_crawl_delay_is_kept_even_where_we_have_no_gap():
-    known = hosts(host_gap_s=0.0)
-    known.note_crawl_delay("a.test", 2.5)
-    known.note_crawl_delay("b.test", None)
-
-    assert known.gap_s("a.test") == 2.5
-    assert known.gap_s("b.test") == 0.0
+    assert known.gap_s(host) == gap_s
 
 
 def test_host_that_never_answered_has_no_outage():
@@ -99,10 +92,8 @@ def test_answer_ends_the_outage():
     ("seeds", "options", "limit"),
     [
         (["127.0.0.1:80"], {}, None),
-        (["a.test"], {}, 2),
-        (["127.0.0.1:80", "127.0.0.1:81"], {}, 2),
         (["127.0.0.1:80"], {"scope": "any"}, 2),
-        (["127.0.0.1:80"], {"per_host": 1}, 1),
+        (["a.test", "b.test"], {"concurrency": 1}, 1),
         (["a.test"], {"per_host": 7}, 7),
     ],
 )

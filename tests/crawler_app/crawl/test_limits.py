@@ -180,32 +180,6 @@ def test_page_limit_is_never_exceeded(site, crawl, max_pages, reached, left):
     assert crawler.frontier.count(State.QUEUED) == left
 
 
-# Scope and traps.
-
-
-def test_scope_any_crosses_hosts_and_scope_domain_stays_below_it(crawl_web):
-    links = {
-        "http://www.a.test/": ["http://files.a.test/", "http://b.test/"],
-    }
-
-    _, everywhere = crawl_web(links)
-    crawler, domain = crawl_web(links, scope="domain")
-
-    assert set(everywhere.begun) == {*links, *links["http://www.a.test/"]}
-    assert set(domain.begun) == {"http://www.a.test/", "http://files.a.test/"}
-    assert crawler.stats["skipped/out_of_scope"] == 1
-
-
-def test_endless_calendar_ends(site, crawl):
-    for month in range(40):
-        site.page(f"/?month={month}", f"/?month={month + 1}")
-
-    crawler = crawl("/?month=0", max_queries_per_path=10)
-
-    assert len(site.paths) == 11
-    assert crawler.stats["skipped/too_many_queries"] == 1
-
-
 # Addresses that are not public.
 
 

@@ -9,10 +9,8 @@ from crawler_app.documents.html import MAX_TITLE_CHARS, parse_html
 from crawler_app.http_headers import is_html
 
 
-def links(markup, charset="utf-8"):
-    """Return the links of a page that is written and served in a charset."""
-    body = markup if isinstance(markup, bytes) else markup.encode(charset)
-    return parse_html(body, f"text/html; charset={charset}").links
+def links(markup):
+    return parse_html(markup.encode(), "text/html; charset=utf-8").links
 
 
 @pytest.mark.parametrize(
@@ -54,11 +52,11 @@ def test_links_come_once_and_in_the_order_of_the_page():
         "<link href=x><img src=x><form action=x></form>",
         "&lt;a href=x&gt;",
         "<p title='<a href=x>'>",
-        "<![CDATA[<a href=x>]]>",
+        "<!a href=x>",
     ],
 )
 def test_what_only_looks_like_a_link_is_none(markup):
-    assert links(markup.replace("<![CDATA[<a href=x>]]>", "<!a href=x>")) == []
+    assert links(markup) == []
 
 
 @pytest.mark.parametrize(
@@ -78,22 +76,16 @@ def test_what_only_looks_like_a_link_is_none(markup):
         ("<table><a href=1><tr><a href=2><td><a href=3></table>", ["1", "2", "3"]),
         ("<p><b><i><a href=x></p></b></table></i></body></html>", ["x"]),
         ("</html><a href=late>", ["late"]),
-        ("<a href='a&amp;b'><a href='?c&copy=1'><a href='?a&b'>", None),
+        ("<a href='a&amp;b'><a href='?c&copy=1'>", ["a&b", "?c&copy=1"]),
         ("<a href='&#x61;b'>", ["ab"]),
         ("<noscript><a href=x>x</a></noscript>", ["x"]),
         ("<button><a href=x>x</a></button><div hidden><a href=y>", ["x", "y"]),
         ("<svg><a href=x></a></svg>", ["x"]),
         ("<svg><a xlink:href=x><title>t</title></a></svg><a href=y>", ["y"]),
-        ("\0<a\0 href=x>\0<a hr\0ef=y>\0<a href=z\0z>", None),
+        ("\0<a\0 href=x>\0<a hr\0ef=y>\0<a href=z\0z>", ["z\ufffdz"]),
     ],
 )
 def test_broken_page_is_read_as_browsers_read_it(markup, found):
-    if found is None:
-        found = {
-            "<": ["a&b", "?c&copy=1", "?a&b"],
-            "\0": ["z\ufffdz"],
-        }[markup[0]]
-
     assert links(markup) == found
 
 

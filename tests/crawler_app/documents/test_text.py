@@ -266,17 +266,12 @@ def test_page_without_a_body_has_no_text(markup):
 
 
 def test_text_is_of_limited_length():
-    page = read("<h1>" + "worded " * 500_000 + "</h1>")
+    page = read(
+        "<h1>" + "worded " * 500_000 + "</h1>" + "<p>x</p>" * 900_000 + "<a href=x>"
+    )
 
     assert len(page.text) == len(page.headings) == MAX_TEXT_CHARS
-
-
-def test_page_of_ten_megabytes_is_read():
-    page = read(b"<p>lorem <b>ipsum</b> " * 450_000 + b"<a href=end>")
-
-    assert page.links == ["end"]
-    assert page.text.startswith("lorem ipsum lorem ipsum")
-    assert len(page.text) == MAX_TEXT_CHARS
+    assert page.links == ["x"]
 
 
 @pytest.mark.parametrize(
