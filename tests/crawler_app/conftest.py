@@ -100,6 +100,19 @@ def directory(tmp_path):
     return tmp_path / "crawl"
 
 
+@pytest.fixture
+def cli(gencrawl, site, directory):
+    """Run a command on the one directory; return its exit status and what it printed."""
+
+    def cli(command, *options):
+        if command == "crawl":
+            options = ("--into", directory, "--quiet", *options)
+            return gencrawl("crawl", site.url, *options)
+        return gencrawl(command, directory, *options)
+
+    return cli
+
+
 class Capture(NamedTuple):
     path: str
     status: int

@@ -146,6 +146,10 @@ def test_lock_holds_within_one_process_too(path, directory):
         with pytest.raises(ConfigError, match=str(os.getpid())):
             CrawlDirectory.open(path).__enter__()
     assert directory.owner() is None
+    with pytest.raises(ZeroDivisionError), directory:
+        raise ZeroDivisionError
+    with directory:
+        pass
 
 
 def test_looking_for_the_owner_never_keeps_a_crawl_from_beginning(
@@ -187,17 +191,6 @@ def test_where_no_locks_are_listed_a_living_process_is_the_owner(
     assert directory.owner() == (locker.pid if is_alive else None)
 
 
-def test_lock_is_freed_by_an_error_and_can_be_taken_again(path, directory):
-
-    with pytest.raises(ZeroDivisionError), directory:
-        raise ZeroDivisionError
-
-    with directory:
-        pass
-    with directory:
-        pass
-
-
 def test_lock_is_not_inherited_by_a_child(directory):
     with directory:
         child = subprocess.Popen(
@@ -223,18 +216,17 @@ def test_lock_that_cannot_be_made_is_a_clear_error(path, directory):
 # What else is kept, and another crawl.
 
 
-def listing(path):
-    return sorted(os.listdir(path))
+def finish(stores, *urls):
+    """Crawl some URLs, as far as the frontier is concerned."""
+    stores.frontier.add(Candidate(url, "a.test") for url in urls)
+    for _ in urls:
+        claim = stores.frontier.claim(0.0, 60.0)
+        stores.frontier.finish(claim, Outcome(State.DONE, "ok", 200), 1.0)
 
 
 def crawled(directory, *urls):
-    """Crawl some URLs, as far as the frontier is concerned."""
     with open_stores(directory, CONFIG) as stores:
-        stores.frontier.add(Candidate(url, "a.test") for url in urls)
-        for _ in urls:
-            claim = stores.frontier.claim(0.0, 60.0)
-            outcome = Outcome(State.DONE, "ok", 200)
-            stores.frontier.finish(claim, outcome, 1.0)
+        finish(stores, *urls)
 
 
 def test_only_what_is_wanted_is_kept(path, directory):
@@ -244,15 +236,15 @@ def test_only_what_is_wanted_is_kept(path, directory):
         assert stores.archive is None
         assert stores.index is None
 
-    assert listing(path) == ["crawl.json", "frontier.sqlite3"]
+    assert sorted(os.listdir(path)) == ["crawl.json", "frontier.sqlite3"]
     assert directory.kept() == Kept(ArchiveSummary(0, 0, 0, 0), None)
 
 
 def test_what_a_url_left_is_on_disk_before_the_frontier_is(path, directory):
     with open_stores(directory, CONFIG) as stores:
         stores.frontier.add([Candidate("http://a.test/", "a.test")])
+        stores.index.add("http://a.test/", "Home", "", "words", 0.0)
         claim = stores.frontier.claim(0.0, 60.0)
-        stores.index.add(claim.url, "Home", "", "words", 0.0)
         stores.frontier.finish(claim, Outcome(State.DONE, "ok", 200), 1.0)
         assert directory.kept().pages == 0
 
@@ -266,9 +258,7 @@ def test_frontier_is_not_written_if_the_archive_cannot_be(directory, monkeypatch
         raise ArchiveError("the disk is full")
 
     with open_stores(directory, CONFIG) as stores:
-        stores.frontier.add([Candidate("http://a.test/", "a.test")])
-        claim = stores.frontier.claim(0.0, 60.0)
-        stores.frontier.finish(claim, Outcome(State.DONE, "ok", 200), 1.0)
+        finish(stores, "http://a.test/")
         monkeypatch.setattr(stores.archive, "flush", fail)
         with pytest.raises(FrontierError, match="the disk is full"):
             stores.frontier.flush()
@@ -298,7 +288,7 @@ def test_crawl_that_begins_again_keeps_the_one_that_somebody_looks_at(directory)
 def test_crawl_that_was_not_begun_need_not_begin_recrawl(path, directory):
     begin_recrawl(directory, CONFIG)
 
-    assert listing(path) == ["crawl.json"]
+    assert sorted(os.listdir(path)) == ["crawl.json"]
 
 
 def test_crawl_that_was_broken_off_does_not_replace_a_whole_one(directory):

@@ -367,6 +367,7 @@ def test_what_is_no_canonical_url_has_the_origin_of_no_other(text):
         ("y#top", "http://a.test/docs/y"),
         ("https://b.test", "https://b.test/"),
         ("/caf\u00c3\u00a9", "http://a.test/caf%C3%A9"),
+        ("/caf\u00e9 \u00c3\u00a9", "http://a.test/caf%E9%20%C3%A9"),
         ("?q", "http://a.test/docs/x?q"),
     ],
 )

@@ -19,24 +19,6 @@ from crawler_app.index import PageIndex
 from tests.helpers.scripts import start_python
 
 
-@pytest.fixture
-def crawl(gencrawl, site, directory):
-    """Crawl the site, quietly and without asking for robots.txt."""
-
-    def crawl(*options, path=""):
-        return gencrawl(
-            "crawl",
-            site.url + path,
-            "--into",
-            directory,
-            "--quiet",
-            "--no-robots",
-            *options,
-        )
-
-    return crawl
-
-
 def start(*arguments):
     return start_python("-m", "crawler_app", *arguments, stderr=subprocess.PIPE)
 
@@ -48,11 +30,11 @@ def wait_until(condition, seconds=60.0):
         time.sleep(0.01)
 
 
-def test_crawl_prints_a_summary_and_ends_with_0(site, crawl):
+def test_crawl_prints_a_summary_and_ends_with_0(site, cli):
     site.page("/", "/a", "/missing")
     site.page("/a", title="A")
 
-    done = crawl()
+    done = cli("crawl", "--no-robots")
 
     assert (done.status, done.err) == (0, "")
     assert "http_404" in done.out
@@ -69,14 +51,15 @@ def test_crawl_prints_a_summary_and_ends_with_0(site, crawl):
     ],
 )
 def test_start_url_that_leads_to_no_page_ends_with_1(
-    site, crawl, path, status, complaint
+    gencrawl, site, directory, path, status, complaint
 ):
     for i in range(5):
         site.redirect(f"/{i}", to=f"/{i + 1}")
     site.page("/5")
     site.redirect("/out", to="http://elsewhere.test/")
 
-    done = crawl("--max-redirects", 3, path=path)
+    options = ("--into", directory, "--quiet", "--max-redirects", 3)
+    done = gencrawl("crawl", site.url + path, *options)
 
     assert done.status == status
     assert complaint in done.err
@@ -123,11 +106,11 @@ def test_directory_in_use_is_refused(gencrawl, crawled):
 
 @pytest.mark.parametrize("fault", ["taken port", "short token"])
 def test_dashboard_that_cannot_be_leaves_a_crawl_as_it_is(
-    gencrawl, site, crawl, directory, tmp_path, monkeypatch, fault
+    gencrawl, site, cli, directory, tmp_path, monkeypatch, fault
 ):
     site.page("/", "/a")
     site.page("/a")
-    crawl()
+    cli("crawl", "--no-robots")
     before = gencrawl.json("status", directory, "--json")
     port = "0"
     if fault == "taken port":
@@ -135,7 +118,7 @@ def test_dashboard_that_cannot_be_leaves_a_crawl_as_it_is(
     else:
         monkeypatch.setenv("GENCRAWL_DASHBOARD_TOKEN", "short")
 
-    again = crawl("--dashboard", port)
+    again = cli("crawl", "--no-robots", "--dashboard", port)
     new = tmp_path / "new"
     anew = gencrawl("crawl", site.url, "--into", new, "--dashboard", port)
 
@@ -168,12 +151,12 @@ def test_progress_is_plain_lines_where_there_is_no_terminal(site, directory):
     assert line.rstrip("\n").isprintable()
 
 
-def test_page_limit_tells_how_to_go_on(gencrawl, site, crawl, directory):
+def test_page_limit_tells_how_to_go_on(site, cli, directory):
     site.page("/", "/a", "/b")
     site.pages("/a", "/b")
 
-    first = crawl("--max-pages", 2)
-    second = gencrawl("resume", directory, "--max-pages", 9, "--quiet")
+    first = cli("crawl", "--no-robots", "--max-pages", 2)
+    second = cli("resume", "--max-pages", 9, "--quiet")
 
     assert (first.status, second.status) == (0, 0)
     assert f"gencrawl resume {directory}" in first.err
@@ -181,7 +164,7 @@ def test_page_limit_tells_how_to_go_on(gencrawl, site, crawl, directory):
 
 
 def test_what_failed_for_a_passing_reason_can_be_tried_again(
-    gencrawl, site, crawl, directory
+    gencrawl, site, cli, directory
 ):
     def failed():
         return gencrawl.json("status", directory, "--json")["reasons"]["failed"]
@@ -190,26 +173,24 @@ def test_what_failed_for_a_passing_reason_can_be_tried_again(
     site.page("/flaky", status=503, headers={"Retry-After": "0"}, times=3)
     site.page("/flaky", "/found")
     site.page("/found")
-    crawl()
+    cli("crawl", "--no-robots")
     assert failed() == {"http_503": 1, "http_404": 1}
 
-    plain = gencrawl("resume", directory, "--quiet")
+    plain = cli("resume", "--quiet")
     asked_plainly = len(site.paths)
-    again = gencrawl("resume", directory, "--quiet", "--retry-failed")
+    again = cli("resume", "--quiet", "--retry-failed")
 
     assert (plain.status, again.status) == (0, 0)
     assert site.paths[asked_plainly:] == ["/flaky", "/found"]
     assert failed() == {"http_404": 1}
 
 
-def test_what_was_refused_as_private_is_fetched_once_it_is_allowed(
-    gencrawl, site, crawl, directory
-):
+def test_what_was_refused_as_private_is_fetched_once_it_is_allowed(site, cli):
     site.page("/", "/a")
     site.page("/a")
 
-    refused = crawl("--deny-private")
-    allowed = gencrawl("resume", directory, "--allow-private", "--quiet")
+    refused = cli("crawl", "--no-robots", "--deny-private")
+    allowed = cli("resume", "--allow-private", "--quiet")
 
     assert (refused.status, allowed.status) == (1, 0)
     assert "--allow-private" in refused.err
@@ -290,12 +271,12 @@ def test_export_into_a_closed_pipe_ends_quietly(crawled):
     assert (exporting.returncode, complaint) == (0, "")
 
 
-def test_curl_client_crawls_too_where_pycurl_is_installed(site, crawl):
+def test_curl_client_crawls_too_where_pycurl_is_installed(site, cli):
     pytest.importorskip("pycurl", reason="pycurl is an option")
     site.page("/", "/a")
     site.page("/a")
 
-    assert crawl("--client", "curl").status == 0
+    assert cli("crawl", "--no-robots", "--client", "curl").status == 0
 
     assert site.paths == ["/", "/a"]
 

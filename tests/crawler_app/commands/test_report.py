@@ -25,39 +25,23 @@ sys.exit(main.main(sys.argv[1:]))
 
 
 @pytest.fixture
-def crawl(gencrawl, site, directory):
-    """Crawl the site into the directory."""
-
-    def crawl(*options):
-        ended = gencrawl("crawl", site.url, "--into", directory, "--quiet", *options)
-        assert ended.status == 0
-
-    return crawl
-
-
-@pytest.fixture
-def report(gencrawl, directory):
-    return lambda *options: gencrawl("report", directory, *options)
-
-
-@pytest.fixture
 def report_json(gencrawl, directory):
     return lambda: gencrawl.json("report", directory, "--format", "json")
 
 
 @pytest.fixture
-def crawled(site, crawl, directory):
+def crawled(site, cli, directory):
     """Crawl a site with a link to nowhere; return the directory."""
     site.page("/", "a", "b", "gone")
     site.page("/a", "moved")
     site.page("/b", title="The b")
     site.redirect("/moved", to="/gone")
-    crawl()
+    cli("crawl")
     return directory
 
 
-def test_page_is_written_into_the_directory_of_the_crawl(crawled, report):
-    ended = report()
+def test_page_is_written_into_the_directory_of_the_crawl(crawled, cli):
+    ended = cli("report")
 
     assert ended == (0, "", f"Wrote {crawled}/report.html\n")
     page = (crawled / "report.html").read_text(encoding="utf-8")
@@ -79,10 +63,10 @@ def test_broken_link_is_told_with_pages_and_words(crawled, site, report_json):
     ]
 
 
-def test_links_are_found_on_pages_that_have_not_changed_since(site, crawl, report_json):
+def test_links_are_found_on_pages_that_have_not_changed_since(site, cli, report_json):
     site.page("/", "gone", headers={"Etag": '"1"'})
-    crawl()
-    crawl()
+    cli("crawl")
+    cli("crawl")
 
     found = report_json()
 
@@ -91,11 +75,11 @@ def test_links_are_found_on_pages_that_have_not_changed_since(site, crawl, repor
     assert found["compared"]["unchanged"] == 1
 
 
-def test_crawl_that_a_limit_has_ended(site, crawl, report):
+def test_crawl_that_a_limit_has_ended(site, cli):
     site.page("/", "gone", "a")
-    crawl("--max-pages", "1")
+    cli("crawl", "--max-pages", "1")
 
-    ended = report("--fail-on", "broken", "--quiet")
+    ended = cli("report", "--fail-on", "broken", "--quiet")
 
     assert ended.status == 0
     assert "The crawl has not finished." in ended.err
@@ -111,18 +95,18 @@ def test_crawl_that_a_limit_has_ended(site, crawl, report):
     ],
 )
 def test_format_is_told_by_the_option_or_else_by_the_name_of_the_file(
-    crawled, report, tmp_path, monkeypatch, options, beginning
+    crawled, cli, tmp_path, monkeypatch, options, beginning
 ):
     monkeypatch.chdir(tmp_path)
 
-    assert report(*options).status == 0
+    assert cli("report", *options).status == 0
 
     assert (tmp_path / options[1]).read_text(encoding="utf-8").startswith(beginning)
 
 
 @pytest.mark.parametrize("options", [["--format", "md"], ["--output", "-"]])
-def test_report_to_standard_output_is_nothing_but_the_report(crawled, report, options):
-    ended = report(*options)
+def test_report_to_standard_output_is_nothing_but_the_report(crawled, cli, options):
+    ended = cli("report", *options)
 
     assert ended.status == 0
     assert ended.out.startswith(("# 1 broken", "<!DOCTYPE html>"))
@@ -130,24 +114,24 @@ def test_report_to_standard_output_is_nothing_but_the_report(crawled, report, op
     assert not (crawled / "report.html").exists()
 
 
-def test_fail_on_broken_tells_by_the_status(crawled, report):
-    ended = report("--fail-on", "broken")
+def test_fail_on_broken_tells_by_the_status(crawled, cli):
+    ended = cli("report", "--fail-on", "broken")
 
     assert ended.status == 3
     assert (crawled / "report.html").exists()
     assert ended.err.endswith("1 URL is broken; 2 links lead there.\n")
 
 
-def test_fail_on_broken_is_content_with_a_good_site(site, crawl, report):
+def test_fail_on_broken_is_content_with_a_good_site(site, cli):
     site.page("/")
-    crawl()
+    cli("crawl")
 
-    assert report("--fail-on", "broken").status == 0
+    assert cli("report", "--fail-on", "broken").status == 0
 
 
 @pytest.mark.parametrize("stage", ["forbidden", "killed"])
 def test_fail_on_broken_is_not_content_where_nothing_was_fetched(
-    site, directory, gencrawl, report, stage
+    site, directory, gencrawl, cli, stage
 ):
     if stage == "forbidden":
         site.answer("/robots.txt", b"User-agent: *\nDisallow: /\n")
@@ -160,32 +144,32 @@ def test_fail_on_broken_is_not_content_where_nothing_was_fetched(
         ):
             pass
 
-    ended = report("--fail-on", "broken")
+    ended = cli("report", "--fail-on", "broken")
 
     assert ended.status == 1
     assert ended.err.endswith("Nothing was fetched.\n")
-    assert report().status == 0
+    assert cli("report").status == 0
 
 
-def test_report_takes_the_place_of_the_one_before(crawled, report):
+def test_report_takes_the_place_of_the_one_before(crawled, cli):
     page = crawled / "report.html"
     page.write_text("the one before")
 
-    report()
+    cli("report")
 
     assert page.read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
     others = (crawled / "crawl.json").stat().st_mode
     assert stat.S_IMODE(page.stat().st_mode) == stat.S_IMODE(others)
 
 
-def test_report_that_is_not_done_leaves_the_one_before(crawled, report, monkeypatch):
+def test_report_that_is_not_done_leaves_the_one_before(crawled, cli, monkeypatch):
     def stop(found):
         raise KeyboardInterrupt
 
     (crawled / "report.html").write_text("the one before")
     monkeypatch.setattr("crawler_app.commands.report.render_html", stop)
 
-    assert report().status == 130
+    assert cli("report").status == 130
 
     (left,) = (path for path in crawled.iterdir() if "report" in path.name)
     assert left.read_text() == "the one before"
@@ -205,9 +189,9 @@ def test_interrupt_ends_it_in_silence(crawled, start_script):
     [("none/r.html", "there is no directory"), (".", "is a directory")],
 )
 def test_place_that_cannot_be_written_is_refused(
-    crawled, report, tmp_path, output, complaint
+    crawled, cli, tmp_path, output, complaint
 ):
-    ended = report("--output", tmp_path / output)
+    ended = cli("report", "--output", tmp_path / output)
 
     assert ended.status == 2
     assert complaint in ended.err

@@ -41,19 +41,6 @@ def crawl(site, run_sync):
 
 
 @pytest.fixture
-def cli(gencrawl, site, directory):
-    """Run a command on the one directory; return its exit status and what it printed."""
-
-    def cli(command, *options):
-        if command == "crawl":
-            options = ("--into", directory, "--quiet", *options)
-            return gencrawl("crawl", site.url, *options)
-        return gencrawl(command, directory, *options)
-
-    return cli
-
-
-@pytest.fixture
 def record_of(site):
     """Look up what a crawler's frontier knows of a path of the site."""
 

@@ -269,21 +269,6 @@ def test_hook_that_waits_for_its_own_crawl_can_be_cancelled(site, kind):
     assert asyncio.run(main()).cancelled()
 
 
-def test_generator_that_a_hook_returns_is_refused_for_nobody_would_run_it(
-    site, run, caplog
-):
-    def kept(page):
-        yield page
-
-    site.page("/")
-
-    result = run(on_page=lambda page: kept(page))
-
-    (failure,) = result.summary.failures
-    assert failure.outcome.reason == "hook_error"
-    assert "kept with @gen.coroutine" in failure.outcome.error
-
-
 def test_future_of_another_loop_is_refused_and_not_waited_for(site, run, caplog):
     site.page("/")
     other = asyncio.new_event_loop()
@@ -316,19 +301,37 @@ def test_loop_goes_on_while_many_urls_in_a_row_are_left_out(site, run):
     assert seen == sorted(set(seen))
 
 
+def fails(shown):
+    return shown.missing
+
+
+def forgets_its_decorator(page):
+    def kept():
+        yield page
+
+    return kept()
+
+
 @pytest.mark.parametrize(
-    ("hook", "paths"), [("on_link", ["/", "/a"]), ("should_fetch", ["/"])]
+    ("name", "hook", "paths", "error"),
+    [
+        ("on_link", fails, ["/", "/a"], "no attribute 'missing'"),
+        ("should_fetch", fails, ["/"], "no attribute 'missing'"),
+        ("on_page", forgets_its_decorator, ["/", "/a"], "kept with @gen.coroutine"),
+    ],
 )
-def test_hook_that_fails_fails_the_url_it_is_shown(site, run, caplog, hook, paths):
+def test_hook_that_fails_fails_the_url_it_is_shown(
+    site, run, caplog, name, hook, paths, error
+):
     site.page("/", "/a")
     site.page("/a")
 
-    result = run(**{hook: lambda shown: shown.missing})
+    result = run(**{name: hook})
 
     assert site.paths == paths
-    (failure,) = result.summary.failures
+    failure, *_ = result.summary.failures
     assert failure.outcome.reason == "hook_error"
-    assert "no attribute 'missing'" in failure.outcome.error
+    assert error in failure.outcome.error
 
 
 def test_hook_that_waits_keeps_no_other_url_from_its_turn(site, run):
