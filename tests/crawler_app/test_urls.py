@@ -224,15 +224,6 @@ def test_reference_is_read_as_browsers_read_it(reference, url):
     assert join(RFC_BASE, reference) == url
 
 
-@pytest.mark.parametrize(
-    "reference",
-    ["javascript:void(0)", "mailto:a@a.test", "data:,x", "tel:1", "http://[", "//a:x"],
-)
-def test_reference_that_is_no_page_is_refused(reference):
-    with pytest.raises(UrlError):
-        join(RFC_BASE, reference)
-
-
 @settings(deadline=None, max_examples=500)
 @given(PATHS, st.sampled_from(["", "x", "y?q=/a/b"]), REFERENCES)
 @example("a/", "x", "http:?y")

@@ -2,8 +2,6 @@
 
 import signal
 
-import pytest
-
 from crawler_app.commands import interruptible
 from crawler_app.commands.interruptible import run_interruptible
 from gencoro import gen
@@ -45,20 +43,6 @@ def test_later_interrupt_ends_it_wherever_it_is(monkeypatch, capsys):
     assert status == 130
     assert not command.is_clean
     assert capsys.readouterr().err == "Stopped.\n"
-
-
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_signals_are_handled_as_before_afterwards(number, capsys):
-    @gen.coroutine
-    def command():
-        yield gen.moment
-        signal.raise_signal(number)
-        yield gen.Future()
-
-    before = signal.getsignal(number)
-
-    assert run_interruptible(command) == 130
-    assert signal.getsignal(number) == before
 
 
 def test_interrupts_that_are_ignored_stay_so():

@@ -121,20 +121,22 @@ def test_gap_follows_what_a_slow_host_takes(crawl_web):
 
 
 @pytest.mark.parametrize(
-    ("robots_txt", "options", "gap_s"),
+    ("robots_txt", "options", "first_gap_s", "gap_s"),
     [
-        (b"", {"host_gap_s": 0.25}, 0.25),
-        (b"User-agent: *\nCrawl-delay: 5", {}, 5.0),
-        (b"User-agent: *\nCrawl-delay: 5", {"host_gap_s": 7.0}, 7.0),
+        (b"", {"host_gap_s": 0.25}, 0.25, 0.25),
+        (b"User-agent: *\nCrawl-delay: 5", {}, 1.0, 5.0),
+        (b"User-agent: *\nCrawl-delay: 5", {"host_gap_s": 7.0}, 7.0, 7.0),
     ],
 )
-def test_gap_is_kept_from_robots_txt_on(crawl_web, robots_txt, options, gap_s):
+def test_gap_is_kept_from_robots_txt_on(
+    crawl_web, robots_txt, options, first_gap_s, gap_s
+):
     links = {"http://a.test/": pages("a.test", 3)}
 
     _, web = crawl_web(links, robots_txt=robots_txt, **options)
 
     assert len(web.begun) == 5
-    assert gaps(web, "a.test")[1:] == pytest.approx([gap_s] * 3)
+    assert gaps(web, "a.test") == pytest.approx([first_gap_s, *[gap_s] * 3])
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from urllib.parse import urljoin
 
 import pytest
 from hypothesis import given
@@ -72,21 +73,15 @@ def test_seed_is_in_scope_whatever_the_patterns_say():
         (0, "", 1, None),  # a seed
         (0, "x", 1, Reason.TOO_DEEP),
         (None, "x", 10**6, None),
+        # What a shorter way cannot undo comes before the depth.
+        (1, "private", 5, "excluded_by_pattern"),
+        (1, "//b.test/", 5, "out_of_scope"),
     ],
 )
 def test_depth_limit(max_depth, path, depth, refusal):
-    scope = Scope(["http://a.test/"], max_depth=max_depth)
+    scope = Scope(["http://a.test/"], exclude=["private"], max_depth=max_depth)
 
-    assert scope.check(f"http://a.test/{path}", depth).refusal == refusal
-
-
-def test_reason_that_a_shorter_way_cannot_undo_comes_before_the_depth():
-    scope = Scope(["http://a.test/"], exclude=["private"], max_depth=1)
-
-    assert scope.check("http://a.test/private", depth=5).refusal == (
-        "excluded_by_pattern"
-    )
-    assert scope.check("http://b.test/", depth=5).refusal == "out_of_scope"
+    assert scope.check(urljoin("http://a.test/", path), depth).refusal == refusal
 
 
 @pytest.mark.parametrize(

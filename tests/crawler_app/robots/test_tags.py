@@ -39,11 +39,8 @@ def test_meta_is_read_for_what_we_act_on(content, asked):
 @pytest.mark.parametrize(
     ("value", "asked"),
     [
-        ("noindex", {"noindex"}),
         ("noindex, nofollow", BOTH),
         ("None", BOTH),
-        ("all", set()),
-        ("", set()),
         # For others, for us, for both.
         ("otherbot: noindex", set()),
         ("otherbot: noindex, nofollow", set()),
