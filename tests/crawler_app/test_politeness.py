@@ -96,14 +96,6 @@ def test_latency_moves_to_the_newest_and_never_beyond(before, took):
     assert min(before, took) <= after <= max(before, took)
 
 
-def test_host_that_has_recovered_is_soon_asked_as_before():
-    latency_s = 60.0
-    for _ in range(6):
-        latency_s = smoothed_latency_s(latency_s, 0.1)
-
-    assert next_gap_s(1.0, latency_s) < 1.1
-
-
 @pytest.mark.parametrize(
     ("hosts", "reach", "limit"),
     [

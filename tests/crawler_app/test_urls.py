@@ -154,13 +154,16 @@ def test_longest_url_is_accepted():
     assert canonicalize(url) == url
 
 
-@settings(deadline=None, max_examples=400)
+@settings(deadline=None, max_examples=800)
 @given(st.one_of(ANY_TEXT, URLS))
 @example("http://[v1.a]/")
 @example("http://[::1%\ud800 b]/")
 @example("http://" + 64 * "é" + "/")
 @example("http://a\u3002\u3002b/")
-def test_any_text_is_a_url_or_a_url_error(text):
+@example("http://a.test/%2%35" + "2e/../x")
+@example("http://a.test//..//%2e%2E/b")
+@example("http://a.test/" + 2_000 * "é")
+def test_any_text_is_a_url_that_stays_the_same_or_a_url_error(text):
     try:
         url = canonicalize(text)
     except UrlError as exc:
@@ -170,33 +173,16 @@ def test_any_text_is_a_url_or_a_url_error(text):
         assert len(url) <= MAX_URL_CHARS
         assert url.startswith(("http://", "https://"))
         assert "#" not in url
-
-
-@settings(deadline=None, max_examples=400)
-@given(URLS)
-@example("http://a.test/%2%35" + "2e/../x")
-@example("http://a.test//..//%2e%2E/b")
-@example("http://a.test/" + 2_000 * "é")
-def test_canonicalizing_twice_is_the_same_as_once(text):
-    try:
-        url = canonicalize(text)
-    except UrlError:
-        return
-
-    assert canonicalize(url) == url
+        assert canonicalize(url) == url
 
 
 # RFC 3986, 5.4.1 and 5.4.2, without the fragments and the schemes we do not fetch.
 RFC_BASE = "http://a/b/c/d;p?q"
-RFC_REFERENCES = (
-    "g ./g g/ /g //g ?y g?y #s g#s g?y#s ;x g;x g;x?y#s . ./ .. ../ ../g ../.."
-)
-RFC_REFERENCES += (
-    " ../../ ../../g ../../../g ../../../../g /./g /../g g. .g g.. ..g ./../g"
-)
-RFC_REFERENCES += (
-    " ./g/. g/./h g/../h g;x=1/./y g;x=1/../y g?y/./x g?y/../x g#s/../x http:g"
-)
+RFC_REFERENCES = """
+g ./g g/ /g //g ?y g?y #s g#s g?y#s ;x g;x g;x?y#s . ./ .. ../ ../g ../.. ../../ ../../g
+../../../g ../../../../g /./g /../g g. .g g.. ..g ./../g ./g/. g/./h g/../h
+g;x=1/./y g;x=1/../y g?y/./x g?y/../x g#s/../x http:g
+"""
 
 
 @pytest.mark.parametrize("reference", ["", *RFC_REFERENCES.split()])
@@ -255,9 +241,7 @@ def test_joining_is_urljoin_and_then_canonicalize(base, reference):
     assume(";" not in base + reference)
     try:
         expected = canonicalize(urljoin(base, clean_reference(reference)))
-    except ValueError:
-        expected = UrlError
-    except UrlError:
+    except (ValueError, UrlError):
         expected = UrlError
 
     try:

@@ -188,23 +188,23 @@ def test_path_begins_where_it_was_written(file, tmp_path, monkeypatch):
     assert by_options.cookie_file == str(here / "c.txt")
 
 
-@pytest.mark.parametrize("is_in_file", [False, True])
-def test_password_is_asked_for_if_there_is_a_user_alone(file, is_in_file, monkeypatch):
+@pytest.mark.parametrize(
+    ("given", "written", "auth"),
+    [
+        (["--auth", "me"], "", "me:pass:word"),
+        ([], 'auth = "me"', "me:pass:word"),
+        # Nothing is asked for.
+        (["--auth", "me:"], "", "me:"),
+        ([], "", ""),
+    ],
+)
+def test_password_is_asked_for_if_there_is_a_user_alone(
+    file, monkeypatch, given, written, auth
+):
     monkeypatch.setattr("getpass.getpass", lambda: "pass:word")
-    words = ["--config", str(file)]
-    if is_in_file:
-        file.write_text(file.read_text() + '\nauth = "me"')
-    else:
-        words += ["--auth", "me"]
+    file.write_text(f"{file.read_text()}\n{written}")
 
-    assert configure(*words).auth == "me:pass:word"
-
-
-def test_password_is_not_asked_for_if_it_is_there(monkeypatch):
-    monkeypatch.setattr("getpass.getpass", lambda: pytest.fail("it asks"))
-
-    assert configure(URL, "--into", "kept", "--auth", "me:").auth == "me:"
-    assert configure(URL, "--into", "kept").auth == ""
+    assert configure("--config", str(file), *given).auth == auth
 
 
 @pytest.mark.parametrize("is_new", [True, False])
@@ -259,14 +259,16 @@ def test_guide_has_a_row_for_every_option_in_the_same_order():
     assert [row.field for row in ROWS] == [f"``{option.name}``" for option in OPTIONS]
 
 
-def row_and_option():
-    return [
+each_option = pytest.mark.parametrize(
+    ("row", "option"),
+    [
         pytest.param(row, option, id=option.name)
         for row, option in zip(ROWS, OPTIONS, strict=False)
-    ]
+    ],
+)
 
 
-@pytest.mark.parametrize(("row", "option"), row_and_option())
+@each_option
 def test_guide_spells_the_option_and_marks_what_resume_takes(row, option):
     wanted = f"``{option.flag} {option.metavar}``"
     if option.is_switch:
@@ -279,7 +281,7 @@ def test_guide_spells_the_option_and_marks_what_resume_takes(row, option):
     assert row.heading.lower() == (option.group or "all options")
 
 
-@pytest.mark.parametrize(("row", "option"), row_and_option())
+@each_option
 def test_guide_has_the_default(row, option):
     wanted = option.default_words.replace(__version__, "")
     if not wanted and option.is_switch:
@@ -292,7 +294,7 @@ def test_guide_has_the_default(row, option):
     assert re.match(re.escape(wanted) + r"(?!\w)", row.default.replace("`", ""))
 
 
-@pytest.mark.parametrize(("row", "option"), row_and_option())
+@each_option
 def test_guide_has_what_is_allowed(row, option):
     for choice in option.choices:
         assert f"``{choice}``" in row.meaning

@@ -71,8 +71,6 @@ def test_start_url_that_leads_to_no_page_ends_with_1(
         ([], "COMMAND"),
         (["crawl", "http://a.test/"], "--into"),
         (["crawl", "no url", "--into", "{}"], "not an http(s) URL"),
-        (["crawl", "a.test", "--into", "{}"], "did you mean http://a.test"),
-        (["crawl", "ftp://a.test/", "--into", "{}"], "not an http(s) URL"),
         (["crawl", "http://a.test/", "--into", "/dev/null/x"], "cannot write"),
         (["crawl", "http://a.test/", "--into", "{}", "--tries", "0"], "at least 1"),
         (["resume", "{}"], "is not a crawl directory"),

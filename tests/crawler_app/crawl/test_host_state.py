@@ -22,7 +22,7 @@ def hosts(stats=None, **options):
         ({}, "127.0.0.1:8000", [], None, 0.0),
         # It grows with what the host takes, and shrinks again.
         ({}, "a.test", [8.0], None, 8.0),
-        ({}, "a.test", [8.0, *[0.01] * 50], None, 1.0),
+        ({}, "a.test", [8.0, *[0.01] * 6], None, 1.0),
         ({"host_gap_s": 0.0}, "a.test", [8.0], None, 0.0),
         ({"host_gap_s": 0.0}, "a.test", [8.0], 2.5, 8.0),
         ({"host_gap_s": 0.0}, "a.test", [], 2.5, 2.5),
