@@ -135,9 +135,18 @@ def test_seeds_are_canonical_and_each_is_there_once():
     assert config.seeds == ("http://a.test/", "http://b.test/~")
 
 
-@pytest.mark.parametrize("seeds", [(), ("ftp://a.test/",), ("a.test",), ("http://",)])
-def test_seeds_from_which_no_crawl_can_start(seeds):
-    with pytest.raises(ConfigError, match="start from"):
+@pytest.mark.parametrize(
+    ("seeds", "complaint"),
+    [
+        ((), "start from"),
+        (("ftp://a.test/",), "start from"),
+        (("http://",), "start from"),
+        (("a.test",), r"start from .*did you mean http://a\.test \?"),
+        (("https:a.test/x",), r"start from .*did you mean http://a\.test/x \?"),
+    ],
+)
+def test_seeds_from_which_no_crawl_can_start(seeds, complaint):
+    with pytest.raises(ConfigError, match=complaint):
         CrawlConfig(seeds)
 
 
@@ -252,15 +261,6 @@ def test_what_may_be_a_secret_is_not_in_the_repr():
 
     assert "hunter2" not in repr(config)
     assert "http://a.test/" in repr(config)
-
-
-@pytest.mark.parametrize(
-    ("seed", "meant"),
-    [("a.test", "http://a.test"), ("https:a.test/x", "http://a.test/x")],
-)
-def test_seed_without_a_scheme_is_refused_with_what_may_be_meant(seed, meant):
-    with pytest.raises(ConfigError, match=f"did you mean {meant} \\?"):
-        CrawlConfig((seed,))
 
 
 @pytest.mark.parametrize(

@@ -297,20 +297,20 @@ PIECES = (
     "<nav>|</nav>|<div>|</div>|<h1>|</h1>|<header>|<main>|<p hidden>|<i role=banner>"
     "|<script>|</script>|<button>|<table>|<td>|<img alt=x>|<svg>|<title>|<select>|<option>"
     "|<template>|</template>|<frameset>|<body hidden>|<plaintext>|<noscript>|x|&#0;|\x1c"
+    "|<a href='?|<base href=|<meta charset=windows-874>|<!--|'>|&#xd800;"
 )
+BYTES = st.binary(max_size=12) | st.sampled_from(
+    [*PIECES.encode().split(b"|"), b"\xff\xfe", b"\xed\xa0\x80"]
+)
+CHARSETS = ["", "utf-16", "utf-8", "x-user-defined", "iso-8859-8-i", "big5"]
 
 
-@settings(deadline=None, max_examples=300)
-@given(
-    st.lists(
-        st.one_of(st.binary(max_size=8), st.sampled_from(PIECES.encode().split(b"|"))),
-        max_size=30,
-    ).map(b"".join),
-    st.sampled_from(["", "utf-16", "utf-8", "big5"]),
-)
+@settings(deadline=None, max_examples=500)
+@given(st.lists(BYTES, max_size=30).map(b"".join), st.sampled_from(CHARSETS))
 @example(b"\xff\xfe\x00\xd8<\x00", "")
 @example(b"<nav><p><nav><p>x<h1 hidden><button>", "")
-def test_any_bytes_give_a_text(body, charset):
+@example(b"<title>&#xd800;</title><a href='&#xd800;'>", "")
+def test_any_bytes_give_a_page(body, charset):
     content_type = f"text/html; charset={charset}"
 
     page = parse_html(body, content_type, with_text=True)
@@ -321,7 +321,10 @@ def test_any_bytes_give_a_text(body, charset):
     ]
     assert not set(page.text) & {chr(code) for code in [*range(32), *range(127, 160)]}
     assert len(page.title) <= MAX_TITLE_CHARS
-    assert (page.text + page.headings).encode("utf-8") is not None
+    assert len(set(page.links)) == len(page.links)
+    # What is found can be stored: no half of a character is left.
+    found = "".join([page.text, page.headings, page.title, page.base, *page.links])
+    assert found.encode("utf-8") is not None
     # The text is read from the same tree, and changes nothing else.
     bare = parse_html(body, content_type)
     assert (page.title, page.base, page.links) == (bare.title, bare.base, bare.links)
