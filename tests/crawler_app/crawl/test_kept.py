@@ -15,7 +15,7 @@ from crawler_app.index import PageIndex
 from tests.helpers.scripts import start_python
 
 
-def test_every_request_has_its_capture(site, cli, captures):
+def test_every_request_has_its_capture_and_the_status_counts_them(site, cli, captures):
     site.page("/", "/a", "/old", "/missing", "/busy")
     site.answer("/a", b"\x00\xff binary", headers={"Content-Type": "image/x"})
     site.redirect("/old", to="/a")
@@ -35,6 +35,11 @@ def test_every_request_has_its_capture(site, cli, captures):
     ]
     assert len(site.paths) == 7
     assert ("/a", 200, b"\x00\xff binary", "") in captures()
+    _, text, _ = cli("status")
+    assert re.search(r"archive +7 +captures", text)
+    assert re.search(r"index +2 +pages", text)
+    values = json.loads(cli("status", "--json")[1])
+    assert (values["archive"]["captures"], values["indexed_pages"]) == (7, 2)
 
 
 def test_page_that_cannot_be_read_is_in_the_archive(site, captures, cli, monkeypatch):
@@ -170,20 +175,6 @@ def test_export_as_wacz_goes_through_a_pipe(site, cli, directory):
     assert "archive/archive-00001.warc.gz" in names
     assert "datapackage.json" in names
     assert json.loads(pages[1])["title"] == "Home"
-
-
-def test_status_tells_what_is_kept(site, cli):
-    site.page("/", "/a")
-    site.page("/a")
-    cli("crawl")
-
-    _, text, _ = cli("status")
-    values = json.loads(cli("status", "--json")[1])
-
-    assert re.search(r"archive +3 +captures", text)
-    assert re.search(r"index +2 +pages", text)
-    assert values["archive"]["captures"] == 3
-    assert values["indexed_pages"] == 2
 
 
 def test_what_was_indexed_can_be_searched_while_the_crawl_runs(site, cli, directory):

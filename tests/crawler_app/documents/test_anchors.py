@@ -68,12 +68,12 @@ def test_page_that_is_too_hard_for_a_tree_gives_its_links_without_words():
 
 
 @pytest.mark.parametrize(
-    ("codec", "href"), [("latin-1", "/ü?%FC"), ("utf-8", "/ü?ü"), ("utf-16", "/ü?ü")]
+    ("codec", "href"), [("latin1", "/ü?%FC"), ("utf-8", "/ü?ü"), ("utf-16", "/ü?ü")]
 )
 def test_link_is_read_in_the_charset_of_the_page(codec, href):
     page = "<a href='/ü?ü'>ü</a>".encode(codec)
 
-    found = anchors_of(page, f"text/html; charset={codec.replace('-1', '1')}")
+    found = anchors_of(page, f"text/html; charset={codec}")
 
     assert found.links == [Anchor(href, "ü")]
 

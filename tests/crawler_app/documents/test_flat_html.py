@@ -110,7 +110,10 @@ def test_tags_are_read_as_from_a_tree(page, tags):
         ("<meta name=otherbot content=none>", []),
         ("<meta property=robots content=none><meta data-name=robots content=x>", []),
         ('<link rel="x Canonical" href="?a&amp;b">', [("canonical", "?a&b")]),
-        ("<link href=/a rel=canonical />", [("canonical", "/a")]),
+        (
+            "<link href=/a rel=canonical /><link rel=canonical href=/b>",
+            [("canonical", "/a"), ("canonical", "/b")],
+        ),
         ("<link rel=canonical><link rel=canonical href=''>", []),
         ("<link rel=canonicals href=x><link rel=next href=canonical>", []),
         ("<!-- <link rel=canonical href=x> -->", []),

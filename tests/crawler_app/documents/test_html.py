@@ -75,6 +75,7 @@ def test_what_only_looks_like_a_link_is_none(markup):
         ("<p><b><i><a href=x></p></b></table></i></body></html>", ["x"]),
         ("</html><a href=late>", ["late"]),
         ("<a href='a&amp;b'><a href='?c&copy=1'>", ["a&b", "?c&copy=1"]),
+        ("<a href='?a&b'>", ["?a&b"]),
         ("<a href='&#x61;b'>", ["ab"]),
         ("<noscript><a href=x>x</a></noscript>", ["x"]),
         ("<button><a href=x>x</a></button><div hidden><a href=y>", ["x", "y"]),
