@@ -140,6 +140,19 @@ def test_ipv6_may_be_forbidden(make_client, serve):
         bodies.append(response.body)
 
     assert bodies == [b"hello", b"other"]
+    with pytest.raises(OSError):
+        yield make_client().fetch(server.url, allow_ipv6=False)
+
+
+@gen.coroutine
+def test_connection_comes_from_the_interface_that_is_given(client, serve):
+    server = serve(
+        lambda request: answer(request.stream.socket.getpeername()[0].encode())
+    )
+
+    response = yield client.fetch(server.url, network_interface="127.0.0.9")
+
+    assert response.body == b"127.0.0.9"
 
 
 @gen.coroutine

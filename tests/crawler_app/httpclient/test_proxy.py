@@ -109,16 +109,21 @@ def test_answer_to_connect_is_not_what_the_caller_sees(
 # Who is told secrets.
 
 
-@pytest.mark.parametrize("scheme", ["http", "https"])
+@pytest.mark.parametrize(
+    ("scheme", "password"), [("http", "søcret"), ("http", None), ("https", "søcret")]
+)
 @gen.coroutine
-def test_login_is_for_the_proxy_alone(secure_client, web, secure_web, proxy, scheme):
-    proxy.login = ("me", "søcret")
+def test_login_is_for_the_proxy_alone(
+    secure_client, web, secure_web, proxy, scheme, password
+):
+    proxy.login = ("me", password or "")
     server = secure_web if scheme == "https" else web
 
     yield secure_client.fetch(
         server.url,
         proxy_username="me",
-        proxy_password="søcret",
+        proxy_password=password,
+        proxy_auth_mode="basic",
         auth_username="other",
         auth_password="hidden",
         headers={"Cookie": "c=1"},
@@ -127,7 +132,7 @@ def test_login_is_for_the_proxy_alone(secure_client, web, secure_web, proxy, sch
 
     (request,) = server.requests
     (head,) = proxy.heads
-    assert b"Proxy-Authorization: " + login("me", "søcret") in head
+    assert b"Proxy-Authorization: " + login(*proxy.login) in head
     assert "Proxy-Authorization" not in request.headers
     assert request.headers["Authorization"].encode() == login("other", "hidden")
     assert request.headers["Cookie"] == "c=1"

@@ -1,5 +1,6 @@
 """What the head of a request looks like to the server."""
 
+import datetime
 import gc
 import re
 import weakref
@@ -121,6 +122,8 @@ def several(name, *values):
     return headers
 
 
+NEW_YEAR = datetime.datetime(2026, 1, 1, 3, 4, 5, tzinfo=datetime.UTC)
+NEW_YEAR_SENT = "Thu, 01 Jan 2026 03:04:05 GMT"
 FORM = "application/x-www-form-urlencoded"
 PUT = {"method": "PUT", "body": b"x"}
 POST = {"method": "POST", "body": b""}
@@ -141,7 +144,15 @@ FIELDS = {
         "User-Agent",
         ["option"],
     ),
+    "no codings": ({"decompress_response": False}, "Accept-Encoding", []),
+    "no gzip": ({"use_gzip": False}, "Accept-Encoding", []),
+    "since": ({"if_modified_since": NEW_YEAR}, "If-Modified-Since", [NEW_YEAR_SENT]),
     "a user": ({"auth_username": "other"}, "Authorization", ["Basic b3RoZXI6"]),
+    "a password": (
+        {"auth_username": "me", "auth_password": "p:w", "auth_mode": "basic"},
+        "Authorization",
+        ["Basic bWU6cDp3"],
+    ),
     "no password": (
         {"auth_username": "other", "auth_password": ""},
         "Authorization",
