@@ -92,20 +92,6 @@ def test_server_has_to_wait_for_a_slow_taker(client, serve, virtual_clock):
     assert peak < 8_000_000
 
 
-@gen.coroutine
-def test_time_limit_holds_while_a_callback_takes_its_time(client, serve, virtual_clock):
-    with pytest.raises(HTTPTimeoutError, match="Timeout during request"):
-        yield fetch_from(
-            client,
-            serve,
-            HELLO,
-            streaming_callback=lambda chunk: asyncio.Future(),
-            request_timeout=5,
-        )
-
-    assert virtual_clock.time() == 5
-
-
 @pytest.mark.parametrize("returned", [5, "taken", False, [b"a"]])
 @gen.coroutine
 def test_what_a_streaming_callback_returns_is_no_matter(client, web, returned):

@@ -95,14 +95,3 @@ def test_every_hop_is_checked(make_client, serve):
 
     assert check.asked == [("127.0.0.1", outer.address), ("127.0.0.1", inner.address)]
     assert inner.streams == []
-
-
-@gen.coroutine
-def test_address_of_a_mapped_host_is_checked(make_client, web):
-    check = Check(web.port)
-    client = make_client(check_address=check, hostname_mapping={"a.test": "127.0.0.1"})
-
-    with pytest.raises(PermissionError):
-        yield client.fetch(f"http://a.test:{web.port}/")
-
-    assert [address for _, address in check.asked] == [web.address]

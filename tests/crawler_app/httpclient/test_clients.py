@@ -8,39 +8,12 @@ import threading
 import warnings
 
 import pytest
-from tornado.httpclient import AsyncHTTPClient, HTTPClient
+from tornado.httpclient import HTTPClient
 
 from crawler_app.httpclient import PooledAsyncHTTPClient
 from gencoro import gen
 from gencoro.ioloop import IOLoop
 from tests.helpers.http.peers import client_sockets
-
-
-@pytest.fixture
-def configuration():
-    saved = AsyncHTTPClient._save_configuration()
-    yield
-    AsyncHTTPClient._restore_configuration(saved)
-
-
-@gen.coroutine
-def test_configured_client_is_one_for_each_loop(configuration, web):
-    AsyncHTTPClient.configure(
-        "crawler_app.httpclient.PooledAsyncHTTPClient",
-        max_clients=7,
-        idle_timeout=3.0,
-        defaults={"user_agent": "configured"},
-    )
-    one, other = AsyncHTTPClient(), AsyncHTTPClient()
-    with contextlib.closing(one):
-        yield one.fetch(web.url)
-        yield other.fetch(web.url)
-
-    assert one is other
-    assert isinstance(one, PooledAsyncHTTPClient)
-    assert one.max_clients == 7
-    assert web.used == [0, 0]
-    assert web.requests[0].headers["User-Agent"] == "configured"
 
 
 @gen.coroutine
@@ -104,26 +77,6 @@ def test_blocking_client_that_is_dropped_leaves_nothing(site_of_another_thread):
 
     assert [str(w.message) for w in warned] == []
     assert client_sockets() == {}
-
-
-def test_each_loop_has_its_own_connections(site_of_another_thread):
-    url, ports = site_of_another_thread
-
-    @gen.coroutine
-    def main():
-        client = PooledAsyncHTTPClient()
-        with contextlib.closing(client):
-            yield client.fetch(url)
-            yield client.fetch(url)
-        return client
-
-    clients = []
-    for _ in range(2):
-        with contextlib.closing(IOLoop(make_current=False)) as loop:
-            clients.append(loop.run_sync(main))
-
-    assert clients[0] is not clients[1]
-    assert ports[0] == ports[1] != ports[2] == ports[3]
 
 
 def test_client_closed_after_its_loop_stopped_leaves_nothing(site_of_another_thread):

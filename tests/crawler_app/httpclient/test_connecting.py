@@ -202,16 +202,6 @@ def test_small_writes_are_sent_at_once(client, web):
 # Time.
 
 
-@gen.coroutine
-def test_silence_while_resolving_is_told(make_client, virtual_clock):
-    client = make_client(resolver=Loopback(lambda host: asyncio.Event().wait()))
-
-    with pytest.raises(HTTPTimeoutError, match=r"Timeout while resolving a\.test$"):
-        yield client.fetch("http://a.test/", connect_timeout=3)
-
-    assert virtual_clock.time() == 3
-
-
 @pytest.mark.parametrize(
     ("connect_timeout", "request_timeout", "end"),
     [(3, 20, 3), (3, 2, 2), (0, 4, 4), (5, 0, 5)],

@@ -87,21 +87,6 @@ def test_coding_that_is_none_unknown_or_to_be_left_is_left(coding, body, options
     assert result.was_reused
 
 
-@pytest.mark.parametrize("coding", [coding for coding in PACKED if coding != b"br"])
-@pytest.mark.parametrize("garbage", [b"x", b"\x00" * 50, b"\r\n", b"\x1f"])
-def test_garbage_after_a_body_that_comes_late_is_passed_over(coding, garbage):
-    async def script(peer):
-        await peer.request()
-        length = len(PACKED[coding]) + len(garbage)
-        lines = (b"Content-Encoding: " + coding, b"Content-Length: %d" % length)
-        await peer.send_apart(head(*lines) + PACKED[coding], garbage)
-
-    result = exchange(script)
-
-    assert getattr(result.outcome, "body", result.outcome) == TEXT
-    assert result.was_reused
-
-
 # What is empty.
 
 
@@ -112,10 +97,11 @@ WITHOUT_A_BODY = [
     ("GET", b"304 Same", (b"Content-Length: 1234",), b""),
     ("HEAD", b"200 OK", (b"Content-Length: 1234",), b""),
     ("HEAD", b"200 OK", (b"Transfer-Encoding: chunked",), b""),
+    ("HEAD", b"200 OK", (), b""),
 ]
 
 
-@pytest.mark.parametrize("coding", [*PACKED, b"gzip, gzip", b"nonsense"])
+@pytest.mark.parametrize("coding", [*PACKED, b"gzip, gzip", b"nonsense", b""])
 @pytest.mark.parametrize(("method", "status", "lines", "rest"), WITHOUT_A_BODY)
 def test_response_without_a_body_needs_no_coding(coding, method, status, lines, rest):
     response = head(b"Content-Encoding: " + coding, *lines, status=status) + rest
@@ -125,14 +111,6 @@ def test_response_without_a_body_needs_no_coding(coding, method, status, lines, 
     assert getattr(result.outcome, "code", result.outcome) == int(status[:3])
     assert result.outcome.body == b""
     assert result.was_reused
-
-
-def test_empty_body_until_the_end_needs_no_coding():
-    response = head(b"Content-Encoding: gzip")
-
-    result = exchange(answers(response, end=Peer.half_close))
-
-    assert getattr(result.outcome, "body", result.outcome) == b""
 
 
 # What is broken.
@@ -208,26 +186,18 @@ def test_broken_coding_is_refused_before_the_rest_has_come(coding):
 # Streams that stand for nothing: each costs a decoder, so what is counted is they.
 
 
-@pytest.mark.parametrize("coding", IN_STREAMS)
-def test_streams_are_taken_up_to_their_number(coding):
-    decoder = decoder_of(coding, 100)
-    empty = PACK_BY_CODING[coding](b"")
-
-    pieces = list(decoder.pieces(empty * MAX_STREAMS))
-    decoder.end()
-
-    assert pieces == []
-
-
 @pytest.mark.parametrize("size", [1, 100_000])
 @pytest.mark.parametrize("coding", IN_STREAMS)
-def test_one_stream_more_is_refused_though_it_holds_nothing(coding, size):
+def test_one_stream_too_many_is_refused_though_it_holds_nothing(coding, size):
     decoder = decoder_of(coding, 100)
-    content = PACK_BY_CODING[coding](b"") * (MAX_STREAMS + 1)
+    empty = PACK_BY_CODING[coding](b"")
+    content = empty * MAX_STREAMS
 
+    for start in range(0, len(content), size):
+        assert list(decoder.pieces(content[start : start + size])) == []
+    decoder.end()
     with pytest.raises(BadResponseError, match="streams"):
-        for start in range(0, len(content), size):
-            list(decoder.pieces(content[start : start + size]))
+        list(decoder.pieces(empty))
 
 
 @pytest.mark.parametrize("coding", IN_STREAMS)
@@ -244,20 +214,6 @@ def test_streams_within_streams_are_counted_together(coding):
         list(within.pieces(pack(pack(b""))))
     with pytest.raises(BadResponseError, match="streams"):
         list(around.pieces(pack(b"") * (MAX_STREAMS + 1)))
-
-
-@pytest.mark.parametrize("times", [1, 2])
-@pytest.mark.parametrize("coding", IN_STREAMS)
-def test_body_of_too_many_streams_is_refused(coding, times):
-    pack = PACK_BY_CODING[coding]
-    body = pack(b"") * (100 * MAX_STREAMS)
-    if times == 2:
-        body = pack(body)
-    codings = ", ".join([coding] * times).encode()
-
-    result = exchange(packed_answer(codings, body))
-
-    assert is_refused(result), repr(result.outcome)
 
 
 def test_coding_three_times_is_refused():

@@ -1,7 +1,5 @@
 """When a connection is used again: what it says, and what happens between two requests."""
 
-import gzip
-
 import pytest
 from tornado.simple_httpclient import HTTPStreamClosedError
 
@@ -74,38 +72,6 @@ def test_unasked_bytes_close_an_idle_connection(unasked, method):
 
     assert getattr(second, "body", second) == b"good"
     assert len(server.peers) == 2
-
-
-# What may be said without an end of the connection.
-
-CHUNKED = head(b"Transfer-Encoding: chunked") + b"3\r\nabc\r\n0\r\n"
-
-KEEPING = {
-    "no body": (answer(), {}),
-    "trailers": (CHUNKED + b"X-Sum: 1\r\n\r\n", {}),
-    "gzip": (answer(gzip.compress(b"x"), Content_Encoding="gzip"), {}),
-    "HEAD": (answer(Content_Length=5), {"method": "HEAD"}),
-    "HEAD, chunked": (head(b"Transfer-Encoding: chunked"), {"method": "HEAD"}),
-    "HEAD without a length": (head(), {"method": "HEAD"}),
-    "204": (head(status=b"204 No Content"), {}),
-    "304": (head(status=b"304 Not Modified"), {}),
-    "304 with a length": (answer(status="304 Not Modified", Content_Length=42), {}),
-    "an error": (answer(b"sorry", "500 Internal Server Error"), {}),
-    "103 before": (head(b"Link: </x>", status=b"103 Early Hints") + GOOD, {}),
-    "100 before": (head(status=b"100 Continue") + GOOD, {}),
-    "a request with a body": (GOOD, {"method": "POST", "body": b"x" * 300_000}),
-    "a streamed body": (GOOD, {"streaming_callback": lambda chunk: None}),
-}
-
-
-@pytest.mark.parametrize("kind", KEEPING)
-def test_connection_is_used_again_after(kind):
-    response, options = KEEPING[kind]
-
-    result = exchange(answers(response), **options)
-
-    assert hasattr(result.outcome, "code"), repr(result.outcome)
-    assert result.was_reused
 
 
 # What a response says about its connection.
@@ -200,23 +166,6 @@ def test_nonsense_in_keep_alive_is_no_harm(value):
     result = exchange(answers(response + b"good"))
 
     assert getattr(result.outcome, "body", result.outcome) == b"good"
-
-
-# Together.
-
-
-@gen.coroutine
-def test_requests_at_once_have_a_connection_each(client, web):
-    gate = web.hold("/")
-    futures = [client.fetch(web.url) for _ in range(5)]
-    yield web.came(5)
-
-    gate.set()
-    yield futures
-    yield [client.fetch(web.url) for _ in range(5)]
-
-    assert sorted(web.used[:5]) == [0, 1, 2, 3, 4]
-    assert sorted(web.used[5:]) == [0, 1, 2, 3, 4]
 
 
 @gen.coroutine

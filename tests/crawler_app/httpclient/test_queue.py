@@ -1,36 +1,16 @@
-"""Fetches that wait for a slot, begin others, or are ended with their client."""
+"""Fetches that wait for a slot, or begin others; a client that is closed."""
 
 import asyncio
 import socket
 
 import pytest
-from tornado.simple_httpclient import HTTPStreamClosedError
 from tornado.testing import ExpectLog
 
 from gencoro import gen
-from tests.helpers.http.peers import answer, client_sockets
+from tests.helpers.http.peers import answer
 
 HELLO = answer(b"hello")
 CANCELLED = "Exception after Future was cancelled"
-
-
-# The queue.
-
-
-@gen.coroutine
-def test_requests_beyond_max_clients_wait(make_client, web):
-    client = make_client(max_clients=2)
-    gate = web.hold("/held")
-    futures = [client.fetch(f"{web.url}/held") for _ in range(5)]
-    yield web.came(2)
-
-    assert (client.max_clients, len(client.queue)) == (2, 3)
-    assert len(web.requests) == 2
-
-    gate.set()
-    yield futures
-    assert len(client.queue) == 0
-    assert len(web.streams) == 2
 
 
 @gen.coroutine
@@ -71,9 +51,6 @@ def test_redirect_keeps_its_slot(make_client, web):
     yield futures
 
     assert [request.target for request in web.requests] == ["/a", "/b", "/c"]
-
-
-# Cancelling.
 
 
 @gen.coroutine
@@ -125,33 +102,6 @@ def test_cancelling_ends_a_fetch_whose_resolver_has_begun_another(make_client, s
 
     assert gone
     assert response.body == b"hello"
-
-
-# Closing.
-
-
-@gen.coroutine
-def test_closing_ends_what_is_under_way_what_waits_and_what_is_kept(make_client, serve):
-    server = serve(lambda request: HELLO if request.target == "/" else None)
-    client = make_client(max_clients=2, max_idle=5)
-    yield [client.fetch(server.url), client.fetch(serve(HELLO).url)]
-    active = client.fetch(f"{server.url}/held")
-    yield server.came(2)
-    connecting = client.fetch(f"{server.url}/held")
-    waiting = client.fetch(f"{server.url}/held")
-
-    client.close()
-    # A transport of asyncio closes its socket in the next turn of the loop.
-    yield gen.moment
-    left = client_sockets()
-    failed = []
-    for future in (active, connecting, waiting):
-        with pytest.raises(HTTPStreamClosedError) as caught:
-            yield future
-        failed.append(caught.value.code)
-
-    assert left == {}
-    assert failed == [599, 599, 599]
 
 
 @gen.coroutine

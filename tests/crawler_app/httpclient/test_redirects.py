@@ -1,7 +1,7 @@
 """Redirects: which are followed, by which request, and on which connection."""
 
 import pytest
-from tornado.httpclient import HTTPClientError, HTTPRequest
+from tornado.httpclient import HTTPRequest
 from tornado.simple_httpclient import HTTPTimeoutError
 
 from gencoro import gen
@@ -91,20 +91,6 @@ def test_redirect_that_leads_nowhere_is_a_response(client, serve, kind):
     assert len(server.requests) == 1
 
 
-@pytest.mark.parametrize("options", [{"follow_redirects": False}, {"max_redirects": 0}])
-@gen.coroutine
-def test_redirect_may_be_left_to_the_caller(client, serve, options):
-    server = serve(redirecting("/target", body=b"look there"))
-
-    with pytest.raises(HTTPClientError) as caught:
-        yield client.fetch(server.url, **options)
-
-    response = caught.value.response
-    assert (response.code, response.body) == (302, b"look there")
-    assert response.headers["Location"] == "/target"
-    assert response.effective_url == server.url
-
-
 @gen.coroutine
 def test_circle_ends_with_the_last_redirect_as_it_is(client, serve):
     server = serve(lambda r: redirecting(r.target + "x", body=b"b")(r))
@@ -170,21 +156,6 @@ def test_location_that_is_no_web_address_is_refused(client, serve, location):
 
     with pytest.raises(ValueError):
         yield client.fetch(server.url)
-
-
-@gen.coroutine
-def test_callbacks_hear_of_the_last_response_only(client, serve):
-    server = serve(redirecting("/target", body=b"look there"))
-    lines, chunks = [], []
-
-    yield client.fetch(
-        server.url, header_callback=lines.append, streaming_callback=chunks.append
-    )
-
-    assert [line for line in lines if line.startswith("HTTP/")] == [
-        "HTTP/1.1 200 OK\r\n"
-    ]
-    assert chunks == [b"hello"]
 
 
 @gen.coroutine
@@ -269,21 +240,6 @@ def test_body_of_a_redirect_that_never_comes_is_not_waited_for(
     assert virtual_clock.time() == 1
     assert gone
     assert server.used == [0, 1]
-
-
-@gen.coroutine
-def test_target_of_a_redirect_has_all_its_time(client, serve, virtual_clock):
-    @gen.coroutine
-    def slow(request):
-        yield gen.sleep(5)
-        yield request.stream.write(HELLO)
-
-    moved = redirecting("/target")
-    server = serve(lambda r: slow(r) if r.target == "/target" else moved(r))
-
-    response = yield client.fetch(server.url, request_timeout=10)
-
-    assert response.body == b"hello"
 
 
 @gen.coroutine

@@ -11,6 +11,7 @@ HELLO = answer(b"hello")
 
 PARTS = [b"one", b"", b"two" * 50_000, b"three"]
 WHOLE = b"".join(PARTS)
+FRAMING = ("Content-Length", "Transfer-Encoding")
 
 
 def produce_at_once(write):
@@ -36,28 +37,22 @@ PRODUCERS = [produce_at_once, produce_in_steps, produce_natively]
 
 @pytest.mark.parametrize("produce", PRODUCERS)
 @gen.coroutine
-def test_produced_body_comes_in_chunks(client, web, produce):
-    yield client.fetch(web.url, method="PUT", body_producer=produce)
+def test_produced_body_comes_in_chunks_or_has_its_length(client, web, produce):
+    of_a_length = {"Content-Length": str(len(WHOLE))}
 
-    (request,) = web.requests
-    assert request.body == WHOLE
-    assert request.headers["Transfer-Encoding"] == "chunked"
-    assert "Content-Length" not in request.headers
-
-
-@pytest.mark.parametrize("produce", PRODUCERS)
-@gen.coroutine
-def test_produced_body_of_a_length_comes_without_chunks(client, web, produce):
-    headers = {"Content-Length": str(len(WHOLE))}
-
-    for _ in range(2):
+    for headers in ({}, of_a_length, {}):
         yield client.fetch(
             web.url, method="PUT", body_producer=produce, headers=headers
         )
 
-    assert [request.body for request in web.requests] == [WHOLE, WHOLE]
-    assert "Transfer-Encoding" not in web.requests[0].headers
-    assert web.used == [0, 0]
+    assert [request.body for request in web.requests] == [WHOLE] * 3
+    in_chunks = {"Transfer-Encoding": "chunked"}
+    framing = [
+        {name: request.headers[name] for name in FRAMING if name in request.headers}
+        for request in web.requests
+    ]
+    assert framing == [in_chunks, of_a_length, in_chunks]
+    assert web.used == [0, 0, 0]
 
 
 @gen.coroutine

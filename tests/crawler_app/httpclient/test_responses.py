@@ -1,4 +1,4 @@
-"""What comes back: framing, heads, limits, trailers, and the times."""
+"""What a response has: its head, its body, trailers, and the times."""
 
 import pytest
 
@@ -9,15 +9,6 @@ from gencoro import gen
 from tests.helpers.http.peers import answer
 
 CHUNKED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n"
-
-
-@gen.coroutine
-def fetch_from(client, serve, said, **options):
-    server = serve(said)
-    return (yield client.fetch(server.url, raise_error=False, **options))
-
-
-# What Tornado's responses have, and what ours have besides.
 
 
 @gen.coroutine
@@ -44,9 +35,6 @@ def test_response_has_what_was_received(client, serve):
     assert response.trailers is None
 
 
-# Trailers.
-
-
 @pytest.mark.parametrize(
     ("announced", "sent", "seen"),
     [
@@ -63,23 +51,12 @@ def test_trailers_that_were_announced_are_there(client, serve, announced, sent, 
     body = b"8\r\nA: b\r\n\r\n\r\n0\r\n"
     said = CHUNKED + field + b"\r\n" + body + sent + b"\r\n"
 
-    response = yield fetch_from(client, serve, said)
+    response = yield client.fetch(serve(said).url)
 
     assert response.body == b"A: b\r\n\r\n"
     trailers = response.trailers
     assert (None if trailers is None else dict(trailers.get_all())) == seen
     assert "X-Sum" not in response.headers
-
-
-@gen.coroutine
-def test_trailers_come_with_a_streamed_body_too(client, serve):
-    said = CHUNKED + b"Trailer: T\r\n\r\n1\r\na\r\n0\r\nT: u\r\n\r\n"
-
-    response = yield fetch_from(
-        client, serve, said, streaming_callback=lambda chunk: None
-    )
-
-    assert response.trailers["T"] == "u"
 
 
 @gen.coroutine
@@ -93,9 +70,6 @@ def test_body_that_is_not_chunked_has_no_trailers(client, serve):
     assert [response.body for response in responses] == [b"A: b\r\n"] * 2
     assert [list(response.trailers.get_all()) for response in responses] == [[], []]
     assert server.used == [0, 0]
-
-
-# Times.
 
 
 TIMES = [

@@ -131,18 +131,6 @@ def closing_at(*places):
 
 
 @gen.coroutine
-def test_request_is_sent_again_over_tls_too(client, serve, certificates):
-    context = certificates.server_context()
-    server = serve(closing_at((0, 1)), ssl_options=context)
-    yield client.fetch(server.url, ca_certs=certificates.ca)
-
-    response = yield client.fetch(server.url, ca_certs=certificates.ca)
-
-    assert response.body == b"hello"
-    assert server.used == [0, 0, 1]
-
-
-@gen.coroutine
 def test_request_is_not_sent_again_by_another_kept_connection(client, serve):
     server = serve(closing_at((0, 1), (1, 1)))
     yield [client.fetch(server.url) for _ in range(2)]
@@ -152,17 +140,6 @@ def test_request_is_not_sent_again_by_another_kept_connection(client, serve):
     assert response.body == b"hello"
     assert server.used[-1] == 2
     assert len(server.requests) == 4
-
-
-@gen.coroutine
-def test_request_that_ran_out_of_time_is_not_sent_again(client, serve, virtual_clock):
-    server = serve(lambda request: HELLO if len(server.requests) == 1 else None)
-    yield client.fetch(server.url)
-
-    with pytest.raises(HTTPTimeoutError, match="Timeout during request"):
-        yield client.fetch(server.url, request_timeout=5)
-
-    assert server.used == [0, 0]
 
 
 @gen.coroutine
@@ -184,17 +161,6 @@ def test_time_limit_holds_for_both_attempts_together(client, serve, virtual_cloc
 
     assert virtual_clock.time() - begun_at == 10
     assert server.used == [0, 0, 1]
-
-
-@gen.coroutine
-def test_body_is_sent_again_whole(client, serve):
-    body = bytes(range(256)) * 4000
-    server = serve(closing_at((0, 1)))
-    yield client.fetch(server.url)
-
-    yield client.fetch(server.url, method="PUT", body=body)
-
-    assert [request.body for request in server.requests[1:]] == [body, body]
 
 
 def stalling_at_the_second(server):

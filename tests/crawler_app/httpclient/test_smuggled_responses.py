@@ -9,11 +9,8 @@ import pytest
 from crawler_app.httpclient import BadResponseError
 from tests.helpers.http.faulty import (
     answers,
-    attempt,
     exchange,
     head,
-    run,
-    serving,
 )
 from tests.helpers.http.shapes import (
     CHUNKED,
@@ -41,15 +38,6 @@ def test_framing_however_it_is_spelled_is_taken(response):
 
     assert getattr(result.outcome, "body", result.outcome) == b"ok"
     assert result.was_reused
-
-
-def test_chunked_with_a_tab_behind_is_not_waited_for():
-    # RFC 9110, 5.6.3: a tab is as good as a blank; llhttp thinks otherwise.
-    result = exchange(answers(with_coding(b"Transfer-Encoding: chunked\t")))
-
-    is_refused = isinstance(result.outcome, BadResponseError)
-    assert result.was_reused != is_refused
-    assert is_refused or result.outcome.body == b"ok"
 
 
 @pytest.mark.parametrize(
@@ -87,22 +75,6 @@ def test_body_where_none_may_be_is_not_the_next_response(method, status, lines):
     assert getattr(result.outcome, "code", result.outcome) == int(status[:3])
     assert result.outcome.body == b""
     assert not result.was_reused
-
-
-@pytest.mark.parametrize(("method", "status"), NO_BODY)
-def test_late_body_where_none_may_be_is_not_the_next_response(method, status):
-    async def main():
-        first = head(b"Content-Length: %d" % len(POISON), status=status)
-        async with serving(answers(first)) as (server, client):
-            outcome = await attempt(client, server.url, method=method)
-            await server.peers[0].send(POISON)
-            await server.peers[0].is_gone.wait()
-            return outcome, await attempt(client, server.url)
-
-    outcome, after = run(main)
-
-    assert getattr(outcome, "code", outcome) == int(status[:3])
-    assert getattr(after, "body", after) == b"good"
 
 
 @pytest.mark.parametrize(

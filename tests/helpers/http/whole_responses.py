@@ -98,7 +98,8 @@ def whole_responses(draw: st.DrawFn) -> Whole:
     elif framing == "chunked":
         lines.insert(place, b"Transfer-Encoding: chunked")
         content = draw(_in_chunks(encoded)) if has_body else b""
-    start = f"HTTP/1.1 {status} {reason}".encode("latin-1")
+    blank = " " if reason else draw(st.sampled_from(["", " "]))
+    start = f"HTTP/1.1 {status}{blank}{reason}".encode("latin-1")
     head = b"\r\n".join([start, *lines, b"", b""])
     informational = b"HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n"
     before = informational * draw(st.integers(0, 2))
