@@ -3,6 +3,7 @@
 import base64
 import gzip
 import socket
+import sys
 
 import pytest
 
@@ -14,25 +15,6 @@ from crawler_app.models import Fetched
 from tests.helpers.fetching import answer, fetch, fetch_from, run, run_with, sends
 from tests.helpers.http.faulty import FaultServer
 from tests.helpers.http.peers import refusing_port
-
-try:
-    import pycurl
-except ImportError:
-    pycurl = None
-
-needs_curl = pytest.mark.skipif(pycurl is None, reason="pycurl is not installed")
-CURL = pytest.param("curl", marks=needs_curl)
-
-
-@pytest.fixture(params=["pooled", "simple", CURL, "requests"])
-def client(request):
-    return request.param
-
-
-@pytest.fixture(params=["pooled", CURL, "requests"])
-def proxied_client(request):
-    return request.param
-
 
 pytestmark = pytest.mark.usefixtures("no_socket_is_left")
 
@@ -99,12 +81,11 @@ def test_head_of_an_interim_answer_is_not_kept(client, interim):
     assert "Link" not in fetched.headers
 
 
-@pytest.mark.parametrize("client", ["pooled", CURL, "requests"])  # simple has none
-def test_trailers_are_no_part_of_the_head(client):
+def test_trailers_are_no_part_of_the_head(able_client):
     head = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTrailer: X-End\r\n\r\n"
     script = sends(head, b"1\r\nx\r\n0\r\nX-End: 1\r\n\r\n")
 
-    fetched, _ = fetch_from(client, script)
+    fetched, _ = fetch_from(able_client, script)
 
     assert (fetched.raw_head, fetched.encoded_body) == (head, b"x")
 
@@ -141,26 +122,17 @@ def test_length_of_what_is_not_sent_is_not_too_large(client):
 # What a request carries.
 
 
-def test_headers_of_one_request_go_with_it(client):
-    fetched, server = fetch_from(
-        client, answer(), extra={"If-None-Match": '"x"', "accept": "text/plain"}
-    )
-
-    assert isinstance(fetched, Fetched)
-    (request,) = server.requests
-    assert values(request, "If-None-Match") == ['"x"']
-    assert values(request, "Accept") == ["text/plain"]
-
-
-def test_headers_of_the_configuration_replace_ours(client):
+def test_headers_of_the_configuration_and_of_one_request_replace_ours(client):
     _, server = fetch_from(
         client,
         answer(),
         headers=("ACCEPT: x/y", "user-agent: me", "Accept-Language: de", "X-N: \xe9"),
+        extra={"If-None-Match": '"x"', "accept": "text/plain"},
     )
 
     (request,) = server.requests
-    assert values(request, "Accept") == ["x/y"]
+    assert values(request, "If-None-Match") == ['"x"']
+    assert values(request, "Accept") == ["text/plain"]
     assert values(request, "User-Agent") == ["me"]
     assert values(request, "Accept-Language") == ["de"]
     assert values(request, "X-N") == ["\xe9"]
@@ -178,34 +150,23 @@ SECRETS = {
 
 
 @pytest.mark.parametrize("options", [SECRETS, {"auth": "user:p\xe4ss:word"}])
-def test_secrets_go_to_the_origin_of_a_seed(client, options):
-    _, server = fetch_from(client, answer(), **options)
+def test_secrets_go_to_the_origin_of_a_seed_and_to_no_other(client, options):
+    server = FaultServer(then=answer())
 
-    (request,) = server.requests
+    def main():
+        other = f"http://localhost:{server.port}/"
+        return fetch(client, server.url, other, **options)
+
+    run_with(server, main, client)
+
+    request, elsewhere = server.requests
+    for name in ("Authorization", "Cookie", "Proxy-Authorization", "X-Api-Key"):
+        assert values(elsewhere, name) == []
     if "auth" in options:
         assert values(request, "Authorization") == [basic("user:p\xe4ss:word")]
     for secret in options.get("headers", ()):
         name, _, value = secret.partition(": ")
         assert values(request, name) == [value]
-
-
-@pytest.mark.parametrize("options", [SECRETS, {"auth": "user:password"}])
-@pytest.mark.parametrize(
-    "seed", ["http://127.0.0.1:1/", "https://127.0.0.1:{port}/", "http://localhost/"]
-)
-def test_secrets_go_to_no_other_origin(client, seed, options):
-    server = FaultServer(then=answer())
-
-    def main():
-        seeds = (seed.format(port=server.port),)
-        return fetch(client, server.url, seeds=seeds, **options)
-
-    fetched = run_with(server, main)
-
-    assert isinstance(fetched, Fetched)
-    (request,) = server.requests
-    for name in ("Authorization", "Cookie", "Proxy-Authorization", "X-Api-Key"):
-        assert values(request, name) == []
 
 
 @pytest.mark.parametrize(("are_wanted", "sent"), [(True, ["b=2; a=1"]), (False, [])])
@@ -242,9 +203,9 @@ def through_proxy(client, script, *urls, userinfo="", **options):
     return run_with(proxy, main), proxy
 
 
-def test_proxy_gets_the_whole_url_and_its_password(proxied_client):
+def test_proxy_gets_the_whole_url_and_its_password(able_client):
     fetched, proxy = through_proxy(
-        proxied_client,
+        able_client,
         answer(b"x"),
         "http://seed.test/a?b",
         userinfo="http://me:p%40s\xe9@",
@@ -261,9 +222,9 @@ def test_proxy_gets_the_whole_url_and_its_password(proxied_client):
     assert fetched.request_head.decode() == request
 
 
-def test_proxy_that_refuses_a_tunnel(proxied_client):
+def test_proxy_that_refuses_a_tunnel(able_client):
     error, proxy = through_proxy(
-        proxied_client,
+        able_client,
         answer(b"no", "403 Forbidden"),
         "https://seed.test/",
         userinfo="me:secret@",
@@ -277,20 +238,20 @@ def test_proxy_that_refuses_a_tunnel(proxied_client):
     assert values(request, "Authorization") == []
 
 
-def test_proxy_that_is_not_there(proxied_client):
+def test_proxy_that_is_not_there(able_client):
     port, sock = refusing_port()
     option = f"127.0.0.1:{port}"
 
     with sock:
-        error = run(lambda: fetch(proxied_client, "http://seed.test/", proxy=option))
+        error = run(lambda: fetch(able_client, "http://seed.test/", proxy=option))
 
     assert (error.reason, error.is_passing) == ("refused", True), str(error)
 
 
 @pytest.mark.parametrize("host", ["10.1.2.3", "[::1]", "localhost", "169.254.169.254"])
-def test_proxy_is_not_asked_for_a_private_host(proxied_client, host):
+def test_proxy_is_not_asked_for_a_private_host(able_client, host):
     error, proxy = through_proxy(
-        proxied_client,
+        able_client,
         answer(b"x"),
         f"http://{host}/",
         seeds=("http://seed.test/",),
@@ -312,43 +273,46 @@ def test_proxy_of_the_environment_is_not_used(client, monkeypatch):
 
 
 def test_environment_takes_no_host_out_of_the_proxy_and_gives_it_no_password(
-    proxied_client, monkeypatch
+    able_client, monkeypatch
 ):
     monkeypatch.setenv("no_proxy", "*")
 
-    fetched, proxy = through_proxy(proxied_client, answer(b"x"), "http://seed.test/")
+    fetched, proxy = through_proxy(able_client, answer(b"x"), "http://seed.test/")
 
     assert isinstance(fetched, Fetched), str(fetched)
     (request,) = proxy.requests
     assert values(request, "Proxy-Authorization") == []
 
 
-def test_client_that_knows_no_proxies_says_so():
-    config = CrawlConfig(("http://a.test/",), client="simple", proxy="a.test:80")
-
-    for refuse in (make_fetcher, check_fetcher):
-        with pytest.raises(ConfigError, match="'pooled' does"):
-            refuse(config)
-
-
-def test_file_of_cookies_that_cannot_be_read_is_found_before_the_crawl(
-    client, tmp_path
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"client": "simple", "proxy": "a.test:80"}, "'pooled' does"),
+        ({"client": "curl"}, "pip install pycurl"),
+        ({"client": "requests"}, "pip install requests"),
+        *(
+            ({"client": each, "cookie_file": "/no/file"}, "cannot read the cookies")
+            for each in ("pooled", "simple", "requests")
+        ),
+    ],
+)
+@pytest.mark.parametrize("refuse", [make_fetcher, check_fetcher])
+def test_configuration_that_no_fetcher_fits_is_refused(
+    monkeypatch, options, said, refuse
 ):
-    config = CrawlConfig(
-        ("http://a.test/",), client=client, cookie_file=str(tmp_path / "none.txt")
-    )
+    config = CrawlConfig(("http://a.test/",), **options)
+    if "pip" in said:
+        monkeypatch.setitem(sys.modules, "pycurl", None)
+        monkeypatch.delitem(sys.modules, "tornado.curl_httpclient", raising=False)
+        monkeypatch.setitem(sys.modules, "requests", None)
+        monkeypatch.delitem(sys.modules, "crawler_app.fetcher.requests_", raising=False)
 
-    for refuse in (make_fetcher, check_fetcher):
-        with pytest.raises(ConfigError, match="cannot read the cookies"):
-            refuse(config)
+    with pytest.raises(ConfigError, match=said):
+        refuse(config)
 
 
 def test_every_client_of_the_configuration_has_a_fetcher():
     assert set(CLIENTS) == {*CLASS_BY_CLIENT, REQUESTS}
-
-
-def test_check_makes_nothing(client):
-    check_fetcher(CrawlConfig(("http://a.test/",), client=client))
 
 
 # Addresses that are not public.
@@ -420,25 +384,3 @@ def test_public_address_is_connected_to(client, monkeypatch):
 
     assert isinstance(fetched, Fetched), str(fetched)
     assert len(server.peers) == 1
-
-
-@pytest.mark.parametrize(
-    "options",
-    [
-        {},  # the seed is private itself
-        {**PUBLIC_SEED, "deny_private": False},
-        {"seeds": ("http://seed.test/", "http://10.0.0.1/")},
-    ],
-)
-def test_private_address_may_be_allowed(client, options):
-    fetched, server = fetch_from(client, answer(b"x"), **options)
-
-    assert isinstance(fetched, Fetched), str(fetched)
-    assert len(server.peers) == 1
-
-
-def test_private_address_may_be_denied_although_it_is_a_seed(client):
-    error, server = fetch_from(client, answer(b"x"), deny_private=True)
-
-    assert error.reason == "private_address"
-    assert len(server.peers) == 0

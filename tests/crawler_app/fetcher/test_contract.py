@@ -6,7 +6,6 @@ import gzip
 import os
 import pathlib
 import ssl
-import sys
 import tracemalloc
 import zlib
 
@@ -14,7 +13,7 @@ import pytest
 import tornado
 
 from crawler_app.config import CrawlConfig
-from crawler_app.errors import ConfigError, FetchError
+from crawler_app.errors import FetchError
 from crawler_app.fetcher import make_fetcher
 from crawler_app.fetcher.http import BODY_MARGIN_BYTES
 from crawler_app.models import Fetched
@@ -32,22 +31,6 @@ from tests.helpers.fetching import (
 from tests.helpers.http.faulty import FaultServer, Peer, answers, repeats
 from tests.helpers.http.peers import answer as raw_answer
 from tests.helpers.http.peers import black_hole, refusing_port
-
-try:
-    import pycurl
-except ImportError:
-    pycurl = None
-
-needs_curl = pytest.mark.skipif(pycurl is None, reason="pycurl is not installed")
-
-
-CLIENTS = ["pooled", "simple", pytest.param("curl", marks=needs_curl), "requests"]
-
-
-@pytest.fixture(params=CLIENTS)
-def client(request):
-    return request.param
-
 
 pytestmark = pytest.mark.usefixtures("no_socket_is_left")
 
@@ -242,15 +225,6 @@ def test_endless_body_is_given_up(client, head, part):
     assert server.peers[0].sent_bytes < 20_000_000
 
 
-def test_announced_length_beyond_the_limit_is_refused_unread():
-    script = answers(OK + b"Content-Length: 9999999\r\n\r\n")
-
-    # libcurl cannot be told: it waits for the body, see the endless ones above.
-    fetched, _ = fetch_from("simple", script, request_timeout_s=50.0)
-
-    assert fetched.reason == "too_large"
-
-
 # What goes wrong: the reason and whether it may pass, per client where they differ.
 
 CLOSED = ("connection_closed", True)
@@ -433,11 +407,3 @@ def test_fetch_that_is_cancelled_ends_and_leaves_nothing(client, caplog):
 
 
 # Choosing the client.
-
-
-def test_client_that_is_not_installed_is_a_clear_error(monkeypatch):
-    monkeypatch.setitem(sys.modules, "pycurl", None)
-    monkeypatch.delitem(sys.modules, "tornado.curl_httpclient", raising=False)
-
-    with pytest.raises(ConfigError, match="pip install pycurl"):
-        make_fetcher(CrawlConfig(("http://a.test/",), client="curl"))

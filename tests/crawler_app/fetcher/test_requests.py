@@ -3,24 +3,21 @@
 What it has in common with the others is tested with them.
 """
 
-import asyncio
 import gc
 import gzip
 import io
 import ssl
-import sys
 import threading
 import time
 
 import pytest
 import requests
 import requests_mock
-import trustme
 import urllib3
 
 from crawler_app.config import CrawlConfig
-from crawler_app.errors import ConfigError, FetchError
-from crawler_app.fetcher import make_fetcher, requests_
+from crawler_app.errors import FetchError
+from crawler_app.fetcher import requests_
 from crawler_app.fetcher.requests_ import RequestsFetcher
 from crawler_app.models import Fetched
 from gencoro import gen
@@ -30,6 +27,9 @@ from tests.helpers.http.faulty import FaultServer, answers
 pytestmark = pytest.mark.usefixtures("no_socket_is_left", "no_thread_is_left")
 
 URL = "http://a.test/page"
+
+# Beyond what `run` waits for.
+HANGS_S = 600.0
 
 
 @pytest.fixture
@@ -279,16 +279,6 @@ def test_cookies_are_kept_by_the_crawler_alone(adapter):
     assert [len(session.cookies) for session in sessions] == [0]
 
 
-def test_netrc_is_not_read(monkeypatch, tmp_path):
-    netrc = tmp_path / "netrc"
-    netrc.write_text("machine 127.0.0.1 login me password secret\n")
-    monkeypatch.setenv("NETRC", str(netrc))
-
-    _, server = fetch_from("requests", answer())
-
-    assert "authorization" not in server.requests[0].lower()
-
-
 def test_session_is_used_by_one_thread_at_a_time_and_again(adapter):
     made, busy, clashes = [], set(), []
 
@@ -322,30 +312,13 @@ def test_session_is_used_by_one_thread_at_a_time_and_again(adapter):
 # TLS.
 
 
-@pytest.fixture(scope="module")
-def authority():
-    return trustme.CA()
-
-
-@pytest.fixture
-def secure_server(authority, tmp_path):
-    """Return the context of a server, and a factory of sessions that trust it."""
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    authority.issue_cert("127.0.0.1").configure_cert(context)
-    path = tmp_path / "ca.pem"
-    authority.cert_pem.write_to_path(str(path))
+def fetch_securely(certificates, **options):
+    server = FaultServer(then=answer(b"x"), ssl=certificates.server_context())
 
     def factory():
         session = requests.Session()
-        session.trust_env, session.verify = False, str(path)
+        session.trust_env, session.verify = False, certificates.ca
         return session
-
-    return context, factory
-
-
-def fetch_securely(secure_server, **options):
-    context, factory = secure_server
-    server = FaultServer(then=answer(b"x"), ssl=context)
 
     @gen.coroutine
     def main(fetcher, server, url):
@@ -357,8 +330,8 @@ def fetch_securely(secure_server, **options):
     return with_server(server, main, factory, **options), server
 
 
-def test_exchange_over_tls_is_kept(secure_server):
-    fetched, server = fetch_securely(secure_server)
+def test_exchange_over_tls_is_kept(certificates):
+    fetched, server = fetch_securely(certificates)
 
     assert isinstance(fetched, Fetched), str(fetched)
     assert (fetched.body, fetched.peer) == (b"x", "127.0.0.1")
@@ -366,13 +339,13 @@ def test_exchange_over_tls_is_kept(secure_server):
     assert fetched.request_head.decode() == server.requests[0]
 
 
-def test_private_address_is_not_connected_to_for_tls(secure_server, monkeypatch):
+def test_private_address_is_not_connected_to_for_tls(certificates, monkeypatch):
     # Past what can be seen in the URL.
     monkeypatch.setattr(
         "crawler_app.fetcher.outgoing.is_private_host", lambda host: False
     )
 
-    error, server = fetch_securely(secure_server, deny_private=None)
+    error, server = fetch_securely(certificates, deny_private=None)
 
     assert (error.reason, len(server.peers)) == ("private_address", 0)
 
@@ -386,23 +359,10 @@ def until(condition):
         yield gen.sleep(0.001)
 
 
-@pytest.mark.usefixtures("no_error_is_logged")
-def test_thread_of_a_fetch_that_is_cancelled_is_free_at_once():
-    @gen.coroutine
-    def main(fetcher, server, url):
-        cancelled = fetcher.fetch(url)
-        yield until(lambda: server.requests)
-        cancelled.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            yield cancelled
-        return (yield fetcher.fetch(url))
-
-    started_at = time.monotonic()
-
-    fetched = with_server(silent_once(), main, concurrency=1)
-
-    assert fetched.body == b"good"
-    assert time.monotonic() - started_at < 10.0
+def join_threads():
+    for thread in threading.enumerate():
+        if "fetch" in thread.name:
+            thread.join(10)
 
 
 @pytest.mark.usefixtures("no_error_is_logged")
@@ -432,7 +392,8 @@ def test_fetch_that_is_cancelled_in_the_queue_never_begins():
         yield fetcher.fetch(url + "third")
         return [request.split()[1] for request in server.requests]
 
-    assert with_server(silent_once(), main, concurrency=1) == ["/", "/third"]
+    options = {"concurrency": 1, "request_timeout_s": HANGS_S}
+    assert with_server(silent_once(), main, **options) == ["/", "/third"]
 
 
 def test_waiting_for_a_thread_is_not_counted(adapter):
@@ -470,21 +431,20 @@ def test_close_ends_what_is_under_way():
             reasons.append(caught.value.reason)
         return reasons
 
-    started_at = time.monotonic()
-
-    reasons = with_server(FaultServer(then=answers()), main, concurrency=2)
+    server = FaultServer(then=answers())
+    reasons = with_server(server, main, concurrency=2, request_timeout_s=HANGS_S)
 
     assert reasons == ["connection_closed"] * 3
-    assert time.monotonic() - started_at < 10.0
 
 
 def test_close_does_not_wait_for_ever(adapter, monkeypatch):
     monkeypatch.setattr(requests_, "CLOSE_WITHIN_S", 0.2)
-    is_here, may_go = threading.Event(), threading.Event()
+    is_here, may_go, is_over = (threading.Event() for _ in range(3))
 
     def stuck(request, context):
         is_here.set()
         may_go.wait(20)
+        is_over.set()
         return "x"
 
     adapter.register_uri("GET", URL, text=stuck)
@@ -497,17 +457,14 @@ def test_close_does_not_wait_for_ever(adapter, monkeypatch):
         with pytest.raises(FetchError, match="closed"):
             yield fetch
 
-    started_at = time.monotonic()
     try:
         with_fetcher(main, factory_for(adapter))
-        took_s = time.monotonic() - started_at
+        was_waited_for = is_over.is_set()
     finally:
         may_go.set()
+        join_threads()
 
-    assert took_s < 15.0  # of the 20 that the adapter is stuck for
-    for thread in threading.enumerate():
-        if "fetch" in thread.name:
-            thread.join(10)
+    assert not was_waited_for
 
 
 def test_fetch_after_close_fails(adapter):
@@ -530,10 +487,7 @@ def test_thread_that_ends_after_the_loop_is_no_error(adapter, monkeypatch):
         yield gen.moment
 
     with_fetcher(main, factory_for(adapter))
-
-    for thread in threading.enumerate():
-        if "fetch" in thread.name:
-            thread.join(10)
+    join_threads()
 
 
 # What only this client has to be told.
@@ -556,11 +510,3 @@ def test_url_is_asked_for_as_it_is(path):
 
     asked = server.requests[0].split(" ")[1]
     assert asked == path.replace("|", "%7C")
-
-
-def test_requests_that_is_not_installed_is_a_clear_error(monkeypatch):
-    monkeypatch.setitem(sys.modules, "requests", None)
-    monkeypatch.delitem(sys.modules, "crawler_app.fetcher.requests_")
-
-    with pytest.raises(ConfigError, match="pip install requests"):
-        make_fetcher(CrawlConfig((URL,), client="requests"))

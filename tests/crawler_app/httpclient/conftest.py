@@ -5,15 +5,16 @@ Client and servers are on the test's own loop, so that virtual time holds for bo
 
 import contextlib
 import logging
-import ssl
 
 import pytest
-import trustme
 
 from crawler_app.httpclient import PooledAsyncHTTPClient
+from tests.helpers.http.certificates import certificates, other_certificates
 from tests.helpers.http.faulty import Loopback
 from tests.helpers.http.forward_proxy import ForwardProxy
 from tests.helpers.http.peers import RawServer, answer
+
+__all__ = ["certificates", "other_certificates"]
 
 # Far beyond what any test takes on a busy machine.
 HANGS_S = 60
@@ -117,52 +118,3 @@ def proxy(make_proxy):
 def secure_client(make_client, certificates):
     """Return a client that trusts the servers of the tests."""
     return make_client(defaults={"ca_certs": certificates.ca})
-
-
-class Certificates:
-    """An authority of its own, and what it has signed, in files.
-
-    Attributes:
-        ca: Path of the authority's certificate.
-    """
-
-    def __init__(self, folder):
-        self._folder = folder
-        self._authority = trustme.CA()
-        self.ca = str(folder / "ca.pem")
-        self._authority.cert_pem.write_to_path(self.ca)
-        self._server_cert = self._issue("a.test", "127.0.0.1", "localhost", "::1")
-
-    def server_context(self, *, needs_client_cert=False):
-        """Return a context for a server."""
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        self._server_cert.configure_cert(context)
-        if needs_client_cert:
-            context.load_verify_locations(self.ca)
-            context.verify_mode = ssl.CERT_REQUIRED
-        return context
-
-    def client_files(self, name, common_name=None):
-        """Write a client's certificate and key; return their paths.
-
-        A second time the files of this name are replaced.
-        """
-        cert, key = self._folder / f"{name}.pem", self._folder / f"{name}.key"
-        issued = self._issue(f"{name}.test", common_name=common_name or name)
-        issued.cert_chain_pems[0].write_to_path(str(cert))
-        issued.private_key_pem.write_to_path(str(key))
-        return str(cert), str(key)
-
-    def _issue(self, *names, **options):
-        return self._authority.issue_cert(*names, **options)
-
-
-@pytest.fixture(scope="session")
-def certificates(tmp_path_factory):
-    return Certificates(tmp_path_factory.mktemp("certificates"))
-
-
-@pytest.fixture(scope="session")
-def other_certificates(tmp_path_factory):
-    """Return those of another authority, which nobody knows."""
-    return Certificates(tmp_path_factory.mktemp("other_certificates"))
