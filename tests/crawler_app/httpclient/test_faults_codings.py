@@ -1,6 +1,7 @@
 """Content codings that are broken, cut, empty or unknown."""
 
 import gzip
+import struct
 
 import pytest
 
@@ -9,7 +10,8 @@ from crawler_app.httpclient.codings import MAX_STREAMS, decoder_of
 from tests.helpers.http.faulty import Peer, answers, exchange, head
 from tests.helpers.http.packing import PACK_BY_CODING, raw_deflate
 
-TEXT = b"hello, hello, hello" * 100
+# Of a length that makes STORED, below, look like zlib's.
+TEXT = (b"hello, hello, hello" * 101)[:1908]
 PACKED = {coding.encode(): pack(TEXT) for coding, pack in PACK_BY_CODING.items()}
 # Those whose streams may follow one another.
 IN_STREAMS = [coding for coding in ("gzip", "zstd") if coding in PACK_BY_CODING]
@@ -31,6 +33,8 @@ def is_refused(result):
 
 
 GZIPPED = PACKED[b"gzip"]
+# Raw deflate that holds the text as it is, but for its first byte.
+STORED = struct.pack("<HH", len(TEXT), len(TEXT) ^ 0xFFFF) + TEXT
 
 # A header, and the body that comes with it.
 DECODED = [
@@ -40,6 +44,9 @@ DECODED = [
     (b"identity, gzip", GZIPPED),
     # RFC 9110, 8.4.1.2: some servers send it so; every browser takes both.
     (b"deflate", raw_deflate(TEXT)),
+    # By its first byte, or by its first two, it could be zlib's.
+    (b"deflate", b"\x08" + STORED + b"\x03\x00"),
+    (b"deflate", b"\x01" + STORED),
     *((name + b", gzip", gzip.compress(body)) for name, body in PACKED.items()),
     # What follows a gzip member and is none is passed over.
     *(
