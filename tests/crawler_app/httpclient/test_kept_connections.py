@@ -78,54 +78,35 @@ def test_unasked_bytes_close_an_idle_connection(unasked, method):
 
 
 @pytest.mark.parametrize(
-    ("lines", "is_reused"),
+    ("version", "lines", "is_reused"),
     [
-        ([], True),
-        ([b"Connection: keep-alive"], True),
-        ([b"Connection: Keep-Alive, Upgrade", b"Upgrade: h2,h2c"], True),
-        ([b"Connection: x-custom"], True),
-        ([b"Connection: "], True),
-        ([b"Connection: close"], False),
-        ([b"Connection: Close"], False),
-        ([b"connection:close"], False),
-        ([b"Connection: close "], False),
-        ([b"Connection: keep-alive, close"], False),
-        ([b"Connection: close, keep-alive"], False),
-        ([b"Connection: x-custom,close"], False),
-        ([b"Connection: ,, close ,"], False),
-        ([b"Connection: keep-alive", b"Connection: close"], False),
-        ([b"Connection: close", b"Connection: keep-alive"], False),
+        (b"1.1", [], True),
+        (b"1.1", [b"Connection: keep-alive"], True),
+        (b"1.1", [b"Connection: Keep-Alive, Upgrade", b"Upgrade: h2,h2c"], True),
+        (b"1.1", [b"Connection: x-custom"], True),
+        (b"1.1", [b"Connection: "], True),
+        (b"1.1", [b"Connection: close"], False),
+        (b"1.1", [b"Connection: Close"], False),
+        (b"1.1", [b"connection:close"], False),
+        (b"1.1", [b"Connection: close "], False),
+        (b"1.1", [b"Connection: keep-alive, close"], False),
+        (b"1.1", [b"Connection: close, keep-alive"], False),
+        (b"1.1", [b"Connection: x-custom,close"], False),
+        (b"1.1", [b"Connection: ,, close ,"], False),
+        (b"1.1", [b"Connection: keep-alive", b"Connection: close"], False),
+        (b"1.1", [b"Connection: close", b"Connection: keep-alive"], False),
+        (b"1.0", [], False),
+        (b"1.0", [b"Connection: keep-alive"], True),
+        (b"1.0", [b"Connection: Keep-Alive"], True),
+        (b"1.0", [b"Connection: x, Keep-Alive"], True),
+        (b"1.0", [b"Connection: x"], False),
+        (b"1.0", [b"Connection: close"], False),
+        (b"1.0", [b"Connection: keep-alive, close"], False),
+        (b"1.0", [b"Keep-Alive: timeout=5"], False),
     ],
 )
-@pytest.mark.parametrize("framing", ["length", "chunked"])
-def test_connection_header_decides_about_the_connection(lines, is_reused, framing):
-    if framing == "length":
-        response = head(*lines, LENGTH) + b"good"
-    else:
-        response = head(*lines, b"Transfer-Encoding: chunked")
-        response += b"4\r\ngood\r\n0\r\n\r\n"
-
-    result = exchange(answers(response))
-
-    assert getattr(result.outcome, "body", result.outcome) == b"good"
-    assert result.was_reused == is_reused
-
-
-@pytest.mark.parametrize(
-    ("lines", "is_reused"),
-    [
-        ([], False),
-        ([b"Connection: keep-alive"], True),
-        ([b"Connection: Keep-Alive"], True),
-        ([b"Connection: x, Keep-Alive"], True),
-        ([b"Connection: x"], False),
-        ([b"Connection: close"], False),
-        ([b"Connection: keep-alive, close"], False),
-        ([b"Keep-Alive: timeout=5"], False),
-    ],
-)
-def test_connection_of_http_1_0_is_kept_only_if_it_says_so(lines, is_reused):
-    response = head(*lines, LENGTH).replace(b"HTTP/1.1", b"HTTP/1.0") + b"good"
+def test_connection_header_decides_about_the_connection(version, lines, is_reused):
+    response = head(*lines, LENGTH).replace(b"1.1", version) + b"good"
 
     result = exchange(answers(response))
 

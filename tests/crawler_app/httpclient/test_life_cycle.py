@@ -6,7 +6,6 @@ soon as the stage is reached.  At every turn of the loop, and from within its ca
 
 import asyncio
 import contextlib
-import logging
 
 import pytest
 from tornado.simple_httpclient import HTTPStreamClosedError
@@ -197,20 +196,6 @@ STAGES = {
 }
 
 
-@contextlib.contextmanager
-def application_log():
-    """Collect what Tornado logs for the application."""
-    records = []
-    handler = logging.Handler()
-    handler.emit = records.append
-    log = logging.getLogger("tornado.application")
-    log.addHandler(handler)
-    try:
-        yield records
-    finally:
-        log.removeHandler(handler)
-
-
 @contextlib.asynccontextmanager
 async def reached(name):
     """Begin a fetch; yield the client, the fetch and the server when it is so far."""
@@ -234,7 +219,7 @@ async def reached(name):
 
 
 @pytest.mark.parametrize("stage", STAGES)
-def test_cancelled_fetch_closes_its_connection_and_frees_its_slot(stage):
+def test_cancelled_fetch_closes_its_connection_and_frees_its_slot(stage, caplog):
     async def main():
         async with reached(stage) as (client, fetching, server):
             peers = list(server.peers)
@@ -252,11 +237,11 @@ def test_cancelled_fetch_closes_its_connection_and_frees_its_slot(stage):
             assert len(server.peers) == len(peers) + 1
             assert len(client.queue) == 0
 
-    with application_log() as records:
-        run(main)
+    run(main)
 
-    assert [record.levelname for record in records] == ["WARNING"]
-    assert "Exception after Future was cancelled" in records[0].getMessage()
+    (record,) = [each for each in caplog.records if each.name == "tornado.application"]
+    assert record.levelname == "WARNING"
+    assert "Exception after Future was cancelled" in record.getMessage()
 
 
 @pytest.mark.parametrize("stage", STAGES)

@@ -218,10 +218,9 @@ def test_endless_body_of_a_redirect_holds_nothing_up(client, serve, announced):
     server = serve(script)
 
     response = yield client.fetch(server.url)
-    gone = yield server.gone(0)
+    yield server.gone(0)
 
     assert response.body == b"hello"
-    assert gone
     assert server.used == [0, 1]
 
 
@@ -234,11 +233,10 @@ def test_body_of_a_redirect_that_never_comes_is_not_waited_for(
     server = serve(lambda request: HELLO if request.target == "/target" else said)
 
     response = yield client.fetch(server.url, request_timeout=0)
-    gone = yield server.gone(0)
+    yield server.gone(0)
 
     assert response.body == b"hello"
     assert virtual_clock.time() == 1
-    assert gone
     assert server.used == [0, 1]
 
 

@@ -120,7 +120,6 @@ class RawServer(TCPServer):
         """Wait until a connection is closed, which is the client's doing."""
         yield self.connected(number + 1)
         yield self._closed[number].wait()
-        return True
 
     def hold(self, path):
         """Keep requests for a path waiting; return the Event that lets them go."""
