@@ -6,6 +6,7 @@ import socket
 import sys
 
 import pytest
+from tornado.httputil import HTTPHeaders
 
 from crawler_app.config import CLIENTS, REQUESTS, CrawlConfig
 from crawler_app.errors import ConfigError, FetchError
@@ -19,19 +20,8 @@ from tests.helpers.http.peers import refusing_port
 pytestmark = pytest.mark.usefixtures("no_socket_is_left")
 
 
-def fields(request):
-    """Return the lines of a request's headers, with their names in small letters."""
-    lines = request.partition("\r\n")[2].removesuffix("\r\n\r\n").split("\r\n")
-    pairs = [line.partition(":") for line in lines]
-    return [f"{name.lower()}:{value}" for name, _, value in pairs]
-
-
 def values(request, name):
-    return [
-        line.partition(": ")[2]
-        for line in fields(request)
-        if line.startswith(f"{name.lower()}:")
-    ]
+    return HTTPHeaders.parse(request.partition("\r\n")[2]).get_list(name)
 
 
 def basic(text):

@@ -19,19 +19,10 @@ from crawler_app.fetcher.cookies import (
 HERE = "http://a.test/docs/page?x=/y/z"
 
 
-class Clock:
-    """Stands still until it is set."""
-
-    def __init__(self):
-        self.now = 1_000_000_000.0
-
-    def __call__(self):
-        return self.now
-
-
 @pytest.fixture
-def clock():
-    return Clock()
+def clock(clock):
+    clock.now = 1_000_000_000.0
+    return clock
 
 
 @pytest.fixture

@@ -21,7 +21,7 @@ from crawler_app.fetcher import requests_
 from crawler_app.fetcher.requests_ import RequestsFetcher
 from crawler_app.models import Fetched
 from gencoro import gen
-from tests.helpers.fetching import LIMIT, answer, fetch_from, run
+from tests.helpers.fetching import LIMIT, answer, fetch_from, run, run_with
 from tests.helpers.http.faulty import FaultServer, answers
 
 pytestmark = pytest.mark.usefixtures("no_socket_is_left", "no_thread_is_left")
@@ -64,19 +64,19 @@ def factory_for(adapter, **attributes):
     return make_session
 
 
+@gen.coroutine
+def give_fetcher(main, factory, **options):
+    options = {"seeds": (URL,), "max_body_bytes": LIMIT, "client": "requests"} | options
+    fetcher = RequestsFetcher(CrawlConfig(**options), factory)
+    try:
+        return (yield main(fetcher))
+    finally:
+        fetcher.close()
+
+
 def with_fetcher(main, factory=None, **options):
     """Run a coroutine function with a fetcher; return its result."""
-    options = {"seeds": (URL,), "max_body_bytes": LIMIT, "client": "requests"} | options
-
-    @gen.coroutine
-    def run_main():
-        fetcher = RequestsFetcher(CrawlConfig(**options), factory)
-        try:
-            return (yield main(fetcher))
-        finally:
-            fetcher.close()
-
-    return run(run_main)
+    return run(lambda: give_fetcher(main, factory, **options))
 
 
 def fetch_by(factory, url=URL, **options):
@@ -95,16 +95,12 @@ def fetch_by(factory, url=URL, **options):
 def with_server(server, main, factory=None, **options):
     """Run a coroutine function with a fetcher, a server and its URL."""
 
-    @gen.coroutine
-    def with_url(fetcher):
-        yield server.start()
-        try:
-            return (yield main(fetcher, server, server.url))
-        finally:
-            fetcher.close()
-            yield server.stop()
+    options = {"deny_private": False} | options
 
-    return with_fetcher(with_url, factory, **{"deny_private": False} | options)
+    def with_url(fetcher):
+        return main(fetcher, server, server.url)
+
+    return run_with(server, lambda: give_fetcher(with_url, factory, **options))
 
 
 def silent_once():

@@ -36,21 +36,9 @@ class CountingResolver(Resolver):
         self.is_closed = True
 
 
-class Clock:
-    now = 1000.0
-
-    def __call__(self):
-        return self.now
-
-
 @pytest.fixture
 def below():
     return CountingResolver()
-
-
-@pytest.fixture
-def clock():
-    return Clock()
 
 
 @pytest.fixture

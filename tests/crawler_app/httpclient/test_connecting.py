@@ -175,17 +175,6 @@ def test_error_of_the_resolver_comes_out_as_it_is(make_client):
 
 
 @gen.coroutine
-def test_resolver_is_asked_for_new_connections_only(make_client, web):
-    resolver = Addresses(web.address)
-    client = make_client(resolver=resolver)
-
-    for _ in range(3):
-        yield client.fetch("http://a.test/")
-
-    assert resolver.asked == [("a.test", 80)]
-
-
-@gen.coroutine
 def test_small_writes_are_sent_at_once(client, web):
     # With Nagle's algorithm the second one waits for 40 ms, if not more.
     yield client.fetch(web.url)

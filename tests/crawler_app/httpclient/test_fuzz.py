@@ -177,16 +177,6 @@ def is_same(name, other):
 def test_valid_response_is_streamed_as_it_was_meant(response):
     pieces, lines = [], []
 
-    outcome = answer_with_streaming(response, pieces, lines)
-
-    assert getattr(outcome, "code", outcome) == response.status
-    assert b"".join(pieces) == response.body
-    assert lines[-1] == "\r\n"
-    assert lines[0].startswith(f"HTTP/1.1 {response.status}")
-    assert len(lines) == response.head.count(b"\r\n")
-
-
-def answer_with_streaming(response, pieces, lines):
     async def script(peer):
         await peer.request()
         await peer.send(response.raw)
@@ -198,8 +188,13 @@ def answer_with_streaming(response, pieces, lines):
         await asyncio.sleep(0)
 
     result = exchange(script, streaming_callback=take, header_callback=lines.append)
+
+    assert getattr(result.outcome, "code", result.outcome) == response.status
     assert result.was_reused != response.is_until_close
-    return result.outcome
+    assert b"".join(pieces) == response.body
+    assert lines[-1] == "\r\n"
+    assert lines[0].startswith(f"HTTP/1.1 {response.status}")
+    assert len(lines) == response.head.count(b"\r\n")
 
 
 # Every place to cut.

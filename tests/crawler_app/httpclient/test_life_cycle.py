@@ -370,24 +370,6 @@ def test_callback_may_end_its_fetch(way, callback):
     assert isinstance(fetch_with(callback, act), error)
 
 
-def test_callback_that_closes_its_client_and_waits_is_ended():
-    ended = []
-
-    async def wait():
-        try:
-            await asyncio.Event().wait()
-        finally:
-            ended.append(True)
-
-    def act(client, fetching):
-        waiting = asyncio.ensure_future(wait())
-        asyncio.get_running_loop().call_soon(client.close)
-        return waiting
-
-    assert isinstance(fetch_with("streaming_callback", act), HTTPStreamClosedError)
-    assert ended == [True]
-
-
 def test_callback_that_has_closed_its_client_is_not_waited_for():
     def act(client, fetching):
         client.close()

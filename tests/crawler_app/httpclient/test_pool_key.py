@@ -78,17 +78,6 @@ def test_host_name_is_the_same_in_capitals_and_with_the_port_of_the_scheme(
 
 
 @gen.coroutine
-def test_each_port_has_its_own_connection(client, serve):
-    one, other = serve(HELLO), serve(HELLO)
-
-    for server in (one, other, one, other):
-        yield client.fetch(server.url)
-
-    assert (one.used, other.used) == ([0, 0], [0, 0])
-    assert len(one.streams) == len(other.streams) == 1
-
-
-@gen.coroutine
 def test_plain_connection_is_not_used_for_https(client, web):
     yield client.fetch(web.url)
 

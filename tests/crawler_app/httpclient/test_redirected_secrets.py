@@ -3,15 +3,9 @@
 import pytest
 
 from gencoro import gen
-from tests.helpers.http.peers import answer
+from tests.helpers.http.peers import answer, redirecting
 
 HELLO = answer(b"hello")
-
-
-def redirecting(to):
-    """Return a script: every path but /target is redirected to it."""
-    said = answer(status="302 Found", Location=to)
-    return lambda request: HELLO if request.target == "/target" else said
 
 
 SECRETS = {

@@ -5,17 +5,11 @@ from tornado.httpclient import HTTPRequest
 from tornado.simple_httpclient import HTTPTimeoutError
 
 from gencoro import gen
-from tests.helpers.http.peers import answer
+from tests.helpers.http.peers import answer, redirecting
 
 HELLO = answer(b"hello")
 IDNA_NAME = "xn--bcher-kva.test"
 METHODS = ["GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH"]
-
-
-def redirecting(to, status=302, body=b"", **headers):
-    """Return a script: every path but /target is redirected to it."""
-    said = answer(body, f"{status} Moved", Location=to, **headers)
-    return lambda request: HELLO if request.target == "/target" else said
 
 
 @pytest.mark.parametrize("method", METHODS)

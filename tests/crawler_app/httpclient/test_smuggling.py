@@ -195,30 +195,23 @@ def refuses(response, end=None, **options):
     assert not result.was_reused
 
 
-@pytest.mark.parametrize("response", SPOILED + OTHER_ENDS)
-def test_odd_character_or_end_of_a_line_is_refused(response):
-    refuses(response)
+REFUSED = {
+    **{f"length: {shape}": with_length(LENGTHS[shape]) for shape in LENGTHS},
+    **{f"chunk: {shape}": with_chunks(CHUNK_LINES[shape]) for shape in CHUNK_LINES},
+    **{f"head: {shape}": HEADS[shape] for shape in HEADS if shape not in TAKEN},
+    **{repr(response): response for response in SPOILED + OTHER_ENDS},
+}
 
 
-@pytest.mark.parametrize("shape", LENGTHS)
-def test_odd_length_is_refused(shape):
-    refuses(with_length(LENGTHS[shape]))
+@pytest.mark.parametrize("shape", REFUSED)
+def test_odd_response_is_refused(shape):
+    refuses(REFUSED[shape])
 
 
 @pytest.mark.parametrize("shape", CODINGS)
 @pytest.mark.parametrize("end", [None, Peer.half_close])
 def test_odd_transfer_coding_is_refused(shape, end):
     refuses(with_coding(CODINGS[shape]), end)
-
-
-@pytest.mark.parametrize("shape", CHUNK_LINES)
-def test_odd_chunk_is_refused(shape):
-    refuses(with_chunks(CHUNK_LINES[shape]))
-
-
-@pytest.mark.parametrize("shape", [shape for shape in HEADS if shape not in TAKEN])
-def test_odd_head_is_refused(shape):
-    refuses(HEADS[shape])
 
 
 @pytest.mark.parametrize("shape", TAKEN)

@@ -24,6 +24,7 @@ __all__ = [
     "black_hole",
     "client_sockets",
     "listening",
+    "redirecting",
     "refusing_port",
     "tcp_sockets",
 ]
@@ -60,6 +61,12 @@ def answer(body=b"", status="200 OK", version="1.1", **headers):
     ]
     head = "\r\n".join([f"HTTP/{version} {status}", *lines, "", ""])
     return head.encode("latin-1") + body
+
+
+def redirecting(to, status=302, body=b"", **headers):
+    """Return a script: every path but /target, which says hello, is redirected."""
+    said = answer(body, f"{status} Moved", Location=to, **headers)
+    return lambda request: answer(b"hello") if request.target == "/target" else said
 
 
 class RawServer(TCPServer):

@@ -7,12 +7,13 @@ from typing import NamedTuple
 
 from hypothesis import strategies as st
 
+from tests.helpers.http.packing import PACK_BY_CODING
+
 __all__ = ["Whole", "is_one_response", "pieces_of", "whole_responses"]
 
-PACK_BY_CODING = {
+PACKERS = {
     "": bytes,
-    "gzip": gzip.compress,
-    "deflate": zlib.compress,
+    **PACK_BY_CODING,
     "gzip, deflate": lambda body: zlib.compress(gzip.compress(body)),
     "unheard-of": bytes,
 }
@@ -82,8 +83,8 @@ def whole_responses(draw: st.DrawFn) -> Whole:
     names = TOKEN.map(lambda token: f"X-{token}")
     fields = draw(st.lists(st.tuples(names, VALUE), max_size=6))
     body = draw(BODY) if has_body else b""
-    coding = draw(st.sampled_from(list(PACK_BY_CODING)))
-    encoded = PACK_BY_CODING[coding](body) if has_body else b""
+    coding = draw(st.sampled_from(list(PACKERS)))
+    encoded = PACKERS[coding](body) if has_body else b""
     lines = [
         f"{name}:{draw(BLANK)}{value}{draw(BLANK)}".encode("latin-1")
         for name, value in fields
