@@ -32,12 +32,12 @@ def local_time():
     ("done", "queued", "is_locked", "state", "line"),
     [
         (2, 0, False, "finished", " on 2023-11-14 at 22:13:21"),
-        (1, 1_234, False, "stopped", " on 2023-11-14 at 22:13:20: 1,234 URLs left{}"),
-        (0, 1, False, "stopped", ": 1 URL left{}"),
+        (1, 1_234, False, "stopped", " on 2023-11-14 at 22:13:20: 1,234 URLs left{go_on}"),
+        (0, 1, False, "stopped", ": 1 URL left{go_on}"),
         # Killed before its first URL.
-        (0, 0, False, "stopped", ": 0 URLs left{}"),
-        (1, 3, True, "running", f": process {os.getpid()} crawls; 3 URLs left"),
-        (1, 0, True, "running", f": process {os.getpid()} crawls; 0 URLs left"),
+        (0, 0, False, "stopped", ": 0 URLs left{go_on}"),
+        (1, 3, True, "running", ": process {process} crawls; 3 URLs left"),
+        (1, 0, True, "running", ": process {process} crawls; 0 URLs left"),
     ],
 )
 def test_state_is_told_to_people_and_programs(
@@ -49,8 +49,8 @@ def test_state_is_told_to_people_and_programs(
         first = status(directory).splitlines()[0]
         values = json.loads(status(directory, "--json"))
 
-    how_to_go_on = f"; continue with `gencrawl resume {directory.path}`"
-    assert first == state + line.format(how_to_go_on)
+    go_on = f"; continue with `gencrawl resume {directory.path}`"
+    assert first == state + line.format(go_on=go_on, process=os.getpid())
     assert values["state"] == state
     assert values["process"] == (os.getpid() if is_locked else None)
     assert values["left"] == queued
