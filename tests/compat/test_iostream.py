@@ -20,7 +20,6 @@ import trustme
 from tornado.iostream import (
     BaseIOStream,
     IOStream,
-    PipeIOStream,
     SSLIOStream,
     StreamBufferFullError,
     StreamClosedError,
@@ -40,14 +39,40 @@ BIG = b"x" * 5_000_000
 
 
 @pytest.fixture
-def pair(loop):
-    """A stream, and the socket at its other end."""
+def peer(loop):
+    """The other end of the stream."""
     ours, theirs = socket.socketpair()
-    stream = IOStream(ours)
     with theirs:
-        yield stream, theirs
-        stream.close()
-        turns(loop)
+        yield Peer(loop, ours, theirs)
+
+
+@pytest.fixture
+def stream(loop, peer):
+    """A stream that is connected."""
+    stream = IOStream(peer.ours)
+    yield stream
+    stream.close()
+    turns(loop)
+
+
+class Peer:
+    """Has the loop make some turns after what it does."""
+
+    def __init__(self, loop, ours, theirs):
+        self.loop = loop
+        self.ours = ours
+        self.socket = theirs
+        self.recv = theirs.recv
+
+    def send(self, data):
+        self.socket.send(data)
+        turns(self.loop)
+
+    def close(self, data=b""):
+        """Send the last of the data, and close at once."""
+        self.socket.send(data)
+        self.socket.close()
+        turns(self.loop)
 
 
 @pytest.fixture
@@ -167,20 +192,6 @@ def test_sizes_come_after_the_loop_if_there_is_one(loop, has_loop):
         stream.close()
 
 
-def test_pipes_are_given_a_loop_too(loop, seen):
-    reading, writing = os.pipe()
-    reader = PipeIOStream(reading, io_loop=loop)
-    writer = PipeIOStream(writing, loop)
-
-    reader.read_until(b"\n", seen.by("read"))
-    writer.write(b"line\n", seen.by("written"))
-    turns(loop)
-
-    assert seen == ["written", ("read", b"line\n")]
-    reader.close()
-    writer.close()
-
-
 def test_stream_of_a_programs_own_returns_what_it_reads(loop, seen):
     class FileStream(BaseIOStream):
         def __init__(self, fd, **kwargs):
@@ -246,9 +257,8 @@ READS = [
 @pytest.mark.parametrize("read", READS)
 @pytest.mark.parametrize("by_name", [True, False])
 @pytest.mark.parametrize("is_there", [True, False])
-def test_read_calls_back(loop, pair, seen, read, by_name, is_there):
+def test_read_calls_back(loop, stream, peer, seen, read, by_name, is_there):
     name, args, kwargs, data, result = read
-    stream, peer = pair
     if is_there:
         peer.send(data)
     if by_name:
@@ -264,19 +274,8 @@ def test_read_calls_back(loop, pair, seen, read, by_name, is_there):
     assert seen == [("read", result)]
 
 
-def test_read_into_fills_the_buffer(loop, pair, seen):
-    stream, peer = pair
-    buffer = bytearray(3)
-    stream.read_into(buffer, seen.by("read"))
-    peer.send(b"abc")
-    turns(loop)
-
-    assert buffer == b"abc"
-
-
 @uses("tornado.iostream.BaseIOStream.write")
-def test_thread_without_a_loop_may_write(loop, pair):
-    stream, peer = pair
+def test_thread_without_a_loop_may_write(stream, peer):
     thread = threading.Thread(target=stream.write, args=(b"from a thread",))
     thread.start()
     thread.join()
@@ -284,44 +283,18 @@ def test_thread_without_a_loop_may_write(loop, pair):
     assert peer.recv(100) == b"from a thread"
 
 
-def test_none_for_a_callback_is_none(loop, pair, seen):
-    stream, peer = pair
-    peer.send(b"ab\n")
-
-    async def read():
-        return await stream.read_until(b"\n", None, max_bytes=9)
-
-    assert loop.run_sync(read) == b"ab\n"
-
-
-def test_two_callbacks_are_refused(loop, pair, seen):
-    stream, _peer = pair
-
+def test_two_callbacks_are_refused(stream, seen):
     with pytest.raises(TypeError, match="twice|multiple values"):
         stream.read_until(b"\n", seen.by("first"), callback=seen.by("second"))
 
 
-def test_arguments_by_position_stand_where_they_did(loop, pair, seen):
-    stream, peer = pair
-    peer.send(b"ab\ncd\nefghij")
-
-    stream.read_until(b"\n", seen.by("until"), 3)
-    turns(loop)
-    stream.read_until_regex(b"\n", seen.by("regex"), 3)
-    turns(loop)
+def test_arguments_by_position_stand_where_they_did(stream, peer, seen):
     stream.read_bytes(9, seen.by("bytes"), None, True)
-    turns(loop)
+    peer.send(b"efghij")
     stream.read_bytes(2, seen.by("end"), seen.by("chunk"))
     peer.send(b"kl")
-    turns(loop)
 
-    assert seen == [
-        ("until", b"ab\n"),
-        ("regex", b"cd\n"),
-        ("bytes", b"efghij"),
-        ("chunk", b"kl"),
-        ("end", b""),
-    ]
+    assert seen == [("bytes", b"efghij"), ("chunk", b"kl"), ("end", b"")]
 
 
 @pytest.mark.parametrize(
@@ -334,13 +307,13 @@ def test_arguments_by_position_stand_where_they_did(loop, pair, seen):
         (lambda stream: stream.read_until(b"\n", 5), b"ab\n"),
         (lambda stream: stream.read_until(b"\n", max_bytes=5), b"ab\n"),
         (lambda stream: stream.read_until(b"\n", None, 5), b"ab\n"),
+        (lambda stream: stream.read_until(b"\n", None, max_bytes=5), b"ab\n"),
         (lambda stream: stream.read_until_regex(b"\n", 5), b"ab\n"),
         (lambda stream: stream.read_into(bytearray(9), True), 3),
         (lambda stream: stream.write(b"ab"), None),
     ],
 )
-def test_without_a_callback_it_is_todays_call(loop, pair, begin, result):
-    stream, peer = pair
+def test_without_a_callback_it_is_todays_call(loop, stream, peer, begin, result):
     peer.send(b"ab\n")
 
     async def call():
@@ -350,8 +323,7 @@ def test_without_a_callback_it_is_todays_call(loop, pair, begin, result):
 
 
 @pytest.mark.parametrize("name", ["read_until", "read_until_regex"])
-def test_limit_by_position_closes_the_stream(loop, pair, seen, name):
-    stream, peer = pair
+def test_limit_by_position_closes_the_stream(loop, stream, peer, seen, name):
     stream.set_close_callback(seen.by("closed"))
     peer.send(b"abcdef")
     getattr(stream, name)(b"\n", seen.by("read"), 3)
@@ -361,8 +333,7 @@ def test_limit_by_position_closes_the_stream(loop, pair, seen, name):
     assert stream.closed()
 
 
-def test_read_within_a_callback_calls_back_later(loop, pair, seen):
-    stream, peer = pair
+def test_read_within_a_callback_calls_back_later(loop, stream, peer, seen):
     peer.send(b"abc")
 
     def on_read(data):
@@ -377,22 +348,19 @@ def test_read_within_a_callback_calls_back_later(loop, pair, seen):
     assert seen == [b"a", "begun", b"b", "begun", b"c"]
 
 
-def test_one_read_at_a_time(loop, pair, seen):
-    stream, peer = pair
+def test_one_read_at_a_time(stream, peer, seen):
     stream.read_bytes(2, seen.by("first"))
     with pytest.raises(AssertionError, match="Already reading"):
         stream.read_bytes(2, seen.by("second"))
     with pytest.raises(AssertionError, match="Already reading"):
         stream.read_until_close(seen.by("end"), seen.by("chunk"))
     peer.send(b"ab")
-    turns(loop)
 
     assert seen == [("first", b"ab")]
 
 
 @uses("tornado.iostream.BaseIOStream._read_callback")
-def test_program_gives_up_a_read(loop, pair, seen):
-    stream, peer = pair
+def test_program_gives_up_a_read(stream, peer, seen):
     on_read = seen.by("read")
     stream.read_bytes(3, on_read)
     assert stream._read_callback is on_read
@@ -406,12 +374,10 @@ def test_program_gives_up_a_read(loop, pair, seen):
     stream._read_callback = None
     stream.read_until(b"\n", seen.by("line"))
     peer.send(b"line\n")
-    turns(loop)
     assert seen == [("line", b"line\n")]
 
 
-def test_read_of_today_cannot_be_given_up(pair):
-    stream, _peer = pair
+def test_read_of_today_cannot_be_given_up(stream):
     stream.read_bytes(100)
     stream._read_callback = None
 
@@ -421,23 +387,19 @@ def test_read_of_today_cannot_be_given_up(pair):
 # Chunk by chunk.
 
 
-def test_chunks_are_given_away_as_they_come(loop, pair, seen):
-    stream, peer = pair
+def test_chunks_are_given_away_as_they_come(loop, stream, peer, seen):
     stream.read_bytes(6, seen.by("end"), seen.by("chunk"))
     peer.send(b"abc")
-    turns(loop)
     assert seen == [("chunk", b"abc")]
 
     peer.send(b"defgh")
-    turns(loop)
     assert seen[1:] == [("chunk", b"def"), ("end", b"")]
     stream.read_bytes(2, seen.by("next"))
     turns(loop)
     assert seen[3:] == [("next", b"gh")]
 
 
-def test_chunks_and_a_future(loop, pair, seen):
-    stream, peer = pair
+def test_chunks_and_a_future(loop, stream, peer, seen):
     peer.send(b"abc")
 
     async def read():
@@ -448,38 +410,29 @@ def test_chunks_and_a_future(loop, pair, seen):
 
 
 @uses("tornado.iostream.BaseIOStream.read_until_close")
-def test_read_until_close(loop, pair, seen):
-    stream, peer = pair
+def test_read_until_close(stream, peer, seen):
     stream.set_close_callback(seen.by("closed"))
     assert stream.read_until_close(seen.by("all")) is None
     peer.send(b"abc")
-    turns(loop)
     assert seen == []
 
-    peer.send(b"def")
-    peer.close()
-    turns(loop)
+    peer.close(b"def")
     assert seen == [("all", b"abcdef"), "closed"]
 
 
-def test_read_until_close_chunk_by_chunk(loop, pair, seen):
-    stream, peer = pair
+def test_read_until_close_chunk_by_chunk(stream, peer, seen):
     stream.set_close_callback(seen.by("closed"))
     stream.read_until_close(
         callback=seen.by("end"), streaming_callback=seen.by("chunk")
     )
     peer.send(b"abc")
-    turns(loop)
-    peer.send(b"def")
-    peer.close()
-    turns(loop)
+    peer.close(b"def")
 
     assert seen == [("chunk", b"abc"), ("chunk", b"def"), ("end", b""), "closed"]
     assert "_find_read_pos" not in vars(stream)
 
 
-def test_read_until_close_of_a_closed_stream(loop, pair, seen):
-    stream, peer = pair
+def test_read_until_close_of_a_closed_stream(loop, stream, peer, seen):
     peer.send(b"a\nrest")
     stream.read_until(b"\n", seen.by("line"))
     turns(loop)
@@ -490,11 +443,9 @@ def test_read_until_close_of_a_closed_stream(loop, pair, seen):
     assert seen == [("line", b"a\n"), ("chunk", b"rest"), ("end", b"")]
 
 
-def test_read_until_close_has_what_came_before_an_error(loop, pair, seen):
-    stream, peer = pair
+def test_read_until_close_has_what_came_before_an_error(loop, stream, peer, seen):
     stream.read_until_close(seen.by("all"))
     peer.send(b"abc")
-    turns(loop)
     error = ValueError("on purpose")
     stream.close((ValueError, error, None))
     turns(loop)
@@ -503,20 +454,16 @@ def test_read_until_close_has_what_came_before_an_error(loop, pair, seen):
     assert stream.error is error
 
 
-def test_chunks_stop_when_a_read_is_refused(loop, pair, seen):
-    stream, _peer = pair
+def test_chunks_stop_when_a_read_is_refused(stream, seen):
     with pytest.raises(AssertionError):
         stream.read_bytes("three", seen.by("end"), seen.by("chunk"))
 
     assert "_find_read_pos" not in vars(stream)
 
 
-def test_chunks_stop_when_the_stream_closes(loop, pair, seen):
-    stream, peer = pair
+def test_chunks_stop_when_the_stream_closes(stream, peer, seen):
     stream.read_bytes(6, seen.by("end"), seen.by("chunk"))
-    peer.send(b"abc")
-    peer.close()
-    turns(loop)
+    peer.close(b"abc")
 
     assert seen == [("chunk", b"abc")]
     assert stream.closed()
@@ -528,8 +475,7 @@ def test_chunks_stop_when_the_stream_closes(loop, pair, seen):
 
 @uses("tornado.iostream.BaseIOStream.write")
 @pytest.mark.parametrize("data", [b"out", b""])
-def test_write_calls_back(loop, pair, seen, data):
-    stream, peer = pair
+def test_write_calls_back(loop, stream, peer, seen, data):
     assert stream.write(data, seen.by("first")) is None
     assert seen == []
     turns(loop)
@@ -540,8 +486,7 @@ def test_write_calls_back(loop, pair, seen, data):
     assert peer.recv(99) == data + b"more"
 
 
-def test_callbacks_of_writes_that_are_done_are_all_called(loop, pair, seen):
-    stream, _peer = pair
+def test_callbacks_of_writes_that_are_done_are_all_called(loop, stream, seen):
     stream.write(b"a", seen.by("first"))
     stream.write(b"b", seen.by("second"))
     turns(loop)
@@ -550,8 +495,7 @@ def test_callbacks_of_writes_that_are_done_are_all_called(loop, pair, seen):
 
 
 @pytest.mark.parametrize("data", [b"end", BIG], ids=["little", "much"])
-def test_later_write_takes_the_callbacks_place(loop, pair, seen, data):
-    stream, peer = pair
+def test_later_write_takes_the_callbacks_place(loop, stream, peer, seen, data):
     stream.write(BIG, seen.by("first"))
     stream.write(BIG, seen.by("second"))
     last = stream.write(data)  # the callback waits for this too
@@ -563,20 +507,19 @@ def test_later_write_takes_the_callbacks_place(loop, pair, seen, data):
 
 def _drain(loop, peer, size):
     left = size
-    peer.setblocking(False)
+    peer.socket.setblocking(False)
 
     def read(_fd, _events):
         nonlocal left
         left -= len(peer.recv(1 << 20))
 
-    loop.add_handler(peer, read, loop.READ)
+    loop.add_handler(peer.socket, read, loop.READ)
     wait_until(loop, lambda: not left)
-    loop.remove_handler(peer)
+    loop.remove_handler(peer.socket)
     turns(loop)
 
 
-def test_write_that_is_refused_leaves_the_callback_before(loop, pair, seen):
-    stream, peer = pair
+def test_write_that_is_refused_leaves_the_callback_before(loop, stream, peer, seen):
     stream.write(BIG, seen.by("first"))
     stream.max_write_buffer_size = 1
     with pytest.raises(StreamBufferFullError):
@@ -593,8 +536,7 @@ def test_write_that_is_refused_leaves_the_callback_before(loop, pair, seen):
     "tornado.iostream.BaseIOStream.close",
     "tornado.iostream.BaseIOStream.set_close_callback",
 )
-def test_close_callback_waits_for_the_others(loop, pair, seen):
-    stream, peer = pair
+def test_close_callback_waits_for_the_others(loop, stream, peer, seen):
     peer.send(b"a\nb\nrest")
 
     def on_line(line):
@@ -612,10 +554,8 @@ def test_close_callback_waits_for_the_others(loop, pair, seen):
     assert seen == [b"a\n", b"b\n", ("rest", b"rest"), "closed"]
 
 
-def test_end_of_file_comes_after_what_arrived_before(loop, pair, seen):
-    stream, peer = pair
-    peer.send(b"abc")
-    peer.close()
+def test_end_of_file_comes_after_what_arrived_before(loop, stream, peer, seen):
+    peer.close(b"abc")
     stream.set_close_callback(seen.by("closed"))
     stream.read_until_close(seen.by("all"))
     assert stream.closed()
@@ -624,14 +564,11 @@ def test_end_of_file_comes_after_what_arrived_before(loop, pair, seen):
     assert seen == [("all", b"abc"), "closed"]
 
 
-def test_callbacks_of_what_is_not_done_are_not_called(loop, pair, seen, caplog):
-    stream, peer = pair
+def test_callbacks_of_what_is_not_done_are_not_called(stream, peer, seen, caplog):
     stream.set_close_callback(seen.by("closed"))
     stream.read_until(b"\n", seen.by("read"))
     stream.write(BIG, seen.by("written"))
-    peer.send(b"no line")
-    peer.close()
-    turns(loop)
+    peer.close(b"no line")
     gc.collect()
 
     assert seen == ["closed"]
@@ -649,15 +586,13 @@ def test_callbacks_of_what_is_not_done_are_not_called(loop, pair, seen, caplog):
         lambda stream: stream.write(b"x", print),
     ],
 )
-def test_closed_stream_refuses_at_once(loop, pair, begin):
-    stream, _peer = pair
+def test_closed_stream_refuses_at_once(stream, begin):
     stream.close()
     with pytest.raises(StreamClosedError):
         begin(stream)
 
 
-def test_close_callback_of_a_closed_stream(loop, pair, seen):
-    stream, _peer = pair
+def test_close_callback_of_a_closed_stream(loop, stream, seen):
     stream.close()
     turns(loop)
     stream.set_close_callback(seen.by("closed"))
@@ -667,8 +602,7 @@ def test_close_callback_of_a_closed_stream(loop, pair, seen):
     assert seen == ["closed"]
 
 
-def test_tornado_itself_is_not_told_of_a_closed_stream(loop, pair, seen):
-    stream, _peer = pair
+def test_tornado_itself_is_not_told_of_a_closed_stream(loop, stream, seen):
     stream.close()
     namespace = {"__name__": "tornado.simple_httpclient", "stream": stream}
     namespace["callback"] = seen.by("closed")
@@ -678,8 +612,7 @@ def test_tornado_itself_is_not_told_of_a_closed_stream(loop, pair, seen):
     assert seen == []
 
 
-def test_close_callback_can_be_taken_back(loop, pair, seen):
-    stream, peer = pair
+def test_close_callback_can_be_taken_back(loop, stream, peer, seen):
     stream.set_close_callback(seen.by("closed"))
     stream.set_close_callback(None)
     peer.send(b"x")
@@ -692,8 +625,7 @@ def test_close_callback_can_be_taken_back(loop, pair, seen):
 
 
 @uses("tornado.iostream.BaseIOStream._pending_callbacks")
-def test_callbacks_are_counted(loop, pair, seen):
-    stream, peer = pair
+def test_callbacks_are_counted(loop, stream, peer, seen):
     assert stream._pending_callbacks == 0
     peer.send(b"ab")
     stream.read_bytes(1, seen.by("read"))
@@ -707,8 +639,7 @@ def test_callbacks_are_counted(loop, pair, seen):
 # Errors.
 
 
-def test_error_of_a_callback_closes_the_stream(loop, pair, seen, caplog):
-    stream, peer = pair
+def test_error_of_a_callback_closes_the_stream(loop, stream, peer, seen, caplog):
     error = ValueError("on purpose")
 
     def on_read(_data):
@@ -726,9 +657,7 @@ def test_error_of_a_callback_closes_the_stream(loop, pair, seen, caplog):
     assert second.getMessage().startswith("Exception in callback ")
 
 
-def test_error_that_a_context_takes_leaves_the_stream_open(loop, pair, seen, caplog):
-    stream, peer = pair
-
+def test_error_that_a_context_takes_leaves_the_stream_open(stream, peer, seen, caplog):
     def handle(_type, value, _traceback):
         seen.append(str(value))
         return True
@@ -739,32 +668,26 @@ def test_error_that_a_context_takes_leaves_the_stream_open(loop, pair, seen, cap
     with ExceptionStackContext(handle):
         stream.read_bytes(1, on_read)
     peer.send(b"x")
-    turns(loop)
 
     assert seen == ["on purpose"]
     assert not stream.closed()
     assert caplog.records == []
 
 
-def test_error_that_no_context_takes_closes_the_stream(loop, pair, seen, caplog):
-    stream, peer = pair
-
+def test_error_that_no_context_takes_closes_the_stream(stream, peer, seen, caplog):
     def on_chunk(_data):
         raise ValueError("on purpose")
 
     with ExceptionStackContext(lambda *exc_info: seen.append(str(exc_info[1]))):
         stream.read_bytes(1, seen.by("end"), on_chunk)
     peer.send(b"x")
-    turns(loop)
 
     assert seen == ["on purpose", ("end", b"")]
     assert stream.closed()
     assert "Uncaught exception, closing connection." in caplog.text
 
 
-def test_coroutine_as_a_callback_fails_audibly(loop, pair, caplog):
-    stream, peer = pair
-
+def test_coroutine_as_a_callback_fails_audibly(loop, stream, peer, caplog):
     @gencoro.gen.coroutine
     def on_read(_data):
         yield gencoro.gen.moment
@@ -780,14 +703,13 @@ def test_coroutine_as_a_callback_fails_audibly(loop, pair, caplog):
 # Contexts.
 
 
-def test_callbacks_run_within_their_callers_contexts_only(loop, pair, seen):
-    stream, peer = pair
+def test_callbacks_run_within_their_callers_contexts_only(loop, stream, peer, seen):
     stream.set_close_callback(seen.by("closed"))
     with StackContext(functools.partial(noting, seen, "reader")):
         stream.read_bytes(1, seen.by("read"))
     with StackContext(functools.partial(noting, seen, "writer")):
         stream.write(b"x", seen.by("written"))
-    peer.send(b"x")
+    peer.socket.send(b"x")
     with StackContext(functools.partial(noting, seen, "closer")):
         seen.clear()
         turns(loop)
@@ -806,14 +728,12 @@ def test_callbacks_run_within_their_callers_contexts_only(loop, pair, seen):
     ]
 
 
-def test_callbacks_have_their_callers_context_variables(loop, pair, seen):
-    stream, peer = pair
+def test_callbacks_have_their_callers_context_variables(stream, peer, seen):
     variable = contextvars.ContextVar("variable", default="outside")
     context = contextvars.copy_context()
     context.run(variable.set, "inside")
     context.run(stream.read_bytes, 1, lambda data: seen.append(variable.get()))
     peer.send(b"x")
-    turns(loop)
 
     assert seen == ["inside"]
 
