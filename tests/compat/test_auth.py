@@ -752,11 +752,6 @@ def test_error_of_an_own_methods_callback_goes_to_the_callers_context(loop):
     assert isinstance(error, ZeroDivisionError)
 
 
-@uses("tornado.auth.long")
-def test_long_is_int(compat):
-    assert tornado.auth.long is int
-
-
 # The services that have ended.
 
 

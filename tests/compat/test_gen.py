@@ -54,12 +54,13 @@ OTHERWISE = {
     "gen_names_that_are_there",
 }
 
+_SOURCE = "".join(
+    file.read_text() for file in pathlib.Path(stage.HERE, "programs").glob("*.py")
+)
+_OWNERS = {"loop": "ioloop.IOLoop", "IOLoop": "ioloop.IOLoop"}
 ROWS_OF_PROGRAMS = TABLE.keys() & {
-    "tornado." + name
-    for file in pathlib.Path(stage.HERE, "programs").glob("*.py")
-    for name in re.findall(
-        r"\b(?:gen|concurrent|stack_context|ioloop)(?:\.\w+)+", file.read_text()
-    )
+    f"tornado.{_OWNERS.get(owner, owner)}.{name}"
+    for owner, name in re.findall(r"\b(\w+)\.(?=(\w+))", _SOURCE)
 }
 
 
@@ -100,23 +101,6 @@ def test_errors_are_caught_by_names_that_were_imported_before(compat):
     assert gen.BadYieldError is EarlyBadYieldError
     assert issubclass(errors.BadYieldError, EarlyBadYieldError)
     assert issubclass(errors.KeyReuseError, gen.KeyReuseError)
-
-
-@uses(
-    "tornado.concurrent._non_deprecated_return_future",
-    "tornado.concurrent.TracebackFuture",
-    "tornado.concurrent._DummyFuture",
-    "tornado.auth._non_deprecated_return_future",
-    "tornado.ioloop.ThreadPoolExecutor",
-)
-def test_namesakes(compat):
-    from tornado import auth, concurrent, gen, ioloop
-
-    assert gen.Future is concurrent.TracebackFuture is concurrent.Future
-    assert concurrent._DummyFuture is concurrent.Future
-    assert auth._non_deprecated_return_future is concurrent.return_future
-    assert concurrent._non_deprecated_return_future is concurrent.return_future
-    assert ioloop.ThreadPoolExecutor is concurrent.futures.ThreadPoolExecutor
 
 
 @uses("tornado.gen._make_coroutine_wrapper")

@@ -9,7 +9,6 @@ import inspect
 import logging
 import os
 import socket
-import ssl
 import threading
 import weakref
 
@@ -25,7 +24,6 @@ from tornado.httpclient import (
     HTTPResponse,
 )
 from tornado.simple_httpclient import SimpleAsyncHTTPClient
-from tornado.util import import_object
 
 import gencoro.compat
 from gencoro.ioloop import IOLoop
@@ -78,6 +76,18 @@ def app():
 def client(loop):
     with contextlib.closing(AsyncHTTPClient(force_instance=True)) as client:
         yield client
+
+
+@pytest.fixture(
+    params=[
+        "simple_httpclient.SimpleAsyncHTTPClient",
+        "curl_httpclient.CurlAsyncHTTPClient",
+    ]
+)
+def implementation(request):
+    """Each of Tornado's implementations."""
+    module, _, name = f"tornado.{request.param}".rpartition(".")
+    return getattr(pytest.importorskip(module), name)
 
 
 @pytest.fixture
@@ -341,17 +351,13 @@ def test_client_keeps_no_contexts_of_a_request(loop, http_server, base_url):
     assert seen == [((), None)] * 4
 
 
-@pytest.mark.parametrize("module", ["simple_httpclient", "curl_httpclient"])
 def test_client_does_not_keep_the_contexts_it_was_made_in(
-    loop, http_server, base_url, module
+    loop, http_server, base_url, implementation
 ):
-    pytest.importorskip(f"tornado.{module}")
-    names = {"simple_httpclient": "SimpleAsyncHTTPClient"}
-    cls = import_object(f"tornado.{module}.{names.get(module, 'CurlAsyncHTTPClient')}")
     context = ExceptionStackContext(print)
     made_in = weakref.ref(context)
     with context:
-        client = cls(loop, True)
+        client = implementation(loop, True)
         called_back(loop, lambda cb: client.fetch(base_url + "/hello", cb))
     del context
     called_back(loop, lambda cb: client.fetch(base_url + "/hello", cb))
@@ -462,16 +468,14 @@ def test_requests_outlive_install_and_uninstall():
         lambda cls, other: cls(io_loop=other, max_clients=7, force_instance=True),
     ],
 )
-def test_client_of_another_loop(loop, base_url, cls, make):
-    other = IOLoop(make_current=False)
-    client = make(cls, other)
+def test_client_of_another_loop(loop, other_loop, base_url, cls, make):
+    client = make(cls, other_loop)
 
     assert isinstance(client, SimpleAsyncHTTPClient)
-    assert client.io_loop is other
+    assert client.io_loop is other_loop
     assert client.max_clients in (7, 10)
     assert IOLoop.current() is loop
     client.close()
-    other.close()
 
 
 def test_client_is_made_once_for_a_loop(loop, configuration):
@@ -494,19 +498,22 @@ def test_number_of_clients(loop):
     assert default == AsyncHTTPClient._DEFAULT_MAX_CLIENTS
 
 
-def test_fetch_before_another_loop_is_started(loop, other_base_url):
-    other = IOLoop(make_current=False)
-    client = AsyncHTTPClient(other, force_instance=True)
-    response = called_back(
-        other, lambda cb: client.fetch(other_base_url + "/hello", cb)
-    )
+@uses("tornado.curl_httpclient.CurlAsyncHTTPClient.initialize")
+@pytest.mark.parametrize("by_name", [False, True])
+def test_fetch_before_another_loop_is_started(
+    loop, other_loop, other_base_url, implementation, by_name
+):
+    if by_name:
+        client = implementation(io_loop=other_loop, max_clients=2)
+    else:
+        client = implementation(other_loop, max_clients=2)
+    url = other_base_url + "/hello"
 
-    assert response.body == b"hello"
-
-    future = client.fetch(other_base_url + "/hello")
-    assert other.run_sync(lambda: future).body == b"hello"
+    assert client.io_loop is other_loop
+    assert called_back(other_loop, lambda cb: client.fetch(url, cb)).body == b"hello"
+    future = client.fetch(url)
+    assert other_loop.run_sync(lambda: future).body == b"hello"
     client.close()
-    other.close()
 
 
 def test_connections_at_once_may_be_limited_as_in_tornado_2(loop, configuration):
@@ -536,23 +543,22 @@ class LegacyClientByPlace(SimpleAsyncHTTPClient):
 
 
 @pytest.mark.parametrize("cls", [LegacyClient, LegacyClientByName, LegacyClientByPlace])
-def test_legacy_implementation_is_given_the_loop(loop, configuration, cls):
-    other = IOLoop(make_current=False)
+def test_legacy_implementation_is_given_the_loop(loop, other_loop, configuration, cls):
     AsyncHTTPClient.configure(cls)
     clients = [
         AsyncHTTPClient(force_instance=True),
         cls(force_instance=True),
-        AsyncHTTPClient(other, force_instance=True),
-        cls(other, defaults={"user_agent": "legacy"}),
+        AsyncHTTPClient(other_loop, force_instance=True),
+        cls(other_loop, defaults={"user_agent": "legacy"}),
     ]
 
-    assert [client.given for client in clients] == [loop, loop, other, other]
-    assert [client.io_loop for client in clients] == [loop, loop, other, other]
+    loops = [loop, loop, other_loop, other_loop]
+    assert [client.given for client in clients] == loops
+    assert [client.io_loop for client in clients] == loops
     assert {client.max_clients for client in clients} <= {1, 5}
     assert clients[3].defaults["user_agent"] == "legacy"
     for client in clients:
         client.close()
-    other.close()
 
 
 def test_implementation_of_tornado_2(loop, configuration):
@@ -574,25 +580,6 @@ def test_implementation_of_tornado_2(loop, configuration):
         loop, lambda cb: client.fetch("http://a.test/", cb, method="HEAD")
     )
     assert response.request.method == "HEAD"
-
-
-@uses("tornado.curl_httpclient.CurlAsyncHTTPClient.initialize")
-@pytest.mark.parametrize("by_name", [False, True])
-def test_curl_client_of_another_loop(loop, other_base_url, by_name):
-    curl_httpclient = pytest.importorskip("tornado.curl_httpclient")
-    other = IOLoop(make_current=False)
-    if by_name:
-        client = curl_httpclient.CurlAsyncHTTPClient(io_loop=other, max_clients=2)
-    else:
-        client = curl_httpclient.CurlAsyncHTTPClient(other, max_clients=2)
-    response = called_back(
-        other, lambda cb: client.fetch(other_base_url + "/hello", cb)
-    )
-
-    assert client.io_loop is other
-    assert response.body == b"hello"
-    client.close()
-    other.close()
 
 
 def test_curl_client_is_configured(loop, configuration, refused_url):
@@ -859,19 +846,6 @@ def test_certificates_of_authorities_without_certifi(compat, monkeypatch, tmp_pa
     monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "missing.pem"))
     with pytest.raises(RuntimeError, match="install certifi"):
         httpclient.default_ca_certs()
-
-
-@uses(
-    "tornado.simple_httpclient.CertificateError",
-    "tornado.simple_httpclient.match_hostname",
-)
-def test_host_names_are_matched(compat):
-    from tornado.simple_httpclient import CertificateError, match_hostname
-
-    assert CertificateError is ssl.CertificateError
-    match_hostname({"subjectAltName": (("DNS", "a.test"),)}, "a.test")
-    with pytest.raises(CertificateError):
-        match_hostname({"subjectAltName": (("DNS", "a.test"),)}, "b.test")
 
 
 def test_waiting_in_the_queue_is_timed_out(loop, http_server, base_url, caplog):

@@ -24,31 +24,7 @@ def program_loop(loop):
     IOLoop.clear_instance()
 
 
-@uses(
-    "tornado.ioloop.IOLoop.instance",
-    "tornado.ioloop.IOLoop.initialized",
-    "tornado.ioloop.IOLoop.install",
-    "tornado.ioloop.IOLoop.clear_instance",
-    "tornado.ioloop.IOLoop.current",
-)
-def test_the_loop_of_the_program(program_loop):
-    from tornado.ioloop import IOLoop
-
-    assert not IOLoop.initialized()
-    program_loop.install()
-    assert IOLoop.initialized()
-    assert IOLoop.instance() is program_loop
-    assert IOLoop.current() is program_loop
-
-    seen = []
-    thread = threading.Thread(target=lambda: seen.append(IOLoop.instance()))
-    thread.start()
-    thread.join()
-    assert seen == [program_loop]
-    IOLoop.clear_instance()
-    assert not IOLoop.initialized()
-
-
+@uses("tornado.ioloop.IOLoop.install")
 def test_thread_with_a_loop_of_its_own_gets_the_programs(program_loop):
     """So it brings its results home."""
     from tornado.ioloop import IOLoop
@@ -104,24 +80,14 @@ def test_every_loop_that_is_made_is_ours(compat):
         loop.close()
 
 
-@uses(
-    "tornado.ioloop.PollIOLoop",
-    "tornado.platform.epoll.EPollIOLoop",
-    "tornado.platform.kqueue",
-    "tornado.platform.kqueue.KQueueIOLoop",
-    "tornado.platform.select",
-    "tornado.platform.select.SelectIOLoop",
-)
+@uses("tornado.ioloop.PollIOLoop")
 def test_loops_of_other_names(compat):
     from tornado.ioloop import IOLoop, PollIOLoop
     from tornado.platform.epoll import EPollIOLoop
-    from tornado.platform.kqueue import KQueueIOLoop
-    from tornado.platform.select import SelectIOLoop
 
-    for cls in (PollIOLoop, EPollIOLoop, KQueueIOLoop, SelectIOLoop):
-        loop = cls(make_current=False)
-        assert loop.run_sync(lambda: None) is None
-        loop.close()
+    loop = EPollIOLoop(make_current=False)
+    assert loop.run_sync(lambda: None) is None
+    loop.close()
     fixed = PollIOLoop(time_func=lambda: 42.0, make_current=False)
     assert fixed.time() == 42.0
     fixed.close()
@@ -133,18 +99,6 @@ def test_loops_of_other_names(compat):
         loop.close()
     finally:
         IOLoop.configure(None)
-
-
-@uses("tornado.ioloop.IOLoop.handle_callback_exception")
-def test_who_hears_of_errors_can_be_replaced(loop):
-    heard = []
-    loop.handle_callback_exception = lambda callback: heard.append(sys.exc_info()[0])
-
-    loop.add_callback(lambda: 1 / 0)
-    loop.add_callback(loop.stop)
-    loop.start()
-
-    assert heard == [ZeroDivisionError]
 
 
 @uses("tornado.ioloop.IOLoop.running")
@@ -190,27 +144,6 @@ def test_a_loop_that_is_blocked_is_told(loop, caplog):
     assert any("IOLoop blocked for" in r.getMessage() for r in caplog.records)
 
 
-@uses("tornado.ioloop.PeriodicCallback")
-def test_periodic_callback_takes_a_loop(loop):
-    from tornado.ioloop import PeriodicCallback
-
-    calls = []
-
-    def call():
-        calls.append(1)
-        if len(calls) == 2:
-            loop.stop()
-
-    for args, kwargs in [((loop,), {}), ((), {"io_loop": loop})]:
-        del calls[:]
-        periodic = PeriodicCallback(call, 1, *args, **kwargs)
-        periodic.start()
-        loop.start()
-        periodic.stop()
-        assert periodic.io_loop is loop
-    assert PeriodicCallback(call, 1, 0.5).jitter == 0.5
-
-
 @uses(
     "tornado.ioloop.IOLoop._EPOLLIN",
     "tornado.ioloop.IOLoop._EPOLLPRI",
@@ -220,52 +153,25 @@ def test_periodic_callback_takes_a_loop(loop):
     "tornado.ioloop.IOLoop._EPOLLRDHUP",
     "tornado.ioloop.IOLoop._EPOLLONESHOT",
     "tornado.ioloop.IOLoop._EPOLLET",
+    "tornado.ioloop._POLL_TIMEOUT",
 )
 @pytest.mark.skipif(not hasattr(select, "epoll"), reason="the system has no epoll")
 def test_constants_of_epoll(compat):
-    from tornado.ioloop import IOLoop
+    from tornado.ioloop import _POLL_TIMEOUT, IOLoop
 
     for name in ("IN", "PRI", "OUT", "ERR", "HUP", "RDHUP", "ONESHOT", "ET"):
         ours = getattr(IOLoop, f"_EPOLL{name}")
         assert ours == getattr(select, f"EPOLL{name}") & 0xFFFFFFFF
     assert IOLoop.READ == IOLoop._EPOLLIN
     assert IOLoop.ERROR == IOLoop._EPOLLERR | IOLoop._EPOLLHUP
+    assert _POLL_TIMEOUT == 3600.0
 
 
-@uses("tornado.ioloop._POLL_TIMEOUT")
-def test_poll_timeout(compat):
-    from tornado import ioloop
-
-    assert ioloop._POLL_TIMEOUT == 3600.0
-
-
-@uses(
-    "tornado.platform.auto",
-    "tornado.platform.auto.monotonic_time",
-    "tornado.platform.auto.set_close_exec",
-    "tornado.platform.common",
-    "tornado.platform.common.Waker",
-    "tornado.platform.common.try_close",
-    "tornado.platform.interface",
-    "tornado.platform.interface.Waker",
-    "tornado.platform.interface.monotonic_time",
-    "tornado.platform.interface.set_close_exec",
-    "tornado.platform.posix",
-    "tornado.platform.posix.Waker",
-    "tornado.platform.posix._set_nonblocking",
-    "tornado.platform.posix.set_close_exec",
-    "tornado.platform.windows",
-    "tornado.platform.windows.set_close_exec",
-    "tornado.ioloop.Waker",
-)
 def test_platforms(compat):
-    from tornado import ioloop
-    from tornado.platform import interface, posix, windows
-    from tornado.platform.auto import Waker, monotonic_time, set_close_exec
-    from tornado.platform.common import Waker as CommonWaker
+    from tornado.platform import posix
+    from tornado.platform.auto import Waker, set_close_exec
     from tornado.platform.common import try_close
 
-    assert CommonWaker is Waker is interface.Waker is posix.Waker is ioloop.Waker
     waker = Waker()
     waker.wake()
     assert select.select([waker], [], [], 5)[0] == [waker]
@@ -280,28 +186,14 @@ def test_platforms(compat):
         assert not left.get_inheritable()
         posix._set_nonblocking(left.fileno())
         assert not os.get_blocking(left.fileno())
-    assert posix.set_close_exec is windows.set_close_exec is interface.set_close_exec
-    assert interface.monotonic_time() <= monotonic_time()
 
 
-@uses(
-    "tornado.util.PY3",
-    "tornado.util.b",
-    "tornado.util.cast",
-    "tornado.util.is_finalizing",
-    "tornado.util.u",
-    "tornado.util.xrange",
-    "tornado.escape.unichr",
-)
+@uses("tornado.util.PY3", "tornado.util.b", "tornado.util.u")
 def test_names_for_two_pythons(compat):
-    from tornado.escape import unichr
-    from tornado.util import PY3, b, cast, is_finalizing, u, xrange
+    from tornado.util import PY3, b, u
 
     assert PY3
-    assert (b("caf\xe9"), u("caf\xe9"), unichr(233)) == (b"caf\xe9", "café", "é")
-    assert list(xrange(2)) == [0, 1]
-    assert cast(int, "x") == "x"
-    assert not is_finalizing()
+    assert (b("caf\xe9"), u("caf\xe9")) == (b"caf\xe9", "café")
 
 
 def test_import_at_the_top_of_a_program_needs_no_loop():

@@ -17,6 +17,7 @@ import weakref
 
 import pytest
 import trustme
+from tornado import netutil
 from tornado.iostream import (
     BaseIOStream,
     IOStream,
@@ -841,6 +842,7 @@ def test_handshake_that_fails(loop, listener, seen, tls, caplog):
     "tornado.iostream._ERRNO_WOULDBLOCK",
     "tornado.iostream._double_prefix",
     "tornado.iostream._merge_prefix",
+    "tornado.netutil._ERRNO_WOULDBLOCK",
 )
 def test_names_that_programs_imported(compat):
     from tornado.iostream import (
@@ -851,6 +853,7 @@ def test_names_that_programs_imported(compat):
     )
 
     assert errno.EAGAIN in _ERRNO_WOULDBLOCK
+    assert errno.EAGAIN in netutil._ERRNO_WOULDBLOCK
     assert errno.EINPROGRESS in _ERRNO_INPROGRESS
     strings = collections.deque(["abc", "de", "fghi", "j"])
     _double_prefix(strings)

@@ -1,7 +1,6 @@
 """tornado.netutil as code of Tornado 2 to 5 uses it."""
 
 import asyncio
-import errno
 import importlib
 import inspect
 import socket
@@ -90,16 +89,6 @@ def test_native_code_gets_the_coroutine_itself(loop):
         coroutine = netutil.Resolver().resolve("127.0.0.1", 80)
         assert inspect.iscoroutine(coroutine)
         return await asyncio.create_task(coroutine)
-
-    assert loop.run_sync(main) == [LOCALHOST]
-
-
-def test_what_is_started_passes_for_a_coroutine(loop):
-    def start():
-        return netutil.Resolver().resolve("127.0.0.1", 80)
-
-    async def main():
-        return await asyncio.create_task(start())
 
     assert loop.run_sync(main) == [LOCALHOST]
 
@@ -196,26 +185,9 @@ def test_class_of_a_program_without_a_loop(loop, other_loop, configured):
 
 
 @uses("tornado.netutil.add_accept_handler")
-def test_accept_on_another_loop(loop, other_loop):
-    (listening,) = netutil.bind_sockets(0, "127.0.0.1")
-    client = socket.create_connection(listening.getsockname())
-
-    def start(stop):
-        netutil.add_accept_handler(
-            listening,
-            lambda connection, address: stop((connection, address)),
-            other_loop,
-        )
-
-    connection, address = called_back(other_loop, start)
-
-    assert address == client.getsockname()
-    other_loop.remove_handler(listening)
-    for sock in (connection, client, listening):
-        sock.close()
-
-
-def test_accept_within_the_contexts_of_who_asked_for_it(loop):
+@pytest.mark.parametrize("is_given", [True, False])
+def test_accept_within_the_contexts_of_who_asked_for_it(loop, other_loop, is_given):
+    its_loop = other_loop if is_given else loop
     (listening,) = netutil.bind_sockets(0, "127.0.0.1")
     client = socket.create_connection(listening.getsockname())
     entered = []
@@ -230,14 +202,17 @@ def test_accept_within_the_contexts_of_who_asked_for_it(loop):
     def start(stop):
         with StackContext(Named):
             netutil.add_accept_handler(
-                listening, lambda *connection: stop(connection), None
+                listening,
+                lambda *connection: stop(connection),
+                other_loop if is_given else None,
             )
         entered.clear()
 
-    connection, _address = called_back(loop, start)
+    connection, address = called_back(its_loop, start)
 
+    assert address == client.getsockname()
     assert entered == ["enter", "leave"]
-    loop.remove_handler(listening)
+    its_loop.remove_handler(listening)
     for sock in (connection, client, listening):
         sock.close()
 
@@ -260,29 +235,6 @@ def test_default_context_is_one(compat, module, name):
     )
     assert wrapped.context is context()
     assert type(context()) is ssl.SSLContext
-
-
-@uses(
-    "tornado.netutil.SSLCertificateError",
-    "tornado.netutil._ERRNO_WOULDBLOCK",
-    "tornado.netutil.ssl_match_hostname",
-    "tornado.netutil.xrange",
-    "tornado.iostream.ssl_match_hostname",
-)
-def test_names(compat):
-    from tornado.iostream import ssl_match_hostname as match_in_iostream
-    from tornado.netutil import (
-        _ERRNO_WOULDBLOCK,
-        SSLCertificateError,
-        ssl_match_hostname,
-        xrange,
-    )
-
-    with pytest.raises(SSLCertificateError, match=r"for 'a\.test', not for 'b\.test'"):
-        ssl_match_hostname({"subjectAltName": (("DNS", "a.test"),)}, "b.test")
-    assert match_in_iostream is ssl_match_hostname
-    assert errno.EAGAIN in _ERRNO_WOULDBLOCK
-    assert list(xrange(2)) == [0, 1]
 
 
 @uses(

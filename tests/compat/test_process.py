@@ -147,18 +147,6 @@ def test_signal_handler_is_in_nobodys_contexts(loop, uninitialized, monkeypatch)
     assert seen == [((), None)]
 
 
-@uses("tornado.process._pipe_cloexec", "tornado.process.long")
-def test_names(compat):
-    from tornado.process import _pipe_cloexec, long
-
-    ends = _pipe_cloexec()
-
-    assert not any(os.get_inheritable(end) for end in ends)
-    assert long("7") == 7
-    for end in ends:
-        os.close(end)
-
-
 @uses("tornado.autoreload.start")
 @pytest.mark.parametrize("by_name", [False, True])
 def test_autoreload_on_another_loop(loop, other_loop, by_name, tmp_path, monkeypatch):

@@ -328,22 +328,6 @@ def test_log_is_not_trapped_where_logging_is_set_up_otherwise(module, monkeypatc
     assert sorted(record.getMessage() for record in records) == ["bad", "good"]
 
 
-@uses(
-    "tornado.testing.TimeoutError",
-    "tornado.testing.iscoroutine",
-    "tornado.testing.iscoroutinefunction",
-)
-def test_names_that_tests_have_imported_from_there(module):
-    import inspect
-
-    from tornado.testing import TimeoutError as Late
-    from tornado.testing import iscoroutine, iscoroutinefunction
-
-    assert Late is TimeoutError
-    assert iscoroutine is inspect.iscoroutine
-    assert iscoroutinefunction is inspect.iscoroutinefunction
-
-
 def test_time_out_of_a_test(module):
     tests = module(
         """

@@ -35,10 +35,3 @@ def test_cache_of_locales_may_be_deleted(compat, monkeypatch):
 def test_supported_locales(compat):
     assert tornado.locale.get_supported_locales(Locale) == {"en_US"}
     assert tornado.locale.get_supported_locales() == {"en_US"}
-
-
-@uses("tornado.escape._json_decode", "tornado.escape._json_encode")
-def test_json(compat):
-    from tornado.escape import _json_decode, _json_encode
-
-    assert _json_decode(_json_encode({"a": [1]})) == {"a": [1]}

@@ -11,12 +11,10 @@ from tornado.locks import Event
 from tornado.websocket import (
     WebSocketClientConnection,
     WebSocketHandler,
-    WebSocketProtocol,
     WebSocketProtocol13,
     websocket_connect,
 )
 
-from gencoro.legacy.stack_context import ExceptionStackContext
 from tests.helpers.compat.rows import uses
 from tests.helpers.compat.serving import PATIENCE_S
 
@@ -196,6 +194,22 @@ def run(loop):
     return lambda function: loop.run_sync(function, timeout=PATIENCE_S)
 
 
+@pytest.fixture
+def ask(run, url, closed):
+    """Return what sends messages, reads one, and waits until all is closed."""
+
+    def ask(path, *messages, **options):
+        async def main():
+            connection = await websocket_connect(url + path, **options)
+            answer = await read(connection, *messages)
+            await closed.wait()
+            return answer
+
+        return run(main)
+
+    return ask
+
+
 async def read(connection, *sent):
     """Send messages, read one, and close."""
     for message in sent:
@@ -282,31 +296,8 @@ def test_connect_before_the_loop_runs(loop, http_server, url):
     assert answers == ["hello"]
 
 
-def test_connect_takes_no_limit_for_the_usual_one(run, url):
-    async def main():
-        connect = tornado.websocket.websocket_connect
-        return await read(await connect(f"{url}/limit", max_message_size=None), "hello")
-
-    assert run(main) == "hello"
-
-
-def test_error_of_connect_callback_goes_to_the_callers_context(loop, run, url):
-    caught = gen.Future()
-
-    def handle(typ, value, traceback):
-        caught.set_result(value)
-        return True
-
-    def fail(future):
-        future.result().close()
-        raise ZeroDivisionError
-
-    async def main():
-        with ExceptionStackContext(handle):
-            tornado.websocket.websocket_connect(f"{url}/echo", loop, fail)
-        return await caught
-
-    assert isinstance(run(main), ZeroDivisionError)
+def test_no_limit_is_the_usual_one(ask):
+    assert ask("/limit", "hello", max_message_size=None) == "hello"
 
 
 def test_failure_to_connect_is_in_the_future(loop, run, url):
@@ -318,28 +309,6 @@ def test_failure_to_connect_is_in_the_future(loop, run, url):
     with pytest.raises(HTTPError) as caught:
         run(main)
     assert caught.value.code == 404
-
-
-def test_error_of_read_callback_goes_to_the_callers_context(run, url):
-    caught = gen.Future()
-
-    def handle(typ, value, traceback):
-        caught.set_result(value)
-        return True
-
-    def fail(future):
-        raise ZeroDivisionError(future.result())
-
-    async def main():
-        connection = await tornado.websocket.websocket_connect(f"{url}/echo")
-        with ExceptionStackContext(handle):
-            connection.read_message(fail)
-        connection.write_message("hello")
-        error = await caught
-        connection.close()
-        return error
-
-    assert str(run(main)) == "hello"
 
 
 @uses("tornado.websocket.WebSocketClientConnection.__init__")
@@ -360,14 +329,8 @@ def test_connection_is_made_on_a_loop(loop, run, url, is_legacy):
 
 @uses("tornado.websocket.WebSocketHandler.get")
 @pytest.mark.parametrize("kind", ["legacy", "asynchronous", "modern", "returning"])
-def test_get_of_a_subclass_opens_the_connection(run, url, closed, kind):
-    async def main():
-        connection = await websocket_connect(f"{url}/get/{kind}")
-        answer = await read(connection, "hello")
-        await closed.wait()
-        return answer
-
-    assert run(main) == "hello"
+def test_get_of_a_subclass_opens_the_connection(ask, kind):
+    assert ask(f"/get/{kind}", "hello") == "hello"
 
 
 @pytest.mark.parametrize("kind", ["legacy", "asynchronous"])
@@ -403,82 +366,45 @@ def test_get_of_a_subclass_answers(run, url, kind, query, headers, code, caplog)
     "tornado.websocket.WebSocketHandler.stream",
     "tornado.websocket.WebSocketHandler.client_terminated",
 )
-def test_stream_is_there_while_the_connection_is_and_after(run, url, told, closed):
-    async def main():
-        await read(await websocket_connect(f"{url}/stream"), "hello")
-        await closed.wait()
-
-    run(main)
+def test_stream_is_there_while_the_connection_is_and_after(ask, told):
+    ask("/stream", "hello")
 
     assert told == [None, False, True, False, True, True]
     assert WebSocketHandler.stream is None
 
 
 @pytest.mark.parametrize("kind", ["own", "method"])
-def test_a_handlers_own_stream_is_left_alone(run, url, told, closed, kind):
-    async def main():
-        connection = await websocket_connect(f"{url}/stream/{kind}")
-        assert await read(connection) is None
-        await closed.wait()
-
-    run(main)
-
+def test_a_handlers_own_stream_is_left_alone(ask, told, kind):
+    assert ask(f"/stream/{kind}") is None
     assert told == ["mine"]
 
 
 @uses("tornado.websocket.WebSocketHandler.async_callback")
-def test_error_of_async_callback_closes_the_connection(run, url, closed, caplog):
-    async def main():
-        connection = await websocket_connect(f"{url}/callback")
-        answer = await read(connection)
-        await closed.wait()
-        return answer
-
-    assert run(main) is None
+def test_error_of_async_callback_closes_the_connection(ask, caplog):
+    assert ask("/callback") is None
     assert "ZeroDivisionError: bound given" in caplog.text
 
 
 @uses("tornado.websocket.WebSocketProtocol.async_callback")
-def test_protocol_has_async_callback_too(run, url, closed, caplog):
-    async def main():
-        connection = await websocket_connect(f"{url}/callback/protocol")
-        connection.write_message("2")
-        half = await connection.read_message()
-        return half, await read(connection, "0")
-
-    assert run(main) == ("0.5", None)
-    assert "ZeroDivisionError" in caplog.text
+@pytest.mark.parametrize(("message", "answer"), [("2", "0.5"), ("0", None)])
+def test_protocol_has_async_callback_too(ask, caplog, message, answer):
+    assert ask("/callback/protocol", message) == answer
+    assert ("ZeroDivisionError" in caplog.text) == (answer is None)
 
 
 @uses(
     "tornado.websocket.WebSocketHandler.allow_draft76",
     "tornado.websocket.WebSocketHandler.get_websocket_scheme",
 )
-def test_what_draft_76_asked_for(run, url):
-    async def main():
-        connection = await websocket_connect(f"{url}/scheme")
-        return await read(connection)
-
-    assert run(main) == "ws False"
+def test_what_draft_76_asked_for(ask):
+    assert ask("/scheme") == "ws False"
 
 
 @uses("tornado.websocket.WebSocketHandler.send_error")
-def test_send_error_closes_an_open_connection(run, url, closed):
-    async def main():
-        connection = await websocket_connect(f"{url}/error")
-        answer = await read(connection)
-        await closed.wait()
-        return answer
-
-    assert run(main) is None
-
-
-def test_send_error_answers_before(run, url):
-    async def main():
-        await websocket_connect(f"{url}/error?early=1")
-
+def test_send_error_closes_an_open_connection_and_answers_before(ask):
+    assert ask("/error") is None
     with pytest.raises(HTTPError) as caught:
-        run(main)
+        ask("/error?early=1")
     assert caught.value.code == 403
 
 
@@ -492,9 +418,8 @@ def test_send_error_answers_before(run, url):
 def test_protocol_takes_compression_options(run, url):
     async def main():
         connection = await websocket_connect(f"{url}/protocol", compression_options={})
-        answer = await read(connection, "a" * 1000)
         assert connection.headers["Sec-WebSocket-Extensions"] == "permessage-deflate"
-        return answer
+        return await read(connection, "a" * 1000)
 
     assert run(main) == "a" * 1000
 
@@ -521,17 +446,5 @@ def test_masks(compat):
 
 
 @uses("tornado.websocket._wrap_method")
-def test_wrapped_method_is_not_for_open_connections(run, url):
-    async def main():
-        connection = await websocket_connect(f"{url}/methods")
-        return await read(connection)
-
-    assert run(main) == "render() on an open WebSocket; use write_message()"
-
-
-@uses("tornado.websocket.WebSocketProtocol8", "tornado.websocket.xrange")
-def test_other_names(compat):
-    module = tornado.websocket
-
-    assert issubclass(module.WebSocketProtocol8, WebSocketProtocol)
-    assert list(module.xrange(2)) == [0, 1]
+def test_wrapped_method_is_not_for_open_connections(ask):
+    assert ask("/methods") == "render() on an open WebSocket; use write_message()"
