@@ -90,16 +90,6 @@ def test_request_is_written_to_with_a_callback(site):
     assert site.serve(callback).fetch().body == b"ok"
 
 
-def test_post_of_such_a_server_is_parsed(site):
-    def callback(request):
-        site.log.append((request.arguments, request.body_arguments))
-        answer(request)
-
-    site.serve(callback).fetch("/?a=1", method="POST", body="b=2")
-
-    assert site.log == [({"a": [b"1"], "b": [b"2"]}, {"b": [b"2"]})]
-
-
 @uses("tornado.httpserver.HTTPServer.initialize")
 @pytest.mark.parametrize("by_name", [True, False])
 def test_server_takes_a_loop(by_name):

@@ -32,14 +32,6 @@ def test_abstract_classes_of_collections(compat, name):
     assert namespace[name] is getattr(collections.abc, name)
 
 
-def test_they_go_with_uninstall():
-    gencoro.compat.install()
-    assert collections.Mapping is collections.abc.Mapping
-    gencoro.compat.uninstall()
-
-    assert not hasattr(collections, "Mapping")
-
-
 def _everything():
     """Return what each module of the table, and each class in it, has now."""
     owners = {name.rpartition(".")[0] for name in PYTHON} - {"cgi"}

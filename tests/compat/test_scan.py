@@ -462,13 +462,6 @@ def test_questionable_source_is_no_warning(recwarn):
     assert not recwarn.list
 
 
-def test_with_compat_installed_the_same_is_found(compat):
-    import tornado.gen
-
-    assert tornado.gen.Task
-    assert found("from tornado.gen import Task") == [(1, "tornado.gen.Task")]
-
-
 OF_MODULES = [
     name
     for name in TABLE

@@ -126,13 +126,6 @@ def test_bind_with_reuse_port_by_position(loop):
         sock.close()
 
 
-@uses("tornado.netutil.TCPServer")
-def test_server_where_it_was_in_tornado_2(compat):
-    from tornado.netutil import TCPServer as Early
-
-    assert Early is TCPServer
-
-
 @uses("tornado.tcpclient.TCPClient.__init__", "tornado.tcpclient.TCPClient.io_loop")
 @pytest.mark.parametrize("by_name", [False, True])
 def test_client_connects_on_its_own_loop(loop, other_loop, by_name):

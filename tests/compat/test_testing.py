@@ -232,36 +232,6 @@ def test_fetch_of_today_raises(module):
     assert passes(tests)
 
 
-def test_servers_and_clients_as_tornado_4_has_made_them(module):
-    tests = module(
-        """
-        from tornado.httpserver import HTTPServer
-        class Handler(web.RequestHandler):
-            def get(self):
-                self.write("hello")
-        class Test(AsyncHTTPTestCase):
-            def get_app(self):
-                return web.Application([("/", Handler)])
-            def get_http_client(self):
-                return AsyncHTTPClient(io_loop=self.io_loop, force_instance=True)
-            def get_http_server(self):
-                return HTTPServer(
-                    self._app, io_loop=self.io_loop, **self.get_httpserver_options())
-            def get_httpserver_options(self):
-                return {"xheaders": True}
-            def test(self):
-                self.http_client.fetch(self.get_url("/"), self.stop)
-                self.assertEqual(self.wait().body, b"hello")
-            @gen_test
-            def test_coroutine(self):
-                response = yield gen.Task(self.http_client.fetch, self.get_url("/"))
-                self.assertEqual(response.code, 200)
-        """
-    )
-
-    assert passes(tests)
-
-
 def test_what_a_test_leaves_behind_is_no_error_of_it(module):
     tests = module(
         """
@@ -326,25 +296,6 @@ def test_log_is_not_trapped_where_logging_is_set_up_otherwise(module, monkeypatc
     run(module(TRAPPED))
 
     assert sorted(record.getMessage() for record in records) == ["bad", "good"]
-
-
-def test_time_out_of_a_test(module):
-    tests = module(
-        """
-        class Test(AsyncTestCase):
-            def test_wait(self):
-                self.assertRaisesRegex(
-                    self.failureException, "timed out", self.wait, timeout=0.01)
-            def test_gen(self):
-                @gen_test(timeout=0.01)
-                def test(self):
-                    yield gen.Task(lambda callback: None)
-                with self.assertRaises(ioloop.TimeoutError):
-                    test(self)
-        """
-    )
-
-    assert passes(tests)
 
 
 def test_pytest_runs_legacy_tests(tmp_path):

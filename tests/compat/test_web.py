@@ -317,20 +317,6 @@ def test_asynchronous_with_streamed_body(site):
     assert site.fetch(method="PUT", body="a body").code == 500
 
 
-def test_contexts_reach_callbacks_of_asynchronous_method(site):
-    class Handler(RequestHandler):
-        @asynchronous
-        def get(self):
-            with ExceptionStackContext(self.on_error):
-                later(fail)
-
-        def on_error(self, typ, value, tb):
-            self.finish(f"mine: {value}")
-            return True
-
-    assert site.serve(Handler).fetch().body == b"mine: boom"
-
-
 @uses("tornado.web.RequestHandler.async_callback")
 def test_async_callback_brings_errors_to_the_handler(site, caplog):
     class Handler(RequestHandler):
