@@ -251,6 +251,8 @@ def cookie_of_request(key=b"k"):
 # comes of it.
 SHOW = "/users/show/foo"
 SIGN_IN = "get_authenticated_user"
+AUTHORIZE = "authorize_redirect"
+AUTHENTICATE = "authenticate_redirect"
 NAME = {"name": "Foo"}
 EMAIL_OF_FOO = {"email": "foo@example.test"}
 KEY = {"access_token": {**TOKEN, "screen_name": "foo"}}
@@ -266,30 +268,10 @@ CALLS = {
     "twitter user": ("TwitterClient", SIGN_IN, [], {"username": "foo"}),
 }
 REDIRECTS = {
-    "oauth": (
-        "TwitterClient",
-        "authorize_redirect",
-        [None, None, None],
-        "/authorize?oauth_token=k",
-    ),
-    "twitter": (
-        "TwitterClient",
-        "authenticate_redirect",
-        ["/back"],
-        "/authenticate?oauth_token=k",
-    ),
-    "oauth2": (
-        "OAuth2Client",
-        "authorize_redirect",
-        ["/", "id", None, None],
-        "client_id",
-    ),
-    "openid": (
-        "OpenIdClient",
-        "authenticate_redirect",
-        ["/", ["email"]],
-        "openid.mode",
-    ),
+    "oauth": ("TwitterClient", AUTHORIZE, [None] * 3, "/authorize?oauth_token=k"),
+    "twitter": ("TwitterClient", AUTHENTICATE, ["/"], "/authenticate?oauth_token=k"),
+    "oauth2": ("OAuth2Client", AUTHORIZE, ["/", "id", None, None], "client_id=id"),
+    "openid": ("OpenIdClient", AUTHENTICATE, ["/", ["email"]], "openid.mode"),
 }
 
 
@@ -306,7 +288,7 @@ def made(self, method, args, *more, **names):
 
 
 def styles(method, args, done):
-    """Return a ``get`` in each style: it makes a call, and gives to `done` what comes."""
+    """Return a ``get`` for each style: it makes a call, and gives the result to `done`."""
 
     @asynchronous
     def by_place(self):
@@ -341,10 +323,11 @@ def styles(method, args, done):
     def dropped(self):
         made(self, method, args)
 
-    return locals()
+    ways = {"place": by_place, "name": by_name, "Task": by_task, "yield": by_yield}
+    return ways | {"Future": by_future, "await": by_await, "dropped": dropped}
 
 
-STYLES = ["by_place", "by_name", "by_task", "by_yield", "by_future", "by_await"]
+STYLES = ["place", "name", "Task", "yield", "Future", "await"]
 
 
 @uses(
@@ -384,7 +367,7 @@ def test_redirect(visit, call, style):
 
     assert response.code == 302
     assert location in response.headers["Location"]
-    assert called.count(()) == (style in ("by_place", "by_name"))
+    assert called.count(()) == (style in ("place", "name"))
 
 
 def test_redirect_at_once_returns_nothing_today(visit):
@@ -482,7 +465,7 @@ def test_error_of_the_callback_answers_the_request(visit, errors):
     assert isinstance(errors[0], ZeroDivisionError)
 
 
-@pytest.mark.parametrize("method", ["authorize_redirect", "authenticate_redirect"])
+@pytest.mark.parametrize("method", [AUTHORIZE, AUTHENTICATE])
 def test_error_that_nobody_looks_at_answers_the_request(visit, errors, method):
     @asynchronous
     def run(self):
