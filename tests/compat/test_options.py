@@ -45,12 +45,12 @@ def test_options_of_ones_own_set_up_logging(compat, root_logger):
 
     own = _Options()
     own.define("logging", default="none")
+    root_logger.handlers.clear()
     own.parse_command_line(["program"])
-    before = root_logger.level
+    assert root_logger.handlers == []
     own.parse_command_line(["program", "--logging=error"])
 
-    assert before != logging.ERROR
-    assert root_logger.level == logging.getLogger().level
+    assert type(root_logger.handlers[0].formatter) is LogFormatter
     assert own.logging == "error"
 
 
