@@ -191,7 +191,7 @@ def test_runner_is_patched_by_tornados_name(loop, monkeypatch, patch):
     run, names = gen.Runner.run, []
 
     def traced(self):
-        names.append(self.gen.__name__)
+        names.append((self.gen.__name__, isinstance(self, gen.Runner)))
         run(self)
 
     @gen.coroutine
@@ -208,7 +208,32 @@ def test_runner_is_patched_by_tornados_name(loop, monkeypatch, patch):
             loop.run_sync(main)
     loop.run_sync(main)
 
-    assert names == ["main"] * 2
+    assert names == [("main", True)] * 2
+
+
+def test_runner_is_made_and_derived_by_hand(loop):
+    from tornado import gen
+
+    class Counting(gen.Runner):
+        steps = 0
+
+        def handle_yield(self, yielded):
+            Counting.steps += 1
+            return super().handle_yield(yielded)
+
+    def body():
+        yield gen.sleep(0.001)
+        yield gen.sleep(0.001)
+        return 42
+
+    def main():
+        future, generator = gen.Future(), body()
+        runner = Counting(generator, future, next(generator))
+        assert isinstance(runner, gen.Runner)
+        return future
+
+    assert loop.run_sync(main) == 42
+    assert Counting.steps == 2
 
 
 def test_converters_registered_with_tornado_serve_legacy_coroutines(loop):

@@ -6,7 +6,6 @@ import ssl
 
 import pytest
 from tornado import netutil
-from tornado.concurrent import Future
 from tornado.ioloop import IOLoop
 from tornado.iostream import IOStream
 from tornado.tcpclient import TCPClient, _Connector
@@ -163,18 +162,6 @@ def test_connect_calls_back(server, loop):
     loop.start()
 
     assert seen == [b"hello"]
-
-
-def test_connect_returns_a_future(server, loop):
-    @gen.coroutine
-    def main():
-        future = TCPClient().connect("127.0.0.1", server.port)
-        assert isinstance(future, Future)
-        stream = yield future
-        assert future.result() is stream
-        return (yield stream.read_until_close())
-
-    assert loop.run_sync(main) == b"hello"
 
 
 @uses("tornado.tcpclient._Connector.__init__")
