@@ -508,10 +508,21 @@ def test_flush_calls_back_when_written(site, by_name):
             else:
                 assert self.flush(False, self.go_on) is None
 
-        head = get
-
     assert site.serve(Handler).fetch().body == b"123"
-    assert site.fetch(method="HEAD").code == 200
+
+
+def test_flush_of_head_calls_back(site):
+    class Handler(RequestHandler):
+        @asynchronous
+        def head(self):
+            self.flush(callback=lambda: self.flush(callback=self.on_written))
+
+        def on_written(self):
+            site.log.append("written")
+            self.finish()
+
+    assert site.serve(Handler).fetch(method="HEAD").code == 200
+    assert site.log == ["written"]
 
 
 def test_flush_callback_has_contexts(site):
