@@ -1,7 +1,5 @@
 """`callback=` on the call of a coroutine: who calls it, when, where, and with what."""
 
-import functools
-
 from tests.legacy.golden.named_contexts import NamedContexts
 from tests.legacy.golden.stage import program
 from tests.legacy.golden.waited_for import done_future
@@ -52,18 +50,6 @@ def callback_argument_is_called_after_the_last_step(stage):
     turn_by_turn(stage, 1)
     pending.set_result(42)
     stage.note("set")
-    turn_by_turn(stage, 4)
-
-
-@program
-def callback_argument_is_called_before_those_added_later(stage):
-    @stage.gen.coroutine
-    def work():
-        yield stage.gen.moment
-        return 42
-
-    future = work(callback=stage.noting("first"))
-    stage.loop.add_future(future, stage.noting("second"))
     turn_by_turn(stage, 4)
 
 
@@ -149,22 +135,6 @@ def callback_argument_that_fails_does_so_in_the_contexts_of_the_call(stage):
 
 
 @program
-def callback_argument_that_is_a_coroutine_has_its_failure_logged(stage):
-    @stage.gen.coroutine
-    def work():
-        return 42
-
-    @stage.gen.coroutine
-    def called_back(result):
-        stage.note("called back", result)
-        yield stage.gen.moment
-        raise ValueError("late")
-
-    work(callback=called_back)
-    stage.turn(6)
-
-
-@program
 def callback_argument_of_none_is_called_all_the_same(stage):
     @stage.gen.coroutine
     def work():
@@ -193,22 +163,4 @@ def callback_argument_is_taken_from_a_function_that_declares_one(stage):
     with handling(stage, "the caller's", told=type):
         future = required(callback=stage.noting("not called back"))
     stage.note(type(future.exception()))
-    stage.turn(4)
-
-
-@program
-def callback_argument_by_partials_and_methods(stage):
-    class Work:
-        @stage.gen.coroutine
-        def method(self, a):
-            return a, (yield done_future(stage, 2))
-
-        @staticmethod
-        @stage.gen.coroutine
-        def static(a):
-            return a
-
-    Work().method(1, callback=stage.noting("method"))
-    Work.static(3, callback=stage.noting("static"))
-    functools.partial(Work().method, callback=stage.noting("partial"))(4)
     stage.turn(4)

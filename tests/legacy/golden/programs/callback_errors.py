@@ -58,18 +58,6 @@ def leaked_callback_of_a_coroutine_that_is_waited_for(stage):
 
 
 @program
-def leaked_callback_that_was_called_is_leaked_too(stage):
-    @stage.gen.coroutine
-    def main():
-        (yield stage.gen.Callback("key"))(42)
-
-    with handler(stage, "context", consumes=True):
-        future = main()
-    stage.turn(3)
-    stage.note(future)
-
-
-@program
 def leaked_callback_found_when_another_callback_resumes(stage):
     callbacks = []
 
@@ -263,20 +251,3 @@ def contexts_of_a_coroutine_end_with_it(stage):
             future = stage.gen.coroutine(work)(error)
         stage.turn(3)
         stage.note(future)
-
-
-@program
-def error_of_a_body_resumed_by_a_callback_stays_in_its_future(stage):
-    callbacks = []
-
-    @stage.gen.coroutine
-    def main():
-        callbacks.append((yield stage.gen.Callback("key")))
-        raise ValueError((yield stage.gen.Wait("key")))
-
-    with handler(stage, "caller", consumes=True):
-        future = main()
-    stage.turn(2)
-    with handler(stage, "resumer", consumes=True):
-        stage.attempt(callbacks[0], "resumed")
-    stage.note(future)

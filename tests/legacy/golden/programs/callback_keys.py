@@ -70,32 +70,6 @@ def keys_belong_to_one_call_of_one_coroutine(stage):
 
 
 @program
-def keys_of_odd_kinds(stage):
-    keys = [None, (1, "a"), frozenset([1]), len, stage, 0, "", ValueError, 2.5]
-
-    @stage.gen.coroutine
-    def main():
-        for index, key in enumerate(keys):
-            (yield stage.gen.Callback(key))(index)
-        stage.note((yield stage.gen.WaitAll(keys[::-1])))
-
-    stage.run(main)
-
-
-@program
-def keys_that_are_equal_are_one_key(stage):
-    @stage.gen.coroutine
-    def main():
-        callback = yield stage.gen.Callback(1)
-        yield from tried(stage, stage.gen.Callback(1.0))
-        yield from tried(stage, stage.gen.Callback(True))
-        callback("one")
-        yield from tried(stage, stage.gen.Wait(True))
-
-    stage.run(main)
-
-
-@program
 def key_that_cannot_be_hashed_is_thrown_back(stage):
     @stage.gen.coroutine
     def main():

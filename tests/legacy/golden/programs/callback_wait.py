@@ -128,24 +128,6 @@ def callback_called_after_the_end_does_nothing(stage):
 
 
 @program
-def lists_and_dicts_of_callbacks_and_waits(stage):
-    gen = stage.gen
-
-    @stage.gen.coroutine
-    def main():
-        one, two = yield [gen.Callback(1), gen.Callback(2)]
-        by_name = yield {"tri": gen.Callback(3), "four": gen.Callback(4)}
-        one("I")
-        stage.loop.add_callback(by_name["tri"], "III")
-        stage.loop.add_callback(by_name["four"], "IV")
-        stage.loop.add_callback(two, "II")
-        stage.note((yield [gen.Wait(2), gen.Wait(1)]))
-        stage.note((yield {"all": gen.WaitAll([4, 3])}))
-
-    stage.run(main)
-
-
-@program
 def thousands_of_waits_that_are_ready_do_not_recurse(stage):
     @stage.gen.coroutine
     def main():

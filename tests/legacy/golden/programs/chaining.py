@@ -74,20 +74,6 @@ def chain_future_leaves_a_target_that_is_done(stage):
 
 
 @program
-def chain_future_ahead_to_a_third_and_to_two_at_once(stage):
-    first, second, third, beside = [make_future(stage) for _ in range(4)]
-    for future, name in ((third, "third"), (beside, "beside")):
-        future.add_done_callback(stage.noting(name))
-    stage.concurrent.chain_future(first, second)
-    stage.concurrent.chain_future(second, third)
-    stage.concurrent.chain_future(first, beside)
-    first.set_result(1)
-    stage.note("set")
-    stage.turn(3)
-    stage.note(third, beside)
-
-
-@program
 def chain_future_of_every_mix_copies_results_and_errors(stage):
     for outcome in ("set_result", "set_exception"):
         for name, source, target in mixes(stage):
@@ -130,16 +116,6 @@ def is_future_tells_futures_from_other_things(stage):
 
 
 @program
-def names_of_futures_are_the_same_in_gen(stage):
-    for name in ("Future", "TracebackFuture", "is_future", "chain_future"):
-        if hasattr(stage.concurrent, name):
-            here, there = getattr(stage.concurrent, name), getattr(stage.gen, name)
-            stage.note(name, here is there)
-        else:
-            stage.note("there is no", name)
-
-
-@program
 def dummy_executor_calls_at_once_and_after_its_shutdown(stage):
     def work(*args, **kwargs):
         stage.note("works", args, kwargs)
@@ -166,16 +142,3 @@ def dummy_executor_puts_an_error_into_the_future(stage):
     stage.concurrent.dummy_executor.submit(fail)
     gc.collect()
     stage.note("dropped another")
-
-
-@program
-def dummy_executor_is_yielded_without_a_turn(stage):
-    @stage.gen.coroutine
-    def work():
-        value = yield stage.concurrent.dummy_executor.submit(abs, -1)
-        try:
-            yield stage.concurrent.dummy_executor.submit(int, "no")
-        except ValueError:
-            raise stage.gen.Return(value)
-
-    stage.note(work())

@@ -146,46 +146,6 @@ def coroutine_lets_ctrl_c_out_before_and_after_the_first_wait(stage):
 
 
 @program
-def coroutine_finally_blocks_run_from_the_inside_out_and_may_wait(stage):
-    pending = stage.gen.Future()
-
-    @stage.gen.coroutine
-    def work(depth):
-        try:
-            yield (work(depth - 1) if depth else pending)
-        finally:
-            stage.note("finally", depth)
-            yield stage.gen.moment
-            stage.note("finally waited", depth)
-
-    future = work(1)
-    pending.set_exception(ValueError("inside"))
-    stage.note("failed")
-    turns_until_done(stage, future)
-    stage.note(future)
-
-
-@program
-def coroutine_finally_that_fails_or_returns_replaces_the_error(stage):
-    @stage.gen.coroutine
-    def fails():
-        try:
-            yield failed_future(stage, ValueError("first"))
-        finally:
-            raise KeyError("second")
-
-    @stage.gen.coroutine
-    def returns():
-        try:
-            yield failed_future(stage, ValueError("first"))
-        finally:
-            raise stage.gen.Return("a result")
-
-    stage.note(fails(), "context", fails().exception().__context__)
-    stage.note(returns())
-
-
-@program
 def coroutine_that_nothing_can_resume_is_closed_when_it_is_dropped(stage):
     @stage.gen.coroutine
     def work():

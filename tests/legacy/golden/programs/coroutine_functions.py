@@ -85,49 +85,6 @@ def coroutine_functions_are_told_by_their_mark(stage):
 
 
 @program
-def coroutine_decorates_methods_of_all_kinds(stage):
-    class Work:
-        name = "work"
-
-        @stage.gen.coroutine
-        def method(self, a, b=2):
-            return self.name, a, (yield done_future(stage, b))
-
-        @staticmethod
-        @stage.gen.coroutine
-        def static(a):
-            return a, (yield done_future(stage, 2))
-
-        @classmethod
-        @stage.gen.coroutine
-        def of_class(cls, *args, **kwargs):
-            return cls.name, args, (yield done_future(stage, kwargs))
-
-        def __call__(self, a):
-            return self.name, a, (yield done_future(stage, 2))
-
-    stage.note(Work().method(1), Work().method(1, b=3), Work.method(Work(), 1))
-    stage.note(Work.static(1), Work().static(1))
-    stage.note(Work.of_class(1, 2, c=3))
-    stage.note(functools.partial(Work().method, b=4)(1))
-    stage.note(stage.gen.coroutine(Work().__call__)(1))
-
-
-@program
-def coroutine_decorates_partials_and_callable_objects(stage):
-    def generate(a, b):
-        return a, (yield done_future(stage, b))
-
-    class Callable:
-        def __call__(self, a):
-            return generate(a, 2)
-
-    for function in (functools.partial(generate, b=2), Callable()):
-        coroutine = stage.gen.coroutine(function)
-        stage.note(coroutine(1), coroutine.__wrapped__ is function)
-
-
-@program
 def coroutine_decorator_takes_replace_callback_and_ignores_it(stage):
     def work(callback=None):
         yield done_future(stage)

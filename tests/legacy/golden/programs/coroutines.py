@@ -1,6 +1,5 @@
-"""`gen.coroutine`: when its body runs, in which contexts, and what it returns."""
+"""`gen.coroutine`: when its body runs, with which variables, and what it returns."""
 
-from tests.legacy.golden.named_contexts import NamedContexts
 from tests.legacy.golden.stage import program
 from tests.legacy.golden.waited_for import done_future, turns_until_done
 
@@ -177,28 +176,6 @@ def coroutine_whose_future_is_cancelled_goes_on_to_its_end(stage):
         pending.set_result(42)
     stage.turn(4)
     stage.note(future)
-
-
-@program
-def coroutine_is_resumed_in_the_contexts_of_its_call(stage):
-    contexts = NamedContexts(stage)
-    pending = stage.gen.Future()
-
-    @stage.gen.coroutine
-    def work():
-        stage.note("begun", contexts.on())
-        for future in (None, pending):
-            yield future
-            stage.note("resumed", contexts.on())
-
-    with contexts.context("call"):
-        future = work()
-    stage.note("called", contexts.on())
-    stage.turn(2)
-    with contexts.context("set"):
-        pending.set_result(None)
-    turns_until_done(stage, future)
-    stage.note("done", contexts.on(), future)
 
 
 @program

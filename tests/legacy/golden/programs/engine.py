@@ -196,30 +196,6 @@ def engine_called_by_an_engine_after_its_first_yield_point(stage):
 
 
 @program
-def engine_reenters_the_stack_context_of_its_call(stage):
-    class Noting:
-        def __enter__(self):
-            stage.note("enter")
-
-        def __exit__(self, typ, value, tb):
-            stage.note("exit", typ)
-
-    @stage.gen.engine
-    def work():
-        stage.note("begun")
-        yield answer
-        stage.note("resumed")
-
-    answer = stage.concurrent.Future()
-    with stage.stack_context.StackContext(Noting):
-        work()
-    stage.note("answering")
-    answer.set_result(None)
-    stage.turn(3)
-    stage.note("contexts", stage.stack_context._state.contexts)
-
-
-@program
 def engine_tells_its_name_and_what_it_wraps(stage):
     @stage.gen.engine
     def work():

@@ -74,17 +74,6 @@ def handler_that_raises_replaces_the_error_for_outer_handlers(stage):
 
 
 @program
-def contexts_are_left_and_handlers_asked_in_one_row(stage):
-    names = NamedContexts(stage)
-    h1, h2 = [names.handler(x, consumes=True) for x in ("h1", "h2")]
-    a, b, c = [names.context(x) for x in ("a", "b", "c")]
-    with h1, a, h2, b, names.handler("h3"), c:
-        failing = stage.stack_context.wrap(fail)
-    stage.note("call")
-    stage.attempt(failing)
-
-
-@program
 def error_in_a_callback_of_a_callback_reaches_the_handlers(stage):
     def first():
         with names.handler("h2"):

@@ -91,20 +91,6 @@ def run_on_executor_error_is_raised_at_the_yield(stage):
 
 
 @program
-def run_on_executor_is_awaited_by_async_def(stage):
-    worker = make_worker(stage)
-
-    async def main():
-        try:
-            stage.note("awaited", await worker.add(1), where())
-        except TypeError:
-            stage.note("cannot be awaited")
-
-    stage.run(main)
-    worker.executor.shutdown()
-
-
-@program
 def run_on_executor_failure_that_nobody_looks_at(stage):
     worker = make_worker(stage)
     worker.fail()
@@ -137,25 +123,6 @@ def run_on_executor_does_not_call_back_on_failure_but_raises_to_the_caller(stage
     worker.fail("logged", callback=stage.noting("not called"))
     worker.executor.shutdown()
     stage.turn(5)
-
-
-@program
-def run_on_executor_works_in_no_context(stage):
-    names = NamedContexts(stage)
-
-    class Worker:
-        executor = futures.ThreadPoolExecutor(1)
-
-        @stage.concurrent.run_on_executor
-        def work(self):
-            return names.on()
-
-    with names.context("caller"):
-        stage.note(names.on())
-        future = Worker().work()
-    Worker.executor.shutdown()
-    stage.turn(3)
-    stage.note(future)
 
 
 @program
@@ -224,18 +191,6 @@ def run_on_executor_is_cancelled_before_it_begins(stage):
     worker.executor.shutdown()
     stage.turn(3)
     stage.note(first, second)
-
-
-@program
-def executor_future_calls_the_loop_back_on_its_own_thread(stage):
-    def call_back(future):
-        stage.note("called back", where(), future)
-        stage.stop()
-
-    with futures.ThreadPoolExecutor(1) as executor:
-        stage.loop.add_future(executor.submit(where), call_back)
-    stage.note("worked")
-    stage.wait()
 
 
 @program

@@ -59,19 +59,6 @@ def future_callback_that_fails_is_logged_and_the_others_run(stage):
 
 
 @program
-def future_callback_that_fails_inside_set_exception_leaves_the_first_error(stage):
-    def fail(future):
-        raise KeyError("in a callback")
-
-    future = make_future(stage)
-    future.add_done_callback(fail)
-    future.add_done_callback(stage.noting("last"))
-    stage.attempt(future.set_exception, ValueError("the first"))
-    stage.turn()
-    stage.note(future)
-
-
-@program
 def future_callback_that_fails_on_a_done_one_raises_to_who_adds_it(stage):
     def fail(future):
         raise ValueError("in a callback")
@@ -104,21 +91,6 @@ def future_callback_that_raises_what_is_no_exception(stage):
     attempt(Halt())
     stage.turn()
     attempt(KeyboardInterrupt())
-
-
-@program
-def future_callback_that_sets_another_future_is_nested(stage):
-    def set_inner(_):
-        inner.set_result(2)
-        stage.note("inner is set")
-
-    outer, inner = make_future(stage), make_future(stage)
-    inner.add_done_callback(stage.noting("inner"))
-    outer.add_done_callback(set_inner)
-    outer.add_done_callback(stage.noting("outer"))
-    outer.set_result(1)
-    stage.note("outer is set")
-    stage.turn(2)
 
 
 @program

@@ -99,15 +99,6 @@ def future_set_to_a_second_result(stage):
 
 
 @program
-def future_set_to_an_error_after_a_result(stage):
-    future = make_future(stage)
-    future.set_result(1)
-    note_whether_refused(stage, future.set_exception, ValueError("second"))
-    stage.attempt(future.result)
-    stage.note("exception", future.exception())
-
-
-@program
 def future_set_to_a_result_after_an_error(stage):
     future = make_future(stage)
     future.set_exception(ValueError("first"))

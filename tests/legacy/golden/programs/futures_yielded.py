@@ -62,41 +62,6 @@ def future_that_fails_is_thrown_into_each_coroutine(stage):
 
 
 @program
-def future_set_before_it_is_yielded_takes_no_turn(stage):
-    @stage.gen.coroutine
-    def work():
-        good, bad = make_future(stage), make_future(stage)
-        good.set_result(1)
-        bad.set_exception(ValueError("lost"))
-        stage.note((yield good), (yield good))
-        try:
-            yield bad
-        except ValueError as exc:
-            stage.note("caught", exc)
-        raise stage.gen.Return("ended")
-
-    result = work()
-    stage.note("returned", result)
-
-
-@program
-def future_passed_through_three_coroutines_takes_a_turn_for_each(stage):
-    @stage.gen.coroutine
-    def pass_on(inner, name):
-        value = yield inner
-        stage.note(name)
-        raise stage.gen.Return(value + 1)
-
-    future = make_future(stage)
-    outer = pass_on(pass_on(pass_on(future, "inner"), "middle"), "outer")
-    future.set_result(1)
-    for _ in range(6):
-        stage.note(outer)
-        stage.turn()
-    stage.note(outer)
-
-
-@program
 def future_that_failed_in_a_coroutine_is_logged_once_for_its_result(stage):
     future = make_future(stage)
     result = waiting(stage, "coroutine", future)
@@ -125,24 +90,6 @@ def future_is_awaited_by_async_def(stage):
             stage.note("caught", exc)
         return "ended"
 
-    stage.run(main)
-
-
-@program
-def future_is_awaited_by_async_def_and_yielded_by_a_coroutine(stage):
-    async def native():
-        stage.note("native waits")
-        value = await future
-        stage.note("native got", value)
-        return value
-
-    @stage.gen.coroutine
-    def main():
-        stage.loop.add_callback(future.set_result, 1)
-        values = yield [waiting(stage, "coroutine", future), native()]
-        raise stage.gen.Return(values)
-
-    future = make_future(stage)
     stage.run(main)
 
 
@@ -194,22 +141,6 @@ def add_future_calls_back_later_although_it_is_done(stage):
     stage.loop.add_future(future, stage.noting("called back"))
     stage.note("added")
     stage.turn(2)
-
-
-@program
-def add_future_calls_back_in_the_context_of_who_added(stage):
-    def handle(typ, value, tb):
-        stage.note("handled", value)
-        return True
-
-    future = make_future(stage)
-    with stage.stack_context.ExceptionStackContext(handle):
-        stage.loop.add_future(future, lambda f: f.result())
-    before = stage.stack_context._state.contexts
-    future.set_exception(ValueError("lost"))
-    stage.note("set")
-    stage.turn(2)
-    stage.note("as before", stage.stack_context._state.contexts is before)
 
 
 @program

@@ -133,16 +133,3 @@ def gen_errors_have_namesakes_elsewhere(stage):
     stage.note("builtin", gen.TimeoutError is TimeoutError)
     same = gen.ReturnValueIgnoredError is stage.concurrent.ReturnValueIgnoredError
     stage.note("ReturnValueIgnoredError", same)
-
-
-@program
-def gen_names_that_are_there(stage):
-    names = (
-        "YieldPoint Callback Wait WaitAll YieldFuture MultiYieldPoint Multi multi "
-        "multi_future Task Arguments Runner engine coroutine is_coroutine_function "
-        "Return WaitIterator with_timeout sleep maybe_future moment convert_yielded "
-        "_null_future _argument_adapter _value_from_stopiteration _wrap_awaitable "
-        "_contains_yieldpoint _make_coroutine_wrapper _futures_to_runners"
-    )
-    missing = [name for name in names.split() if not hasattr(stage.gen, name)]
-    stage.note("missing", missing)

@@ -23,23 +23,6 @@ def yield_within_a_context_fails_at_the_first_step(stage):
 
 
 @program
-def yield_within_a_context_fails_at_a_later_step(stage):
-    @stage.gen.coroutine
-    def work():
-        yield stage.gen.moment
-        stage.note("resumed", names.on())
-        with names.context("a"):
-            yield stage.gen.moment
-
-    names = NamedContexts(stage)
-    future = work()
-    for _ in range(2):
-        stage.note(future, names.on())
-        stage.turn()
-    stage.note(future, names.on())
-
-
-@program
 def yield_within_a_context_fails_when_it_need_not_wait(stage):
     @stage.gen.coroutine
     def work(is_late):

@@ -74,61 +74,6 @@ def ended_coroutine_is_freed_at_once(stage, watch):
 
 @program
 @without_collector
-def failed_coroutine_is_freed_with_its_future(stage, watch):
-    @stage.gen.coroutine
-    def work(argument):
-        local = watch.thing("local")
-        for _ in range(waits):
-            yield stage.gen.moment
-        raise ValueError(local is not argument)
-
-    for waits in (0, 2):
-        future = work(watch.thing("argument"))
-        stage.turn(3)
-        stage.note(future)
-        watch.watch("future", future)
-        watch.note("ended")
-        del future
-        watch.note("dropped")
-
-
-@program
-@without_collector
-def coroutines_that_waited_for_each_other_are_freed_at_once(stage, watch):
-    @stage.gen.coroutine
-    def work(depth, pending):
-        local = watch.thing("local")
-        yield work(depth - 1, pending) if depth else pending
-        raise stage.gen.Return(local is None)
-
-    pending = make_future(stage)
-    watch.watch("pending", pending)
-    future = work(2, pending)
-    watch.note("suspended")
-    pending.set_result(None)
-    stage.turn(8)
-    stage.note(future)
-    del pending
-    watch.note("ended")
-
-
-@program
-@without_collector
-def ended_engine_is_freed_at_once(stage, watch):
-    @stage.gen.engine
-    def work(argument, callback):
-        local = watch.thing("local")
-        yield stage.gen.Task(stage.loop.add_callback)
-        callback(local is argument)
-
-    work(watch.thing("argument"), callback=stage.noting("called back"))
-    watch.note("begun")
-    stage.turn(6)
-    watch.note("ended")
-
-
-@program
-@without_collector
 def suspended_coroutine_lives_as_long_as_its_result_is_held(stage, watch):
     refs = []
 

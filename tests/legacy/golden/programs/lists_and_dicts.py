@@ -183,19 +183,3 @@ def multi_is_awaited_by_native_coroutines(stage):
             stage.note("caught", exc)
 
     stage.run(work)
-
-
-@program
-def list_of_coroutines_runs_them_side_by_side(stage):
-    @stage.gen.coroutine
-    def count(name, upto):
-        for number in range(upto):
-            stage.note(name, number)
-            yield stage.gen.moment
-        return name
-
-    @stage.gen.coroutine
-    def work():
-        stage.note("given", (yield [count("a", 2), count("b", 3), count("c", 1)]))
-
-    stage.run(work)

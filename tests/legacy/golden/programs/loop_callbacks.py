@@ -4,7 +4,6 @@ import signal
 import sys
 import threading
 import time
-import weakref
 
 from tests.legacy.golden.noting import note_refusal
 from tests.legacy.golden.stage import program
@@ -253,27 +252,6 @@ def add_future_logs_what_its_callback_fails_with(stage):
     stage.loop.add_future(future, failing("function"))
     stage.loop.add_future(future, work)
     stage.turn(5)
-
-
-@program
-def callback_is_let_go_when_it_has_run(stage):
-    def run(later):
-        callback = stage.noting("ran")
-        later(callback)
-        return weakref.ref(callback)
-
-    def soon(callback):
-        stage.loop.add_callback(callback)
-
-    def in_future(callback):
-        future = stage.concurrent.Future()
-        stage.loop.add_future(future, callback)
-        future.set_result(None)
-
-    for later in (soon, in_future):
-        ref = run(later)
-        stage.turn(3)
-        stage.note("let go", ref() is None)
 
 
 @program

@@ -38,18 +38,6 @@ def return_future_resumes_a_coroutine_a_turn_after_the_call_back(stage):
 
 
 @program
-def return_future_is_yielded_in_lists_and_dicts(stage):
-    answer = answering(stage)
-
-    @stage.gen.coroutine
-    def use():
-        stage.note((yield [answer(1), answer(2), {"three": answer(3)}]))
-
-    use()
-    stage.turn(5)
-
-
-@program
 def return_future_called_back_at_once_is_done_at_once(stage):
     @stage.concurrent.return_future
     def work(value, callback):
@@ -229,16 +217,3 @@ def return_future_over_an_engine_carries_results_and_errors(stage):
     for value in ([42], []):
         use(value)
         stage.turn(8)
-
-
-@program
-def return_future_over_an_engine_that_fails_at_once_does_not_raise(stage):
-    @stage.concurrent.return_future
-    @stage.gen.engine
-    def work(callback):
-        raise ValueError("at once")
-        yield
-
-    future = stage.attempt(work)
-    stage.turn(2)
-    stage.note(future)

@@ -170,27 +170,6 @@ def run_sync_beside_a_coroutine_that_timed_out_before(stage):
 
 
 @program
-def run_sync_again_and_again_while_others_go_on(stage):
-    @stage.gen.coroutine
-    def background():
-        for number in range(3):
-            stage.note("background", number)
-            yield gates[number]
-
-    @stage.gen.coroutine
-    def main(number):
-        gates[number].set_result(None)
-        for _ in range(3):
-            yield stage.gen.moment
-        raise stage.gen.Return(number)
-
-    gates = [stage.concurrent.Future() for _ in range(3)]
-    stage.loop.spawn_callback(background)
-    for number in range(3):
-        stage.note("main", stage.loop.run_sync(functools.partial(main, number)))
-
-
-@program
 def run_sync_inside_the_running_loop(stage):
     @stage.gen.coroutine
     def inner():

@@ -231,24 +231,3 @@ def runner_is_consistent_after_a_base_exception(stage):
         stage.note("raised", exc)
     stage.note(state(runner), result)
     stage.attempt(runner.run)
-
-
-@program
-def thousands_of_yields_that_are_ready_do_not_recurse(stage):
-    done = stage.concurrent.Future()
-    done.set_result(1)
-    failed = stage.concurrent.Future()
-    failed.set_exception(ValueError("thrown in"))
-
-    @stage.gen.coroutine
-    def main():
-        total = 0
-        for _ in range(3000):
-            total += yield done
-            try:
-                yield failed
-            except ValueError:
-                total += 1
-        raise stage.gen.Return(total)
-
-    stage.note(main())

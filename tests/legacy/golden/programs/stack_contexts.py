@@ -45,21 +45,6 @@ def contexts_are_entered_again_around_each_call(stage):
 
 
 @program
-def factory_makes_a_context_for_each_entry(stage):
-    depths = [2, 1, 0]
-    with stage.stack_context.StackContext(Numbered(stage)):
-
-        def call_again():
-            depth = depths.pop(0)
-            stage.note("depth", depth)
-            if depth:
-                wrapped()
-
-        wrapped = stage.stack_context.wrap(call_again)
-        wrapped()
-
-
-@program
 def contexts_see_an_error_but_cannot_swallow_it(stage):
     names = NamedContexts(stage)
 

@@ -108,32 +108,6 @@ def task_answered_twice_takes_the_first(stage):
 
 
 @program
-def task_beside_futures_and_coroutines(stage):
-    def answer(value, callback):
-        stage.note("asked for", value)
-        stage.loop.add_callback(callback, value)
-
-    @stage.gen.coroutine
-    def work(value):
-        stage.note("begun", value)
-        yield stage.gen.moment
-        raise stage.gen.Return(value)
-
-    @stage.gen.coroutine
-    def main():
-        future = stage.concurrent.Future()
-        future.set_result("future")
-        both = [stage.gen.Task(answer, "one"), future, work("two"), None]
-        stage.note((yield both))
-        both = {"task": stage.gen.Task(answer, "tri"), "work": work("four")}
-        stage.note((yield both))
-        nested = [{"a": [stage.gen.Task(answer, 5)]}, [stage.gen.Task(answer, 6)]]
-        stage.note((yield nested))
-
-    stage.run(main)
-
-
-@program
 def task_leaves_no_context_to_whoever_waits_for_it(stage):
     def keep(callback):
         stage.note("function in contexts:", depth())
@@ -159,26 +133,3 @@ def task_leaves_no_context_to_whoever_waits_for_it(stage):
         callbacks[0]()
     stage.turn(2)
     stage.note("contexts", stage.stack_context._state.contexts)
-
-
-@program
-def task_in_an_engine_is_as_in_a_coroutine(stage):
-    def fail(callback):
-        raise ValueError("failed")
-
-    def answer(value, callback):
-        stage.loop.add_callback(callback, value)
-
-    def work(name):
-        stage.note(name, (yield stage.gen.Task(stage.loop.add_callback)))
-        started = stage.gen.Task(answer, 42)
-        try:
-            yield [stage.gen.Task(fail), stage.gen.Task(stage.loop.add_callback)]
-        except ValueError as exc:
-            stage.note(name, "caught", exc)
-        stage.note(name, "ended", started)
-
-    stage.gen.coroutine(work)("coroutine")
-    stage.turn(8)
-    stage.gen.engine(work)("engine")
-    stage.turn(8)

@@ -173,15 +173,3 @@ def failing_timer_is_logged_and_the_others_run(stage):
     stage.wait(0.02)
     stage.loop.call_later(0.02, stage.noting("later"))
     stage.wait(0.04)
-
-
-@program
-def task_waits_for_a_timer(stage):
-    @stage.gen.coroutine
-    def main():
-        stage.note((yield stage.gen.Task(stage.loop.call_later, 0.02)))
-        soon = stage.loop.time() + 0.02
-        stage.note((yield stage.gen.Task(stage.loop.add_timeout, soon)))
-        stage.note((yield stage.gen.Task(stage.loop.call_at, soon)))
-
-    stage.run(main)

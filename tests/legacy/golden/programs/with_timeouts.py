@@ -151,27 +151,6 @@ def with_timeout_takes_a_loop_by_name(stage):
 
 
 @program
-def with_timeout_error_is_caught_by_its_class(stage):
-    @stage.gen.coroutine
-    def work():
-        try:
-            yield stage.gen.with_timeout(milliseconds(20), stage.gen.Future())
-        except stage.gen.TimeoutError as exc:
-            stage.note("caught", exc, "cause", exc.__cause__)
-        return "went on"
-
-    async def native():
-        try:
-            await stage.gen.with_timeout(milliseconds(20), stage.gen.Future())
-        except stage.gen.TimeoutError as exc:
-            stage.note("caught", exc)
-        return "went on"
-
-    stage.run(work)
-    stage.run(native)
-
-
-@program
 def with_timeout_of_executor_futures_in_time_and_too_late(stage):
     def timed(limit_ms):
         inner = futures.Future()

@@ -88,23 +88,6 @@ def wrapped_call_passes_arguments_and_returns_the_result(stage):
 
 
 @program
-def wrapped_calls_may_be_nested(stage):
-    def call_both(depth):
-        stage.note("depth", depth, names.on())
-        if depth:
-            other(depth - 1)
-            stage.note("back at depth", depth, names.on())
-
-    names = NamedContexts(stage)
-    with names.context("a"):
-        first = stage.stack_context.wrap(call_both)
-    with names.context("b"), names.context("c"):
-        other = stage.stack_context.wrap(lambda depth: first(depth))
-    first(1)
-    stage.note("outside", names.on())
-
-
-@program
 def wrapped_call_has_its_contexts_in_another_thread(stage):
     def work():
         stage.note("thread before", names.on())
@@ -138,22 +121,3 @@ def run_with_stack_context_calls_a_function_within_it(stage):
     stage.attempt(run, names.context("a", swallows=True), fail)
     stage.attempt(run, names.handler("h", consumes=True), fail)
     stage.note("outside", names.on())
-
-
-@program
-def run_with_stack_context_runs_a_coroutine_within_it_to_its_end(stage):
-    @stage.gen.coroutine
-    def inner():
-        stage.note("inner begins", names.on())
-        yield stage.gen.moment
-        stage.note("inner ends", names.on())
-        raise stage.gen.Return(42)
-
-    @stage.gen.coroutine
-    def main():
-        context = names.context("a")
-        result = yield stage.stack_context.run_with_stack_context(context, inner)
-        stage.note("main has", result, names.on())
-
-    names = NamedContexts(stage)
-    stage.run(main)

@@ -118,21 +118,6 @@ def list_with_a_yield_point_holds_another_two_levels_deeper(stage):
 
 
 @program
-def lists_nested_in_a_list_with_a_yield_point_in_each(stage):
-    done = stage.concurrent.Future()
-    done.set_result("future")
-
-    @stage.gen.coroutine
-    def main():
-        inner = [new_point(stage, "inner"), done]
-        yield from tried(stage, [new_point(stage, "outer"), inner])
-        inner = {"p": new_point(stage, "in a dict"), "f": done}
-        yield from tried(stage, {"p": new_point(stage, "outer"), "d": inner})
-
-    stage.run(main)
-
-
-@program
 def several_errors_of_which_some_are_quiet(stage):
     @stage.gen.coroutine
     def main():
@@ -144,23 +129,6 @@ def several_errors_of_which_some_are_quiet(stage):
             yield from tried(stage, multi)
 
     stage.run(main)
-
-
-@program
-def several_results_come_only_when_the_last_has_come(stage):
-    pending = stage.concurrent.Future()
-
-    @stage.gen.coroutine
-    def main():
-        broken = new_point(stage, "broken", "get_result")
-        yield from tried(stage, [broken, stage.gen.YieldFuture(pending)])
-
-    future = main()
-    stage.turn(3)
-    stage.note(future)
-    pending.set_result("at last")
-    stage.turn(2)
-    stage.note(future)
 
 
 @program

@@ -1,11 +1,10 @@
 """What else a coroutine may yield: nothing, natives, threads, naps."""
 
 import threading
-import time
 from concurrent import futures
 
 from tests.legacy.golden.stage import program
-from tests.legacy.golden.waited_for import done_future, turns_until_done
+from tests.legacy.golden.waited_for import done_future
 
 
 @program
@@ -42,21 +41,6 @@ def moment_waits_for_its_turn_among_the_callbacks(stage):
 
 
 @program
-def moment_lets_timers_run(stage):
-    due = []
-
-    @stage.gen.coroutine
-    def work():
-        give_up_at = time.time() + 5
-        while not due and time.time() < give_up_at:
-            yield stage.gen.moment
-        stage.note("due", due)
-
-    stage.loop.call_later(0.02, due.append, "the timer")
-    stage.run(work)
-
-
-@program
 def moment_is_awaited_by_native_coroutines(stage):
     async def work():
         await stage.gen.moment
@@ -85,41 +69,6 @@ def bad_yield_is_thrown_in_and_may_be_caught(stage):
         return "went on"
 
     stage.note(work())
-
-
-@program
-def bad_yield_not_caught_fails_the_coroutine(stage):
-    @stage.gen.coroutine
-    def work(yields):
-        try:
-            yield from yields
-        finally:
-            stage.note("finally")
-
-    stage.note("the first", work([42]), "a later", work([done_future(stage), 42]))
-    after_a_wait = work([None, 42])
-    stage.turn(2)
-    stage.note("after a wait", after_a_wait)
-
-
-@program
-def native_coroutine_yielded_begins_and_is_waited_for(stage):
-    async def native(wait_for):
-        stage.note("begun")
-        return await wait_for
-
-    pending = stage.gen.Future()
-
-    @stage.gen.coroutine
-    def work():
-        stage.note("given", (yield native(pending)))
-
-    future = work()
-    stage.note("called")
-    stage.turn(2)
-    pending.set_result(42)
-    turns_until_done(stage, future)
-    stage.note(future)
 
 
 @program
@@ -206,23 +155,6 @@ def executor_results_come_back_to_the_thread_of_the_loop(stage):
 
     stage.run(work)
     pool.shutdown()
-
-
-@program
-def executor_futures_in_a_list_tell_which_thread_it_is_done_on(stage):
-    pool = futures.ThreadPoolExecutor(1)
-    may_end = threading.Event()
-
-    def done(future):
-        here = threading.current_thread() is threading.main_thread()
-        stage.note("done", future, "on the thread of the loop", here)
-
-    future = stage.gen.multi([pool.submit(may_end.wait), done_future(stage, 42)])
-    future.add_done_callback(done)
-    may_end.set()
-    pool.shutdown()
-    stage.note("the thread has ended")
-    stage.turn(4)
 
 
 @program
