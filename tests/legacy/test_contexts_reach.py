@@ -91,16 +91,6 @@ def coroutine(steps):
 # Native coroutines (Tornado #2383).
 
 
-def test_native_coroutines_in_a_list_are_within_the_context(loop, native, steps):
-    @gen.coroutine
-    def main():
-        yield _within("A", lambda: gen.multi({"a": native(), "b": [native()]}))
-
-    loop.run_sync(main)
-
-    assert steps == ["A"] * 8
-
-
 def test_native_coroutine_yielded_by_one_of_ours_is_within_its_context(
     loop, native, steps
 ):
@@ -118,23 +108,6 @@ def test_native_coroutine_yielded_by_one_of_ours_is_within_its_context(
 
     assert loop.run_sync(main) == (("A", "A", "A"), None)
     assert steps == ["A"] * 8
-
-
-def test_native_coroutine_as_a_callback_is_within_the_context(loop, native, steps):
-    done = asyncio.Event()
-
-    async def callback():
-        await native()
-        done.set()
-
-    @gen.coroutine
-    def main():
-        _within("A", lambda: loop.add_callback(callback))
-        yield done.wait()
-
-    loop.run_sync(main)
-
-    assert steps == ["A"] * 4
 
 
 def test_ours_awaited_by_a_native_one_is_within_its_context(loop, coroutine, steps):
@@ -214,47 +187,6 @@ def test_native_coroutine_ends_within_its_context(loop, steps, ending):
     assert steps == ["A", "A"]
 
 
-def test_error_of_a_native_coroutine_is_for_who_waits_and_not_for_a_handler(loop):
-    handled = []
-
-    async def native():
-        await asyncio.sleep(0)
-        raise Failure("inside")
-
-    @gen.coroutine
-    def main():
-        with ExceptionStackContext(lambda *error: handled.append(error)):
-            future = gen.convert_yielded(native())
-        with pytest.raises(Failure):
-            yield future
-
-    loop.run_sync(main)
-
-    assert handled == []
-
-
-def test_error_of_a_native_callback_is_for_the_log_and_not_for_a_handler(loop, caplog):
-    """It is of a Future, which is no callback's error; Tornado 5 logged it too."""
-    handled = []
-
-    async def native():
-        await asyncio.sleep(0)
-        raise Failure("inside")
-
-    @gen.coroutine
-    def main():
-        with ExceptionStackContext(lambda *error: handled.append(error)):
-            loop.add_callback(native)
-        for _ in range(5):
-            yield gen.moment
-
-    loop.run_sync(main)
-
-    [record] = caplog.records
-    assert (record.name, record.exc_info[0]) == ("tornado.application", Failure)
-    assert handled == []
-
-
 def test_native_coroutine_within_a_context_looks_like_itself(loop):
     async def native():
         await asyncio.sleep(0)
@@ -307,16 +239,6 @@ def test_asyncios_own_callbacks_know_the_contexts(loop):
 
 def _look():
     return _state.contexts, threading.current_thread() is not threading.main_thread()
-
-
-def test_thread_starts_with_none():
-    seen = []
-    with ExceptionStackContext(lambda *_: None):
-        thread = threading.Thread(target=lambda: seen.append(_look()))
-        thread.start()
-        thread.join()
-
-    assert seen == [(NONE, True)]
 
 
 @pytest.mark.parametrize(
@@ -374,31 +296,6 @@ def sockets():
     theirs.close()
 
 
-def test_stream_made_within_a_context_is_not_tied_to_it(loop, sockets):
-    seen = []
-
-    @gen.coroutine
-    def reader(stream):
-        seen.append((yield stream.read_until(b"\n")))
-        seen.append((Request.present, _state.contexts))
-        return (yield stream.read_until(b"\n"))
-
-    @gen.coroutine
-    def main():
-        ours, theirs = _within("maker", lambda: [IOStream(sock) for sock in sockets])
-        entered = Request.entered
-        reading = reader(ours)
-        yield theirs.write(b"first\nsecond\n")
-        seen.append((yield reading))
-        seen.append(Request.entered - entered)
-        ours.close()
-        theirs.close()
-
-    loop.run_sync(main)
-
-    assert seen == [b"first\n", (None, NONE), b"second\n", 0]
-
-
 def test_stream_that_was_used_within_a_context_is_not_tied_to_it(loop, sockets):
     """The first read has the loop watch the socket, and that goes on for ever."""
     seen, contexts = [], []
@@ -438,27 +335,3 @@ def test_stream_that_was_used_within_a_context_is_not_tied_to_it(loop, sockets):
     assert kept is None
     # The second reader's own: its block, its steps.
     assert entered <= 3
-
-
-def test_error_while_a_stream_is_read_does_not_go_to_who_made_it(loop, sockets, caplog):
-    handled = []
-
-    @gen.coroutine
-    def main():
-        with ExceptionStackContext(lambda *error: handled.append(error) or True):
-            ours, theirs = map(IOStream, sockets)
-            first = ours.read_until(b"\n")
-        yield theirs.write(b"1\n")
-        yield first
-        ours.set_close_callback(lambda: int("no number"))
-        reading = ours.read_until(b"\n")
-        theirs.close()
-        with pytest.raises(StreamClosedError):
-            yield reading
-        yield gen.moment
-
-    loop.run_sync(main)
-
-    assert handled == []
-    [record] = caplog.records
-    assert record.exc_info[0] is ValueError

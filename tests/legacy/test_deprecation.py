@@ -1,7 +1,6 @@
 """Who uses what is legacy is told so once, at his line, and told what to write instead."""
 
 import asyncio
-import concurrent.futures
 import datetime
 import re
 import warnings
@@ -236,27 +235,6 @@ def test_import_warns_at_the_line_of_the_import():
     assert line.endswith("# the import")
 
 
-def test_loop_from_gen_is_asked_for_in_silence():
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        assert gen.IOLoop is IOLoop
-
-
-def test_decorated_and_nested_uses_name_the_users_line(within):
-    @gen.coroutine
-    def body():
-        yield gen.moment
-        yield _work(callback=_nothing)  # within a coroutine
-
-    def use(_loop):
-        return body()
-
-    [warning] = within(use)
-
-    first = body.__wrapped__.__code__.co_firstlineno
-    assert _place_of(warning) == (__file__, first + 3)
-
-
 # How often.
 
 
@@ -331,21 +309,6 @@ def test_user_whose_module_begins_like_ours_is_told():
         exec(compile("\n\ngen.Task", "views.py", "exec"), names)  # noqa: S102
 
     assert [_place_of(warning) for warning in caught] == [("views.py", 3)]
-
-
-def test_use_in_another_thread_is_told_at_its_line():
-    def use():
-        return gen.Wait
-
-    with (
-        warnings.catch_warnings(record=True) as caught,
-        concurrent.futures.ThreadPoolExecutor(1) as pool,
-    ):
-        warnings.simplefilter("always")
-        pool.submit(use).result()
-
-    _file, first = _line_of(use)
-    assert [_place_of(warning) for warning in caught] == [(__file__, first + 1)]
 
 
 def test_use_refused_as_an_error_leaves_the_coroutine_uncalled(loop):

@@ -133,17 +133,6 @@ def test_waiter_goes_on_in_a_later_turn_and_not_within_set_result(wait):
 
 
 @KINDS
-def test_gather_keeps_the_order_and_takes_errors_as_results(make):
-    async def main():
-        futures = [make(1), make(Failure("second")), _done(3), make(4)]
-        return await _wait_for(asyncio.gather(*futures, return_exceptions=True))
-
-    first, second, *others = asyncio.run(main())
-
-    assert (first, second.args, others) == (1, ("second",), [3, 4])
-
-
-@KINDS
 def test_wait_returns_when_all_are_done_or_the_first_is(make):
     async def main():
         pending = LegacyFuture()
@@ -157,36 +146,7 @@ def test_wait_returns_when_all_are_done_or_the_first_is(make):
     assert asyncio.run(main()) == (True, True)
 
 
-@KINDS
-def test_as_completed_gives_each_of_many(make):
-    async def main():
-        return await _as_completed(*[make(n) for n in range(5)])
-
-    assert sorted(asyncio.run(main())) == [0, 1, 2, 3, 4]
-
-
-@KINDS
-def test_lists_of_coroutines_mix_it_with_other_futures(make):
-    async def main():
-        other = asyncio.get_running_loop().create_future()
-        other.set_result(2)
-        return await _wait_for(_yielding([make(1), other, gen.sleep(0), make(3)]))
-
-    assert asyncio.run(main()) == [1, 2, None, 3]
-
-
 # Giving up.
-
-
-def test_timeout_cancels_it_and_raises():
-    async def main():
-        future = LegacyFuture()
-        with pytest.raises(TimeoutError):
-            async with asyncio.timeout(0.001):
-                await future
-        return future.cancelled()
-
-    assert asyncio.run(main())
 
 
 def test_cancelled_waiter_cancels_it_and_a_shielded_one_does_not():
@@ -276,17 +236,6 @@ def test_run_until_complete_takes_it(is_given):
         asyncio.set_event_loop(None)
 
     assert seen == (42, loop)
-
-
-def test_it_belongs_to_the_loop_that_runs_when_it_is_waited_for(made_early):
-    async def main():
-        waiting = asyncio.ensure_future(_wait_for(made_early))
-        await asyncio.sleep(0)
-        made_early.set_result(None)
-        await waiting
-        return made_early.get_loop() is asyncio.get_running_loop()
-
-    assert asyncio.run(main())
 
 
 def test_pending_future_of_another_running_loop_is_refused(made_early):
@@ -469,18 +418,6 @@ def test_error_that_nobody_looked_at_is_logged_once_as_tornado_did(caplog, debug
     [record] = [r for r in caplog.records if "never retrieved" in r.getMessage()]
     assert (record.name, record.levelname) == ("tornado.application", "ERROR")
     assert record.exc_info[1].args == ("unseen",)
-
-
-def test_error_that_was_waited_for_is_not_logged(caplog):
-    async def main():
-        with pytest.raises(Failure):
-            await _wait_for(_later(Failure("seen")))
-        await asyncio.gather(_done(Failure("seen")), return_exceptions=True)
-
-    asyncio.run(main())
-    gc.collect()
-
-    assert caplog.records == []
 
 
 def test_future_set_on_the_thread_of_another_loop_resumes_who_waits_on_his_own():

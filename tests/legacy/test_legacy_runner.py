@@ -1,7 +1,6 @@
 """Coroutines that wait for YieldPoints: cancelled, debugged, derived from, looked into."""
 
 import asyncio
-import copy
 import gc
 import logging
 import re
@@ -285,53 +284,6 @@ def test_cancelled_engine_is_silent(loop, caplog):
     assert [r for r in caplog.records if r.levelno >= logging.ERROR] == []
 
 
-def test_time_limit_of_run_sync_ends_it_and_says_where_it_stood(
-    virtual_clock, loop, waiting, steps
-):
-    with pytest.raises(TimeoutError) as caught:
-        loop.run_sync(lambda: waiting(lambda: Never([])), timeout=0.01)
-
-    assert steps == ["CancelledError", "cleaned up"]
-    entry = caught.traceback[-1]
-    assert entry.name == "waiting"
-    assert "yield make()" in str(entry.statement)
-
-
-def test_closing_the_loop_ends_it(waiting, steps):
-    loop = IOLoop(make_current=False)
-    futures = []
-
-    @gen.coroutine
-    def main():
-        futures.append(waiting(lambda: Never([])))
-        yield _turns(3)
-
-    loop.run_sync(main)
-    loop.close()
-
-    assert steps == ["CancelledError", "cleaned up"]
-
-
-def test_leak_is_no_error_beside_a_cancel(loop, caplog):
-    @gen.coroutine
-    def leaks():
-        yield Callback("leaked")
-        try:
-            yield Wait("leaked")
-        except asyncio.CancelledError:
-            return "ended"
-
-    @gen.coroutine
-    def main():
-        future = leaks()
-        yield _turns(3)
-        future.cancel()
-        return (yield future)
-
-    assert loop.run_sync(main, timeout=10) == "ended"
-    assert caplog.records == []
-
-
 def test_leak_fails_the_future_instead_of_leaving_it_pending(loop):
     @gen.coroutine
     def leaks():
@@ -517,89 +469,11 @@ def test_runner_made_by_hand_is_cancelled_with_its_future(loop, steps):
     assert steps == ["started", "cleaned up"]
 
 
-def test_runner_tells_what_tracers_ask_for_at_each_stage(loop):
-    told = []
-
-    def tell():
-        told.append(
-            (
-                copy.copy(runner.pending_callbacks),
-                copy.copy(runner.results),
-                type(runner.yield_point),
-                runner.running,
-                runner.finished,
-            )
-        )
-
-    @gen.coroutine
-    def work():
-        yield gen.moment
-        tell()
-        callback = yield Callback("key")
-        tell()
-        loop.add_callback(tell)
-        loop.add_callback(callback, 42)
-        yield [Wait("key")]
-        tell()
-
-    @gen.coroutine
-    def main():
-        nonlocal runner
-        future = work()
-        runner = future._runner
-        tell()
-        yield future
-        tell()
-
-    runner = None
-    loop.run_sync(main)
-
-    nothing = type(None)
-    assert told == [
-        (None, None, nothing, False, False),
-        (None, None, nothing, True, False),
-        ({"key"}, {}, nothing, True, False),
-        ({"key"}, {}, MultiYieldPoint, False, False),
-        (set(), {}, nothing, True, False),
-        (set(), {}, nothing, False, True),
-    ]
-
-
 # Looking into it.
 
 
 def _line_after(function, lines):
     return function.__wrapped__.__code__.co_firstlineno + lines
-
-
-def test_tree_shows_where_it_stands(loop):
-    @gen.coroutine
-    def waits():
-        yield Callback("key")
-        yield Wait("key")
-
-    @gen.coroutine
-    def outer():
-        yield {"inner": waits(), "other": gen.sleep(0)}
-
-    @gen.coroutine
-    def main():
-        future = outer()
-        trees = [introspect.format_tree(loop)]
-        yield _turns(3)
-        trees.append(introspect.format_tree(loop))
-        future.cancel()
-        yield _ending_of(future)
-        return trees
-
-    trees = loop.run_sync(main, timeout=10)
-
-    here = r"tests/legacy/test_legacy_runner\.py"
-    for tree, line in zip(trees, [2, 3]):
-        place = rf"waits\(\) at {here}:{_line_after(waits, line)}"
-        outside = rf"outer\(\) at {here}:{_line_after(outer, 2)}"
-        picture = rf"^{outside}: dict.*\n(\|--|'--) \['inner'\] {place}"
-        assert re.search(picture, tree, re.MULTILINE)
 
 
 @pytest.fixture
@@ -694,30 +568,6 @@ def test_tree_and_traceback_lead_through_a_list(look, loop, make):
     summary = traceback.extract_tb(trace)
     assert [entry.name for entry in summary] == ["waits", "sleeper"]
     assert summary[0].lineno == line
-
-
-def test_suspended_tells_it_by_its_line(loop):
-    @gen.coroutine
-    def waits():
-        yield [Never([]), gen.moment]
-
-    @gen.coroutine
-    def main():
-        future = waits()
-        yield _turns(3)
-        found = [
-            (one.function, one.line)
-            for one in introspect.suspended(loop)
-            if one.function.endswith("waits")
-        ]
-        future.cancel()
-        yield _ending_of(future)
-        return found
-
-    [(name, line)] = loop.run_sync(main, timeout=10)
-
-    assert name.endswith("waits")
-    assert line == _line_after(waits, 2)
 
 
 # Errors and recursion.

@@ -218,29 +218,10 @@ def test_names_of_one_thing_are_one_object():
     assert gen.Task is gen.Task
 
 
-def test_class_may_be_derived_from():
-    for path in (
-        "gen.YieldPoint",
-        "gen.Runner",
-        "gen.MultiYieldPoint",
-        "concurrent.TracebackFuture",
-        "stack_context.StackContext",
-        "stack_context.ExceptionStackContext",
-    ):
-        cls = _find(path)
-        assert issubclass(type("Derived", (cls,), {}), cls)
-
-
 @pytest.mark.parametrize("module", ["gen", "concurrent", "stack_context"])
 def test_unknown_name_is_an_attribute_error_that_says_whose(module):
     with pytest.raises(AttributeError, match=rf"'gencoro\.{module}'.*'nothing'"):
         MODULES[module].nothing  # noqa: B018
-
-
-@pytest.mark.parametrize("module", ["gen", "concurrent", "stack_context"])
-def test_unknown_name_is_no_import(module):
-    with pytest.raises(ImportError, match=r"cannot import name 'nothing'"):
-        exec(f"from gencoro.{module} import nothing", {})  # noqa: S102
 
 
 @pytest.mark.parametrize("module", ["gen", "concurrent"])
@@ -310,27 +291,3 @@ def test_loop_loads_nothing_legacy(script):
     )
 
     assert output == "[]\n"
-
-
-@pytest.mark.parametrize(
-    "use",
-    [
-        "gen.Task",
-        "concurrent.return_future",
-        "stack_context.wrap",
-        "gen._wrap_awaitable",
-    ],
-)
-def test_use_of_a_name_loads_what_is_legacy(script, use):
-    output = script(
-        LOADED
-        + f"""
-    from gencoro import concurrent, gen, stack_context
-    {use}
-    print("gencoro.legacy" in loaded())
-    """,
-        "-W",
-        "ignore",
-    )
-
-    assert output == "True\n"
