@@ -66,30 +66,14 @@ def test_generator_function_runs_to_its_end(decorate):
     assert steps == ["value", "name"]
 
 
-def test_async_def_and_plain_function_run_to_their_end():
-    @gen_test
-    async def test_native():
-        await asyncio.sleep(0.001)
-        return "native"
-
-    @gen_test(timeout=5)
-    def test_plain():
-        return "plain"
-
-    assert test_native() == "native"
-    assert test_plain() == "plain"
+async def returns_natively():
+    await asyncio.sleep(0.001)
+    return "returned"
 
 
-def test_failing_test_fails():
-    @gen_test
-    def test():
-        yield gen.moment
-        raise Failure("inside")
-
-    with pytest.raises(Failure, match="inside") as caught:
-        test()
-
-    assert functions_of(caught.value)[-1] == "test"
+@pytest.mark.parametrize("body", [returns_natively, lambda: "returned"])
+def test_async_def_and_plain_function_run_to_their_end(body):
+    assert gen_test(timeout=5)(body)() == "returned"
 
 
 def test_each_run_has_a_new_loop_which_is_closed_after_it():
@@ -153,6 +137,24 @@ def beside_others(steps):
     return [gen.sleep(0.001), stuck(steps), stuck(steps), gen.sleep(60)]
 
 
+@gen.coroutine
+def busy(_steps):
+    while True:
+        yield gen.moment
+
+
+def in_a_circle(_steps):
+    futures = []
+
+    @gen.coroutine
+    def wait_for_other(place):
+        yield gen.moment
+        yield futures[place]
+
+    futures += [wait_for_other(1), wait_for_other(0)]
+    return futures[0]
+
+
 @pytest.mark.parametrize(
     ("wait_for", "functions", "cleaned_up"),
     [
@@ -161,8 +163,18 @@ def beside_others(steps):
         (native, ["native", "stuck"], 1),
         (lambda steps: [stuck_natively(steps)], ["stuck_natively"], 1),
         (of_tornado, [], 0),
+        (busy, ["busy"], 0),
+        (in_a_circle, ["wait_for_other"] * 2, 0),
     ],
-    ids=["dict", "list", "behind a native one", "native", "Tornado's"],
+    ids=[
+        "dict",
+        "list",
+        "behind a native one",
+        "native",
+        "Tornado's",
+        "busy",
+        "circle",
+    ],
 )
 def test_time_out_is_raised_where_the_test_is_stuck(wait_for, functions, cleaned_up):
     steps = []
@@ -177,47 +189,9 @@ def test_time_out_is_raised_where_the_test_is_stuck(wait_for, functions, cleaned
     last = functions_of(caught.value)[-1 - len(functions) :]
     assert last == ["test", *functions]
     assert steps == ["cleaned up"] * cleaned_up
-
-
-def test_time_out_shows_who_waited_for_whom():
-    @gen_test(timeout=0.01)
-    def test():
-        yield [stuck([]), asyncio.Future()]
-
-    with pytest.raises(TimeoutError) as caught:
-        test()
-
     [note] = caught.value.__notes__
     assert note.startswith("Who waited for whom:\n")
-    assert "stuck() at" in note
-    assert "a Future" in note
-
-
-def test_busy_test_times_out():
-    @gen_test(timeout=0.01)
-    def test():
-        while True:
-            yield gen.moment
-
-    with pytest.raises(TimeoutError):
-        test()
-
-
-def test_coroutines_that_wait_for_each_other_time_out():
-    futures = []
-
-    @gen.coroutine
-    def wait_for_other(place):
-        yield gen.moment
-        yield futures[place]
-
-    @gen_test(timeout=0.01)
-    def test():
-        futures[:] = [wait_for_other(1), wait_for_other(0)]
-        yield futures[0]
-
-    with pytest.raises(TimeoutError):
-        test()
+    assert "test() at" in note
 
 
 def test_test_of_tornado_times_out_and_is_not_said_to_go_on():
@@ -232,32 +206,25 @@ def test_test_of_tornado_times_out_and_is_not_said_to_go_on():
     assert "The test caught this and went on." not in caught.value.__notes__
 
 
-def test_test_that_catches_the_time_out_fails_all_the_same():
-    @gen_test(timeout=0.01)
-    def test():
-        with contextlib.suppress(TimeoutError):
-            yield stuck([])
-
-    with pytest.raises(TimeoutError) as caught:
-        test()
-
-    assert caught.value.__notes__[-1] == "The test caught this and went on."
-    assert functions_of(caught.value)[-1] == "stuck"
-
-
-def test_test_that_goes_on_after_the_time_out_is_cancelled(quick_end):
+@pytest.mark.parametrize("waits_again", [False, True])
+def test_test_that_goes_on_after_the_time_out_fails_all_the_same(
+    quick_end, waits_again
+):
     steps = []
 
     @gen_test(timeout=0.01)
     def test():
         with contextlib.suppress(TimeoutError):
             yield stuck(steps)
-        yield stuck(steps)
+        if waits_again:
+            yield stuck(steps)
 
-    with pytest.raises(TimeoutError):
+    with pytest.raises(TimeoutError) as caught:
         test()
 
-    assert steps == ["cleaned up", "cleaned up"]
+    assert steps == ["cleaned up"] * (1 + waits_again)
+    assert caught.value.__notes__[-1] == "The test caught this and went on."
+    assert functions_of(caught.value)[-1] == "stuck"
 
 
 @pytest.mark.parametrize("body", ["generator", "native"])
@@ -326,33 +293,7 @@ def test_time_that_is_not_over_stops_nothing(timeout):
     test()
 
 
-def test_default_of_the_time_out_is_that_of_tornado(monkeypatch):
-    @gen_test
-    def test():
-        yield stuck([])
-
-    monkeypatch.setenv("ASYNC_TEST_TIMEOUT", "0.02")
-
-    with pytest.raises(TimeoutError, match=r"after 0\.02 seconds"):
-        test()
-    monkeypatch.delenv("ASYNC_TEST_TIMEOUT")
-    assert testing.get_async_test_timeout() == 5
-
-
 # Virtual time.
-
-
-def test_time_out_counts_real_time_only():
-    clock = VirtualClock()
-
-    @gen.coroutine
-    def body():
-        yield gen.sleep(3600)
-
-    with new_io_loop(clock.new_event_loop()) as io_loop:
-        run_test(io_loop, body, timeout=5)
-
-    assert clock.time() == 3600
 
 
 def test_endless_test_in_virtual_time_times_out():
@@ -431,14 +372,6 @@ def test_time_out_that_is_none_is_refused(timeout):
         gen_test(timeout=timeout)
 
 
-def test_async_generator_is_refused():
-    with pytest.raises(TypeError, match="test.*write `await` where it has `yield`"):
-
-        @gen_test
-        async def test():
-            yield
-
-
 def test_engine_that_nobody_could_wait_for_is_refused():
     @gen_test
     @engine
@@ -462,17 +395,26 @@ class Hello(RequestHandler):
         self.write("hello")
 
 
-class HTTPCase(testing.AsyncHTTPTestCase):
-    __test__ = False
+class Plain:
+    """What tests of any kind of test case do."""
 
-    def get_app(self):
-        return Application([("/", Hello)])
+    __test__ = False
 
     @gen_test
     def test_loop(self):
         yield gen.moment
-        assert type(self.io_loop) is IOLoop
-        assert IOLoop.current() is self.io_loop
+        loop = tornado.ioloop.IOLoop.current()
+        assert loop is getattr(self, "io_loop", loop)
+        assert IOLoop.current() is loop
+
+    @gen_test(timeout=0.01)
+    def test_stuck(self):
+        yield gen.sleep(60)
+
+
+class HTTPCase(Plain, testing.AsyncHTTPTestCase):
+    def get_app(self):
+        return Application([("/", Hello)])
 
     @gen_test
     def test_server(self):
@@ -485,49 +427,20 @@ class HTTPCase(testing.AsyncHTTPTestCase):
         assert response.body == b"hello"
 
     def test_fetch(self):
+        assert type(self.io_loop) is IOLoop
         assert self.fetch("/").body == b"hello"
 
-    @gen_test(timeout=0.01)
-    def test_stuck(self):
-        yield gen.sleep(60)
+
+class HTTPSCase(HTTPCase, testing.AsyncHTTPSTestCase):
+    pass
 
 
-class HTTPSCase(testing.AsyncHTTPSTestCase):
-    __test__ = False
-
-    def get_app(self):
-        return Application([("/", Hello)])
-
-    @gen_test
-    def test_server(self):
-        response = yield self.http_client.fetch(self.get_url("/"))
-        assert response.body == b"hello"
+class TornadoCase(Plain, tornado.testing.AsyncTestCase):
+    pass
 
 
-class TornadoCase(tornado.testing.AsyncTestCase):
-    __test__ = False
-
-    @gen_test
-    def test_loop(self):
-        yield gen.moment
-        assert tornado.ioloop.IOLoop.current() is self.io_loop
-
-    @gen_test(timeout=0.01)
-    def test_stuck(self):
-        yield gen.sleep(60)
-
-
-class PlainCase(unittest.TestCase):
-    __test__ = False
-
-    @gen_test
-    def test_loop(self):
-        yield gen.moment
-        assert isinstance(IOLoop.current(), IOLoop)
-
-    @gen_test(timeout=0.01)
-    def test_stuck(self):
-        yield gen.sleep(60)
+class PlainCase(Plain, unittest.TestCase):
+    pass
 
 
 @pytest.mark.parametrize(
