@@ -3,8 +3,6 @@
 import asyncio
 import concurrent.futures
 import contextvars
-import functools
-import signal
 import socket
 import sys
 import threading
@@ -340,73 +338,6 @@ def test_add_future_refuses_what_is_no_future_and_names_the_cure(loop, thing):
         TypeError, match=r"not a Future; convert it with gen\.convert_yielded"
     ):
         loop.add_future(thing, print)
-
-
-# stop.
-
-
-@pytest.fixture
-def falling_asleep(loop):
-    """Have a function called when the loop is just about to sleep.
-
-    Whatever wakes it then has to reach into the system's call; if it fails to, the loop
-    sleeps until the alarm.  Returns what is called, and whether that was necessary.
-    """
-    selector = loop.asyncio_loop._selector
-    select, slept = selector.select, []
-
-    def falling_asleep(function):
-        def select_after(timeout):
-            if (timeout is None or timeout > 1) and not slept:
-                slept.append("slept")
-                function()
-            return select(timeout)
-
-        selector.select = select_after
-        alarmed = []
-        alarm = loop.call_later(5, lambda: (alarmed.append("alarm"), loop.stop()))
-        loop.start()
-        loop.remove_timeout(alarm)
-        assert slept == ["slept"]
-        return alarmed
-
-    yield falling_asleep
-    selector.select = select
-
-
-def test_stop_by_a_signal_handler_wakes_a_loop_that_sleeps(loop, falling_asleep):
-    before = signal.signal(signal.SIGINT, lambda *_: loop.stop())
-    try:
-        alarmed = falling_asleep(functools.partial(signal.raise_signal, signal.SIGINT))
-    finally:
-        signal.signal(signal.SIGINT, before)
-
-    assert alarmed == []
-
-
-def test_stop_by_another_thread_wakes_a_loop_that_sleeps(loop, falling_asleep):
-    def stop():
-        thread = threading.Thread(target=loop.stop)
-        thread.start()
-        thread.join()
-
-    assert falling_asleep(stop) == []
-
-
-@legacy
-def test_callback_from_a_signal_handler_wakes_a_loop_that_sleeps(loop, falling_asleep):
-    def handle(_signum, _frame):
-        loop.add_callback_from_signal(called.append, "with arguments")
-        loop.add_callback_from_signal(loop.stop)
-
-    called = []
-    before = signal.signal(signal.SIGINT, handle)
-    try:
-        alarmed = falling_asleep(functools.partial(signal.raise_signal, signal.SIGINT))
-    finally:
-        signal.signal(signal.SIGINT, before)
-
-    assert (called, alarmed) == (["with arguments"], [])
 
 
 def test_stop_of_a_closed_loop_does_nothing():

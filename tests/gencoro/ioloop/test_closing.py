@@ -1,6 +1,7 @@
 """gencoro.ioloop.closing: what close(), or the end of a script, ends in order."""
 
 import asyncio
+import contextlib
 import gc
 import logging
 import os
@@ -87,24 +88,6 @@ def test_coroutine_that_is_about_to_go_on_is_cancelled_first(steps):
     assert steps == ["end"]
 
 
-def test_coroutine_that_refuses_is_named_and_left(monkeypatch, caplog):
-    monkeypatch.setattr("gencoro.ioloop.run_sync.CLEAN_UP_S", 0.01)
-
-    @gen.coroutine
-    def refuses():
-        while True:
-            try:
-                yield gen.sleep(60)
-            except asyncio.CancelledError:
-                pass
-
-    _begin_and_close(refuses)
-
-    [message] = _warnings(caplog)
-    assert "refuses() pending" in message
-    assert "did not end within 0.01 seconds" in message
-
-
 def test_error_of_cleaning_up_is_logged(caplog):
     @gen.coroutine
     def fails():
@@ -148,89 +131,80 @@ def test_default_executor_is_closed_last_and_ends_its_job(steps):
     assert set(threading.enumerate()) <= before
 
 
-def test_job_that_does_not_end_is_named_and_not_waited_for(monkeypatch, caplog):
+@gen.coroutine
+def _refuses():
+    while True:
+        try:
+            yield gen.sleep(60)
+        except asyncio.CancelledError:
+            pass
+
+
+async def _refuses_natively():
+    with contextlib.suppress(asyncio.CancelledError):
+        await asyncio.sleep(60)
+    await asyncio.get_running_loop().create_future()
+
+
+async def _generates():
+    try:
+        yield 1
+    finally:
+        await asyncio.sleep(60)
+
+
+def _iterate(_gate, held):
+    held.append(_generates())
+    return asyncio.ensure_future(anext(held[0]))
+
+
+@pytest.mark.parametrize(
+    ("begin", "told"),
+    [
+        (lambda *_: _refuses(), "_refuses() pending"),
+        (lambda *_: gen.convert_yielded(_refuses_natively()), "_refuses_natively()"),
+        (_iterate, "shutdown_asyncgens"),
+        (
+            lambda gate, _: IOLoop.current().run_in_executor(None, gate.wait, 10),
+            "still runs a job of the loop's default executor",
+        ),
+    ],
+    ids=["coroutine", "native coroutine", "asynchronous generator", "job"],
+)
+def test_what_refuses_to_end_is_named_and_left(monkeypatch, caplog, begin, told):
     monkeypatch.setattr("gencoro.ioloop.run_sync.CLEAN_UP_S", 0.01)
-    release = threading.Event()
+    gate, held = threading.Event(), []
 
     def main():
-        IOLoop.current().run_in_executor(None, release.wait, 10)
+        begin(gate, held)
         yield gen.moment
 
     _run_and_close(main)
-    release.set()
+    gate.set()
 
-    [message] = _warnings(caplog)
-    assert "still runs a job of the loop's default executor" in message
+    [message] = [text for text in _warnings(caplog) if told in text]
+    assert "0.01 seconds" in message
 
 
-def test_coroutine_that_stops_the_loop_when_it_ends_stops_nothing(steps):
+@pytest.mark.parametrize(
+    ("act", "expected"),
+    [
+        (lambda _: IOLoop.current().stop(), ["other"]),
+        (lambda steps: _cleans_up(steps, "late"), ["late", "other"]),
+    ],
+    ids=["stops the loop", "starts another"],
+)
+def test_cleaning_up_may_do_anything_and_is_waited_for(steps, act, expected):
     @gen.coroutine
-    def stops_the_loop():
+    def cleans_up():
         try:
             yield gen.sleep(60)
         finally:
-            IOLoop.current().stop()
+            act(steps)
 
-    _begin_and_close(stops_the_loop, lambda: _cleans_up(steps, "other"))
+    _begin_and_close(cleans_up, lambda: _cleans_up(steps, "other"))
 
-    assert steps == ["other"]
-
-
-def test_coroutine_that_is_started_by_cleaning_up_is_ended_too(steps):
-    @gen.coroutine
-    def starts_another():
-        try:
-            yield gen.sleep(60)
-        finally:
-            _cleans_up(steps, "started late")
-
-    _begin_and_close(starts_another)
-
-    assert steps == ["started late"]
-
-
-def test_asynchronous_generator_that_does_not_end_is_named_and_left(
-    monkeypatch, caplog
-):
-    monkeypatch.setattr("gencoro.ioloop.run_sync.CLEAN_UP_S", 0.01)
-
-    async def numbers():
-        try:
-            yield 1
-        finally:
-            await asyncio.sleep(60)
-
-    iterator = numbers()
-
-    def main():
-        yield iterator.__anext__()
-
-    _run_and_close(main)
-
-    [message] = [text for text in _warnings(caplog) if "did not end" in text]
-    assert "shutdown_asyncgens" in message
-
-
-def test_loop_that_runs_on_another_thread_is_not_closed(steps):
-    loop, running = IOLoop(make_current=False), threading.Event()
-    gate = loop.asyncio_loop.create_future()
-
-    @gen.coroutine
-    def main():
-        running.set()
-        yield gate
-        steps.append("not disturbed")
-
-    thread = threading.Thread(target=loop.run_sync, args=(main,))
-    thread.start()
-    assert running.wait(10)
-    with pytest.raises(RuntimeError, match="close.. was called on a running loop"):
-        loop.close()
-    loop.add_callback(gate.set_result, None)
-    thread.join()
-    loop.close()
-
-    assert steps == ["not disturbed"]
+    assert sorted(steps) == expected
 
 
 def test_other_loops_are_left_alone(steps):
@@ -400,7 +374,7 @@ def test_script_that_closed_its_loop_has_nothing_left_to_end():
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="the platform cannot fork")
-def test_fork_leaves_the_leftovers_to_its_parent():
+def test_fork_ends_the_leftovers_of_its_own_loops_and_no_others():
     steps, _errors = _run_script(
         """
         IOLoop.current().run_sync(main)
@@ -408,25 +382,13 @@ def test_fork_leaves_the_leftovers_to_its_parent():
         if child:
             os.waitpid(child, 0)
             step("parent")
-        """
-    )
-
-    assert steps == ["parent", "leftover"]
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="the platform cannot fork")
-def test_fork_ends_the_leftovers_of_its_own_loops():
-    steps, _errors = _run_script(
-        """
-        child = os.fork()
-        if child:
-            os.waitpid(child, 0)
         else:
-            IOLoop.current().run_sync(main)
+            IOLoop().run_sync(main)
+            step("child")
         """
     )
 
-    assert steps == ["leftover"]
+    assert steps == ["child", "leftover", "parent", "leftover"]
 
 
 def test_error_of_one_loop_harms_neither_other_loops_nor_threads():

@@ -1,7 +1,7 @@
 """gencoro.ioloop: current(), run_sync, close."""
 
 import asyncio
-import contextlib
+import concurrent.futures
 import signal
 import threading
 import traceback
@@ -20,15 +20,6 @@ from tests.helpers.gencoro.outcomes import Failure
 def answer():
     yield gen.moment
     return 42
-
-
-def _in_thread(function):
-    """Call a function on a thread of its own; return its result."""
-    results = []
-    thread = threading.Thread(target=lambda: results.append(function()))
-    thread.start()
-    thread.join()
-    return results[0]
 
 
 # current()
@@ -57,7 +48,8 @@ def test_loop_that_tornado_made_for_a_thread_is_adopted():
         theirs.close()
         return result
 
-    assert _in_thread(in_thread) == (42, True, IOLoop)
+    with concurrent.futures.ThreadPoolExecutor(1) as thread:
+        assert thread.submit(in_thread).result() == (42, True, IOLoop)
 
 
 # run_sync
@@ -101,20 +93,37 @@ def test_run_sync_refuses_a_timeout_that_is_no_number(loop):
         loop.run_sync(answer, timeout="3")
 
 
-def test_run_sync_on_a_loop_that_runs_elsewhere_is_refused_before_it_begins():
-    loop, running, release = IOLoop(make_current=False), threading.Event(), []
-    thread = threading.Thread(target=loop.start)
-    loop.add_callback(running.set)
-    thread.start()
-    assert running.wait(10)
+@pytest.mark.parametrize(
+    ("call", "told"),
+    [
+        (lambda loop: loop.run_sync(pytest.fail), "on a loop that is running elsewhe"),
+        (lambda loop: loop.close(), "close.. was called on a running loop"),
+        (
+            lambda loop: loop.set_blocking_signal_threshold(1, print),
+            "only the main thread receives signals",
+        ),
+    ],
+    ids=["run_sync", "close", "watchdog"],
+)
+def test_loop_that_runs_on_another_thread_is_left_alone(call, told):
+    loop, running = IOLoop(make_current=False), threading.Event()
+    gate = loop.asyncio_loop.create_future()
 
-    with pytest.raises(RuntimeError, match="on a loop that is running elsewhere"):
-        loop.run_sync(lambda: release.append("called"))
-    loop.add_callback(loop.stop)
-    thread.join()
+    @gen.coroutine
+    def main():
+        running.set()
+        yield gate
+        return "not disturbed"
+
+    with concurrent.futures.ThreadPoolExecutor(1) as thread:
+        result = thread.submit(loop.run_sync, main)
+        assert running.wait(10)
+        with pytest.raises(RuntimeError, match=told):
+            call(loop)
+        loop.add_callback(gate.set_result, None)
     loop.close()
 
-    assert release == []
+    assert result.result() == "not disturbed"
 
 
 def test_run_sync_inside_a_running_loop_is_refused_and_names_the_cure(loop):
@@ -161,48 +170,60 @@ def test_stopped_coroutine_outlives_whoever_clears_the_error(loop):
     assert cleaned_up == ["main"]
 
 
-@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="there are no timers")
-@pytest.mark.parametrize("method", ["add_callback", "add_timeout"])
-def test_what_a_signal_handler_schedules_is_done_at_once(loop, method):
-    def handle(signum, frame):
-        if method == "add_callback":
-            loop.add_callback(loop.stop)
-        else:
-            loop.add_timeout(loop.time(), loop.stop)
+@pytest.fixture
+def falling_asleep(loop):
+    """Have a function called when the loop is just about to sleep.
 
-    before = signal.signal(signal.SIGALRM, handle)
-    wakeup_fd = signal.set_wakeup_fd(-1)
-    late = []
-    loop.call_later(30, lambda: (late.append(1), loop.stop()))
-    try:
-        loop.add_callback(signal.setitimer, signal.ITIMER_REAL, 0.01)
+    Whatever wakes it then has to reach into the system's call; if it fails to, the loop
+    sleeps until the alarm.  Returns what is called, and whether that was necessary.
+    """
+    selector = loop.asyncio_loop._selector
+    select, slept = selector.select, []
+
+    def falling_asleep(function):
+        def select_after(timeout):
+            if (timeout is None or timeout > 1) and not slept:
+                slept.append("slept")
+                function()
+            return select(timeout)
+
+        selector.select = select_after
+        alarmed = []
+        alarm = loop.call_later(5, lambda: (alarmed.append("alarm"), loop.stop()))
         loop.start()
+        loop.remove_timeout(alarm)
+        assert slept == ["slept"]
+        return alarmed
+
+    yield falling_asleep
+    selector.select = select
+
+
+def _stop_on_another_thread(loop):
+    thread = threading.Thread(target=loop.stop)
+    thread.start()
+    thread.join()
+
+
+@pytest.mark.filterwarnings("ignore:.* is legacy. :DeprecationWarning")
+@pytest.mark.parametrize(
+    "wake",
+    [
+        lambda loop: loop.stop(),
+        lambda loop: loop.add_callback(loop.stop),
+        lambda loop: loop.add_timeout(loop.time(), loop.stop),
+        lambda loop: loop.add_callback_from_signal(lambda stop: stop(), loop.stop),
+        _stop_on_another_thread,
+    ],
+    ids=["stop", "add_callback", "add_timeout", "from_signal", "thread"],
+)
+def test_what_a_signal_handler_schedules_is_done_at_once(loop, falling_asleep, wake):
+    before = signal.signal(signal.SIGINT, lambda *_: wake(loop))
+    wakeup_fd = signal.set_wakeup_fd(-1)
+    try:
+        alarmed = falling_asleep(lambda: signal.raise_signal(signal.SIGINT))
     finally:
-        signal.signal(signal.SIGALRM, before)
+        signal.signal(signal.SIGINT, before)
 
-    assert not late
+    assert alarmed == []
     assert signal.set_wakeup_fd(wakeup_fd) == -1
-
-
-# close()
-
-
-def test_close_gives_up_on_native_coroutines_that_refuse(monkeypatch):
-    monkeypatch.setattr("gencoro.ioloop.run_sync.CLEAN_UP_S", 0.01)
-
-    async def native():
-        with contextlib.suppress(asyncio.CancelledError):
-            await asyncio.sleep(60)
-        await asyncio.get_running_loop().create_future()
-
-    @gen.coroutine
-    def main():
-        gen.convert_yielded(native())
-        yield gen.moment
-
-    loop = IOLoop()
-    loop.run_sync(main)
-    loop.asyncio_loop.set_exception_handler(lambda _loop, _context: None)
-    loop.close()
-
-    assert loop.asyncio_loop.is_closed()

@@ -32,7 +32,8 @@ def waits_for_stuck():
     yield stuck()
 
 
-def test_time_out_lets_the_coroutine_clean_up(loop):
+@pytest.mark.parametrize("timeout", [0.01, 0, -1])
+def test_time_out_lets_the_coroutine_clean_up(loop, timeout):
     steps = []
 
     @gen.coroutine
@@ -43,8 +44,8 @@ def test_time_out_lets_the_coroutine_clean_up(loop):
             yield gen.sleep(0.001)
             steps.append("cleaned up")
 
-    with pytest.raises(TimeoutError, match=r"timed out after 0\.01 seconds"):
-        loop.run_sync(main, timeout=0.01)
+    with pytest.raises(TimeoutError, match=rf"timed out after {timeout} seconds"):
+        loop.run_sync(main, timeout=timeout)
 
     assert steps == ["cleaned up"]
 
@@ -89,44 +90,41 @@ def test_closed_loop_says_so():
         loop.run_sync(answer)
 
 
-def test_time_out_shows_the_first_unfinished_of_a_list(loop):
+@gen.coroutine
+def waits_for_a_list():
+    yield [answer(), waits_for_stuck(), gen.sleep(60)]
+
+
+async def native():
+    await waits_for_stuck()
+
+
+def helper():
+    yield native()
+
+
+@gen.coroutine
+def calls_a_helper():
+    yield from helper()
+
+
+@pytest.mark.parametrize(
+    ("inner", "functions"),
+    [
+        (waits_for_a_list, ["waits_for_a_list"]),
+        (calls_a_helper, ["calls_a_helper", "helper", "native"]),
+    ],
+)
+def test_time_out_shows_native_coroutines_and_helpers_too(loop, inner, functions):
     @gen.coroutine
     def main():
-        yield [answer(), waits_for_stuck(), gen.sleep(60)]
+        yield from inner()
 
     with pytest.raises(TimeoutError) as caught:
         loop.run_sync(main, timeout=0.01)
 
     names = [frame.name for frame in traceback.extract_tb(caught.value.__traceback__)]
-    assert names[-3:] == ["main", "waits_for_stuck", "stuck"]
-
-
-def test_time_out_shows_native_coroutines_and_helpers_too(loop):
-    async def native():
-        await waits_for_stuck()
-
-    def helper():
-        yield from native()
-
-    @gen.coroutine
-    def main():
-        yield from helper_of_coroutine()
-
-    @gen.coroutine
-    def helper_of_coroutine():
-        yield native()
-
-    with pytest.raises(TimeoutError) as caught:
-        loop.run_sync(main, timeout=0.01)
-
-    names = [frame.name for frame in traceback.extract_tb(caught.value.__traceback__)]
-    assert names[-5:] == [
-        "main",
-        "helper_of_coroutine",
-        "native",
-        "waits_for_stuck",
-        "stuck",
-    ]
+    assert names[names.index("main") + 1 :] == [*functions, "waits_for_stuck", "stuck"]
 
 
 def test_coroutine_that_refuses_the_time_out_keeps_its_result(loop):
@@ -259,7 +257,16 @@ assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 """
 
 
-def _run_script(clean_up):
+@pytest.mark.parametrize(
+    ("clean_up", "cleaned_up"),
+    [
+        ("yield gen.sleep(0.01)", ["cleaned up"]),
+        ("ctrl_c(); time.sleep(0.01)", []),
+        ("IOLoop.current().call_later(0.05, ctrl_c); yield gen.sleep(60)", []),
+    ],
+    ids=["once", "twice", "twice, the loop sleeps"],
+)
+def test_ctrl_c_lets_main_clean_up_and_a_second_one_stops_at_once(clean_up, cleaned_up):
     done = subprocess.run(
         [sys.executable, "-c", SCRIPT.format(clean_up=clean_up)],
         check=True,
@@ -267,57 +274,23 @@ def _run_script(clean_up):
         text=True,
         timeout=120,
     )
-    return done.stdout.splitlines(), done.stderr
+
+    assert done.stdout.splitlines() == ["cleaning up", *cleaned_up, "interrupted"]
+    assert done.stderr == ""
 
 
-def test_ctrl_c_cancels_main_which_cleans_up():
-    lines, errors = _run_script("yield gen.sleep(0.01)")
-
-    assert lines == ["cleaning up", "cleaned up", "interrupted"]
-    assert errors == ""
-
-
-def test_second_ctrl_c_stops_at_once():
-    lines, errors = _run_script("ctrl_c(); time.sleep(0.01)")
-
-    assert lines == ["cleaning up", "interrupted"]
-    assert errors == ""
-
-
-def test_second_ctrl_c_stops_at_once_while_the_loop_sleeps():
-    lines, errors = _run_script(
-        "IOLoop.current().call_later(0.05, ctrl_c); yield gen.sleep(60)"
-    )
-
-    assert lines == ["cleaning up", "interrupted"]
-    assert errors == ""
-
-
-def test_ctrl_c_in_the_last_step_is_not_lost(loop):
+@pytest.mark.parametrize("ended", [False, True])
+def test_ctrl_c_in_the_last_step_or_after_it_is_not_lost(loop, ended):
     @gen.coroutine
     def main():
         yield gen.moment
-        signal.raise_signal(signal.SIGINT)
-        return 42
+        if ended:
+            loop.add_callback(signal.raise_signal, signal.SIGINT)
+        else:
+            signal.raise_signal(signal.SIGINT)
 
     with pytest.raises(KeyboardInterrupt):
         loop.run_sync(main)
-
-
-def test_ctrl_c_when_the_coroutine_has_ended_is_not_lost(loop):
-    @gen.coroutine
-    def main():
-        yield gen.moment
-        loop.add_callback(signal.raise_signal, signal.SIGINT)
-
-    with pytest.raises(KeyboardInterrupt):
-        loop.run_sync(main)
-
-
-@pytest.mark.parametrize("timeout", [0, -1])
-def test_no_time_at_all_is_a_time_out(loop, timeout):
-    with pytest.raises(TimeoutError):
-        loop.run_sync(lambda: gen.sleep(60), timeout=timeout)
 
 
 def test_ctrl_c_before_the_function_is_called_is_not_forgotten(loop, monkeypatch):
