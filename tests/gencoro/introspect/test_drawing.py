@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 from gencoro.introspect.drawing import (
     ALIKE_SHOWN,
     DEEPEST,
-    LONGEST_CHAIN,
     MOST_LINES,
     draw,
     printable,
@@ -39,27 +38,6 @@ def test_nothing_is_drawn_as_nothing():
     assert draw([]) == ""
 
 
-def test_what_is_waited_for_stands_below_at_the_same_margin():
-    main = coroutine(
-        "main", coroutine("load", coroutine("open", leaf(detail="2 s left")))
-    )
-
-    assert draw([main]) == lines("""
-        main()
-        -> load()
-        -> open(): sleep, 2 s left
-    """)
-
-
-def test_frames_of_one_coroutine_stand_below_each_other():
-    main = Node(["main()", "helper()"], detail="Task-1", children=[("", leaf())])
-
-    assert draw([main]) == lines("""
-        main() (Task-1)
-        -> helper(): sleep
-    """)
-
-
 def test_several_are_branches_and_a_last_one_closes_the_line():
     inner = coroutine("inner", leaf("a"), leaf("b"))
     main = coroutine("main", inner, coroutine("other", coroutine("third", leaf("c"))))
@@ -71,17 +49,6 @@ def test_several_are_branches_and_a_last_one_closes_the_line():
         |   '-- [1] b
         '-- [1] other()
             -> third(): c
-    """)
-
-
-def test_one_child_with_a_place_is_a_branch():
-    main = Node(
-        ["main()"], children=[("", Node(text="list", children=placed([leaf()])))]
-    )
-
-    assert draw([main]) == lines("""
-        main(): list
-        '-- [0] sleep
     """)
 
 
@@ -121,23 +88,6 @@ def test_shared_node_is_drawn_once():
     """)
 
 
-def test_shared_leaf_is_told_from_one_that_looks_the_same():
-    future = leaf("a Future")
-    main = coroutine(
-        "main",
-        coroutine("one", future),
-        coroutine("two", future),
-        coroutine("three", leaf("a Future")),
-    )
-
-    assert draw([main]) == lines("""
-        main(): list
-        |-- [0] one(): a Future (#1, 2 wait for it)
-        |-- [1] two(): a Future (#1 again)
-        '-- [2] three(): a Future
-    """)
-
-
 def test_circle_that_nobody_waits_for_is_drawn():
     ping, pong = coroutine("ping"), coroutine("pong")
     ping.children, pong.children = [("", pong)], [("", ping)]
@@ -164,16 +114,6 @@ def test_circle_that_somebody_waits_for_is_drawn_below():
     """)
 
 
-def test_node_that_waits_for_itself_is_drawn():
-    main = coroutine("main")
-    main.children = [("", main)]
-
-    assert draw([main]) == lines("""
-        main() (#1)
-        -> main() (#1 again: they wait for each other)
-    """)
-
-
 def test_many_alike_are_counted():
     workers = [coroutine("work", leaf(detail=f"{n} s left")) for n in range(99)]
     main = coroutine("main", *workers, coroutine("other", leaf()))
@@ -196,19 +136,6 @@ def test_those_that_wait_for_different_things_are_not_alike():
     workers = [coroutine("work", leaf(f"job {n}")) for n in range(ALIKE_SHOWN + 1)]
 
     assert "more like" not in draw(workers)
-
-
-def test_long_chain_keeps_its_begin_and_its_end():
-    node = coroutine("last", leaf())
-    for number in reversed(range(100_000)):
-        node = coroutine(f"f{number}", node)
-
-    drawn = draw([node]).splitlines()
-
-    assert len(drawn) == LONGEST_CHAIN + 2
-    assert drawn[:2] == ["f0()", "-> f1()"]
-    assert f"-> ... and {100_000 - LONGEST_CHAIN} more, until" in drawn
-    assert drawn[-1] == "-> last(): sleep"
 
 
 def test_deep_branches_are_left_out():

@@ -1,5 +1,6 @@
 """A signal tells where a process is stuck: in this process, and in ones that really are."""
 
+import concurrent.futures
 import io
 import os
 import re
@@ -7,7 +8,6 @@ import signal
 import subprocess
 import sys
 import textwrap
-import threading
 
 import pytest
 
@@ -78,30 +78,12 @@ def test_uninstalling_leaves_the_signal_to_who_took_it_over():
     assert after is taken_over
 
 
-def test_another_signal_can_be_chosen():
-    file = io.StringIO()
-    uninstall = install_signal(signal.SIGUSR2, file)
-
-    signal.raise_signal(signal.SIGUSR2)
-    uninstall()
-
-    assert "MainThread runs" in file.getvalue()
-    assert signal.getsignal(signal.SIGUSR2) == signal.SIG_DFL
-
-
 def test_other_thread_is_refused():
-    errors = []
-
-    def run():
-        with pytest.raises(RuntimeError, match="was called on helper") as caught:
-            install_signal()
-        errors.append(caught.value)
-
-    thread = threading.Thread(target=run, name="helper")
-    thread.start()
-    thread.join()
-
-    assert "main thread" in str(errors[0])
+    with (
+        concurrent.futures.ThreadPoolExecutor(1, "helper") as thread,
+        pytest.raises(RuntimeError, match="was called on helper.*main thread"),
+    ):
+        thread.submit(install_signal).result()
 
 
 def test_system_without_the_signal_is_told(monkeypatch):
@@ -146,13 +128,16 @@ def test_signal_that_comes_while_it_is_answered_is_dropped(monkeypatch):
     assert file.getvalue().count("Process ") == 1
 
 
-def test_file_gets_the_text_past_its_buffer(tmp_path):
+def test_another_signal_can_be_chosen_and_the_file_gets_the_text_past_its_buffer(
+    tmp_path,
+):
     with (tmp_path / "dump").open("w+", encoding="ascii") as file:
-        uninstall = install_signal(file=file)
-        signal.raise_signal(signal.SIGUSR1)
+        uninstall = install_signal(signal.SIGUSR2, file)
+        signal.raise_signal(signal.SIGUSR2)
         uninstall()
 
         assert "MainThread runs" in (tmp_path / "dump").read_text()
+    assert signal.getsignal(signal.SIGUSR2) == signal.SIG_DFL
 
 
 HEAD = """
