@@ -9,37 +9,8 @@ import pytest
 import tornado.gen
 
 from gencoro import gen
-from tests.helpers.gencoro.outcomes import Failure
 
 # Starting and ending.
-
-
-def test_plain_function_is_accepted_with_its_result_and_its_error(run):
-    @gen.coroutine
-    def works():
-        return 42
-
-    @gen.coroutine
-    def fails():
-        raise Failure("plain")
-
-    async def main():
-        return await works(), repr(fails().exception())
-
-    assert run(main) == (42, "Failure('plain')")
-
-
-def test_body_starts_at_once_and_needs_no_turn_to_end(run):
-    @gen.coroutine
-    def body():
-        done = asyncio.get_running_loop().create_future()
-        done.set_result(40)
-        return 2 + (yield done)
-
-    async def main():
-        return [body().result()]
-
-    assert run(main) == [42]
 
 
 def test_return_without_a_value_returns_none():

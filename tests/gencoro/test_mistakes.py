@@ -2,7 +2,6 @@
 
 import asyncio
 import concurrent.futures
-import threading
 from datetime import timedelta
 
 import pytest
@@ -113,18 +112,31 @@ def test_value_that_cannot_be_waited_for_is_named_with_the_cure(
     assert [cure for cure in cures if cure not in text] == []
 
 
-@pytest.mark.parametrize("place", ["alone", "list", "dict"])
-def test_future_of_another_loop(run, place):
+def _coroutine_on(loop):
+    asyncio.set_event_loop(loop)
+    future = Thing().method()
+    asyncio.set_event_loop(None)
+    return future
+
+
+@pytest.mark.parametrize(
+    ("make", "begin"),
+    [
+        (lambda loop: loop.create_future(), "yielded <Future pending>, wh"),
+        (lambda loop: [None, loop.create_future()], "at [1]: yielded <Future pe"),
+        (lambda loop: {"k": loop.create_future()}, "at ['k']: yielded <Future pe"),
+        (_coroutine_on, "yielded <CoroutineFuture "),
+    ],
+    ids=["alone", "list", "dict", "coroutine"],
+)
+def test_future_of_another_loop(run, make, begin):
     other = asyncio.new_event_loop()
-    future = other.create_future()
-    made = {"alone": future, "list": [None, future], "dict": {"k": future}}[place]
-    prefix = {"alone": "", "list": "at [1]: ", "dict": "at ['k']: "}[place]
+    made = make(other)
 
     text = _mistake(run, lambda: made)
 
-    assert text.startswith(
-        f"{prefix}yielded <Future pending>, which belongs to another"
-    )
+    assert text.startswith(begin)
+    assert "which belongs to another event loop" in text
     assert "pass its result to this loop with call_soon_threadsafe" in text
     other.close()
 
@@ -140,24 +152,6 @@ def test_done_future_of_another_loop_is_no_mistake(run):
         return (yield future), (yield [future])
 
     assert run(body) == (42, [42])
-
-
-def test_coroutine_of_another_threads_loop(run):
-    other = asyncio.new_event_loop()
-    made = []
-
-    def make_there():
-        asyncio.set_event_loop(other)
-        made.append(Thing().method())
-
-    thread = threading.Thread(target=make_there)
-    thread.start()
-    thread.join()
-
-    text = _mistake(run, lambda: made[0])
-
-    assert "which belongs to another event loop" in text
-    other.close()
 
 
 def test_own_future(run):
@@ -203,22 +197,6 @@ def test_mistake_given_to_a_function_is_raised_by_the_call(run, waiting):
     run(main)
 
 
-def test_converter_that_raises_cancelled_error_cancels_the_coroutine(run):
-    class Odd:
-        pass
-
-    @gen.convert_yielded.register(Odd)
-    def _(odd):
-        raise asyncio.CancelledError
-
-    async def main():
-        future = gen.coroutine(lambda: (yield Odd()))()
-        await asyncio.wait([future])
-        return future.cancelled()
-
-    assert run(main)
-
-
 # Converters that do not do what they promised.
 
 
@@ -238,6 +216,9 @@ def _raises(error):
     raise error
 
 
+NO_FUTURE = "the converter registered for Odd returned 42, which is not a Future"
+
+
 def _outcome_of_odd(convert):
     @gen.coroutine
     def body(first):
@@ -254,35 +235,29 @@ def _outcome_of_odd(convert):
     return main
 
 
-def test_converter_that_returns_no_future_is_told_in_the_body(run):
-    text = (
-        "BadYieldError: the converter registered for Odd returned 42, which is not a Fu"
-    )
-
-    for outcome in run(_outcome_of_odd(lambda: 42)):
-        assert outcome.startswith(text)
-
-
-def test_converter_may_return_an_executors_future(run):
+def _done_job():
     job = concurrent.futures.Future()
     job.set_result(42)
-
-    assert run(_outcome_of_odd(lambda: job)) == [42, 42]
+    return job
 
 
 @pytest.mark.parametrize(
-    ("error", "seen"),
+    ("convert", "seen"),
     [
+        (_done_job, 42),
+        (lambda: 42, f"BadYieldError: {NO_FUTURE}"),
         (
-            StopIteration("over"),
+            lambda: _raises(StopIteration("over")),
             "RuntimeError: a Future cannot raise StopIteration('over')",
         ),
-        (SystemExit("stop"), "SystemExit: stop"),
-        (ZeroDivisionError("zero"), "ZeroDivisionError: zero"),
+        (lambda: _raises(SystemExit("stop")), "SystemExit: stop"),
+        (lambda: _raises(ZeroDivisionError("zero")), "ZeroDivisionError: zero"),
+        (lambda: _raises(asyncio.CancelledError("no")), "CancelledError: no"),
     ],
 )
-def test_what_a_converter_raises_is_raised_in_the_body(run, error, seen):
-    assert run(_outcome_of_odd(lambda: _raises(error))) == [seen, seen]
+def test_what_a_converter_returns_or_raises_is_seen_in_the_body(run, convert, seen):
+    for outcome in run(_outcome_of_odd(convert)):
+        assert outcome == seen
 
 
 def test_type_that_cannot_be_hashed_is_a_mistake_like_others(run):
