@@ -81,28 +81,37 @@ def _run(source, *options, **environment):
 
 
 @gen.coroutine
-def _works(first_s, second_s):
+def _works(first_s, second_s, last_s):
     clock.sleep(first_s)
     yield gen.moment  # first step ends
     clock.sleep(second_s)
     yield gen.moment  # second step ends
+    clock.sleep(last_s)
 
 
 @gen.coroutine
-def _calls_working(first_s, second_s):
-    yield _works(first_s, second_s)  # call of the worker
+def _calls_working(durations):
+    yield _works(*durations)  # call of the worker
 
 
-@pytest.mark.parametrize("slow_steps", [(True, False), (False, True), (False, False)])
+@pytest.mark.parametrize(
+    "slow_steps",
+    [
+        (True, False, False),
+        (False, True, False),
+        (False, False, True),
+        (False, False, False),
+    ],
+)
 def test_slow_step_is_named_with_its_lines_and_nothing_else(
     debug_loop, messages, slow_steps
 ):
     durations = [1.2 * SLOW_S if slow else 0 for slow in slow_steps]
 
-    debug_loop.run_sync(lambda: _calls_working(*durations))
+    debug_loop.run_sync(lambda: _calls_working(durations))
 
     begin = f"{__file__}:{_works.__wrapped__.__code__.co_firstlineno}"
-    ends = [_line("first step ends"), _line("second step ends")]
+    ends = [_line("first step ends"), _line("second step ends"), "its end"]
     expected = [
         f"from {start} to {end}"
         for slow, start, end in zip(slow_steps, [begin, *ends], ends)
@@ -113,18 +122,6 @@ def test_slow_step_is_named_with_its_lines_and_nothing_else(
     for message, lines in zip(messages(), expected):
         assert message.startswith(call)
         assert message.endswith(lines)
-
-
-def test_slow_last_step_goes_to_the_end(debug_loop, messages):
-    @gen.coroutine
-    def body():
-        yield gen.moment
-        clock.sleep(1.2 * SLOW_S)
-
-    debug_loop.run_sync(body)
-
-    [message] = messages()
-    assert message.endswith(" to its end")
 
 
 # Coroutines that nobody waits for.
@@ -244,31 +241,24 @@ def _drops_a_failure(waits):
     assert future.done()
 
 
+@pytest.mark.parametrize("debug", [True, False])
 @pytest.mark.parametrize("waits", [True, False])
 def test_error_that_nobody_fetched_is_logged_once_with_its_coroutine(
-    loop, caplog, waits
+    loop, caplog, waits, debug
 ):
+    loop.asyncio_loop.set_debug(debug)
     loop.run_sync(lambda: _drops_a_failure(waits))
 
     record = _unseen(caplog)
+    call = f" called at {_line('the call that fails')}," if debug else ""
     assert "never retrieved" in record.message
-    assert "<CoroutineFuture of _fails() finished exception=Failure('unseen')>" in (
-        record.message
+    assert (
+        f"<CoroutineFuture of _fails(){call} finished exception=Failure('unseen')"
+        in record.message
     )
     traceback = record.exc_info[1].__traceback__
     assert traceback.tb_frame.f_code is _fails.__wrapped__.__code__
     assert traceback.tb_next is None
-
-
-@pytest.mark.parametrize("waits", [True, False])
-def test_error_that_nobody_fetched_names_its_call_in_debug_mode(
-    debug_loop, caplog, waits
-):
-    debug_loop.run_sync(lambda: _drops_a_failure(waits))
-
-    record = _unseen(caplog)
-    call = _line("the call that fails")
-    assert f"<CoroutineFuture of _fails() called at {call}, finished" in record.message
 
 
 def test_function_that_is_no_generator_has_a_name_too(loop, caplog):

@@ -71,15 +71,9 @@ def test_frame_without_a_module_is_somebodys(caught):
 
 def test_line_is_told_once_while_the_filters_stay(caught):
     for _ in range(3):
-        warn_legacy("a", "b")
-
-    assert len(caught) == 1
-
-
-def test_another_thing_on_the_same_line_is_told_too(caught):
-    for _ in range(2):
         warn_legacy("a", "b"), warn_legacy("c", "d")
 
+    # Both are on one line.
     assert [str(w.message)[0] for w in caught] == ["a", "c"]
 
 
@@ -103,19 +97,12 @@ def test_error_is_raised_each_time():
     assert raised == 2
 
 
-def test_filters_see_the_users_module():
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        warnings.filterwarnings("error", module=rf"{__name__}\Z")
-        with pytest.raises(DeprecationWarning):
-            warn_legacy("a", "b")
-
-
-def test_filters_do_not_take_it_for_ours():
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        warnings.filterwarnings("error", module="gencoro")
-        warn_legacy("a", "b")
+def test_filters_see_the_users_module_and_not_ours(caught):
+    warnings.filterwarnings("error", module="gencoro")
+    warn_legacy("a", "b")
+    warnings.filterwarnings("error", module=rf"{__name__}\Z")
+    with pytest.raises(DeprecationWarning):
+        warn_legacy("c", "d")
 
     assert len(caught) == 1
 

@@ -185,16 +185,21 @@ def test_mistake_that_is_not_caught_fails_the_coroutine_at_its_line(run):
     assert names[-1] == "body"
 
 
-@pytest.mark.parametrize("waiting", ["with_timeout", "multi"])
-def test_mistake_given_to_a_function_is_raised_by_the_call(run, waiting):
+@pytest.mark.parametrize("place", ["multi", "with_timeout"])
+@pytest.mark.parametrize("told", ["yielded 42", "belongs to another event loop"])
+def test_mistake_given_to_a_function_is_raised_by_the_call(run, place, told):
+    other = asyncio.new_event_loop()
+    mistake = 42 if told == "yielded 42" else other.create_future()
+
     async def main():
-        with pytest.raises(BadYieldError, match="yielded 42"):
-            if waiting == "multi":
-                gen.multi([42])
+        with pytest.raises(BadYieldError, match=told):
+            if place == "multi":
+                gen.multi([mistake])
             else:
-                gen.with_timeout(timedelta(seconds=1), 42)
+                gen.with_timeout(timedelta(seconds=1), mistake)
 
     run(main)
+    other.close()
 
 
 # Converters that do not do what they promised.

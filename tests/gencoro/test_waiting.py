@@ -1,4 +1,7 @@
-"""gencoro.waiting: sleep, with_timeout and WaitIterator, where Tornado has no test of its own."""
+"""gencoro.waiting: with_timeout and WaitIterator, where Tornado has no test of them.
+
+Sleeps are in `test_leaks` and `test_differential`.
+"""
 
 import asyncio
 import time
@@ -9,22 +12,6 @@ import pytest
 from gencoro import gen
 from tests.helpers.gencoro.outcomes import Failure, after, fail_after, now
 
-# sleep
-
-
-def test_cancelled_sleep_takes_its_timer_back(run):
-    async def main():
-        loop = asyncio.get_running_loop()
-        future = gen.sleep(60)
-        [timer] = loop._scheduled
-        future.cancel()
-        return timer.cancelled(), future.cancelled()
-
-    assert run(main) == (True, True)
-
-
-# with_timeout
-
 
 def test_result_in_time_is_handed_on_and_the_timer_taken_back(run):
     async def main():
@@ -34,6 +21,17 @@ def test_result_in_time_is_handed_on_and_the_timer_taken_back(run):
         return result, [timer for timer in timers if not timer.cancelled()]
 
     assert run(main) == (42, [])
+
+
+def test_quiet_error_after_the_time_out_is_not_logged(run, caplog):
+    async def main():
+        with pytest.raises(TimeoutError):
+            await gen.with_timeout(timedelta(seconds=1), fail_after(2), Failure)
+        await asyncio.sleep(5)
+
+    run(main)
+
+    assert caplog.records == []
 
 
 def test_number_is_a_moment_of_the_wall_clock_not_a_duration(run):

@@ -5,10 +5,8 @@ import concurrent.futures
 import contextvars
 import socket
 import sys
-import threading
 
 import pytest
-from tornado.iostream import IOStream
 
 from gencoro import context_hook, gen
 from gencoro.ioloop import IOLoop
@@ -22,7 +20,6 @@ class Notes:
 
     def __init__(self):
         self.notes = []
-        self.carried = []
         self.depth = 0
 
     def run(self, callback):
@@ -34,7 +31,6 @@ class Notes:
         return handler
 
     def without_carried(self, function, *args):
-        self.carried.append(threading.current_thread())
         return function(*args)
 
     def without(self, function, *args, **kwargs):
@@ -128,18 +124,6 @@ def test_what_belongs_to_nobody_is_scheduled_without_surroundings(
     assert first == 1
 
 
-def test_callback_from_another_thread_is_scheduled_without_what_that_has_carried(
-    loop, surroundings
-):
-    thread = threading.Thread(target=loop.add_callback, args=(loop.stop,))
-    thread.start()
-    loop.start()
-    thread.join()
-
-    assert surroundings.carried == [thread]
-    assert surroundings.notes == ["run"]
-
-
 def test_handler_of_a_socket_is_wrapped_and_its_file_watched_without(
     loop, surroundings, pair
 ):
@@ -161,23 +145,6 @@ def test_handler_of_a_socket_is_wrapped_and_its_file_watched_without(
 
     assert surroundings.notes == ["wrap"]
     assert depths == [1, 1]
-
-
-def test_handler_of_a_stream_is_nobodys(loop, surroundings, pair):
-    ours, theirs = map(IOStream, pair)
-
-    @gen.coroutine
-    def main():
-        reading = ours.read_bytes(1)
-        yield theirs.write(b"x")
-        return (yield reading)
-
-    result = loop.run_sync(main)
-    ours.close()
-    theirs.close()
-
-    assert result == b"x"
-    assert "wrap" not in surroundings.notes
 
 
 def test_error_is_heard_of_without_surroundings(loop, surroundings):
