@@ -24,14 +24,6 @@ def _module(name, source, file):
     return module
 
 
-def test_text_tells_what_was_used_and_what_to_write(caught):
-    warn_legacy("gen.Task", "yield a Future")
-
-    [warning] = caught
-    assert str(warning.message) == "gen.Task is legacy: yield a Future"
-    assert warning.category is DeprecationWarning
-
-
 def test_line_is_that_of_the_first_frame_that_is_not_ours(caught):
     def use():
         ours.use()  # the line

@@ -1,4 +1,4 @@
-"""gencoro.ioloop: current(), run_sync, close."""
+"""gencoro.ioloop: current(), run_sync, what wakes a loop that sleeps."""
 
 import asyncio
 import concurrent.futures
@@ -117,10 +117,12 @@ def test_loop_that_runs_on_another_thread_is_left_alone(call, told):
 
     with concurrent.futures.ThreadPoolExecutor(1) as thread:
         result = thread.submit(loop.run_sync, main)
-        assert running.wait(10)
-        with pytest.raises(RuntimeError, match=told):
-            call(loop)
-        loop.add_callback(gate.set_result, None)
+        try:
+            assert running.wait(10)
+            with pytest.raises(RuntimeError, match=told):
+                call(loop)
+        finally:
+            loop.add_callback(gate.set_result, None)
     loop.close()
 
     assert result.result() == "not disturbed"
@@ -199,10 +201,12 @@ def falling_asleep(loop):
     selector.select = select
 
 
-def _stop_on_another_thread(loop):
-    thread = threading.Thread(target=loop.stop)
-    thread.start()
-    thread.join()
+def test_stop_by_another_thread_wakes_a_loop_that_sleeps(loop, falling_asleep):
+    def stop():
+        with concurrent.futures.ThreadPoolExecutor(1) as thread:
+            thread.submit(loop.stop)
+
+    assert falling_asleep(stop) == []
 
 
 @pytest.mark.filterwarnings("ignore:.* is legacy. :DeprecationWarning")
@@ -213,9 +217,8 @@ def _stop_on_another_thread(loop):
         lambda loop: loop.add_callback(loop.stop),
         lambda loop: loop.add_timeout(loop.time(), loop.stop),
         lambda loop: loop.add_callback_from_signal(lambda stop: stop(), loop.stop),
-        _stop_on_another_thread,
     ],
-    ids=["stop", "add_callback", "add_timeout", "from_signal", "thread"],
+    ids=["stop", "add_callback", "add_timeout", "from_signal"],
 )
 def test_what_a_signal_handler_schedules_is_done_at_once(loop, falling_asleep, wake):
     before = signal.signal(signal.SIGINT, lambda *_: wake(loop))
