@@ -6,7 +6,6 @@ import io
 import logging
 import os
 import pty
-import select
 import signal
 import subprocess
 import sys
@@ -19,6 +18,7 @@ from crawler_app.terminal.showing import shown_on
 from tests.helpers.scripts import IMPORTS
 
 STOP_HINT = "Ctrl-C stops the crawl; results are kept"
+MARK = "\0"
 
 # Crawls a site whose host may be asked once a minute, and shows it.
 CRAWL = """
@@ -64,14 +64,16 @@ class Terminal:
 
     def __init__(self):
         self.ours, theirs = pty.openpty()
+        self.name = os.ttyname(theirs)
         self.file = os.fdopen(theirs, "w", encoding="utf-8")
         self.text = ""
 
     def read(self):
         """Return all that has been written."""
-        while select.select([self.ours], [], [], 0)[0]:
-            if not self._read_some():
-                break
+        # The system hands it on in its own time; what was written last comes last.
+        with open(os.open(self.name, os.O_WRONLY | os.O_NOCTTY), "w") as file:
+            file.write(MARK)
+        self.text = self.read_until(MARK).replace(MARK, "")
         return self.text
 
     def read_until(self, part):
@@ -241,8 +243,10 @@ def crawling(terminal, *, gap_s=60.0, error=""):
         stderr=terminal.file,
     ) as process:
         terminal.file.close()
-        yield process
-        process.kill()
+        try:
+            yield process
+        finally:  # a test that fails would wait for its end otherwise
+            process.kill()
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
