@@ -1,6 +1,7 @@
 """The frontier on disk: what survives the process, the disk and other programs."""
 
 import contextlib
+import dataclasses
 import itertools
 import random
 import resource
@@ -235,21 +236,6 @@ def test_page_and_its_links_are_written_together(open_frontier, how):
     assert (reader.urls(State.DONE), url("new") in reader.urls()) == ([url("0")], True)
 
 
-def test_page_that_cannot_be_stored_leaves_the_others_of_its_group(open_frontier):
-    frontier = open_frontier()
-    frontier.add([found("x"), found("y"), found("z")])
-    finish(frontier, outlinks=[found("new", 1)])
-
-    with pytest.raises(UnicodeEncodeError):
-        finish(frontier, outlinks=[found("lost", 1), found("\ud800", 1)])
-    finish(frontier)
-    frontier.close()
-
-    frontier = open_frontier()
-    assert frontier.urls(State.DONE) == [url("x"), url("z")]
-    assert frontier.urls(State.QUEUED, State.CLAIMED) == [url("y"), url("new")]
-
-
 def test_lost_lease_leaves_the_others_of_its_group(open_frontier):
     frontier = open_frontier()
     frontier.add([found("x"), found("y")])
@@ -388,64 +374,53 @@ def test_reader_looks_while_another_process_writes(crawl, open_frontier, path):
 # Errors in the middle.
 
 
-def test_outcome_that_cannot_be_stored_leaves_everything_as_it_was(open_frontier):
+@pytest.mark.parametrize(
+    ("title", "bad"),
+    [
+        ("\ud800", found("x")),
+        ("x", found("\ud800")),
+        ("x", found("x", host="\ud800")),
+        ("x", found("x", refusal="\ud800")),
+    ],
+)
+def test_page_that_cannot_be_stored_leaves_the_others_of_its_group(
+    open_frontier, title, bad
+):
     frontier = open_frontier()
-    frontier.add([found("x"), found("y"), found("z", host="b.test")])
-    first, second = frontier.claim(0.0, LEASE_S), frontier.claim(0.0, LEASE_S)
+    frontier.add([found("start"), found("deep", 9, Reason.TOO_DEEP), found("other")])
+    finish(frontier)
+    claimed = frontier.claim(0.0, LEASE_S)
+    links = [found("new", host="new.test"), found("deep", 1), bad, found("late")]
     before = list(frontier.records())
 
     with pytest.raises(UnicodeEncodeError):
-        bad = Outcome(State.DONE, "ok", title="\ud800")
-        frontier.finish(first, bad, 1.0, [found("new")])
+        page = dataclasses.replace(PAGE, title=title)
+        frontier.finish(claimed, page, 1.0, links)
 
+    agree(frontier)
     assert list(frontier.records()) == before
-    agree(frontier)
-    frontier.finish(first, PAGE, 2.0)
-    frontier.finish(second, PAGE, 2.0)
-    assert frontier.urls(State.DONE) == [first.url, second.url]
-
-
-@pytest.mark.parametrize(
-    "bad", [found("\ud800"), found("x", host="\ud800"), found("x", refusal="\ud800")]
-)
-def test_outlink_that_cannot_be_stored_takes_the_others_with_it(open_frontier, bad):
-    frontier = open_frontier()
-    frontier.add([found("start"), found("deep", 9, Reason.TOO_DEEP), found("other")])
-    claimed, other = frontier.claim(0.0, LEASE_S), frontier.claim(0.0, LEASE_S)
-    links = [found("new", host="new.test"), found("deep", 1), bad, found("late")]
-
-    with pytest.raises(UnicodeEncodeError):
-        frontier.finish(claimed, PAGE, 1.0, links)
-
-    agree(frontier)
-    reader = open_frontier(read_only=True)
-    assert list(reader.records()) == list(frontier.records())
-    assert frontier.urls(State.CLAIMED) == [url("start"), url("other")]
-    assert frontier.urls(State.EXCLUDED) == [url("deep")]
     assert frontier.claim(0.0, LEASE_S) is None
     del links[2]
     assert frontier.finish(claimed, PAGE, 1.0, links) == 3
-    frontier.finish(other, PAGE, 1.0)
     hosts = [frontier.claim(0.0, LEASE_S).host for _ in range(3)]
     assert hosts == ["a.test", "a.test", "new.test"]
     agree(frontier)
+    frontier.close()
+    assert seen_from_outside(open_frontier) == [url("start"), url("other")]
 
 
 # A full disk.
 
 
-class file_size_limit:
+@contextlib.contextmanager
+def file_size_limit(size_bytes):
     """Let no file of this process grow beyond a size, as if the disk were full."""
-
-    def __init__(self, size_bytes):
-        self.size_bytes = size_bytes
-
-    def __enter__(self):
-        self.before = resource.getrlimit(resource.RLIMIT_FSIZE)
-        resource.setrlimit(resource.RLIMIT_FSIZE, (self.size_bytes, self.before[1]))
-
-    def __exit__(self, *exc_info):
-        resource.setrlimit(resource.RLIMIT_FSIZE, self.before)
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size_bytes, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
 def crawl_until_full(frontier, held):
@@ -470,24 +445,17 @@ def go_on(frontier, held):
         frontier.finish(frontier.claim(1e6, 1e9), PAGE, 1e6, [found("new", 2)])
 
 
-@pytest.mark.parametrize("full", ["database", "disk"])
-def test_full_disk_is_an_error_after_which_memory_and_file_agree(open_frontier, full):
+def test_full_database_is_an_error_after_which_memory_and_file_agree(open_frontier):
     frontier = open_frontier()
     frontier.add(found(f"start{n}") for n in range(10))
-    limit = contextlib.nullcontext()
-    if full == "disk":
-        limit = file_size_limit(1_000_000)
-    else:
-        frontier._db.execute("PRAGMA max_page_count = 100")
+    frontier._db.execute("PRAGMA max_page_count = 100")
     held = []
 
-    with limit, pytest.raises(DISK_FAULTS, match="full|disk I/O error"):
+    with pytest.raises(DISK_FAULTS, match="full"):
         crawl_until_full(frontier, held)
 
     agree(frontier)
     assert frontier.count(State.DONE) > 5
-    reader = open_frontier(read_only=True)
-    assert list(reader.records()) == list(frontier.records())
     frontier._db.execute("PRAGMA max_page_count = 100000")
     go_on(frontier, held)
     agree(frontier)
@@ -499,10 +467,16 @@ def test_disk_that_is_full_at_any_moment(open_frontier, tmp_path):
         frontier.add(found(f"start{n}") for n in range(30))
         held = []
 
-        with file_size_limit(limit), pytest.raises(DISK_FAULTS):
+        with (
+            file_size_limit(limit),
+            pytest.raises(DISK_FAULTS, match="full|disk I/O error"),
+        ):
             crawl_until_full(frontier, held)
 
         agree(frontier)
+        reader = open_frontier(tmp_path / f"{limit}.sqlite3", read_only=True)
+        assert list(reader.records()) == list(frontier.records())
+        reader.close()
         go_on(frontier, held)
         agree(frontier)
         frontier.close()
