@@ -9,7 +9,6 @@ from crawler_app.models import Outcome, State
 from crawler_app.report import gather
 from crawler_app.report.findings import HeldLink
 from crawler_app.report.shape import in_words
-from crawler_app.results.ranking import RANKED
 from crawler_app.results.summary import EXAMPLES, FINISHED, RUNNING, STOPPED
 
 A = "http://a.test"
@@ -190,33 +189,6 @@ def test_failure_of_our_own_is_not_broken(crawl, reason):
     assert report.summary.not_checked == 1
 
 
-def test_numbers_of_a_crawl(crawl):
-    crawl.page("/", "12345", took_s=0.5)
-    crawl.page("/a.png", "123", content_type="image/png", took_s=0.1)
-    crawl.redirect("/r", "/")
-    crawl.fail("/gone")
-    crawl.fail("/away", "dns", None)
-    crawl.refuse("http://b.test/", "out_of_scope")
-    crawl.queue("/later")
-
-    report = crawl.report()
-
-    summary = report.summary
-    assert (summary.urls, summary.pages, summary.files) == (7, 1, 1)
-    assert len(summary.redirects) == 1
-    assert (summary.failed, summary.broken, summary.not_checked) == (2, 2, 0)
-    assert (summary.done, summary.skipped, summary.left) == (3, 1, 1)
-    assert summary.size_bytes == 8
-    assert summary.count_by_status == {200: 2, 301: 1, 404: 1}
-    assert summary.unanswered == 1
-    assert summary.pages_by_depth == {0: 1}
-    assert [each.url for each in summary.slowest] == [f"{A}/", f"{A}/a.png"]
-    assert [each.size_bytes for each in summary.largest] == [5, 3]
-    (host,) = summary.hosts
-    assert (host.name, host.urls, host.pages, host.broken) == ("a.test", 6, 1, 2)
-    assert host.mean_s == pytest.approx(0.3)
-
-
 def test_refusals_are_told_by_reason_with_examples(crawl):
     for n in range(EXAMPLES + 2):
         crawl.refuse(f"http://b.test/{n}", "out_of_scope")
@@ -270,18 +242,6 @@ def test_chain_is_told_with_how_it_ends(crawl):
         (f"{A}/x", f"{A}/end", None, None),
         (f"{A}/a", f"{A}/c", 500, "http_500"),
     ]
-
-
-def test_lists_of_the_slowest_and_largest_end(crawl):
-    for n in range(RANKED + 5):
-        crawl.page(f"/{n}", "x" * n, took_s=n / 1000, archived=False)
-
-    summary = crawl.report().summary
-
-    assert [each.size_bytes for each in summary.largest] == list(
-        range(RANKED + 4, 4, -1)
-    )
-    assert len(summary.slowest) == RANKED
 
 
 def test_state_of_the_crawl(crawl):

@@ -5,7 +5,7 @@ import pytest
 from crawler_app.frontier.memory import MemoryFrontier
 from crawler_app.models import Candidate, Outcome, State
 from crawler_app.reasons import Reason
-from crawler_app.results.comparison import Vanished, compare
+from crawler_app.results.comparison import compare
 
 
 def page(digest, reason="ok"):
@@ -16,7 +16,7 @@ def failure(reason):
     return Outcome(State.FAILED, reason)
 
 
-def crawled(**outcome_by_path):
+def crawled(outcome_by_path):
     """Return a frontier in which these URLs have ended so; None is still to fetch."""
     frontier = MemoryFrontier()
     frontier.add(Candidate(url(path), "a.test") for path in outcome_by_path)
@@ -24,7 +24,7 @@ def crawled(**outcome_by_path):
     while (claim := frontier.claim(0.0, 60.0)) is not None:
         claims.append(claim)
     for claim in claims:
-        outcome = outcome_by_path[claim.url.rpartition("/")[2]]
+        outcome = outcome_by_path[claim.url.removeprefix(url(""))]
         if outcome is None:
             frontier.release(claim)
         else:
@@ -36,86 +36,44 @@ def url(path):
     return f"http://a.test/{path}"
 
 
-def test_first_crawl_beside_nothing_is_all_new():
-    found = compare(crawled(), crawled(a=page("1"), b=page("2")))
-
-    assert found.new == [url("a"), url("b")]
-    assert (found.changed, found.unchanged, found.vanished) == ([], 0, [])
+def vanished(path, reason):
+    return {"vanished": [{"url": url(path), "reason": reason}]}
 
 
-def test_content_tells_what_has_changed():
-    before = crawled(a=page("1"), b=page("2"), c=page("3"))
-
-    found = compare(before, crawled(a=page("1"), b=page("9"), c=page("3", "unchanged")))
-
-    assert found.changed == [url("b")]
-    assert found.unchanged == 2
-    assert found.new == found.vanished == []
+ONE, TWO = page("1"), page("2")
+MOVED = Outcome(State.DONE, "redirect", 301, redirect_to=url("x"))
+ROBOTS = Outcome(State.EXCLUDED, "robots")
+NOTHING = {"new": [], "changed": [], "unchanged": 0, "vanished": [], "unreachable": []}
 
 
 @pytest.mark.parametrize(
-    ("outcome", "reason"),
+    ("before", "now", "found"),
     [
-        (failure("http_404"), "http_404"),
-        (Outcome(State.DONE, "redirect", 301, redirect_to=url("x")), "redirect"),
-        (Outcome(State.EXCLUDED, "robots"), "robots"),
+        ({}, {"a": ONE, "b": TWO}, {"new": [url("a"), url("b")]}),
+        ({"a": failure("http_500")}, {"a": ONE}, {"new": [url("a")]}),
+        ({"a": ONE}, {"a": TWO}, {"changed": [url("a")]}),
+        ({"a": ONE}, {"a": page("1", "unchanged")}, {"unchanged": 1}),
+        ({"x//y": ONE}, {"x/y": ONE}, {"unchanged": 1}),
+        ({"a": ONE}, {"a": failure("http_404")}, vanished("a", "http_404")),
+        ({"a": ONE}, {"a": MOVED}, vanished("a", "redirect")),
+        ({"a": ONE}, {"a": ROBOTS}, vanished("a", "robots")),
+        ({"a": ONE}, {"a": failure("timeout")}, {"unreachable": [url("a")]}),
+        ({"a": ONE}, {"a": failure("http_503")}, {"unreachable": [url("a")]}),
+        ({"a": ONE}, {"a": failure("dns")}, {"unreachable": [url("a")]}),
+        (
+            {"a": ONE, "b": TWO},  # whose links were on a, perhaps
+            {"a": failure("robots_unreachable")},
+            {"unreachable": [url("a")]},
+        ),
+        (
+            {"a": ONE, "b": TWO},
+            {"a": ONE},
+            vanished("b", Reason.NO_LONGER_LINKED) | {"unchanged": 1},
+        ),
+        ({"a": ONE, "b": TWO}, {"a": ONE, "c": None}, {"unchanged": 1}),
+        ({"a": ONE}, {"a": None}, {}),
+        ({"a": failure("http_404")}, {"a": failure("http_404")}, {}),
     ],
 )
-def test_page_that_is_none_any_more_has_vanished(outcome, reason):
-    found = compare(crawled(a=page("1")), crawled(a=outcome))
-
-    assert found.vanished == [Vanished(url("a"), reason)]
-    assert found.unchanged == 0
-
-
-@pytest.mark.parametrize("reason", ["timeout", "http_503", "dns", "robots_unreachable"])
-def test_page_that_cannot_be_reached_just_now_has_not_vanished(reason):
-    found = compare(crawled(a=page("1")), crawled(a=failure(reason)))
-
-    assert found.unreachable == [url("a")]
-    assert found.vanished == []
-
-
-def test_page_that_nothing_leads_to_has_vanished():
-    found = compare(crawled(a=page("1"), b=page("2")), crawled(a=page("1")))
-
-    assert found.vanished == [Vanished(url("b"), Reason.NO_LONGER_LINKED)]
-
-
-def test_crawl_that_goes_on_may_still_find_what_it_has_not_met():
-    found = compare(crawled(a=page("1"), b=page("2")), crawled(a=page("1"), c=None))
-
-    assert found.vanished == []
-
-
-def test_page_that_is_still_to_fetch_has_not_vanished():
-    found = compare(crawled(a=page("1")), crawled(a=None))
-
-    assert (found.new, found.unchanged, found.vanished) == ([], 0, [])
-
-
-def test_what_was_no_page_before_is_new():
-    found = compare(crawled(a=failure("http_500")), crawled(a=page("1")))
-
-    assert found.new == [url("a")]
-
-
-def test_failure_that_lasts_is_no_news():
-    found = compare(crawled(a=failure("http_404")), crawled(a=failure("http_404")))
-
-    assert found.to_json() == {
-        "new": [],
-        "changed": [],
-        "unchanged": 0,
-        "vanished": [],
-        "unreachable": [],
-    }
-
-
-def test_other_spelling_is_the_same_page():
-    before, now = MemoryFrontier(), MemoryFrontier()
-    for frontier, path in ((before, "x//y"), (now, "x/y")):
-        frontier.add([Candidate(url(path), "a.test")])
-        frontier.finish(frontier.claim(0.0, 60.0), page("1"), 1.0)
-
-    assert compare(before, now).unchanged == 1
+def test_each_url_is_told_by_what_has_become_of_it(before, now, found):
+    assert compare(crawled(before), crawled(now)).to_json() == NOTHING | found
