@@ -1,16 +1,12 @@
-"""A crawl under way, its site, and a dashboard, all on the loop of the test."""
+"""A crawl under way and a dashboard, both on the loop of the test."""
 
-import asyncio
 import contextlib
 import json
 
 import pytest
 from tornado.httpclient import AsyncHTTPClient, HTTPRequest
-from tornado.httpserver import HTTPServer
 from tornado.iostream import StreamClosedError
-from tornado.netutil import bind_sockets
 from tornado.tcpclient import TCPClient
-from tornado.web import Application, RequestHandler
 
 from crawler_app.config import CrawlConfig
 from crawler_app.crawl import Crawl
@@ -23,59 +19,6 @@ from gencoro import gen
 
 TOKEN = "a-token-of-the-tests"
 PAGES = 40
-
-
-class Site:
-    """Pages /0 and on; each but the last links to the next one.
-
-    Attributes:
-        asked: The paths, in the order they were asked for.
-    """
-
-    def __init__(self):
-        self.asked = []
-        self._gates = {}
-        self._arrivals = {}
-
-    def start(self):
-        site = self
-
-        class Page(RequestHandler):
-            async def get(self, number):
-                await site.answer(self, int(number))
-
-        self._server = HTTPServer(
-            Application([("/([0-9]+)", Page)], log_function=lambda handler: None)
-        )
-        sockets = bind_sockets(0, "127.0.0.1")
-        self._server.add_sockets(sockets)
-        self.url = f"http://127.0.0.1:{sockets[0].getsockname()[1]}"
-
-    async def answer(self, handler, number):
-        self.asked.append(number)
-        self.arrival(number).set()
-        if number in self._gates:
-            await self._gates[number].wait()
-        link = f'<a href="/{number + 1}">next</a>' if number + 1 < PAGES else ""
-        handler.write(f"<title>Page {number}</title><p>A lonely mill. {link}")
-
-    def hold(self, number):
-        """Keep whoever asks for a page waiting until `let_go`."""
-        self._gates[number] = asyncio.Event()
-
-    def let_go(self, number):
-        self._gates.pop(number).set()
-
-    def arrival(self, number):
-        """Return what is set once a page is asked for."""
-        return self._arrivals.setdefault(number, asyncio.Event())
-
-    @gen.coroutine
-    def stop(self):
-        for gate in self._gates.values():
-            gate.set()
-        self._server.stop()
-        yield self._server.close_all_connections()
 
 
 class Watched:
@@ -107,9 +50,10 @@ class Watched:
     @gen.coroutine
     def run_to(self, number):
         """Begin the crawl; return its Future when a page is asked for that is held."""
-        self.site.hold(number)
+        self.site.hold(f"/{number}")
         run = self.crawl.run()
-        yield self.site.arrival(number).wait()
+        while f"/{number}" not in self.site.paths:
+            yield gen.moment
         return run
 
     def act(self, action):
@@ -178,11 +122,13 @@ class Events:
 
 
 @pytest.fixture
-def site(io_loop):
-    site = Site()
-    io_loop.run_sync(gen.coroutine(site.start))
-    yield site
-    io_loop.run_sync(site.stop)
+def site(site):
+    """Pages /0 and on; each but the last links to the next one."""
+    for n in range(PAGES):
+        link = f'<a href="/{n + 1}">next</a>' if n + 1 < PAGES else ""
+        body = f"<title>Page {n}</title><p>A lonely mill. {link}"
+        site.answer(f"/{n}", body.encode())
+    return site
 
 
 @pytest.fixture
@@ -191,7 +137,7 @@ def watch(site, tmp_path):
     streams = []
 
     @contextlib.contextmanager
-    def enter(*, address="127.0.0.1:0", index=True, seed="/0"):
+    def enter(*, address="127.0.0.1:0", index=True, seed="0"):
         config = CrawlConfig((site.url + seed,), robots=False, concurrency=2)
         with contextlib.ExitStack() as cleanup:
             pages = None

@@ -23,7 +23,7 @@ def test_page_is_told_what_was_and_then_what_is(watched):
     assert b"Cache-Control: no-store\r\n" in events.head
     name, begin = yield events.next()
     assert name == "begin"
-    assert begin["seeds"] == [f"{watched.site.url}/0"]
+    assert begin["seeds"] == [f"{watched.site.url}0"]
     assert len(begin["rates"]) == 1
     assert begin["can_search"]
     sample = begin["sample"]
@@ -31,9 +31,9 @@ def test_page_is_told_what_was_and_then_what_is(watched):
     assert sample["fetched"] == 2
     assert sample["count_by_state"]["done"] == 2
     assert sample["count_by_state"]["under_way"] == 1
-    assert sample["under_way_by_host"] == [[watched.site.url[7:], 1]]
+    assert sample["under_way_by_host"] == [[watched.site.url[7:-1], 1]]
 
-    watched.site.let_go(2)
+    watched.site.let_go("/2")
     yield run
     watched.monitor.look()
     name, sample = yield events.next()
@@ -56,7 +56,7 @@ def test_monitor_that_runs_sends_samples_by_itself(watch, virtual_clock):
 
 @gen.coroutine
 def test_failures_are_told_the_latest_first(watch):
-    with watch(seed="/nothing") as watched:
+    with watch(seed="nothing") as watched:
         yield watched.crawl.run()
         watched.monitor.look()
 
@@ -64,7 +64,7 @@ def test_failures_are_told_the_latest_first(watch):
 
     (failure,) = sample["failures"]
     assert failure["reason"] == "http_404"
-    assert failure["url"] == f"{watched.site.url}/nothing"
+    assert failure["url"] == f"{watched.site.url}nothing"
 
 
 @gen.coroutine
@@ -75,18 +75,18 @@ def test_pause_begins_no_fetch_until_resume(watched):
     answer = yield watched.act("pause")
     assert answer.code == 204
     yield events.until(lambda sample: sample["phase"] == "paused")
-    watched.site.let_go(2)
+    watched.site.let_go("/2")
     while watched.crawl.under_way:
         yield gen.moment
     # Turns of the loop in which the workers could begin another.
     yield watched.json("/state")
-    assert watched.site.asked == [0, 1, 2]
+    assert watched.site.paths == ["/0", "/1", "/2"]
 
     answer = yield watched.act("resume")
     assert answer.code == 204
     yield events.until(lambda sample: sample["phase"] == "running")
     yield run
-    assert watched.site.asked == list(range(40))
+    assert watched.site.paths == [f"/{n}" for n in range(40)]
 
 
 @gen.coroutine
@@ -97,10 +97,10 @@ def test_stop_lets_the_fetches_under_way_end(watched):
     answer = yield watched.act("stop")
     assert answer.code == 204
     yield events.until(lambda sample: sample["phase"] == "stopping")
-    watched.site.let_go(2)
+    watched.site.let_go("/2")
     yield run
 
-    assert watched.site.asked == [0, 1, 2]
+    assert watched.site.paths == ["/0", "/1", "/2"]
 
 
 @gen.coroutine

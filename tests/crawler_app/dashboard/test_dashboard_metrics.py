@@ -45,7 +45,7 @@ def test_what_is_under_way_and_paused_is_seen(watch):
         run = yield watched.run_to(0)
         yield watched.act("pause")
         values = values_in((yield watched.ask("/metrics")).body.decode())
-        watched.site.let_go(0)
+        watched.site.let_go("/0")
         watched.crawl.stop()
         yield run
 

@@ -147,35 +147,29 @@ def test_nothing_broken_reads_no_page(crawl):
     assert crawl.report().unread == 0
 
 
-def test_seed_that_is_broken_is_told_so(crawl):
-    crawl.fail("/", "timeout", None, error="too late")
-
-    (broken,) = crawl.report().broken
-
-    assert (broken.is_seed, broken.status, broken.error) == (True, None, "too late")
-    assert broken.links == []
-
-
 @pytest.mark.parametrize("archive", [True, False])
-def test_seed_whose_redirect_ends_at_what_is_broken_is_told_so(make_crawl, archive):
+@pytest.mark.parametrize(
+    ("redirects", "reason"),
+    [
+        (["/"], "timeout"),
+        (["/", "/gone"], "timeout"),
+        (["/", "/a", "/b", "/"], "redirect_loop"),
+        (["/", "/a", "/b", "/a"], "redirect_loop"),
+    ],
+)
+def test_seed_that_leads_to_what_is_broken_is_told_so(
+    make_crawl, archive, redirects, reason
+):
     crawl = make_crawl(archive=archive)
-    crawl.redirect("/", "/gone")
-    crawl.fail("/gone", via="/")
+    for path, to in itertools.pairwise(redirects):
+        crawl.redirect(path, to)
+    if reason == "timeout":
+        crawl.fail(redirects[-1], reason, None, error="too late")
 
     (broken,) = crawl.report().broken
 
-    assert (broken.url, broken.is_seed, broken.links) == (f"{A}/gone", True, [])
-
-
-@pytest.mark.parametrize("last", ["/", "/a"])
-def test_seed_that_leads_into_a_loop_is_told_so(crawl, last):
-    crawl.redirect("/", "/a")
-    crawl.redirect("/a", "/b")
-    crawl.redirect("/b", last)
-
-    (broken,) = crawl.report().broken
-
-    assert (broken.reason, broken.is_seed) == ("redirect_loop", True)
+    assert (broken.reason, broken.is_seed, broken.links) == (reason, True, [])
+    assert (broken.status, broken.error == "too late") == (None, reason == "timeout")
 
 
 @pytest.mark.parametrize("reason", ["too_large", "hook_error", "private_address"])
