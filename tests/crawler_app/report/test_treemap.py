@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler_app.report.shape import Kind, Shape
-from crawler_app.report.treemap import MAX_BOXES, WHOLE, Box, shown, split, treemap
+from crawler_app.report.treemap import MAX_BOXES, Box, shown, split, treemap
 
 segments = st.one_of(
     st.sampled_from("abc"), st.text(max_size=5), st.text("&<\"'%\u05d0\u202e\x00")
@@ -24,6 +24,10 @@ def shape_of(*paths, kind=Kind.OK, host="a.test"):
 
 def pages(folder, count):
     return [f"{folder}/{n}" for n in range(count)]
+
+
+def each(outer, inner, count):
+    return [path for name in inner for path in pages(f"{outer}/{name}", count)]
 
 
 def names(boxes):
@@ -51,24 +55,6 @@ def test_folders_are_boxes_the_largest_first():
     assert [box.is_rest for box in site.boxes] == [False, False, False, True]
 
 
-def test_large_folder_of_several_is_divided():
-    inner = [path for each in "xy" for path in pages(f"large/{each}", 40)]
-    site = treemap(shape_of(*inner, "large/z", *pages("x/y", 40), *pages("z/y", 4)))
-
-    large, *others = site.boxes
-    assert names(large.inner) == ["x", "y", "1 more"]
-    assert large.inner[2].folder == "a.test/large/"
-    assert [(box.name, box.inner) for box in others] == [("x", []), ("z", [])]
-
-
-def test_small_folder_is_not_divided_although_it_has_several():
-    small = [path for each in "xy" for path in pages(f"small/{each}", 4)]
-    site = treemap(shape_of(*pages("large", 90), *pages("other", 30), *small))
-
-    assert names(site.boxes) == ["large", "other", "small"]
-    assert site.boxes[2].inner == []
-
-
 def test_inner_boxes_stand_across_the_longer_side():
     paths = [f"{outer}/{inner}/" for outer in "abcdef" for inner in "xy"]
     tall, wide, *_ = treemap(shape_of(*paths)).boxes
@@ -85,19 +71,42 @@ def test_inner_boxes_stand_across_the_longer_side():
     ]
 
 
-def test_folder_of_nearly_everything_is_not_one_of_several():
-    paths = [path for each in "ab" for path in pages(f"docs/en/{each}", 20)]
-    site = treemap(shape_of("", *paths))
+@pytest.mark.parametrize(
+    ("paths", "folder", "inner_by_name"),
+    [
+        # A large folder of several is divided.
+        (
+            [*each("large", "xy", 40), "large/z", *pages("x/y", 40), *pages("z/y", 4)],
+            "a.test/",
+            {"large": ["x", "y", "1 more"], "x": [], "z": []},
+        ),
+        # A small one is not.
+        (
+            [*pages("large", 90), *pages("other", 30), *each("small", "xy", 4)],
+            "a.test/",
+            {"large": [], "other": [], "small": []},
+        ),
+        # One of nearly everything is not one of several.
+        (
+            ["", *each("docs/en", "ab", 20)],
+            "a.test/docs/en/",
+            {"a": [], "b": [], "1 more": []},
+        ),
+        # An inner name says what is skipped.
+        (
+            [*each("x/only", "ab", 20), *pages("y", 40)],
+            "a.test/",
+            {"x": ["only/a", "only/b"], "y": []},
+        ),
+        ([""], "the site", {"a.test": []}),
+        (["a", "b"], "the site", {"a.test": []}),
+    ],
+)
+def test_boxes_are_the_folders_that_say_the_most(paths, folder, inner_by_name):
+    site = treemap(shape_of(*paths))
 
-    assert site.folder == "a.test/docs/en/"
-    assert names(site.boxes) == ["a", "b", "1 more"]
-
-
-def test_inner_name_says_what_is_skipped():
-    paths = [path for each in "ab" for path in pages(f"x/only/{each}", 20)]
-    site = treemap(shape_of(*paths, *pages("y", 40)))
-
-    assert names(site.boxes[0].inner) == ["only/a", "only/b"]
+    assert site.folder == folder
+    assert {box.name: names(box.inner) for box in site.boxes} == inner_by_name
 
 
 def test_small_folders_share_a_box():
@@ -107,20 +116,6 @@ def test_small_folders_share_a_box():
     assert names(site.boxes) == ["big", "400 more"]
     many = treemap(shape_of(*(path for n in range(20) for path in pages(f"{n}", 9))))
     assert len(many.boxes) == MAX_BOXES + 1
-
-
-@pytest.mark.parametrize(
-    ("site", "found"),
-    [
-        (shape_of(""), (["a.test"], ["1 page"])),
-        (shape_of("a", "b"), (["a.test"], ["2 pages"])),
-    ],
-)
-def test_site_without_folders_is_one_box(site, found):
-    boxes = treemap(site).boxes
-
-    assert (names(boxes), [box.words for box in boxes]) == found
-    assert [box.area for box in boxes] == [WHOLE]
 
 
 def test_no_urls_have_no_boxes():
