@@ -1,6 +1,8 @@
 """A sample to be shown, and a terminal to show it on."""
 
 import dataclasses
+import os
+import pty
 import re
 
 import pytest
@@ -23,6 +25,8 @@ SAMPLE = Sample(
     under_way_by_host=[("a.test", 5), ("b.test", 3)],
     failures=[Failure(0.0, "http://a.test/gone", "http_404", "")],
 )
+
+MARK = "\0"
 
 PART = re.compile(
     r"\x1b\[(?P<number>\d*)(?P<end>[AK])|\x1b\[[?\d;]*[a-zA-Z]|[\r\n]|[^\x1b\r\n]+"
@@ -59,3 +63,49 @@ def screen_of():
         return "\n".join(rows).rstrip()
 
     return screen_of
+
+
+class Terminal:
+    """A pseudo-terminal; what is written there is kept."""
+
+    def __init__(self):
+        self.ours, theirs = pty.openpty()
+        self.name = os.ttyname(theirs)
+        self.file = os.fdopen(theirs, "w", encoding="utf-8")
+        self.text = ""
+
+    def read(self):
+        """Return all that has been written."""
+        # The system hands it on in its own time; what was written last comes last.
+        with open(os.open(self.name, os.O_WRONLY | os.O_NOCTTY), "w") as file:
+            file.write(MARK)
+        self.text = self.read_until(MARK).replace(MARK, "")
+        return self.text
+
+    def read_until(self, part):
+        """Wait until something has been written, once more than before."""
+        begin = len(self.text)
+        while part not in self.text[begin:] and self._read_some():
+            pass
+        return self.text
+
+    def _read_some(self):
+        try:
+            data = os.read(self.ours, 65_536)
+        except OSError:  # closed at the other end
+            return False
+        # Only whole characters of the table matter here.
+        self.text += data.decode("utf-8", "replace")
+        return bool(data)
+
+    def close(self):
+        self.file.close()
+        os.close(self.ours)
+
+
+@pytest.fixture
+def terminal(monkeypatch):
+    monkeypatch.setenv("TERM", "xterm")
+    terminal = Terminal()
+    yield terminal
+    terminal.close()

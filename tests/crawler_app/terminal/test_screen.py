@@ -5,7 +5,6 @@ import contextlib
 import io
 import logging
 import os
-import pty
 import signal
 import subprocess
 import sys
@@ -18,7 +17,6 @@ from crawler_app.terminal.showing import shown_on
 from tests.helpers.scripts import IMPORTS
 
 STOP_HINT = "Ctrl-C stops the crawl; results are kept"
-MARK = "\0"
 
 # Crawls a site whose host may be asked once a minute, and shows it.
 CRAWL = """
@@ -57,52 +55,6 @@ def main():
 
 sys.exit(run_interruptible(main))
 """
-
-
-class Terminal:
-    """A pseudo-terminal; what is written there is kept."""
-
-    def __init__(self):
-        self.ours, theirs = pty.openpty()
-        self.name = os.ttyname(theirs)
-        self.file = os.fdopen(theirs, "w", encoding="utf-8")
-        self.text = ""
-
-    def read(self):
-        """Return all that has been written."""
-        # The system hands it on in its own time; what was written last comes last.
-        with open(os.open(self.name, os.O_WRONLY | os.O_NOCTTY), "w") as file:
-            file.write(MARK)
-        self.text = self.read_until(MARK).replace(MARK, "")
-        return self.text
-
-    def read_until(self, part):
-        """Wait until something has been written, once more than before."""
-        begin = len(self.text)
-        while part not in self.text[begin:] and self._read_some():
-            pass
-        return self.text
-
-    def _read_some(self):
-        try:
-            data = os.read(self.ours, 65_536)
-        except OSError:  # closed at the other end
-            return False
-        # Only whole characters of the table matter here.
-        self.text += data.decode("utf-8", "replace")
-        return bool(data)
-
-    def close(self):
-        self.file.close()
-        os.close(self.ours)
-
-
-@pytest.fixture
-def terminal(monkeypatch):
-    monkeypatch.setenv("TERM", "xterm")
-    terminal = Terminal()
-    yield terminal
-    terminal.close()
 
 
 @pytest.fixture
@@ -260,24 +212,20 @@ def test_stopped_crawl_leaves_the_terminal_clean(terminal, screen_of, number):
     assert screen_of(text) == "Stopped."
 
 
-def test_error_leaves_the_terminal_clean(terminal, screen_of):
+@pytest.mark.parametrize(
+    ("error", "status", "left"),
+    [("", 0, "The summary."), ("raise SystemExit('broken')", 1, "broken")],
+)
+def test_ended_crawl_leaves_the_terminal_clean(
+    terminal, screen_of, error, status, left
+):
     # One after another, and none of them waits.
-    with crawling(terminal, gap_s=0.001, error="raise SystemExit('broken')") as process:
+    with crawling(terminal, gap_s=0.001, error=error) as process:
         text = terminal.read_until("never written")
-        assert process.wait() == 1
+        assert process.wait() == status
 
     assert STOP_HINT in text
-    assert screen_of(text).endswith("broken")
-    assert STOP_HINT not in screen_of(text)
-
-
-def test_summary_stands_alone(terminal, screen_of):
-    with crawling(terminal, gap_s=0.001) as process:
-        text = terminal.read_until("never written")
-        assert process.wait() == 0
-
-    assert STOP_HINT in text
-    assert screen_of(text) == "The summary."
+    assert screen_of(text) == left
 
 
 def test_suspended_crawl_leaves_no_table_and_comes_back(terminal, screen_of):

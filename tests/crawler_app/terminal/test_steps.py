@@ -1,9 +1,7 @@
 """How far a command has come: what is said, when, and where."""
 
-import contextlib
 import io
 import os
-import pty
 import sys
 
 import pytest
@@ -15,14 +13,6 @@ from crawler_app.terminal.steps import CLEAR_LINE, Steps
 @pytest.fixture
 def file():
     return io.StringIO()
-
-
-def test_first_second_is_silent(file, clock):
-    with Steps(file, clock=clock) as steps:
-        clock.now = 0.99
-        steps("reading pages", 1, 2)
-
-    assert file.getvalue() == ""
 
 
 def test_line_is_written_once_a_second(file, clock):
@@ -93,29 +83,16 @@ def test_closed_output_is_no_error(monkeypatch, clock):
         steps("reading pages", 1)
 
 
-def read_all(fd):
-    """Read what was written to a terminal whose other end is closed."""
-    pieces = []
-    with contextlib.suppress(OSError):  # there is no more
-        while piece := os.read(fd, 1_000):
-            pieces.append(piece)
-    os.close(fd)
-    return b"".join(pieces).decode()
-
-
-def test_terminal_is_rewritten_in_place_and_wiped_at_the_end(monkeypatch, clock):
-    monkeypatch.setenv("TERM", "xterm")
-    ours, theirs = pty.openpty()
+def test_terminal_is_rewritten_in_place_and_wiped_at_the_end(terminal, clock):
     with (
-        open(theirs, "w") as terminal,
         pytest.raises(KeyboardInterrupt),
-        Steps(terminal, clock=clock) as steps,
+        Steps(terminal.file, clock=clock) as steps,
     ):
         for done in (1, 2):
             clock.now += 1.0
             steps("reading pages", done, 2)
         raise KeyboardInterrupt
-    text = read_all(ours)
+    text = terminal.read()
 
     assert text.split(CLEAR_LINE) == [
         "",
@@ -125,14 +102,12 @@ def test_terminal_is_rewritten_in_place_and_wiped_at_the_end(monkeypatch, clock)
     ]
 
 
-def test_line_on_a_terminal_is_no_longer_than_it(monkeypatch, clock):
-    monkeypatch.setenv("TERM", "xterm")
+def test_line_on_a_terminal_is_no_longer_than_it(terminal, monkeypatch, clock):
     monkeypatch.setattr(os, "get_terminal_size", lambda fd: os.terminal_size((20, 5)))
-    ours, theirs = pty.openpty()
-    with open(theirs, "w") as terminal, Steps(terminal, clock=clock) as steps:
+    with Steps(terminal.file, clock=clock) as steps:
         clock.now = 1.0
         steps("reading the pages of a crawl", 1)
-    text = read_all(ours)
+    text = terminal.read()
 
     # The last column stays free: a cursor there may be in the next line.
     assert text.split(CLEAR_LINE)[1] == "reading the pages o"
