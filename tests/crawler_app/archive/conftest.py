@@ -96,31 +96,28 @@ def open_archive(tmp_path, loop):
 
 
 @pytest.fixture
-def archive_of(open_archive, tmp_path):
-    """Return a function that archives exchanges in the directory, and closes it."""
-
-    def archive_of(*exchanges, at=NOON, **options):
-        archive = open_archive(**options)
-        for turn, fetched in enumerate(exchanges):
-            archive.write(fetched, at + turn)
-        archive.close()
-        return tmp_path
-
-    return archive_of
-
-
-@pytest.fixture
 def written(open_archive):
     """Return a function that opens an archive with exchanges in it, a second apart."""
 
-    def written(*exchanges, **options):
+    def written(*exchanges, at=NOON, **options):
         archive = open_archive(**options)
         for turn, fetched in enumerate(exchanges):
-            archive.write(fetched, NOON + turn)
+            archive.write(fetched, at + turn)
         archive.flush()
         return archive
 
     return written
+
+
+@pytest.fixture
+def archive_of(written, tmp_path):
+    """Return a function that archives exchanges in the directory, and closes it."""
+
+    def archive_of(*exchanges, **options):
+        written(*exchanges, **options).close()
+        return tmp_path
+
+    return archive_of
 
 
 class Records(list):

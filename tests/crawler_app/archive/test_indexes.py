@@ -16,6 +16,8 @@ from warcio.archiveiterator import ArchiveIterator
 from crawler_app.archive.wacz import write_wacz
 from crawler_app.errors import ArchiveError
 
+STAGES = ("copying megabytes", "indexing captures", "listing pages of captures")
+
 # Asks pywb, in a process of its own (it patches the standard library), for pages.
 REPLAY = """
 import io, json, sys
@@ -189,6 +191,38 @@ def test_a_package_can_be_made_while_the_archive_is_written(
     records = ArchiveIterator(io.BytesIO(data), check_digests="raise")
     kinds = [record.rec_type for record in records]
     assert kinds == ["warcinfo", "response", "request"]
+
+
+def test_every_stage_of_a_package_is_told(archive_of, exchange):
+    archived = archive_of(*(exchange(f"http://a.test/{n}") for n in range(3)))
+    told = []
+
+    write_wacz(
+        archived, io.BytesIO(), software="test", on_step=lambda *done: told.append(done)
+    )
+
+    assert list(dict.fromkeys(what for what, *_ in told)) == list(STAGES)
+    assert [done for done in told if done[0] == STAGES[2]] == [
+        (STAGES[2], number, 3) for number in range(3)
+    ]
+    assert (STAGES[1], 3, 3) in told
+
+
+@pytest.mark.parametrize("last_stage", STAGES)
+def test_package_that_is_broken_off_is_no_zip_file(
+    archive_of, exchange, package_file, last_stage
+):
+    archived = archive_of(exchange())
+
+    def tell(what, done, total):
+        if what == last_stage:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        write_wacz(archived, package_file, software="test", on_step=tell)
+
+    assert package_file.getvalue()
+    assert not zipfile.is_zipfile(io.BytesIO(package_file.getvalue()))
 
 
 def test_py_wacz_finds_a_package_valid(archived, tmp_path):
