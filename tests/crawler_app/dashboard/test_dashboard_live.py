@@ -176,29 +176,13 @@ class Reader:
         self.fate = "dropped"
 
 
-@pytest.fixture
-def make_feed(watch, clock, monkeypatch):
-    """Return a function that makes a feed; count the samples it writes down."""
-    written = []
-    write = feed.sample_event
-
-    def sample_event(sample):
-        written.append(sample)
-        return write(sample)
-
-    monkeypatch.setattr(feed, "sample_event", sample_event)
-
-    def make(monitor):
-        made = feed.Feed(monitor, can_search=False, clock=clock)
-        made.written = written
-        return made
-
-    return make
+def make_feed(watched, clock):
+    return feed.Feed(watched.monitor, can_search=False, clock=clock)
 
 
 @gen.coroutine
-def test_slow_browser_is_passed_over_and_then_dropped(watched, make_feed, clock):
-    sent = make_feed(watched.monitor)
+def test_slow_browser_is_passed_over_and_then_dropped(watched, clock):
+    sent = make_feed(watched, clock)
     slow, quick = Reader(takes=False), Reader()
     with sent.joined(slow), sent.joined(quick):
         clock.now = 30.0
@@ -213,8 +197,8 @@ def test_slow_browser_is_passed_over_and_then_dropped(watched, make_feed, clock)
 
 
 @gen.coroutine
-def test_browser_that_has_caught_up_is_sent_the_next_sample(watched, make_feed, clock):
-    sent = make_feed(watched.monitor)
+def test_browser_that_has_caught_up_is_sent_the_next_sample(watched, clock):
+    sent = make_feed(watched, clock)
     slow = Reader(takes=False)
     with sent.joined(slow):
         watched.monitor.look()
@@ -229,22 +213,29 @@ def test_browser_that_has_caught_up_is_sent_the_next_sample(watched, make_feed, 
 
 
 @gen.coroutine
-def test_sample_is_written_once_for_all_and_for_nobody_not_at_all(watched, make_feed):
-    sent = make_feed(watched.monitor)
+def test_sample_is_written_once_for_all_and_for_nobody_not_at_all(
+    watched, clock, monkeypatch
+):
+    written = []
+    write = feed.sample_event
+    monkeypatch.setattr(
+        feed, "sample_event", lambda sample: [written.append(sample), write(sample)][1]
+    )
+    sent = make_feed(watched, clock)
     watched.monitor.look()
-    assert sent.written == []
+    assert written == []
 
     first, second = Reader(), Reader()
     with sent.joined(first), sent.joined(second):
         sample = watched.monitor.look()
-    assert sent.written == [sample]
+    assert written == [sample]
     assert first.events[-1] is second.events[-1]
 
 
 @gen.coroutine
-def test_end_is_told_to_those_who_listen(watch, make_feed):
+def test_end_is_told_to_those_who_listen(watch, clock):
     with watch() as watched:
-        sent = make_feed(watched.monitor)
+        sent = make_feed(watched, clock)
         slow, quick = Reader(takes=False), Reader()
         with sent.joined(slow), sent.joined(quick):
             sent.close()

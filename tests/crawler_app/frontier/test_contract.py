@@ -14,11 +14,10 @@ import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
-    Bundle,
     RuleBasedStateMachine,
     initialize,
     invariant,
-    multiple,
+    precondition,
     rule,
     run_state_machine_as_test,
 )
@@ -233,19 +232,26 @@ CANDIDATES = st.builds(
 WAITS = st.integers(-4, 20).map(lambda quarters: quarters / 4)
 
 
+NUMBERS = st.integers(0, 3)
+
+
+def has_claimed(machine):
+    return bool(machine.claims)
+
+
 class FrontierMachine(RuleBasedStateMachine):
     """All backends and the model take the same random walk."""
 
-    claims = Bundle("claims")
-
-    @initialize()
-    def open(self):
+    @initialize(candidates=st.lists(CANDIDATES, min_size=2, max_size=9))
+    def open(self, candidates):
         self.directory = tempfile.TemporaryDirectory()
         self.path = Path(self.directory.name) / "frontier.sqlite3"
         self.now = 0.0
         self.ends = set()
+        self.claims = []
         self.model = Model()
         self.backends = [MemoryFrontier(), SqliteFrontier(self.path)]
+        self.add(candidates)
 
     def teardown(self):
         for backend in self.backends:
@@ -259,6 +265,9 @@ class FrontierMachine(RuleBasedStateMachine):
         return answers[0]
 
     @rule(candidates=st.lists(CANDIDATES, max_size=5))
+    def add_more(self, candidates):
+        self.add(candidates)
+
     def add(self, candidates):
         answer = self.each(lambda backend: backend.add(candidates))
         assert answer == self.model.add(candidates)
@@ -272,7 +281,6 @@ class FrontierMachine(RuleBasedStateMachine):
         self.now = self.model.next_at(self.now) or self.now
 
     @rule(
-        target=claims,
         lease=st.sampled_from([0.25, 2.0, 100.0]),
         max_depth=st.none() | st.integers(0, 2),
     )
@@ -285,14 +293,24 @@ class FrontierMachine(RuleBasedStateMachine):
         row = self.model.claim(self.now, lease, max_depth)
         if row is None:
             assert claimed == [None] * len(self.backends)
-            return multiple()
+            return
         for claim in claimed:
             assert (claim.url, claim.host) == (row.record.url, row.host)
             assert claim.depth == row.record.depth
             assert claim.redirects_left == row.redirects_left
             assert claim.tries == row.record.tries
             assert claim.lease_ends_at == row.alarm_at == self.now + lease
-        return row, claimed
+        self.claims.append((row, claimed))
+
+    def chosen(self, number):
+        """Return a claim, those that stand before those that have ended."""
+        standing = [
+            (row, claimed)
+            for row, claimed in self.claims
+            if self.model.owns(row, claimed[0].lease_ends_at)
+        ]
+        found = standing + self.claims[::-1]
+        return found[number % len(found)]
 
     def move(self, claim, name, *arguments):
         """Make a move on every backend; return whether the claim stood, and the answers."""
@@ -306,13 +324,14 @@ class FrontierMachine(RuleBasedStateMachine):
         assert len(set(answers)) <= 1
         return is_owner, answers[:1]
 
+    @precondition(has_claimed)
     @rule(
-        claim=claims,
+        number=NUMBERS,
         outcome=st.sampled_from([PAGE, ERROR, REDIRECT, FORBIDDEN]),
         outlinks=st.lists(CANDIDATES, max_size=4),
     )
-    def finish(self, claim, outcome, outlinks):
-        row, _ = claim
+    def finish(self, number, outcome, outlinks):
+        row, _ = claim = self.chosen(number)
         is_owner, queued = self.move(claim, "finish", outcome, self.now, outlinks)
         if is_owner:
             row.alarm_at = None
@@ -320,17 +339,19 @@ class FrontierMachine(RuleBasedStateMachine):
             row.record.finished_at = self.now
             assert queued == [self.model.add(outlinks, via=row.record.url)]
 
-    @rule(claim=claims, wait=WAITS)
-    def retry(self, claim, wait):
-        row, _ = claim
+    @precondition(has_claimed)
+    @rule(number=NUMBERS, wait=WAITS)
+    def retry(self, number, wait):
+        row, _ = claim = self.chosen(number)
         is_owner, _ = self.move(claim, "retry", self.now + wait)
         if is_owner:
             row.record.state, row.alarm_at = State.QUEUED, self.now + wait
             row.record.tries += 1
 
-    @rule(claim=claims, path=st.sampled_from(["//x", "///x"]))
-    def respell(self, claim, path):
-        row, _ = claim
+    @precondition(has_claimed)
+    @rule(number=NUMBERS, path=st.sampled_from(["//x", "///x"]))
+    def respell(self, number, path):
+        row, _ = claim = self.chosen(number)
         new_url = url(path, row.host)
         if dedup_key(row.record.url) != dedup_key(new_url):
             return
@@ -340,9 +361,10 @@ class FrontierMachine(RuleBasedStateMachine):
             row.record.url = new_url
             row.redirects_left -= 1
 
-    @rule(claim=claims)
-    def release(self, claim):
-        row, claimed = claim
+    @precondition(has_claimed)
+    @rule(number=NUMBERS)
+    def release(self, number):
+        row, claimed = self.chosen(number)
         is_owner = self.model.owns(row, claimed[0].lease_ends_at)
         for backend, own_claim in zip(self.backends, claimed, strict=True):
             backend.release(own_claim)

@@ -215,43 +215,49 @@ def hit(title="Home", url="http://a.test/", text="the mill", highlights=((4, 8),
     return Hit(url, title, Snippet(text, list(highlights)), 1.5)
 
 
-def test_hits_are_numbered_after_the_offset():
-    result = SearchResult("mill", 1234, 20, [hit(), hit(title="")])
+NUMBERED = """\
+1,234 pages found for: mill (21 to 22 are shown)
 
-    text = render_hits(result, bold=False)
+ 21. Home
+     http://a.test/
+     the mill
 
-    assert text.splitlines() == [
-        "1,234 pages found for: mill (21 to 22 are shown)",
-        "",
-        " 21. Home",
-        "     http://a.test/",
-        "     the mill",
-        "",
-        " 22. (no title)",
-        "     http://a.test/",
-        "     the mill",
-    ]
+ 22. (no title)
+     http://a.test/
+     the mill"""
 
 
-def test_words_of_the_query_are_bold_on_a_terminal():
-    text = render_hits(SearchResult("mill", 1, 0, [hit()]), bold=True)
+BOLD = """\
+1 page found for: mill
 
-    assert "the \x1b[1mmill\x1b[0m" in text
-    assert text.startswith("1 page found for: mill\n")
-
-
-def test_no_hit_shows_the_hint():
-    result = SearchResult("a b", 0, 0, [], hint="no page contains b; leave it out")
-
-    text = render_hits(result, bold=True)
-
-    assert text == "no page found for: a b\n\nno page contains b; leave it out"
+  1. Home
+     http://a.test/
+     the \x1b[1mmill\x1b[0m"""
 
 
-def test_offset_beyond_the_last_is_told():
-    text = render_hits(SearchResult("a", 3, 10, []), bold=False)
-
-    assert text == "3 pages found for: a (none after the first 10)"
+@pytest.mark.parametrize(
+    ("result", "bold", "text"),
+    [
+        (SearchResult("mill", 1234, 20, [hit(), hit(title="")]), False, NUMBERED),
+        (
+            SearchResult("mill", 1, 0, [hit()]),
+            True,
+            BOLD,
+        ),
+        (
+            SearchResult("a b", 0, 0, [], hint="no page contains b; leave it out"),
+            True,
+            "no page found for: a b\n\nno page contains b; leave it out",
+        ),
+        (
+            SearchResult("a", 3, 10, []),
+            False,
+            "3 pages found for: a (none after the first 10)",
+        ),
+    ],
+)
+def test_hits_are_shown_to_a_person(result, bold, text):
+    assert render_hits(result, bold=bold) == text
 
 
 def test_page_cannot_send_codes_to_the_terminal():

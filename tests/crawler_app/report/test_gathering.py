@@ -250,25 +250,6 @@ def test_state_of_the_crawl(crawl):
     assert crawl.report().state == STOPPED
 
 
-def test_crawl_that_has_fetched_nothing(crawl):
-    report = crawl.report()
-
-    assert (report.summary.urls, report.broken, report.summary.first_at) == (
-        0,
-        [],
-        None,
-    )
-    assert report.state == STOPPED
-    assert report.is_empty
-
-
-def test_crawl_whose_only_url_redirects_to_what_is_left_out_is_empty(crawl):
-    crawl.redirect("/", "http://b.test/")
-    crawl.refuse("http://b.test/", "out_of_scope")
-
-    assert crawl.report().is_empty
-
-
 @pytest.mark.parametrize(
     ("outcome", "is_empty"),
     [

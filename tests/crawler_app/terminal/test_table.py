@@ -42,18 +42,6 @@ def test_table_tells_all_of_a_sample(sample):
         assert part in text
 
 
-@pytest.mark.parametrize(
-    ("changes", "title"),
-    [
-        ({"phase": "paused"}, "paused"),
-        ({"phase": "stopping"}, "stopping"),
-        ({"phase": "waiting", "waiting_s": 12.0}, "waiting 12 s"),
-    ],
-)
-def test_title_tells_why_nothing_happens(sample, changes, title):
-    assert f" {title}  1:02 " in drawn(CrawlTable(sample(**changes)))[0]
-
-
 @pytest.mark.parametrize("width", [20, 40, 63, 64, 80, 200])
 @pytest.mark.parametrize("height", [5, 14, 24, 50])
 def test_table_fits_into_every_terminal(sample, width, height):
