@@ -96,28 +96,21 @@ def test_nothing_changes_where_nothing_happened(archived):
     assert len(before) > 1
 
 
-def test_a_lost_table_is_made_anew(archived):
+@pytest.mark.parametrize("has_log", [False, True])
+def test_a_lost_table_is_made_anew(archived, open_archive, has_log):
     before, keys = rows(archived), payload_keys(archived)
+    archive = open_archive()
+    archive._captures.latest("http://a.test/1")  # so that there is a log
+    log = (archived / f"{TABLE}-wal").read_bytes()
+    archive.close()
     forget_table(archived)
+    if has_log:
+        (archived / f"{TABLE}-wal").write_bytes(log or bytes(4000))
 
     assert recover_in(archived) == 7
 
     assert rows(archived) == before
     assert payload_keys(archived) == keys
-
-
-def test_a_table_that_was_lost_but_for_its_log_is_made_anew(archived, open_archive):
-    before = rows(archived)
-    archive = open_archive()
-    archive._captures.latest("http://a.test/1")  # so that there is one
-    log = (archived / f"{TABLE}-wal").read_bytes()
-    archive.close()
-    forget_table(archived)
-    (archived / f"{TABLE}-wal").write_bytes(log or bytes(4000))
-
-    recover_in(archived)
-
-    assert rows(archived) == before
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ import fcntl
 import os
 import pathlib
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 from selenium import webdriver
@@ -55,6 +55,19 @@ def phone(chromium: webdriver.Chrome) -> Iterator[webdriver.Chrome]:
     chromium.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
     yield chromium
     chromium.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
+@pytest.fixture
+def emulate(chromium: webdriver.Chrome) -> Iterator[Callable[..., None]]:
+    """Return a function that has the page shown as in another medium."""
+
+    def emulate(media: str = "", scheme: str = "") -> None:
+        feature = {"name": "prefers-color-scheme", "value": scheme}
+        parameters = {"media": media, "features": [feature]}
+        chromium.execute_cdp_cmd("Emulation.setEmulatedMedia", parameters)
+
+    yield emulate
+    emulate()
 
 
 @pytest.fixture(scope="session")

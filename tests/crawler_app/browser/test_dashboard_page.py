@@ -149,6 +149,10 @@ def test_numbers_move_while_the_page_is_open(chromium, crawl):
     assert text_of(chromium, "done") == "29"
     assert text_of(chromium, "failed") == "1"
     assert console_errors(chromium) == []
+    home = crawl.url.partition("?")[0]
+    asked = {url.partition("?")[0] for url in requested_urls(chromium)}
+    files = ["", "dashboard.css", "dashboard.js", "events"]
+    assert asked == {home + file for file in files}
 
 
 def test_crawl_is_paused_resumed_and_stopped(chromium, crawl):
@@ -210,38 +214,22 @@ def test_pages_are_found_and_shown_as_text(chromium, crawl):
     wait_for(chromium, "search-status", "The quote at character 1 is not closed")
 
 
-def test_nothing_is_asked_of_anybody_else(chromium, crawl):
-    chromium.get(crawl.url)
-    wait_for(chromium, "under_way", "1")
-
-    paths = {
-        url.removeprefix(crawl.url.partition("?")[0]).partition("?")[0]
-        for url in requested_urls(chromium)
-    }
-
-    assert paths == {"", "dashboard.css", "dashboard.js", "events"}
-
-
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_page_is_accessible(chromium, crawl, scheme):
-    feature = {"name": "prefers-color-scheme", "value": scheme}
-    chromium.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [feature]})
-    try:
-        chromium.get(crawl.url)
-        wait_for(chromium, "failures", "http_500")
-        chromium.find_element(By.ID, "query").send_keys("mill", Keys.ENTER)
-        wait_for(chromium, "search-status", "found")
-        assert accessibility_faults(chromium) == []
+def test_page_is_accessible(chromium, crawl, emulate, scheme):
+    emulate(scheme=scheme)
+    chromium.get(crawl.url)
+    wait_for(chromium, "failures", "http_500")
+    chromium.find_element(By.ID, "query").send_keys("mill", Keys.ENTER)
+    wait_for(chromium, "search-status", "found")
+    assert accessibility_faults(chromium) == []
 
-        click(chromium, "stop")
-        assert accessibility_faults(chromium) == []
+    click(chromium, "stop")
+    assert accessibility_faults(chromium) == []
 
-        click(chromium, "really-stop")
-        crawl.let_go()
-        wait_for(chromium, "phase-text", "Ended")
-        assert accessibility_faults(chromium) == []
-    finally:
-        chromium.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
+    click(chromium, "really-stop")
+    crawl.let_go()
+    wait_for(chromium, "phase-text", "Ended")
+    assert accessibility_faults(chromium) == []
 
 
 def test_page_fits_a_phone(phone, crawl):

@@ -59,19 +59,6 @@ def shown(chromium, selector):
     return [element for element in found if element.is_displayed()]
 
 
-@pytest.fixture
-def emulate(chromium):
-    """Return a function that has the page shown as in another medium."""
-
-    def emulate(media="", scheme=""):
-        feature = {"name": "prefers-color-scheme", "value": scheme}
-        parameters = {"media": media, "features": [feature]}
-        chromium.execute_cdp_cmd("Emulation.setEmulatedMedia", parameters)
-
-    yield emulate
-    emulate()
-
-
 def test_page_shows_its_verdict_and_its_sections(chromium, address):
     chromium.get(address)
 

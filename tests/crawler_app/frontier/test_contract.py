@@ -112,6 +112,40 @@ def test_record_that_was_handed_out_is_a_copy(frontier):
     assert frontier.urls(State.CLAIMED) == [url("x")]
 
 
+# What a walk meets too rarely.
+
+
+def test_respelled_url_is_queued_again_as_its_server_spells_it(frontier):
+    frontier.add([found("//x", redirects_left=3), found("y")])
+    first = frontier.claim(0.0, LEASE_S)
+
+    frontier.respell(first, url("x"))
+
+    again = frontier.claim(0.0, LEASE_S)
+    assert (again.url, again.redirects_left, again.id) == (url("x"), 2, first.id)
+    assert frontier.urls() == [url("x"), url("y")]
+
+
+def test_failed_urls_are_queued_again_by_their_reason(frontier):
+    frontier.add([found("x"), found("y"), found("z")])
+    for outcome in (ERROR, Outcome(State.FAILED, "http_404", 404), PAGE):
+        frontier.finish(frontier.claim(0.0, LEASE_S), outcome, 1.0)
+
+    assert frontier.requeue(["timeout", "ok"]) == 1
+
+    assert frontier.urls(State.QUEUED) == [url("x")]
+    assert frontier.claim(2.0, LEASE_S).tries == 0
+    assert frontier.count(State.FAILED) == 1
+
+
+def test_level_does_not_wait_for_a_retry_that_is_far_off(frontier):
+    frontier.add([found("x", depth=1), found("y", depth=2)])
+    frontier.retry(frontier.claim(0.0, LEASE_S), due_at=1000.0)
+
+    assert frontier.depth_in_work(1000.0 - PATIENCE_S) == 1
+    assert frontier.depth_in_work(1000.0 - PATIENCE_S - 1.0) == 2
+
+
 # Random walks beside a model that is too simple to be wrong.
 
 

@@ -212,9 +212,8 @@ def test_ends_are_written_when_the_first_of_them_is_old_enough(open_frontier):
 
 def test_ends_are_written_when_nothing_can_be_claimed(open_frontier):
     frontier = open_frontier()
-    frontier.add([found("x"), found("y")])
+    frontier.add([found("x")])
     finish(frontier)
-    frontier.hold_host("a.test", 10.0)
 
     assert frontier.claim(0.0, LEASE_S) is None
 
@@ -249,60 +248,44 @@ def test_lost_lease_leaves_the_others_of_its_group(open_frontier):
     assert seen_from_outside(open_frontier) == [url("x")]
 
 
-def test_what_belongs_to_a_group_is_kept_before_the_group(path):
+def test_what_belongs_to_a_group_is_kept_before_the_group(open_frontier):
     seen = []
-
-    def keep():
-        outside = SqliteFrontier(path, read_only=True)
-        seen.append(outside.count(State.DONE))
-        outside.close()
-
-    frontier = SqliteFrontier(path, before_commit=keep)
+    frontier = open_frontier(
+        before_commit=lambda: seen.append(seen_from_outside(open_frontier))
+    )
     frontier.add([found("x"), found("y")])
     finish(frontier)
     seen.clear()
     frontier.flush()
-    frontier.close()
 
-    assert seen == [0]
-    with contextlib.closing(SqliteFrontier(path, read_only=True)) as outside:
-        assert outside.count(State.DONE) == 1
+    assert seen == [[]]
+    assert seen_from_outside(open_frontier) == [url("x")]
 
 
-def test_group_whose_belongings_cannot_be_kept_is_queued_again(path):
+@pytest.mark.parametrize("fault", ["belongings", "disk"])
+def test_group_that_cannot_be_written_is_queued_again_as_a_whole(open_frontier, fault):
     faults = []
 
     def keep():
-        for fault in faults:
-            raise fault
+        if faults:
+            raise faults[0]
 
-    frontier = SqliteFrontier(path, before_commit=keep)
-    frontier.add([found("x"), found("y")])
-    finish(frontier, outlinks=[found("new", 1)])
-    faults.append(ArchiveError("no space left"))
-
-    with pytest.raises(FrontierError, match="no space left.*will be fetched again"):
-        frontier.flush()
-
-    faults.clear()
-    agree(frontier)
-    assert frontier.urls(State.QUEUED) == [url("x"), url("y")]
-    frontier.close()
-
-
-def test_group_that_cannot_be_written_is_queued_again_as_a_whole(open_frontier):
-    frontier = open_frontier()
+    frontier = open_frontier(before_commit=keep)
     frontier.add(found(str(n)) for n in range(4))
     for _ in range(2):
         finish(frontier, outlinks=[found("new", 1)])
     claimed = frontier.claim(0.0, LEASE_S)
+    limit = contextlib.nullcontext()
+    if fault == "disk":
+        limit = file_size_limit(1)
+    else:
+        faults.append(ArchiveError("no space left"))
 
-    with (
-        file_size_limit(1),
-        pytest.raises(FrontierError, match="will be fetched again"),
-    ):
+    with limit, pytest.raises(FrontierError, match="will be fetched again") as raised:
         frontier.flush()
 
+    assert ("no space left" in str(raised.value)) is (fault == "belongings")
+    faults.clear()
     agree(frontier)
     assert frontier.urls(State.QUEUED) == [url(str(n)) for n in range(4)]
     assert url("new") not in frontier

@@ -452,16 +452,6 @@ def test_index_is_a_list_of_pages_whatever_is_done_to_it(index):
 # The file.
 
 
-def test_pages_are_there_when_the_file_is_opened_again(open_index):
-    index = open_index()
-    add(index, ("a", "mill"))
-    index.close()
-    index.close()
-
-    assert found(open_index(), "mill") == ["a"]
-    assert found(open_index(read_only=True), "mill") == ["a"]
-
-
 def test_reader_sees_what_was_flushed_while_another_writes(open_index):
     writer = open_index()
     add(writer, ("a", "mill"))
@@ -656,8 +646,7 @@ def test_interrupt_loses_its_group_and_is_told_as_it_is(index, monkeypatch, erro
 
     add(index, ("first", "mill"))
     index.flush()
-    add(index, ("second", "mill"))
-    add(index, ("first", "changed"))
+    add(index, ("second", "mill"), ("first", "changed"))
     monkeypatch.setattr(index, "_forget_words", interrupt)
 
     with pytest.raises(type(error)) as raised:
