@@ -100,15 +100,6 @@ class Events:
         return fields["event"], json.loads(fields["data"])
 
     @gen.coroutine
-    def until(self, is_wanted):
-        """Return the first sample that is as wanted."""
-        while True:
-            _, data = yield self.next()
-            sample = data.get("sample", data)
-            if is_wanted(sample):
-                return sample
-
-    @gen.coroutine
     def is_closed(self):
         """Wait for the end of the connection; return whether nothing came before."""
         try:

@@ -85,11 +85,4 @@ def test_every_url_is_counted_once_in_few_folders(added, max_folders):
 def test_words_leave_out_what_is_not_there():
     assert in_words([1, 0, 2, 0, 0, 1000]) == "1 page, 2 redirects, 1,000 not fetched"
     assert in_words([0] * len(Kind)) == ""
-
-
-@pytest.mark.parametrize("kind", Kind)
-def test_every_kind_has_a_word(kind):
-    counts = [0] * len(Kind)
-    counts[kind] = 2
-
-    assert in_words(counts).startswith("2 ")
+    assert in_words([2] * len(Kind)).count("2 ") == len(Kind)

@@ -100,11 +100,14 @@ def test_table_is_drawn_and_redrawn_in_place(on_terminal, screen_of, sample, ter
     assert second == first.replace("in 1 fetches", "in 2 fetches").replace(" █ ", " ██")
 
 
-def test_table_is_gone_at_the_end(on_terminal, screen_of, sample):
+def test_table_is_gone_and_the_cursor_is_not(on_terminal, screen_of, sample):
     text = on_terminal(lambda: show_once(sample()))
 
     assert STOP_HINT in text
     assert screen_of(text) == ""
+    # The cursor is visible before the first table, and not only at the end.
+    assert text.rindex("\x1b[?25h") > text.rfind("\x1b[?25l")
+    assert text.index("\x1b[?25h") < text.index("running")
 
 
 def test_what_is_printed_meanwhile_stands_above_and_stays(
@@ -159,14 +162,6 @@ def test_errors_that_go_to_a_file_stay_there(
 
         assert file.read() == "an error\n"
     assert screen_of(terminal.read()) == ""
-
-
-def test_cursor_is_visible_all_the_time(on_terminal, sample):
-    text = on_terminal(lambda: show_once(sample()))
-
-    assert text.rindex("\x1b[?25h") > text.rfind("\x1b[?25l")
-    # Before the first table, and not only at the end.
-    assert text.index("\x1b[?25h") < text.index("running")
 
 
 def test_rows_that_a_narrower_terminal_has_made_are_wiped(sample):
