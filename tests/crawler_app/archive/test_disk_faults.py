@@ -1,5 +1,6 @@
 """A disk that fails: the caller is told, and the file has no hole."""
 
+import functools
 import os
 import sqlite3
 import subprocess
@@ -73,12 +74,10 @@ def test_a_file_that_cannot_be_begun_ends_the_archive(
     (tmp_path / "archive-00002.warc.gz").symlink_to("/dev/full")
 
     archive.write(exchange("http://a.test/2"), now)
-    with pytest.raises(ArchiveError, match="No space left on device"):
-        archive.flush()
-    with pytest.raises(ArchiveError, match="No space left on device"):
-        archive.write(exchange("http://a.test/3"), now)
-    with pytest.raises(ArchiveError, match="No space left on device"):
-        archive.close()
+    write = functools.partial(archive.write, exchange("http://a.test/3"), now)
+    for use in (archive.flush, write, archive.close):
+        with pytest.raises(ArchiveError, match="No space left on device"):
+            use()
     archive.close()
 
     (tmp_path / "archive-00002.warc.gz").unlink()

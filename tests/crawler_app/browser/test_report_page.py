@@ -170,15 +170,6 @@ def test_boxes_are_read_without_scripts(chromium, address):
     assert enabled == []
 
 
-def test_link_of_the_list_of_sections_leads_there(chromium, address):
-    chromium.get(address)
-
-    chromium.find_element(By.CSS_SELECTOR, "nav a[href='#hosts']").click()
-
-    assert chromium.current_url == f"{address}#hosts"
-    assert console_errors(chromium) == []
-
-
 def test_tables_fit_on_a_small_phone(phone, address):
     metrics = {"width": 375, "height": 667, "deviceScaleFactor": 2, "mobile": True}
     phone.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)

@@ -63,21 +63,15 @@ class HandMade:
         url = url_of(path)
         self._stores.frontier.add([Candidate(url, host_of(url), refusal=reason)])
 
-    def again(self, reason):
-        self._stores.frontier.requeue([reason])
-
     def queue(self, path):
         url = url_of(path)
         self._stores.frontier.add([Candidate(url, host_of(url))])
-
-    def flush(self):
-        self._stores.frontier.flush()
 
     def close(self):
         self._open.close()
 
     def report(self, **options):
-        self.flush()
+        self._stores.frontier.flush()
         return gather(self.directory, **options)
 
 

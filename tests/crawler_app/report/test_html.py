@@ -126,16 +126,30 @@ def test_page_tells_how_a_crawl_has_gone(crawl, end, told):
     assert told in text_of(render_html(crawl.report()))
 
 
-def test_crawl_that_has_not_ended_says_how_it_goes_on(make_crawl):
-    crawl = make_crawl("my crawl")
-    crawl.page("/")
-    crawl.queue("/later")
+def without_archive(crawl):
+    crawl.page("/", '<a href="gone">x</a>')
+    crawl.fail("/gone", via="/")
+
+
+@pytest.mark.parametrize(
+    ("options", "end", "told"),
+    [
+        ({}, of_every_state, "has not finished: 1 URL is still"),
+        ({}, of_every_state, "“gencrawl resume {}” continues it."),
+        ({}, good, "Only links (<a>, <area>), redirects and URLs in sitemaps"),
+        ({}, good, "no images, style sheets, scripts or frames, and no links to other"),
+        ({"scope": "any"}, good, "style sheets, scripts or frames."),
+        ({"archive": False}, without_archive, "The crawl has no archive"),
+    ],
+)
+def test_page_says_what_was_not_tried(make_crawl, options, end, told):
+    crawl = make_crawl("my crawl", **options)
+    end(crawl)
 
     text = html.unescape(text_of(render_html(crawl.report())))
 
-    assert "has not finished: 1 URL is still" in text
-    command = f"gencrawl resume {shlex.quote(str(crawl.directory.path))}"
-    assert f"“{command}” continues it." in text
+    assert told.format(shlex.quote(str(crawl.directory.path))) in text
+    assert ("no links to other" in text) is ("scope" not in options)
 
 
 # Words in red; a number counts what is broken.
@@ -179,17 +193,6 @@ def test_page_that_is_as_before_is_told_so(crawl):
 
     badge = '<span class="badge ok">304 Not Modified (unchanged)</span>'
     assert render_html(crawl.report()).count(badge) == 2
-
-
-def test_page_says_what_was_tried(crawl, make_crawl):
-    crawl.page("/")
-    text = html.unescape(text_of(render_html(crawl.report())))
-    assert "Only links (<a>, <area>), redirects and URLs in sitemaps" in text
-    assert "no images, style sheets, scripts or frames, and no links to other" in text
-
-    everywhere = make_crawl("everywhere", scope="any")
-    everywhere.page("/")
-    assert "no links to other" not in text_of(render_html(everywhere.report()))
 
 
 def test_crawl_like_the_one_before_says_that_nothing_has_changed(crawl):
@@ -239,14 +242,6 @@ def test_picture_has_a_box_for_each_folder_and_comes_before_the_lists(crawl):
     assert "a 9 pages b 1 broken 9 pages 1 broken" in text_of(page)
     assert page.index('id="shape"') < page.index('id="broken"')
     assert page.index('"#shape"') < page.index('"#broken"')
-
-
-def test_crawl_without_archive_says_what_is_not_known(make_crawl):
-    crawl = make_crawl(archive=False)
-    crawl.page("/", '<a href="gone">x</a>')
-    crawl.fail("/gone", via="/")
-
-    assert "The crawl has no archive" in text_of(render_html(crawl.report()))
 
 
 def test_every_kind_of_finding_has_its_section(crawl):
