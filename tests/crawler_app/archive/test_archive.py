@@ -62,7 +62,7 @@ def test_a_full_file_is_followed_by_another(
         assert first.rec_type == "warcinfo"
         assert first.field("WARC-Filename") == path.name
         kinds = [record.rec_type for record in others]
-        # One that is smaller than its description holds one exchange.
+        # A file smaller than its description holds one exchange.
         exchanges = 1 if max_file_bytes == 1 else len(others) // 2
         assert kinds == ["response", "request"] * exchanges
         for record in others:

@@ -202,9 +202,12 @@ def test_sample_is_written_once_for_all_and_for_nobody_not_at_all(
 ):
     written = []
     write = feed.sample_event
-    monkeypatch.setattr(
-        feed, "sample_event", lambda sample: [written.append(sample), write(sample)][1]
-    )
+
+    def sample_event(sample):
+        written.append(sample)
+        return write(sample)
+
+    monkeypatch.setattr(feed, "sample_event", sample_event)
     sent = make_feed(watched, clock)
     watched.monitor.look()
     assert written == []

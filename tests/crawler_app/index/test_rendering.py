@@ -234,11 +234,7 @@ BOLD = """\
     ("result", "bold", "text"),
     [
         (SearchResult("mill", 1234, 20, [hit(), hit(title="")]), False, NUMBERED),
-        (
-            SearchResult("mill", 1, 0, [hit()]),
-            True,
-            BOLD,
-        ),
+        (SearchResult("mill", 1, 0, [hit()]), True, BOLD),
         (
             SearchResult("a b", 0, 0, [], hint="no page contains b; leave it out"),
             True,

@@ -164,7 +164,8 @@ def test_seed_that_leads_to_what_is_broken_is_told_so(
     for path, to in itertools.pairwise(redirects):
         crawl.redirect(path, to)
     if reason == "timeout":
-        crawl.fail(redirects[-1], reason, None, error="too late")
+        via = redirects[-2] if redirects[1:] else ""
+        crawl.fail(redirects[-1], reason, None, via=via, error="too late")
 
     (broken,) = crawl.report().broken
 
