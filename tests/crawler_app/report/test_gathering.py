@@ -68,18 +68,6 @@ def test_link_relative_to_a_base_is_found(crawl):
     assert [link.text for link in links_of(report, "/deep/?q")] == ["y"]
 
 
-def test_link_to_a_redirect_that_ends_at_what_is_broken(crawl):
-    crawl.page("/", '<a href="old">Old</a> <a href="gone">New</a>')
-    crawl.redirect("/old", "/older")
-    crawl.redirect("/older", "/gone")
-    crawl.fail("/gone")
-
-    assert crawl.report().broken[0].links == [
-        HeldLink(f"{A}/", "Old", "old", through=f"{A}/old"),
-        HeldLink(f"{A}/", "New", "gone"),
-    ]
-
-
 def test_loop_of_redirects_is_broken_and_has_its_links(crawl):
     crawl.page("/", '<a href="in">In</a> <a href="b">B</a>')
     crawl.redirect("/in", "/a")

@@ -66,7 +66,8 @@ def test_json_has_all_of_each_list(crawl):
     pages = 40
     for n in range(pages):
         crawl.page(f"/{n}", f'{n}<a href="to-gone">x</a>')
-    crawl.redirect("/to-gone", "/gone")
+    crawl.redirect("/to-gone", "/on-to-gone")
+    crawl.redirect("/on-to-gone", "/gone")
     crawl.fail("/gone")
 
     found = json.loads(json.dumps(to_json(crawl.report())))
