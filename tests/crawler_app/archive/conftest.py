@@ -99,11 +99,12 @@ def open_archive(tmp_path, loop):
 def written(open_archive):
     """Return a function that opens an archive with exchanges in it, a second apart."""
 
-    def written(*exchanges, at=NOON, **options):
+    def written(*exchanges, at=NOON, is_flushed=True, **options):
         archive = open_archive(**options)
         for turn, fetched in enumerate(exchanges):
             archive.write(fetched, at + turn)
-        archive.flush()
+        if is_flushed:
+            archive.flush()
         return archive
 
     return written
@@ -114,7 +115,7 @@ def archive_of(written, tmp_path):
     """Return a function that archives exchanges in the directory, and closes it."""
 
     def archive_of(*exchanges, **options):
-        written(*exchanges, **options).close()
+        written(*exchanges, is_flushed=False, **options).close()
         return tmp_path
 
     return archive_of
