@@ -44,6 +44,7 @@ class Reason(StrEnum):
     OK = "ok"
     UNCHANGED = "unchanged"
     REDIRECT = "redirect"
+    TOO_HARD = "too_hard"
 
     BAD_REDIRECT = "bad_redirect"
     BAD_REQUEST = "bad_request"
@@ -154,6 +155,11 @@ FACTS: dict[AnyReason, Facts] = {
         Category.CONTENT, "it has not changed since the last crawl"
     ),
     Reason.REDIRECT: Facts(Category.REDIRECT, "it redirects"),
+    Reason.TOO_HARD: Facts(
+        Category.CONTENT,
+        "it was fetched, but parsing it would take too much time or memory, so it was "
+        "read tag by tag, and perhaps in part",
+    ),
     # Broken: a visitor who follows a link to such a URL gets nothing.
     Reason.DNS: _fails(
         Fault.HOST, "the name of the host is unknown", Retries.SOON, "no host"

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 
 from crawler_app.directory import Kept
 from crawler_app.models import State, UrlRecord
+from crawler_app.reasons import Reason
 from crawler_app.results.comparison import Comparison
 from crawler_app.results.summary import Summary
 from crawler_app.text.escaping import printable
@@ -45,6 +46,8 @@ def render_text(summary: Summary) -> str:
     if summary.count_by_status:
         statuses = sorted(summary.count_by_status.items())
         lines.append(f"statuses     {_counts(statuses)}")
+    if too_hard := summary.count_by_reason[State.DONE][Reason.TOO_HARD]:
+        lines.append(f"too hard     {too_hard:>9,}   pages that were read in part only")
     lines += _redirect_lines(summary)
     skipped = summary.count_by_reason[State.EXCLUDED].most_common()
     if skipped:

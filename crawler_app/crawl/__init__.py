@@ -52,6 +52,7 @@ from crawler_app.crawl.interpreting import Interpreter
 from crawler_app.crawl.malloc import keep_freed_memory
 from crawler_app.crawl.permission import Permission
 from crawler_app.crawl.stats import Stats
+from crawler_app.documents.reader import Reader
 from crawler_app.errors import (
     FetchError,
     HookError,
@@ -154,8 +155,9 @@ class Crawl:
         self._permission = Permission(
             context, self._admission, hooks, self._fetching.fetch
         )
+        self._reader = Reader()
         self._interpreter = Interpreter(
-            context, self._admission, index, keeps_page=hooks.want_pages
+            context, self._admission, self._reader, index, keeps_page=hooks.want_pages
         )
         self._lease_s = MAX_EXCHANGES * config.request_timeout_s + LEASE_MARGIN_S
         self._changed = Condition()
@@ -171,7 +173,7 @@ class Crawl:
         self._admission.remember()
         seeds = [self.admit(seed) for seed in self.config.seeds]
         self.frontier.add(seed for seed in seeds if seed is not None)
-        with self._time_limit():
+        with self._time_limit(), contextlib.closing(self._reader):
             yield [self._work() for _ in range(self.config.concurrency)]
         is_whole = self.frontier.is_drained()
         self.limit_reached = "" if is_whole else self.limit_reached or self._limit()
@@ -300,7 +302,7 @@ class Crawl:
             if end is not None:
                 return end
             fetched, reason = yield from self._fetching.fetch_page(claim.url)
-            end = self._interpreter.read(claim, fetched, reason)
+            end = yield from self._interpreter.read(claim, fetched, reason)
             if isinstance(end, Finish) and end.page is not None:
                 end = yield from self._show(end, end.page)
             return end

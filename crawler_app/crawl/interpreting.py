@@ -1,18 +1,22 @@
 """Response handling: pages, redirects, sitemaps, files and errors.
 
+A page may be hostile: it is read within limits (`crawler_app.documents.reader`), and after
+some hundred links the other URLs of the crawl have their turn.
+
 Every URL found goes through `crawler_app.crawl.admission`; of another spelling of the same
 URL only the scope is checked.
 """
 
 import logging
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 
 from crawler_app.crawl import ending
 from crawler_app.crawl.admission import Admission
 from crawler_app.crawl.context import RunContext
 from crawler_app.crawl.ending import Ending, Finish, Respell
-from crawler_app.documents import html, sitemap
-from crawler_app.documents.anchors import anchors_of
+from crawler_app.documents import sitemap
+from crawler_app.documents.html import Page
+from crawler_app.documents.reader import Reader
 from crawler_app.documents.settled_links import SettledLinks
 from crawler_app.errors import UrlError
 from crawler_app.http_headers import is_html
@@ -26,10 +30,12 @@ from crawler_app.models import (
     Outcome,
     State,
 )
-from crawler_app.reasons import Reason
+from crawler_app.reasons import Reason, meaning_of
 from crawler_app.robots.rules import product_token
 from crawler_app.robots.tags import directives_in_header
+from crawler_app.subgenerator import Subgenerator
 from crawler_app.urls import dedup_key, join_or_nothing, redirect_target
+from gencoro import gen
 
 __all__ = ["Interpreter"]
 
@@ -37,11 +43,15 @@ logger = logging.getLogger(__name__)
 
 REDIRECTS = (301, 302, 303, 307, 308)
 
+# Links that are handled, or recorded, without a pause: about ten milliseconds.
+LINKS_AT_ONCE = 500
+
 
 class Interpreter:
     """Turns a response into an `Ending`, and admits the URLs that it refers to.
 
     Args:
+        reader: Parses pages and sitemaps.
         index: Stores the words of every page; None for no index.
         keeps_page: Whether an ending carries the page, for the user's callbacks.
     """
@@ -50,6 +60,7 @@ class Interpreter:
         self,
         context: RunContext,
         admission: Admission,
+        reader: Reader,
         index: PageIndex | None,
         *,
         keeps_page: bool,
@@ -57,14 +68,16 @@ class Interpreter:
         self._config = context.config
         self._clock = context.clock
         self._agent = product_token(context.config.user_agent)
+        self._frontier = context.frontier
         self._admission = admission
+        self._reader = reader
         self._index = index
         self._keeps_page = keeps_page
         self._settled = SettledLinks()
 
     def read(
         self, claim: Claim, fetched: Fetched, reason: Reason = Reason.OK
-    ) -> Ending:
+    ) -> Subgenerator[Ending]:
         """Return the ending of a URL that got a response, with the candidates found.
 
         Args:
@@ -74,17 +87,19 @@ class Interpreter:
             return self._redirect(claim, fetched)
         if not 200 <= fetched.status < 300:
             return ending.of_status(fetched, self._clock())
-        return self._content(claim, fetched, reason)
+        return (yield from self._content(claim, fetched, reason))
 
-    def _content(self, claim: Claim, fetched: Fetched, reason: Reason) -> Finish:
+    def _content(
+        self, claim: Claim, fetched: Fetched, reason: Reason
+    ) -> Subgenerator[Finish]:
         """Handle a page, a sitemap or a file."""
         outcome = ending.outcome_of(State.DONE, reason, fetched)
         if reason is Reason.UNCHANGED:
             outcome.status = 304  # `fetched` is the archived response
         if self._is_sitemap(claim, fetched):
-            return Finish(outcome, self._read_sitemap(claim, fetched))
+            return Finish(outcome, (yield from self._read_sitemap(claim, fetched)))
         if is_html(fetched.headers.get("Content-Type", "")):
-            return self._read_page(claim, fetched, outcome)
+            return (yield from self._read_page(claim, fetched, outcome))
         return Finish(outcome)
 
     def _is_sitemap(self, claim: Claim, fetched: Fetched) -> bool:
@@ -97,29 +112,37 @@ class Interpreter:
         is_one = sitemap.is_sitemap(content_type, fetched.body)
         return is_one and self._config.sitemaps
 
-    def _read_page(self, claim: Claim, fetched: Fetched, outcome: Outcome) -> Finish:
-        page = html.parse_html(
+    def _read_page(
+        self, claim: Claim, fetched: Fetched, outcome: Outcome
+    ) -> Subgenerator[Finish]:
+        page = yield from self._reader.page(
             fetched.body,
             fetched.headers.get("Content-Type", ""),
             with_text=self._index is not None or self._keeps_page,
             agent=self._agent,
         )
+        if page.is_partial:
+            logger.warning("%s: %s", claim.url, meaning_of(Reason.TOO_HARD))
+            outcome.reason = Reason.TOO_HARD
         outcome.title = page.title
         base = join_or_nothing(claim.url, page.base) or claim.url  # as browsers do
         outcome.canonical = join_or_nothing(base, page.canonical)
         directives = self._robots_directives(page, fetched)
-        outlinks = self._admit_links(claim, page, base, directives)
-        kept = _crawled_page(claim, fetched, page, base) if self._keeps_page else None
+        outlinks = yield from self._admit_links(claim, page, base, directives)
+        kept = None
+        if self._keeps_page:
+            kept = yield from self._crawled_page(claim, fetched, page, base)
         if self._index is not None:
             self._write_index(self._index, claim.url, page, directives)
         return Finish(outcome, outlinks, kept)
 
     def _admit_links(
-        self, claim: Claim, page: html.Page, base: str, directives: Collection[str]
-    ) -> list[Candidate]:
-        outlinks = []
+        self, claim: Claim, page: Page, base: str, directives: Collection[str]
+    ) -> Subgenerator[list[Candidate]]:
+        outlinks: list[Candidate] = []
         nofollow_links = page.nofollow_links if self._config.robots else ()
-        for link in self._settled.news(base, page.links):
+        links = self._settled.news(base, page.links)
+        for number, link in enumerate(links, 1):
             nofollow = "nofollow" in directives or link in nofollow_links
             depth = claim.depth + 1
             candidate = self._admission.admit(link, base, depth, nofollow=nofollow)
@@ -127,17 +150,44 @@ class Interpreter:
                 outlinks.append(candidate)
             else:
                 self._settled.add(base, link)
+            if number % LINKS_AT_ONCE == 0:
+                yield from self._pause(claim, outlinks)
         return outlinks
 
+    def _pause(self, claim: Claim, outlinks: list[Candidate]) -> Subgenerator[None]:
+        """Record the candidates found so far, and let the other URLs have their turn.
+
+        If the crawl is killed now, the URL is read again, and these are known already.
+        """
+        self._frontier.add(outlinks, claim)
+        outlinks.clear()
+        yield gen.moment
+
+    def _crawled_page(
+        self, claim: Claim, fetched: Fetched, page: Page, base: str
+    ) -> Subgenerator[CrawledPage]:
+        content_type = fetched.headers.get("Content-Type", "")
+        anchors = yield from self._reader.anchors(fetched.body, content_type)
+        links = []
+        for number, anchor in enumerate(anchors.links, 1):
+            target = join_or_nothing(base, anchor.href)
+            if target:
+                links.append(Link(claim.url, target, anchor.text, anchor.is_nofollow))
+            if number % LINKS_AT_ONCE == 0:
+                yield gen.moment
+        return CrawledPage(
+            claim.url, claim.depth, fetched, page.title, page.text, links
+        )
+
     def _write_index(
-        self, index: PageIndex, url: str, page: html.Page, directives: Collection[str]
+        self, index: PageIndex, url: str, page: Page, directives: Collection[str]
     ) -> None:
         if "noindex" in directives:
             index.remove(url)  # an earlier crawl may have added it
         else:
             index.add(url, page.title, page.headings, page.text, self._clock())
 
-    def _robots_directives(self, page: html.Page, fetched: Fetched) -> frozenset[str]:
+    def _robots_directives(self, page: Page, fetched: Fetched) -> frozenset[str]:
         """Return the robots directives of a page, from its meta elements and its header."""
         if not self._config.robots:
             return frozenset()
@@ -146,19 +196,24 @@ class Interpreter:
             return page.robots
         return page.robots | directives_in_header(header, self._agent)
 
-    def _read_sitemap(self, claim: Claim, fetched: Fetched) -> list[Candidate]:
-        found = sitemap.parse_sitemap(fetched.body)
+    def _read_sitemap(
+        self, claim: Claim, fetched: Fetched
+    ) -> Subgenerator[list[Candidate]]:
+        found = yield from self._reader.sitemap(fetched.body)
         if found.is_cut:
             logger.warning("only the beginning of %s could be read", claim.url)
-        candidates = [
-            self._admission.admit(url, claim.url, is_sitemap=True)
-            for url in found.sitemaps
-        ]
-        candidates += [
-            self._admission.admit(url, claim.url, claim.depth + 1)
-            for url in found.pages
-        ]
-        return [each for each in candidates if each is not None]
+        candidates: list[Candidate] = []
+        entries = [(url, 0, True) for url in found.sitemaps]
+        entries += [(url, claim.depth + 1, False) for url in found.pages]
+        for number, (url, depth, is_sitemap) in enumerate(entries, 1):
+            candidate = self._admission.admit(
+                url, claim.url, depth, is_sitemap=is_sitemap
+            )
+            if candidate is not None:
+                candidates.append(candidate)
+            if number % LINKS_AT_ONCE == 0:
+                yield from self._pause(claim, candidates)
+        return candidates
 
     def _redirect(self, claim: Claim, fetched: Fetched) -> Ending:
         """Admit the target of a redirect, with one redirect fewer left."""
@@ -180,21 +235,6 @@ class Interpreter:
             target_url, "", claim.depth, claim.redirects_left - 1
         )
         return Finish(outcome, () if target is None else (target,))
-
-
-def _crawled_page(
-    claim: Claim, fetched: Fetched, page: html.Page, base: str
-) -> CrawledPage:
-    links = list(_links_of(claim.url, base, fetched))
-    return CrawledPage(claim.url, claim.depth, fetched, page.title, page.text, links)
-
-
-def _links_of(url: str, base: str, fetched: Fetched) -> Iterator[Link]:
-    content_type = fetched.headers.get("Content-Type", "")
-    for anchor in anchors_of(fetched.body, content_type).links:
-        target = join_or_nothing(base, anchor.href)
-        if target:
-            yield Link(url, target, anchor.text, anchor.is_nofollow)
 
 
 def _is_respelling(url: str, target: str) -> bool:

@@ -1,13 +1,15 @@
 """Parsers for HTML pages and sitemaps::
 
+    reader          calls the parsers within limits of time and memory
+    cost            which pages are certainly cheap to parse
     charset         bytes -> text, in the charset the page declares
     html            title, links, text and robots directives of a page
       text          the visible text, and the headings
       elements      which elements are invisible, block-level or headings
-      flat_html     the same without a tree, for pages too deep to parse as one
+      flat_html     the same without a tree, for pages that make too large a tree
       settled_links skips links already handled in the same directory
     anchors         links together with their text
     sitemap         the URLs that a sitemap lists
 
-Pure: bytes in, values out; no clock, no socket, no disk.
+All but the reader are pure: bytes in, values out; no clock, no socket, no disk.
 """

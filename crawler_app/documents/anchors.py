@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from selectolax.lexbor import LexborNode
 
 from crawler_app.documents.charset import decode_html
-from crawler_app.documents.flat_html import is_too_hard, tags_of
+from crawler_app.documents.flat_html import tags_of
 from crawler_app.documents.html import as_sent, source_of_tree
 from crawler_app.documents.text import tree_of
 from crawler_app.text.escaping import one_line
 from crawler_app.urls import without_fragment
 
-__all__ = ["Anchor", "Anchors", "anchors_of"]
+__all__ = ["Anchor", "Anchors", "Choice", "anchors_of", "only_chosen"]
 
 MAX_TEXT_CHARS = 200
 
@@ -31,7 +31,7 @@ class Anchor:
     Attributes:
         href: As written.
         text: The link text, in one line, or an alternative text; truncated if long; empty
-            if there is none, or if the page was too deep to parse as a tree.
+            if there is none, or if the page was read tag by tag.
         is_nofollow: Whether it has ``rel=nofollow``.
     """
 
@@ -53,7 +53,11 @@ class Anchors:
 
 
 def anchors_of(
-    body: bytes, content_type: str = "", choose: Choice | None = None
+    body: bytes,
+    content_type: str = "",
+    choose: Choice | None = None,
+    *,
+    is_flat: bool = False,
 ) -> Anchors:
     """Return the links of a page; invalid HTML is no error.
 
@@ -61,6 +65,10 @@ def anchors_of(
         content_type: The header's value.
         choose: Called once with the base and the hrefs as written.  It returns the hrefs
             to include, without fragments.  None for all.
+        is_flat: Whether to read the page tag by tag, because its tree would be too large.
+
+    Raises:
+        MemoryError: its tree is too large for the memory.
 
     >>> anchors_of(b"<a href=/b rel=nofollow> the <b>other</b> page</a>").links
     [Anchor(href='/b', text='the other page', is_nofollow=True)]
@@ -68,7 +76,7 @@ def anchors_of(
     [Anchor(href='c#x', text='C', is_nofollow=False)]
     """
     markup, charset = decode_html(body, content_type)
-    if is_too_hard(markup):
+    if is_flat:
         return _flat_anchors(markup, charset, choose)
     tree = tree_of(source_of_tree(body, markup, charset))
     nodes = tree.css("a, area") if tree.tags("area") else tree.tags("a")
@@ -88,12 +96,18 @@ def anchors_of(
     return Anchors(base, links)
 
 
+def only_chosen(anchors: Anchors, choose: Choice | None) -> Anchors:
+    """Return the chosen ones of all the links of a page."""
+    chosen = _chosen(anchors.base, [link.href for link in anchors.links], choose)
+    links = [link for link in anchors.links if link.href in chosen]
+    return Anchors(anchors.base, links)
+
+
 def _flat_anchors(markup: str, charset: str, choose: Choice | None) -> Anchors:
     values = list(tags_of(markup))
     base = next((value for tag, value in values if tag == "base"), "")
     hrefs = as_sent([v for tag, v in values if tag in ("a", "area")], charset)
-    chosen = _chosen(base, hrefs, choose)
-    return Anchors(base, [Anchor(href) for href in hrefs if href in chosen])
+    return only_chosen(Anchors(base, [Anchor(href) for href in hrefs]), choose)
 
 
 def _chosen(base: str, hrefs: list[str], choose: Choice | None) -> Collection[str]:

@@ -1,9 +1,8 @@
 """Reads a page tag by tag, without building a tree.
 
-Pure.  A tree parser takes time quadratic in the depth, in the options of a select box, and
-in the attributes of a tag: a million open ``<div>`` tags block lexbor, and with it the
-crawl, for a quarter of an hour.  Browsers limit the tree to a depth of 512.  Here the
-links, title and text of such a page are read in a few passes.
+Pure.  The time that a tree takes can grow with the square of a page's size, and more: a
+million open ``<div>`` tags keep lexbor busy for a quarter of an hour.  Here the links, title
+and text of such a page are read in a few passes.
 
 The head of every page is read in this way too, and not only for speed.  For a parser without
 scripting, ``<noscript><img></noscript>`` ends the head, which truncates half of all real
@@ -29,31 +28,10 @@ __all__ = [
     "HEADING_END",
     "HEADING_START",
     "has_open_noscript",
-    "is_too_hard",
     "tags_of",
     "tags_of_head",
     "text_of",
 ]
-
-# Open elements, or options, for which the quadratic time reaches a third of a second.
-MAX_DEPTH = 20_000
-
-# The same for the attributes of one tag, each of which has at least two characters.
-MAX_ATTRIBUTES = 10_000
-
-# A page of at most this length never takes more than half a second.
-SMALL_PAGE_CHARS = 100_000
-
-# A start or end tag, except of void elements and of elements that the next of their kind
-# closes: those do not make the tree deeper.  The end tag of an option is skipped too, so
-# that all options count.
-_TAG = re.compile(
-    r"<(?!/option)(/?)(?!(?:area|base|br|col|embed|hr|img|input|link|meta|source|track|wbr"
-    r"|colgroup|p|tbody|td|tfoot|th|thead|tr)[\s/>])([a-z][^\s/>]*)",
-    re.IGNORECASE,
-)
-
-_TAG_START = re.compile("<[a-zA-Z]")
 
 # If an element is never closed, its alternative matches to the end of the text, so that
 # nothing is scanned twice.
@@ -92,61 +70,6 @@ _ATTRIBUTE = re.compile(
 
 # Mark a heading in a text.  Python treats them as white space, so str.split removes them.
 HEADING_START, HEADING_END = "\x1c", "\x1d"
-
-
-def is_too_hard(text: str) -> bool:
-    """Return whether a page may take a tree parser more than about half a second.
-
-    >>> is_too_hard("<div>" * 30_000), is_too_hard("<p></p>" * 30_000)
-    (True, False)
-    """
-    if len(text) < SMALL_PAGE_CHARS:
-        return False
-    return _is_too_deep(text) or _has_too_many_attributes(text)
-
-
-def _has_too_many_attributes(text: str) -> bool:
-    if _is_often_closed(text):
-        return False
-    return any(map(_begins_too_long_a_tag, text.split(">")))
-
-
-def _is_often_closed(text: str) -> bool:
-    """Return whether all pieces between two ">" are shorter than 2 * MAX_ATTRIBUTES.
-
-    A longer piece would fill a window of half its length, and in most windows the search
-    ends after a few characters.
-    """
-    windows = range(0, len(text) - MAX_ATTRIBUTES + 1, MAX_ATTRIBUTES)
-    return all(text.find(">", at, at + MAX_ATTRIBUTES) >= 0 for at in windows)
-
-
-def _begins_too_long_a_tag(piece: str) -> bool:
-    start = _TAG_START.search(piece) if len(piece) >= 2 * MAX_ATTRIBUTES else None
-    if start is None:
-        return False
-    return len(piece[start.start() :].split(None, MAX_ATTRIBUTES)) > MAX_ATTRIBUTES
-
-
-def _is_too_deep(text: str) -> bool:
-    # Only start tags add depth, and half of all tags are end tags.
-    tags = text.count("<")
-    if tags <= MAX_DEPTH or tags - text.count("</") <= MAX_DEPTH:
-        return False
-    open_by_name: dict[str, int] = {}
-    depth = 0
-    for match in _TAG.finditer(text):
-        is_end, name = match[1], match[2].lower()
-        count = open_by_name.get(name, 0)
-        if not is_end:
-            depth += 1
-            if depth > MAX_DEPTH:
-                return True
-            open_by_name[name] = count + 1
-        elif count:
-            depth -= 1
-            open_by_name[name] = count - 1
-    return False
 
 
 def has_open_noscript(text: str) -> bool:

@@ -16,7 +16,7 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from crawler_app.config import PRODUCT
 from crawler_app.documents.charset import decode_html
-from crawler_app.documents.flat_html import is_too_hard, tags_of, tags_of_head
+from crawler_app.documents.flat_html import has_open_noscript, tags_of, tags_of_head
 from crawler_app.documents.text import (
     flat_marked_text,
     headings_and_text,
@@ -27,12 +27,17 @@ from crawler_app.documents.text import (
 )
 from crawler_app.robots.tags import directives_in_meta
 from crawler_app.text.escaping import one_line
-from crawler_app.urls import without_fragment
 
 __all__ = ["Page", "as_sent", "parse_html", "source_of_tree"]
 
 # Titles are shown in lists; some pages put their whole text there.
 MAX_TITLE_CHARS = 300
+
+# A page that has more is read in part.
+MAX_LINKS = 100_000
+
+# No server takes a longer one.
+MAX_LINK_CHARS = 64 * 1024
 
 _NOT_ASCII = re.compile(r"[^\x00-\x7f]+")
 
@@ -47,15 +52,16 @@ class Page:
 
     Attributes:
         base: The ``<base href>`` as written; empty if there is none.
-        links: The ``href`` of every ``<a>`` and ``<area>``, as written, without duplicates,
-            in document order.
+        links: The ``href`` of every ``<a>`` and ``<area>``, as written but without
+            fragments and duplicates, in document order.
         charset: The charset that the page was decoded with.
-        nofollow_links: The links, without fragments, all of whose occurrences on the page
-            have ``rel=nofollow``.
+        nofollow_links: The links all of whose occurrences on the page have
+            ``rel=nofollow``.
         robots: The directives for us: ``noindex``, ``nofollow``, both or none.
         canonical: The ``href`` of ``<link rel=canonical>`` in the head, as written.
         headings: The headings, one per line; empty unless requested.
         text: The main text in one line, including the headings; empty unless requested.
+        is_partial: Whether it was read tag by tag, or has too many links.
     """
 
     title: str
@@ -67,6 +73,7 @@ class Page:
     canonical: str = ""
     headings: str = ""
     text: str = ""
+    is_partial: bool = False
 
 
 def parse_html(
@@ -75,6 +82,7 @@ def parse_html(
     *,
     with_text: bool = False,
     agent: str = PRODUCT,
+    is_flat: bool = False,
 ) -> Page:
     """Parse a page; any bytes give a Page.
 
@@ -82,6 +90,10 @@ def parse_html(
         content_type: The header's value.
         with_text: Whether to read text and headings too, which doubles the time.
         agent: The name by which a ``<meta>`` may address us.
+        is_flat: Whether to read it tag by tag, because its tree would be too large.
+
+    Raises:
+        MemoryError: its tree is too large for the memory.
 
     >>> parse_html(b"<title>Hi</title><a href=b>x</a><!-- <a href=c> -->").links
     ['b']
@@ -90,20 +102,24 @@ def parse_html(
     """
     markup, charset = decode_html(body, content_type)
     lowered = _lowered(body, markup, charset)
-    source = source_of_tree(body, markup, charset)
-    tree = None if is_too_hard(markup) else tree_of(source)
-    if tree is None:
-        page = _page_of(_flat_values(markup), charset)
-    else:
-        page = _page_of(_values_in_tree(tree, b"nofollow" in lowered), charset)
+    robots, canonical = frozenset[str](), ""
     if _addresses_robots(lowered, agent):
-        _read_head(page, markup, agent)
-    if with_text:
-        if tree is None:
-            text = flat_marked_text(markup)
-        else:
-            text = marked_text_of_tree(tree, source, markup, lowered)
-        page.headings, page.text = headings_and_text(text)
+        robots, canonical = _read_head(markup, charset, agent)
+    if is_flat:
+        page = _page_of(_flat_values(markup), charset)
+        page.is_partial = True
+        text = flat_marked_text(markup) if with_text else ""
+    else:
+        noscript = with_text and b"<noscript" in lowered and has_open_noscript(markup)
+        source = source_of_tree(body, markup, charset)
+        del markup  # which may take twice the memory of the body, or four times
+        tree = tree_of(source)
+        page = _page_of(_values_in_tree(tree, b"nofollow" in lowered), charset)
+        if noscript:
+            tree = tree_of(source, scripting=True)
+        text = marked_text_of_tree(tree, source, lowered) if with_text else ""
+    page.robots, page.canonical = robots, canonical
+    page.headings, page.text = headings_and_text(text)
     return page
 
 
@@ -116,14 +132,19 @@ def _lowered(body: bytes, markup: str, charset: str) -> bytes:
     return (markup.encode("utf-8", "replace") if is_wide else body).lower()
 
 
-def source_of_tree(body: bytes, markup: str, charset: str) -> str | bytes:
-    """Return the bytes of a page if lexbor can parse them unchanged, else its text.
+def source_of_tree(body: bytes, markup: str, charset: str) -> bytes:
+    """Return a page in UTF-8: its bytes, if they can be parsed unchanged.
 
-    Encoding the text as UTF-8 again takes up to a tenth of the time for a page.
+    Encoding the text takes up to a tenth of the time for a page.
     """
     is_utf_8 = charset == "utf-8" and not body.startswith(codecs.BOM_UTF8)
-    # Invalid bytes were replaced by this character.
-    return body if is_utf_8 and "\N{REPLACEMENT CHARACTER}" not in markup else markup
+    # Invalid bytes were replaced by this character, which a page may also contain.
+    mark = "\N{REPLACEMENT CHARACTER}"
+    if is_utf_8 and (
+        mark not in markup or markup.count(mark) == body.count(mark.encode())
+    ):
+        return body
+    return markup.encode("utf-8", "replace")
 
 
 def _flat_values(markup: str) -> dict[str, list[str]]:
@@ -173,17 +194,24 @@ def _nofollow_hrefs(tree: LexborHTMLParser) -> list[str]:
 
 
 def _page_of(values: dict[str, list[str]], charset: str) -> Page:
-    links = as_sent(values["a"], charset)
+    links = _without_fragments(values["a"], charset)
+    distinct = [link for link in dict.fromkeys(links) if len(link) <= MAX_LINK_CHARS]
     page = Page(
         one_line(values["title"][0], MAX_TITLE_CHARS) if values["title"] else "",
-        values["base"][0] if values["base"] else "",
-        list(dict.fromkeys(links)),
+        values["base"][0][:MAX_LINK_CHARS] if values["base"] else "",
+        distinct[:MAX_LINKS],
         charset,
+        is_partial=len(distinct) > MAX_LINKS,
     )
     if values["nofollow"]:
-        nofollow = as_sent(values["nofollow"], charset)
-        page.nofollow_links = _only_nofollow(links, nofollow)
+        page.nofollow_links = _only_nofollow(
+            links, _without_fragments(values["nofollow"], charset)
+        )
     return page
+
+
+def _without_fragments(links: list[str], charset: str) -> list[str]:
+    return [link.partition("#")[0] for link in as_sent(links, charset)]
 
 
 def _addresses_robots(lowered: bytes, agent: str) -> bool:
@@ -192,18 +220,21 @@ def _addresses_robots(lowered: bytes, agent: str) -> bool:
     return b"robots" in head or b"canonical" in head or agent.lower().encode() in head
 
 
-def _read_head(page: Page, markup: str, agent: str) -> None:
+def _read_head(markup: str, charset: str, agent: str) -> tuple[frozenset[str], str]:
+    """Return the robots directives and the canonical link in the head of a page."""
+    robots, canonical = frozenset[str](), ""
     for tag, value in tags_of_head(markup, agent):
         if tag == "robots":
-            page.robots |= directives_in_meta(value)
-        elif not page.canonical:
-            page.canonical = as_sent([value], page.charset)[0]
+            robots |= directives_in_meta(value)
+        elif not canonical:
+            canonical = as_sent([value[:MAX_LINK_CHARS]], charset)[0]
+    return robots, canonical
 
 
 def _only_nofollow(links: list[str], nofollow: list[str]) -> frozenset[str]:
     """Return the links that occur with nofollow only."""
-    followed = Counter(map(without_fragment, links))
-    followed.subtract(map(without_fragment, nofollow))
+    followed = Counter(links)
+    followed.subtract(nofollow)
     return frozenset(link for link, count in followed.items() if not count)
 
 

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from xml.parsers import expat
 
-__all__ = ["Sitemap", "is_sitemap", "parse_sitemap"]
+__all__ = ["GZIP_MAGIC", "Sitemap", "is_sitemap", "parse_sitemap"]
 
 # sitemaps.org, "Sitemap file requirements"; bytes after decompression.
 MAX_URLS = 50_000
@@ -50,7 +50,7 @@ ENTRY_BY_ROOT = {"urlset": "url", "sitemapindex": "sitemap"}
 # Types that are believed: some sitemaps are sent as text/html, but none as an image.
 OTHER_TYPES = ("image/", "audio/", "video/", "font/")
 
-_GZIP_MAGIC = b"\x1f\x8b"
+GZIP_MAGIC = b"\x1f\x8b"
 _GZIP_WBITS = 31
 _WHITE_SPACE = b" \t\r\n"
 _TEXT_BOMS = {codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
@@ -266,7 +266,7 @@ def _content(body: bytes, max_bytes: int) -> Iterator[bytes]:
     for _ in range(MAX_GZIP_LAYERS):
         head = next(pieces, b"")
         pieces = itertools.chain([head], pieces)
-        if not head.startswith(_GZIP_MAGIC):
+        if not head.startswith(GZIP_MAGIC):
             break
         pieces = _bounded(_gunzipped(pieces), max_bytes)
     return _bounded(_without_white_space(pieces), max_bytes)
@@ -303,7 +303,7 @@ def _gunzipped(pieces: Iterable[bytes]) -> Iterator[bytes]:
     for packed in pieces:
         while packed:
             if inflate is None:
-                if not packed.startswith(_GZIP_MAGIC[:1]):
+                if not packed.startswith(GZIP_MAGIC[:1]):
                     return  # padding
                 members += 1
                 if members > MAX_GZIP_MEMBERS:

@@ -1,6 +1,6 @@
 """The visible text and the headings of a page, for a full-text index.
 
-Lexbor parses a page into a tree.  A page too deep for that is read tag by tag, see
+Lexbor parses a page into a tree.  A page that makes too large a tree is read tag by tag, see
 `crawler_app.documents.flat_html`.
 """
 
@@ -9,7 +9,12 @@ import re
 from collections.abc import Callable, Container, Iterator
 from typing import NamedTuple
 
-from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser, LexborNode
+from selectolax.lexbor import (
+    LexborDocumentOptions,
+    LexborHTMLParser,
+    LexborNode,
+    SelectolaxError,
+)
 
 from crawler_app.documents.elements import (
     AROUND,
@@ -23,7 +28,6 @@ from crawler_app.documents.elements import (
 from crawler_app.documents.flat_html import (
     HEADING_END,
     HEADING_START,
-    has_open_noscript,
     text_of,
 )
 
@@ -37,7 +41,10 @@ __all__ = [
 ]
 
 # The limit of the index; a longer page is a log or a dump.
-MAX_TEXT_CHARS = 500_000
+MAX_TEXT_CHARS = 200_000
+
+# Holds about as much text.
+MAX_FLAT_CHARS = 20 * MAX_TEXT_CHARS
 
 # Ancestors or descendants examined: those that matter to a header are near it.
 MAX_STEPS = 32
@@ -61,27 +68,30 @@ _NOT_SEEN = re.compile(
 _WITHOUT_EVENTS = LexborDocumentOptions.WO_EVENTS
 
 
-def tree_of(source: str | bytes, scripting: bool = False) -> LexborHTMLParser:
+def tree_of(source: bytes, scripting: bool = False) -> LexborHTMLParser:
     """Return the tree of a page.
 
     Args:
         scripting: Whether to parse it like a browser with scripting enabled.
+
+    Raises:
+        MemoryError: the tree is too large for the memory; lexbor fails for nothing else.
     """
-    return LexborHTMLParser(source, options=_WITHOUT_EVENTS, scripting=scripting)
+    try:
+        return LexborHTMLParser(source, options=_WITHOUT_EVENTS, scripting=scripting)
+    except SelectolaxError as exc:
+        raise MemoryError(str(exc)) from None
 
 
 def flat_marked_text(markup: str) -> str:
-    """Return the text of a page too deep to parse as a tree, with heading marks."""
+    """Return the text of a page that is read tag by tag, with heading marks."""
+    markup = markup[:MAX_FLAT_CHARS]
     text = text_of(markup)
     return text if text.strip() else text_of(markup, is_bare=True)
 
 
-def marked_text_of_tree(
-    tree: LexborHTMLParser, source: str | bytes, markup: str, lowered: bytes
-) -> str:
+def marked_text_of_tree(tree: LexborHTMLParser, source: bytes, lowered: bytes) -> str:
     """Return the same as `text_of`, from a tree; the tree is destroyed."""
-    if b"<noscript" in lowered and has_open_noscript(markup):
-        tree = tree_of(source, scripting=True)
     text = _text_in_tree(tree, lowered)
     if text.strip():
         return text

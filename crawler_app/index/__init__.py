@@ -28,10 +28,10 @@ from crawler_app.index.schema import open_database
 
 __all__ = ["MAX_TEXT_CHARS", "Hit", "PageIndex", "SearchResult", "Snippet"]
 
-# Of one page.  The longest articles of Wikipedia have half of it; longer pages are logs
-# or dumps.  This much takes 50 ms to index (Chinese and Thai 200), during which the whole
-# crawl stands still.
-MAX_TEXT_CHARS = 500_000
+# Of one page, as stored: a Chinese character counts as two.  The longest articles of
+# Wikipedia have about as much; longer pages are logs or dumps.  This much takes up to 50 ms
+# to index, during which the whole crawl stands still.
+MAX_TEXT_CHARS = 200_000
 
 # A page that is one heading from top to bottom would be stored twice.
 MAX_HEADINGS_CHARS = 20_000
@@ -107,8 +107,8 @@ class PageIndex:
         """
         columns = (
             f"{stored(title)} {END}",
-            stored(headings[:MAX_HEADINGS_CHARS]),
-            stored(text[:MAX_TEXT_CHARS]),
+            stored(headings[:MAX_HEADINGS_CHARS])[:MAX_HEADINGS_CHARS],
+            stored(text[:MAX_TEXT_CHARS])[:MAX_TEXT_CHARS],
         )
         with self._writing():
             self._begin()

@@ -53,10 +53,20 @@ _POINTS = (
 _LEFT_OUT = re.compile(f"[{_CONTROLS}{_POINTS}]+")
 
 _OTHER_SHAPES = re.compile(
-    "[\ufb00-\ufdff\ufe70-\ufefc\uff01-\uffdc\U0001d400-\U0001d7ff]+"
+    "[\ufb00-\ufdf9\ufdfc-\ufdff\ufe70-\ufefc\uff01-\uffdc\U0001d400-\U0001d7ff]+"
 )
 
 _ACCENTED = re.compile("[\u0386-\u0390\u03aa-\u03b0\u03ca-\u03ce\u0401\u0451]")
+
+# Ligatures of whole phrases, of which one becomes eighteen letters; a text of nothing else
+# would take all the time.
+_PHRASES = "\ufdfa\ufdfb"
+MAX_PHRASES = 1000
+
+# Ends after white space or, if a word is longer than that, not in front of a mark.
+_PIECE = re.compile(
+    r".{1,255}\s|.{1,256}(?![\u0300-\u036f\u3099\u309a])|.{256}", re.DOTALL
+)
 
 # Chinese, Japanese and Korean: every character is separated.
 _SQUARE = re.compile(
@@ -85,9 +95,11 @@ def stored(text: str) -> str:
     """
     if _PLAIN.fullmatch(text):
         return text
+    for phrase in _PHRASES:
+        text = text.replace(phrase, unicodedata.normalize("NFKC", phrase), MAX_PHRASES)
     text = _OTHER_SHAPES.sub(_nfkc, text)
     # Removed before NFC, so that NFC can join the characters around them.
-    text = unicodedata.normalize("NFC", _LEFT_OUT.sub("", text))
+    text = _nfc(_LEFT_OUT.sub("", text))
     text = _ACCENTED.sub(_nfd, text)
     text = _SQUARE.sub(_with_seams, text)
     return _STACKS.sub(_with_seams_between_stacks, text)
@@ -99,7 +111,7 @@ def shown(text: str) -> str:
     >>> shown(stored("東京tower"))
     '東京tower'
     """
-    return unicodedata.normalize("NFC", text.replace(SEAM, "").replace(END, ""))
+    return _nfc(text.replace(SEAM, "").replace(END, ""))
 
 
 def has_words(text: str) -> bool:
@@ -109,6 +121,16 @@ def has_words(text: str) -> bool:
     (True, False)
     """
     return any(map(str.isalnum, text))
+
+
+def _nfc(text: str) -> str:
+    """Normalize a text piece by piece.
+
+    Python sorts the combining marks after a letter in time quadratic in their number.
+    """
+    return "".join(
+        [unicodedata.normalize("NFC", each) for each in _PIECE.findall(text)]
+    )
 
 
 def _nfkc(match: re.Match[str]) -> str:

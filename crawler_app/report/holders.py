@@ -14,7 +14,7 @@ from typing import NamedTuple
 from crawler_app.archive.captures import Captures, database_path, table_errors
 from crawler_app.archive.replay import read_capture
 from crawler_app.directory import CrawlDirectory
-from crawler_app.documents.anchors import anchors_of
+from crawler_app.documents.reader import Reader
 from crawler_app.documents.settled_links import SettledLinks
 from crawler_app.errors import ArchiveError
 from crawler_app.http_headers import is_html
@@ -57,7 +57,8 @@ def links_to(
         captures = cleanup.enter_context(
             contextlib.closing(Captures(path, read_only=True))
         )
-        finder = _Finder(number_by_key)
+        reader = cleanup.enter_context(contextlib.closing(Reader()))
+        finder = _Finder(number_by_key, reader)
         for record in frontier.records():
             if _has_links(record):
                 fetched = _archived(path, captures, record.url, max_body_bytes)
@@ -95,8 +96,9 @@ def _archived(
 class _Finder:
     """Searches pages one after the other, and remembers links that do not matter."""
 
-    def __init__(self, number_by_key: Mapping[str, int]) -> None:
+    def __init__(self, number_by_key: Mapping[str, int], reader: Reader) -> None:
         self._number_by_key = number_by_key
+        self._reader = reader
         self._elsewhere = SettledLinks()
 
     def find(self, url: str, fetched: Fetched) -> list[FoundLink]:
@@ -107,7 +109,8 @@ class _Finder:
 
         def choose(base: str, hrefs: list[str]) -> dict[str, int]:
             base = join_or_nothing(url, base) or url  # as browsers do
-            for link in self._elsewhere.news(base, hrefs):
+            links = dict.fromkeys(map(without_fragment, hrefs))
+            for link in self._elsewhere.news(base, links):
                 target = dedup_key(join_or_nothing(base, link))
                 number = self._number_by_key.get(target)
                 if number is None:
@@ -117,6 +120,7 @@ class _Finder:
             return number_by_link
 
         content_type = fetched.headers.get("Content-Type", "")
-        for anchor in anchors_of(fetched.body, content_type, choose).links:
+        anchors = self._reader.anchors_blocking(fetched.body, content_type, choose)
+        for anchor in anchors.links:
             number = number_by_link[without_fragment(anchor.href)]
             yield FoundLink(number, url, anchor.text, anchor.href)

@@ -6,9 +6,11 @@ Rule: every origin has `Rules`.  If its robots.txt cannot be fetched, that is pa
 Inside: `rules`, the parser of robots.txt; `tags`, the directives of pages and headers.
 """
 
+import asyncio
 import time
 from collections.abc import Callable, Generator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from crawler_app import politeness
@@ -24,6 +26,9 @@ __all__ = ["RobotsCache"]
 
 # RFC 9309, 2.3.1.2: at least five, even across hosts.
 MAX_REDIRECTS = 5
+
+# Takes some ten milliseconds.
+MAX_BYTES_ON_LOOP = 32 * 1024
 
 # RFC 9309, 2.4: no longer, unless newer rules cannot be fetched.
 MAX_AGE_S = 24 * 3600.0
@@ -129,7 +134,8 @@ class RobotsCache:
         try:
             fetched = yield from self._follow(f"{origin}/robots.txt")
             if not _is_unreachable(fetched.status):
-                return self._keep(origin, self._read(origin, fetched), MAX_AGE_S)
+                rules = yield from self._read(origin, fetched)
+                return self._keep(origin, rules, MAX_AGE_S)
             retry_after = fetched.headers.get("Retry-After")
             asked_for_s = retry_after_s(retry_after, self._clock())
         except FetchError as exc:
@@ -152,12 +158,18 @@ class RobotsCache:
             fetched = yield self._fetch(url)
         return fetched
 
-    def _read(self, origin: str, fetched: Fetched) -> Rules:
-        if 200 <= fetched.status < 300:
-            return parse_rules(fetched.body, self._user_agent, origin)
-        # RFC 9309, 2.3.1.3: there is no file, so everything is allowed.  Too many
-        # redirects are treated the same (2.3.1.2).
-        return Rules()
+    def _read(self, origin: str, fetched: Fetched) -> Subgenerator[Rules]:
+        if not 200 <= fetched.status < 300:
+            # RFC 9309, 2.3.1.3: there is no file, so everything is allowed.  Too many
+            # redirects are treated the same (2.3.1.2).
+            return Rules()
+        parse = partial(parse_rules, fetched.body, self._user_agent, origin)
+        if len(fetched.body) <= MAX_BYTES_ON_LOOP:
+            return parse()
+        # In Python, so the loop and a thread take turns.
+        loop = asyncio.get_running_loop()
+        rules: Rules = yield loop.run_in_executor(None, parse)
+        return rules
 
     def _miss(
         self, origin: str, asked_for_s: float | None, error: FetchError | None

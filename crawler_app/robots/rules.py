@@ -24,6 +24,9 @@ __all__ = ["Rules", "parse_rules", "product_token"]
 # The rest need not be read (RFC 9309, 2.5).  Precedent: Google.
 MAX_BYTES = 500 * 1024
 
+# Each is compared with each URL, which takes up to ten microseconds for a long one.
+MAX_PATTERNS = 5_000
+
 # Sites list a handful; those that have more list an index of them.
 MAX_SITEMAPS = 500
 
@@ -161,9 +164,26 @@ class _Group:
     def rules(self, sitemaps: tuple[str, ...]) -> Rules:
         paths = None
         if self.lines:
-            paths = Protego.parse("\n".join(["User-agent: *", *self.lines]))
+            lines = _with_few_patterns(self.lines)
+            paths = Protego.parse("\n".join(["User-agent: *", *lines]))
         size = 1 + len(self.lines) + len(sitemaps)
         return Rules(self.crawl_delay_s, sitemaps, size=size, _paths=paths)
+
+
+def _with_few_patterns(lines: list[str]) -> Iterator[str]:
+    """Yield rules, of which only the first `MAX_PATTERNS` have wildcards.
+
+    Of the others, those that allow are left out, and those that disallow become their
+    prefix, so that more is forbidden and never less.
+    """
+    patterns = 0
+    for line in lines:
+        prefix, *rest = re.split(r"[*$]", line, maxsplit=1)
+        patterns += bool(rest)
+        if not rest or patterns <= MAX_PATTERNS:
+            yield line
+        elif line.startswith("disallow"):
+            yield prefix
 
 
 def _records(body: bytes) -> Iterator[tuple[str, bytes]]:

@@ -20,6 +20,7 @@ from crawler_app.urls import (
     origin_of,
     redirect_target,
 )
+from tests.helpers.fuzzing import examples
 
 # Any character, lone surrogates and NUL included, but often one that URLs are made of.
 CHARS = st.one_of(
@@ -154,7 +155,7 @@ def test_longest_url_is_accepted():
     assert canonicalize(url) == url
 
 
-@settings(deadline=None, max_examples=800)
+@settings(deadline=None, max_examples=examples(800))
 @given(st.one_of(ANY_TEXT, URLS))
 @example("http://[v1.a]/")
 @example("http://[::1%\ud800 b]/")
@@ -210,7 +211,7 @@ def test_reference_is_read_as_browsers_read_it(reference, url):
     assert join(RFC_BASE, reference) == url
 
 
-@settings(deadline=None, max_examples=500)
+@settings(deadline=None, max_examples=examples(500))
 @given(PATHS, st.sampled_from(["", "x", "y?q=/a/b"]), REFERENCES)
 @example("a/", "x", "http:?y")
 @example("a/", "x", "//?y")

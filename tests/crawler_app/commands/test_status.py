@@ -32,7 +32,13 @@ def local_time():
     ("done", "queued", "is_locked", "state", "line"),
     [
         (2, 0, False, "finished", " on 2023-11-14 at 22:13:21"),
-        (1, 1_234, False, "stopped", " on 2023-11-14 at 22:13:20: 1,234 URLs left{go_on}"),
+        (
+            1,
+            1_234,
+            False,
+            "stopped",
+            " on 2023-11-14 at 22:13:20: 1,234 URLs left{go_on}",
+        ),
         (0, 1, False, "stopped", ": 1 URL left{go_on}"),
         # Killed before its first URL.
         (0, 0, False, "stopped", ": 0 URLs left{go_on}"),

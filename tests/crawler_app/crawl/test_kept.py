@@ -9,7 +9,7 @@ import zipfile
 import pytest
 
 from crawler_app.archive.store import Archive
-from crawler_app.documents import html
+from crawler_app.documents import reader
 from crawler_app.errors import ArchiveError
 from crawler_app.index import PageIndex
 from tests.helpers.scripts import start_python
@@ -47,7 +47,7 @@ def test_page_that_cannot_be_read_is_in_the_archive(site, captures, cli, monkeyp
         raise RuntimeError("a bug")
 
     site.page("/", "/a")
-    monkeypatch.setattr(html, "parse_html", fail)
+    monkeypatch.setattr(reader, "parse_html", fail)
 
     status, _, complaint = cli("crawl")
 

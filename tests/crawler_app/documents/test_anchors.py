@@ -5,7 +5,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler_app.documents.anchors import MAX_TEXT_CHARS, Anchor, anchors_of
-from crawler_app.documents.flat_html import MAX_DEPTH
 from crawler_app.documents.html import parse_html
 
 
@@ -58,13 +57,13 @@ def test_only_chosen_links_are_read():
     assert anchors_of(page, "", lambda base, hrefs: ()).links == []
 
 
-def test_page_that_is_too_hard_for_a_tree_gives_its_links_without_words():
-    page = b"<a href=x>x</a><a href=y>y</a>" + b"<div>" * (MAX_DEPTH + 1)
+def test_page_that_is_read_tag_by_tag_gives_its_links_without_words():
+    page = b"<a href=x>x</a><a href=y>y</a>"
 
-    found = anchors_of(page, "", lambda base, hrefs: {"y"})
+    found = anchors_of(page, "", lambda base, hrefs: {"y"}, is_flat=True)
 
     assert found.links == [Anchor("y")]
-    assert [each.href for each in anchors_of(page).links] == ["x", "y"]
+    assert anchors_of(page, is_flat=True).links == [Anchor("x"), Anchor("y")]
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 
 import pytest
 
-from crawler_app.documents import html
 from crawler_app.documents.html import MAX_TITLE_CHARS, parse_html
 from crawler_app.http_headers import is_html
 
@@ -157,7 +156,7 @@ def test_query_is_escaped_in_the_charset_of_the_page(charset, link, escaped):
 
     page = parse_html(body, f"text/html; charset={charset}")
 
-    assert page.links == [escaped]
+    assert page.links == [escaped.partition("#")[0]]
     assert page.charset == charset
 
 
@@ -196,15 +195,12 @@ def test_page_of_ten_thousand_open_tags():
         ("<a rel=nofollow>", set()),
     ],
 )
-@pytest.mark.parametrize("is_hard", [False, True])
-def test_links_not_to_be_followed_are_told(markup, nofollow, is_hard, monkeypatch):
-    if is_hard:
-        monkeypatch.setattr(html, "is_too_hard", lambda text: True)
-
-    page = parse_html(markup.encode())
+@pytest.mark.parametrize("is_flat", [False, True])
+def test_links_not_to_be_followed_are_told(markup, nofollow, is_flat):
+    page = parse_html(markup.encode(), is_flat=is_flat)
 
     assert page.nofollow_links == nofollow
-    assert {link.partition("#")[0] for link in page.links} >= nofollow
+    assert set(page.links) >= nofollow
 
 
 def test_link_not_to_be_followed_is_written_like_the_links():
@@ -214,7 +210,7 @@ def test_link_not_to_be_followed_is_written_like_the_links():
 
     page = parse_html(body, "text/html; charset=latin1")
 
-    assert page.links == ["?%E9#é"]
+    assert page.links == ["?%E9"]
     assert page.nofollow_links == {"?%E9"}
     assert page.canonical == "?%E9"
 

@@ -6,15 +6,15 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from crawler_app.documents import html
 from crawler_app.documents.html import MAX_TITLE_CHARS, parse_html
 from crawler_app.documents.text import MAX_TEXT_CHARS
+from tests.helpers.fuzzing import examples
 
 
-def read(markup, charset="utf-8"):
+def read(markup, charset="utf-8", **options):
     """Read a page with its text."""
     body = markup if isinstance(markup, bytes) else markup.encode(charset)
-    return parse_html(body, f"text/html; charset={charset}", with_text=True)
+    return parse_html(body, f"text/html; charset={charset}", with_text=True, **options)
 
 
 def text(markup, charset="utf-8"):
@@ -284,11 +284,10 @@ def test_deep_page_takes_no_time_by_the_square(piece):
         "<nav><script>x</script>y</nav>z",
     ],
 )
-def test_page_that_is_too_hard_is_read_alike(markup, monkeypatch):
+def test_page_that_is_read_tag_by_tag_has_the_same_text(markup):
     page = read(markup)
-    monkeypatch.setattr(html, "is_too_hard", lambda text: True)
 
-    flat = read(markup)
+    flat = read(markup, is_flat=True)
 
     assert (flat.text, flat.headings) == (page.text, page.headings)
 
@@ -305,7 +304,7 @@ BYTES = st.binary(max_size=12) | st.sampled_from(
 CHARSETS = ["", "utf-16", "utf-8", "x-user-defined", "iso-8859-8-i", "big5"]
 
 
-@settings(deadline=None, max_examples=500)
+@settings(deadline=None, max_examples=examples(500))
 @given(st.lists(BYTES, max_size=30).map(b"".join), st.sampled_from(CHARSETS))
 @example(b"\xff\xfe\x00\xd8<\x00", "")
 @example(b"<nav><p><nav><p>x<h1 hidden><button>", "")

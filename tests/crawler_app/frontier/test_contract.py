@@ -34,6 +34,7 @@ from crawler_app.models import (
 )
 from crawler_app.reasons import PROVISIONAL, Reason
 from crawler_app.urls import dedup_key
+from tests.helpers.fuzzing import examples
 
 LEASE_S = 60.0
 
@@ -473,7 +474,7 @@ def test_random_walks_are_those_of_the_model():
         FrontierMachine,
         settings=settings(
             deadline=None,
-            max_examples=60,
+            max_examples=examples(60),
             stateful_step_count=40,
             report_multiple_bugs=False,
         ),

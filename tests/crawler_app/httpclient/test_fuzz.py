@@ -8,6 +8,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from tornado.simple_httpclient import HTTPStreamClosedError
 
+from tests.helpers.fuzzing import examples
 from tests.helpers.http.faulty import (
     Loopback,
     attempt,
@@ -25,8 +26,8 @@ from tests.helpers.http.whole_responses import (
 
 OK = head(b"Content-Length: 2") + b"ok"
 
-often = settings(deadline=None, max_examples=150)
-seldom = settings(deadline=None, max_examples=60)
+often = settings(deadline=None, max_examples=examples(150))
+seldom = settings(deadline=None, max_examples=examples(60))
 
 
 def answer_with(parts, **options):

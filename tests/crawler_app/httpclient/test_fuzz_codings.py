@@ -8,12 +8,13 @@ from hypothesis import strategies as st
 
 from crawler_app.httpclient import BadResponseError, ResponseTooLargeError
 from crawler_app.httpclient.codings import PIECE_BYTES, decoder_of
+from tests.helpers.fuzzing import examples
 from tests.helpers.http.packing import PACK_BY_CODING, raw_deflate
 from tests.helpers.http.whole_responses import BODY, pieces_of
 
 ERRORS = (BadResponseError, ResponseTooLargeError)
 
-often = settings(deadline=None, max_examples=300)
+often = settings(deadline=None, max_examples=examples(300))
 
 
 PACKERS = {

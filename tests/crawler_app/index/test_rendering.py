@@ -13,6 +13,7 @@ from crawler_app.index.hits import read_snippet
 from crawler_app.index.letters import CLOSE, OPEN, TOKENIZER, shown, stored
 from crawler_app.index.query import MAX_QUERY_CHARS, Term, parse_query
 from crawler_app.index.rendering import render_hits, to_json
+from tests.helpers.fuzzing import examples
 
 TEXTS = st.one_of(
     st.text(),
@@ -145,7 +146,7 @@ def test_word_is_looked_for_in_its_other_spellings():
 # Letters.
 
 
-@settings(deadline=None, max_examples=400)
+@settings(deadline=None, max_examples=examples(400))
 @given(TEXTS)
 def test_storing_twice_is_the_same_as_once_and_leaves_no_mark_of_ours(text):
     once = stored(text)

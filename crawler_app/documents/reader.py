@@ -1,0 +1,89 @@
+"""Reads documents within limits: cheap ones here, all others in a sandbox.
+
+A page whose tree takes too much time or memory is read tag by tag, and a sitemap only until
+the limit.  Sending a cheap page to another process would take longer than parsing it.
+"""
+
+import contextlib
+from collections.abc import Callable
+from functools import partial
+from typing import TypeVar
+
+from crawler_app.documents.anchors import Anchors, Choice, anchors_of, only_chosen
+from crawler_app.documents.cost import is_cheap
+from crawler_app.documents.html import Page, parse_html
+from crawler_app.documents.sitemap import GZIP_MAGIC, Sitemap, parse_sitemap
+from crawler_app.sandbox import LimitExceeded, Sandbox
+from crawler_app.subgenerator import Subgenerator
+
+__all__ = ["Reader"]
+
+T = TypeVar("T")
+
+# Takes some milliseconds.
+SMALL_SITEMAP_BYTES = 32 * 1024
+
+# Where no event loop waits, a page may take some tenths of a second.
+PATIENCE = 4
+
+
+class Reader:
+    """Reads pages and sitemaps; must be closed.
+
+    >>> reader = Reader()
+    >>> reader.anchors_blocking(b"<a href=b>B</a>" * 10_000, "text/html").links[0].text
+    'B'
+    >>> reader.close()
+    """
+
+    def __init__(self) -> None:
+        self._sandbox = Sandbox()
+
+    def page(
+        self, body: bytes, content_type: str, *, with_text: bool, agent: str
+    ) -> Subgenerator[Page]:
+        """Parse a page; see `parse_html`."""
+        parse = partial(
+            parse_html, body, content_type, with_text=with_text, agent=agent
+        )
+        nothing = Page("", "", [], "", is_partial=True)
+        return (yield from self._read(body, parse, nothing))
+
+    def anchors(self, body: bytes, content_type: str) -> Subgenerator[Anchors]:
+        """Return the links of a page with their text; see `anchors_of`."""
+        parse = partial(anchors_of, body, content_type)
+        return (yield from self._read(body, parse, Anchors("", [])))
+
+    def anchors_blocking(
+        self, body: bytes, content_type: str, choose: Choice | None = None
+    ) -> Anchors:
+        """Return the links of a page with their text, where there is no event loop."""
+        if is_cheap(body, PATIENCE):
+            return anchors_of(body, content_type, choose)
+        for is_flat in (False, True):
+            with contextlib.suppress(LimitExceeded):
+                parse = partial(anchors_of, body, content_type, is_flat=is_flat)
+                return only_chosen(self._sandbox.call_blocking(parse), choose)
+        return Anchors("", [])
+
+    def sitemap(self, body: bytes) -> Subgenerator[Sitemap]:
+        """Parse a sitemap; see `parse_sitemap`."""
+        if len(body) <= SMALL_SITEMAP_BYTES and not body.startswith(GZIP_MAGIC):
+            return parse_sitemap(body)
+        try:
+            return (yield from self._sandbox.call(parse_sitemap, body))
+        except LimitExceeded:
+            return Sitemap(is_cut=True)
+
+    def close(self) -> None:
+        self._sandbox.close()
+
+    def _read(
+        self, body: bytes, parse: Callable[..., T], nothing: T
+    ) -> Subgenerator[T]:
+        if is_cheap(body):
+            return parse()
+        for is_flat in (False, True):
+            with contextlib.suppress(LimitExceeded):
+                return (yield from self._sandbox.call(partial(parse, is_flat=is_flat)))
+        return nothing

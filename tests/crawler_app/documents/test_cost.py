@@ -1,0 +1,51 @@
+"""Pages that are parsed on the event loop, because they are certainly cheap."""
+
+import pytest
+from hypothesis import example, given, settings
+
+from crawler_app.documents.cost import MAX_BYTES, is_cheap
+from crawler_app.documents.text import tree_of
+from tests.helpers.fuzzing import examples
+from tests.helpers.hostile_markup import hostile_pages
+
+# A tree of so many elements takes some ten milliseconds.
+MAX_ELEMENTS = 10_000
+
+REOPENED = "".join(f"<p><font a{number}>" for number in range(200))
+
+
+@settings(max_examples=examples(100), deadline=None)
+@given(hostile_pages(MAX_BYTES))
+@example(REOPENED)
+@example("<b " + " ".join(f"a{n}" for n in range(500)) + "></p>" + "<p>x" * 200)
+def test_cheap_page_makes_a_small_tree_of_few_attributes(page):
+    body = page.encode()
+    if not is_cheap(body):
+        return
+
+    nodes = tree_of(body).tags("*")
+
+    assert len(nodes) <= MAX_ELEMENTS
+    assert sum(len(node.attributes) for node in nodes[:: len(nodes) // 100 + 1]) <= 2000
+
+
+@pytest.mark.parametrize(
+    ("page", "cheap"),
+    [
+        (
+            b"<p>" + b"<a href=/docs/page.html>a <b>link</b></a> in a text<br>" * 200,
+            True,
+        ),
+        (b"<p>x" * (MAX_BYTES // 4), True),
+        (b"<p>x" * (MAX_BYTES // 4 + 1), False),
+        (REOPENED.encode(), False),
+        (REOPENED.upper().encode(), False),
+        (REOPENED.replace(" a", "/a").encode(), False),
+        (REOPENED.replace("<font ", '<font title=">"').encode(), False),
+        (b"<font x='>" + b" a b c" * 300 + b"'></p>" + b"<p>x" * 500, False),
+        (b"<p>short, but in UTF-16?\0", False),
+        (b"<\x1b(Bb>", False),
+    ],
+)
+def test_what_is_cheap(page, cheap):
+    assert is_cheap(page) is cheap

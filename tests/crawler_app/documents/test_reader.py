@@ -1,0 +1,114 @@
+"""Documents of every cost, read within limits."""
+
+import gzip
+import os
+
+import pytest
+
+from crawler_app.documents.anchors import Anchor, Anchors
+from crawler_app.documents.reader import Reader
+from crawler_app.documents.sitemap import parse_sitemap
+from gencoro import gen
+from gencoro.ioloop import IOLoop
+
+LINK = '<a href="/found">x</a>'
+
+# What a tree of each would take: all memory, or minutes.
+HOSTILE = {
+    "reopened": "".join(f"<p><font a{number}>" for number in range(4000)),
+    "reopened with attributes": f"<b {'a=1 b=2 c=3 ' * 300}></p>" + "<p>x" * 200_000,
+    "deep": "<div>" * 1_000_000,
+    "deep paragraphs": "<div>" * 150_000 + "<p></p>" * 100_000,
+    "attributes": f"<p {' '.join(f'a{number}' for number in range(100_000))}>",
+    "merged attributes": "".join(
+        f"<html {' '.join(f'a{page}-{number}' for number in range(5_000))}>"
+        for page in range(20)
+    ),
+    "options": "<select>" + "<option>" * 300_000,
+    "never closed": "<!--" * 500_000,
+    "quotes": "<a href='" * 300_000,
+}
+
+
+@pytest.fixture
+def read():
+    """Read a document in an event loop; the first argument is the name of a method."""
+    reader = Reader()
+    loop = IOLoop(make_current=False)
+
+    @gen.coroutine
+    def read(name, *args, **options):
+        return (yield from getattr(reader, name)(*args, **options))
+
+    yield lambda *args, **options: loop.run_sync(lambda: read(*args, **options))
+    reader.close()
+    loop.close()
+
+
+@pytest.mark.parametrize("hostile", HOSTILE.values(), ids=HOSTILE)
+def test_hostile_page_takes_a_second_or_two_and_gives_its_links(read, hostile):
+    body = (LINK + hostile).encode()
+    before = os.times()
+
+    page = read("page", body, "text/html", with_text=True, agent="bot")
+    anchors = read("anchors", body, "text/html")
+
+    assert page.links[0] == anchors.links[0].href == "/found"
+    after = os.times()
+    assert after.user - before.user < 0.5
+    # Two times two tries, of a second each at the most.
+    assert after.children_user - before.children_user < 4.5
+
+
+def test_page_is_partial_only_if_it_is(read):
+    options = {"with_text": False, "agent": "bot"}
+
+    pages = [
+        read("page", body, "text/html", **options)
+        for body in (
+            b"<a href=x>",
+            b"<p>x" * 10_000,
+            HOSTILE["reopened"].encode(),
+            b"".join(b"<a href=%d>" % number for number in range(100_001)),
+        )
+    ]
+
+    assert [page.is_partial for page in pages] == [False, False, True, True]
+    assert len(pages[-1].links) == 100_000
+
+
+def test_page_that_cannot_even_be_read_tag_by_tag_is_empty(read):
+    # More than the memory that a page may take.
+    body = bytes(250_000_000)
+
+    page = read("page", body, "text/html", with_text=True, agent="bot")
+
+    assert (page.links, page.is_partial) == ([], True)
+    assert read("anchors", body, "text/html") == Anchors("", [])
+
+
+def test_sitemap_gives_what_was_read_within_the_limits(read):
+    entries = "".join(
+        f"<url><loc>http://a.test/{number}</loc></url>" for number in range(60_000)
+    )
+    small = b"<urlset><url><loc>http://a.test/</loc></url></urlset>"
+    large = gzip.compress(f"<urlset>{entries}</urlset>".encode())
+
+    assert read("sitemap", small) == parse_sitemap(small)
+    found = read("sitemap", large)
+
+    assert found.is_cut
+    assert found.pages[0] == "http://a.test/0" and len(found.pages) == 50_000
+
+
+def test_links_with_text_are_read_without_a_loop_too():
+    reader = Reader()
+    body = b"<a href=x>X</a><a href=y>Y</a>"
+    chosen = [Anchor("y", "Y")]
+
+    for padding in (b"", b"<p>" * 100_000):
+        found = reader.anchors_blocking(
+            body + padding, "text/html", lambda base, hrefs: {"y"}
+        )
+        assert found.links == chosen
+    reader.close()
