@@ -514,8 +514,9 @@ def test_loop_of_another_thread_can_be_looked_at_while_it_runs(frequent_switches
             yield gen.WaitIterator(wait_for(gen.sleep(0))).next()
 
     async def main():
+        churning = churn()
         loops.put(asyncio.get_running_loop())
-        await churn()
+        await churning
 
     thread = threading.Thread(target=asyncio.run, args=[main()])
     thread.start()
