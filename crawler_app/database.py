@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from crawler_app.errors import ConfigError
+from crawler_app.safe_files import refusal
 
 __all__ = ["Schema", "connect", "open_database"]
 
@@ -78,6 +79,7 @@ def connect(
         sqlite3.Error: it is not a database, or cannot be opened.
     """
     path = Path(path)
+    _refuse_links(path)
     db = _connect(path, "mode=ro" if read_only else "", any_thread)
     try:
         if read_only and not _is_readable(db):
@@ -88,6 +90,19 @@ def connect(
         db.close()
         raise
     return db
+
+
+def _refuse_links(path: Path) -> None:
+    """Refuse a file, or one of SQLite's own beside it, that is not a regular file.
+
+    SQLite follows a link in the name of a database, and has no option against it in
+    Python.  So whoever can write into the directory at this moment can still place one;
+    a directory that was copied or unpacked cannot.
+    """
+    for suffix in ("", "-wal", "-shm", "-journal"):
+        each = path.with_name(path.name + suffix)
+        if why := refusal(each):
+            raise ConfigError(f"{each} is {why}, and is not opened")
 
 
 def _connect(path: Path, mode: str, any_thread: bool) -> sqlite3.Connection:
@@ -133,8 +148,13 @@ def _prepare(
     db: sqlite3.Connection, path: Path, schema: Schema, read_only: bool
 ) -> None:
     version = db.execute("PRAGMA user_version").fetchone()[0]
-    names = db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
-    tables = {name for (name,) in names}
+    tables: set[str] = set()
+    for kind, name in db.execute("SELECT type, name FROM sqlite_master").fetchall():
+        if kind == "table":
+            tables.add(name)
+        elif kind != "index":
+            # SQL of somebody else, which would run with our statements.
+            raise ConfigError(f"{path} cannot be used: it holds the {kind} {name}")
     if not tables and version == 0 and not read_only:
         db.execute("PRAGMA journal_mode = WAL")
         # Atomic, because a crash in between would leave a file that is always refused.

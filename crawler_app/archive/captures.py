@@ -196,10 +196,10 @@ class Captures:
 
     def from_end_of(self, file: int) -> Iterator[Capture]:
         """Return the captures of a file, last one first."""
-        rows = self._db.execute(
+        for row in self._db.execute(
             f"{SELECT} WHERE file = ? ORDER BY offset DESC", (file,)
-        )
-        return (Capture(*row) for row in rows)
+        ):
+            yield Capture(*row)
 
     def _one(self, condition: str, *values: Any) -> Capture | None:
         row = self._db.execute(f"{SELECT} WHERE {condition} LIMIT 1", values).fetchone()

@@ -15,6 +15,7 @@ from pathlib import Path
 from crawler_app.archive.captures import NOT_MODIFIED, RESPONSE, Capture, Captures
 from crawler_app.archive.files import file_name, paths_of
 from crawler_app.archive.record import digits_of
+from crawler_app.safe_files import create
 
 __all__ = ["index_lines", "is_current", "write_cdxj"]
 
@@ -61,7 +62,7 @@ def write_cdxj(directory: Path, captures: Captures) -> None:
     """
     new = _index_path(directory).with_suffix(".cdxj.new")
     try:
-        with new.open("w", encoding="utf-8", newline="\n") as file:
+        with create(new) as file:
             file.writelines(index_lines(captures))
         new.replace(_index_path(directory))
     except BaseException:

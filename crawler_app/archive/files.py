@@ -9,6 +9,7 @@ from pathlib import Path
 
 from crawler_app.archive.members import compress
 from crawler_app.archive.record import new_record_id, warcinfo_record
+from crawler_app.safe_files import open_regular
 
 __all__ = ["Files", "file_name", "file_number", "file_path", "paths_of"]
 
@@ -97,8 +98,7 @@ class Files:
 
     def _open(self, number: int) -> None:
         path = file_path(self._directory, number)
-        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
-        self._fd = os.open(path, flags, 0o644)
+        self._fd = open_regular(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
         self._written_bytes = os.fstat(self._fd).st_size
         self.number = number
 

@@ -14,6 +14,7 @@ from typing import BinaryIO, NamedTuple
 from crawler_app.archive.block import HeadFacts
 from crawler_app.archive.record import Record, parse_record
 from crawler_app.errors import ArchiveError
+from crawler_app.safe_files import open_regular
 
 __all__ = ["Member", "compress", "is_compressed", "members", "read_member"]
 
@@ -99,7 +100,7 @@ def read_member(file: BinaryIO, offset: int) -> Member:
 
 def members(path: Path, offset: int) -> Iterator[Member]:
     """Return the members of a file from an offset on; damaged parts are skipped."""
-    with path.open("rb") as file:
+    with open(path, "rb", opener=open_regular) as file:
         next_offset: int | None = offset
         while next_offset is not None:
             try:

@@ -14,7 +14,6 @@ deleted.
 
 import contextlib
 import logging
-import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -31,6 +30,7 @@ from crawler_app.archive.members import Member, members, read_member
 from crawler_app.archive.record import parse_date
 from crawler_app.archive.recorder import payload_key
 from crawler_app.errors import ArchiveError
+from crawler_app.safe_files import open_regular
 
 __all__ = ["recover", "whole_bytes"]
 
@@ -77,13 +77,18 @@ def _recover_file(path: Path, captures: Captures) -> int:
             path,
             size_bytes - end,
         )
-        os.truncate(path, end)
+        _cut_off(path, end)
     return changes
+
+
+def _cut_off(path: Path, end: int) -> None:
+    with open(path, "r+b", opener=open_regular) as file:
+        file.truncate(end)
 
 
 def _last_whole(path: Path, from_end: Iterator[Capture]) -> Capture | None:
     """Return the last capture whose record is complete."""
-    with path.open("rb") as file:
+    with open(path, "rb", opener=open_regular) as file:
         for capture in from_end:
             # The offset may hold anything, even a record of a file put in its place.
             with contextlib.suppress(ArchiveError):

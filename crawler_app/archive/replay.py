@@ -15,6 +15,7 @@ from crawler_app.errors import ArchiveError
 from crawler_app.httpclient import BadResponseError, ResponseTooLargeError
 from crawler_app.httpclient.codings import decoder_of
 from crawler_app.models import Fetched
+from crawler_app.safe_files import open_regular
 
 __all__ = ["read_capture"]
 
@@ -69,7 +70,7 @@ def _read_exchange(directory: Path, capture: Capture) -> tuple[Member, bytes]:
     """Return the record of a capture, and the request; empty if it was not kept."""
     path = file_path(directory, capture.file)
     try:
-        with path.open("rb") as file:
+        with open(path, "rb", opener=open_regular) as file:
             member = read_member(file, capture.offset)
             if member.record.record_id != capture.record_id:
                 raise ArchiveError(

@@ -25,6 +25,7 @@ from crawler_app.archive.record import format_date
 from crawler_app.archive.recovery import whole_bytes
 from crawler_app.http_headers import is_html
 from crawler_app.progress import OnStep, no_step
+from crawler_app.safe_files import open_regular
 
 __all__ = ["write_wacz"]
 
@@ -191,7 +192,7 @@ def _add_archive(
 
 
 def _pieces(path: Path, size_bytes: int) -> Iterator[bytes]:
-    with path.open("rb") as file:
+    with open(path, "rb", opener=open_regular) as file:
         while size_bytes and (piece := file.read(min(size_bytes, PIECE_BYTES))):
             size_bytes -= len(piece)
             yield piece

@@ -8,6 +8,7 @@ import os
 import sys
 import tempfile
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TextIO, cast
 
@@ -73,7 +74,7 @@ def report(arguments: argparse.Namespace) -> int:
     if output == STDOUT:
         _print(found, style)
     else:
-        with _replacing(Path(output)) as file:
+        with _opened(Path(output), is_named=bool(arguments.output)) as file:
             _write(found, style, file)
         print(f"Wrote {output}", file=sys.stderr)
     return _verdict(found) if arguments.fail_on else OK
@@ -114,14 +115,23 @@ def _write(found: Report, style: str, file: TextIO) -> None:
         file.write(render_html(found) if style == HTML else render_markdown(found))
 
 
+def _opened(path: Path, *, is_named: bool) -> AbstractContextManager[TextIO]:
+    """Open the output file.
+
+    Args:
+        is_named: Whether the user has named it, so that a link is followed.  The default
+            is in the directory of the crawl, which may come from somebody else.
+    """
+    if not is_named:
+        return _replacing(path)
+    if path.exists() and not path.is_file():  # such as /dev/stdout
+        return path.open("w", encoding="utf-8")
+    return _replacing(path.resolve())
+
+
 @contextlib.contextmanager
 def _replacing(path: Path) -> Iterator[TextIO]:
     """Open a file that replaces another when it is complete."""
-    if path.exists() and not path.is_file():  # such as /dev/stdout
-        with path.open("w", encoding="utf-8") as file:
-            yield file
-        return
-    path = path.resolve()  # a symbolic link stays
     try:
         new_fd, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:60]}-")
     except OSError as exc:

@@ -32,6 +32,7 @@ from crawler_app.frontier import Frontier
 from crawler_app.frontier.sqlite import SqliteFrontier
 from crawler_app.index import PageIndex
 from crawler_app.results.comparison import Comparison, compare
+from crawler_app.safe_files import create, open_regular
 
 __all__ = ["CrawlDirectory", "Kept"]
 
@@ -49,6 +50,9 @@ OWN_NAMES = (
     LOCK_NAME,
     PREVIOUS_NAME,
 )
+
+# A hundred thousand start URLs; the file may come from somebody else.
+MAX_CONFIG_CHARS = 16 * 2**20
 
 # Accessible to the owner only.
 SECRET_DIRECTORY_MODE = 0o700
@@ -149,7 +153,13 @@ class CrawlDirectory:
             ConfigError: the file is damaged, or cannot be read.
         """
         try:
-            text = self._config_path.read_text(encoding="utf-8", errors="replace")
+            with open(
+                self._config_path,
+                encoding="utf-8",
+                errors="replace",
+                opener=open_regular,
+            ) as file:
+                text = file.read(MAX_CONFIG_CHARS)
         except OSError as exc:
             raise ConfigError(f"cannot read {self._config_path}: {exc}") from None
         try:
@@ -189,10 +199,8 @@ class CrawlDirectory:
     def _write_new(self, config: CrawlConfig) -> Path:
         new = self._config_path.with_suffix(".new")
         try:
-            new.unlink(missing_ok=True)
-            if config.has_secrets:
-                new.touch(SECRET_FILE_MODE)
-            new.write_text(config.to_json() + "\n", encoding="utf-8")
+            with create(new, SECRET_FILE_MODE if config.has_secrets else 0o666) as file:
+                file.write(config.to_json() + "\n")
         except OSError:
             new.unlink(missing_ok=True)
             raise

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from crawler_app.errors import ConfigError
+from crawler_app.safe_files import open_regular
 
 __all__ = ["LOCK_NAME", "DirectoryLock"]
 
@@ -34,13 +35,15 @@ class DirectoryLock:
             ConfigError: another process holds it, or the directory is not writable.
         """
         try:
-            fd = os.open(self._directory / LOCK_NAME, os.O_RDWR | os.O_CREAT, 0o644)
+            fd = open_regular(
+                self._directory / LOCK_NAME, os.O_RDWR | os.O_CREAT, 0o644
+            )
         except OSError as exc:
             raise ConfigError(f"cannot write into {self._directory}: {exc}") from None
         try:
             fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
-            owner = os.read(fd, 20).decode("ascii", "replace").strip()
+            owner = _written_in(fd)
             os.close(fd)
             raise ConfigError(
                 f"{self._directory} is being crawled by process {owner or 'unknown'}"
@@ -64,18 +67,26 @@ class DirectoryLock:
         fail that begins at that moment.  Where the kernel does not list its locks, as on
         macOS, a dead crawl whose process id was reused is taken to be alive.
         """
-        path = self._directory / LOCK_NAME
         try:
-            status = path.stat()
-            written = path.read_text(encoding="ascii", errors="replace").strip()
+            fd = open_regular(self._directory / LOCK_NAME, os.O_RDONLY)
         except OSError:
             return None
+        try:
+            status, written = os.fstat(fd), _written_in(fd)
+        except OSError:
+            return None
+        finally:
+            os.close(fd)
         pid = int(written) if written.isdecimal() else None
         try:
             lines = LOCKS_PATH.read_text(encoding="ascii").splitlines()
         except OSError:
             return pid if pid is not None and _is_alive(pid) else None
         return _lock_owner(lines, status, pid)
+
+
+def _written_in(fd: int) -> str:
+    return os.read(fd, 20).decode("ascii", "replace").strip()
 
 
 def _lock_owner(

@@ -76,7 +76,7 @@ def test_a_file_that_cannot_be_begun_ends_the_archive(
     archive.write(exchange("http://a.test/2"), now)
     write = functools.partial(archive.write, exchange("http://a.test/3"), now)
     for use in (archive.flush, write, archive.close):
-        with pytest.raises(ArchiveError, match="No space left on device"):
+        with pytest.raises(ArchiveError, match="a symbolic link"):
             use()
     archive.close()
 
@@ -117,6 +117,6 @@ def test_who_waits_is_let_go_when_the_disk_fails(
     waiting = archive.write(exchange(body=bytes(40 * 2**20)), now)
     loop.run_until_complete(waiting)
 
-    with pytest.raises(ArchiveError, match="No space left"):
+    with pytest.raises(ArchiveError, match="a symbolic link"):
         archive.flush()
     (tmp_path / "archive-00001.warc.gz").unlink()

@@ -1,0 +1,57 @@
+"""Opens files whose names the crawler chooses, and follows no link.
+
+A crawl directory may come from somebody else, and ``lock`` or ``report.html`` in it may be
+a symbolic link to a file that is worth overwriting, or a pipe that is never written to.
+
+Rule: such a name is opened only if it is a regular file, and a new file replaces whatever
+has its name.  Names that the user chooses are opened with `open`, as in any program.
+"""
+
+import errno
+import os
+import stat
+from pathlib import Path
+from typing import TextIO
+
+__all__ = ["create", "open_regular", "refusal"]
+
+
+def open_regular(path: str | Path, flags: int, mode: int = 0o666) -> int:
+    """Open a regular file and return its descriptor; an opener for `open`.
+
+    Raises:
+        OSError: it is a link, a pipe, a device or a directory, or cannot be opened.
+    """
+    # Without O_NONBLOCK, opening a pipe waits for its other end.
+    safe_flags = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    try:
+        fd = os.open(path, flags | safe_flags, mode)
+    except OSError as exc:
+        # "Too many levels of symbolic links", and for a pipe "No such device or address".
+        why = f"it is {refusal(path)}" if refusal(path) else exc.strerror
+        raise OSError(exc.errno, why, str(path)) from None
+    if not stat.S_ISREG(os.fstat(fd).st_mode):
+        os.close(fd)
+        raise OSError(errno.EINVAL, "it is not a regular file", str(path))
+    return fd
+
+
+def refusal(path: str | Path) -> str:
+    """Return why a name must not be opened; empty if it is a regular file or unused.
+
+    For what can only be opened by its name, as by SQLite.
+    """
+    try:
+        mode = os.lstat(path).st_mode
+    except OSError:
+        return ""
+    if stat.S_ISREG(mode):
+        return ""
+    return "a symbolic link" if stat.S_ISLNK(mode) else "not a regular file"
+
+
+def create(path: Path, mode: int = 0o666) -> TextIO:
+    """Create a text file; whatever had its name is removed first."""
+    path.unlink(missing_ok=True)
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
+    return open(open_regular(path, flags, mode), "w", encoding="utf-8", newline="\n")
