@@ -34,7 +34,8 @@ class Incoming:
         self._max_bytes = max_bytes
         self._seen_bytes = 0
         self._lines: list[str] = []
-        self._chunks: list[bytes] = []
+        # Not a list: a chunk of two bytes would take 67 times its size.
+        self._body = bytearray()
 
     @property
     def raw_head(self) -> bytes:
@@ -44,7 +45,7 @@ class Incoming:
     @property
     def body(self) -> bytes:
         """The body received so far."""
-        return b"".join(self._chunks)
+        return bytes(self._body)
 
     def take_line(self, line: str) -> None:
         """Take a line of the head, including its line ending.
@@ -68,9 +69,9 @@ class Incoming:
         self._seen_bytes += len(chunk)
         self.is_too_large |= self._seen_bytes > self._max_bytes
         if self.is_too_large:
-            self._chunks.clear()
+            self._body.clear()
         else:
-            self._chunks.append(chunk)
+            self._body += chunk
 
     def refuse_too_large(self) -> None:
         """Raise FetchError if the body is too large."""

@@ -115,14 +115,15 @@ class KeptBody(CountedBody):
     def __init__(self, coding: Coding | None, max_bytes: int) -> None:
         super().__init__(max_bytes)
         self._coding = coding
-        self._encoded: list[bytes] = []
-        self._decoded: list[bytes] = []
+        self._encoded: bytes | bytearray = b""
+        self._decoded: bytes | bytearray = b""
 
     def feed(self, data: bytes) -> None:
         super().feed(data)
-        self._encoded.append(data)
+        self._encoded = _extended(self._encoded, data)
         if self._coding is not None:
-            self._decoded.extend(self._coding.pieces(data))
+            for piece in self._coding.pieces(data):
+                self._decoded = _extended(self._decoded, piece)
 
     def end(self) -> bool:
         if self._coding is not None:
@@ -131,8 +132,22 @@ class KeptBody(CountedBody):
 
     def contents(self) -> tuple[bytes, bytes]:
         """Return the decoded body and the encoded body."""
-        encoded = b"".join(self._encoded)
-        return (encoded if self._coding is None else b"".join(self._decoded)), encoded
+        encoded = bytes(self._encoded)
+        return (encoded if self._coding is None else bytes(self._decoded)), encoded
+
+
+def _extended(kept: bytes | bytearray, piece: bytes) -> bytes | bytearray:
+    """Return what was kept and one more piece.
+
+    Not in a list: a chunk of two bytes would take 67 times its size.  Most bodies have
+    only one piece, which is not copied.
+    """
+    if not kept:
+        return piece
+    if isinstance(kept, bytes):
+        kept = bytearray(kept)
+    kept += piece
+    return kept
 
 
 class StreamedBody(CountedBody):
