@@ -13,7 +13,7 @@ import stat
 from pathlib import Path
 from typing import TextIO
 
-__all__ = ["create", "open_regular", "refusal"]
+__all__ = ["create", "open_regular", "read_limited", "refusal"]
 
 
 def open_regular(path: str | Path, flags: int, mode: int = 0o666) -> int:
@@ -48,6 +48,19 @@ def refusal(path: str | Path) -> str:
     if stat.S_ISREG(mode):
         return ""
     return "a symbolic link" if stat.S_ISLNK(mode) else "not a regular file"
+
+
+def read_limited(path: str | os.PathLike[str], max_bytes: int) -> bytes:
+    """Read a file that the user names, which may be a pipe or a link.
+
+    Raises:
+        OSError: it has more than ``max_bytes``, as ``/dev/zero`` has, or cannot be read.
+    """
+    with open(path, "rb") as file:
+        octets = file.read(max_bytes + 1)
+    if len(octets) > max_bytes:
+        raise OSError(errno.EFBIG, f"it has more than {max_bytes} bytes", str(path))
+    return octets
 
 
 def create(path: Path, mode: int = 0o666) -> TextIO:

@@ -14,8 +14,12 @@ from typing import Any
 
 from crawler_app.config.option import Option, is_of_type, kinds_of, require, shown
 from crawler_app.errors import ConfigError
+from crawler_app.safe_files import read_limited
 
 __all__ = ["read_config_file"]
+
+# A hundred thousand start URLs.
+MAX_FILE_BYTES = 16 * 2**20
 
 WORDS_BY_KIND: Mapping[Any, str] = {
     str: "a string",
@@ -59,7 +63,7 @@ def read_config_file(path: Path | str, options: Iterable[Option]) -> dict[str, A
 
 def _parse(path: Path | str) -> dict[str, Any]:
     try:
-        return tomllib.loads(Path(path).read_bytes().decode("utf-8-sig"))
+        return tomllib.loads(read_limited(path, MAX_FILE_BYTES).decode("utf-8-sig"))
     except OSError as exc:
         raise ConfigError(f"cannot be read: {exc.strerror or exc}") from None
     except RecursionError:

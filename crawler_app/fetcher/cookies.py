@@ -16,12 +16,12 @@ import re
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TypeAlias
 
 from crawler_app.errors import ConfigError
 from crawler_app.fetcher.addresses import is_literal
 from crawler_app.http_headers import http_date_at
+from crawler_app.safe_files import read_limited
 from crawler_app.urls import host_of, name_of, origin_of
 
 __all__ = ["CookieStore"]
@@ -31,6 +31,15 @@ __all__ = ["CookieStore"]
 MAX_COOKIE_BYTES = 4096
 MAX_COOKIES_OF_ORIGIN = 50
 MAX_ORIGINS = 3000
+
+# Of all cookies together: 3000 of the usual size, or fewer that are larger.  Without this
+# limit, those above would allow 600 MB.
+MAX_KEPT_BYTES = 16 * 2**20
+# What Python needs for a cookie besides its text.
+COOKIE_OVERHEAD_BYTES = 700
+
+# Browsers keep at most 3300 cookies (Chromium), which is a file of 14 MB.
+MAX_FILE_BYTES = 16 * 2**20
 
 # Characters that would end the Cookie header, or are not allowed in one.
 _NOT_SENT = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]|[^\x00-\xff]")
@@ -97,6 +106,7 @@ class CookieStore:
     def __init__(self, clock: Callable[[], float] = time.time) -> None:
         self._clock = clock
         self._jar_by_origin: dict[str, _Jar] = {}
+        self._kept_bytes = 0
         self._file_cookies_by_domain: dict[str, list[_FileCookie]] = {}
 
     def header_for(self, url: str) -> str:
@@ -123,16 +133,26 @@ class CookieStore:
         """
         now = self._clock()
         origin, _, path = _parts_of(url)
-        for header in set_cookie_headers:
-            cookie = _read_header(header, path, now)
-            if cookie is not None:
-                jar = self._jar_by_origin.pop(origin, {})
-                jar[cookie.name, cookie.path] = cookie
-                _drop_surplus(jar, now)
-                self._jar_by_origin[origin] = jar
-        if len(self._jar_by_origin) > MAX_ORIGINS:
-            # Evict the origin that has set no cookie for the longest time.
-            del self._jar_by_origin[next(iter(self._jar_by_origin))]
+        found = [_read_header(header, path, now) for header in set_cookie_headers]
+        if not any(found):
+            return
+        jar = self._forget(origin)
+        for cookie in filter(None, found):
+            jar[cookie.name, cookie.path] = cookie
+            _drop_surplus(jar, now)
+        self._jar_by_origin[origin] = jar
+        self._kept_bytes += _bytes_of(jar)
+        while (
+            len(self._jar_by_origin) > MAX_ORIGINS or self._kept_bytes > MAX_KEPT_BYTES
+        ):
+            # The origin that has set no cookie for the longest time.
+            self._forget(next(iter(self._jar_by_origin)))
+
+    def _forget(self, origin: str) -> _Jar:
+        """Remove the cookies of an origin, and return them."""
+        jar = self._jar_by_origin.pop(origin, {})
+        self._kept_bytes -= _bytes_of(jar)
+        return jar
 
     def load(self, path: str | os.PathLike[str]) -> None:
         """Add the cookies of a Netscape cookies.txt, as wget, curl and yt-dlp read it.
@@ -143,7 +163,7 @@ class CookieStore:
             ConfigError: the file cannot be read, or has another format.
         """
         try:
-            octets = Path(path).read_bytes()
+            octets = read_limited(path, MAX_FILE_BYTES)
         except (OSError, ValueError) as exc:  # ValueError: a null byte in the path
             raise ConfigError(f"cannot read the cookies in {path}: {exc}") from None
         # A header is sent as latin-1, which preserves each byte, whatever the charset.
@@ -186,6 +206,14 @@ def _domains_of(name: str) -> Iterator[str]:
     for first in range(len(labels) - 1, 0, -1):
         yield ".".join(labels[first:])
     yield name
+
+
+def _bytes_of(jar: _Jar) -> int:
+    """Return roughly how much memory the cookies of an origin take."""
+    return sum(
+        COOKIE_OVERHEAD_BYTES + len(cookie.name) + len(cookie.value) + len(cookie.path)
+        for cookie in jar.values()
+    )
 
 
 def _drop_surplus(jar: _Jar, now: float) -> None:

@@ -128,6 +128,11 @@ def test_file_that_is_missing_is_named(tmp_path):
         read_config_file(tmp_path / "no.toml", OPTIONS)
 
 
+def test_file_without_an_end_is_refused():
+    with pytest.raises(ConfigError, match=r"/dev/zero: cannot be read: it has more"):
+        read_config_file("/dev/zero", OPTIONS)
+
+
 def test_file_that_is_no_utf_8_is_refused(tmp_path):
     file = tmp_path / "site.toml"
     file.write_bytes(b"contact = '\xff'")

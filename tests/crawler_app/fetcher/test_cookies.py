@@ -2,6 +2,7 @@
 
 import email.message
 import http.cookiejar
+import tracemalloc
 import urllib.request
 
 import pytest
@@ -12,6 +13,7 @@ from crawler_app.errors import ConfigError
 from crawler_app.fetcher.cookies import (
     MAX_COOKIE_BYTES,
     MAX_COOKIES_OF_ORIGIN,
+    MAX_KEPT_BYTES,
     MAX_ORIGINS,
     CookieStore,
 )
@@ -192,6 +194,20 @@ def test_of_too_many_origins_the_one_silent_for_longest_goes(cookies):
     assert cookies.header_for("http://2.test/") == "n=1"
 
 
+def test_cookies_of_all_origins_together_take_bounded_memory(cookies):
+    tracemalloc.start()
+    for i in range(200):
+        large = "x" * (MAX_COOKIE_BYTES - 20)
+        cookies.take(f"http://{i}.test/", [f"{n}={large}" for n in range(50)])
+        cookies.take(f"http://small{i}.test/", [f"{n}=1" for n in range(50)])
+
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 1.2 * MAX_KEPT_BYTES
+    assert cookies.header_for("http://199.test/").count("=x") == 50
+    assert cookies.header_for("http://0.test/") == ""
+
+
 @given(st.lists(st.text(st.sampled_from('ab=;, ,"/\0\n\u20ac')) | st.text()))
 def test_any_header_gives_what_can_be_sent(headers):
     cookies = CookieStore(lambda: 0.0)
@@ -367,9 +383,11 @@ def test_file_that_is_something_else_is_refused(load, line, fault):
     assert "secret" not in str(caught.value)
 
 
-@pytest.mark.parametrize("name", ["none.txt", "no\0file"])
+@pytest.mark.parametrize("name", ["none.txt", "no\0file", "/dev/zero"])
 def test_file_that_cannot_be_read_is_refused(cookies, tmp_path, name):
-    with pytest.raises(ConfigError, match=r"cannot read the cookies in .*\Sno"):
+    with pytest.raises(
+        ConfigError, match=r"cannot read the cookies in .*(?:\Sno|/dev/zero: )"
+    ):
         cookies.load(tmp_path / name)
 
 
