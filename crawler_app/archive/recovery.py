@@ -12,7 +12,6 @@ Only the part after the last row is read: that takes a moment, unless the table 
 deleted.
 """
 
-import contextlib
 import logging
 from collections.abc import Iterator
 from pathlib import Path
@@ -26,7 +25,13 @@ from crawler_app.archive.captures import (
     Captures,
 )
 from crawler_app.archive.files import file_number, paths_of
-from crawler_app.archive.members import Member, members, read_member
+from crawler_app.archive.members import (
+    MAX_RECORD_BYTES,
+    Member,
+    TooLargeError,
+    members,
+    read_member,
+)
 from crawler_app.archive.record import parse_date
 from crawler_app.archive.recorder import payload_key
 from crawler_app.errors import ArchiveError
@@ -40,8 +45,13 @@ logger = logging.getLogger(__name__)
 COMMITTED_CAPTURES = 1000
 
 
-def recover(directory: Path, captures: Captures) -> int:
+def recover(
+    directory: Path, captures: Captures, max_record_bytes: int = MAX_RECORD_BYTES
+) -> int:
     """Make the table of captures agree with the files; return the number of changes.
+
+    Args:
+        max_record_bytes: Larger records are not entered.
 
     Raises:
         OSError, sqlite3.Error: the disk has failed.
@@ -49,22 +59,22 @@ def recover(directory: Path, captures: Captures) -> int:
     paths = paths_of(directory)
     changes = captures.drop_files_except(file_number(path) or 0 for path in paths)
     for path in paths:
-        changes += _recover_file(path, captures)
+        changes += _recover_file(path, captures, max_record_bytes)
         captures.commit()
     captures.commit()
     return changes
 
 
-def _recover_file(path: Path, captures: Captures) -> int:
+def _recover_file(path: Path, captures: Captures, max_record_bytes: int) -> int:
     number = file_number(path) or 0
     size_bytes = path.stat().st_size
     changes = captures.drop_from(number, size_bytes)
-    last = _last_whole(path, captures.from_end_of(number))
+    last = _last_whole(path, captures.from_end_of(number), max_record_bytes)
     changes += captures.drop_from(number, last.offset + 1 if last else 0)
     if changes:
         logger.warning("%s: %d captures are missing from it", path, changes)
     end = last.offset + last.length if last else 0
-    for member in members(path, end):
+    for member in members(path, end, max_record_bytes):
         end = member.offset + member.length
         changes += _enter(member, number, captures)
         if changes % COMMITTED_CAPTURES == 0:
@@ -86,15 +96,21 @@ def _cut_off(path: Path, end: int) -> None:
         file.truncate(end)
 
 
-def _last_whole(path: Path, from_end: Iterator[Capture]) -> Capture | None:
+def _last_whole(
+    path: Path, from_end: Iterator[Capture], max_record_bytes: int
+) -> Capture | None:
     """Return the last capture whose record is complete."""
     with open(path, "rb", opener=open_regular) as file:
         for capture in from_end:
             # The offset may hold anything, even a record of a file put in its place.
-            with contextlib.suppress(ArchiveError):
-                record = read_member(file, capture.offset).record
-                if record.record_id == capture.record_id:
-                    return capture
+            try:
+                record = read_member(file, capture.offset, max_record_bytes).record
+            except TooLargeError:
+                return capture  # written when the limit was higher
+            except ArchiveError:
+                continue
+            if record.record_id == capture.record_id:
+                return capture
     return None
 
 

@@ -9,8 +9,8 @@ from tornado.httputil import HTTPHeaders, HTTPInputError
 from crawler_app.archive.block import facts_of, split_block, unframed
 from crawler_app.archive.captures import NOT_MODIFIED, Capture, Captures
 from crawler_app.archive.files import file_path
-from crawler_app.archive.members import Member, read_member
-from crawler_app.archive.record import Record, urn_of
+from crawler_app.archive.members import Member, max_record_bytes, read_member
+from crawler_app.archive.record import urn_of
 from crawler_app.errors import ArchiveError
 from crawler_app.httpclient import BadResponseError, ResponseTooLargeError
 from crawler_app.httpclient.codings import decoder_of
@@ -27,11 +27,13 @@ def read_capture(
     directory: Path, captures: Captures, capture: Capture, max_body_bytes: int
 ) -> Fetched:
     """Return a captured response; see `crawler_app.archive.Archive.read`."""
-    member, request_head = _read_exchange(directory, capture)
+    max_bytes = max_record_bytes(max_body_bytes)
+    member, request_head = _read_exchange(directory, capture, max_bytes)
     head, payload = split_block(member.record.block)
     payload_head = head
     if member.record.refers_to is not None:
-        original = _read_record(directory, _original_of(captures, capture))
+        original_capture = _original_of(captures, capture)
+        original = _read_exchange(directory, original_capture, max_bytes)[0].record
         original_head, payload = split_block(original.block)
         if capture.kind == NOT_MODIFIED:
             payload_head = original_head  # the head of a 304 does not describe it
@@ -66,28 +68,27 @@ def _original_of(captures: Captures, capture: Capture) -> Capture:
     return original
 
 
-def _read_exchange(directory: Path, capture: Capture) -> tuple[Member, bytes]:
+def _read_exchange(
+    directory: Path, capture: Capture, max_bytes: int
+) -> tuple[Member, bytes]:
     """Return the record of a capture, and the request; empty if it was not kept."""
     path = file_path(directory, capture.file)
     try:
         with open(path, "rb", opener=open_regular) as file:
-            member = read_member(file, capture.offset)
+            member = read_member(file, capture.offset, max_bytes)
             if member.record.record_id != capture.record_id:
                 raise ArchiveError(
                     f"the record at byte {capture.offset} is not that of {capture.url}"
                 )
-            return member, _request_head(file, member)
+            return member, _request_head(file, member, max_bytes)
     except (OSError, ArchiveError) as exc:
         raise ArchiveError(f"{path}: {exc}") from None
 
 
-def _read_record(directory: Path, capture: Capture) -> Record:
-    return _read_exchange(directory, capture)[0].record
-
-
-def _request_head(file: BinaryIO, response: Member) -> bytes:
+def _request_head(file: BinaryIO, response: Member, max_bytes: int) -> bytes:
     try:
-        record = read_member(file, response.offset + response.length).record
+        end = response.offset + response.length
+        record = read_member(file, end, max_bytes).record
     except ArchiveError:
         return b""  # the last record, without a request
     answered_by = record.fields.get("warc-concurrent-to")

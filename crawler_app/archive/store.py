@@ -14,6 +14,7 @@ from crawler_app.archive.captures import (
 )
 from crawler_app.archive.cdxj import is_current, write_cdxj
 from crawler_app.archive.files import Files
+from crawler_app.archive.members import MAX_RECORD_BYTES
 from crawler_app.archive.recorder import Recorder
 from crawler_app.archive.recovery import recover
 from crawler_app.archive.replay import read_capture
@@ -34,6 +35,8 @@ class Archive:
         max_file_bytes: A file of this size is full.
         info: Fields of the warcinfo records, such as ``software``, ``operator``,
             ``robots``.
+        max_record_bytes: Larger records that are already in the files are not entered
+            into the table.
 
     Raises:
         ArchiveError: the directory cannot be written, or the table cannot be read.
@@ -46,13 +49,16 @@ class Archive:
         *,
         max_file_bytes: int,
         info: Mapping[str, str] | None = None,
+        max_record_bytes: int = MAX_RECORD_BYTES,
     ) -> None:
         self._directory = Path(directory)
         self._is_closed = False
         with contextlib.ExitStack() as opened, disk_errors(self._directory):
             captures = Captures(self._directory)
             opened.callback(captures.close)
-            self._is_recovered = bool(recover(self._directory, captures))
+            self._is_recovered = bool(
+                recover(self._directory, captures, max_record_bytes)
+            )
             # A second connection, which sees only what is committed.
             self._captures = Captures(self._directory, read_only=True)
             opened.callback(self._captures.close)

@@ -4,6 +4,7 @@ import contextlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from crawler_app.archive.members import max_record_bytes
 from crawler_app.archive.store import Archive
 from crawler_app.config import CrawlConfig
 from crawler_app.directory import CrawlDirectory
@@ -64,6 +65,7 @@ def _open_archive(directory: CrawlDirectory, config: CrawlConfig) -> Archive:
         directory.path,
         info={name: value for name, value in info.items() if value},
         max_file_bytes=config.max_archive_file_bytes,
+        max_record_bytes=max_record_bytes(config.max_body_bytes),
     )
 
 
