@@ -28,6 +28,7 @@ from crawler_app.httpclient import PooledAsyncHTTPClient, PooledHTTPResponse
 from crawler_app.httpclient.codings import ACCEPTED
 from crawler_app.httpclient.dialing import AddressCheck
 from crawler_app.httpclient.request import Proxy
+from crawler_app.httpclient.tls import context_of, tls_options
 from crawler_app.models import Fetched
 from crawler_app.subgenerator import Subgenerator
 from gencoro import gen
@@ -264,6 +265,9 @@ def request_options(config: CrawlConfig, proxy: Proxy | None) -> dict[str, Any]:
         "request_timeout": config.request_timeout_s,
         "follow_redirects": False,
     }
+    if config.client == "simple":
+        # Its own context takes a name in the subject of a certificate, as libcurl does.
+        options["ssl_options"] = context_of(tls_options())
     if proxy is not None:
         if config.client == "simple":
             raise ConfigError(

@@ -99,8 +99,13 @@ def _stamp(path: str | None) -> tuple[int, int] | None:
 @functools.lru_cache(MAX_CONTEXTS)
 def _make_context(options: Any, stamps: tuple[Any, ...]) -> ssl.SSLContext:
     if not isinstance(options, Verification):
-        return ssl_options_to_context(dict(options), server_side=False)
+        context = ssl_options_to_context(dict(options), server_side=False)
+        context.hostname_checks_common_name = False
+        return context
     context = ssl.create_default_context(cafile=options.ca_certs)
+    # RFC 9525, 1.4: the names are in subjectAltName.  Browsers have ignored the subject
+    # since 2017; OpenSSL takes it if there is no subjectAltName.
+    context.hostname_checks_common_name = False
     if not options.validate_cert:
         context.check_hostname = False
         context.verify_mode = ssl.CERT_NONE

@@ -1,9 +1,19 @@
 """TLS: who is trusted, who is shown which certificate, and what a context costs."""
 
+import datetime
 import shutil
 import ssl
 
 import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.serialization import (
+    Encoding,
+    NoEncryption,
+    PrivateFormat,
+)
+from cryptography.x509.oid import NameOID
 from tornado.simple_httpclient import HTTPStreamClosedError
 
 from gencoro import gen
@@ -71,6 +81,41 @@ def test_server_is_trusted_or_not(named, secure_web, trusts, trust, trusted, oth
     for host in trusted:
         response = yield named.fetch(url.format(host), **trusts[trust])
         assert response.body == b"hello"
+
+
+@pytest.fixture
+def only_subject(tmp_path):
+    """Write a certificate with a name in its subject only, and its key."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "a.test")])
+    now = datetime.datetime.now(datetime.UTC)
+    cert = x509.CertificateBuilder(name, name, key.public_key(), 1)
+    cert = cert.not_valid_before(now - datetime.timedelta(1))
+    cert = cert.not_valid_after(now + datetime.timedelta(1))
+    cert = cert.add_extension(x509.BasicConstraints(True, None), critical=True)
+    path = tmp_path / "only-subject.pem"
+    path.write_bytes(
+        cert.sign(key, hashes.SHA256()).public_bytes(Encoding.PEM)
+        + key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+    )
+    return str(path)
+
+
+@gen.coroutine
+def test_name_in_the_subject_of_a_certificate_does_not_count(
+    named, serve, only_subject
+):
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(only_subject)
+    web = serve(lambda request: HELLO, ssl_options=context)
+    url = f"https://a.test:{web.port}/"
+    required = {"ca_certs": only_subject, "cert_reqs": ssl.CERT_REQUIRED}
+
+    for options in ({"ca_certs": only_subject}, {"ssl_options": required}):
+        with pytest.raises(ssl.SSLCertVerificationError, match=r"a\.test"):
+            yield named.fetch(url, **options)
+
+    assert web.requests == []
 
 
 @gen.coroutine
