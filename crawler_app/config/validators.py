@@ -10,6 +10,7 @@ from collections.abc import Iterable
 
 from crawler_app.config.option import Rule, require
 from crawler_app.errors import ConfigError, UrlError
+from crawler_app.patterns import any_of
 from crawler_app.urls import canonicalize
 
 __all__ = [
@@ -107,8 +108,8 @@ def require_patterns(name: str, patterns: Iterable[str]) -> None:
     """
     for pattern in patterns:
         try:
-            re.compile(pattern)
-        except (re.error, RecursionError, OverflowError) as exc:
+            any_of([pattern])
+        except ConfigError as exc:
             raise ConfigError(
                 f"{name} has {pattern!r}, which is not a valid regular expression: {exc}"
             ) from None

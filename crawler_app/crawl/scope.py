@@ -5,7 +5,6 @@ each new link.
 """
 
 import functools
-import re
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 
@@ -14,6 +13,7 @@ from publicsuffixlist import PublicSuffixList
 from crawler_app.errors import ConfigError
 from crawler_app.fetcher.addresses import is_literal
 from crawler_app.models import REACHES
+from crawler_app.patterns import any_of
 from crawler_app.reasons import Reason
 from crawler_app.urls import host_of, name_of
 
@@ -43,8 +43,8 @@ class Scope:
 
     Args:
         seeds: Canonical URLs.
-        include: Regular expressions; a URL must match one of them, if there are any.
-            Seeds need not match.
+        include: Regular expressions, in the syntax of RE2; a URL must match one of them,
+            if there are any.  Seeds need not match.
         exclude: Regular expressions that a URL must not match.
         max_depth: Maximum number of links from a seed; None for no limit.
         reach: ``host``: the hosts of the seeds.  A host is a name and a port; http and
@@ -57,7 +57,7 @@ class Scope:
             ``any``: every host.
 
     Raises:
-        ConfigError: reach is none of these.
+        ConfigError: reach is none of these, or a pattern is invalid.
 
     >>> scope = Scope(["http://a.test/"], exclude=["/private/"])
     >>> scope.check("http://a.test/private/x", depth=1)
@@ -70,15 +70,15 @@ class Scope:
     def __init__(
         self,
         seeds: Iterable[str],
-        include: Iterable[str] = (),
-        exclude: Iterable[str] = (),
+        include: Collection[str] = (),
+        exclude: Collection[str] = (),
         max_depth: int | None = None,
         reach: str = "host",
     ) -> None:
         self._seeds = frozenset(seeds)
         self._is_reached = _reach_test(reach, self._seeds)
-        self._include = [re.compile(pattern) for pattern in include]
-        self._exclude = [re.compile(pattern) for pattern in exclude]
+        self._is_included = any_of(include) if include else None
+        self._is_excluded = any_of(exclude)
         self._max_depth = max_depth
 
     def check(self, url: str, depth: int) -> Verdict:
@@ -87,9 +87,9 @@ class Scope:
             return OUT_OF_REACH
         if url in self._seeds:
             return IN_SCOPE
-        if any(pattern.search(url) for pattern in self._exclude):
+        if self._is_excluded(url):
             return EXCLUDED
-        if self._include and not any(p.search(url) for p in self._include):
+        if self._is_included is not None and not self._is_included(url):
             return NOT_INCLUDED
         if self._max_depth is not None and depth > self._max_depth:
             return BELOW_DEPTH
