@@ -15,6 +15,7 @@ from crawler_app.config import CrawlConfig
 from crawler_app.crawl import Crawl
 from crawler_app.crawl.hooks import Hooks
 from crawler_app.directory import CrawlDirectory, Kept
+from crawler_app.directory.losses import requeue_lost
 from crawler_app.directory.stores import Stores, begin_recrawl, open_stores
 from crawler_app.errors import ConfigError
 from crawler_app.fetcher import check_fetcher, make_fetcher
@@ -174,6 +175,7 @@ class Crawler:
         self, stores: Stores, directory: CrawlDirectory | None
     ) -> Subgenerator[None]:
         stores.frontier.requeue(self._retried_reasons)
+        archived = requeue_lost(stores)
         with contextlib.closing(make_fetcher(self.config)) as fetcher:
             crawl = self._crawl = Crawl(
                 self.config,
@@ -182,6 +184,7 @@ class Crawler:
                 archive=stores.archive,
                 index=stores.index,
                 is_recrawl=directory is not None and directory.is_recrawl,
+                archived=archived,
                 hooks=self._hooks,
             )
             if self._is_stopped:

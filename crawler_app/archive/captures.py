@@ -194,6 +194,11 @@ class Captures:
         """Return the newest capture of a URL that has a body and status 200."""
         return self._one(f"url = ? AND {USABLE} ORDER BY at DESC, id DESC", url)
 
+    def holds(self, url: str) -> bool:
+        """Return whether there is a capture of a URL whose body is not lost."""
+        condition = "url = ? AND (kind = 'response' OR refers_to IS NOT NULL)"
+        return self._one(condition, url) is not None
+
     def from_end_of(self, file: int) -> Iterator[Capture]:
         """Return the captures of a file, last one first."""
         for row in self._db.execute(

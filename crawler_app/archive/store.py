@@ -101,6 +101,21 @@ class Archive:
         with disk_errors(self._directory):
             return self._captures.latest(url)
 
+    def lacks(self, responses: int) -> bool:
+        """Return whether so many responses may not all be in the archive.
+
+        That can be told at once, unless files or the table were repaired on opening.
+        """
+        self._check_open()
+        with disk_errors(self._directory):
+            return self._is_recovered or self._captures.counts()[0] < responses
+
+    def holds(self, url: str) -> bool:
+        """Return whether a response of a URL is in the archive, with its body."""
+        self._check_open()
+        with disk_errors(self._directory):
+            return self._captures.holds(url)
+
     def read(self, capture: Capture, max_body_bytes: int) -> Fetched:
         """Return an archived response as it was fetched, with ``took_s`` 0.
 

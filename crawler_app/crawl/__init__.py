@@ -33,7 +33,7 @@ import dataclasses
 import datetime
 import logging
 import time
-from collections.abc import Callable, Collection, Generator, Iterator
+from collections.abc import Callable, Collection, Container, Generator, Iterator
 from typing import Any
 
 from tornado.locks import Condition
@@ -111,6 +111,7 @@ class Crawl:
         archive: Stores every exchange; None for no archive.
         index: Stores the words of every page; None for no index.
         is_recrawl: Whether to fetch only what has changed since it was archived.
+        archived: URLs whose responses are read from the archive instead of fetched.
         hooks: The user's callbacks.
 
     Attributes:
@@ -137,6 +138,7 @@ class Crawl:
         archive: Archive | None = None,
         index: PageIndex | None = None,
         is_recrawl: bool = False,
+        archived: Container[str] = (),
         hooks: Hooks | None = None,
     ) -> None:
         stats = Stats() if stats is None else stats
@@ -151,7 +153,9 @@ class Crawl:
         self._hosts = HostStates(config, stats)
         context = RunContext(config, frontier, self._hosts, stats, clock)
         self._admission = Admission(config, frontier, stats)
-        self._fetching = Fetching(context, fetcher, archive, is_recrawl=is_recrawl)
+        self._fetching = Fetching(
+            context, fetcher, archive, is_recrawl=is_recrawl, archived=archived
+        )
         self._permission = Permission(
             context, self._admission, hooks, self._fetching.fetch
         )

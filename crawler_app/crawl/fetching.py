@@ -5,7 +5,7 @@ When a site is crawled again, unchanged pages come from the archive.  Used by
 """
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 
 from crawler_app.archive.captures import Capture
 from crawler_app.archive.store import Archive
@@ -28,6 +28,7 @@ class Fetching:
     Args:
         archive: Stores each exchange; None for no archive.
         is_recrawl: Whether to fetch only what has changed since it was archived.
+        archived: URLs whose responses are read from the archive instead.
     """
 
     def __init__(
@@ -37,11 +38,13 @@ class Fetching:
         archive: Archive | None,
         *,
         is_recrawl: bool,
+        archived: Container[str] = (),
     ) -> None:
         self._context = context
         self._fetcher = fetcher
         self._archive = archive
         self._is_recrawl = is_recrawl
+        self._archived = archived
 
     def fetch_page(self, url: str) -> Subgenerator[tuple[Fetched, Reason]]:
         """Fetch a URL; if it is unchanged, return the archived response.
@@ -49,21 +52,29 @@ class Fetching:
         The second value is ``UNCHANGED`` or ``OK``.
         """
         capture = None
-        if self._archive is not None and self._is_recrawl:
+        if self._archive is not None and (self._is_recrawl or url in self._archived):
             capture = self._archive.latest(url)
         if self._archive is None or capture is None:
             return (yield from self.fetch(url)), Reason.OK
+        if not self._is_recrawl:
+            archived = self._read(self._archive, capture)
+            return archived or (yield from self.fetch(url)), Reason.OK
         fetched = yield from self.fetch(url, _conditions(capture))
         if fetched.status != 304:
             return fetched, Reason.OK
-        try:
-            max_body_bytes = self._context.config.max_body_bytes
-            archived = self._archive.read(capture, max_body_bytes)
-        except ArchiveError as exc:
-            logger.warning("fetching all of %s again: %s", url, exc)
+        archived = self._read(self._archive, capture)
+        if archived is None:
             return (yield from self.fetch(url)), Reason.OK
         archived.took_s = fetched.took_s
         return archived, Reason.UNCHANGED
+
+    def _read(self, archive: Archive, capture: Capture) -> Fetched | None:
+        """Return an archived response; None if it cannot be read."""
+        try:
+            return archive.read(capture, self._context.config.max_body_bytes)
+        except ArchiveError as exc:
+            logger.warning("fetching all of %s again: %s", capture.url, exc)
+            return None
 
     def fetch(
         self, url: str, headers: Mapping[str, str] | None = None

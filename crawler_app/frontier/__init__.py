@@ -17,6 +17,7 @@ The state transitions of a URL::
     claimed  queued    respell     a redirect led to another spelling of the same key
     claimed  queued    (timeout)   the lease has expired, or its owner has died
     failed   queued    requeue     the user wants it retried
+    done     queued    refetch     its response was lost; also from failed
 
 Rule 1: URLs are compared by `crawler_app.urls.dedup_key`; each is stored once.
 
@@ -147,6 +148,13 @@ class Frontier(abc.ABC):
     @abc.abstractmethod
     def requeue(self, reasons: Collection[str]) -> int:
         """Queue the URLs that failed for one of these reasons, as if never tried.
+
+        Returns how many.
+        """
+
+    @abc.abstractmethod
+    def refetch(self, urls: Collection[str]) -> int:
+        """Queue those of these URLs that are done or failed, as if never tried.
 
         Returns how many.
         """

@@ -205,12 +205,25 @@ class MemoryFrontier(Frontier):
             for url in failed
             if url.record.outcome and url.record.outcome.reason in reasons
         ]
-        for url in again:
+        return self._requeue(again)
+
+    def refetch(self, urls: Collection[str]) -> int:
+        ended = (State.DONE, State.FAILED)
+        return self._requeue(
+            [
+                url
+                for url in self._urls
+                if url.record.state in ended and url.record.url in urls
+            ]
+        )
+
+    def _requeue(self, urls: list[_Url]) -> int:
+        for url in urls:
             self._move(url, State.QUEUED)
             url.record.tries = 0
             url.record.outcome = url.record.finished_at = None
             self._make_ready(url)
-        return len(again)
+        return len(urls)
 
     def count(self, state: State) -> int:
         return self._count_by_state[state]

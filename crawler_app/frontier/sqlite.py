@@ -262,24 +262,30 @@ class SqliteFrontier(Frontier):
         return recovered
 
     def requeue(self, reasons: Collection[str]) -> int:
-        wanted = f"state = 'failed' AND reason IN ({', '.join('?' * len(reasons))})"
+        return self._requeue("failed", is_wanted=lambda _, reason: reason in reasons)
+
+    def refetch(self, urls: Collection[str]) -> int:
+        return self._requeue("done", "failed", is_wanted=lambda url, _: url in urls)
+
+    def _requeue(self, *states: str, is_wanted: Callable[[str, str], bool]) -> int:
         with self._group.step():
-            rows = self._db.execute(
-                f"SELECT host_id, depth, count(*) FROM url WHERE {wanted}"
-                " GROUP BY host_id, depth",
-                tuple(reasons),
-            ).fetchall()
-            self._db.execute(
-                f"UPDATE url SET {CLEAR_OUTCOME}, finished_at = NULL, tries = 0,"
-                f" state = 'queued' WHERE {wanted}",
-                tuple(reasons),
+            ended = self._db.execute(
+                "SELECT url, reason, id, host_id, depth, state FROM url"
+                f" WHERE state IN ({', '.join('?' * len(states))})",
+                states,
             )
-            for host_id, depth, count in rows:
-                self._change_host(host_id, ready=count)
-                self._unfinished_by_depth[depth] += count
-                self._count_move(State.FAILED, State.QUEUED, count)
+            rows = [row[2:] for row in ended if is_wanted(*row[:2])]
+            for url_id, host_id, depth, state in rows:
+                self._db.execute(
+                    f"UPDATE url SET {CLEAR_OUTCOME}, finished_at = NULL, tries = 0,"
+                    " state = 'queued' WHERE id = ?",
+                    (url_id,),
+                )
+                self._change_host(host_id, ready=+1)
+                self._unfinished_by_depth[depth] += 1
+                self._count_move(State(state), State.QUEUED)
         self.flush()
-        return sum(count for _, _, count in rows)
+        return len(rows)
 
     def count(self, state: State) -> int:
         return self._count_by_state[state]

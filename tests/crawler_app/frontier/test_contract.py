@@ -424,10 +424,21 @@ class FrontierMachine(RuleBasedStateMachine):
             for row in self.model.rows
             if row.record.state is State.FAILED and row.record.outcome.reason in reasons
         ]
-        for row in failed:
+        self.forget(failed)
+        assert self.each(lambda backend: backend.requeue(reasons)) == len(failed)
+
+    @rule(divisor=st.integers(1, 3))
+    def refetch(self, divisor):
+        rows = self.model.rows[::divisor]
+        ended = [r for r in rows if r.record.state in (State.DONE, State.FAILED)]
+        urls = {row.record.url for row in rows}
+        self.forget(ended)
+        assert self.each(lambda backend: backend.refetch(urls)) == len(ended)
+
+    def forget(self, rows):
+        for row in rows:
             row.record.state, row.record.tries = State.QUEUED, 0
             row.record.outcome = row.record.finished_at = None
-        assert self.each(lambda backend: backend.requeue(reasons)) == len(failed)
 
     @rule()
     def recover(self):

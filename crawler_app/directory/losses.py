@@ -1,0 +1,64 @@
+"""What a crawl directory has lost: responses in the archive, pages in the index.
+
+The frontier records a URL as finished only after its response is in both, see
+`crawler_app.directory`.  If a file was truncated or deleted since, those URLs are queued
+again.
+"""
+
+import logging
+
+from crawler_app.directory.stores import Stores
+from crawler_app.models import State
+from crawler_app.results.summary import pages_of
+
+__all__ = ["requeue_lost"]
+
+logger = logging.getLogger(__name__)
+
+
+def requeue_lost(stores: Stores) -> frozenset[str]:
+    """Queue the URLs again whose responses, or whose words, were lost.
+
+    Returns the URLs whose responses are in the archive and need not be fetched.
+    """
+    without_response = _without_response(stores)
+    if without_response:
+        logger.warning(
+            "%d responses are no longer in the archive, and are fetched again",
+            stores.frontier.refetch(without_response),
+        )
+    pages = _pages_of_lost_index(stores)
+    if not pages:
+        return pages
+    if stores.archive is None:
+        logger.warning(
+            "the index is empty, although %d pages were crawled; to fill it, crawl again",
+            len(pages),
+        )
+        return frozenset()
+    logger.warning(
+        "the index is empty, and is built again from %d pages in the archive",
+        stores.frontier.refetch(pages),
+    )
+    return pages
+
+
+def _without_response(stores: Stores) -> frozenset[str]:
+    frontier, archive = stores.frontier, stores.archive
+    if archive is None or not archive.lacks(frontier.count(State.DONE)):
+        return frozenset()
+    return frozenset(
+        record.url
+        for record in frontier.records()
+        if record.state in (State.DONE, State.FAILED)
+        and record.outcome is not None
+        and record.outcome.status
+        and not archive.holds(record.url)
+    )
+
+
+def _pages_of_lost_index(stores: Stores) -> frozenset[str]:
+    frontier, index = stores.frontier, stores.index
+    if index is None or not frontier.count(State.DONE) or len(index):
+        return frozenset()
+    return frozenset(pages_of(frontier))

@@ -1,0 +1,91 @@
+"""A crawl directory that has lost files since: `resume` gets back what was in them."""
+
+import os
+
+import pytest
+
+from crawler_app.archive.totals import summary
+
+PATHS = [f"/{n}" for n in range(12)]
+DONE = 9  # when it is damaged, the seed included
+
+
+@pytest.fixture
+def crawled(site, gencrawl, directory):
+    site.page("/", *PATHS)
+    for path in PATHS:
+        site.answer(path, b"<title>x</title>" + os.urandom(600).hex().encode())
+
+    def crawled(*options):
+        ended = gencrawl(
+            *("crawl", site.url, "--into", directory, "--quiet", *options),
+            *("--max-pages", DONE),
+        )
+        assert ended.status == 0
+        site.requests.clear()
+
+    return crawled
+
+
+def cut_archive(directory):
+    path = directory / "archive-00001.warc.gz"
+    os.truncate(path, path.stat().st_size // 2)
+
+
+def lose_table(directory):
+    (directory / "archive.sqlite3").unlink()
+
+
+def lose_archive(directory):
+    for path in directory.glob("archive*"):
+        path.unlink()
+
+
+def lose_index(directory):
+    (directory / "crawl.sqlite").unlink()
+
+
+@pytest.mark.parametrize(
+    ("losses", "min_again"),
+    [
+        ([], 0),
+        ([lose_table], 0),
+        ([cut_archive], 2),
+        ([cut_archive, lose_table], 2),
+        ([lose_archive], DONE),
+        ([lose_index], 0),
+        ([lose_index, cut_archive], 2),
+        ([lose_index, lose_archive], DONE),
+    ],
+)
+def test_lost_files_are_made_again(
+    crawled, gencrawl, site, directory, captures, losses, min_again, caplog
+):
+    crawled()
+    for lose in losses:
+        lose(directory)
+
+    assert gencrawl("resume", directory, "--quiet", "--max-pages", 99).status == 0
+
+    kept = gencrawl.json("status", directory, "--json")
+    assert kept["indexed_pages"] == len(PATHS) + 1
+    assert {capture.path for capture in captures()} >= {"/", *PATHS}
+    assert kept["archive"]["captures"] == summary(directory).captures == len(captures())
+    new = len(PATHS) + 1 - DONE + 1  # and robots.txt
+    again = len(site.requests) - new
+    assert again == 0 if not min_again else min_again <= again <= DONE
+    assert ("fetched again" in caplog.text) == bool(min_again)
+    is_rebuilt = lose_index in losses and lose_archive not in losses
+    assert ("index is empty" in caplog.text) == is_rebuilt
+
+
+def test_lost_index_without_an_archive_is_told(
+    crawled, gencrawl, site, directory, caplog
+):
+    crawled("--no-archive")
+    lose_index(directory)
+
+    gencrawl("resume", directory, "--quiet")
+
+    assert f"index is empty, although {DONE} pages were crawled" in caplog.text
+    assert site.requests == []
