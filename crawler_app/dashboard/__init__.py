@@ -18,7 +18,7 @@ import logging
 import os
 import socket
 import urllib.parse
-import weakref
+from collections.abc import Container
 from pathlib import Path
 from typing import Any, Self
 
@@ -44,7 +44,8 @@ MAX_BODY_BYTES = 1024
 IDLE_S = 60.0
 
 # Connections are accepted without a token, and open files are limited, often to 1024,
-# which the crawl needs too.  Twenty pages have two or three connections each.
+# which the crawl needs too.  Twenty pages have two or three connections each.  One more
+# closes the oldest that has not sent the token: silent ones must not lock out the owner.
 MAX_CONNECTIONS = 100
 
 
@@ -132,6 +133,7 @@ class Dashboard:
             parts = self._parts(cleanup)
             server = _Server(
                 application(parts),
+                trusted=parts.trusted,
                 idle_connection_timeout=IDLE_S,
                 body_timeout=IDLE_S,
                 max_header_size=MAX_HEAD_BYTES,
@@ -184,17 +186,22 @@ class _Server(HTTPServer):
     """
 
     def initialize(self, *args: Any, **options: Any) -> None:
+        self._trusted: Container[IOStream] = options.pop("trusted")
         super().initialize(*args, **options)
-        self._streams: weakref.WeakSet[IOStream] = weakref.WeakSet()
+        self._streams: list[IOStream] = []  # the oldest first
 
     def handle_stream(self, stream: IOStream, address: tuple[Any, ...]) -> None:
-        if sum(not each.closed() for each in self._streams) >= MAX_CONNECTIONS:
-            stream.close()
-            return
-        self._streams.add(stream)
+        self._streams = [each for each in self._streams if not each.closed()]
+        if len(self._streams) >= MAX_CONNECTIONS:
+            others = (each for each in self._streams if each not in self._trusted)
+            surplus = next(others, stream)
+            surplus.close()
+            if surplus is stream:
+                return
+        self._streams.append(stream)
         super().handle_stream(stream, address)
 
     def close(self) -> None:
         self.stop()
-        for stream in list(self._streams):
+        for stream in self._streams:
             stream.close()

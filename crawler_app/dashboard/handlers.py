@@ -6,13 +6,15 @@ Rule: `Handler.prepare` checks access before every handler, so no handler has to
 import html
 import logging
 import urllib.parse
+import weakref
 from collections.abc import Generator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, cast
 
-from tornado.iostream import StreamClosedError
+from tornado.http1connection import HTTP1Connection
+from tornado.iostream import IOStream, StreamClosedError
 from tornado.web import Application, HTTPError, RequestHandler
 
 from crawler_app.crawl.monitor import Monitor
@@ -52,6 +54,7 @@ class Parts:
 
     Attributes:
         searcher: None if the crawl has no index.
+        trusted: The connections that have sent the token.
     """
 
     monitor: Monitor
@@ -60,6 +63,7 @@ class Parts:
     feed: Feed
     metrics: Metrics
     searcher: Searcher | None
+    trusted: "weakref.WeakSet[IOStream]" = field(default_factory=weakref.WeakSet)
 
 
 class Handler(RequestHandler):
@@ -80,6 +84,9 @@ class Handler(RequestHandler):
         refusal = self.parts.access.refusal(self.request)
         if refusal:
             self.refuse(403, refusal)
+        else:
+            connection = cast(HTTP1Connection, self.request.connection)
+            self.parts.trusted.add(connection.stream)
 
     def refuse(self, status: int, sentence: str) -> None:
         """Answer with an error and a sentence for people."""

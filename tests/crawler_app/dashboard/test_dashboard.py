@@ -96,20 +96,25 @@ def test_nothing_answers_after_the_end(watch):
 
 
 @gen.coroutine
-def test_strangers_cannot_take_more_connections_than_there_are_for_them(
+def test_strangers_take_no_connection_of_those_that_have_the_token(
     watched, monkeypatch
 ):
     monkeypatch.setattr(dashboard, "MAX_CONNECTIONS", 3)
-    held = yield [connect(watched) for _ in range(3)]
+    silent = yield [connect(watched) for _ in range(3)]
 
+    followed = yield watched.follow()
+    with pytest.raises(StreamClosedError):
+        yield silent[0].read_bytes(1)
+    silent = yield [connect(watched) for _ in range(9)]
+    answer = yield watched.ask("/state")
+
+    assert answer.code == 200
+    assert (yield followed.next())
+    for _ in range(2):
+        yield watched.follow()
     refused = yield connect(watched)
     with pytest.raises(StreamClosedError):
         yield refused.read_bytes(1)
-    held.pop().close()
-    while (answer := (yield watched.ask("/state"))).code != 200:
-        pass  # the loop has not seen yet that one is free
-
-    assert answer.code == 200
 
 
 @gen.coroutine
