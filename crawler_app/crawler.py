@@ -191,6 +191,9 @@ class Crawler:
                 crawl.stop()
             with self._watch(crawl):
                 yield crawl.run()
+        # Closed connections leave their descriptors in the next turn of the loop, and what
+        # follows opens files.
+        yield gen.moment
 
     def _result(self, stores: Stores, directory: CrawlDirectory | None) -> Result:
         assert self._crawl is not None

@@ -7,6 +7,8 @@ Used by the frontier, the archive and the index, which define the tables and con
 transactions.
 """
 
+import contextlib
+import os
 import sqlite3
 from dataclasses import dataclass
 from pathlib import Path
@@ -62,7 +64,7 @@ def open_database(
     """
     try:
         return connect(path, schema, read_only=read_only)
-    except sqlite3.Error as exc:
+    except (sqlite3.Error, OSError) as exc:
         raise ConfigError(f"{path} cannot be used as {schema.name}: {exc}") from None
 
 
@@ -77,9 +79,20 @@ def connect(
     Raises:
         ConfigError: it holds something else, or has another version.
         sqlite3.Error: it is not a database, or cannot be opened.
+        OSError: too many files are open.
     """
     path = Path(path)
     _refuse_links(path)
+    try:
+        return _opened(path, schema, read_only, any_thread)
+    except sqlite3.OperationalError:
+        _require_descriptors()
+        raise
+
+
+def _opened(
+    path: Path, schema: Schema, read_only: bool, any_thread: bool
+) -> sqlite3.Connection:
     db = _connect(path, "mode=ro" if read_only else "", any_thread)
     try:
         if read_only and not _is_readable(db):
@@ -121,6 +134,7 @@ def _is_readable(db: sqlite3.Connection) -> bool:
         db.execute("PRAGMA user_version")
     except sqlite3.OperationalError as exc:
         # On a read-only medium, and in a directory without write permission.
+        _require_descriptors()
         if exc.sqlite_errorcode & 0xFF in (
             sqlite3.SQLITE_CANTOPEN,
             sqlite3.SQLITE_READONLY,
@@ -128,6 +142,20 @@ def _is_readable(db: sqlite3.Connection) -> bool:
             return False
         raise
     return True
+
+
+def _require_descriptors() -> None:
+    """Raise OSError if too many files are open, which SQLite does not tell.
+
+    It opens three files for one database.
+    """
+    with contextlib.ExitStack() as opened:
+        try:
+            for _ in range(3):
+                opened.callback(os.close, os.open(os.devnull, os.O_RDONLY))
+        except OSError as exc:
+            why = f"{exc.strerror}; raise the limit with `ulimit -n`"
+            raise OSError(exc.errno, why) from None
 
 
 def _without_log(path: Path) -> str:
