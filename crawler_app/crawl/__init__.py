@@ -146,7 +146,7 @@ class Crawl:
         self.config, self.frontier, self.fetcher = config, frontier, fetcher
         self.stats = stats
         self.limit_reached = ""
-        self.is_paused = self.is_stopping = False
+        self.is_paused = self.is_stopping = self._has_failed = False
         self.last_failures = collections.deque[Failure](maxlen=KEPT_FAILURES)
         self._clock = clock
         self._hooks = hooks
@@ -178,7 +178,9 @@ class Crawl:
         seeds = [self.admit(seed) for seed in self.config.seeds]
         self.frontier.add(seed for seed in seeds if seed is not None)
         with self._time_limit(), contextlib.closing(self._reader):
-            yield [self._work() for _ in range(self.config.concurrency)]
+            workers = [self._work() for _ in range(self.config.concurrency)]
+            # A disk that fails fails for several of them; one error says so.
+            yield gen.multi(workers, quiet_exceptions=StorageError)
         is_whole = self.frontier.is_drained()
         self.limit_reached = "" if is_whole else self.limit_reached or self._limit()
         self.frontier.flush()
@@ -243,6 +245,7 @@ class Crawl:
         except BaseException:
             # Either a disk has failed, which stops the other workers too, or a hook has
             # raised something that is not an Exception.
+            self._has_failed = True
             self.stop()
             raise
 
@@ -292,8 +295,13 @@ class Crawl:
         except asyncio.CancelledError:
             self.frontier.release(claim)
             raise
+        except StorageError:
+            self._has_failed = True
+            raise
         except LeaseLostError as exc:
-            logger.warning("%s; it will be fetched again", exc)
+            # A frontier that cannot be written forgets the claims since its last commit.
+            if not self._has_failed:
+                logger.warning("%s; it will be fetched again", exc)
         finally:
             self._claims.discard(claim)
             self._changed.notify_all()

@@ -1,0 +1,60 @@
+"""A crawl with too few files, or too little disk: it says so once, or it gets along."""
+
+import os
+import subprocess
+
+import pytest
+
+LIMITED_CRAWL = """
+import resource, sys
+from crawler_app.commands.main import main
+kind, limit, *arguments = sys.argv[1:]
+resource.setrlimit(getattr(resource, kind), (int(limit),) * 2)
+sys.exit(main(arguments))
+"""
+
+
+@pytest.fixture
+def crawl_within(site, start_script, directory):
+    paths = [f"/{n}" for n in range(80)]
+    site.page("/", *paths)
+    for path in paths:
+        site.answer(path, b"<title>x</title>" + os.urandom(4000).hex().encode())
+
+    def crawl_within(kind, limit):
+        process = start_script(
+            LIMITED_CRAWL,
+            *(kind, limit, "crawl", site.url, "--into", directory, "--quiet"),
+            stderr=subprocess.PIPE,
+        )
+        out, err = process.communicate(timeout=120)
+        return process.returncode, out, err.splitlines()
+
+    return crawl_within
+
+
+# The interpreter itself has four or five, and the files of a crawl a dozen.
+def test_few_files_are_enough_for_a_summary(crawl_within):
+    status, out, errors = crawl_within("RLIMIT_NOFILE", 32)
+
+    assert (status, errors) == (0, [])
+    assert "81 pages" in out
+
+
+@pytest.mark.parametrize("files", [16, 20])
+def test_too_few_files_are_told_once(crawl_within, files):
+    status, _, errors = crawl_within("RLIMIT_NOFILE", files)
+
+    assert status in (1, 2)
+    (error,) = errors
+    assert error.startswith("gencrawl: ")
+    assert "Too many open files" in error
+
+
+@pytest.mark.parametrize("kilobytes", [100, 400])
+def test_full_disk_is_told_once(crawl_within, kilobytes):
+    status, _, errors = crawl_within("RLIMIT_FSIZE", kilobytes * 1000)
+
+    assert status == 1
+    (error,) = errors
+    assert error.startswith("gencrawl: disk error: ")
