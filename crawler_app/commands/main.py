@@ -83,16 +83,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         if getattr(sys, name) is None:  # closed by the parent process
             nowhere = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
             setattr(sys, name, nowhere)
-    parser = _parser()
-    arguments, rest = parser.parse_known_args(argv)
-    if rest and "words" in arguments:
-        arguments.words += rest  # search words that look like options, such as -without
-    elif rest:
-        parser.error(f"unrecognized arguments: {' '.join(rest)}")
     for stream in (sys.stdout, sys.stderr):
         # A title that the terminal's encoding lacks must not end a crawl.
         cast(io.TextIOWrapper, stream).reconfigure(errors="backslashreplace")
     try:
+        arguments = _arguments(argv)
         ended: int = arguments.command(arguments)
         sys.stdout.flush()
         return ended
@@ -114,6 +109,17 @@ def main(argv: Sequence[str] | None = None) -> int:
     except OSError as exc:
         print(f"gencrawl: {exc}", file=sys.stderr)
         return FAILED
+
+
+def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
+    """Parse the command line; this imports the module of the command."""
+    parser = _parser()
+    arguments, rest = parser.parse_known_args(argv)
+    if rest and "words" in arguments:
+        arguments.words += rest  # search words that look like options, such as -without
+    elif rest:
+        parser.error(f"unrecognized arguments: {' '.join(rest)}")
+    return arguments
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -67,3 +67,31 @@ def test_export_says_how_far_it_is_and_gives_all(crawled, gencrawl, monkeypatch)
     assert ended.status == 0
     assert ended.err.splitlines() == [f"exporting URLs {n} of 3" for n in range(3)]
     assert len(ended.out.splitlines()) == 3
+
+
+# Interrupted when a module is looked for.
+IMPORTS = """
+import os, signal, sys
+
+interrupted = sys.argv[1]
+
+class Interrupt:
+    def find_spec(self, name, path=None, target=None):
+        if name == interrupted:
+            os.kill(os.getpid(), signal.SIGINT)
+
+sys.meta_path.insert(0, Interrupt())
+from crawler_app.__main__ import main
+sys.argv[1:] = ["status", "no-such-directory"]
+sys.exit(main())
+"""
+
+
+@pytest.mark.parametrize(
+    "module", ["argparse", "crawler_app.commands.main", "crawler_app.directory"]
+)
+def test_ctrl_c_is_quiet_while_modules_are_imported(start_script, module):
+    process = start_script(IMPORTS, module, stderr=subprocess.PIPE)
+
+    assert process.communicate(timeout=60) == ("", "")
+    assert process.returncode == 130
