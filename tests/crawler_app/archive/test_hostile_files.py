@@ -2,14 +2,26 @@
 
 import contextlib
 import gzip
+import io
+import pathlib
+import tempfile
 import tracemalloc
+import zlib
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from crawler_app.archive.captures import Captures, database_path
-from crawler_app.archive.members import MAX_RECORD_BYTES
+from crawler_app.archive.cdxj import write_cdxj
+from crawler_app.archive.members import MAX_RECORD_BYTES, compress
+from crawler_app.archive.record import parse_record
+from crawler_app.archive.recovery import recover
+from crawler_app.archive.replay import read_capture
 from crawler_app.archive.totals import summary
+from crawler_app.archive.wacz import write_wacz
 from crawler_app.errors import ArchiveError
+from tests.helpers.fuzzing import examples
 
 FILE = "archive-00001.warc.gz"
 
@@ -73,3 +85,78 @@ def test_record_that_is_larger_than_the_limit_of_now_stays(
     assert (tmp_path / FILE).read_bytes() == before
     with contextlib.closing(Captures(tmp_path, read_only=True)) as captures:
         assert captures.counts() == (2, 0)
+
+
+def test_length_that_python_does_not_convert_is_refused():
+    with pytest.raises(ArchiveError, match="differs from its Content-Length"):
+        parse_record(b"WARC/1.1\r\nContent-Length: " + b"9" * 5000 + b"\r\n\r\n")
+
+
+# What breaks a reader: separators, numbers, dates, ids, URLs, charsets.
+TOKENS = [
+    *(b"", b"\r\n", b"\n", b":", b" ", b"\0", b"\xff", b"\xed\xa0\x80", b"\r\n\r\n"),
+    *(b"0", b"-1", b"9" * 20, b"9" * 5000, b"f" * 16 + b"\r\n", b"HTTP/1.1 9999999 x"),
+    *(b"WARC/1.1", b"revisit", b"response", b"Content-Length: -5\r\n"),
+    *(b"WARC-Date: 99999-99-99T99:99:99Z\r\n", b"WARC-Refers-To: <urn:uuid:zz>\r\n"),
+    *(b"WARC-Target-URI: http://[::1\r\n", b"Content-Encoding: gzip, br, gzip\r\n"),
+]
+EDITS = st.lists(
+    st.tuples(st.booleans(), st.integers(0, 999), st.sampled_from(TOKENS)), max_size=4
+)
+
+
+@pytest.fixture
+def records(archive_of, exchange):
+    """The records of an archive, decompressed."""
+    data = (
+        archive_of(
+            exchange("http://a.test/1", is_gzipped=True, is_chunked=True),
+            exchange("http://a.test/2"),
+            exchange("http://a.test/1", b"", status=304),
+        )
+        / FILE
+    ).read_bytes()
+    found = []
+    while data:
+        decompressor = zlib.decompressobj(31)
+        found.append(decompressor.decompress(data))
+        data = decompressor.unused_data
+    return found
+
+
+def edited(record, is_value, number, token):
+    """Put a token in the place of the value of a field, or anywhere."""
+    if not is_value:
+        return record[:number] + token + record[number:]
+    lines = record.split(b"\r\n")
+    name, colon, _ = lines[number % 20 % len(lines)].partition(b": ")
+    lines[number % 20 % len(lines)] = name + colon + token
+    return b"\r\n".join(lines)
+
+
+def read_all(directory):
+    """Do what commands do with an archive; only its own error is foreseen."""
+    with contextlib.closing(Captures(directory)) as captures:
+        recover(directory, captures)
+        write_cdxj(directory, captures)
+    with contextlib.closing(Captures(directory, read_only=True)) as captures:
+        for capture in list(captures.in_order()):
+            with contextlib.suppress(ArchiveError):
+                read_capture(directory, captures, capture, 10**6)
+    write_wacz(directory, io.BytesIO(), software="x")
+
+
+def test_any_records_are_read_or_skipped(records):
+    @settings(deadline=None, max_examples=examples(100))
+    @given(st.lists(EDITS, min_size=len(records), max_size=len(records)))
+    def read_edited(edits_of_records):
+        members = []
+        for record, edits in zip(records, edits_of_records, strict=True):
+            for edit in edits:
+                record = edited(record, *edit)
+            members.append(compress(record))
+        with tempfile.TemporaryDirectory() as name:
+            pathlib.Path(name, FILE).write_bytes(b"".join(members))
+            read_all(pathlib.Path(name))
+
+    read_edited()
