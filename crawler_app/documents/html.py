@@ -40,6 +40,9 @@ MAX_LINKS = 100_000
 MAX_LINK_CHARS = 64 * 1024
 
 _NOT_ASCII = re.compile(r"[^\x00-\x7f]+")
+# The second byte of a character may be ASCII; in a query, browsers escape only a few of
+# those (WHATWG URL, 1.3).  Without "&" and ";", of "&#8364;" for what a charset lacks.
+_SAFE_IN_QUERY = "!$%()*+,/:=?@[\\]^`{|}"
 
 _LINKS = tag_ids("a|area")
 _SVG = tag_ids("svg")
@@ -263,8 +266,9 @@ def _query_in_charset(link: str, charset: str) -> str:
         return link
 
     def escape(match: re.Match[str]) -> str:
-        return quote(webencodings.encode(match[0], charset, "xmlcharrefreplace"))
+        octets = webencodings.encode(match[0], charset, "xmlcharrefreplace")
+        return quote(octets, _SAFE_IN_QUERY)
 
-    # ASCII is left to URL canonicalization; only other characters depend on the charset.
+    # ASCII is left to `join`; only other characters depend on the charset.
     query = _NOT_ASCII.sub(escape, query)
     return path + mark + query + hash_mark + fragment
