@@ -15,7 +15,7 @@ from crawler_app.fetcher.addresses import is_literal
 from crawler_app.models import REACHES
 from crawler_app.patterns import any_of
 from crawler_app.reasons import Reason
-from crawler_app.urls import host_of, name_of
+from crawler_app.urls import host_of, name_of, with_normal_escapes
 
 __all__ = ["REACHES", "Scope", "Verdict", "registrable_domain"]
 
@@ -78,7 +78,7 @@ class Scope:
         self._seeds = frozenset(seeds)
         self._is_reached = _reach_test(reach, self._seeds)
         self._is_included = any_of(include) if include else None
-        self._is_excluded = any_of(exclude)
+        self._is_excluded = any_of(exclude) if exclude else None
         self._max_depth = max_depth
 
     def check(self, url: str, depth: int) -> Verdict:
@@ -87,13 +87,18 @@ class Scope:
             return OUT_OF_REACH
         if url in self._seeds:
             return IN_SCOPE
-        if self._is_excluded(url):
+        if self._is_excluded is not None and _occurs(self._is_excluded, url):
             return EXCLUDED
-        if self._is_included is not None and not self._is_included(url):
+        if self._is_included is not None and not _occurs(self._is_included, url):
             return NOT_INCLUDED
         if self._max_depth is not None and depth > self._max_depth:
             return BELOW_DEPTH
         return IN_SCOPE
+
+
+def _occurs(is_match: Callable[[str], bool], url: str) -> bool:
+    """Return whether a URL matches, as it is or with its escapes normalized."""
+    return is_match(url) or is_match(with_normal_escapes(url))
 
 
 def registrable_domain(host: str) -> str:
@@ -131,7 +136,7 @@ def _reach_test(reach: str, seeds: Collection[str]) -> Callable[[str], bool]:
         return _domain_test(seeds)
     if reach == "prefix":
         directories = tuple(map(_directory_of, seeds))
-        return lambda url: url.partition("://")[2].startswith(directories)
+        return lambda url: _without_scheme(url).startswith(directories)
     if reach == "any":
         return lambda url: True
     raise ConfigError(f"reach is {reach!r}; it must be one of {', '.join(REACHES)}")
@@ -149,5 +154,9 @@ def _domain_test(seeds: Iterable[str]) -> Callable[[str], bool]:
 
 def _directory_of(seed: str) -> str:
     """Return the host of a seed and its path up to the last slash."""
-    page = seed.partition("?")[0].partition("://")[2]
+    page = _without_scheme(seed).partition("?")[0]
     return page[: page.rfind("/") + 1]
+
+
+def _without_scheme(url: str) -> str:
+    return with_normal_escapes(url).partition("://")[2]

@@ -27,6 +27,7 @@ from crawler_app.documents.text import (
 )
 from crawler_app.robots.tags import directives_in_meta
 from crawler_app.text.escaping import one_line
+from crawler_app.urls import without_fragment
 
 __all__ = ["Page", "as_sent", "parse_html", "source_of_tree"]
 
@@ -214,7 +215,7 @@ def _page_of(values: dict[str, list[str]], charset: str) -> Page:
 
 
 def _without_fragments(links: list[str], charset: str) -> list[str]:
-    return [link.partition("#")[0] for link in as_sent(links, charset)]
+    return list(map(without_fragment, as_sent(links, charset)))
 
 
 def _addresses_robots(lowered: bytes, agent: str) -> bool:

@@ -5,12 +5,12 @@ HTTP credentials are sent to another origin.
 """
 
 import copy
-import string
-from urllib.parse import quote, urljoin, urlsplit
+from urllib.parse import quote
 
+import ada_url
 from tornado.httpclient import HTTPRequest
 
-from crawler_app.httpclient.request import DEFAULT_PORT_BY_SCHEME, SECRET
+from crawler_app.httpclient.request import SECRET
 from crawler_app.httpclient.response import ResponseHead
 
 __all__ = ["redirected"]
@@ -39,16 +39,18 @@ def redirected(
     following.headers = request.headers.copy()
     following.headers.pop("Host", None)
     # Some servers send it twice.
-    location = head.headers.get_list("Location")[0]
-    url = urljoin(request.url, _reference(location))
-    if _origin(url) == _origin(original.url):
-        url = _with_credentials(url, _userinfo(url) or _userinfo(request.url))
+    target = _target(request.url, head.headers.get_list("Location")[0])
+    if target.origin == ada_url.URL(original.url).origin:
+        if not (target.username or target.password):
+            source = ada_url.URL(request.url)
+            target.username, target.password = source.username, source.password
     else:
-        url = _with_credentials(url, "")
+        if target.username or target.password:
+            target.username = target.password = ""
         following.auth_username = following.auth_password = ""  # None is the default
         for name in SECRET:
             following.headers.pop(name, None)
-    following.url = url
+    following.url = target.href
     if _becomes_get(request.method, head.status):
         following.method = "GET"
         following.body = None  # type: ignore[assignment]  # as in its constructor
@@ -56,6 +58,14 @@ def redirected(
         for name in _ABOUT_THE_BODY:
             following.headers.pop(name, None)
     return following
+
+
+def _target(url: str, location: str) -> ada_url.URL:
+    reference = _reference(location)
+    try:
+        return ada_url.URL(reference, url)
+    except ValueError:
+        raise ValueError(f"a redirect to {reference!r}, which is not a URL") from None
 
 
 def _reference(location: str) -> str:
@@ -69,26 +79,10 @@ def _reference(location: str) -> str:
         return octets.decode("utf-8")
     except UnicodeDecodeError:
         # The charset is unknown, so each byte must be preserved.
-        return quote(octets, safe=string.punctuation)
+        return quote(octets, safe=bytes(range(128)))
 
 
 def _becomes_get(method: str, status: int) -> bool:
     if status == 303:
         return method != "HEAD"
     return status in (301, 302) and method == "POST"
-
-
-def _origin(url: str) -> tuple[str, str | None, int | None]:
-    parts = urlsplit(url)
-    port = parts.port or DEFAULT_PORT_BY_SCHEME.get(parts.scheme)
-    return parts.scheme, parts.hostname, port
-
-
-def _userinfo(url: str) -> str:
-    return urlsplit(url).netloc.rpartition("@")[0]
-
-
-def _with_credentials(url: str, userinfo: str) -> str:
-    parts = urlsplit(url)
-    host = parts.netloc.rpartition("@")[2]
-    return parts._replace(netloc=f"{userinfo}@{host}" if userinfo else host).geturl()

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 from urllib.parse import quote, unquote, urlsplit
 
-import idna
+import ada_url
 import tornado
 from tornado.httpclient import HTTPRequest
 from tornado.httputil import encode_username_password
@@ -254,19 +254,17 @@ def _split(url: str) -> _Target:
     path = parts.path or "/"
     if "?" in url.partition("#")[0]:
         path = f"{path}?{parts.query}"
-    return _Target(
-        parts.scheme, _ascii_netloc(netloc), quote(path, _VISIBLE), credentials
-    )
+    netloc = _ascii_netloc(parts.scheme, netloc)
+    return _Target(parts.scheme, netloc, quote(path, _VISIBLE), credentials)
 
 
-def _ascii_netloc(netloc: str) -> str:
+def _ascii_netloc(scheme: str, netloc: str) -> str:
     if netloc.isascii():
         return netloc
-    host, colon, port = netloc.partition(":")
     try:
-        return idna.encode(host, uts46=True).decode("ascii") + colon + port
-    except idna.IDNAError as exc:
-        raise ValueError(f"{host!r} is not a host name: {exc}") from None
+        return str(ada_url.URL(f"{scheme}://{netloc}").host)
+    except ValueError:
+        raise ValueError(f"{netloc!r} is not a host name") from None
 
 
 @functools.lru_cache(1024)

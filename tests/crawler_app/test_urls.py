@@ -1,6 +1,4 @@
-"""URLs: the rules of RFC 3986 one by one, and what holds for any text at all."""
-
-from urllib.parse import urljoin
+"""URLs: what is refused, how two are compared, and what holds for any text at all."""
 
 import pytest
 from hypothesis import assume, example, given, settings
@@ -10,7 +8,6 @@ from crawler_app.errors import UrlError
 from crawler_app.urls import (
     MAX_URL_CHARS,
     canonicalize,
-    clean_reference,
     dedup_key,
     host_of,
     is_loopback,
@@ -44,69 +41,6 @@ REFERENCES = st.one_of(
 
 
 @pytest.mark.parametrize(
-    ("url", "canonical"),
-    [
-        # 6.2.2.1: the case of scheme, host and escapes.
-        ("HTTP://a.test/", "http://a.test/"),
-        ("http://A.TEST/", "http://a.test/"),
-        ("http://a.test/%c3%a9", "http://a.test/%C3%A9"),
-        ("http://a.test/Path?Query", "http://a.test/Path?Query"),
-        # 6.2.2.2: what needs no escape has none.
-        ("http://a.test/%7Euser", "http://a.test/~user"),
-        ("http://a.test/%41%2D%2e%5F%30", "http://a.test/A-._0"),
-        ("http://a.test/?%61=%7e", "http://a.test/?a=~"),
-        ("http://a.test/a%2Fb%3Fc%25", "http://a.test/a%2Fb%3Fc%25"),
-        ("http://a.test/%21%28%29", "http://a.test/%21%28%29"),
-        # 6.2.2.3: dot segments, escaped ones too.
-        ("http://a.test/a/./b/../c", "http://a.test/a/c"),
-        ("http://a.test/../../x", "http://a.test/x"),
-        ("http://a.test/a/..", "http://a.test/"),
-        ("http://a.test/a/b/.", "http://a.test/a/b/"),
-        ("http://a.test/a/%2E%2e/b", "http://a.test/b"),
-        ("http://a.test/a/...", "http://a.test/a/..."),
-        ("http://a.test/.well-known/x", "http://a.test/.well-known/x"),
-        ("http://a.test/a//../b", "http://a.test/a/b"),
-        # 6.2.3: default port, empty port, empty path.
-        ("http://a.test:80/", "http://a.test/"),
-        ("https://a.test:443/", "https://a.test/"),
-        ("http://a.test:443/", "http://a.test:443/"),
-        ("https://a.test:80/", "https://a.test:80/"),
-        ("http://a.test:/", "http://a.test/"),
-        ("http://a.test:0080/", "http://a.test/"),
-        ("http://a.test", "http://a.test/"),
-        ("http://a.test?q", "http://a.test/?q"),
-        # 6.1: fragments are not part of what is fetched.
-        ("http://a.test/x#y", "http://a.test/x"),
-        ("http://a.test/x?q#y?z#", "http://a.test/x?q"),
-        # What may not stand in a URL is escaped.
-        ("http://a.test/a b", "http://a.test/a%20b"),
-        ('http://a.test/<>"{}|^`', "http://a.test/%3C%3E%22%7B%7D%7C%5E%60"),
-        ("http://a.test/é?é", "http://a.test/%C3%A9?%C3%A9"),
-        ("http://a.test/%zz%", "http://a.test/%25zz%25"),
-        ("http://a.test/?100%", "http://a.test/?100%25"),
-        ("http://a.test/?a[]=[b]", "http://a.test/?a%5B%5D=%5Bb%5D"),
-        ("http://a.test/\ud800", "http://a.test/%ED%A0%80"),
-        ("http://a.test/\0", "http://a.test/%00"),
-        ("http://a.test/a\tb\nc\r", "http://a.test/abc"),
-        ("http://a.test/x?a=1;b=2&c=/?:@", "http://a.test/x?a=1;b=2&c=/?:@"),
-        # The host is written in ASCII.
-        ("http://bücher.test/", "http://xn--bcher-kva.test/"),
-        ("http://BÜCHER.test/", "http://xn--bcher-kva.test/"),
-        ("http://пример.test/", "http://xn--e1afmkfd.test/"),
-        ("http://faß.test/", "http://xn--fa-hia.test/"),
-        ("http://日本語。test/", "http://xn--wgv71a119e.test/"),
-        ("http://[::1]:8080/", "http://[::1]:8080/"),
-        ("http://[2001:DB8::A]/", "http://[2001:db8::a]/"),
-        ("http://127.0.0.1:65535/", "http://127.0.0.1:65535/"),
-        ("http://under_score.test/", "http://under_score.test/"),
-        ("http://a.test./", "http://a.test./"),
-    ],
-)
-def test_url_is_written_in_its_canonical_form(url, canonical):
-    assert canonicalize(url) == canonical
-
-
-@pytest.mark.parametrize(
     ("url", "reason"),
     [
         ("javascript:alert(1)", "unsupported_scheme"),
@@ -117,26 +51,12 @@ def test_url_is_written_in_its_canonical_form(url, canonical):
         ("//a.test/", "unsupported_scheme"),
         ("a.test", "unsupported_scheme"),
         ("", "unsupported_scheme"),
-        ("http://", "bad_host"),
-        ("http:///x", "bad_host"),
-        ("http:x", "bad_host"),
-        ("http://:80/", "bad_host"),
-        ("http://a b/", "bad_host"),
-        ("http://a%41.test/", "bad_host"),
-        ("http://a\\b/", "bad_host"),
-        ("http://\0/", "bad_host"),
-        ("http://\ud800.test/", "bad_host"),
-        ("http://xn--\u00fc.test/", "bad_host"),
-        ("http://[fe80::1%25eth0]/", "bad_host"),
+        ("http://", "malformed"),
+        ("http://a b/", "malformed"),
+        ("http://[fe80::1%25eth0]/", "malformed"),
+        ("http://a.test:99999/", "malformed"),
         ("http://user@a.test/", "credentials"),
         ("http://user:secret@a.test/", "credentials"),
-        ("http://a.test:99999/", "malformed"),
-        ("http://a.test:-1/", "malformed"),
-        ("http://a.test:x/", "malformed"),
-        ("http://a.test:\uff18\uff10/", "malformed"),
-        ("http://[::1/", "malformed"),
-        ("http://[zz]/", "malformed"),
-        ("http://a\u2100b.test/", "malformed"),
         ("http://a.test/".ljust(MAX_URL_CHARS + 1, "x"), "too_long"),
         ("http://a.test/" + 3_000 * "é", "too_long"),
     ],
@@ -177,40 +97,6 @@ def test_any_text_is_a_url_that_stays_the_same_or_a_url_error(text):
         assert canonicalize(url) == url
 
 
-# RFC 3986, 5.4.1 and 5.4.2, without the fragments and the schemes we do not fetch.
-RFC_BASE = "http://a/b/c/d;p?q"
-RFC_REFERENCES = """
-g ./g g/ /g //g ?y g?y #s g#s g?y#s ;x g;x g;x?y#s . ./ .. ../ ../g ../.. ../../ ../../g
-../../../g ../../../../g /./g /../g g. .g g.. ..g ./../g ./g/. g/./h g/../h
-g;x=1/./y g;x=1/../y g?y/./x g?y/../x g#s/../x http:g
-"""
-
-
-@pytest.mark.parametrize("reference", ["", *RFC_REFERENCES.split()])
-def test_reference_is_resolved_as_in_rfc_3986(reference):
-    # urljoin passes the RFC's examples in the tests of Python itself.
-    assert join(RFC_BASE, reference) == canonicalize(urljoin(RFC_BASE, reference))
-
-
-@pytest.mark.parametrize(
-    ("reference", "url"),
-    [
-        (" g ", "http://a/b/c/g"),
-        ("\n\tg\r\n", "http://a/b/c/g"),
-        ("g\n/h\ti", "http://a/b/c/g/hi"),
-        ("ht\ntp://b.test/", "http://b.test/"),
-        ("\\g\\h", "http://a/g/h"),
-        ("\\\\b.test\\g", "http://b.test/g"),
-        ("http:\\\\b.test\\g", "http://b.test/g"),
-        ("g?a\\b", "http://a/b/c/g?a%5Cb"),
-        ("\x1fg\x00", "http://a/b/c/g"),
-        ("a b", "http://a/b/c/a%20b"),
-    ],
-)
-def test_reference_is_read_as_browsers_read_it(reference, url):
-    assert join(RFC_BASE, reference) == url
-
-
 @settings(deadline=None, max_examples=examples(500))
 @given(PATHS, st.sampled_from(["", "x", "y?q=/a/b"]), REFERENCES)
 @example("a/", "x", "http:?y")
@@ -232,25 +118,6 @@ def test_reference_of_a_directory_means_the_same_on_all_its_pages(
             return exc.reason
 
     assert outcome(directory + page) == outcome(directory + "other")
-
-
-@settings(deadline=None)
-@given(CANONICAL_URLS, REFERENCES.filter(lambda text: "\\" not in text))
-def test_joining_is_urljoin_and_then_canonicalize(base, reference):
-    # urljoin drops empty segments and empty parameters, which RFC 3986 keeps.
-    assume("//" not in base.partition("://")[2] and "//" not in reference.lstrip("/"))
-    assume(";" not in base + reference)
-    try:
-        expected = canonicalize(urljoin(base, clean_reference(reference)))
-    except (ValueError, UrlError):
-        expected = UrlError
-
-    try:
-        joined = join(base, reference)
-    except UrlError:
-        joined = UrlError
-
-    assert joined == expected
 
 
 @pytest.mark.parametrize(
@@ -356,7 +223,7 @@ def test_redirect_leads_where_its_location_says(location, target):
     [
         ("", "no_location", "the redirect has no Location"),
         ("ftp://b.test/", "unsupported_scheme", "not an http"),
-        ("http://b!/", "bad_host", "is not a host name"),
+        ("http://b c/", "malformed", "is not a valid URL"),
     ],
 )
 def test_redirect_without_a_target_is_told_from_one_with_a_bad_one(

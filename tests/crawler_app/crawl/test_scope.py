@@ -41,6 +41,9 @@ def test_hosts_of_the_seeds_are_in_scope(url, is_in_scope):
     [
         ("docs/x", None),
         ("docs/private/x", "excluded_by_pattern"),
+        ("docs/%70rivate/x", "excluded_by_pattern"),
+        ("docs/a%2Epdf", "excluded_by_pattern"),
+        ("d%6fcs/x", None),
         ("private/x", "excluded_by_pattern"),
         ("x.pdf", "excluded_by_pattern"),
         ("x.pdf?docs/", None),

@@ -3,7 +3,7 @@
 import ipaddress
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crawler_app.errors import FetchError
@@ -14,6 +14,8 @@ from crawler_app.fetcher.addresses import (
     require_public,
     require_public_host,
 )
+from crawler_app.urls import canonicalize, host_of
+from tests.helpers.fuzzing import examples
 
 PUBLIC = [
     "1.1.1.1",
@@ -229,6 +231,53 @@ def test_public_address_is_let_through(sockaddr):
 )
 def test_host_that_is_private_for_sure(host, is_private):
     assert is_private_host(host) is is_private
+
+
+def fullwidth(text):
+    return text.translate({code: code + 0xFEE0 for code in range(0x21, 0x7F)})
+
+
+def escaped(text):
+    return "".join(f"%{ord(char):02x}" for char in text)
+
+
+@st.composite
+def spelled_ipv4(draw):
+    """Return an address, and one of the ways in which a link may write it."""
+    ip = draw(
+        st.ip_addresses(v=4) | st.sampled_from(PRIVATE[:20]).map(ipaddress.ip_address)
+    )
+    count = draw(st.integers(1, 4))
+    numbers = [*ip.packed[: count - 1], int.from_bytes(ip.packed[count - 1 :])]
+    forms = st.sampled_from(["{}", "0x{:x}", "0X00{:X}", "0{:o}", "000{:o}"])
+    text = ".".join(draw(forms).format(number) for number in numbers)
+    for write in draw(st.lists(st.sampled_from([fullwidth, escaped]), max_size=1)):
+        text = write(text)
+    return ip, text + draw(
+        st.sampled_from(["", ".", "\u3002", "%2e", "\t", "\u00ad", ":80"])
+    )
+
+
+@settings(deadline=None, max_examples=examples(300))
+@given(spelled_ipv4())
+def test_address_in_a_url_is_judged_however_it_is_written(spelled):
+    ip, text = spelled
+
+    host = host_of(canonicalize(f"http://{text}/"))
+
+    assert host == str(ip)
+    assert is_private_host(host) is not is_public(str(ip))
+
+
+@given(st.ip_addresses(v=6), st.sampled_from([str, str.upper]), st.booleans())
+def test_ipv6_address_in_a_url_has_one_spelling(ip, write, is_whole):
+    text = write(ip.exploded if is_whole else str(ip))
+
+    host = host_of(canonicalize(f"http://[{text}]/"))
+
+    assert ipaddress.ip_address(host.strip("[]")) == ip
+    assert host == host_of(canonicalize(f"http://{host}/"))
+    assert is_private_host(host) is not is_public(str(ip))
 
 
 @pytest.mark.parametrize("host", ["10.0.0.1:8000", "[::1]", "localhost"])

@@ -32,7 +32,7 @@ def test_secrets_are_for_their_origin_alone(named, serve, kind, where):
     server = serve(lambda request: redirecting(to)(request))
     to = {
         "same": f"http://a.test:{server.port}/target",
-        "letters": f"http://A.TEST:{server.port}/target",
+        "letters": f"http:\\\\A.TEST:{server.port}/target",
         "host": f"http://b.test:{server.port}/target",
         "port": f"http://a.test:{elsewhere.port}/target",
     }[where]

@@ -111,6 +111,8 @@ def test_circle_ends_with_the_last_redirect_as_it_is(client, serve):
         ("/a%2Fb", "/a%2Fb"),
         ("/a b", "/a%20b"),
         (" /target ", "/target"),
+        ("\\\\{host}\\target?", "/target?"),
+        ("http:/%7Etarget?100%", "/%7Etarget?100%"),
         # Bytes of UTF-8 and of latin-1, as servers send them.
         ("/caf\xc3\xa9", "/caf%C3%A9"),
         ("/caf\xe9", "/caf%E9"),

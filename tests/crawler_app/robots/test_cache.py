@@ -160,7 +160,7 @@ def test_rules_from_another_host_are_those_of_the_origin_asked(cache, web):
         ("", 1),
         ("ftp://a.test/", 1),
         ("http://[", 1),
-        ("//", 6),
+        ("//", 1),
         ("/robots.txt", 6),
     ],
 )

@@ -1,9 +1,10 @@
 """What a robots.txt says, by the sections of RFC 9309."""
 
+import re
 from urllib.parse import quote
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from crawler_app.politeness import MAX_CRAWL_DELAY_S
@@ -344,6 +345,8 @@ def test_a_url_matches_its_own_path(path, more):
     rules = rules_of(for_all(f"Disallow: {rule}"))
 
     assert not rules.allows(url)
+    # Not "/%a" and then "a", which is another byte.
+    assume(not re.search("%.?$", url))
     assert not rules.allows(canonicalize(f"{url}{more}"))
 
 
