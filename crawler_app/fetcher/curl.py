@@ -10,6 +10,7 @@ from typing import Any
 from crawler_app.errors import FetchError
 from crawler_app.fetcher.incoming import Incoming
 from crawler_app.httpclient.dialing import AddressCheck
+from crawler_app.urls import host_of, name_of, target_of
 
 __all__ = ["CurlExchange"]
 
@@ -19,7 +20,7 @@ class CurlExchange:
 
     Args:
         incoming: Receives the head immediately; Tornado delivers it after the body.
-        host: The host as written in the URL.
+        url: The canonical URL.
         check_address: Called with the host and each address before libcurl connects to
             it; raises FetchError to refuse.  None if a proxy resolves names.
         has_proxy: Whether the request uses a proxy.
@@ -33,7 +34,7 @@ class CurlExchange:
     def __init__(
         self,
         incoming: Incoming,
-        host: str,
+        url: str,
         check_address: AddressCheck | None,
         *,
         has_proxy: bool,
@@ -42,7 +43,8 @@ class CurlExchange:
         self.peer = ""
         self.refusal: FetchError | None = None
         self._incoming = incoming
-        self._host = host
+        self._url = url
+        self._host = name_of(host_of(url)).strip("[]")
         self._check_address = check_address
         self._has_proxy = has_proxy
         self._is_any_allowed = False
@@ -51,8 +53,12 @@ class CurlExchange:
         """Set the options of a pycurl handle; for ``prepare_curl_callback``."""
         # The archive stores HTTP/1.1 messages.
         curl.setopt(curl.HTTP_VERSION, curl.CURL_HTTP_VERSION_1_1)
-        # Dot segments are already resolved, except escaped ones, which must stay.
-        curl.setopt(curl.PATH_AS_IS, 1)
+        # Undo the normalization of libcurl.
+        has_tunnel = self._url.startswith("https:")
+        is_whole = self._has_proxy and not has_tunnel
+        curl.setopt(
+            curl.REQUEST_TARGET, self._url if is_whole else target_of(self._url)
+        )
         # Ignore the proxy settings of the environment.
         curl.setopt(curl.NOPROXY, "")
         if not self._has_proxy:

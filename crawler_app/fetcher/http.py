@@ -136,7 +136,7 @@ class HttpFetcher:
         incoming = Incoming(self._config.max_body_bytes)
         curl = CurlExchange(
             incoming,
-            urlsplit(url).hostname or "",
+            url,
             self._outgoing.check_address,
             has_proxy=self._outgoing.proxy is not None,
         )

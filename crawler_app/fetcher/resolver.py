@@ -85,5 +85,8 @@ class CachingResolver(Resolver):
     def _look_up(
         self, host: str, port: int, family: socket.AddressFamily
     ) -> Generator[Any, Any, Addresses]:
-        addresses: Addresses = yield self._resolver.resolve(host, port, family)
+        try:
+            addresses: Addresses = yield self._resolver.resolve(host, port, family)
+        except UnicodeError as exc:  # a label is empty or too long
+            raise socket.gaierror(socket.EAI_NONAME, f"{host}: {exc}") from None
         return addresses

@@ -108,7 +108,7 @@ class RequestsFetcher:
         if self._is_closed:
             raise FetchError(Reason.BAD_REQUEST, "the fetcher is closed")
         self._outgoing.require_public_host(url)
-        wire = Wire(self._outgoing.check_address)
+        wire = Wire(url, self._outgoing.check_address)
         exchange = _Exchange(url, self._outgoing.headers_for(url, headers), wire)
         job = self._perform(exchange, asyncio.get_running_loop())
         gen.chain_future(job, exchange.outcome)

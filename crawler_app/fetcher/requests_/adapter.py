@@ -20,6 +20,7 @@ from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
 from crawler_app.errors import FetchError
 from crawler_app.httpclient.dialing import AddressCheck
 from crawler_app.httpclient.request import Proxy
+from crawler_app.urls import target_of
 
 __all__ = ["CrawlAdapter", "Wire", "wire_of_this_thread"]
 
@@ -39,6 +40,7 @@ class Wire:
     """The connection of one exchange.
 
     Args:
+        url: The canonical URL.
         check_address: Called with a host and each of its addresses before connecting;
             raises FetchError to refuse.  None for no check.
 
@@ -49,7 +51,8 @@ class Wire:
         is_cut: Whether the exchange was aborted.
     """
 
-    def __init__(self, check_address: AddressCheck | None) -> None:
+    def __init__(self, url: str, check_address: AddressCheck | None) -> None:
+        self.url = url
         self.check_address = check_address
         self.request_head = b""
         self.raw_head = b""
@@ -99,7 +102,7 @@ def wire_of_this_thread(wire: Wire) -> Iterator[None]:
 
 def _wire() -> Wire:
     wire: Wire | None = getattr(_of_this_thread, "wire", None)
-    return Wire(None) if wire is None else wire
+    return Wire("", None) if wire is None else wire
 
 
 class CrawlAdapter(HTTPAdapter):
@@ -204,6 +207,12 @@ class _Connection(HTTPConnection):
         if self.sock is not None:
             _wire().use(self.sock)
         super().request(*args, **kwargs)
+
+    def putrequest(self, method: str, url: str, *args: Any, **kwargs: Any) -> None:
+        """Undo the normalization of requests and urllib3."""
+        if wanted := _wire().url:
+            url = target_of(wanted) if url.startswith("/") else wanted
+        super().putrequest(method, url, *args, **kwargs)
 
     def send(self, data: Any) -> None:
         # Afterwards, because it may first connect, and send the request for a tunnel.

@@ -110,7 +110,20 @@ def test_bytes_of_a_location_arrive_and_are_escaped_one_by_one(client):
     fetched, _ = fetch_from(client, script)
 
     escaped = reference_in_header(fetched.headers["Location"])
-    assert escaped == "/caf%E9/caf%C3%A9/%FF%FE?a=%41%20b"
+    assert escaped == "/caf%E9/caf%C3%A9/%FF%FE?a=%41 b"
+
+
+@pytest.mark.parametrize(
+    "path", ["//a//b", "/%7Eme/%c3%a9", "/100%?x=50%", "/[|]?[]=^{}`\\|", "/q?"]
+)
+def test_url_is_asked_for_as_it_is(client, path):
+    if (client, path) == ("simple", "/q?"):
+        pytest.skip("Tornado's client leaves out an empty query")
+
+    fetched, server = fetch_from(client, answer(), path)
+
+    assert server.requests[0].split(" ")[1] == path
+    assert fetched.request_head.decode().split(" ")[1] == path
 
 
 def test_body_that_ends_with_the_connection_is_whole(client):

@@ -498,11 +498,3 @@ def test_body_of_a_redirect_is_not_unpacked_by_requests():
     )
 
     assert (error.reason, error.is_passing) == ("too_large", False)
-
-
-@pytest.mark.parametrize("path", ["//a//b", "/%7Euser/a%2Fb", "/a?b=%41&c=|x|"])
-def test_url_is_asked_for_as_it_is(path):
-    _, server = fetch_from("requests", answer(), path)
-
-    asked = server.requests[0].split(" ")[1]
-    assert asked == path.replace("|", "%7C")
