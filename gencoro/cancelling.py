@@ -4,8 +4,8 @@ Rule: innermost first, each node once, and no recursion.  Coroutines and lists f
 longer than Python's stack, can be shared, and can wait in a circle.
 
 A node (a Runner or the Future of a list) has three methods: ``_waits_for`` returns the
-Futures that it waits for, ``_ask_to_end`` tells it whether one of them accepted, and
-``_break_circle`` ends its wait at once.
+Futures that it waits for, ``_ask_to_end`` tells the node to end, and whether one of them
+accepted the cancel, and ``_break_circle`` ends its wait at once.
 """
 
 from collections.abc import Iterator
@@ -24,9 +24,9 @@ class _Visit:
 
 
 def cancel(root: Any, msg: Any) -> bool:
-    """Cancel everything that a Runner or a list waits for, and then the node itself.
+    """Cancel everything that a Runner or a list waits for, and ask the node itself to end.
 
-    Returns whether it will end as cancelled.
+    Returns whether it accepted.  A coroutine may still catch the CancelledError.
     """
     answers: dict[Any, bool] = {}
     path = {root: _Visit(root)}

@@ -102,9 +102,9 @@ class Archive:
             return self._captures.latest(url)
 
     def lacks(self, responses: int) -> bool:
-        """Return whether so many responses may not all be in the archive.
+        """Return whether the archive might hold fewer than this many responses.
 
-        That can be told at once, unless files or the table were repaired on opening.
+        That is certain, unless files or the table were repaired on opening.
         """
         self._check_open()
         with disk_errors(self._directory):

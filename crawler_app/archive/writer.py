@@ -1,4 +1,4 @@
-"""The writer thread: the event loop hands it batches and hardly ever waits for it.
+"""The writer thread: the event loop hands it batches, and waits for it before a commit.
 
 Waking a thread takes 20-50 us, long enough to archive a page; so pages go in batches.
 """
@@ -48,7 +48,7 @@ class Writer:
         self._thread.start()
 
     def write(self, fetched: Fetched, began_at: float) -> "gen.Future[None]":
-        """Queue an exchange; see `crawler_app.archive.Archive.write`."""
+        """Queue an exchange; see `crawler_app.archive.store.Archive.write`."""
         self._raise_error()
         size_bytes = _size_of(fetched)
         self._batch.append((fetched, began_at))
@@ -71,7 +71,7 @@ class Writer:
             self._tasks.put(batch)
 
     def flush(self) -> None:
-        """Wait until everything is written; see `crawler_app.archive.Archive.flush`."""
+        """Wait until everything is written; see `crawler_app.archive.store.Archive.flush`."""
         self._hand_over()
         written = threading.Event()
         self._tasks.put(written)

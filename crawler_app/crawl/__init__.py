@@ -16,14 +16,16 @@ Beside the path::
     malloc       keeps freed memory for the next page
 
 Rule 1: every URL enters through `Admission.admit`: seeds, links, redirect targets and the
-entries of sitemaps.  Only another spelling of the same URL is checked by itself.
+entries of sitemaps.  A redirect to another spelling of the same URL is no new candidate, and
+only `Admission.refusal` checks it.
 
 Rule 2: a claim ends in exactly one of `finish`, `retry`, `respell` and `release`, unless
 its lease was lost, or the crawl ends: by a disk that fails, or by a callback that raises
 what is not an Exception.
 
-Rule 3: a URL that the frontier records as finished is in the archive and in the index:
-both are flushed before each of its commits, see `crawler_app.directory.stores`.
+Rule 3: the response of a URL that the frontier records as finished is in the archive, and its
+words are in the index: both are flushed before each commit of the frontier, see
+`crawler_app.directory.stores`.
 """
 
 import asyncio

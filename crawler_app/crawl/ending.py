@@ -1,7 +1,7 @@
 """How a claim ends: the URL is put back, respelled, retried or finished.
 
-Pure.  Each ending is one of the moves out of ``claimed`` in the table of
-`crawler_app.frontier`; `crawler_app.crawl` makes the move.
+Pure.  `crawler_app.crawl` makes the move out of ``claimed`` that an ending asks for.  Instead
+of a retry, it finishes a URL that has no try left, and puts it back if its host is down.
 """
 
 import hashlib

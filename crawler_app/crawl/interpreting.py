@@ -3,8 +3,8 @@
 A page may be hostile: it is read within limits (`crawler_app.documents.reader`), and after
 some hundred links the other URLs of the crawl have their turn.
 
-Every URL found goes through `crawler_app.crawl.admission`; of another spelling of the same
-URL only the scope is checked.
+Every URL found goes through `crawler_app.crawl.admission`, which also checks another spelling
+of the same URL.
 """
 
 import logging

@@ -76,7 +76,8 @@ class Permission:
             rules = yield robots.ask(claim.url)
             self._apply(rules, claim)
             if claim.host not in self._asked_hosts:
-                # The rules were just fetched, so the URL waits until the host's gap is over.
+                # The rules were just fetched, here or for another URL of the host, so this
+                # one waits until the host's gap is over.
                 self._asked_hosts.add(claim.host)
                 return PutBack()
             # The rules were known before, and had expired or been evicted.  Continue now:

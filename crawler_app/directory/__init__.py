@@ -14,8 +14,8 @@ SQLite's own ``-wal`` and ``-shm`` files may lie beside a database.
 `lock` is the lock; `stores` opens what a crawl writes to, and closes it in order; `losses`
 finds what was lost since the last run.
 
-Rule: the frontier is written last.  A URL that it records as finished is in the archive
-and in the index; any other URL is fetched again.
+Rule: the frontier is written last.  The response of a URL that it records as finished is in
+the archive, and its words are in the index; any other URL is fetched again.
 """
 
 import contextlib

@@ -11,11 +11,11 @@ import re
 
 __all__ = ["is_cheap"]
 
-# A page of this size takes at most some ten milliseconds, unless elements are reopened.
+# A page of this size takes at most about twenty milliseconds, unless elements are reopened.
 MAX_BYTES = 12 * 1024
 
 # Bytes of the start tags that may be reopened, times the tags that may reopen them.  This
-# much takes some ten milliseconds too; a page that people have written has a tenth of it.
+# much takes about ten milliseconds; a page that people have written has a tenth of it.
 MAX_WORK = 500_000
 
 # A quoted value may contain a ">".  A quote that is none only makes the match too long, and
@@ -34,7 +34,7 @@ _HIDING = (b"\x00", b"\x1b")
 
 
 def is_cheap(body: bytes, patience: float = 1) -> bool:
-    """Return whether a page can be parsed in a few dozen milliseconds, whatever it is.
+    """Return whether a page can be parsed in a few dozen milliseconds, even if hostile.
 
     Args:
         patience: A factor for the time.  The size of the page may grow with it; in the

@@ -15,7 +15,8 @@ The state transitions of a URL::
     claimed  queued    retry       there was a temporary error; due at a given time
     claimed  queued    release     the worker returns it without a try
     claimed  queued    respell     a redirect led to another spelling of the same key
-    claimed  queued    (timeout)   the lease has expired, or its owner has died
+    claimed  queued    claim       the lease has expired
+    claimed  queued    recover     a new run begins, so the owner has died
     failed   queued    requeue     the user wants it retried
     done     queued    refetch     its response was lost; also from failed
 
@@ -171,7 +172,7 @@ class Frontier(abc.ABC):
     def flush(self) -> None:
         """Write pending changes to disk, so that other processes see them.
 
-        `claim` does so now and then, and whenever no URL is due.
+        `claim` does so now and then, and whenever no URL is due; `add` always.
 
         Raises:
             FrontierError: they cannot be written, and are lost.

@@ -2,9 +2,9 @@
 
 Each commit is durable against the death of the process (WAL, synchronous=NORMAL).
 Transitions are committed in groups: when `claim` finds that a group is large or old enough,
-or that no URL is due.  If the process dies before the commit, the URLs of the group are
-still queued, like the claims of a dead owner, and will be fetched again.  A host that was on
-hold may then be asked a little early.
+or that no URL is due, and by `add`.  If the process dies before the commit, the URLs of the
+group are queued or claimed in the file; the next run queues the claimed ones and fetches all
+of them again.  A host that was on hold may then be asked a little early.
 
 What grows with the crawl is on disk, except the keys of known URLs (``_key``), the names of
 the hosts, and the keys of provisional refusals.

@@ -27,7 +27,7 @@ __all__ = ["RobotsCache"]
 # RFC 9309, 2.3.1.2: at least five, even across hosts.
 MAX_REDIRECTS = 5
 
-# Takes some ten milliseconds.
+# Takes about ten milliseconds.
 MAX_BYTES_ON_LOOP = 32 * 1024
 
 # RFC 9309, 2.4: no longer, unless newer rules cannot be fetched.

@@ -1,6 +1,8 @@
 """Searching what a crawl has indexed, while it goes on."""
 
+import itertools
 import threading
+import time
 
 import pytest
 
@@ -170,15 +172,19 @@ def test_search_that_nobody_waits_for_is_not_begun(make_searcher, monkeypatch):
 @gen.coroutine
 def test_close_breaks_off_the_search_that_runs(make_searcher):
     finder = make_searcher(limit_s=60.0)
-    asked = threading.Semaphore(0)
+    begun = threading.Event()
+    calls = itertools.count()
 
     def is_wanted():
-        asked.release()
+        if next(calls):  # in the search, and not before it
+            begun.set()
+            deadline = time.monotonic() + 60
+            while not finder._is_closed and time.monotonic() < deadline:
+                time.sleep(0.001)
         return True
 
     search = finder.find(EXPENSIVE, 0, is_wanted)
-    for _ in range(2):  # before it, and in it
-        assert asked.acquire(timeout=60)
+    assert begun.wait(60)
     finder.close()
 
     with pytest.raises(SearchError):
