@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from crawler_app.politeness import MAX_CRAWL_DELAY_S
 from crawler_app.robots import rules
-from crawler_app.robots.rules import Rules, parse_rules, product_token
+from crawler_app.robots.rules import MAX_PATTERNS, Rules, parse_rules, product_token
 from crawler_app.urls import canonicalize
 
 USER_AGENT = "gencoro-crawler/0.1 (+mailto:me@a.test)"
@@ -396,3 +396,23 @@ def test_sitemaps_are_not_without_number():
     lines = [f"Sitemap: /{i}" for i in range(rules.MAX_SITEMAPS + 1)]
 
     assert len(rules_of("\n".join(lines)).sitemaps) == rules.MAX_SITEMAPS
+
+
+def test_patterns_beyond_the_limit_forbid_more_and_never_less():
+    patterns = "".join(f"Allow: /p{number}/*x\n" for number in range(MAX_PATTERNS))
+    more = "Allow: /a*/open\nDisallow: /a\nDisallow: /b/*.pdf$\nDisallow: /c\nAllow: /c/d\n"
+
+    rules = parse_rules(f"User-agent: *\n{patterns}{more}".encode(), "bot", "")
+
+    allowed = {
+        path: rules.allows(f"http://a.test{path}")
+        for path in ("/ab/open", "/b/x.pdf", "/b/x", "/c/d", "/c/e", "/x")
+    }
+    assert allowed == {
+        "/ab/open": False,
+        "/b/x.pdf": False,
+        "/b/x": False,
+        "/c/d": True,
+        "/c/e": False,
+        "/x": True,
+    }
