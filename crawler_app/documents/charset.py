@@ -1,8 +1,8 @@
 """Charset detection and decoding of a page.
 
 Pure.  The order is that of the WHATWG HTML standard (13.2.3.2): a byte order mark, the
-Content-Type header, a ``<meta>`` near the top.  A page that declares none is UTF-8 if it
-decodes as such, and windows-1252 otherwise.
+Content-Type header, a ``<meta>`` in the head, an XML declaration.  A page that declares none
+is UTF-8 if it decodes as such, and windows-1252 otherwise.
 """
 
 import codecs
@@ -13,8 +13,13 @@ import webencodings
 
 __all__ = ["charset_of", "decode_html"]
 
-# WHATWG: a <meta> counts only within the first 1024 bytes.
+# WHATWG has a <meta> count only within the first 1024 bytes, or later at the price of
+# parsing the page again.  Like Chromium, WebKit and Firefox, we search so many bytes and, if
+# it is longer, the whole head: many begin with long scripts.
 META_WITHIN_BYTES = 1024
+
+# A longer one is a description.
+MAX_META_BYTES = 1024
 
 FALLBACK = "windows-1252"
 
@@ -23,13 +28,36 @@ _NAME_BY_BOM = {
     codecs.BOM_UTF16_LE: "utf-16le",
     codecs.BOM_UTF16_BE: "utf-16be",
 }
+# WHATWG: a declaration that can be read as ASCII is not in UTF-16, whatever it says.
+_MEANT = {"utf-16le": "utf-8", "utf-16be": "utf-8", "x-user-defined": "windows-1252"}
 _PARAMETER = re.compile(r"""charset\s*=\s*["']?([^\s"';]+)""", re.IGNORECASE)
-_META = re.compile(rb"<meta[\s/][^>]*", re.IGNORECASE)
-_META_CHARSET = re.compile(
-    rb"""[\s"'/;]charset\s*=\s*["']?\s*([^\s"'/;]+)""", re.IGNORECASE
+# A quoted value may contain a ">".
+_ATTRIBUTES = rb"""(?:[^=>]++|=\s*+(?:"[^"]*+(?:"|\Z)|'[^']*+(?:'|\Z))?)*+"""
+_NO_TAGS = rb"<!--.*?(?:-->|\Z)|" + rb"|".join(
+    rb"<%b(?=[\s/>])(?:[^<]++|<(?!/%b))*+" % (name, name)
+    for name in (b"script", b"style", b"title")
 )
-_CONTENT = re.compile(rb"""\scontent\s*=\s*("[^"]*"|'[^']*'|[^\s"']*)""", re.IGNORECASE)
-_COMMENT = re.compile(rb"<!--.*?(?:-->|\Z)", re.DOTALL)
+_META = re.compile(
+    # One without end takes all the rest, so that nothing is scanned twice.
+    rb"%b|<meta[\s/](?:(?P<meta>%b)>|%b)" % (_NO_TAGS, _ATTRIBUTES, _ATTRIBUTES),
+    re.IGNORECASE | re.DOTALL,
+)
+_HEAD = re.compile(
+    rb"(?:[^<]++|%b|<(?:/?(?:base|link|meta|noscript|object|script|style|title)|head|html)"
+    rb"(?=[\s/>])%b>?|<[!?][^>]*+|<(?![a-z/]))*+" % (_NO_TAGS, _ATTRIBUTES),
+    re.IGNORECASE | re.DOTALL,
+)
+_XML = re.compile(rb"""<\?xml\s[^>]{0,99}?\bencoding\s*=\s*["']([^"'>]+)""")
+_CONTENT_TYPE = re.compile(
+    rb"""(?:\A|[\s"'/])http-equiv\s*=\s*["']?content-type(?=["'\s/]|\Z)""",
+    re.IGNORECASE,
+)
+_META_CHARSET = re.compile(
+    rb"""(?:\A|[\s"'/;])charset\s*=\s*["']?\s*([^\s"'/;]+)""", re.IGNORECASE
+)
+_CONTENT = re.compile(
+    rb"""(?:\A|[\s"'/])content\s*=\s*("[^"]*"|'[^']*'|[^\s"']*)""", re.IGNORECASE
+)
 
 
 def decode_html(body: bytes, content_type: str = "") -> tuple[str, str]:
@@ -64,11 +92,28 @@ def charset_of(body: bytes, content_type: str = "") -> str:
             return name
     if name := _charset_of_header(content_type):
         return name
-    for meta in _META.findall(_COMMENT.sub(b"", body[:META_WITHIN_BYTES])):
-        if name := _charset_of_meta(meta):
-            # A <meta> that can be read as ASCII is not in UTF-16, whatever it says.
-            return "utf-8" if name.startswith("utf-16") else name
+    name = _charset_in_head(body) or _charset_of_xml(body)
+    return _MEANT.get(name, name)
+
+
+def _charset_in_head(body: bytes) -> str:
+    name = _charset_of_metas(body[:META_WITHIN_BYTES])
+    if not name and (head := _HEAD.match(body)) and head.end() > META_WITHIN_BYTES:
+        return _charset_of_metas(head[0])
+    return name
+
+
+def _charset_of_metas(head: bytes) -> str:
+    for piece in _META.finditer(head):
+        meta = piece["meta"]
+        if meta and len(meta) <= MAX_META_BYTES and (name := _charset_of_meta(meta)):
+            return name
     return ""
+
+
+def _charset_of_xml(body: bytes) -> str:
+    declared = _XML.match(body)
+    return _whatwg_name(declared[1].decode("latin-1")) if declared else ""
 
 
 # The pages of a site have few different headers and <meta>s.
@@ -80,7 +125,7 @@ def _charset_of_header(content_type: str) -> str:
 
 @functools.lru_cache(maxsize=64)
 def _charset_of_meta(meta: bytes) -> str:
-    if b"http-equiv" not in meta.lower():
+    if not _CONTENT_TYPE.search(meta):
         meta = _CONTENT.sub(b" ", meta)  # a description may mention a charset too
     declared = _META_CHARSET.search(meta)
     return _whatwg_name(declared[1].decode("latin-1")) if declared else ""

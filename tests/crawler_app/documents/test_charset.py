@@ -1,6 +1,7 @@
 """Charsets: what a page declares, where, and what its bytes then mean."""
 
 import codecs
+import time
 
 import pytest
 from hypothesis import given
@@ -96,12 +97,60 @@ def test_charset_in_a_meta(markup, charset):
     assert charset_of(b"<html><head>" + markup + b"<title>x</title>") == charset
 
 
-def test_meta_counts_near_the_top_only():
-    meta = b"<meta charset=koi8-r>"
-    fits = b" " * (META_WITHIN_BYTES - len(meta)) + meta
+# Seen in Chromium 156.
+@pytest.mark.parametrize(
+    ("markup", "charset"),
+    [
+        ("<!-- {} --><meta charset=koi8-r>", "koi8-r"),
+        ("<link href={}><meta charset=koi8-r>", "koi8-r"),
+        ("<style>{}</style><noscript><meta charset=koi8-r>", "koi8-r"),
+        ("<script>'<div>'{}</script><meta charset=klingon><META CHARSET=big5>", "big5"),
+        ("<meta content='<p {}>'><meta charset=koi8-r>", "koi8-r"),
+        ("{}<meta http-equiv=refresh content='1;x; charset=koi8-r'>", ""),
+        ("{}<meta charset=x-user-defined>", "windows-1252"),
+        ("{}<!-- <meta charset=koi8-r> --><title><meta charset=koi8-r>", ""),
+        ("{}<script>'<meta charset=koi8-r>'</script>", ""),
+        ("<body>{}<meta charset=koi8-r>", ""),
+        ("</head>{}<meta charset=koi8-r>", ""),
+        ("<base>{}<p title='<meta charset=koi8-r>'>", ""),
+        ("<?xml version='1.0' encoding='koi8-r'?>{}", "koi8-r"),
+        ("<?xml version='1.0' encoding='koi8-r'?>{}<meta charset=big5>", "big5"),
+        ("<?xml version='1.0' encoding='utf-16'?>{}", "utf-8"),
+        (" <?xml version='1.0' encoding='koi8-r'?>{}", ""),
+    ],
+)
+def test_charset_after_the_first_1024_bytes_is_found_in_the_head(markup, charset):
+    for size in (META_WITHIN_BYTES, 100_000):
+        assert charset_of(markup.format("x" * size).encode()) == charset
 
-    assert charset_of(fits) == "koi8-r"
-    assert charset_of(b" " * META_WITHIN_BYTES + meta) == ""
+
+def test_meta_that_is_cut_by_the_limit_is_read_whole():
+    meta = b"<meta charset=iso-8859-15>"
+
+    assert (
+        charset_of(b" " * (META_WITHIN_BYTES - len(meta) + 2) + meta) == "iso-8859-15"
+    )
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        b"<meta ",
+        b"<meta x=",
+        b"<meta a='",
+        b"<!--",
+        b"<script>",
+        b"<title ",
+        b"</",
+        b"<",
+    ]
+    + [b"<meta charset=x>", b"<link =", b"<?xml encoding ", b"= ", b"<meta content = "],
+)
+def test_time_grows_with_the_size_only(part):
+    started_at = time.process_time()
+    charset_of(part * (1_000_000 // len(part)))
+
+    assert time.process_time() - started_at < 2  # a tenth, on a machine at rest
 
 
 @pytest.mark.parametrize(
