@@ -11,7 +11,7 @@ from selectolax.lexbor import LexborNode
 
 from crawler_app.documents.charset import decode_html
 from crawler_app.documents.flat_html import tags_of
-from crawler_app.documents.html import as_sent, source_of_tree
+from crawler_app.documents.html import as_sent, base_in, href_of, source_of_tree
 from crawler_app.documents.text import tree_of
 from crawler_app.text.escaping import one_line
 from crawler_app.urls import without_fragment
@@ -26,7 +26,7 @@ Choice = Callable[[str, list[str]], Collection[str]]
 
 @dataclass(slots=True, frozen=True)
 class Anchor:
-    """One ``<a>`` or ``<area>``.
+    """One ``<a>`` or ``<area>``, in HTML or in an ``<svg>``.
 
     Attributes:
         href: As written.
@@ -80,9 +80,8 @@ def anchors_of(
         return _flat_anchors(markup, charset, choose)
     tree = tree_of(source_of_tree(body, markup, charset))
     nodes = tree.css("a, area") if tree.tags("area") else tree.tags("a")
-    written = [node.attrs.sget("href", None) for node in nodes]
-    bases = (node.attrs.sget("href", None) for node in tree.tags("base"))
-    base = next((href for href in bases if href is not None), "")
+    written = [href_of(node) for node in nodes]
+    base = base_in(tree)
     hrefs = as_sent([href for href in written if href is not None], charset)
     chosen = _chosen(base, hrefs, choose)
     if not chosen:  # the most frequent case

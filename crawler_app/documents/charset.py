@@ -33,9 +33,9 @@ _MEANT = {"utf-16le": "utf-8", "utf-16be": "utf-8", "x-user-defined": "windows-1
 _PARAMETER = re.compile(r"""charset\s*=\s*["']?([^\s"';]+)""", re.IGNORECASE)
 # A quoted value may contain a ">".
 _ATTRIBUTES = rb"""(?:[^=>]++|=\s*+(?:"[^"]*+(?:"|\Z)|'[^']*+(?:'|\Z))?)*+"""
-_NO_TAGS = rb"<!--.*?(?:-->|\Z)|" + rb"|".join(
+_NO_TAGS = rb"<!--.*?(?:-->|\Z)|<[!?][^>]*+|" + rb"|".join(
     rb"<%b(?=[\s/>])(?:[^<]++|<(?!/%b))*+" % (name, name)
-    for name in (b"script", b"style", b"title")
+    for name in (b"script", b"style", b"title", b"textarea")
 )
 _META = re.compile(
     # One without end takes all the rest, so that nothing is scanned twice.
@@ -44,7 +44,7 @@ _META = re.compile(
 )
 _HEAD = re.compile(
     rb"(?:[^<]++|%b|<(?:/?(?:base|link|meta|noscript|object|script|style|title)|head|html)"
-    rb"(?=[\s/>])%b>?|<[!?][^>]*+|<(?![a-z/]))*+" % (_NO_TAGS, _ATTRIBUTES),
+    rb"(?=[\s/>])%b>?|<(?![a-z/]))*+" % (_NO_TAGS, _ATTRIBUTES),
     re.IGNORECASE | re.DOTALL,
 )
 _XML = re.compile(rb"""<\?xml\s[^>]{0,99}?\bencoding\s*=\s*["']([^"'>]+)""")

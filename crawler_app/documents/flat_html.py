@@ -37,13 +37,16 @@ __all__ = [
 # nothing is scanned twice.
 _PIECE = re.compile(
     r"<!--.*?(?:-->|\Z)"
-    r"|<(script|style|textarea|iframe|xmp)\b.*?(?:</\1|\Z)"
+    r"|<(script|style|textarea|iframe|xmp|noembed|noframes|template)\b.*?(?:</\1|\Z)"
     r"|<title\b[^>]*(?:>(?P<title>.*?)(?:</title|\Z)|\Z)"
-    r"|<(?P<tag>a|area|base)\s(?P<attributes>[^>]*)",
+    r"|<(?P<tag>/?svg|a|area|base)(?=[\s/>])(?P<attributes>[^>]*)",
     re.IGNORECASE | re.DOTALL,
 )
-_HREF = re.compile(
-    r"""(?:^|[\s"'/])href\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))""", re.IGNORECASE
+_HREF, _XLINK_HREF = (
+    re.compile(
+        rf"""[\s"'/]{name}\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))""", re.IGNORECASE
+    )
+    for name in ("href", "xlink:href")
 )
 _NOFOLLOW = re.compile(
     r"""(?:^|[\s"'/])rel\s*=\s*(?:"[^"]*\bnofollow\b|'[^']*\bnofollow\b|nofollow\b)""",
@@ -96,17 +99,28 @@ def tags_of(text: str) -> Iterator[tuple[str, str]]:
     >>> list(tags_of('<TITLE>T</TITLE><!-- <a href=x> --><a class=c href="y&amp;z">'))
     [('title', 'T'), ('a', 'y&z')]
     """
+    is_in_svg = False
     for piece in _PIECE.finditer(text):
         if piece["title"] is not None:
-            yield "title", html.unescape(piece["title"])
+            if not is_in_svg:
+                yield "title", html.unescape(piece["title"])
         elif piece["tag"]:
-            href = _HREF.search(piece["attributes"])
-            if href:
-                value = html.unescape(next(filter(None, href.groups()), ""))
-                tag = piece["tag"].lower()
-                yield tag, value
-                if tag != "base" and _NOFOLLOW.search(piece["attributes"]):
-                    yield "nofollow", value
+            tag, attributes = piece["tag"].lower(), piece["attributes"]
+            if tag in ("svg", "/svg"):
+                is_in_svg = tag == "svg" and not attributes.endswith("/")
+            elif tag != "base" or not is_in_svg:
+                yield from _link_of(tag, attributes, is_in_svg)
+
+
+def _link_of(tag: str, attributes: str, is_in_svg: bool) -> Iterator[tuple[str, str]]:
+    href = _HREF.search(attributes)
+    if not href and is_in_svg:
+        href = _XLINK_HREF.search(attributes)
+    if href:
+        value = html.unescape(next(filter(None, href.groups()), ""))
+        yield tag, value
+        if tag != "base" and _NOFOLLOW.search(attributes):
+            yield "nofollow", value
 
 
 def tags_of_head(text: str, agent: str) -> Iterator[tuple[str, str]]:

@@ -29,7 +29,14 @@ from crawler_app.robots.tags import directives_in_meta
 from crawler_app.text.escaping import one_line
 from crawler_app.urls import without_fragment
 
-__all__ = ["Page", "as_sent", "parse_html", "source_of_tree"]
+__all__ = [
+    "Page",
+    "as_sent",
+    "base_in",
+    "href_of",
+    "parse_html",
+    "source_of_tree",
+]
 
 # Titles are shown in lists; some pages put their whole text there.
 MAX_TITLE_CHARS = 300
@@ -49,6 +56,11 @@ _LINKS = tag_ids("a|area")
 _SVG = tag_ids("svg")
 (_TITLE,) = tag_ids("title")
 
+_FOREIGN = tag_ids("svg|math")
+# In these, what is in an svg or a math is HTML again (WHATWG HTML, 13.2.6, "HTML integration
+# point" and "MathML text integration point").
+_HTML_AGAIN = tag_ids("foreignobject|desc|title|mi|mo|mn|ms|mtext")
+
 
 @dataclass(slots=True)
 class Page:
@@ -56,8 +68,9 @@ class Page:
 
     Attributes:
         base: The ``<base href>`` as written; empty if there is none.
-        links: The ``href`` of every ``<a>`` and ``<area>``, as written but without
-            fragments and duplicates, in document order.
+        links: The ``href`` of every ``<a>`` and ``<area>``, or the ``xlink:href`` of an
+            ``<a>`` in an ``<svg>``, as written but without fragments and duplicates, in
+            document order.
         charset: The charset that the page was decoded with.
         nofollow_links: The links all of whose occurrences on the page have
             ``rel=nofollow``.
@@ -165,7 +178,7 @@ def _values_in_tree(tree: LexborHTMLParser, has_nofollow: bool) -> dict[str, lis
     links = tree.css("a, area") if tree.tags("area") else tree.tags("a")
     return {
         "title": _titles(tree),
-        "base": _hrefs(tree.tags("base")),
+        "base": [base_in(tree)],
         "a": _hrefs(links),
         "nofollow": _nofollow_hrefs(tree) if has_nofollow else [],
     }
@@ -184,11 +197,27 @@ def _titles(tree: LexborHTMLParser) -> list[str]:
 
 
 def _hrefs(nodes: Iterable[LexborNode]) -> list[str]:
-    return [
-        href
-        for node in nodes
-        if (href := node.attrs.sget("href", None)) is not None  # not SVG's xlink:href
-    ]
+    return [href for node in nodes if (href := href_of(node)) is not None]
+
+
+def href_of(node: LexborNode) -> str | None:
+    """Return the target of an ``<a>`` or ``<area>`` as written; None if it has none."""
+    href = node.attrs.sget("href", None)
+    if href is None:
+        href = node.attrs.sget("xlink:href", None)
+        # Browsers ignore it in HTML.
+        if href is not None and not is_within(node, _SVG, _HTML_AGAIN):
+            return None
+    return href
+
+
+def base_in(tree: LexborHTMLParser) -> str:
+    """Return the ``<base href>`` as written; empty if there is none."""
+    for node in tree.tags("base"):
+        href = node.attrs.sget("href", None)
+        if href is not None and not is_within(node, _FOREIGN, _HTML_AGAIN):
+            return href
+    return ""
 
 
 def _nofollow_hrefs(tree: LexborHTMLParser) -> list[str]:

@@ -184,9 +184,20 @@ def _put_words_for_picture(node: LexborNode) -> None:
         node.insert_before(words)
 
 
-def is_within(node: LexborNode, tags: Container[int]) -> bool:
-    """Return whether one of the nearest ancestors of an element has one of these tags."""
-    return any(ancestor.tag_id in tags for ancestor in _ancestors(node))
+def is_within(
+    node: LexborNode, tags: Container[int], barriers: Container[int] = ()
+) -> bool:
+    """Return whether one of the nearest ancestors of an element has one of these tags.
+
+    Args:
+        barriers: Tags of ancestors beyond which none counts.
+    """
+    for ancestor in _ancestors(node):
+        if ancestor.tag_id in tags:
+            return True
+        if ancestor.tag_id in barriers:
+            return False
+    return False
 
 
 def _ancestors(node: LexborNode) -> Iterator[LexborNode]:

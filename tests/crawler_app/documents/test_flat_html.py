@@ -35,6 +35,9 @@ LINK = '<a class=x href="/found">x</a>'
         ("<area href=a rel=nofollow>", [("area", "a"), ("nofollow", "a")]),
         ("<a rel=ugc href=nofollow data-rel=nofollow>", [("a", "nofollow")]),
         ("<a rel=nofollow><base rel=nofollow href=b>", [("base", "b")]),
+        ("<svg><base href=b><a xlink:href=x></svg><a xlink:href=y>", [("a", "x")]),
+        ("<svg/><svg><title>t</title><a href=x xlink:href=y></svg>", [("a", "x")]),
+        ("<template><a href=x></template><noframes><a href=y>", []),
     ],
 )
 def test_tags_are_read_as_from_a_tree(page, tags):

@@ -79,7 +79,8 @@ def test_what_only_looks_like_a_link_is_none(markup):
         ("<noscript><a href=x>x</a></noscript>", ["x"]),
         ("<button><a href=x>x</a></button><div hidden><a href=y>", ["x", "y"]),
         ("<svg><a href=x></a></svg>", ["x"]),
-        ("<svg><a xlink:href=x><title>t</title></a></svg><a href=y>", ["y"]),
+        ("<svg><a xlink:href=x><title>t</title></a></svg><a href=y>", ["x", "y"]),
+        ("<svg><a xlink:href=x href=y></a></svg><a xlink:href=z>", ["y"]),
         ("\0<a\0 href=x>\0<a hr\0ef=y>\0<a href=z\0z>", ["z\ufffdz"]),
     ],
 )
@@ -118,6 +119,10 @@ def test_title_is_the_first_without_control_characters(markup, title):
         ("<base href>", ""),
         ("<base href=''><base href=x>", ""),
         ("<!-- <base href=x> -->", ""),
+        ("<svg><base href=x></base></svg><base href=y>", "y"),
+        ("<math><base href=x></base></math>", ""),
+        ("<svg><foreignObject><base href=x></foreignObject></svg>", "x"),
+        ("<template><base href=x></template>", ""),
         ("<p>x", ""),
     ],
 )
