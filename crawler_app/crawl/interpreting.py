@@ -109,7 +109,9 @@ class Interpreter:
             return False
         if claim.is_sitemap and not is_page:  # text sitemaps cannot be recognized
             return True
-        is_one = sitemap.is_sitemap(content_type, fetched.body)
+        is_one = sitemap.is_sitemap(
+            content_type, fetched.body, or_feed=claim.is_sitemap
+        )
         return is_one and self._config.sitemaps
 
     def _read_page(
@@ -199,9 +201,10 @@ class Interpreter:
     def _read_sitemap(
         self, claim: Claim, fetched: Fetched
     ) -> Subgenerator[list[Candidate]]:
-        found = yield from self._reader.sitemap(fetched.body)
+        content_type = fetched.headers.get("Content-Type", "")
+        found = yield from self._reader.sitemap(fetched.body, content_type)
         if found.is_cut:
-            logger.warning("only the beginning of %s could be read", claim.url)
+            logger.warning("only a part of %s could be read", claim.url)
         candidates: list[Candidate] = []
         entries = [(url, 0, True) for url in found.sitemaps]
         entries += [(url, claim.depth + 1, False) for url in found.pages]

@@ -10,6 +10,8 @@
       settled_links skips links already handled in the same directory
     anchors         links together with their text
     sitemap         the URLs that a sitemap lists
+      sitemap_xml   the same for XML and feeds
+      sitemap_pieces  its content, unpacked and in UTF-8
 
 All but the reader are pure: bytes in, values out; no clock, no socket, no disk.
 """

@@ -11,7 +11,7 @@ import re
 
 import webencodings
 
-__all__ = ["charset_of", "decode_html"]
+__all__ = ["charset_of", "charset_of_xml", "decode_html"]
 
 # WHATWG has a <meta> count only within the first 1024 bytes, or later at the price of
 # parsing the page again.  Like Chromium, WebKit and Firefox, we search so many bytes and, if
@@ -92,8 +92,17 @@ def charset_of(body: bytes, content_type: str = "") -> str:
             return name
     if name := _charset_of_header(content_type):
         return name
-    name = _charset_in_head(body) or _charset_of_xml(body)
-    return _MEANT.get(name, name)
+    return _charset_in_head(body) or charset_of_xml(body)
+
+
+def charset_of_xml(body: bytes) -> str:
+    """Return the charset that an XML declaration states; empty if none.
+
+    >>> charset_of_xml(b"<?xml version='1.0' encoding='gb2312'?>")
+    'gbk'
+    """
+    declared = _XML.match(body)
+    return _meant_by(declared[1]) if declared else ""
 
 
 def _charset_in_head(body: bytes) -> str:
@@ -111,11 +120,6 @@ def _charset_of_metas(head: bytes) -> str:
     return ""
 
 
-def _charset_of_xml(body: bytes) -> str:
-    declared = _XML.match(body)
-    return _whatwg_name(declared[1].decode("latin-1")) if declared else ""
-
-
 # The pages of a site have few different headers and <meta>s.
 @functools.lru_cache(maxsize=64)
 def _charset_of_header(content_type: str) -> str:
@@ -128,7 +132,12 @@ def _charset_of_meta(meta: bytes) -> str:
     if not _CONTENT_TYPE.search(meta):
         meta = _CONTENT.sub(b" ", meta)  # a description may mention a charset too
     declared = _META_CHARSET.search(meta)
-    return _whatwg_name(declared[1].decode("latin-1")) if declared else ""
+    return _meant_by(declared[1]) if declared else ""
+
+
+def _meant_by(label: bytes) -> str:
+    name = _whatwg_name(label.decode("latin-1"))
+    return _MEANT.get(name, name)
 
 
 def _whatwg_name(label: str) -> str:

@@ -66,12 +66,12 @@ class Reader:
                 return only_chosen(self._sandbox.call_blocking(parse), choose)
         return Anchors("", [])
 
-    def sitemap(self, body: bytes) -> Subgenerator[Sitemap]:
+    def sitemap(self, body: bytes, content_type: str) -> Subgenerator[Sitemap]:
         """Parse a sitemap; see `parse_sitemap`."""
         if len(body) <= SMALL_SITEMAP_BYTES and not body.startswith(GZIP_MAGIC):
-            return parse_sitemap(body)
+            return parse_sitemap(body, content_type)
         try:
-            return (yield from self._sandbox.call(parse_sitemap, body))
+            return (yield from self._sandbox.call(parse_sitemap, body, content_type))
         except LimitExceeded:
             return Sitemap(is_cut=True)
 

@@ -160,6 +160,23 @@ def test_sitemap_brings_pages_that_nothing_links_to(site, crawl, record_of):
     assert record_of(crawler, "/a").depth == 1
 
 
+@pytest.mark.parametrize("is_named", [True, False])
+def test_feed_is_read_if_it_is_named_a_sitemap(site, crawl, is_named):
+    robots_txt(site, f"Sitemap: {site.url}feed" if is_named else "")
+    site.page("/", "/feed")
+    feed = (
+        "<?xml version='1.0' encoding='Shift_JIS'?><feed><entry>"
+        f"<link href='{site.url}日本&b'/></entry></feed>"
+    )
+    headers = {"Content-Type": "application/atom+xml"}
+    site.answer("/feed", feed.encode("shift_jis"), headers=headers)
+    site.page("/%E6%97%A5%E6%9C%AC&b")
+
+    crawl(**ROBOTS)
+
+    assert ("/%E6%97%A5%E6%9C%AC&b" in site.paths) is is_named
+
+
 @pytest.mark.parametrize("is_page", [True, False])
 def test_what_is_in_the_place_of_a_sitemap_tells_what_it_is(site, crawl, is_page):
     robots_txt(site, f"Sitemap: {site.url}sitemap.xml")

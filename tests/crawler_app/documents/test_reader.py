@@ -94,8 +94,8 @@ def test_sitemap_gives_what_was_read_within_the_limits(read):
     small = b"<urlset><url><loc>http://a.test/</loc></url></urlset>"
     large = gzip.compress(f"<urlset>{entries}</urlset>".encode())
 
-    assert read("sitemap", small) == parse_sitemap(small)
-    found = read("sitemap", large)
+    assert read("sitemap", small, "") == parse_sitemap(small)
+    found = read("sitemap", large, "")
 
     assert found.is_cut
     assert found.pages[0] == "http://a.test/0" and len(found.pages) == 50_000

@@ -1,15 +1,17 @@
 """Sitemaps: of every form, broken in every way, and made to do harm."""
 
 import gzip
+import re
 import time
 import tracemalloc
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crawler_app.documents import sitemap
 from crawler_app.documents.sitemap import Sitemap, is_sitemap, parse_sitemap
+from tests.helpers.fuzzing import examples
 
 NAMESPACE = "http://www.sitemaps.org/schemas/sitemap/0.9"
 
@@ -82,8 +84,6 @@ def pages(count):
 @pytest.mark.parametrize(
     "document",
     [
-        RSS + "</channel></rss>",
-        ATOM + "</entry></feed>",
         "",
         "\n",
         "a.test/1\nftp://a.test/",
@@ -93,6 +93,37 @@ def pages(count):
 )
 def test_other_documents_list_nothing(document):
     assert parse_sitemap(document.encode()) == Sitemap(is_cut=document == HTML)
+
+
+FEEDS = {
+    "RSS 2.0": """<?xml version='1.0'?><rss version='2.0'
+        xmlns:atom='http://www.w3.org/2005/Atom'><channel><link>http://a.test/home</link>
+        <atom:link rel='self' href='http://a.test/feed'/><image><link>x</link></image>
+        <item><title>A &lt;b></title><link> http://a.test/0 </link>
+          <guid isPermaLink='false'>http://a.test/no-page</guid>
+          <media:content><link>y</link></media:content></item>
+        <item><guid>http://a.test/1</guid><atom:link href='http://a.test/no-page'/></item>
+        <item><guid>tag:a.test</guid></item></channel></rss>""",
+    "RSS 1.0": """<rdf:RDF xmlns="http://purl.org/rss/1.0/"
+        xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">
+        <channel rdf:about="x"><link>http://a.test/home</link></channel>
+        <item rdf:about="y"><link>http://a.test/0</link></item>
+        <item><link>http://a.test/1</link></item></rdf:RDF>""",
+    "Atom": """<a:feed xmlns:a='http://www.w3.org/2005/Atom'>
+        <a:link href='http://a.test/home'/><a:link rel='self' href='http://a.test/feed'/>
+        <a:entry><a:link rel='edit' href='http://a.test/edit'/>
+          <a:link href='http://a.test/0'/><link href='http://a.test/no-page'/></a:entry>
+        <a:entry><a:link rel='alternate' href='http://a.test/1'/></a:entry></a:feed>""",
+}
+
+
+@pytest.mark.parametrize("feed", FEEDS.values(), ids=FEEDS)
+def test_links_of_the_entries_of_a_feed(feed):
+    assert parse_sitemap(feed.encode()) == Sitemap(pages=pages(2))
+    assert is_sitemap("text/html", feed.encode(), or_feed=True)
+    assert not is_sitemap("", feed.encode())
+    mended = feed.replace("<item>", "&<item>", 1).replace("<a:entry>", "&<a:entry>", 1)
+    assert parse_sitemap(mended.encode()) == Sitemap(pages=pages(2))
 
 
 # Its encodings.
@@ -123,13 +154,39 @@ def test_byte_order_mark_tells_the_encoding_of_lines(encoding):
 
 
 @pytest.mark.parametrize(
-    "encoding",
-    ["gb2312", "utf-32", "idna", "rot13", "unicode_escape", "none", "\u00e9"],
+    ("label", "codec"),
+    [
+        *(("gb2312", "gb2312"), ("GBK", "gbk"), ("big5", "big5"), ("euc-kr", "euc-kr")),
+        *(("Shift_JIS", "shift_jis"), ("euc-jp", "euc-jp"), ("koi8-r", "koi8-r")),
+    ],
 )
-def test_encoding_that_expat_does_not_know_is_a_fault(encoding):
+@pytest.mark.parametrize("pack", [bytes, gzip.compress])
+def test_encoding_that_expat_does_not_know(label, codec, pack):
+    name = "я" if codec == "koi8-r" else "山"
+    text = URLSET.replace("\u00e9", name).encode(codec)
+    declared = text.replace(b"UTF-8", label.encode())
+    found = Sitemap(pages=[PAGES[0].replace("\u00e9", name), PAGES[1]])
+
+    assert parse_sitemap(pack(declared)) == found
+    assert is_sitemap("", pack(declared))
+    # The header comes first (RFC 7303, 3), and is all that a text has.
+    assert parse_sitemap(pack(text), f"text/xml; charset={label}") == found
+    lines = pack(f"http://a.test/{name}".encode(codec))
+    assert parse_sitemap(lines, f"text/plain; charset={label}").pages[0][-1] == name
+
+
+@pytest.mark.parametrize(
+    "encoding",
+    ["utf-16", "utf-32", "idna", "rot13", "unicode_escape", "none", "\u00e9"],
+)
+def test_wrong_encoding_is_ignored(encoding):
     body = f"<?xml version='1.0' encoding='{encoding}'?><urlset>{entries(1)}</urlset>"
 
-    assert parse_sitemap(body.encode()) == Sitemap(is_cut=True)
+    found = parse_sitemap(body.encode())
+
+    assert found == (
+        Sitemap(pages=pages(1)) if encoding.isascii() else Sitemap(is_cut=True)
+    )
 
 
 @pytest.mark.parametrize("space", ["\n", " \t\r\n", "\ufeff\n"])
@@ -254,27 +311,57 @@ def test_long_text_that_is_no_loc_is_passed_over(form, content):
 
 
 @pytest.mark.parametrize(
-    "fault",
+    ("fault", "found"),
     [
-        "",
-        "</nothing>",
-        "&nbsp;",
-        "<a b>",
-        "\0",
-        "& ",
-        "<",
-        "<url><loc>x",
-        "]]>",
-        "\xff",
+        *((fault, []) for fault in ("</nothing>", "&nbsp;", "<a b>", "& ", "<", "]]>")),
+        *((fault, []) for fault in ("\0", "\xff", "&a;", "<!-- a -- b -->", "<a></b>")),
+        ("<!-- <url><loc>x</loc></url> -->&", []),
+        ("<url><loc>x?a=1&b=2&amp;c=3&#38;d</loc></url>", ["x?a=1&b=2&c=3&d"]),
+        ("<url><loc><![CDATA[x?a&b]]></loc><a>&</a></url>", ["x?a&b"]),
+        ("<url><loc>x</loc>", ["x"]),
+        ("<url><loc>x</loc></ur></url>", ["x"]),
+        ("<url><loc>x\0</loc></url>", ["x"]),
+        # Something is lost.
+        ("<url><loc>x", None),
+        ("<url><loc>x</url>", None),
+        ("<url><loc>x\xff</loc></url>", None),
+        ("<url><<loc>x</loc></url>", None),
+        ("<url a><loc>x</loc></url>", None),
     ],
 )
-def test_broken_document_gives_what_came_before(fault):
-    body = f"<urlset>{entries(3)}{fault}{entries(9, 3)}".encode("latin-1")
+@pytest.mark.parametrize("distance", [0, 700, 3000])
+def test_entries_after_an_error_are_found(fault, found, distance):
+    before = [f"http://a.test/before/{number}" for number in range(distance)]
+    head = "".join(f"<url><loc>{loc}</loc></url>" for loc in before)
+    body = f"<urlset>{head}{fault}{entries(2000)}</urlset>".encode("latin-1")
 
-    found = parse_sitemap(body)
+    assert parse_sitemap(body) == Sitemap(
+        before + (found or []) + pages(2000), is_cut=found is None
+    )
 
-    assert found.is_cut
-    assert found.pages == pages(3 if fault else 9)
+
+def test_end_that_is_missing_may_have_held_more():
+    assert parse_sitemap(f"<urlset>{entries(3)}".encode()) == Sitemap(
+        pages(3), is_cut=True
+    )
+    assert parse_sitemap(f"<urlset>{entries(3)}</urlset>x".encode()) == Sitemap(
+        pages(3)
+    )
+
+
+@settings(max_examples=examples(100), deadline=None)
+@given(
+    st.lists(st.tuples(st.integers(0, 3000), st.sampled_from(["&", "<", "\0", "x"])))
+)
+def test_damage_costs_the_entries_that_it_hits(faults):
+    body = bytearray(f"<urlset>{entries(100)}</urlset>".encode())
+    for at, fault in faults:
+        body[9 + at % (len(body) - 20)] = ord(fault)
+    whole = re.findall(rb"<url><loc>(http://a\.test/[0-9]+)</loc></url>", body)
+
+    found = parse_sitemap(bytes(body))
+
+    assert set(map(bytes.decode, whole)) <= set(found.pages)
 
 
 @given(st.binary())
@@ -347,6 +434,15 @@ HUGE = {
     "levels": b"<urlset>" + b"<a>" * 5 * MEBIBYTE,
     "elements": b"<urlset>" + b"<a/>" * 4 * MEBIBYTE,
     "lines": b"http://a.test/\n" + b"\n" * 16 * MEBIBYTE,
+    "errors": b"<urlset>" + b"<url><" * MEBIBYTE,
+    "ampersands": b"<urlset>&" + b"&" * 16 * MEBIBYTE,
+    "ampersands and tags": b"<urlset>" + b"&<a>" * 2 * MEBIBYTE,
+    "unclosed entries": b"<urlset>" + b"<url>" * 2 * MEBIBYTE,
+    "data after an error": b"<urlset>&<url>" + b"<![CDATA[" * MEBIBYTE,
+    "comments after an error": b"<urlset>&<url>" + b"<!--" * MEBIBYTE,
+    "no entry after an error": b"<urlset>&" + b"<a " * 2 * MEBIBYTE,
+    "Shift_JIS": b"<?xml version='1.0' encoding='sjis'?><urlset>"
+    + b"\x81" * 9 * MEBIBYTE,
     "no line": b"http://a.test/" + b"a" * 50 * MEBIBYTE,
 }
 
