@@ -41,6 +41,15 @@ MAX_HOST_CHARS = 255
 
 _SUB_DELIMS = "!$&'()*+,;="
 _ALLOWED = "/:@?" + _SUB_DELIMS
+# What Heritrix leaves out too: the IDs of Java, PHP and ASP.NET, and under names that are used
+# for other things as well, IDs of the lengths that PHP makes.
+_SESSION = re.compile(
+    r";jsessionid=[^/?;&]*"
+    r"|/\((?:[AFSX]\([^()/?]+\))+\)(?=/)"
+    r"|(?<=[?&])(?:(?:jsessionid|phpsessid|aspsessionid[a-z]*)=[^&]*"
+    r"|(?:sid|oscsid|session_?id)=(?:[0-9a-z]{26}|[0-9a-z]{32})(?![^&]))(?:&|\Z)",
+    re.IGNORECASE,
+)
 _UNRESERVED = frozenset(
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~"
 )
@@ -109,17 +118,33 @@ def dedup_key(url: str) -> str:
 
     Equal for URLs that servers do not tell apart: with the escapes normalized, sub-delimiters
     and ``:@`` in the path unescaped (although RFC 3986 allows a difference), without an
-    empty query, and with single slashes.
+    empty query, and with single slashes; and without a session ID, which says who asks for a
+    page and not which.
 
     >>> dedup_key("http://a.test/f%28x%29//b?") == dedup_key("http://a.test/f(x)/b")
     True
+    >>> dedup_key("http://a.test/x;jsessionid=8A1C?y=1&PHPSESSID=e4b7")
+    'http://a.test/x?y=1'
     """
-    if url.rfind("//") < len("https://") and _NORMAL.fullmatch(url) and url[-1:] != "?":
-        return url
-    scheme, _, rest = with_normal_escapes(url).partition("://")
-    path, _, query = rest.partition("?")
-    path = re.sub("//+", "/", _ESCAPE.sub(_decode_path_delimiter, path))
-    return f"{scheme}://{path}?{query}" if query else f"{scheme}://{path}"
+    if (
+        url.rfind("//") >= len("https://")
+        or url[-1:] == "?"
+        or not _NORMAL.fullmatch(url)
+    ):
+        scheme, _, rest = with_normal_escapes(url).partition("://")
+        path, _, query = rest.partition("?")
+        path = re.sub("//+", "/", _ESCAPE.sub(_decode_path_delimiter, path))
+        url = f"{scheme}://{path}?{query}" if query else f"{scheme}://{path}"
+    without = _without_session(url) if "=" in url or "/(" in url else url
+    return url if without == url else dedup_key(without)
+
+
+def _without_session(url: str) -> str:
+    lowered = url.lower()
+    if "sess" not in lowered and "sid=" not in lowered and "/(" not in url:
+        return url  # the most frequent case
+    without = _SESSION.sub("", url)
+    return url if without == url else without.rstrip("?&")
 
 
 def with_normal_escapes(url: str) -> str:

@@ -3,7 +3,7 @@
 from crawler_app.config import CrawlConfig
 from crawler_app.crawl.scope import Scope
 from crawler_app.crawl.stats import Stats
-from crawler_app.crawl.traps import QueryCounter, TrapLimits, trap_in
+from crawler_app.crawl.traps import QueryCounter, TrapLimits, has_query, trap_in
 from crawler_app.errors import UrlError
 from crawler_app.frontier import Frontier
 from crawler_app.models import Candidate, State
@@ -53,7 +53,7 @@ class Admission:
         self._queries.learn(
             record.url
             for record in self._frontier.records()
-            if "?" in record.url and record.state is not State.EXCLUDED
+            if has_query(record.url) and record.state is not State.EXCLUDED
         )
 
     def admit(

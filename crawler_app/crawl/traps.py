@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from crawler_app.reasons import Reason
 
-__all__ = ["QueryCounter", "TrapLimits", "trap_in"]
+__all__ = ["QueryCounter", "TrapLimits", "has_query", "trap_in"]
 
 # Parameters of a query, and occurrences of one name in it.  Forms with check boxes repeat
 # a name, but ten times suggests a link that appends to its own query.
@@ -97,8 +97,20 @@ def _trap_in_query(query: str, limits: TrapLimits) -> Reason | None:
     return Reason.PARAMETER_REPEATS if max(names.values()) > most else None
 
 
+def has_query(url: str) -> bool:
+    """Return whether a canonical URL has a query, or a path with parameters."""
+    return "?" in url or ";" in url
+
+
+def _bare_path(url: str) -> str:
+    """Return a URL up to its query, or up to the parameters of its last segment."""
+    path = url.partition("?")[0]
+    at = path.find(";", path.rfind("/"))
+    return path if at < 0 else path[:at]
+
+
 class QueryCounter:
-    """Limits the number of different queries per path.
+    """Limits the number of different queries, and parameters after a ``;``, per path.
 
     A URL is stored as a key of 8 bytes.  When the memory limit is reached, the least
     recently checked paths are evicted; the paths of a trap are checked all the time.
@@ -128,10 +140,10 @@ class QueryCounter:
 
         After eviction, a path starts again at 0.
         """
-        if "?" not in url or self._max_queries is None:
+        if self._max_queries is None or not has_query(url):
             return True
-        path, _, query = url.partition("?")
-        path_key, query_key = hash(path), hash(query)
+        path = _bare_path(url)
+        path_key, query_key = hash(path), hash(url[len(path) :])
         queries = self._queries_by_path.pop(path_key, None)
         if queries is None:
             queries = array("q")

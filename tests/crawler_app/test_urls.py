@@ -120,6 +120,20 @@ def test_reference_of_a_directory_means_the_same_on_all_its_pages(
     assert outcome(directory + page) == outcome(directory + "other")
 
 
+SESSIONS = [
+    ("x;jsessionid=8A1C!-12!34", "x"),
+    ("x;jsessionid=8A1C.node1?y=1", "x;JSESSIONID=77?y=1"),
+    ("x%3Bjsessionid%3D8A1C/y", "x/y"),
+    ("x/;jsessionid=1/y", "x/y"),
+    ("?PHPSESSID=g8k1", ""),
+    ("x?a=1&phpsessid=g8k1&b=2", "x?a=1&b=2"),
+    ("x.asp?ASPSESSIONIDQQ=A&sid=" + 4 * "1a2b3c4d", "x.asp"),
+    ("?id=5&osCsid=" + 2 * "abcdefghijklm", "?id=5"),
+    ("(S(lit3py55t21z5v55vlm25s55))/x.aspx", "x.aspx"),
+    ("app/(A(x)S(y))/x.aspx", "app/x.aspx"),
+]
+
+
 @pytest.mark.parametrize(
     ("one", "other"),
     [
@@ -128,6 +142,7 @@ def test_reference_of_a_directory_means_the_same_on_all_its_pages(
         ("http://a.test/%21%24%26%27%2A%2B%2C%3B%3D", "http://a.test/!$&'*+,;="),
         ("http://a.test//b", "http://a.test/b"),
         ("http://a.test/a///b//", "http://a.test/a/b/"),
+        *((f"http://a.test/{one}", f"http://a.test/{two}") for one, two in SESSIONS),
     ],
 )
 def test_dedup_key_is_equal_for_urls_that_servers_do_not_tell_apart(one, other):
@@ -148,6 +163,11 @@ def test_dedup_key_is_equal_for_urls_that_servers_do_not_tell_apart(one, other):
         ("http://a.test/A", "http://a.test/a"),
         ("http://a.test/", "https://a.test/"),
         ("http://a.test/?a&b", "http://a.test/?b&a"),
+        ("http://a.test/x;y=1", "http://a.test/x;y=2"),
+        ("http://a.test/?sid=1", "http://a.test/?sid=2"),
+        (f"http://a.test/?side={'a' * 32}", "http://a.test/"),
+        (f"http://a.test/?sid={'a' * 32}b", "http://a.test/"),
+        ("http://a.test/f(S(x))/", "http://a.test/f/"),
     ],
 )
 def test_dedup_key_differs_where_servers_may_tell_urls_apart(one, other):

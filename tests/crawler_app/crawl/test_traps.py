@@ -112,7 +112,16 @@ def test_each_path_is_counted_by_itself_with_a_query_only():
     assert not counter.admit(month(2))
 
 
-def test_resumed_crawl_goes_on_counting():
+def test_parameters_of_the_last_segment_count_as_a_query():
+    counter = QueryCounter(max_queries=2)
+    urls = [f"http://a.test/x;v={number}?a/b;c" for number in range(3)]
+
+    assert [counter.admit(url) for url in urls] == [True, True, False]
+    assert all(counter.admit(f"http://a.test/x;v=1/{number}") for number in range(9))
+
+
+@pytest.mark.parametrize("month", [month, "http://a.test/calendar;month={}".format])
+def test_resumed_crawl_goes_on_counting(month):
     urls = [month(number) for number in range(3)]
     counter = QueryCounter(max_queries=4)
 
