@@ -11,6 +11,7 @@ Beside the path::
 
     context      what the parts of one run share
     host_state   what a run learns about its hosts
+    outages      tells a host that is down from a URL that fails
     stats        its counters
     monitor      samples it once a second
     malloc       keeps freed memory for the next page
@@ -52,6 +53,7 @@ from crawler_app.crawl.hooks import Hooks
 from crawler_app.crawl.host_state import HostStates
 from crawler_app.crawl.interpreting import Interpreter
 from crawler_app.crawl.malloc import keep_freed_memory
+from crawler_app.crawl.outages import Outages
 from crawler_app.crawl.permission import Permission
 from crawler_app.crawl.stats import Stats
 from crawler_app.documents.reader import Reader
@@ -152,8 +154,9 @@ class Crawl:
         self.last_failures = collections.deque[Failure](maxlen=KEPT_FAILURES)
         self._clock = clock
         self._hooks = hooks
-        self._hosts = HostStates(config, stats)
-        context = RunContext(config, frontier, self._hosts, stats, clock)
+        self._hosts = HostStates(config)
+        self._outages = Outages(config, stats)
+        context = RunContext(config, frontier, self._hosts, self._outages, stats, clock)
         self._admission = Admission(config, frontier, stats)
         self._fetching = Fetching(
             context, fetcher, archive, is_recrawl=is_recrawl, archived=archived
@@ -357,7 +360,7 @@ class Crawl:
 
     def _retry(self, claim: Claim, end: Retry, now: float) -> None:
         """Schedule another try for a URL; finish it if it has none left."""
-        outage_ends_at = self._hosts.outage_ends_at(claim.host, end.outcome, now)
+        outage_ends_at = self._outages.ends_at(claim.url, end.outcome, now)
         if outage_ends_at is not None:
             # The host is down, so this does not count as a try of the URL.
             self._put_back(claim, outage_ends_at)
@@ -389,6 +392,7 @@ class Crawl:
     def _write(self, claim: Claim, end: Finish, now: float) -> None:
         outcome = end.outcome
         self.frontier.finish(claim, outcome, now, end.outlinks)
+        self._outages.forget(claim.url)
         if outcome.state is State.FAILED:
             self.stats.add(f"failed/{outcome.reason}")
             self.last_failures.append(

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from crawler_app.config import CrawlConfig
 from crawler_app.crawl.host_state import HostStates
+from crawler_app.crawl.outages import Outages
 from crawler_app.crawl.stats import Stats
 from crawler_app.frontier import Frontier
 
@@ -17,6 +18,7 @@ class RunContext:
 
     Attributes:
         hosts: What this run has learned about the hosts.
+        outages: Which of them are down.
         stats: Counts what this run does.
         clock: Returns the current time in seconds since the epoch.
     """
@@ -24,5 +26,6 @@ class RunContext:
     config: CrawlConfig
     frontier: Frontier
     hosts: HostStates
+    outages: Outages
     stats: Stats
     clock: Callable[[], float]

@@ -5,17 +5,19 @@ When a site is crawled again, unchanged pages come from the archive.  Used by
 """
 
 import logging
-from collections.abc import Container, Mapping
+from collections.abc import Container, Generator, Mapping
+from typing import Any
 
 from crawler_app.archive.captures import Capture
 from crawler_app.archive.store import Archive
 from crawler_app.crawl.context import RunContext
-from crawler_app.errors import ArchiveError
+from crawler_app.errors import ArchiveError, FetchError
 from crawler_app.fetcher import Fetcher
 from crawler_app.models import Fetched
-from crawler_app.reasons import Reason
+from crawler_app.reasons import HOST_FAULTS, Reason
 from crawler_app.subgenerator import Subgenerator
 from crawler_app.urls import host_of
+from gencoro import gen
 
 __all__ = ["Fetching"]
 
@@ -45,12 +47,46 @@ class Fetching:
         self._archive = archive
         self._is_recrawl = is_recrawl
         self._archived = archived
+        # Under way, by the URL that is fetched.
+        self._probes: dict[str, gen.Future[None]] = {}
 
     def fetch_page(self, url: str) -> Subgenerator[tuple[Fetched, Reason]]:
         """Fetch a URL; if it is unchanged, return the archived response.
 
         The second value is ``UNCHANGED`` or ``OK``.
+
+        Raises:
+            FetchError: there was no usable response.  Whether its host is down, as far as
+                can be known, is noted in ``context.outages``.
         """
+        try:
+            return (yield from self._fetch_page(url))
+        except FetchError as exc:
+            if exc.is_passing and exc.reason not in HOST_FAULTS:
+                yield from self._probe(url)
+            raise
+
+    def _probe(self, failed_url: str) -> Subgenerator[None]:
+        """If a host is suspected to be down, find out; once for all that wait for it."""
+        context = self._context
+        url = context.outages.url_to_probe(failed_url, context.clock())
+        if not url:
+            return
+        probe = self._probes.get(url)
+        if probe is None:
+            probe = self._probes[url] = self._fetch_known(url)
+            probe.add_done_callback(lambda _: self._probes.pop(url))
+        yield probe
+
+    @gen.coroutine
+    def _fetch_known(self, url: str) -> Generator[Any, Any, None]:
+        """Fetch a URL again that got a response before."""
+        try:
+            yield from self.fetch(url)
+        except FetchError:
+            self._context.outages.note_down(url)
+
+    def _fetch_page(self, url: str) -> Subgenerator[tuple[Fetched, Reason]]:
         capture = None
         if self._archive is not None and (self._is_recrawl or url in self._archived):
             capture = self._archive.latest(url)
@@ -92,6 +128,7 @@ class Fetching:
         began_at = context.clock()
         fetched: Fetched = yield self._fetcher.fetch(url, headers)
         context.hosts.note_answer(host, fetched.took_s)
+        context.outages.note_response(url)
         context.stats.add("fetched")
         context.stats.add("bytes", len(fetched.body))
         if self._archive is not None:

@@ -1,4 +1,4 @@
-"""Per-host latency, crawl delay and outages of one run.
+"""Per-host latency and crawl delay of one run.
 
 No clock: the current time is an argument.  State that must survive the run is in the
 frontier.
@@ -8,21 +8,12 @@ from collections.abc import Iterable
 
 from crawler_app import politeness
 from crawler_app.config import CrawlConfig
-from crawler_app.crawl.stats import Stats
-from crawler_app.models import Outcome
-from crawler_app.reasons import HOST_FAULTS
 
 __all__ = ["HostStates"]
-
-# A host that has never answered gets no outage pauses.
-NEVER_ANSWERED = (politeness.MAX_OUTAGE_PAUSES, 0.0)
 
 
 class HostStates:
     """The hosts of one run.
-
-    Args:
-        stats: Counts the ``outages``.
 
     >>> hosts = HostStates(CrawlConfig(("http://a.test/",)))
     >>> hosts.note_answer("a.test", took_s=3.0)
@@ -30,13 +21,10 @@ class HostStates:
     3.0
     """
 
-    def __init__(self, config: CrawlConfig, stats: Stats | None = None) -> None:
+    def __init__(self, config: CrawlConfig) -> None:
         self._config = config
-        self._stats = Stats() if stats is None else stats
         self._latency_by_host: dict[str, float] = {}
         self._crawl_delay_by_host: dict[str, float] = {}
-        # For hosts that have answered: the number of pauses since, and the last one's end.
-        self._outage_by_host: dict[str, tuple[int, float]] = {}
 
     def limit(self, seed_hosts: Iterable[str]) -> int | None:
         """Return how many fetches from one host may be under way; None for no limit."""
@@ -63,22 +51,3 @@ class HostStates:
         """Note that a host has answered, and how long it took."""
         before_s = self._latency_by_host.get(host)
         self._latency_by_host[host] = politeness.smoothed_latency_s(before_s, took_s)
-        self._outage_by_host[host] = (0, 0.0)
-
-    def outage_ends_at(self, host: str, outcome: Outcome, now: float) -> float | None:
-        """Return when the pause ends that a host gets if it was up and is down now.
-
-        None if the outcome of the fetch does not mean that.  Without the pause, an outage
-        of seconds would use up the tries of all URLs of the host.
-        """
-        if outcome.reason not in HOST_FAULTS:
-            return None
-        pauses, held_until = self._outage_by_host.get(host, NEVER_ANSWERED)
-        if now < held_until:
-            return held_until  # this fetch began before the outage was noticed
-        pause_s = politeness.outage_pause_s(pauses, self._config.retry_pause_s)
-        if pause_s is None:
-            return None
-        self._stats.add("outages")
-        self._outage_by_host[host] = (pauses + 1, now + pause_s)
-        return now + pause_s

@@ -39,6 +39,9 @@ def fetch_error(exc: Exception) -> FetchError:
         return FetchError(Reason.DNS, text)
     if isinstance(exc, ConnectionRefusedError):
         return FetchError(Reason.REFUSED, text)
+    if isinstance(exc, ConnectionError):
+        # Reset, or aborted, after it was made: this may be due to the request.
+        return FetchError(Reason.CONNECTION_CLOSED, text)
     if isinstance(exc, OSError):
         return FetchError(Reason.NETWORK, text)
     if isinstance(exc, UnsatisfiableReadError):

@@ -5,6 +5,8 @@ server.
 """
 
 import asyncio
+import socket
+import struct
 import threading
 import time
 
@@ -27,9 +29,16 @@ class Answer:
 
 
 class Site:
+    """The site.
+
+    Attributes:
+        resets: Whether the connection is reset after a request for a path.
+    """
+
     def __init__(self):
         self.requests = []
         self.times = []
+        self.resets = lambda path: False
         self._answers = {}
         self._gates = {}
         self._most_at_once = self._at_once = 0
@@ -116,7 +125,10 @@ class Site:
         try:
             if path in self._gates:
                 await self._gates[path].wait()
-            self._write(handler, path)
+            if self.resets(path):
+                _reset(handler)
+            else:
+                self._write(handler, path)
         finally:
             self._at_once -= 1
 
@@ -138,6 +150,14 @@ class Site:
             handler.set_header(name, value)
         if handler.get_status() != 304:
             handler.write(answer.body)
+
+
+def _reset(handler):
+    handler._auto_finish = False
+    stream = handler.detach()
+    linger = struct.pack("ii", 1, 0)
+    stream.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
+    stream.close()
 
 
 class _Handler(RequestHandler):

@@ -34,7 +34,9 @@ REASONS: tuple[tuple[Reason, tuple[type[BaseException], ...]], ...] = (
     (
         Reason.CONNECTION_CLOSED,
         (
-            http.client.RemoteDisconnected,
+            ConnectionResetError,  # http.client.RemoteDisconnected is one too
+            ConnectionAbortedError,
+            BrokenPipeError,
             http.client.IncompleteRead,
             requests.exceptions.ProxyError,
         ),

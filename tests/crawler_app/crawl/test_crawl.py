@@ -288,6 +288,43 @@ def test_outage_of_a_host_costs_no_url_unless_it_lasts(
     assert crawler.stats["outages"] == outages
 
 
+BAD = [[5], range(0, 30, 5), range(10, 20), range(26, 30), range(30)]
+
+
+@pytest.mark.parametrize("concurrency", [1, 10])
+@pytest.mark.parametrize("bad", BAD, ids=str)
+def test_url_whose_connection_is_reset_costs_its_tries_and_no_pause(
+    site, crawl, record_of, bad, concurrency
+):
+    paths = [f"/{i}" for i in range(30)]
+    bad_paths = {f"/{i}" for i in bad}
+    site.page("/", *paths)
+    site.pages(*paths)
+    site.resets = bad_paths.__contains__
+
+    crawler = crawl(concurrency=concurrency)
+
+    assert crawler.stats["outages"] == 0
+    for path in paths:
+        record = record_of(crawler, path)
+        is_bad = path in bad_paths
+        assert record.outcome.reason == ("connection_closed" if is_bad else "ok")
+        assert record.tries == (2 if is_bad else 0)
+
+
+@pytest.mark.parametrize("concurrency", [1, 10])
+def test_outage_in_which_connections_are_reset_costs_no_url(site, crawl, concurrency):
+    paths = [f"/{i}" for i in range(30)]
+    site.page("/", *paths)
+    site.pages(*paths)
+    site.resets = lambda path: 10 < len(site.requests) < 50
+
+    crawler = crawl(concurrency=concurrency)
+
+    assert crawler.frontier.count(State.DONE) == 31
+    assert crawler.stats["outages"] > 0
+
+
 def test_time_out_is_no_sign_that_a_host_is_there(crawl):
     class SilentFetcher(OutageFetcher):
         @gen.coroutine

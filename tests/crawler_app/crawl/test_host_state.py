@@ -1,17 +1,13 @@
-"""HostStates: how long to leave each alone, after an answer and after none."""
+"""HostStates: how long to leave each alone."""
 
 import pytest
 
 from crawler_app.config import CrawlConfig
 from crawler_app.crawl.host_state import HostStates
-from crawler_app.crawl.stats import Stats
-from crawler_app.models import Outcome, State
-
-REFUSED = Outcome(State.FAILED, "refused")
 
 
-def hosts(stats=None, **options):
-    return HostStates(CrawlConfig(("http://a.test/",), **options), stats)
+def hosts(**options):
+    return HostStates(CrawlConfig(("http://a.test/",), **options))
 
 
 @pytest.mark.parametrize(
@@ -39,53 +35,6 @@ def test_gap_follows_from_what_is_known_of_the_host(
     known.note_crawl_delay("b.test", 30.0)
 
     assert known.gap_s(host) == gap_s
-
-
-def test_host_that_never_answered_has_no_outage():
-    assert hosts().outage_ends_at("a.test", REFUSED, now=0.0) is None
-
-
-@pytest.mark.parametrize("reason", ["timeout", "http_503", "ok", "tls"])
-def test_fault_of_a_url_is_no_outage(reason):
-    known = hosts()
-    known.note_answer("a.test", 0.1)
-
-    outcome = Outcome(State.FAILED, reason)
-
-    assert known.outage_ends_at("a.test", outcome, now=0.0) is None
-
-
-def test_outage_is_waited_out_longer_each_time_until_it_is_given_up():
-    stats = Stats()
-    known = hosts(stats, retry_pause_s=1.0)
-    known.note_answer("a.test", 0.1)
-    now, ends = 0.0, []
-    while (end := known.outage_ends_at("a.test", REFUSED, now)) is not None:
-        ends.append(end - now)
-        now = end
-
-    assert ends == [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0]
-    assert stats["outages"] == 7
-
-
-def test_fetches_that_began_before_the_outage_was_known_are_one_outage():
-    stats = Stats()
-    known = hosts(stats)
-    known.note_answer("a.test", 0.1)
-
-    ends = [known.outage_ends_at("a.test", REFUSED, now) for now in (0.0, 0.1, 0.2)]
-
-    assert ends == [1.0, 1.0, 1.0]
-    assert stats["outages"] == 1
-
-
-def test_answer_ends_the_outage():
-    known = hosts()
-    known.note_answer("a.test", 0.1)
-    known.outage_ends_at("a.test", REFUSED, now=0.0)
-    known.note_answer("a.test", 0.1)
-
-    assert known.outage_ends_at("a.test", REFUSED, now=5.0) == 6.0
 
 
 @pytest.mark.parametrize(

@@ -255,7 +255,6 @@ BAD = ("bad_response", False)
 BROKEN = {"others": BAD, "simple": CLOSED, "curl": CLOSED}
 TOO_LARGE = ("too_large", False)
 TIMEOUT = ("timeout", True)
-RESET = ("network", True)
 ANSWER = ("", False)
 
 FAULTS = {
@@ -316,7 +315,7 @@ FAULTS = {
         answer(gzip.compress(b"a page")[:-10], Content_Encoding="gzip"),
         BAD,
     ),
-    "resets": (answers(end=Peer.reset), {"others": RESET, "curl": CLOSED}),
+    "resets": (answers(end=Peer.reset), CLOSED),
     "says nothing": (answers(), TIMEOUT),
     "drips": (
         repeats(b"x", after=OK + b"Content-Length: 50000\r\n\r\n", pause_s=0.01),
@@ -379,6 +378,18 @@ def test_host_that_is_no_name(client, host):
 
     assert isinstance(error, FetchError)
     assert error.reason in ("dns", "network", "bad_request")
+
+
+def test_connection_that_is_reset_within_the_tls_handshake(client):
+    async def script(peer):
+        await peer.read()
+        peer.reset()
+
+    error, _ = fetch_from(client, script, scheme="https")
+
+    # libcurl has one code for whatever ends a handshake.
+    wanted = ("tls", False) if client == "curl" else CLOSED
+    assert (error.reason, error.is_passing) == wanted
 
 
 def test_plain_server_that_is_addressed_with_tls(client):

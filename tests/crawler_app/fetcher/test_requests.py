@@ -207,7 +207,7 @@ REASON_BY_ERROR = {
     requests.exceptions.ConnectionError("x"): ("network", True),
     requests.exceptions.ConnectionError(
         urllib3.exceptions.ProtocolError("Connection aborted.", ConnectionResetError())
-    ): ("network", True),
+    ): ("connection_closed", True),
     requests.exceptions.ChunkedEncodingError(
         urllib3.exceptions.ProtocolError("ended prematurely")
     ): ("connection_closed", True),
