@@ -4,7 +4,8 @@
     claim        the next URL whose host may be asked           frontier
     permit       robots.txt and the user's callback             permission, hooks
     fetch        one exchange, which is archived                fetching
-    interpret    parse; admit links; index and show the page    interpreting, hooks
+    interpret    parse; admit links; index and show the page    interpreting, redirecting,
+                                                                hooks
     end          put back, respell, retry or finish             ending, frontier
 
 Beside the path::
@@ -55,6 +56,7 @@ from crawler_app.crawl.interpreting import Interpreter
 from crawler_app.crawl.malloc import keep_freed_memory
 from crawler_app.crawl.outages import Outages
 from crawler_app.crawl.permission import Permission
+from crawler_app.crawl.redirecting import RedirectReader
 from crawler_app.crawl.stats import Stats
 from crawler_app.documents.reader import Reader
 from crawler_app.errors import (
@@ -166,7 +168,12 @@ class Crawl:
         )
         self._reader = Reader()
         self._interpreter = Interpreter(
-            context, self._admission, self._reader, index, keeps_page=hooks.want_pages
+            context,
+            self._admission,
+            RedirectReader(context, self._admission, self._fetching.cookies_for),
+            self._reader,
+            index,
+            keeps_page=hooks.want_pages,
         )
         self._lease_s = MAX_EXCHANGES * config.request_timeout_s + LEASE_MARGIN_S
         self._changed = Condition()
@@ -391,7 +398,7 @@ class Crawl:
 
     def _write(self, claim: Claim, end: Finish, now: float) -> None:
         outcome = end.outcome
-        self.frontier.finish(claim, outcome, now, end.outlinks)
+        self.frontier.finish(claim, outcome, now, end.outlinks, end.again)
         self._outages.forget(claim.url)
         if outcome.state is State.FAILED:
             self.stats.add(f"failed/{outcome.reason}")

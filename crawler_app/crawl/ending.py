@@ -47,7 +47,7 @@ class PutBack:
 
 @dataclass(slots=True, frozen=True)
 class Respell:
-    """The server redirects to another spelling of the same URL."""
+    """The server redirects to another spelling of the same URL, or has set a cookie."""
 
     url: str
 
@@ -70,11 +70,13 @@ class Finish:
 
     Attributes:
         outlinks: The candidates found in the response.
+        again: The id of a redirect that led to it, to be fetched again.
         page: The page; None unless the user's callbacks need it.
     """
 
     outcome: Outcome
     outlinks: Sequence[Candidate] = ()
+    again: int | None = None
     page: CrawledPage | None = None
 
 

@@ -66,6 +66,10 @@ class Fetching:
                 yield from self._probe(url)
             raise
 
+    def cookies_for(self, url: str) -> str:
+        """Return the Cookie header that a request for a URL would have now."""
+        return self._fetcher.cookies_for(url)
+
     def _probe(self, failed_url: str) -> Subgenerator[None]:
         """If a host is suspected to be down, find out; once for all that wait for it."""
         context = self._context

@@ -4,7 +4,7 @@ A page may be hostile: it is read within limits (`crawler_app.documents.reader`)
 some hundred links the other URLs of the crawl have their turn.
 
 Every URL found goes through `crawler_app.crawl.admission`, which also checks another spelling
-of the same URL.
+of the same URL.  `crawler_app.crawl.redirecting` reads redirects.
 """
 
 import logging
@@ -13,12 +13,12 @@ from collections.abc import Collection
 from crawler_app.crawl import ending
 from crawler_app.crawl.admission import Admission
 from crawler_app.crawl.context import RunContext
-from crawler_app.crawl.ending import Ending, Finish, Respell
+from crawler_app.crawl.ending import Ending, Finish
+from crawler_app.crawl.redirecting import REDIRECTS, RedirectReader
 from crawler_app.documents import sitemap
 from crawler_app.documents.html import Page
 from crawler_app.documents.reader import Reader
 from crawler_app.documents.settled_links import SettledLinks
-from crawler_app.errors import UrlError
 from crawler_app.http_headers import is_html
 from crawler_app.index import PageIndex
 from crawler_app.models import (
@@ -34,14 +34,12 @@ from crawler_app.reasons import Reason, meaning_of
 from crawler_app.robots.rules import product_token
 from crawler_app.robots.tags import directives_in_header
 from crawler_app.subgenerator import Subgenerator
-from crawler_app.urls import dedup_key, join_or_nothing, redirect_target
+from crawler_app.urls import join_or_nothing
 from gencoro import gen
 
 __all__ = ["Interpreter"]
 
 logger = logging.getLogger(__name__)
-
-REDIRECTS = (301, 302, 303, 307, 308)
 
 # Links that are handled, or recorded, without a pause: about ten milliseconds.
 LINKS_AT_ONCE = 500
@@ -60,6 +58,7 @@ class Interpreter:
         self,
         context: RunContext,
         admission: Admission,
+        redirects: RedirectReader,
         reader: Reader,
         index: PageIndex | None,
         *,
@@ -70,6 +69,7 @@ class Interpreter:
         self._agent = product_token(context.config.user_agent)
         self._frontier = context.frontier
         self._admission = admission
+        self._redirects = redirects
         self._reader = reader
         self._index = index
         self._keeps_page = keeps_page
@@ -84,7 +84,7 @@ class Interpreter:
             reason: The reason to record if it is a page or a file.
         """
         if fetched.status in REDIRECTS:
-            return self._redirect(claim, fetched)
+            return self._redirects.read(claim, fetched)
         if not 200 <= fetched.status < 300:
             return ending.of_status(fetched, self._clock())
         return (yield from self._content(claim, fetched, reason))
@@ -136,7 +136,7 @@ class Interpreter:
             kept = yield from self._crawled_page(claim, fetched, page, base)
         if self._index is not None:
             self._write_index(self._index, claim.url, page, directives)
-        return Finish(outcome, outlinks, kept)
+        return Finish(outcome, outlinks, page=kept)
 
     def _admit_links(
         self, claim: Claim, page: Page, base: str, directives: Collection[str]
@@ -217,29 +217,3 @@ class Interpreter:
             if number % LINKS_AT_ONCE == 0:
                 yield from self._pause(claim, candidates)
         return candidates
-
-    def _redirect(self, claim: Claim, fetched: Fetched) -> Ending:
-        """Admit the target of a redirect, with one redirect fewer left."""
-        outcome = ending.outcome_of(State.DONE, Reason.REDIRECT, fetched)
-        location = fetched.headers.get("Location", "")
-        try:
-            outcome.redirect_to = redirect_target(claim.url, location)
-        except UrlError as exc:
-            return ending.failed(outcome, Reason.BAD_REDIRECT, str(exc))
-        if not claim.redirects_left:
-            text = f"more than {self._config.max_redirects} redirects in a row"
-            return ending.failed(outcome, Reason.TOO_MANY_REDIRECTS, text)
-        target_url = outcome.redirect_to
-        if _is_respelling(claim.url, target_url) and not self._admission.refusal(
-            target_url, claim.depth
-        ):
-            return Respell(target_url)
-        target = self._admission.admit(
-            target_url, "", claim.depth, claim.redirects_left - 1
-        )
-        return Finish(outcome, () if target is None else (target,))
-
-
-def _is_respelling(url: str, target: str) -> bool:
-    """Return whether the frontier treats the target of a redirect as the same URL."""
-    return target != url and dedup_key(target) == dedup_key(url)

@@ -48,6 +48,10 @@ class Fetcher(Protocol):
         """
         ...
 
+    def cookies_for(self, url: str) -> str:
+        """Return the Cookie header that a request for a URL would have now."""
+        ...
+
     def close(self) -> None:
         """Close idle connections and free resources; fetches under way may fail."""
         ...

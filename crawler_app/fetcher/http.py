@@ -113,6 +113,10 @@ class HttpFetcher:
         fetched.took_s = time.monotonic() - started_at
         return fetched
 
+    def cookies_for(self, url: str) -> str:
+        """Return the Cookie header of a request sent now; see `Fetcher`."""
+        return self._outgoing.headers_for(url).get("Cookie", "")
+
     def close(self) -> None:
         """Close the client; see `Fetcher`."""
         self._client.close()

@@ -17,6 +17,7 @@ The state transitions of a URL::
     claimed  queued    respell     a redirect led to another spelling of the same key
     claimed  queued    claim       the lease has expired
     claimed  queued    recover     a new run begins, so the owner has died
+    done     queued    finish      a redirect that led to the finished URL is due again
     failed   queued    requeue     the user wants it retried
     done     queued    refetch     its response was lost; also from failed
 
@@ -88,10 +89,15 @@ class Frontier(abc.ABC):
         outcome: Outcome,
         now: float,
         outlinks: Iterable[Candidate] = (),
+        again: int | None = None,
     ) -> int:
         """Record the outcome of a claimed URL and add its outlinks, in one step.
 
         Returns how many of the outlinks were new and queued.
+
+        Args:
+            again: The id of a redirect, as returned by `redirect_before`, to be queued
+                once more, with one redirect fewer left than the claimed URL has.
 
         Raises:
             LeaseLostError: the lease has expired; nothing was recorded.
@@ -120,6 +126,10 @@ class Frontier(abc.ABC):
         Raises:
             LeaseLostError: the lease has expired.
         """
+
+    @abc.abstractmethod
+    def redirect_before(self, claim: Claim, url: str) -> int | None:
+        """Return the id of a URL if its redirects led to a claimed one; None otherwise."""
 
     @abc.abstractmethod
     def hold_host(self, host: str, free_at: float) -> None:

@@ -138,12 +138,17 @@ class MemoryFrontier(Frontier):
         outcome: Outcome,
         now: float,
         outlinks: Iterable[Candidate] = (),
+        again: int | None = None,
     ) -> int:
         url = self._owned(claim)
         outlinks = list(outlinks)  # as in `add`
         self._move(url, outcome.state)
         url.record.outcome = outcome
         url.record.finished_at = now
+        if again is not None:
+            redirect = self._urls[again]
+            redirect.redirects_left = claim.redirects_left - 1
+            self._queue_anew(redirect)
         return self.add(outlinks, via=claim)
 
     def retry(self, claim: Claim, due_at: float) -> None:
@@ -164,6 +169,23 @@ class MemoryFrontier(Frontier):
         known.redirects_left -= 1
         self._move(known, State.QUEUED)
         self._make_ready(known)
+
+    def redirect_before(self, claim: Claim, url: str) -> int | None:
+        key, wanted = dedup_key(claim.url), dedup_key(url)
+        while (before := self._via(key)) is not None:
+            if dedup_key(before.record.url) == wanted:
+                return before.id
+            key = dedup_key(before.record.url)
+        return None
+
+    def _via(self, key: str) -> _Url | None:
+        """Return the redirect by which a URL was found; None if it was found otherwise."""
+        before = self._url_by_key.get(dedup_key(self._url_by_key[key].record.via))
+        if before is None or before.record.state is not State.DONE:
+            return None
+        outcome = before.record.outcome
+        is_redirect = outcome is not None and dedup_key(outcome.redirect_to) == key
+        return before if is_redirect else None
 
     def hold_host(self, host: str, free_at: float) -> None:
         self._meet_host(host)
@@ -219,10 +241,7 @@ class MemoryFrontier(Frontier):
 
     def _requeue(self, urls: list[_Url]) -> int:
         for url in urls:
-            self._move(url, State.QUEUED)
-            url.record.tries = 0
-            url.record.outcome = url.record.finished_at = None
-            self._make_ready(url)
+            self._queue_anew(url)
         return len(urls)
 
     def count(self, state: State) -> int:
@@ -236,6 +255,13 @@ class MemoryFrontier(Frontier):
 
     def close(self) -> None:
         pass
+
+    def _queue_anew(self, url: _Url) -> None:
+        """Queue a URL that has ended, as if never tried."""
+        url.record.tries = 0
+        self._move(url, State.QUEUED)
+        url.record.outcome = url.record.finished_at = None
+        self._make_ready(url)
 
     def _owned(self, claim: Claim) -> _Url:
         url = self._urls[claim.id]

@@ -52,6 +52,13 @@ LIMIT 1
 """
 NO_LIMIT = 2**62
 
+# What led to a URL: id, URL, and target if it is a redirect.
+SELECT_VIA = """
+SELECT via.id, via.url, coalesce(via.redirect_to, '')
+FROM url JOIN url AS via ON via.id = url.via
+WHERE url.id = ? AND via.state = 'done'
+"""
+
 COUNT_READY = """
 SELECT host_id, count(*) FROM url WHERE state = 'queued' AND alarm_at IS NULL
 GROUP BY host_id
@@ -194,6 +201,7 @@ class SqliteFrontier(Frontier):
         outcome: Outcome,
         now: float,
         outlinks: Iterable[Candidate] = (),
+        again: int | None = None,
     ) -> int:
         with self._group.step():
             self._leave(
@@ -205,6 +213,13 @@ class SqliteFrontier(Frontier):
             )
             self._change_host(self._host_id(claim.host), claimed=-1)
             self._unfinished_by_depth[claim.depth] -= 1
+            if again is not None:
+                row = self._db.execute(
+                    "UPDATE url SET redirects_left = ? WHERE id = ?"
+                    " RETURNING id, host_id, depth, state",
+                    (claim.redirects_left - 1, again),
+                ).fetchone()
+                self._queue_anew(*row)
             queued = self._add(outlinks, claim)
         self._group.note_end(now)
         return queued
@@ -228,6 +243,16 @@ class SqliteFrontier(Frontier):
             changes = "alarm_at = NULL, url = ?, redirects_left = redirects_left - 1"
             self._leave(claim, State.QUEUED, changes, url)
             self._change_host(self._host_id(claim.host), ready=+1, claimed=-1)
+
+    def redirect_before(self, claim: Claim, url: str) -> int | None:
+        wanted, found = dedup_key(url), (claim.id, claim.url, "")
+        while (row := self._db.execute(SELECT_VIA, (found[0],)).fetchone()) is not None:
+            if dedup_key(row[2]) != dedup_key(found[1]):
+                return None  # it was found otherwise
+            if dedup_key(row[1]) == wanted:
+                return int(row[0])
+            found = row
+        return None
 
     def hold_host(self, host: str, free_at: float) -> None:
         with self._group.step():
@@ -275,15 +300,8 @@ class SqliteFrontier(Frontier):
                 states,
             )
             rows = [row[2:] for row in ended if is_wanted(*row[:2])]
-            for url_id, host_id, depth, state in rows:
-                self._db.execute(
-                    f"UPDATE url SET {CLEAR_OUTCOME}, finished_at = NULL, tries = 0,"
-                    " state = 'queued' WHERE id = ?",
-                    (url_id,),
-                )
-                self._change_host(host_id, ready=+1)
-                self._unfinished_by_depth[depth] += 1
-                self._count_move(State(state), State.QUEUED)
+            for row in rows:
+                self._queue_anew(*row)
         self.flush()
         return len(rows)
 
@@ -366,6 +384,17 @@ class SqliteFrontier(Frontier):
         self._keys.add(key)
         if state is State.QUEUED:
             self._unfinished_by_depth[candidate.depth] += 1
+
+    def _queue_anew(self, url_id: int, host_id: int, depth: int, state: str) -> None:
+        """Queue a URL that has ended, as if never tried."""
+        self._db.execute(
+            f"UPDATE url SET {CLEAR_OUTCOME}, finished_at = NULL, tries = 0,"
+            " state = 'queued' WHERE id = ?",
+            (url_id,),
+        )
+        self._change_host(host_id, ready=+1)
+        self._unfinished_by_depth[depth] += 1
+        self._count_move(State(state), State.QUEUED)
 
     def _leave(self, claim: Claim, state: State, changes: str, *values: Any) -> None:
         """Move a URL out of ``claimed``; raise LeaseLostError if the lease has expired."""

@@ -19,13 +19,17 @@ __all__ = ["Site"]
 
 
 class Answer:
-    """What the site says to one path; `times` answers, then the next in the list."""
+    """What the site says to one path; `times` answers, then the next in the list.
 
-    def __init__(self, body=b"", status=200, headers=None, times=None):
+    If it needs a cookie, only to requests that have it.
+    """
+
+    def __init__(self, body=b"", status=200, headers=None, times=None, needs_cookie=""):
         self.body = body
         self.status = status
         self.headers = {"Content-Type": "text/html; charset=utf-8", **(headers or {})}
         self.times = times
+        self.needs_cookie = needs_cookie
 
 
 class Site:
@@ -133,15 +137,17 @@ class Site:
             self._at_once -= 1
 
     def _write(self, handler, path):
-        answers = self._answers.get(path)
-        if not answers:
+        answers = self._answers.get(path, [])
+        sent = handler.request.headers.get("Cookie", "")
+        fitting = [each for each in answers if each.needs_cookie in sent]
+        if not fitting:
             handler.set_status(404)
             return
-        answer = answers[0]
+        answer = fitting[0]
         if answer.times is not None:
             answer.times -= 1
             if not answer.times:
-                answers.pop(0)
+                answers.remove(answer)
         is_known = handler.request.headers.get("If-None-Match") == answer.headers.get(
             "Etag", ""
         )

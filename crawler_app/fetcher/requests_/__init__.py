@@ -123,6 +123,10 @@ class RequestsFetcher:
         self._outgoing.take_cookies(url, received)
         return fetched
 
+    def cookies_for(self, url: str) -> str:
+        """Return the Cookie header of a request sent now; see `Fetcher`."""
+        return self._outgoing.headers_for(url).get("Cookie", "")
+
     def close(self) -> None:
         """Stop the threads, waiting briefly for those that cannot be aborted."""
         self._is_closed = True

@@ -14,6 +14,7 @@ from crawler_app.fetcher import HttpFetcher
 from crawler_app.frontier.memory import MemoryFrontier
 from crawler_app.frontier.sqlite import SqliteFrontier
 from crawler_app.models import Fetched, State
+from crawler_app.results.summary import summarize
 from gencoro import gen
 
 
@@ -119,6 +120,73 @@ def test_endless_redirects_end(site, crawl, record_of, targets, paths, reason):
     last = record_of(crawler, paths[-1]).outcome
     assert last.reason == reason
     assert last.redirect_to == site.url.rstrip("/") + targets[paths[-1]]
+
+
+SET = {"Set-Cookie": "id=7; Path=/"}
+
+
+def moved(to, **headers):
+    return {"status": 302, "headers": {"Location": to, **headers}}
+
+
+@pytest.mark.parametrize(
+    "answers",
+    [
+        {"/a": moved("/a", **SET)},
+        {"/a": moved("/in?to=a"), "/in?to=a": moved("/a", **SET)},
+        {"/a": moved("/in", **SET), "/in": moved("/out"), "/out": moved("/a")},
+    ],
+)
+def test_loop_in_which_a_cookie_was_set_leads_to_a_page(
+    site, crawl, record_of, answers
+):
+    site.page("/a", "/found", needs_cookie="id=7")
+    for path, answer in answers.items():
+        site.answer(path, **answer)
+    site.page("/found")
+
+    crawler = crawl("/a")
+
+    assert site.paths == [*answers, "/a", "/found"]
+    assert record_of(crawler, "/a").outcome.reason == "ok"
+    assert summarize(crawler.frontier).loops == []
+
+
+def test_page_that_was_refused_before_another_got_its_cookie_is_asked_for_again(
+    site, crawl
+):
+    site.page("/", "/a", "/b")
+    for path in "/a", "/b":
+        site.page(path, needs_cookie="id=7")
+        site.redirect(path, to=f"/in?to={path}")
+        site.answer(f"/in?to={path}", needs_cookie="id=7", **moved(path))
+        site.answer(f"/in?to={path}", **moved(path, **SET))
+
+    crawler = crawl(concurrency=1)
+
+    assert summarize(crawler.frontier).pages == 3
+    assert site.paths[1:] == ["/a", "/b", "/in?to=/a", "/a", "/in?to=/b", "/b"]
+
+
+@pytest.mark.parametrize(
+    ("options", "most"), [({"max_redirects": 4}, 5), ({"cookies": False}, 1)]
+)
+@pytest.mark.parametrize("loop", [["/a"], ["/a", "/b"]])
+def test_loop_that_sets_a_cookie_each_time_is_called_a_loop(
+    site, crawl, loop, options, most
+):
+    for number in range(9):
+        for path, to in zip(loop, loop[1:] + loop[:1], strict=True):
+            headers = {"Set-Cookie": f"n={number}"}
+            site.answer(path, times=1, **moved(to, **headers))
+
+    crawler = crawl("/a", **options)
+
+    assert 1 <= site.paths.count("/a") <= most
+    assert len(site.paths) <= max(most, len(loop))
+    assert [set(found) for found in summarize(crawler.frontier).loops] == [
+        {site.url.rstrip("/") + path for path in loop}
+    ]
 
 
 def test_redirect_out_of_scope_is_not_queued(site, crawl):
@@ -397,9 +465,9 @@ class HastyFrontier(MemoryFrontier):
 class ForgetfulFrontier(HastyFrontier):
     """Takes its second claim back before it is finished, once."""
 
-    def finish(self, claim, outcome, now, outlinks=()):
+    def finish(self, claim, outcome, now, *found):
         self._ring_alarms(now)
-        return super().finish(claim, outcome, now, outlinks)
+        return super().finish(claim, outcome, now, *found)
 
 
 @pytest.mark.parametrize(
@@ -428,7 +496,7 @@ class FailingFrontier(MemoryFrontier):
         self.error = error
         self.finishes = 0
 
-    def finish(self, claim, outcome, now, outlinks=()):
+    def finish(self, claim, outcome, now, *found):
         self.finishes += 1
         raise self.error("the disk is full")
 

@@ -127,6 +127,33 @@ def test_respelled_url_is_queued_again_as_its_server_spells_it(frontier):
     assert frontier.urls() == [url("x"), url("y")]
 
 
+def test_redirect_that_led_to_a_url_is_queued_again_when_that_ends(frontier):
+    frontier.add([found("x", redirects_left=9), found("y"), found("page")])
+    for path, to in [("x", "r"), ("y", "z"), ("page", "new"), ("r", "s")]:
+        outcome = PAGE if path == "page" else redirect_to(to)
+        claim = frontier.claim(0.0, LEASE_S)
+        assert claim.url == url(path)
+        frontier.finish(claim, outcome, 1.0, [found(to, redirects_left=8)])
+
+    of_y, of_page, last = (frontier.claim(0.0, LEASE_S) for _ in range(3))
+    assert last.url == url("s")
+    assert frontier.redirect_before(of_y, url("x")) is None
+    assert frontier.redirect_before(of_page, url("page")) is None
+    first_id = frontier.redirect_before(last, url("x"))
+    frontier.finish(last, redirect_to("x"), 2.0, (), first_id)
+
+    again = frontier.claim(3.0, LEASE_S)
+    assert (again.url, again.redirects_left, again.id) == (url("x"), 7, first_id)
+    frontier.finish(again, PAGE, 4.0)
+    record = next(record for record in frontier.records() if record.url == url("x"))
+    assert (record.outcome, record.finished_at) == (PAGE, 4.0)
+    agree(frontier)
+
+
+def redirect_to(path):
+    return dataclasses.replace(REDIRECT, redirect_to=url(path))
+
+
 def test_failed_urls_are_queued_again_by_their_reason(frontier):
     frontier.add([found("x"), found("y"), found("z")])
     for outcome in (ERROR, Outcome(State.FAILED, "http_404", 404), PAGE):

@@ -1,0 +1,98 @@
+"""Handles redirects: admits the target, or asks again when a cookie was set on the way.
+
+"Set a cookie and redirect to the same URL" is a page for a browser, which asks again and
+sends the cookie.  Each URL is fetched once here, so such a loop is noticed where it closes:
+if the URL it leads back to would get other cookies now, it is fetched again.
+
+Used by `crawler_app.crawl.interpreting`.
+"""
+
+import re
+from collections.abc import Callable
+
+from crawler_app.crawl import ending
+from crawler_app.crawl.admission import Admission
+from crawler_app.crawl.context import RunContext
+from crawler_app.crawl.ending import Ending, Finish, Respell
+from crawler_app.errors import UrlError
+from crawler_app.models import Claim, Fetched, Outcome, State
+from crawler_app.reasons import Reason
+from crawler_app.urls import dedup_key, redirect_target
+
+__all__ = ["REDIRECTS", "RedirectReader"]
+
+REDIRECTS = (301, 302, 303, 307, 308)
+
+# Redirects whose cookies are remembered.  One that is forgotten may be fetched once more
+# than necessary.
+MAX_REMEMBERED = 10_000
+
+_COOKIE = re.compile(rb"^cookie:[ \t]*(.*?)\r?$", re.IGNORECASE | re.MULTILINE)
+
+
+class RedirectReader:
+    """Turns a redirect into an `Ending`.
+
+    Args:
+        cookies_for: Returns the Cookie header that a request for a URL would have now.
+    """
+
+    def __init__(
+        self,
+        context: RunContext,
+        admission: Admission,
+        cookies_for: Callable[[str], str],
+    ) -> None:
+        self._max_redirects = context.config.max_redirects
+        self._frontier = context.frontier
+        self._admission = admission
+        self._cookies_for = cookies_for
+        # The Cookie header of each request that was redirected, unless it had none.
+        self._cookies_by_url: dict[str, str] = {}
+
+    def read(self, claim: Claim, fetched: Fetched) -> Ending:
+        """Admit the target of a redirect, with one redirect fewer left."""
+        outcome = ending.outcome_of(State.DONE, Reason.REDIRECT, fetched)
+        location = fetched.headers.get("Location", "")
+        try:
+            target_url = outcome.redirect_to = redirect_target(claim.url, location)
+        except UrlError as exc:
+            return ending.failed(outcome, Reason.BAD_REDIRECT, str(exc))
+        self._remember_cookies(claim.url, fetched)
+        if target_url == claim.url:
+            is_again = claim.redirects_left and self._has_new_cookies(claim.url)
+            return Respell(claim.url) if is_again else Finish(outcome)
+        if not claim.redirects_left:
+            text = f"more than {self._max_redirects} redirects in a row"
+            return ending.failed(outcome, Reason.TOO_MANY_REDIRECTS, text)
+        if self._is_respelling(claim, target_url):
+            return Respell(target_url)
+        return self._lead_to(target_url, claim, outcome)
+
+    def _is_respelling(self, claim: Claim, target_url: str) -> bool:
+        """Return whether a target that is allowed is the same URL for the frontier."""
+        if dedup_key(target_url) != dedup_key(claim.url):
+            return False
+        return not self._admission.refusal(target_url, claim.depth)
+
+    def _lead_to(self, target_url: str, claim: Claim, outcome: Outcome) -> Finish:
+        redirects_left = claim.redirects_left - 1
+        target = self._admission.admit(target_url, "", claim.depth, redirects_left)
+        if target is not None:
+            return Finish(outcome, (target,))
+        again = None
+        if self._has_new_cookies(target_url):
+            again = self._frontier.redirect_before(claim, target_url)
+        return Finish(outcome, again=again)
+
+    def _remember_cookies(self, url: str, fetched: Fetched) -> None:
+        self._cookies_by_url.pop(url, None)
+        found = _COOKIE.search(fetched.request_head)
+        if found:
+            self._cookies_by_url[url] = found[1].decode("latin-1")
+        if len(self._cookies_by_url) > MAX_REMEMBERED:
+            del self._cookies_by_url[next(iter(self._cookies_by_url))]
+
+    def _has_new_cookies(self, url: str) -> bool:
+        """Return whether a redirect would get other cookies now than it got before."""
+        return self._cookies_for(url) != self._cookies_by_url.get(url, "")
