@@ -161,7 +161,8 @@ class Outcome:
         size_bytes: Size of the body after decompression.
         took_s: Duration of the last fetch; None if there was none.
         error: The error message; empty if there was no error.
-        redirect_to: The canonical URL of a redirect's target; empty if there is none.
+        redirect_to: The canonical URL of a redirect's target, or of that to which a page
+            soon takes its visitors by a refresh; empty if there is none.
         canonical: The page's own canonical URL, from its ``<link>``; empty if there is
             none.
         digest: A digest of the body after decompression; equal for equal bodies.

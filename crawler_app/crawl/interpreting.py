@@ -100,7 +100,7 @@ class Interpreter:
             return Finish(outcome, (yield from self._read_sitemap(claim, fetched)))
         if is_html(fetched.headers.get("Content-Type", "")):
             return (yield from self._read_page(claim, fetched, outcome))
-        return Finish(outcome)
+        return Finish(outcome, self._redirects.refresh(claim, fetched, outcome))
 
     def _is_sitemap(self, claim: Claim, fetched: Fetched) -> bool:
         content_type = fetched.headers.get("Content-Type", "")
@@ -130,13 +130,16 @@ class Interpreter:
         base = join_or_nothing(claim.url, page.base) or claim.url  # as browsers do
         outcome.canonical = join_or_nothing(base, page.canonical)
         directives = self._robots_directives(page, fetched)
+        refreshed = self._redirects.refresh(
+            claim, fetched, outcome, page, base, nofollow="nofollow" in directives
+        )
         outlinks = yield from self._admit_links(claim, page, base, directives)
         kept = None
         if self._keeps_page:
             kept = yield from self._crawled_page(claim, fetched, page, base)
         if self._index is not None:
             self._write_index(self._index, claim.url, page, directives)
-        return Finish(outcome, outlinks, page=kept)
+        return Finish(outcome, refreshed + outlinks, page=kept)
 
     def _admit_links(
         self, claim: Claim, page: Page, base: str, directives: Collection[str]

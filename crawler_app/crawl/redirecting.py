@@ -1,4 +1,4 @@
-"""Handles redirects: admits the target, or asks again when a cookie was set on the way.
+"""Handles redirects, by status or by refresh: admits the target, or asks again.
 
 "Set a cookie and redirect to the same URL" is a page for a browser, which asks again and
 sends the cookie.  Each URL is fetched once here, so such a loop is noticed where it closes:
@@ -14,14 +14,25 @@ from crawler_app.crawl import ending
 from crawler_app.crawl.admission import Admission
 from crawler_app.crawl.context import RunContext
 from crawler_app.crawl.ending import Ending, Finish, Respell
+from crawler_app.documents.html import Page
+from crawler_app.documents.refresh import Refresh, first_due, parse_refresh
 from crawler_app.errors import UrlError
-from crawler_app.models import Claim, Fetched, Outcome, State
+from crawler_app.models import Candidate, Claim, Fetched, Outcome, State
 from crawler_app.reasons import Reason
-from crawler_app.urls import dedup_key, redirect_target
+from crawler_app.urls import (
+    dedup_key,
+    join_or_nothing,
+    redirect_target,
+    reference_in_header,
+)
 
 __all__ = ["REDIRECTS", "RedirectReader"]
 
 REDIRECTS = (301, 302, 303, 307, 308)
+
+# A page that takes its visitors elsewhere within this time is a redirect to them; one that
+# takes longer is a page of a slide show.
+REDIRECTED_WITHIN_S = 10
 
 # Redirects whose cookies are remembered.  One that is forgotten may be fetched once more
 # than necessary.
@@ -85,6 +96,41 @@ class RedirectReader:
             again = self._frontier.redirect_before(claim, target_url)
         return Finish(outcome, again=again)
 
+    def refresh(
+        self,
+        claim: Claim,
+        fetched: Fetched,
+        outcome: Outcome,
+        page: Page | None = None,
+        base: str = "",
+        *,
+        nofollow: bool = False,
+    ) -> list[Candidate]:
+        """Admit the target of a refresh, if the response has one that leads elsewhere.
+
+        If it leads there soon, that is noted in the outcome, and the target has the depth of
+        the page, as that of a redirect has.
+
+        Args:
+            page: None if the response is not a page.
+            base: The URL that the links of the page are relative to.
+        """
+        header = fetched.headers.get("Refresh")
+        if header is None and (page is None or page.refresh is None):
+            return []  # the most frequent case
+        found = _first_refresh(claim.url, header, page, base)
+        if found is None or dedup_key(found.reference) == dedup_key(claim.url):
+            return []
+        depth, redirects_left = claim.depth + 1, None
+        if found.after_s <= REDIRECTED_WITHIN_S:
+            outcome.redirect_to = found.reference
+            if claim.redirects_left:
+                depth, redirects_left = claim.depth, claim.redirects_left - 1
+        target = self._admission.admit(
+            found.reference, "", depth, redirects_left, nofollow=nofollow
+        )
+        return [] if target is None else [target]
+
     def _remember_cookies(self, url: str, fetched: Fetched) -> None:
         self._cookies_by_url.pop(url, None)
         found = _COOKIE.search(fetched.request_head)
@@ -96,3 +142,20 @@ class RedirectReader:
     def _has_new_cookies(self, url: str) -> bool:
         """Return whether a redirect would get other cookies now than it got before."""
         return self._cookies_for(url) != self._cookies_by_url.get(url, "")
+
+
+def _first_refresh(
+    url: str, header: str | None, page: Page | None, base: str
+) -> Refresh | None:
+    """Return the refresh that a browser follows, with the URL of its target."""
+    found = []
+    in_header = parse_refresh(header or "")
+    if in_header is not None:
+        found.append((in_header, url, reference_in_header(in_header.reference)))
+    if page is not None and page.refresh is not None:
+        found.append((page.refresh, base, page.refresh.reference))
+    targets = [
+        refresh._replace(reference=join_or_nothing(relative_to, reference))
+        for refresh, relative_to, reference in found
+    ]
+    return first_due(target for target in targets if target.reference)

@@ -7,6 +7,7 @@
       text          the visible text, and the headings
       elements      which elements are invisible, block-level or headings
       flat_html     the same without a tree, for pages that make too large a tree
+      refresh       where a page takes its visitors by itself
       settled_links skips links already handled in the same directory
     anchors         links together with their text
     sitemap         the URLs that a sitemap lists

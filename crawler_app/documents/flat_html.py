@@ -39,7 +39,7 @@ _PIECE = re.compile(
     r"<!--.*?(?:-->|\Z)"
     r"|<(script|style|textarea|iframe|xmp|noembed|noframes|template)\b.*?(?:</\1|\Z)"
     r"|<title\b[^>]*(?:>(?P<title>.*?)(?:</title|\Z)|\Z)"
-    r"|<(?P<tag>/?svg|a|area|base)(?=[\s/>])(?P<attributes>[^>]*)",
+    r"|<(?P<tag>/?svg|a|area|base|meta)(?=[\s/>])(?P<attributes>[^>]*)",
     re.IGNORECASE | re.DOTALL,
 )
 _HREF, _XLINK_HREF = (
@@ -47,6 +47,9 @@ _HREF, _XLINK_HREF = (
         rf"""[\s"'/]{name}\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))""", re.IGNORECASE
     )
     for name in ("href", "xlink:href")
+)
+_IS_REFRESH = re.compile(
+    r"""(?:^|[\s"'/])http-equiv\s*=\s*["']?refresh(?:["'\s/]|\Z)""", re.IGNORECASE
 )
 _NOFOLLOW = re.compile(
     r"""(?:^|[\s"'/])rel\s*=\s*(?:"[^"]*\bnofollow\b|'[^']*\bnofollow\b|nofollow\b)""",
@@ -92,7 +95,8 @@ def has_open_noscript(text: str) -> bool:
 def tags_of(text: str) -> Iterator[tuple[str, str]]:
     """Yield the tags that a crawl needs, in document order.
 
-    Each is a pair of the tag's name and its ``href``, or of ``title`` and the title's text.
+    Each is a pair of the tag's name and its ``href``, of ``title`` and the title's text, or
+    of ``refresh`` and the ``content`` of such a ``<meta>``.
     An ``a`` or ``area`` with ``rel=nofollow`` is followed by ``nofollow`` with the same
     ``href``.
 
@@ -108,6 +112,9 @@ def tags_of(text: str) -> Iterator[tuple[str, str]]:
             tag, attributes = piece["tag"].lower(), piece["attributes"]
             if tag in ("svg", "/svg"):
                 is_in_svg = tag == "svg" and not attributes.endswith("/")
+            elif tag == "meta":
+                if _IS_REFRESH.search(attributes):
+                    yield "refresh", _attributes(attributes)["content"]
             elif tag != "base" or not is_in_svg:
                 yield from _link_of(tag, attributes, is_in_svg)
 

@@ -17,6 +17,7 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 from crawler_app.config import PRODUCT
 from crawler_app.documents.charset import decode_html
 from crawler_app.documents.flat_html import has_open_noscript, tags_of, tags_of_head
+from crawler_app.documents.refresh import Refresh, first_due, parse_refresh
 from crawler_app.documents.text import (
     flat_marked_text,
     headings_and_text,
@@ -53,6 +54,7 @@ _NOT_ASCII = re.compile(r"[^\x00-\x7f]+")
 _SAFE_IN_QUERY = "!$%()*+,/:=?@[\\]^`{|}"
 
 _LINKS = tag_ids("a|area")
+_NOSCRIPT = tag_ids("noscript")
 _SVG = tag_ids("svg")
 (_TITLE,) = tag_ids("title")
 
@@ -77,6 +79,8 @@ class Page:
         robots: The directives for us: ``noindex``, ``nofollow``, both or none.
         canonical: The ``href`` of ``<link rel=canonical>`` in the head, as written.
         headings: The headings, one per line; empty unless requested.
+        refresh: Where it takes its visitors by ``<meta http-equiv=refresh>``; None if
+            nowhere else.
         text: The main text in one line, including the headings; empty unless requested.
         is_partial: Whether it was read tag by tag, or has too many links.
     """
@@ -90,6 +94,7 @@ class Page:
     canonical: str = ""
     headings: str = ""
     text: str = ""
+    refresh: Refresh | None = None
     is_partial: bool = False
 
 
@@ -131,7 +136,7 @@ def parse_html(
         source = source_of_tree(body, markup, charset)
         del markup  # which may take twice the memory of the body, or four times
         tree = tree_of(source)
-        page = _page_of(_values_in_tree(tree, b"nofollow" in lowered), charset)
+        page = _page_of(_values_in_tree(tree, lowered), charset)
         if noscript:
             tree = tree_of(source, scripting=True)
         text = marked_text_of_tree(tree, source, lowered) if with_text else ""
@@ -171,7 +176,7 @@ def _flat_values(markup: str) -> dict[str, list[str]]:
     return values
 
 
-def _values_in_tree(tree: LexborHTMLParser, has_nofollow: bool) -> dict[str, list[str]]:
+def _values_in_tree(tree: LexborHTMLParser, lowered: bytes) -> dict[str, list[str]]:
     """Return the same as `tags_of`, by tag; an ``area`` counts as an ``a``."""
     # Not one `css` call for all: it parses its selector on each call, which takes as long as
     # parsing a small page.  But only `css` keeps the order of different elements.
@@ -180,7 +185,8 @@ def _values_in_tree(tree: LexborHTMLParser, has_nofollow: bool) -> dict[str, lis
         "title": _titles(tree),
         "base": [base_in(tree)],
         "a": _hrefs(links),
-        "nofollow": _nofollow_hrefs(tree) if has_nofollow else [],
+        "nofollow": _nofollow_hrefs(tree) if b"nofollow" in lowered else [],
+        "refresh": _refreshes(tree) if b"refresh" in lowered else [],
     }
 
 
@@ -226,6 +232,15 @@ def _nofollow_hrefs(tree: LexborHTMLParser) -> list[str]:
     return _hrefs(node for node in nodes if node.tag_id in _LINKS)
 
 
+def _refreshes(tree: LexborHTMLParser) -> list[str]:
+    return [
+        node.attrs.sget("content") or ""
+        for node in tree.tags("meta")
+        if (node.attrs.sget("http-equiv") or "").lower() == "refresh"
+        and not is_within(node, _NOSCRIPT)  # browsers run scripts
+    ]
+
+
 def _page_of(values: dict[str, list[str]], charset: str) -> Page:
     links = _without_fragments(values["a"], charset)
     distinct = [link for link in dict.fromkeys(links) if len(link) <= MAX_LINK_CHARS]
@@ -236,11 +251,19 @@ def _page_of(values: dict[str, list[str]], charset: str) -> Page:
         charset,
         is_partial=len(distinct) > MAX_LINKS,
     )
+    page.refresh = _refresh_of(values["refresh"], charset)
     if values["nofollow"]:
         page.nofollow_links = _only_nofollow(
             links, _without_fragments(values["nofollow"], charset)
         )
     return page
+
+
+def _refresh_of(values: list[str], charset: str) -> Refresh | None:
+    found = first_due(filter(None, map(parse_refresh, values)))
+    if found is None or len(found.reference) > MAX_LINK_CHARS:
+        return None
+    return found._replace(reference=as_sent([found.reference], charset)[0])
 
 
 def _without_fragments(links: list[str], charset: str) -> list[str]:

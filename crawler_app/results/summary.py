@@ -307,8 +307,23 @@ def final_records(
 ) -> list[UrlRecord | None]:
     """Return the record of each URL after its redirects; None if it is unknown.
 
-    For a redirect loop, that is one of its URLs.
+    For a redirect loop, that is one of its URLs.  A page that soon takes its visitors
+    elsewhere counts as a redirect, once.
     """
+    found = _ends_of(urls, frontier, summary)
+    targets = [_refreshed(record) for record in found]
+    if not any(targets):
+        return found
+    further = _ends_of(targets, frontier, summary)
+    return [
+        end if target else record
+        for record, target, end in zip(found, targets, further, strict=True)
+    ]
+
+
+def _ends_of(
+    urls: Sequence[str], frontier: Frontier, summary: Summary
+) -> list[UrlRecord | None]:
     end_by_key = summary.redirects.end_by_key
     keys = map(dedup_key, urls)
     final_keys = [end_by_key.get(key, key) for key in keys]
@@ -318,6 +333,14 @@ def final_records(
         if key in record_by_key:
             record_by_key[key] = record
     return [record_by_key[key] for key in final_keys]
+
+
+def _refreshed(record: UrlRecord | None) -> str:
+    """Return where a page takes its visitors; empty if it does not."""
+    outcome = None if record is None else record.outcome
+    if outcome is None or outcome.reason not in CONTENT:
+        return ""
+    return outcome.redirect_to
 
 
 def pages_of(frontier: Frontier) -> set[str]:

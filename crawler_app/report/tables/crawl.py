@@ -21,8 +21,8 @@ MAX_SEEDS = 10
 
 # Said because people may expect broken images among the broken links.
 CHECKED = (
-    "Only links (<a>, <area>), redirects and URLs in sitemaps were checked: no images, "
-    "style sheets, scripts or frames"
+    "Only links (<a>, <area>), redirects, refreshes and URLs in sitemaps were checked: no "
+    "images, style sheets, scripts or frames"
 )
 
 OPTION_CHARS = 120

@@ -189,6 +189,64 @@ def test_loop_that_sets_a_cookie_each_time_is_called_a_loop(
     ]
 
 
+REFRESHES = {
+    "soon": ('<meta http-equiv=refresh content="5; url=/there">', {}, True),
+    "later": ('<meta http-equiv=refresh content="30; url=/there">', {}, False),
+    "in the header": ("", {"Refresh": "0;url=there"}, True),
+    "of a file": ("", {"Refresh": "0;url=/there", "Content-Type": "text/plain"}, True),
+    "in a base": (
+        "<base href=/a/><meta http-equiv=refresh content=0;../there>",
+        {},
+        True,
+    ),
+}
+
+
+@pytest.mark.parametrize("refresh", REFRESHES)
+def test_refresh_leads_where_a_browser_goes(site, crawl, record_of, refresh):
+    body, headers, is_soon = REFRESHES[refresh]
+    site.answer("/", body.encode(), headers=headers)
+    site.page("/there", "/found")
+    site.page("/found")
+
+    crawler = crawl()
+
+    assert site.paths == ["/", "/there", "/found"]
+    start, there = record_of(crawler, "/"), record_of(crawler, "/there")
+    assert (start.outcome.reason, there.via) == ("ok", site.url)
+    assert start.outcome.redirect_to == (site.url + "there" if is_soon else "")
+    assert there.depth == (0 if is_soon else 1)
+
+
+@pytest.mark.parametrize(
+    ("body", "paths"),
+    [
+        (b"<meta http-equiv=refresh content=0>", ["/"]),
+        (b'<meta http-equiv=refresh content="0;url=/#top">', ["/"]),
+        (b'<meta http-equiv=refresh content="0;url=mailto:a@b.test">', ["/"]),
+        (b'<meta http-equiv=refresh content="0;url=/x">', ["/", "/x"]),
+    ],
+)
+def test_page_that_reloads_itself_leads_nowhere(site, crawl, body, paths):
+    site.answer("/", body)
+    site.answer("/x", b"<meta http-equiv=refresh content=0;/>")
+
+    crawler = crawl()
+
+    assert site.paths == paths
+    summary = summarize(crawler.frontier)
+    assert (summary.loops, len(summary.redirects)) == ([], 0)
+
+
+def test_endless_refreshes_end_by_their_depth(site, crawl):
+    for number in range(20):
+        site.answer(f"/{number}", headers={"Refresh": f"0;url=/{number + 1}"})
+
+    crawl("/0", max_redirects=2, max_depth=1)
+
+    assert site.paths == [f"/{number}" for number in range(6)]
+
+
 def test_redirect_out_of_scope_is_not_queued(site, crawl):
     site.redirect("/a", to="http://elsewhere.test/")
 
@@ -385,7 +443,9 @@ def test_outage_in_which_connections_are_reset_costs_no_url(site, crawl, concurr
     paths = [f"/{i}" for i in range(30)]
     site.page("/", *paths)
     site.pages(*paths)
-    site.resets = lambda path: 10 < len(site.requests) < 50
+    site.resets = lambda path: (
+        len(site.times) > 10 and site.times[-1] - site.times[10] < 0.5
+    )
 
     crawler = crawl(concurrency=concurrency)
 

@@ -136,7 +136,7 @@ def without_archive(crawl):
     [
         ({}, of_every_state, "has not finished: 1 URL is still"),
         ({}, of_every_state, "“gencrawl resume {}” continues it."),
-        ({}, good, "Only links (<a>, <area>), redirects and URLs in sitemaps"),
+        ({}, good, "Only links (<a>, <area>), redirects, refreshes and URLs"),
         ({}, good, "no images, style sheets, scripts or frames, and no links to other"),
         ({"scope": "any"}, good, "style sheets, scripts or frames."),
         ({"archive": False}, without_archive, "The crawl has no archive"),

@@ -1,5 +1,6 @@
 """The summary: numbers, short lists, and how they read on a terminal."""
 
+import dataclasses
 import json
 
 import pytest
@@ -164,11 +165,21 @@ def test_numbers_are_plain_values_for_json(frontier):
 
 @pytest.mark.parametrize(
     ("start", "reached"),
-    [("a", "c"), ("c", "c"), ("f", "f"), ("out", None), ("in", "y")],
+    [
+        ("a", "c"),
+        ("c", "c"),
+        ("f", "f"),
+        ("out", None),
+        ("in", "y"),
+        ("to_f", "f"),
+        ("to_a", "c"),
+    ],
 )
 def test_final_record_is_where_the_redirects_lead(frontier, start, reached):
     ends = {"a": redirect("b"), "b": redirect("c"), "c": page(), "f": failure()}
     loop = {"in": redirect("y"), "x": redirect("y"), "y": redirect("x")}
+    for to in "fa":
+        ends[f"to_{to}"] = dataclasses.replace(page(), redirect_to=url(to))
     end(frontier, ends | loop | {"out": redirect("elsewhere")})
 
     (record,) = final_records([url(start)], frontier, summarize(frontier))
