@@ -22,6 +22,7 @@ from the call to the wire and back::
     dialing     name, address check, TCP, proxy, TLS -> a connection
     connection  the asyncio protocol of a connection
     exchange    one request, one response, parsed by llhttp in strict mode
+    repair      what a lenient client repairs in a response head          pure
     response    the response head, and Tornado's HTTPResponse with raw data
     body        body handlers: keep, stream with back-pressure, or discard
     codings     gzip, deflate, br, zstd decoders with a size limit            pure
@@ -32,6 +33,7 @@ from the call to the wire and back::
 
 from crawler_app.httpclient.client import PooledAsyncHTTPClient
 from crawler_app.httpclient.errors import (
+    AmbiguousResponseError,
     BadResponseError,
     ProxyError,
     ResponseTooLargeError,
@@ -39,6 +41,7 @@ from crawler_app.httpclient.errors import (
 from crawler_app.httpclient.response import PooledHTTPResponse
 
 __all__ = [
+    "AmbiguousResponseError",
     "BadResponseError",
     "PooledAsyncHTTPClient",
     "PooledHTTPResponse",

@@ -34,6 +34,9 @@ TURN_BYTES = 1024 * 1024
 class Coding(Protocol):
     """A decoder for a Content-Encoding; see `crawler_app.httpclient.codings`."""
 
+    @property
+    def notes(self) -> tuple[str, ...]: ...
+
     def pieces(self, data: bytes) -> Iterator[bytes]: ...
 
     def end(self) -> None: ...
@@ -67,7 +70,7 @@ class Reading(Protocol):
     def fail(self, error: BaseException) -> None: ...
 
 
-def undo_coding(head: ResponseHead, max_bytes: int) -> Coding | None:
+def undo_coding(head: ResponseHead, max_bytes: int, is_lenient: bool) -> Coding | None:
     """Return a decoder for the content coding of a response; None if it needs none.
 
     Updates the headers as simple_httpclient does.
@@ -78,7 +81,7 @@ def undo_coding(head: ResponseHead, max_bytes: int) -> Coding | None:
     encoding = head.fields.get("content-encoding")
     if not encoding:
         return None
-    decoder = decoder_of(encoding, max_bytes)
+    decoder = decoder_of(encoding, max_bytes, is_lenient=is_lenient)
     if decoder is not None:
         head.headers.add("X-Consumed-Content-Encoding", encoding)
         del head.headers["Content-Encoding"]

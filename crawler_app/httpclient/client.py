@@ -54,6 +54,10 @@ class PooledAsyncHTTPClient(AsyncHTTPClient):
         check_address: Called with a host and each of its addresses before connecting, also
             for each redirect; raises to refuse.  Not called with a proxy, which resolves
             the names itself.
+        lenient: Whether to accept what browsers accept and RFC 9112 allows, and note it in
+            the response: header lines that are folded, end in a bare line feed or contain
+            control characters, equal lengths, a compressed body without its checksum.  What
+            remains ambiguous is refused with AmbiguousResponseError.
 
     >>> from gencoro.ioloop import IOLoop
     >>> async def main():
@@ -79,6 +83,7 @@ class PooledAsyncHTTPClient(AsyncHTTPClient):
         idle_timeout: float = IDLE_TIMEOUT_S,
         max_idle: int | None = None,
         check_address: AddressCheck | None = None,
+        lenient: bool = False,
     ) -> None:
         super().initialize(defaults=defaults)
         self.max_clients = max_clients
@@ -101,6 +106,7 @@ class PooledAsyncHTTPClient(AsyncHTTPClient):
             defaults=self.defaults,
             max_head_bytes=max_header_size or MAX_HEADER_BYTES,
             max_body_bytes=max_body_size or max_buffer_size,
+            is_lenient=lenient,
         )
 
     def fetch(

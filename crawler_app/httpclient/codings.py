@@ -22,6 +22,9 @@ MAX_CODINGS = 2
 # it may be empty.
 MAX_STREAMS = 1000
 
+# RFC 1952: the checksum and the size at the end of gzip data; that of zlib data is shorter.
+CHECK_BYTES = 8
+
 # RFC 9659: the window size that a decoder of zstd content must support, 8 MiB, and no more.
 ZSTD_WINDOW_LOG = 23
 
@@ -65,6 +68,25 @@ class _Zlib:
             is_more = not self.is_ended and (bool(data) or len(piece) == PIECE_BYTES)
             if piece:
                 yield piece
+
+    def lacks_only_check(self) -> bool:
+        """Return whether nothing but the checksum at the end, or a part of it, is missing.
+
+        zlib does not tell; but then it takes all further data for the checksum, and rejects
+        it.  Zeros alone are no proof, because they may also be the last code of the data:
+        ones are another code then.
+        """
+        return all(self._is_taken_for_check(byte) for byte in (b"\x00", b"\xff"))
+
+    def _is_taken_for_check(self, byte: bytes) -> bool:
+        trial = self._decompressor.copy()
+        try:
+            for _ in range(CHECK_BYTES):
+                if trial.decompress(byte):
+                    return False
+        except zlib.error as exc:
+            return "incorrect data check" in str(exc) or "length check" in str(exc)
+        return trial.eof
 
 
 class _Brotli:
@@ -179,9 +201,15 @@ class Decoder:
     Args:
         name: A coding that `decoder_of` supports.
         max_bytes: Maximum size of the decoded data.
+        is_lenient: Whether the data may lack the checksum at its end, as in browsers.
+
+    Attributes:
+        notes: What was missing and accepted.
     """
 
-    def __init__(self, name: str, max_bytes: int) -> None:
+    def __init__(self, name: str, max_bytes: int, *, is_lenient: bool = False) -> None:
+        self.notes: tuple[str, ...] = ()
+        self._is_lenient = is_lenient
         self._name = name
         self._coding = _CODING_BY_NAME[name]
         self._max_bytes = max_bytes
@@ -241,9 +269,13 @@ class Decoder:
 
     def end(self) -> None:
         """Raise BadResponseError if a stream is truncated; an empty body is allowed."""
-        is_cut_off = self._stream is not None or (self._start and not self._streams)
-        if is_cut_off:
+        stream = self._stream
+        if stream is None and (self._streams or not self._start):
+            return
+        is_whole = isinstance(stream, _Zlib) and stream.lacks_only_check()
+        if not (self._is_lenient and is_whole):
             raise BadResponseError(f"invalid {self._name} data: it is truncated")
+        self.notes = (f"{self._name} data without its checksum",)
 
 
 class DecoderChain:
@@ -251,6 +283,11 @@ class DecoderChain:
 
     def __init__(self, decoders: list[Decoder]) -> None:
         self._decoders = decoders
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was missing and accepted."""
+        return tuple(note for decoder in self._decoders for note in decoder.notes)
 
     def pieces(self, data: bytes) -> Iterator[bytes]:
         return self._pieces(data, self._decoders)
@@ -268,8 +305,15 @@ class DecoderChain:
             decoder.end()
 
 
-def decoder_of(content_encoding: str, max_bytes: int) -> Decoder | DecoderChain | None:
+def decoder_of(
+    content_encoding: str, max_bytes: int, *, is_lenient: bool = False
+) -> Decoder | DecoderChain | None:
     """Return a decoder for a Content-Encoding; None if it is not supported.
+
+    Args:
+        content_encoding: The header's value.
+        max_bytes: Maximum size of the decoded data.
+        is_lenient: Whether the data may lack the checksum at its end, as in browsers.
 
     Raises:
         BadResponseError: it names too many codings.
@@ -284,5 +328,7 @@ def decoder_of(content_encoding: str, max_bytes: int) -> Decoder | DecoderChain 
         return None
     if len(names) > MAX_CODINGS:
         raise BadResponseError(f"encoded {len(names)} times: {content_encoding!r}")
-    decoders = [Decoder(name, max_bytes) for name in reversed(names)]
+    decoders = [
+        Decoder(name, max_bytes, is_lenient=is_lenient) for name in reversed(names)
+    ]
     return decoders[0] if len(decoders) == 1 else DecoderChain(decoders)

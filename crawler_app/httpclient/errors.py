@@ -4,6 +4,7 @@
     +-- ProxyError                     the proxy refused the tunnel
     +-- tornado.simple_httpclient.HTTPStreamClosedError
         +-- BadResponseError           the response is not valid HTTP/1.x or cannot be decoded
+        |   +-- AmbiguousResponseError     two readers could understand it differently
         +-- ResponseTooLargeError      a head or a body exceeds its limit
 
 All have the code 599, which Tornado's clients use if there is no usable response.  Sockets
@@ -14,11 +15,23 @@ and TLS fail with `OSError` and `ssl.SSLError`, timeouts with
 from tornado.httpclient import HTTPClientError
 from tornado.simple_httpclient import HTTPStreamClosedError
 
-__all__ = ["BadResponseError", "ProxyError", "ResponseTooLargeError"]
+__all__ = [
+    "AmbiguousResponseError",
+    "BadResponseError",
+    "ProxyError",
+    "ResponseTooLargeError",
+]
 
 
 class BadResponseError(HTTPStreamClosedError):
     """The response is not valid HTTP/1.x; the connection was closed."""
+
+
+class AmbiguousResponseError(BadResponseError):
+    """The response could be understood in two ways, which attackers make use of.
+
+    A lenient client raises it instead of the general error.
+    """
 
 
 class ResponseTooLargeError(HTTPStreamClosedError):

@@ -3,6 +3,10 @@
 The parser is llhttp in strict mode: it determines the message framing, and rejects anything
 that two parsers could interpret differently.  Each exchange has a new parser, so that no
 data of one response can become part of the next.
+
+A lenient exchange repairs a head that the parser has rejected, and gives it to the parser
+once more (`crawler_app.httpclient.repair`).  Rule: its connection is closed afterwards, so
+that no error in that can change another response.
 """
 
 import asyncio
@@ -17,7 +21,12 @@ from tornado.simple_httpclient import HTTPStreamClosedError
 
 from crawler_app.httpclient.body import Body
 from crawler_app.httpclient.connection import Connection
-from crawler_app.httpclient.errors import BadResponseError, ResponseTooLargeError
+from crawler_app.httpclient.errors import (
+    AmbiguousResponseError,
+    BadResponseError,
+    ResponseTooLargeError,
+)
+from crawler_app.httpclient.repair import is_response, repaired, split_head
 from crawler_app.httpclient.request import OutgoingRequest
 from crawler_app.httpclient.response import ResponseHead, parse_fields, parse_head
 from gencoro import gen
@@ -60,6 +69,7 @@ class Exchange:
         is_begun: Whether any byte of a response was received.
         is_reusable: After the end: whether the connection can carry another exchange.
         first_byte_at: When the first byte was received, on the loop's clock.
+        notes: What was repaired in the heads.
     """
 
     # Initial values.  Defined in the class, because most of them never change, and
@@ -68,6 +78,9 @@ class Exchange:
     is_begun = False
     is_reusable = False
     first_byte_at = 0.0
+    notes: tuple[str, ...] = ()
+    _rejection = ""  # the parser's error in a head, until all of the head is received
+    _raw_head = b""  # the head being parsed, as it was before its repair
     _received = b""  # received heads, until the final one is complete
     _interims = 0
     _body: Body | None = None
@@ -91,12 +104,15 @@ class Exchange:
         owner: ExchangeOwner,
         max_head_bytes: int,
         loop: asyncio.AbstractEventLoop,
+        *,
+        is_lenient: bool,
     ) -> None:
         self.request = request
         self.connection = connection
         self._owner = owner
         self._max_head_bytes = max_head_bytes
         self._loop = loop
+        self._is_lenient = is_lenient
         self._parser: httptools.HttpResponseParser | None = (
             httptools.HttpResponseParser(self)
         )
@@ -219,13 +235,48 @@ class Exchange:
             self._conclude()
 
     def _parse(self, data: bytes) -> None:
+        if not self._rejection:
+            self._feed(data)
+        if self._rejection:
+            self._repair(len(self._received) - len(data))
+
+    def _feed(self, data: bytes) -> None:
         assert self._parser is not None
         try:
             self._parser.feed_data(data)
-        except (httptools.HttpParserError, httptools.HttpParserUpgrade):
-            if not self._is_whole:
+        except (httptools.HttpParserError, httptools.HttpParserUpgrade) as exc:
+            if self._is_whole:
+                self._has_extra = True
+            elif not self._can_repair(exc):
                 raise
-            self._has_extra = True
+            elif self._raw_head:
+                raise AmbiguousResponseError(f"Ambiguous HTTP message: {exc}") from None
+            else:
+                self._rejection = str(exc)
+                self._received = self._received.lstrip(b"\r\n")
+
+    def _can_repair(self, error: Exception) -> bool:
+        return (
+            self._is_lenient
+            and self.head is None
+            and isinstance(error, httptools.HttpParserError)
+            and not isinstance(error, httptools.HttpParserCallbackError)
+            and is_response(self._received)
+        )
+
+    def _repair(self, searched_bytes: int) -> None:
+        """Repair the head as soon as all of it has been received, and parse it again."""
+        parts = split_head(self._received, searched_bytes)
+        if parts is None:
+            return
+        self._rejection = ""
+        self._raw_head, rest = parts
+        head, notes = repaired(self._raw_head)
+        self.notes += tuple(notes)
+        self._must_close = True
+        self._received = head + rest
+        self._parser = httptools.HttpResponseParser(self)
+        self._parse(self._received)
 
     def _fail_by(self, error: BaseException) -> None:
         self.fail(error)
@@ -262,13 +313,14 @@ class Exchange:
     def on_headers_complete(self) -> None:
         """Called by the parser."""
         raw, self._received = _cut_head(self._received)
-        if len(raw) > self._max_head_bytes:
+        if len(self._raw_head or raw) > self._max_head_bytes:
             raise ResponseTooLargeError(
                 f"a head of more than {self._max_head_bytes} bytes"
             )
         if not raw.startswith(b"HTTP/1."):
             raise BadResponseError(f"not HTTP/1.x: {raw[:20]!r}")
         head = parse_head(raw)
+        raw_head, self._raw_head = self._raw_head, b""
         if head.status < 100:
             raise BadResponseError(f"{head.status} is not a valid status")
         if head.status < 200:
@@ -277,6 +329,8 @@ class Exchange:
         if self._continue_timer is not None:  # a response before the body was sent
             self._continue_timer.cancel()
         self._find_framing(head)
+        if raw_head:
+            head.raw = raw_head
         self.head = head
         self._body = self._owner.head_received(head, not self._has_no_body)
         if self._has_no_body:
@@ -297,9 +351,9 @@ class Exchange:
         coding = head.fields.get("transfer-encoding")
         if coding is not None:
             if coding.lower() != "chunked" or not _CHUNKED.search(head.raw):
-                raise BadResponseError(f"Transfer-Encoding is {coding!r}")
+                raise AmbiguousResponseError(f"Transfer-Encoding is {coding!r}")
             # RFC 9112, 6.1: in HTTP/1.0 its framing cannot be trusted.
-            self._must_close = head.version != "HTTP/1.1"
+            self._must_close |= head.version != "HTTP/1.1"
         if head.status in (204, 304):
             self._has_no_body = True
         self._is_until_close = (
@@ -431,5 +485,8 @@ def _cause(error: Exception) -> BaseException:
         if cause is not None:
             return cause
     if isinstance(error, httptools.HttpParserError | httptools.HttpParserUpgrade):
+        # Browsers accept a bare LF here, but RFC 9112 does not allow it.
+        if "Missing expected CR after chunk size" in str(error):
+            return AmbiguousResponseError(f"Ambiguous HTTP message: {error}")
         return BadResponseError(f"Malformed HTTP message: {error}")
     return error

@@ -19,6 +19,7 @@ from tornado.simple_httpclient import HTTPStreamClosedError, HTTPTimeoutError
 
 from crawler_app.httpclient.body import (
     Body,
+    Coding,
     CountedBody,
     KeptBody,
     StreamedBody,
@@ -56,6 +57,7 @@ class Equipment:
     defaults: Mapping[str, Any]
     max_head_bytes: int
     max_body_bytes: int
+    is_lenient: bool
 
 
 class Fetch:
@@ -99,6 +101,7 @@ class Fetch:
         self._dialing: asyncio.Future[Connection] | None = None
         self._exchange: Exchange | None = None
         self._body: Body | None = None
+        self._coding: Coding | None = None
 
     def __repr__(self) -> str:
         url = _USERINFO.sub("//", self._request.url, count=1)  # for logs
@@ -228,6 +231,7 @@ class Fetch:
             self,
             self._equipment.max_head_bytes,
             self._loop,
+            is_lenient=self._equipment.is_lenient,
         )
         self._exchange.start()
 
@@ -268,7 +272,8 @@ class Fetch:
                 self._settings["header_callback"](line)
         coding = None
         if self._settings["decompress_response"]:
-            coding = undo_coding(head, max_bytes)
+            coding = undo_coding(head, max_bytes, self._equipment.is_lenient)
+        self._coding = coding
         if self._settings["streaming_callback"] is None:
             self._body = KeptBody(coding, max_bytes)
         else:
@@ -352,6 +357,9 @@ class Fetch:
         response.request_head = self._outgoing.head
         response.peer_address = exchange.connection.peer_address
         response.trailers = exchange.trailers()
+        response.notes = exchange.notes
+        if self._coding is not None:
+            response.notes += self._coding.notes
         self._leave()
         self._call_back(response)
 

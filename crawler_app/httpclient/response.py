@@ -67,6 +67,7 @@ def parse_fields(lines: list[str]) -> tuple[dict[str, str], HTTPHeaders]:
     Not with `HTTPHeaders.parse`, which validates again and takes six times as long.
     """
     fields: dict[str, str] = {}
+    repeated: dict[str, list[str]] = {}
     headers = HTTPHeaders()
     for line in lines:
         name, _, value = line.partition(":")
@@ -74,9 +75,11 @@ def parse_fields(lines: list[str]) -> tuple[dict[str, str], HTTPHeaders]:
         key = name.lower()
         if key in fields:
             headers.add(name, value)
-            fields[key] = f"{fields[key]},{value}"
+            repeated.setdefault(key, [fields[key]]).append(value)
         else:
             headers[name] = fields[key] = value
+    for key, values in repeated.items():
+        fields[key] = ",".join(values)
     return fields, headers
 
 
@@ -90,6 +93,7 @@ class PooledHTTPResponse(HTTPResponse):
         request_head: Request line and header block as sent.
         peer_address: The address of the server or the proxy, as from `socket.getpeername`.
         trailers: The trailers of a chunked body; None if the head announced none.
+        notes: What a lenient client accepted, such as ``folded header lines``.
 
     If redirects were followed, these belong to the last exchange.
     """
@@ -99,3 +103,4 @@ class PooledHTTPResponse(HTTPResponse):
     request_head: bytes
     peer_address: Any
     trailers: HTTPHeaders | None
+    notes: tuple[str, ...]

@@ -1,0 +1,96 @@
+"""Repairs a response head that the strict parser rejects, where RFC 9110 and 9112 allow it.
+
+Pure.  Rule: only what every reader understands in the same way is repaired.  Anything else,
+in particular everything odd about the length of the body, is left as it is, so that the
+parser rejects the head again.
+
+Browsers and curl accept what is repaired here, and more:
+``tests/crawler_app/httpclient/test_lenient.py`` lists what they do.
+"""
+
+import re
+
+__all__ = ["is_response", "repaired", "split_head"]
+
+_START = re.compile(rb"[\r\n]*HTTP/1\.[01] [1-9][0-9][0-9]")
+_END = re.compile(rb"\n\r?\n")
+_BARE_LF = re.compile(rb"(?<!\r)\n")
+_FOLD = re.compile(rb"\r\n[ \t]+")
+_FRAMING = rb"\r\n(?:content-length|transfer-encoding)\b"
+_FOLDED_FRAMING = re.compile(_FRAMING + rb"[^\n]*\n[ \t]", re.IGNORECASE)
+_LENGTH = re.compile(rb"\r\ncontent-length:([^\r\n]*)", re.IGNORECASE)
+_VALUE = re.compile(rb"(?!" + _FRAMING + rb")(\r\n[^\r\n:]*:)([^\r\n]*)", re.IGNORECASE)
+_CONTROLS = re.compile(rb"[\x01-\x08\x0b\x0c\x0e-\x1f\x7f]")
+
+
+def is_response(received: bytes) -> bool:
+    """Return whether data starts with the status of an HTTP/1.x response."""
+    return _START.match(received) is not None
+
+
+def split_head(received: bytes, searched_bytes: int = 0) -> tuple[bytes, bytes] | None:
+    r"""Split off a head, whose lines may end in a bare LF; None if it is incomplete.
+
+    Args:
+        received: Begins with the status line.
+        searched_bytes: The number of bytes known not to contain its end.
+
+    >>> split_head(b"HTTP/1.1 200 OK\nA: b\n\nbody")
+    (b'HTTP/1.1 200 OK\nA: b\n\n', b'body')
+    """
+    end = _END.search(received, max(searched_bytes - 2, 0))
+    return None if end is None else (received[: end.end()], received[end.end() :])
+
+
+def repaired(head: bytes) -> tuple[bytes, list[str]]:
+    r"""Return a head with its repairs, and what was repaired.
+
+    >>> repaired(b"HTTP/1.1 200 OK\nA: b\n c\n\n")
+    (b'HTTP/1.1 200 OK\r\nA: b c\r\n\r\n', ['bare line feeds', 'folded header lines'])
+    """
+    notes = []
+    # RFC 9112, 2.2: a recipient may recognize a single LF as the end of a line.
+    head, bare = _BARE_LF.subn(b"\r\n", head)
+    if bare:
+        notes.append("bare line feeds")
+    status_line, block = head.split(b"\r\n", 1)
+    block = b"\r\n" + block
+    for repair, note in _REPAIRS:
+        block, before = repair(block), block
+        if block != before:
+            notes.append(note)
+    return status_line + block, notes
+
+
+def _without_folds(block: bytes) -> bytes:
+    """Replace each fold by a space, as a user agent must (RFC 9112, 5.2).
+
+    Not directly below the status line (2.2), nor in a field that determines the framing.
+    """
+    if block.startswith((b"\r\n ", b"\r\n\t")) or _FOLDED_FRAMING.search(block):
+        return block
+    return _FOLD.sub(b" ", block)
+
+
+def _with_one_length(block: bytes) -> bytes:
+    """Replace several equal lengths by one (RFC 9110, 8.6)."""
+    values = [
+        value.strip(b" \t") for value in b",".join(_LENGTH.findall(block)).split(b",")
+    ]
+    if len(values) == 1 or len(set(values)) > 1 or not values[0].isdigit():
+        return block
+    return b"\r\nContent-Length: " + values[0] + _LENGTH.sub(b"", block)
+
+
+def _without_controls(block: bytes) -> bytes:
+    """Replace control characters in values, except NUL and CR (RFC 9110, 5.5)."""
+    if not _CONTROLS.search(block):
+        return block
+    return _VALUE.sub(lambda field: field[1] + _CONTROLS.sub(b" ", field[2]), block)
+
+
+_REPAIRS = (
+    (_without_folds, "folded header lines"),
+    (_with_one_length, "repeated Content-Length"),
+    (_without_controls, "control characters in headers"),
+)
