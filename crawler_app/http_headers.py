@@ -1,18 +1,38 @@
-"""Parses HTTP headers: dates, Retry-After and content types.
+"""Parses HTTP headers: dates, Retry-After, content types, and repeated fields.
 
 Pure; imports nothing of the crawler.  Times are seconds since the epoch.
 """
 
 import datetime
+import functools
+import re
+from collections.abc import Mapping
 from email.utils import parsedate_to_datetime
 
-__all__ = ["MAX_RETRY_AFTER_S", "http_date_at", "is_html", "retry_after_s"]
+__all__ = [
+    "MAX_RETRY_AFTER_S",
+    "different_values",
+    "extracted_type",
+    "http_date_at",
+    "is_html",
+    "retry_after_s",
+]
 
 HTML_TYPES = ("text/html", "application/xhtml+xml")
 
 # The longest wait that is honored.  A server that asks for more has a wrong clock, or means
 # "never".
 MAX_RETRY_AFTER_S = 24 * 3600.0
+
+_SPACE = "[ \\t\\r\\n]*"
+_TOKEN = "[!#$%&'*+.^_`|~0-9A-Za-z-]+"
+_QUOTED = r'"(?:[^"\\]|\\.)*"?'
+_VALUE = re.compile(f'(?:[^",]|{_QUOTED})+', re.DOTALL)
+_TYPE = re.compile(f"{_SPACE}({_TOKEN}/{_TOKEN}){_SPACE}(?:;|$)")
+_CHARSET = re.compile(
+    f";{_SPACE}charset=(?:({_QUOTED})|([^;]+))|;{_SPACE}[^;=]*(?:=(?:{_QUOTED}|[^;]))?",
+    re.DOTALL | re.IGNORECASE,
+)
 
 
 def retry_after_s(header: str | None, now: float) -> float | None:
@@ -60,3 +80,49 @@ def is_html(content_type: str) -> bool:
     (True, False)
     """
     return content_type.partition(";")[0].strip().lower() in HTML_TYPES
+
+
+@functools.lru_cache(maxsize=64)
+def extracted_type(content_type: str) -> str:
+    """Return the MIME type that a Content-Type means, with its charset; empty if none.
+
+    Args:
+        content_type: The header's value; of repeated fields, all values joined by commas.
+
+    Source: WHATWG Fetch, "extract a MIME type": the last valid one counts.
+
+    >>> extracted_type("text/html;charset=gbk, Text/HTML"), extracted_type("html")
+    ('text/html;charset=gbk', '')
+    """
+    essence = charset = ""
+    for value in _VALUE.findall(content_type):
+        found = _TYPE.match(value)
+        if found is None or found[1] == "*/*":
+            continue
+        declared = _charset_parameter(value[found.end(1) :])
+        if found[1].lower() != essence:
+            essence, charset = found[1].lower(), declared
+        else:
+            charset = declared or charset
+    return f"{essence};charset={charset}" if charset else essence
+
+
+def _charset_parameter(parameters: str) -> str:
+    for quoted, plain in _CHARSET.findall(parameters):
+        if quoted or plain:
+            return str(quoted.strip('"') or plain.strip())
+    return ""
+
+
+def different_values(headers: Mapping[str, str], name: str) -> list[str]:
+    """Return the values of a field that may be repeated, without duplicates.
+
+    >>> different_values({"location": "/a"}, "location")
+    ['/a']
+    """
+    # Tornado's HTTPHeaders keep repeated fields apart.
+    get_list = getattr(headers, "get_list", None)
+    values = [headers[name]] if get_list is None and name in headers else []
+    if get_list is not None:
+        values = get_list(name)
+    return list(dict.fromkeys(values))

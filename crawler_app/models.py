@@ -101,6 +101,7 @@ class Fetched:
         encoded_body: The body before decompression, and without the framing of a
             transfer coding.
         peer: The server's address, without its port; empty if unknown.
+        notes: What the client accepted although it is not strictly valid HTTP.
     """
 
     url: str
@@ -112,6 +113,7 @@ class Fetched:
     raw_head: bytes = b""
     encoded_body: bytes = b""
     peer: str = ""
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(slots=True, frozen=True)
@@ -166,6 +168,8 @@ class Outcome:
         canonical: The page's own canonical URL, from its ``<link>``; empty if there is
             none.
         digest: A digest of the body after decompression; equal for equal bodies.
+        note: What was irregular about the response and accepted, as browsers do; empty if
+            nothing.
     """
 
     state: State
@@ -179,6 +183,11 @@ class Outcome:
     redirect_to: str = ""
     canonical: str = ""
     digest: str = ""
+    note: str = ""
+
+    def add_note(self, text: str) -> None:
+        """Add an irregularity to the note."""
+        self.note = f"{self.note}; {text}" if self.note else text
 
 
 @dataclass(slots=True)

@@ -50,6 +50,7 @@ class Reason(StrEnum):
     BAD_REQUEST = "bad_request"
     BAD_RESPONSE = "bad_response"
     CONNECTION_CLOSED = "connection_closed"
+    DANGEROUS = "dangerous"
     DNS = "dns"
     HOOK_ERROR = "hook_error"
     INTERNAL_ERROR = "internal_error"
@@ -196,6 +197,11 @@ FACTS: dict[AnyReason, Facts] = {
         Fault.OURS, "one of your callbacks failed on it", Retries.ON_REQUEST
     ),
     Reason.INTERNAL_ERROR: _fails(Fault.OURS, "the crawler itself failed on it"),
+    Reason.DANGEROUS: _fails(
+        Fault.LIMIT,
+        "the response could be understood in two ways, which attackers make use of, so it "
+        "was not read",
+    ),
     Reason.NO_LONGER_LINKED: _fails(Fault.LIMIT, "no longer linked"),
     Reason.PRIVATE_ADDRESS: _fails(
         Fault.LIMIT, "it is not on the public Internet; --allow-private crawls it"

@@ -110,7 +110,7 @@ def _headers_of(head: bytes) -> HTTPHeaders:
 def _decoded(body: bytes, content_encoding: str, max_bytes: int) -> bytes | None:
     """Return the decoded body; None if it has no content coding that we support."""
     try:
-        decoder = decoder_of(content_encoding, max_bytes)
+        decoder = decoder_of(content_encoding, max_bytes, is_lenient=True)
         if decoder is None:
             if len(body) > max_bytes:
                 raise ArchiveError(f"the body has more than {max_bytes} bytes")

@@ -98,6 +98,7 @@ def outcome_of(state: State, reason: AnyReason, fetched: Fetched) -> Outcome:
         size_bytes=len(fetched.body),
         took_s=fetched.took_s,
         digest=hashlib.blake2b(fetched.body, digest_size=DIGEST_BYTES).hexdigest(),
+        note="; ".join(fetched.notes),
     )
 
 

@@ -16,10 +16,12 @@ from crawler_app.crawl.context import RunContext
 from crawler_app.crawl.ending import Ending, Finish
 from crawler_app.crawl.redirecting import REDIRECTS, RedirectReader
 from crawler_app.documents import sitemap
+from crawler_app.documents.anchors import Anchors
 from crawler_app.documents.html import Page
 from crawler_app.documents.reader import Reader
 from crawler_app.documents.settled_links import SettledLinks
-from crawler_app.http_headers import is_html
+from crawler_app.documents.sniffing import sniffed_type
+from crawler_app.http_headers import extracted_type, is_html
 from crawler_app.index import PageIndex
 from crawler_app.models import (
     Candidate,
@@ -40,6 +42,12 @@ from gencoro import gen
 __all__ = ["Interpreter"]
 
 logger = logging.getLogger(__name__)
+
+# Not a redirect in the Fetch standard: browsers show its body, a choice of links.
+MULTIPLE_CHOICES = 300
+
+# Like no Content-Type at all, in the MIME Sniffing standard.
+UNKNOWN_TYPES = ("", "unknown/unknown", "application/unknown")
 
 # Links that are handled, or recorded, without a pause: about ten milliseconds.
 LINKS_AT_ONCE = 500
@@ -85,7 +93,8 @@ class Interpreter:
         """
         if fetched.status in REDIRECTS:
             return self._redirects.read(claim, fetched)
-        if not 200 <= fetched.status < 300:
+        is_choice = fetched.status == MULTIPLE_CHOICES and bool(fetched.body)
+        if not (200 <= fetched.status < 300 or is_choice):
             return ending.of_status(fetched, self._clock())
         return (yield from self._content(claim, fetched, reason))
 
@@ -96,22 +105,23 @@ class Interpreter:
         outcome = ending.outcome_of(State.DONE, reason, fetched)
         if reason is Reason.UNCHANGED:
             outcome.status = 304  # `fetched` is the archived response
-        if self._is_sitemap(claim, fetched):
+        if fetched.status == MULTIPLE_CHOICES:
+            outcome.add_note("300 Multiple Choices")
+        _settle_type(outcome, fetched)
+        content_type = outcome.content_type
+        if self._is_sitemap(claim, content_type, fetched.body):
             return Finish(outcome, (yield from self._read_sitemap(claim, fetched)))
-        if is_html(fetched.headers.get("Content-Type", "")):
+        if is_html(content_type):
             return (yield from self._read_page(claim, fetched, outcome))
         return Finish(outcome, self._redirects.refresh(claim, fetched, outcome))
 
-    def _is_sitemap(self, claim: Claim, fetched: Fetched) -> bool:
-        content_type = fetched.headers.get("Content-Type", "")
+    def _is_sitemap(self, claim: Claim, content_type: str, body: bytes) -> bool:
         is_page = is_html(content_type)
         if is_page and not claim.is_sitemap:  # the most frequent case
             return False
         if claim.is_sitemap and not is_page:  # text sitemaps cannot be recognized
             return True
-        is_one = sitemap.is_sitemap(
-            content_type, fetched.body, or_feed=claim.is_sitemap
-        )
+        is_one = sitemap.is_sitemap(content_type, body, or_feed=claim.is_sitemap)
         return is_one and self._config.sitemaps
 
     def _read_page(
@@ -119,7 +129,7 @@ class Interpreter:
     ) -> Subgenerator[Finish]:
         page = yield from self._reader.page(
             fetched.body,
-            fetched.headers.get("Content-Type", ""),
+            outcome.content_type,
             with_text=self._index is not None or self._keeps_page,
             agent=self._agent,
         )
@@ -136,7 +146,10 @@ class Interpreter:
         outlinks = yield from self._admit_links(claim, page, base, directives)
         kept = None
         if self._keeps_page:
-            kept = yield from self._crawled_page(claim, fetched, page, base)
+            anchors = yield from self._reader.anchors(
+                fetched.body, outcome.content_type
+            )
+            kept = yield from self._crawled_page(claim, fetched, page, base, anchors)
         if self._index is not None:
             self._write_index(self._index, claim.url, page, directives)
         return Finish(outcome, refreshed + outlinks, page=kept)
@@ -169,10 +182,8 @@ class Interpreter:
         yield gen.moment
 
     def _crawled_page(
-        self, claim: Claim, fetched: Fetched, page: Page, base: str
+        self, claim: Claim, fetched: Fetched, page: Page, base: str, anchors: Anchors
     ) -> Subgenerator[CrawledPage]:
-        content_type = fetched.headers.get("Content-Type", "")
-        anchors = yield from self._reader.anchors(fetched.body, content_type)
         links = []
         for number, anchor in enumerate(anchors.links, 1):
             target = join_or_nothing(base, anchor.href)
@@ -220,3 +231,17 @@ class Interpreter:
             if number % LINKS_AT_ONCE == 0:
                 yield from self._pause(claim, candidates)
         return candidates
+
+
+def _settle_type(outcome: Outcome, fetched: Fetched) -> None:
+    """Replace a Content-Type that is repeated, missing or invalid, as browsers do."""
+    known = extracted_type(outcome.content_type)
+    if known.partition(";")[0] not in UNKNOWN_TYPES:
+        if "," in outcome.content_type:
+            outcome.content_type = known
+            outcome.add_note("repeated Content-Type")
+    elif fetched.body:
+        options = fetched.headers.get("X-Content-Type-Options", "")
+        is_scriptable = options.strip().lower() != "nosniff"
+        outcome.content_type = sniffed_type(fetched.body, is_scriptable=is_scriptable)
+        outcome.add_note("no valid Content-Type")

@@ -17,6 +17,7 @@ from crawler_app.crawl.ending import Ending, Finish, Respell
 from crawler_app.documents.html import Page
 from crawler_app.documents.refresh import Refresh, first_due, parse_refresh
 from crawler_app.errors import UrlError
+from crawler_app.http_headers import different_values
 from crawler_app.models import Candidate, Claim, Fetched, Outcome, State
 from crawler_app.reasons import Reason
 from crawler_app.urls import (
@@ -64,9 +65,14 @@ class RedirectReader:
     def read(self, claim: Claim, fetched: Fetched) -> Ending:
         """Admit the target of a redirect, with one redirect fewer left."""
         outcome = ending.outcome_of(State.DONE, Reason.REDIRECT, fetched)
-        location = fetched.headers.get("Location", "")
+        locations = different_values(fetched.headers, "Location") or [""]
+        if len(locations) > 1:
+            text = f"{len(locations)} different Locations"
+            return ending.failed(outcome, Reason.DANGEROUS, text)
+        if fetched.headers.get("Location", "") != locations[0]:
+            outcome.add_note("repeated Location")
         try:
-            target_url = outcome.redirect_to = redirect_target(claim.url, location)
+            target_url = outcome.redirect_to = redirect_target(claim.url, locations[0])
         except UrlError as exc:
             return ending.failed(outcome, Reason.BAD_REDIRECT, str(exc))
         self._remember_cookies(claim.url, fetched)

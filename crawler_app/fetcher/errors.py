@@ -8,7 +8,11 @@ from tornado.iostream import UnsatisfiableReadError
 from tornado.simple_httpclient import HTTPTimeoutError
 
 from crawler_app.errors import FetchError
-from crawler_app.httpclient import BadResponseError, ResponseTooLargeError
+from crawler_app.httpclient import (
+    AmbiguousResponseError,
+    BadResponseError,
+    ResponseTooLargeError,
+)
 from crawler_app.reasons import Reason
 
 __all__ = ["fetch_error"]
@@ -48,6 +52,8 @@ def fetch_error(exc: Exception) -> FetchError:
         return FetchError(Reason.TOO_LARGE, f"the head: {text}")
     if isinstance(exc, ResponseTooLargeError):
         return FetchError(Reason.TOO_LARGE, text)
+    if isinstance(exc, AmbiguousResponseError):
+        return FetchError(Reason.DANGEROUS, text)
     if isinstance(exc, BadResponseError):
         return FetchError(Reason.BAD_RESPONSE, text)
     if isinstance(exc, HTTPClientError):  # code 599: errors of the client itself

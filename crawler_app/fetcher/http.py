@@ -47,6 +47,10 @@ CLASS_BY_CLIENT = {
 BODY_MARGIN_BYTES = 256 * 1024
 
 
+# The limit of Chromium.
+MAX_HEAD_BYTES = 256 * 1024
+
+
 def client_class(name: str) -> type[AsyncHTTPClient]:
     """Return the class of a client.
 
@@ -148,7 +152,9 @@ class HttpFetcher:
         try:
             response = yield from self._exchange(request)
             incoming.refuse_too_large()
-            body = decoded(incoming.body, response.headers, self._config.max_body_bytes)
+            body, notes = decoded(
+                incoming.body, response.headers, self._config.max_body_bytes
+            )
         except FetchError:
             raise
         except Exception as exc:  # as above
@@ -165,6 +171,7 @@ class HttpFetcher:
             raw_head=incoming.raw_head,
             encoded_body=incoming.body,
             peer=curl.peer,
+            notes=notes,
         )
 
     def _bounded_request(
@@ -207,6 +214,7 @@ def _fetched(url: str, response: HTTPResponse) -> Fetched:
         response.raw_head,
         response.encoded_body or b"",
         address[0] if isinstance(address, tuple) else "",
+        response.notes,
     )
 
 
@@ -288,7 +296,10 @@ def _make_client(
     config: CrawlConfig, resolver: Resolver, check_address: AddressCheck | None
 ) -> AsyncHTTPClient:
     options: dict[str, Any] = {"max_clients": config.concurrency}
+    if config.client != "curl":
+        options["max_header_size"] = MAX_HEAD_BYTES
     if config.client == "pooled":
+        options["lenient"] = True
         options["resolver"] = resolver
         options["check_address"] = check_address
         options["max_body_size"] = config.max_body_bytes

@@ -86,10 +86,13 @@ class Incoming:
             self.is_too_large |= int(digits) > self._max_bytes
 
 
-def decoded(encoded: bytes, headers: HTTPHeaders, max_bytes: int) -> bytes:
+def decoded(
+    encoded: bytes, headers: HTTPHeaders, max_bytes: int
+) -> tuple[bytes, tuple[str, ...]]:
     """Return the decoded body, or the body unchanged if its content coding is unknown.
 
-    The headers are updated as Tornado's clients do.
+    The headers are updated as Tornado's clients do.  The second value says what was missing
+    from the data and accepted.
 
     Raises:
         BadResponseError: the encoded body is invalid.
@@ -98,17 +101,17 @@ def decoded(encoded: bytes, headers: HTTPHeaders, max_bytes: int) -> bytes:
     >>> import gzip
     >>> headers = HTTPHeaders({"Content-Encoding": "gzip"})
     >>> decoded(gzip.compress(b"a page"), headers, 100), dict(headers)
-    (b'a page', {'X-Consumed-Content-Encoding': 'gzip'})
+    ((b'a page', ()), {'X-Consumed-Content-Encoding': 'gzip'})
     """
     encoding = headers.get("Content-Encoding", "")
-    decoder = decoder_of(encoding, max_bytes) if encoding else None
+    decoder = decoder_of(encoding, max_bytes, is_lenient=True) if encoding else None
     if decoder is None:
-        return encoded
+        return encoded, ()
     headers.add("X-Consumed-Content-Encoding", encoding)
     del headers["Content-Encoding"]
     body = b"".join(decoder.pieces(encoded))
     decoder.end()
-    return body
+    return body, decoder.notes
 
 
 def too_large(max_bytes: int) -> FetchError:

@@ -22,7 +22,7 @@ __all__ = [
     "values_of",
 ]
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 
 TABLES = """
 CREATE TABLE host (
@@ -54,6 +54,7 @@ CREATE TABLE url (
     redirect_to TEXT,
     canonical TEXT,
     digest TEXT,
+    note TEXT,
     finished_at REAL
 );
 CREATE INDEX url_ready ON url (host_id, depth, id)
@@ -78,6 +79,7 @@ OUTCOME_COLUMNS = (
     "redirect_to",
     "canonical",
     "digest",
+    "note",
 )
 
 # For an UPDATE; the values come from `values_of`.
@@ -99,7 +101,7 @@ def values_of(outcome: Outcome) -> tuple[Any, ...]:
     """Return the column values of an outcome.
 
     >>> values_of(Outcome(State.DONE, reason_of_word("ok"), 200, title="Home"))
-    (<Reason.OK: 'ok'>, 200, '', 0, None, 'Home', '', '', '', '')
+    (<Reason.OK: 'ok'>, 200, '', 0, None, 'Home', '', '', '', '', '')
     """
     values: tuple[Any, ...] = _outcome_fields(outcome)
     return values

@@ -15,7 +15,7 @@ from typing import Any
 
 from crawler_app import politeness
 from crawler_app.errors import FetchError, UrlError
-from crawler_app.http_headers import retry_after_s
+from crawler_app.http_headers import different_values, retry_after_s
 from crawler_app.models import Fetched
 from crawler_app.robots.rules import Rules, parse_rules
 from crawler_app.subgenerator import Subgenerator
@@ -226,10 +226,11 @@ class _Question:
 
 def _redirect_target(url: str, fetched: Fetched) -> str | None:
     """Return the target of a redirect; None if the response is not a valid one."""
-    if not 300 <= fetched.status < 400 or fetched.status == 304:
+    locations = different_values(fetched.headers, "Location")
+    if not 300 <= fetched.status < 400 or fetched.status == 304 or len(locations) != 1:
         return None
     try:
-        return redirect_target(url, fetched.headers.get("Location", ""))
+        return redirect_target(url, locations[0])
     except UrlError:
         return None
 

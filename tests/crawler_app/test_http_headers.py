@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from crawler_app.http_headers import MAX_RETRY_AFTER_S, retry_after_s
+from crawler_app.http_headers import MAX_RETRY_AFTER_S, extracted_type, retry_after_s
 
 TIMES = st.floats(0, 1e10)
 
@@ -67,3 +67,62 @@ def test_any_header_gives_no_wait_or_one_that_comes(header, now):
     wait_s = retry_after_s(header, now)
 
     assert wait_s is None or 0.0 <= wait_s <= MAX_RETRY_AFTER_S
+
+
+@pytest.mark.parametrize(
+    ("values", "wanted"),
+    [
+        # web-platform-tests, fetch/content-type/resources/content-types.json, commit
+        # 15a98d8, 3-Clause BSD License: the values, the type and the charset in use.
+        (["", "text/plain"], "text/plain"),
+        (["text/plain", ""], "text/plain"),
+        (["text/html", "text/plain"], "text/plain"),
+        (["text/plain;charset=gbk", "text/html"], "text/html"),
+        (
+            ["text/plain;charset=gbk", "text/html;charset=windows-1254"],
+            "text/html;charset=windows-1254",
+        ),
+        (["text/plain;charset=gbk", "text/plain"], "text/plain;charset=gbk"),
+        (
+            ["text/plain;charset=gbk", "text/plain;charset=windows-1252"],
+            "text/plain;charset=windows-1252",
+        ),
+        (
+            ["text/html;charset=gbk", 'text/html;x=",text/plain'],
+            "text/html;charset=gbk",
+        ),
+        (["text/html;charset=gbk", "text/plain", "text/html"], "text/html"),
+        (["text/plain", "*/*"], "text/plain"),
+        (["text/html", "*/*"], "text/html"),
+        (["*/*", "text/html"], "text/html"),
+        (["text/plain", "*/*;charset=gbk"], "text/plain"),
+        (["text/html", "*/*;charset=gbk"], "text/html"),
+        (['text/html;x="', "text/plain"], "text/html"),
+        (['text/html;"', "text/plain"], "text/html"),
+        # Ours.
+        (["text/html", "text/html"], "text/html"),
+        (['a/b;x="\\";charset=no";charset="UTF-8"'], "a/b;charset=UTF-8"),
+        (["Text/HTML ; Charset=latin1 ; charset=no"], "text/html;charset=latin1"),
+        *(
+            ([bad], "")
+            for bad in ("html", "*/*", "", ";", "text/", "a/b c", "\u20ac/b")
+        ),
+    ],
+)
+def test_content_type_is_extracted_as_in_fetch(values, wanted):
+    assert extracted_type(", ".join(values)) == wanted
+
+
+@given(st.text('a/;=,"\\ ', max_size=5_000))
+@example('"' * 200_000)
+@example('a/b;x="' + "\\" * 200_000)
+@example("," * 200_000)
+@example("a/b;" * 50_000)
+@example("a/b" + ";charset" * 20_000)
+@example("a/b" + " " * 200_000 + "c")
+def test_content_type_is_extracted_in_linear_time(header):
+    started_at = time.process_time()
+
+    extracted_type(header)
+
+    assert time.process_time() - started_at < 1.0

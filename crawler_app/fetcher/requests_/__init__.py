@@ -175,16 +175,18 @@ class RequestsFetcher:
             _read_body(response, incoming, exchange.wire)
         headers = HTTPHeaders.parse(head.decode("latin-1").partition("\n")[2])
         encoded = incoming.body
+        body, notes = decoded(encoded, headers, self._config.max_body_bytes)
         fetched = Fetched(
             exchange.url,
             response.status_code,
             headers,
-            decoded(encoded, headers, self._config.max_body_bytes),
+            body,
             time.monotonic() - started_at,
             request_head=exchange.wire.request_head or _request_head(response.request),
             raw_head=head,
             encoded_body=encoded,
             peer=exchange.wire.peer,
+            notes=notes,
         )
         return fetched, headers
 

@@ -24,8 +24,8 @@ from crawler_app.urls import target_of
 
 __all__ = ["CrawlAdapter", "Wire", "wire_of_this_thread"]
 
-# The limit of our own client too; http.client only limits a line and the number of lines.
-MAX_HEAD_BYTES = 64 * 1024
+# As for the other clients; http.client only limits a line and the number of lines.
+MAX_HEAD_BYTES = 256 * 1024
 
 # Interim responses before the final one; the limit of our own client too.
 MAX_INTERIM = 10

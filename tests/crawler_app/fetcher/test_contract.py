@@ -299,6 +299,10 @@ FAULTS = {
     ),
     "garbage": (sends(b"\x00\xff garbage\r\n\r\n"), BROKEN),
     "another protocol": (sends(b"220 mail.test ESMTP\r\n"), BROKEN),
+    "head of 200 KB": (
+        sends(OK + (b"X: " + b"y" * 9_995 + b"\r\n") * 20 + b"\r\n"),
+        ANSWER,
+    ),
     "head of a megabyte": (
         sends(b"HTTP/1.1 200 OK\r\n" + b"X: y\r\n" * 170_000 + b"\r\n"),
         TOO_LARGE,
@@ -314,6 +318,10 @@ FAULTS = {
     "gzip that is cut off": (
         answer(gzip.compress(b"a page")[:-10], Content_Encoding="gzip"),
         BAD,
+    ),
+    "gzip without its checksum": (
+        answer(gzip.compress(b"a page")[:-5], Content_Encoding="gzip"),
+        ANSWER,
     ),
     "resets": (answers(end=Peer.reset), CLOSED),
     "says nothing": (answers(), TIMEOUT),

@@ -62,6 +62,7 @@ COLUMNS = [
     "digest",
     "title",
     "error",
+    "note",
     "finished_at",
 ]
 
