@@ -56,8 +56,9 @@ class PooledAsyncHTTPClient(AsyncHTTPClient):
             the names itself.
         lenient: Whether to accept what browsers accept and RFC 9112 allows, and note it in
             the response: header lines that are folded, end in a bare line feed or contain
-            control characters, equal lengths, a compressed body without its checksum.  What
-            remains ambiguous is refused with AmbiguousResponseError.
+            control characters, white space in the status line, equal lengths, a compressed
+            body without its checksum.  What remains ambiguous is refused with
+            AmbiguousResponseError.
 
     >>> from gencoro.ioloop import IOLoop
     >>> async def main():

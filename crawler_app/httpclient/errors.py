@@ -30,7 +30,7 @@ class BadResponseError(HTTPStreamClosedError):
 class AmbiguousResponseError(BadResponseError):
     """The response could be understood in two ways, which attackers make use of.
 
-    A lenient client raises it instead of the general error.
+    A client that is not lenient rejects most of these as invalid, without a further look.
     """
 
 

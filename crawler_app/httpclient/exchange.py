@@ -26,7 +26,12 @@ from crawler_app.httpclient.errors import (
     BadResponseError,
     ResponseTooLargeError,
 )
-from crawler_app.httpclient.repair import is_response, repaired, split_head
+from crawler_app.httpclient.repair import (
+    has_status,
+    is_response,
+    repaired,
+    split_head,
+)
 from crawler_app.httpclient.request import OutgoingRequest
 from crawler_app.httpclient.response import ResponseHead, parse_fields, parse_head
 from gencoro import gen
@@ -79,7 +84,7 @@ class Exchange:
     is_reusable = False
     first_byte_at = 0.0
     notes: tuple[str, ...] = ()
-    _rejection = ""  # the parser's error in a head, until all of the head is received
+    _is_rejected = False  # by the parser: a head that is not complete yet
     _raw_head = b""  # the head being parsed, as it was before its repair
     _received = b""  # received heads, until the final one is complete
     _interims = 0
@@ -235,9 +240,9 @@ class Exchange:
             self._conclude()
 
     def _parse(self, data: bytes) -> None:
-        if not self._rejection:
+        if not self._is_rejected:
             self._feed(data)
-        if self._rejection:
+        if self._is_rejected:
             self._repair(len(self._received) - len(data))
 
     def _feed(self, data: bytes) -> None:
@@ -249,10 +254,12 @@ class Exchange:
                 self._has_extra = True
             elif not self._can_repair(exc):
                 raise
-            elif self._raw_head:
+            elif has_status(self._raw_head):
                 raise AmbiguousResponseError(f"Ambiguous HTTP message: {exc}") from None
+            elif self._raw_head:
+                raise
             else:
-                self._rejection = str(exc)
+                self._is_rejected = True
                 self._received = self._received.lstrip(b"\r\n")
 
     def _can_repair(self, error: Exception) -> bool:
@@ -269,7 +276,7 @@ class Exchange:
         parts = split_head(self._received, searched_bytes)
         if parts is None:
             return
-        self._rejection = ""
+        self._is_rejected = False
         self._raw_head, rest = parts
         head, notes = repaired(self._raw_head)
         self.notes += tuple(notes)

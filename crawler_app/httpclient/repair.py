@@ -4,15 +4,16 @@ Pure.  Rule: only what every reader understands in the same way is repaired.  An
 in particular everything odd about the length of the body, is left as it is, so that the
 parser rejects the head again.
 
-Browsers and curl accept what is repaired here, and more:
-``tests/crawler_app/httpclient/test_lenient.py`` lists what they do.
+Browsers and curl accept what is repaired here, and more: ``tests/helpers/http/irregular.py``
+lists it.
 """
 
 import re
 
-__all__ = ["is_response", "repaired", "split_head"]
+__all__ = ["has_status", "is_response", "repaired", "split_head"]
 
-_START = re.compile(rb"[\r\n]*HTTP/1\.[01] [1-9][0-9][0-9]")
+_START = re.compile(rb"[\r\n]*HTTP/1\.[01][ \t]")
+_STATUS = re.compile(rb"(HTTP/1\.[01])[ \t]+([1-9][0-9][0-9])(?=[ \t\r\n]|$)[ \t]*")
 _END = re.compile(rb"\n\r?\n")
 _BARE_LF = re.compile(rb"(?<!\r)\n")
 _FOLD = re.compile(rb"\r\n[ \t]+")
@@ -24,8 +25,13 @@ _CONTROLS = re.compile(rb"[\x01-\x08\x0b\x0c\x0e-\x1f\x7f]")
 
 
 def is_response(received: bytes) -> bool:
-    """Return whether data starts with the status of an HTTP/1.x response."""
+    """Return whether data starts as an HTTP/1.x response does."""
     return _START.match(received) is not None
+
+
+def has_status(head: bytes) -> bool:
+    """Return whether a head has a valid status."""
+    return _STATUS.match(head) is not None
 
 
 def split_head(received: bytes, searched_bytes: int = 0) -> tuple[bytes, bytes] | None:
@@ -54,6 +60,10 @@ def repaired(head: bytes) -> tuple[bytes, list[str]]:
     if bare:
         notes.append("bare line feeds")
     status_line, block = head.split(b"\r\n", 1)
+    # RFC 9112, 4: a recipient may treat any form of white space as the separator.
+    status_line, before = _STATUS.sub(rb"\1 \2 ", status_line), status_line
+    if status_line.rstrip() != before.rstrip():
+        notes.append("white space in the status line")
     block = b"\r\n" + block
     for repair, note in _REPAIRS:
         block, before = repair(block), block
