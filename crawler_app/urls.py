@@ -61,7 +61,20 @@ _NORMAL = re.compile(
 )
 # Not after a percent sign that begins no escape: in "%2%35" nothing is decoded, or it
 # would become "%25".
-_ESCAPE = re.compile("(?<!%)(?<!%[0-9A-Fa-f])%([0-9A-Fa-f]{2})")
+_NO_PERCENT = "(?<!%)(?<!%[0-9A-Fa-f])"
+# Escapes that normalization changes: of unreserved characters, and with lower-case letters.
+_ODD_ESCAPE = re.compile(
+    _NO_PERCENT + "%(2[DdEe]|3[0-9]|4[1-9A-Fa-f]|5[0-9AaFf]|6[1-9A-Fa-f]|7[0-9AaEe]"
+    "|[0-9A-Fa-f][a-f]|[a-f][0-9A-F])"
+)
+# Sub-delimiters, ":" and "@", in upper case.
+_DELIMITER_ESCAPE = re.compile(_NO_PERCENT + "%(2[146-9ABC]|3[ABD]|40)")
+# What a canonical URL may contain although RFC 3986 has it escaped.
+_ESCAPE_BY_CHAR = {
+    char: f"%{char:02X}"
+    for char in range(128)
+    if chr(char) not in _UNRESERVED and chr(char) not in _ALLOWED + "%"
+}
 _HTTP = re.compile("https?:", re.IGNORECASE)
 _AUTHORITY = re.compile(r"(?:https?:[/\\]*|[/\\]{2,})([^/\\?#]*)", re.IGNORECASE)
 # A reference without a path is relative to the page, not to its directory.
@@ -133,7 +146,7 @@ def dedup_key(url: str) -> str:
     ):
         scheme, _, rest = with_normal_escapes(url).partition("://")
         path, _, query = rest.partition("?")
-        path = re.sub("//+", "/", _ESCAPE.sub(_decode_path_delimiter, path))
+        path = re.sub("//+", "/", _DELIMITER_ESCAPE.sub(_decoded, path))
         url = f"{scheme}://{path}?{query}" if query else f"{scheme}://{path}"
     without = _without_session(url) if "=" in url or "/(" in url else url
     return url if without == url else dedup_key(without)
@@ -160,8 +173,8 @@ def with_normal_escapes(url: str) -> str:
     """
     if _NORMAL.fullmatch(url):
         return url
-    target = quote(target_of(url), safe=_ALLOWED + "%")
-    return origin_of(url) + _ESCAPE.sub(_normal_escape, target)
+    target = target_of(url).translate(_ESCAPE_BY_CHAR)
+    return origin_of(url) + _ODD_ESCAPE.sub(_normal_escape, target)
 
 
 def host_of(url: str) -> str:
@@ -298,6 +311,7 @@ def _join_plain_path(base: str, reference: str) -> str:
     """Join a path that is canonical except for its dot segments."""
     origin, directory = _split(base)
     path = reference if reference[0] == "/" else directory + reference
+    _check_length(path)
     if reference[0] == "." or "/." in reference:
         path = _without_dot_segments(path)
     url = origin + path
@@ -332,6 +346,9 @@ def _check_fetchable(url: str) -> None:
         if at:
             raise UrlError("credentials", f"the URL for {host!r} contains a user name")
     _check_length(url)  # an escaped character is up to nine times as long
+    host = name_of(host_of(url))
+    if len(host) > MAX_HOST_CHARS:
+        raise UrlError("malformed", f"a host of {len(host)} characters")
 
 
 def _check_length(url: str) -> None:
@@ -350,9 +367,8 @@ def _normal_escape(match: re.Match[str]) -> str:
     return char if char in _UNRESERVED else match[0].upper()
 
 
-def _decode_path_delimiter(match: re.Match[str]) -> str:
-    char = chr(int(match[1], 16))
-    return char if char in _SUB_DELIMS or char in ":@" else match[0]
+def _decoded(match: re.Match[str]) -> str:
+    return chr(int(match[1], 16))
 
 
 def _without_dot_segments(path: str) -> str:

@@ -1,13 +1,14 @@
 """Response handling: pages, redirects, sitemaps, files and errors.
 
-A page may be hostile: it is read within limits (`crawler_app.documents.reader`), and after
-some hundred links the other URLs of the crawl have their turn.
+A page may be hostile: it is read within limits (`crawler_app.documents.reader`), and every ten
+milliseconds the other URLs of the crawl have their turn.
 
 Every URL found goes through `crawler_app.crawl.admission`, which also checks another spelling
 of the same URL.  `crawler_app.crawl.redirecting` reads redirects.
 """
 
 import logging
+import time
 from collections.abc import Collection
 
 from crawler_app.crawl import ending
@@ -49,8 +50,8 @@ MULTIPLE_CHOICES = 300
 # Like no Content-Type at all, in the MIME Sniffing standard.
 UNKNOWN_TYPES = ("", "unknown/unknown", "application/unknown")
 
-# Links that are handled, or recorded, without a pause: about ten milliseconds.
-LINKS_AT_ONCE = 500
+# Links are handled for this long before the other URLs have their turn.
+TURN_S = 0.01
 
 
 class Interpreter:
@@ -160,7 +161,8 @@ class Interpreter:
         outlinks: list[Candidate] = []
         nofollow_links = page.nofollow_links if self._config.robots else ()
         links = self._settled.news(base, page.links)
-        for number, link in enumerate(links, 1):
+        turn = _Turn()
+        for link in links:
             nofollow = "nofollow" in directives or link in nofollow_links
             depth = claim.depth + 1
             candidate = self._admission.admit(link, base, depth, nofollow=nofollow)
@@ -168,8 +170,9 @@ class Interpreter:
                 outlinks.append(candidate)
             else:
                 self._settled.add(base, link)
-            if number % LINKS_AT_ONCE == 0:
+            if turn.is_over():
                 yield from self._pause(claim, outlinks)
+                turn = _Turn()
         return outlinks
 
     def _pause(self, claim: Claim, outlinks: list[Candidate]) -> Subgenerator[None]:
@@ -185,12 +188,14 @@ class Interpreter:
         self, claim: Claim, fetched: Fetched, page: Page, base: str, anchors: Anchors
     ) -> Subgenerator[CrawledPage]:
         links = []
-        for number, anchor in enumerate(anchors.links, 1):
+        turn = _Turn()
+        for anchor in anchors.links:
             target = join_or_nothing(base, anchor.href)
             if target:
                 links.append(Link(claim.url, target, anchor.text, anchor.is_nofollow))
-            if number % LINKS_AT_ONCE == 0:
+            if turn.is_over():
                 yield gen.moment
+                turn = _Turn()
         return CrawledPage(
             claim.url, claim.depth, fetched, page.title, page.text, links
         )
@@ -222,15 +227,27 @@ class Interpreter:
         candidates: list[Candidate] = []
         entries = [(url, 0, True) for url in found.sitemaps]
         entries += [(url, claim.depth + 1, False) for url in found.pages]
-        for number, (url, depth, is_sitemap) in enumerate(entries, 1):
+        turn = _Turn()
+        for url, depth, is_sitemap in entries:
             candidate = self._admission.admit(
                 url, claim.url, depth, is_sitemap=is_sitemap
             )
             if candidate is not None:
                 candidates.append(candidate)
-            if number % LINKS_AT_ONCE == 0:
+            if turn.is_over():
                 yield from self._pause(claim, candidates)
+                turn = _Turn()
         return candidates
+
+
+class _Turn:
+    """Tells when the event loop should have its turn."""
+
+    def __init__(self) -> None:
+        self._ends_at = time.perf_counter() + TURN_S
+
+    def is_over(self) -> bool:
+        return time.perf_counter() >= self._ends_at
 
 
 def _settle_type(outcome: Outcome, fetched: Fetched) -> None:

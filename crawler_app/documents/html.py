@@ -28,7 +28,7 @@ from crawler_app.documents.text import (
 )
 from crawler_app.robots.tags import directives_in_meta
 from crawler_app.text.escaping import one_line
-from crawler_app.urls import without_fragment
+from crawler_app.urls import MAX_URL_CHARS, without_fragment
 
 __all__ = [
     "Page",
@@ -45,8 +45,8 @@ MAX_TITLE_CHARS = 300
 # A page that has more is read in part.
 MAX_LINKS = 100_000
 
-# No server takes a longer one.
-MAX_LINK_CHARS = 64 * 1024
+# A longer one is not a URL; see `crawler_app.urls.join`.
+MAX_LINK_CHARS = MAX_URL_CHARS
 
 _NOT_ASCII = re.compile(r"[^\x00-\x7f]+")
 # The second byte of a character may be ASCII; in a query, browsers escape only a few of

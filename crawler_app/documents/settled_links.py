@@ -10,8 +10,9 @@ from crawler_app.urls import is_of_directory
 
 __all__ = ["SettledLinks"]
 
-# About 10 MB.
+# About 10 MB: most links are short, and longer ones are not worth remembering.
 MAX_SETTLED = 100_000
+MAX_LINK_CHARS = 300
 
 
 class SettledLinks:
@@ -35,7 +36,7 @@ class SettledLinks:
 
     def add(self, base: str, link: str) -> None:
         """Settle a link, if it has the same target on all pages of the directory."""
-        if not is_of_directory(link):
+        if len(link) > MAX_LINK_CHARS or not is_of_directory(link):
             return
         self._count += 1
         if self._count > self._max_settled:

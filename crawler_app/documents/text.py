@@ -43,8 +43,8 @@ __all__ = [
 # The limit of the index; a longer page is a log or a dump.
 MAX_TEXT_CHARS = 200_000
 
-# Holds about as much text.
-MAX_FLAT_CHARS = 20 * MAX_TEXT_CHARS
+# Of markup, which takes some tenths of a second if it is nothing but tags.
+MAX_FLAT_CHARS = 1_000_000
 
 # Ancestors or descendants examined: those that matter to a header are near it.
 MAX_STEPS = 32

@@ -37,6 +37,9 @@ _AGENT = re.compile(r"\s*([a-z*][\w./*-]*)\s*:")
 
 _ALL_AGENTS = ("*", "robots")
 
+# Of all headers together; no site has so many directives.
+MAX_HEADER_CHARS = 8192
+
 
 def directives_in_meta(content: str) -> frozenset[str]:
     """Return the directives in the ``content`` of a ``<meta name="robots">``.
@@ -63,7 +66,7 @@ def directives_in_header(values: str | Iterable[str], agent: str) -> frozenset[s
     ['nofollow', 'noindex']
     """
     if isinstance(values, str):
-        values = _JOINT.split(values)
+        values = _JOINT.split(values[:MAX_HEADER_CHARS])
     found: set[str] = set()
     for value in values:
         found.update(*map(directives_in_meta, _asked_of(agent.lower(), value)))

@@ -22,7 +22,8 @@ MAX_TURN_S = 0.1
 def hostile_site(site):
     """Fill a site with documents that are expensive in different ways."""
     words = random.Random(1)
-    site.page("/", "/reopened", "/deep", "/links", "/words", "/han", "/marks", "/page")
+    paths = "reopened deep links words han marks brackets base settled page"
+    site.page("/", *(f"/{path}" for path in paths.split()))
     site.page("/page")
     site.page("/found")
     site.answer("/reopened", REOPENED.encode())
@@ -34,6 +35,12 @@ def hostile_site(site):
     han = "".join(chr(words.randrange(0x4E00, 0x9FFF)) for _ in range(300_000))
     site.answer("/han", f"<p>{han}".encode())
     site.answer("/marks", ("<p>a" + "\u0301\u0323" * 150_000).encode())
+    brackets = "".join(f"<a href=/{n}{'[' * 2100}>x</a>" for n in range(300))
+    site.answer("/brackets", brackets.encode())
+    hrefs = "".join(f"<a href={number}>x</a>" for number in range(340))
+    site.answer("/base", f"<base href=/{'[' * 7900}/>{hrefs}".encode())
+    settled = "".join(f"<a href=/{n}\u4e00{'x' * 65_000}>x</a>" for n in range(100))
+    site.answer("/settled", settled.encode(), headers={"X-Robots-Tag": "," * 60_000})
     rules = "".join(f"Allow: /*a*a*a{number}$\n" for number in range(25_000))
     site.answer("/robots.txt", f"User-agent: *\n{rules}Sitemap: /map".encode())
     entries = "".join(
