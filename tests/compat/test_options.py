@@ -51,7 +51,7 @@ def test_options_of_ones_own_set_up_logging(compat, root_logger):
     own.parse_command_line(["program", "--logging=error"])
 
     assert type(root_logger.handlers[0].formatter) is LogFormatter
-    assert own.logging == "error"
+    assert root_logger.level == logging.ERROR
 
 
 def test_options_of_ones_own_print_help(compat, capsys):

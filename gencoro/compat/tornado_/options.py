@@ -35,6 +35,8 @@ class Options(OptionParser):
             self.print_help()
             sys.exit(0)
         if "logging" in self and self.logging != "none":
-            logging.getLogger().setLevel(self.logging.upper())
             enable_pretty_logging()
+            # Last: since Tornado 3 the call above sets the level too, from the
+            # options of the program.
+            logging.getLogger().setLevel(self.logging.upper())
         return rest
