@@ -230,12 +230,22 @@ BOLD = """\
      http://a.test/
      the \x1b[1mmill\x1b[0m"""
 
+ALL = """\
+2 pages found for: mill
+
+  1. Home
+     http://a.test/
+
+  2. Home
+     http://a.test/"""
+
 
 @pytest.mark.parametrize(
     ("result", "bold", "text"),
     [
         (SearchResult("mill", 1234, 20, [hit(), hit(title="")]), False, NUMBERED),
         (SearchResult("mill", 1, 0, [hit()]), True, BOLD),
+        (SearchResult("mill", 2, 0, [hit(text="")] * 2), False, ALL),
         (
             SearchResult("a b", 0, 0, [], hint="no page contains b; leave it out"),
             True,
