@@ -68,7 +68,7 @@ _ODD_ESCAPE = re.compile(
     "|[0-9A-Fa-f][a-f]|[a-f][0-9A-F])"
 )
 # Sub-delimiters, ":" and "@", in upper case.
-_DELIMITER_ESCAPE = re.compile(_NO_PERCENT + "%(2[146-9ABC]|3[ABD]|40)")
+_DELIMITER_ESCAPE = re.compile(_NO_PERCENT + "%(2[146-9ABC]|3[A-B]|3D|40)")
 # What a canonical URL may contain although RFC 3986 has it escaped.
 _ESCAPE_BY_CHAR = {
     char: f"%{char:02X}"
