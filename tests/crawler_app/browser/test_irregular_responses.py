@@ -9,6 +9,7 @@ from selenium.common.exceptions import WebDriverException
 from selenium.webdriver.common.by import By
 
 from tests.helpers.http.irregular import ACCEPTED, NOT_SHOWN, SHOWN
+from tests.helpers.http.threaded import EndsConnections
 
 RESPONSES = [
     *((response, True) for response, _ in ACCEPTED.values()),
@@ -21,16 +22,18 @@ class Handler(socketserver.StreamRequestHandler):
     """Sends the response whose number is the path of the request."""
 
     def handle(self):
-        path = self.rfile.readline().split()[1]
+        line = self.rfile.readline()
+        if not line:  # a connection that Chromium did not use
+            return
+        path = line.split()[1]
         while self.rfile.readline().strip():
             pass
         if path[1:].isdigit():
             self.wfile.write(RESPONSES[int(path[1:])][0])
 
 
-class Server(socketserver.ThreadingTCPServer):
-    # Chromium keeps connections open that it has not used yet.
-    daemon_threads = True
+class Server(EndsConnections, socketserver.ThreadingTCPServer):
+    """Its connections do not outlive it, although Chromium keeps them."""
 
 
 @pytest.fixture

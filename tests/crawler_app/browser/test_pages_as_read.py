@@ -14,6 +14,7 @@ import pytest
 from crawler_app.documents.html import parse_html
 from crawler_app.urls import join_or_nothing
 from tests.helpers.fuzzing import examples
+from tests.helpers.http.threaded import EndsConnections
 
 PARTS = [
     *("<html>", "<head>", "</head>", "<body>", "<p>", "</p>", "<div>", "</div>"),
@@ -69,6 +70,10 @@ async function read(number) {
 """
 
 
+class Server(EndsConnections, http.server.ThreadingHTTPServer):
+    """Its connections do not outlive it, although Chromium keeps them."""
+
+
 @contextlib.contextmanager
 def served(pages):
     class Handler(http.server.BaseHTTPRequestHandler):
@@ -84,7 +89,7 @@ def served(pages):
         def log_message(self, *arguments):
             """Say nothing."""
 
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server = Server(("127.0.0.1", 0), Handler)
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
     try:
