@@ -109,7 +109,7 @@ def _refuse_links(path: Path) -> None:
     """Refuse a file, or one of SQLite's own beside it, that is not a regular file.
 
     SQLite follows a link in the name of a database, and has no option against it in
-    Python.  So whoever can write into the directory at this moment can still place one;
+    Python.  So a process that writes into the directory at this moment can still place one;
     a directory that was copied or unpacked cannot.
     """
     for suffix in ("", "-wal", "-shm", "-journal"):
@@ -181,7 +181,7 @@ def _prepare(
         if kind == "table":
             tables.add(name)
         elif kind != "index":
-            # SQL of somebody else, which would run with our statements.
+            # SQL from another person, which would run with our statements.
             raise ConfigError(f"{path} cannot be used: it holds the {kind} {name}")
     if not tables and version == 0 and not read_only:
         db.execute("PRAGMA journal_mode = WAL")

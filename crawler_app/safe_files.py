@@ -1,6 +1,6 @@
 """Opens files whose names the crawler chooses, and follows no link.
 
-A crawl directory may come from somebody else, and ``lock`` or ``report.html`` in it may be
+A crawl directory may come from another person, and ``lock`` or ``report.html`` in it may be
 a symbolic link to a file that is worth overwriting, or a pipe that is never written to.
 
 Rule: such a name is opened only if it is a regular file, and a new file replaces whatever

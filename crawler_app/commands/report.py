@@ -120,7 +120,7 @@ def _opened(path: Path, *, is_named: bool) -> AbstractContextManager[TextIO]:
 
     Args:
         is_named: Whether the user has named it, so that a link is followed.  The default
-            is in the directory of the crawl, which may come from somebody else.
+            is in the directory of the crawl, which may come from another person.
     """
     if not is_named:
         return _replacing(path)

@@ -71,7 +71,7 @@ class Fetching:
         return self._fetcher.cookies_for(url)
 
     def _probe(self, failed_url: str) -> Subgenerator[None]:
-        """If a host is suspected to be down, find out; once for all that wait for it."""
+        """If a host may be down, find out, with one request for all waiting workers."""
         context = self._context
         url = context.outages.url_to_probe(failed_url, context.clock())
         if not url:

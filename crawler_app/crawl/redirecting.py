@@ -35,8 +35,8 @@ REDIRECTS = (301, 302, 303, 307, 308)
 # takes longer is a page of a slide show.
 REDIRECTED_WITHIN_S = 10
 
-# Redirects whose cookies are remembered.  One that is forgotten may be fetched once more
-# than necessary.
+# Redirects whose cookies are remembered.  One that is forgotten may be fetched one time too
+# many.
 MAX_REMEMBERED = 10_000
 
 _COOKIE = re.compile(rb"^cookie:[ \t]*(.*?)\r?$", re.IGNORECASE | re.MULTILINE)

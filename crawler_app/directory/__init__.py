@@ -52,7 +52,7 @@ OWN_NAMES = (
     PREVIOUS_NAME,
 )
 
-# A hundred thousand start URLs; the file may come from somebody else.
+# A hundred thousand start URLs; the file may come from another person.
 MAX_CONFIG_CHARS = 16 * 2**20
 
 # Accessible to the owner only.

@@ -267,6 +267,7 @@ def _refresh_of(values: list[str], charset: str) -> Refresh | None:
 
 
 def _without_fragments(links: list[str], charset: str) -> list[str]:
+    # Not `urls.without_fragment`: a call per link would cost too much.
     return list(map(without_fragment, as_sent(links, charset)))
 
 

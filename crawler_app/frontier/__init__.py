@@ -97,7 +97,7 @@ class Frontier(abc.ABC):
 
         Args:
             again: The id of a redirect, as returned by `redirect_before`, to be queued
-                once more, with one redirect fewer left than the claimed URL has.
+                again, with one redirect fewer left than the claimed URL has.
 
         Raises:
             LeaseLostError: the lease has expired; nothing was recorded.

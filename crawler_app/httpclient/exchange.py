@@ -5,7 +5,7 @@ that two parsers could interpret differently.  Each exchange has a new parser, s
 data of one response can become part of the next.
 
 A lenient exchange repairs a head that the parser has rejected, and gives it to the parser
-once more (`crawler_app.httpclient.repair`).  Rule: its connection is closed afterwards, so
+again (`crawler_app.httpclient.repair`).  Rule: its connection is closed afterwards, so
 that no error in that can change another response.
 """
 

@@ -29,8 +29,8 @@ from crawler_app.index.schema import open_database
 __all__ = ["MAX_TEXT_CHARS", "Hit", "PageIndex", "SearchResult", "Snippet"]
 
 # Of one page, as stored: a Chinese character counts as two.  The longest articles of
-# Wikipedia have about as much; longer pages are logs or dumps.  This much takes up to 50 ms
-# to index, during which the whole crawl stands still.
+# Wikipedia have about as much; longer pages are logs or dumps.  This much takes 50 ms to
+# index, or 150 ms if it was made for that, during which the whole crawl stands still.
 MAX_TEXT_CHARS = 200_000
 
 # A page that is one heading from top to bottom would be stored twice.

@@ -37,7 +37,7 @@ _AGENT = re.compile(r"\s*([a-z*][\w./*-]*)\s*:")
 
 _ALL_AGENTS = ("*", "robots")
 
-# Of all headers together; no site has so many directives.
+# Of all headers together; real ones are far shorter.
 MAX_HEADER_CHARS = 8192
 
 

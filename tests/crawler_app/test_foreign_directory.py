@@ -1,4 +1,4 @@
-"""A crawl directory that somebody else has prepared: no command follows its links."""
+"""A crawl directory that another person has prepared: no command follows its links."""
 
 import contextlib
 import io

@@ -5,7 +5,6 @@ import gzip
 import io
 import pathlib
 import tempfile
-import tracemalloc
 import zlib
 
 import pytest
@@ -22,6 +21,7 @@ from crawler_app.archive.totals import summary
 from crawler_app.archive.wacz import write_wacz
 from crawler_app.errors import ArchiveError
 from tests.helpers.fuzzing import examples
+from tests.helpers.memory import peak_below
 
 FILE = "archive-00001.warc.gz"
 
@@ -29,17 +29,6 @@ HEAD = b"WARC/1.1\r\nWARC-Type: response\r\nContent-Length: 99999999\r\n\r\n"
 
 # A record of a hundred megabytes, in a hundred kilobytes.
 BOMB = gzip.compress(HEAD + bytes(10**8), mtime=0)
-
-
-@contextlib.contextmanager
-def peak_below(max_bytes):
-    tracemalloc.start()
-    try:
-        yield
-        peak = tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
-    assert peak < max_bytes
 
 
 @pytest.mark.parametrize("is_table_kept", [True, False])

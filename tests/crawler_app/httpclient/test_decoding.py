@@ -1,8 +1,6 @@
 """Bodies that are small until they are unpacked: their size and memory are bounded."""
 
-import contextlib
 import gzip
-import tracemalloc
 
 import pytest
 
@@ -10,6 +8,7 @@ from crawler_app.httpclient import ResponseTooLargeError
 from gencoro import gen
 from tests.helpers.http.packing import PACK_BY_CODING, raw_deflate
 from tests.helpers.http.peers import answer
+from tests.helpers.memory import peak_below
 
 BOMB_BYTES = 20_000_000
 
@@ -29,16 +28,9 @@ def bomb(request):
     return answer(packed, Content_Encoding=request.param)
 
 
-@contextlib.contextmanager
 def bounded_memory():
     """Fail where more than a part of the bomb is held at a time."""
-    tracemalloc.start()
-    try:
-        yield
-        peak = tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
-    assert peak < 6_000_000
+    return peak_below(6_000_000)
 
 
 @gen.coroutine
