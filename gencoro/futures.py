@@ -24,6 +24,7 @@ __all__ = [
     "ToldFuture",
     "app_log",
     "chain_future",
+    "copy_outcome",
     "from_concurrent",
     "future_add_done_callback",
     "future_set_exc_info",
@@ -234,7 +235,7 @@ def chain_future(source: AnyFuture[T], target: AnyFuture[T]) -> None:
     """
     if isinstance(source, concurrent.futures.Future):
         source = asyncio.wrap_future(source, loop=_loop_of(target))
-    future_add_done_callback(source, lambda done: _copy_outcome(done, target))
+    future_add_done_callback(source, lambda done: copy_outcome(done, target))
 
 
 def from_concurrent(
@@ -256,7 +257,7 @@ def from_concurrent(
     if not future.done():
         return asyncio.wrap_future(future)
     result: asyncio.Future[T] = Future()
-    _copy_outcome(future, result)
+    copy_outcome(future, result)
     return result
 
 
@@ -294,7 +295,8 @@ def _loop_of(future: AnyFuture[Any]) -> asyncio.AbstractEventLoop | None:
     return future.get_loop() if isinstance(future, Future) else None
 
 
-def _copy_outcome(source: AnyFuture[T], target: AnyFuture[T]) -> None:
+def copy_outcome(source: AnyFuture[T], target: AnyFuture[T]) -> None:
+    """Copy the outcome of a done Future to another, unless that is done too."""
     if target.done():
         return
     if source.cancelled():

@@ -15,6 +15,7 @@ from gencoro.futures import (
     Future,
     app_log,
     chain_future,
+    copy_outcome,
     future_add_done_callback,
 )
 from gencoro.yieldables import (
@@ -109,29 +110,55 @@ def with_timeout(
     'Timeout'
     """
     quiet_exceptions = _quiet_exceptions(places, quiet_exceptions, io_loop)
-    result: Future[T] = Future()
+    result: _TimeLimit[T] = _TimeLimit(message, quiet_exceptions)
     delay = _seconds_from_now(timeout, result.get_loop())
-    quiet = (asyncio.CancelledError, quiet_exceptions)
     waited_for = convert_yielded(future)
-    refuse_other_loop(waited_for, result.get_loop())
-    chain_future(waited_for, result)
-    if result.done():
-        return result
+    if waited_for.done():
+        chain_future(waited_for, result)
+    else:
+        refuse_other_loop(waited_for, result.get_loop())
+        result.wait_for(waited_for, delay)
+    return result
 
-    def time_out() -> None:
-        if not result.done():
-            result.set_exception(_timeout_error(message))
-        future_add_done_callback(waited_for, log_late_error)
 
-    def log_late_error(late: "Future[T]") -> None:
+class _TimeLimit(Future[T]):
+    """A Future that gets the outcome of another one, or TimeoutError."""
+
+    __slots__ = ("_message", "_quiet_exceptions", "_timer")
+
+    def __init__(
+        self, message: str | Callable[[], str] | None, quiet_exceptions: QuietExceptions
+    ) -> None:
+        super().__init__()
+        self._message = message
+        self._quiet_exceptions = quiet_exceptions
+        # None after the time has run out.
+        self._timer: asyncio.TimerHandle | None = None
+
+    def wait_for(self, future: "Future[T]", delay: float) -> None:
+        self._timer = self.get_loop().call_later(delay, self._time_out, future)
+        future.add_done_callback(self._take_outcome)
+
+    def _time_out(self, future: "Future[T]") -> None:
+        self._timer = None
+        if not self.done():
+            self.set_exception(_timeout_error(self._message))
+        future_add_done_callback(future, self._log_late_error)
+
+    def _take_outcome(self, future: "Future[T]") -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            copy_outcome(future, self)
+
+    def _log_late_error(self, late: "Future[T]") -> None:
         exc = None if late.cancelled() else late.exception()
         # A list whose child was cancelled is not cancelled itself, but has failed.
+        quiet = (asyncio.CancelledError, self._quiet_exceptions)
         if exc is not None and not isinstance(exc, quiet):
             app_log.error("Exception in Future %r after timeout", late, exc_info=exc)
 
-    timer = result.get_loop().call_later(delay, time_out)
-    waited_for.add_done_callback(lambda _: timer.cancel())
-    return result
+
+OUR_FUTURES.add(_TimeLimit)
 
 
 def _quiet_exceptions(
@@ -210,27 +237,35 @@ class WaitIterator:
     def __init__(self, *futures: AnyFuture[Any], **named: AnyFuture[Any]) -> None:
         if futures and named:
             raise ValueError("pass Futures by position or by name, not both")
-        places = named.items() if named else enumerate(futures)
-        # Several indexes, in order, if a Future was passed several times.
-        self._unfinished: dict[Future[Any], collections.deque[int | str]] = {}
+        self._unfinished: dict[Future[Any], int | str] = {}
+        # Further places of Futures that were passed several times, in order.
+        self._repeated: dict[Future[Any], collections.deque[int | str]] = {}
         self._finished: collections.deque[Future[Any]] = collections.deque()
         self._running: Future[Any] | None = None
+        # What was passed, if it had to be converted to a Future.
         self._given: dict[Future[Any], AnyFuture[Any]] = {}
         self.current_index: int | str | None = None
         self.current_future: AnyFuture[Any] | None = None
-        converted: dict[AnyFuture[Any], Future[Any]] = {}
-        for place, given in places:
-            future = converted.get(given)
-            if future is None:
-                future = converted[given] = convert_yielded(given)
+        converted = {
+            given: convert_yielded(given) for given in futures or named.values()
+        }
+        for place, given in named.items() if named else enumerate(futures):
+            self._add(place, given, converted[given])
+
+    def _add(
+        self, place: int | str, given: AnyFuture[Any], future: "Future[Any]"
+    ) -> None:
+        if future in self._unfinished:
+            self._repeated.setdefault(future, collections.deque()).append(place)
+        else:
+            self._unfinished[future] = place
+            if given is not future:
                 self._given[future] = given
-            self._unfinished.setdefault(future, collections.deque()).append(place)
-        for given in named.values() if named else futures:
-            future_add_done_callback(converted[given], self._one_done)
+        future_add_done_callback(future, self._one_done)
 
     def done(self) -> bool:
         """Return whether every result has been returned."""
-        if self._finished or self._unfinished:
+        if self._unfinished:
             return False
         self.current_index = self.current_future = None
         return True
@@ -243,7 +278,7 @@ class WaitIterator:
         Raises:
             GencoroError: no results are left.
         """
-        if self.done():
+        if not self._unfinished:
             raise GencoroError("WaitIterator has no results left; check done() first")
         running = self._running = Future()
         if self._finished:
@@ -258,13 +293,20 @@ class WaitIterator:
 
     def _hand_over(self, future: "Future[Any]") -> None:
         assert self._running is not None
-        chain_future(future, self._running)
+        copy_outcome(future, self._running)
         self._running = None
-        places = self._unfinished[future]
-        self.current_index = places.popleft()
-        self.current_future = self._given[future]
+        self.current_index = self._unfinished.pop(future)
+        self.current_future = self._given.get(future, future)
+        if future in self._repeated:
+            self._repeat(future)
+        elif self._given:
+            self._given.pop(future, None)
+
+    def _repeat(self, future: "Future[Any]") -> None:
+        places = self._repeated[future]
+        self._unfinished[future] = places.popleft()
         if not places:
-            del self._unfinished[future]
+            del self._repeated[future]
 
     def __aiter__(self) -> AsyncIterator[Any]:
         return self

@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 
 from gencoro.futures import Future
 from gencoro.runner import Runner
-from gencoro.waiting import WaitIterator
+from gencoro.waiting import WaitIterator, _TimeLimit
 
 __all__ = ["Survey", "callbacks_of", "copied", "in_cell"]
 
@@ -27,7 +27,6 @@ T = TypeVar("T")
 # Callbacks that complete another Future, and the closure variable that holds it.
 CELLS = {
     ("gencoro.futures", "chain_future.<locals>.<lambda>"): "target",
-    ("gencoro.waiting", "with_timeout.<locals>.time_out"): "result",
     ("tornado.concurrent", "chain_future.<locals>.copy"): "b",
     ("tornado.gen", "multi_future.<locals>.callback"): "future",
     ("asyncio.tasks", "shield.<locals>._inner_done_callback"): "outer",
@@ -183,6 +182,8 @@ def _completed_by(
             target = arguments[0]
         elif name in CELLS:
             target = in_cell(callback, CELLS[name])
+    elif _is_method_of(callback, _TimeLimit):
+        target = callback.__self__
     elif _is_method_of(callback, asyncio.TaskGroup):
         target = callback.__self__._on_completed_fut
     return target if isinstance(target, Future) else None

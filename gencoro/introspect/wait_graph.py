@@ -156,10 +156,10 @@ def children_of(group: Any) -> "list[tuple[Any, Future[Any]]]":
     ['tea', 'cake']
     """
     if isinstance(group, WaitIterator):
-        unfinished = copied(group._unfinished.items())
-        return [
-            (place, child) for child, places in unfinished for place in copied(places)
-        ]
+        places = [(place, child) for child, place in copied(group._unfinished.items())]
+        for child, repeated in copied(group._repeated.items()):
+            places += [(place, child) for place in copied(repeated)]
+        return places
     if isinstance(group, GATHERING):
         return list(enumerate(getattr(group, "_children", ())))
     children = copied(getattr(group, "children", ()))

@@ -10,8 +10,9 @@ import time
 from collections.abc import Coroutine, Iterable, Iterator
 from typing import Any
 
+from gencoro.cancelling import cancel_all
 from gencoro.futures import Future, app_log
-from gencoro.runner import Runner, runner_of
+from gencoro.runner import Runner
 
 __all__ = ["finish_leftovers"]
 
@@ -29,7 +30,8 @@ def finish_leftovers(
         within_s: Maximum wait for each of the three kinds, in seconds.
     """
     # Cancel all before the loop runs, which would resume those that are ready.
-    leftovers = _cancelled([*tasks, *_suspended(loop)])
+    leftovers = [*tasks, *_suspended(loop)]
+    cancel_all(leftovers)
     if leftovers:
         _run(loop, _finish_coroutines(loop, leftovers, within_s))
         # The frames of their errors refer to this one: break the cycle.
@@ -38,13 +40,6 @@ def finish_leftovers(
     if getattr(loop, "_asyncgens", True):
         _run(loop, _finish_in_time(loop.shutdown_asyncgens(), within_s))
     _finish_threads(loop, within_s)
-
-
-def _cancelled(futures: "list[Future[Any]]") -> "list[Future[Any]]":
-    for future in futures:
-        # A Runner created by hand may have any kind of Future.
-        (runner_of(future) or future).cancel()
-    return futures
 
 
 def _suspended(loop: asyncio.AbstractEventLoop) -> "Iterator[Future[Any]]":
@@ -77,7 +72,8 @@ async def _finish_coroutines(
             _tell(refusing, within_s)
             return
         # Coroutines started while cleaning up.
-        leftovers = _cancelled(list(_suspended(loop)))
+        leftovers = list(_suspended(loop))
+        cancel_all(leftovers)
 
 
 async def _finish_in_time(closing: Coroutine[Any, Any, None], within_s: float) -> None:

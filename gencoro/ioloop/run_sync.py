@@ -156,17 +156,19 @@ class MainCall:
         stuck_at, self.stuck_at = self.stuck_at, None
         if future is None or not future.done():
             raise self._unfinished(future, timeout).with_traceback(stuck_at)
+        if future.cancelled() and self.interrupts:
+            raise KeyboardInterrupt
         if future.cancelled() and self.timed_out:
             raise TimeoutError(
                 f"Operation timed out after {timeout} seconds"
             ).with_traceback(stuck_at)
-        if future.cancelled() and self.interrupts:
-            raise KeyboardInterrupt
         return future
 
     def _unfinished(
         self, future: "Future[Any] | None", timeout: float | None
-    ) -> Exception:
+    ) -> BaseException:
+        if self.interrupts:
+            return KeyboardInterrupt()
         if self.timed_out:
             return TimeoutError(
                 f"Operation timed out after {timeout} seconds, and did not end when it "

@@ -7,6 +7,7 @@ import asyncio
 import concurrent.futures
 import datetime
 import threading
+import time
 
 import pytest
 import tornado.gen
@@ -51,10 +52,14 @@ def test_with_timeout_never_cancels_what_it_waits_for(run, ending):
     assert run(main) == 60
 
 
+async def _native(inner):
+    await inner
+
+
 @pytest.mark.parametrize(
     "wrapped",
-    [lambda inner: inner, lambda inner: [inner]],
-    ids=["yielded", "yielded in a list"],
+    [lambda inner: inner, lambda inner: [inner], _native],
+    ids=["yielded", "yielded in a list", "awaited"],
 )
 def test_chain_deeper_than_the_stack_is_cancelled(run, wrapped):
     depth = 10_000
@@ -71,6 +76,7 @@ def test_chain_deeper_than_the_stack_is_cancelled(run, wrapped):
         chain = gen.sleep(60)
         for _ in range(depth):
             chain = link(chain)
+        await asyncio.sleep(0.001)
         chain.cancel()
         await asyncio.wait([chain])
         return chain.cancelled()
@@ -79,7 +85,12 @@ def test_chain_deeper_than_the_stack_is_cancelled(run, wrapped):
     assert len(ended) == depth
 
 
-def test_circle_through_lists_is_cancelled(run):
+@pytest.mark.parametrize(
+    "wrapped",
+    [lambda inner: [inner], _native, lambda inner: asyncio.gather(inner)],
+    ids=["lists", "native coroutines", "gather"],
+)
+def test_circle_is_cancelled(run, wrapped):
     ended = []
     futures = {}
 
@@ -87,7 +98,7 @@ def test_circle_through_lists_is_cancelled(run):
     def waits_for(name, other):
         yield gen.moment
         try:
-            yield [futures[other]]
+            yield wrapped(futures[other])
         finally:
             ended.append(name)
 
@@ -103,6 +114,30 @@ def test_circle_through_lists_is_cancelled(run):
 
     assert run(main) == ((True, True), [True] * 3)
     assert sorted(ended) == ["a", "b", "own"]
+
+
+def test_cost_of_cancelling_a_chain_is_proportional_to_its_length(run):
+    @gen.coroutine
+    def link(inner):
+        yield inner
+
+    async def cpu_s(depth):
+        chain = gen.Future()
+        for _ in range(depth):
+            chain = link(chain)
+        start = time.thread_time()
+        chain.cancel()
+        await asyncio.wait([chain])
+        return time.thread_time() - start
+
+    async def best(depth):
+        return min([await cpu_s(depth) for _ in range(2)])
+
+    async def main():
+        return await best(80_000) / await best(10_000)
+
+    # A quadratic walk takes 64 times as long.
+    assert run(main) < 16
 
 
 def test_what_many_ways_lead_to_is_asked_once(run):

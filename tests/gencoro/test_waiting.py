@@ -5,6 +5,7 @@ Sleeps are in `test_leaks` and `test_differential`.
 
 import asyncio
 import time
+import weakref
 from datetime import timedelta
 
 import pytest
@@ -85,3 +86,28 @@ def test_result_that_was_given_up_comes_again(run):
             return (yield iterator.next())
 
     assert run(main) == 42
+
+
+def test_results_that_were_returned_are_let_go(run):
+    class Body:
+        pass
+
+    @gen.coroutine
+    def load(delay_s):
+        yield gen.sleep(delay_s)
+        return Body()
+
+    @gen.coroutine
+    def main():
+        futures = [load(delay_s) for delay_s in (1, 2, 3)]
+        iterator = gen.WaitIterator(*futures)
+        alive = []
+        del futures
+        while not iterator.done():
+            alive.append(weakref.ref((yield iterator.next())))
+            yield gen.moment
+            # That of current_future is kept.
+            assert [body() is None for body in alive[:-1]] == [True] * (len(alive) - 1)
+        return len(alive)
+
+    assert run(main) == 3

@@ -14,6 +14,7 @@ import pytest
 
 from gencoro import gen
 from gencoro.ioloop import IOLoop
+from gencoro.runner import Runner
 
 
 @pytest.fixture
@@ -86,6 +87,37 @@ def test_coroutine_that_is_about_to_go_on_is_cancelled_first(steps):
     loop.close()
 
     assert steps == ["end"]
+
+
+@pytest.mark.parametrize("begin", ["native coroutines", "coroutines"])
+def test_each_coroutine_is_cancelled_once_however_many_wait_for_it(monkeypatch, begin):
+    asked = []
+    ask_to_end = Runner._ask_to_end
+
+    def count(self, *args):
+        asked.append(self)
+        return ask_to_end(self, *args)
+
+    monkeypatch.setattr(Runner, "_ask_to_end", count)
+
+    @gen.coroutine
+    def wait_for(other):
+        yield other
+
+    async def native(other):
+        await other
+
+    def main():
+        shared = wait_for([wait_for(gen.Future()) for _ in range(100)])
+        wait = wait_for if begin == "coroutines" else native
+        kept.extend(asyncio.ensure_future(wait(shared)) for _ in range(100))
+        yield gen.moment
+
+    kept = []
+    _run_and_close(main)
+
+    assert all(future.cancelled() for future in kept)
+    assert len(asked) == len(set(asked)) == (201 if begin == "coroutines" else 101)
 
 
 def test_error_of_cleaning_up_is_logged(caplog):

@@ -293,6 +293,22 @@ def test_ctrl_c_in_the_last_step_or_after_it_is_not_lost(loop, ended):
         loop.run_sync(main)
 
 
+@pytest.mark.parametrize("refuses", [False, True])
+def test_ctrl_c_after_the_time_out_is_not_taken_for_the_time_out(
+    little_patience, loop, refuses
+):
+    @gen.coroutine
+    def main():
+        try:
+            yield gen.sleep(60)
+        finally:
+            loop.add_callback(signal.raise_signal, signal.SIGINT)
+            yield refuses_for_ever() if refuses else gen.sleep(60)
+
+    with pytest.raises(KeyboardInterrupt):
+        loop.run_sync(main, timeout=0.01)
+
+
 def test_ctrl_c_before_the_function_is_called_is_not_forgotten(loop, monkeypatch):
     # The signal arrives after the handler was installed and before the loop runs.
     run_forever = loop.asyncio_loop.run_forever
