@@ -2,6 +2,7 @@
 
 import asyncio
 import gc
+import os
 import pathlib
 from collections.abc import Iterator
 
@@ -48,6 +49,11 @@ def pytest_collection_modifyitems(
     config.hook.pytest_deselected(items=known)
     for item in known:
         items.remove(item)
+
+
+def pytest_xdist_auto_num_workers() -> int:
+    """Have one worker more than cores: many tests wait, for a server or a process."""
+    return (os.cpu_count() or 1) + 1
 
 
 _frozen_for: list[pathlib.Path] = []
