@@ -4,8 +4,8 @@ Rule: innermost first, each node once, and no recursion.  Coroutines and lists f
 longer than Python's stack, can be shared, and can wait in a circle.
 
 A node (a Runner, the Future of a list, or a `_TaskNode`) has three methods: ``_waits_for``
-returns the Futures that it waits for, ``_ask_to_end`` tells the node to end, and whether one
-of them accepted the cancel, and ``_break_circle`` ends its wait at once.
+returns the Futures that it waits for; ``_ask_to_end`` is told whether any of them accepted the
+cancel, and ends the node; ``_break_circle`` ends its wait at once.
 """
 
 import asyncio

@@ -46,8 +46,8 @@ def coroutine(
     The body starts at once and runs to the first ``yield`` of something that is not done.
     The result of a yielded value becomes the value of the ``yield``; its error is raised
     there.  The return value (or the value of a raised `Return`) is the Future's result; an
-    error is stored in the Future.  KeyboardInterrupt and SystemExit are also raised, to the
-    caller or into the loop.
+    error is stored in the Future.  KeyboardInterrupt and SystemExit are raised to the caller
+    before the first ``yield``; after it they are stored and raised into the loop.
 
     The body runs in one copy of the caller's context variables.  ``yield from`` accepts
     another generator, a Future or a native coroutine.  Cancelling the Future raises

@@ -1,6 +1,6 @@
 """Converts every yielded value into one Future.
 
-Rule: except for `moment`, what is not an asyncio Future already goes through
+Rule: except for `moment`, what is not exactly a Future of asyncio or gencoro goes through
 `convert_yielded`, which never waits.  `as_future` checks that a registered converter returns
 a Future.  A `BadYieldError` says how to fix the code.
 """

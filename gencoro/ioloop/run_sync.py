@@ -1,7 +1,10 @@
 """One call of `IOLoop.run_sync`, from start to outcome.
 
-Rule: it always ends.  A timeout and Ctrl-C cancel the coroutine; if it does not end as
-cancelled, it is waited for no longer than `CLEAN_UP_S`.
+A timeout and the first Ctrl-C cancel the coroutine.
+
+Rule: a timeout always ends the call: a coroutine that does not end when it is cancelled is
+waited for no longer than `CLEAN_UP_S`.  After the first Ctrl-C it may clean up as long as it
+needs; the second one does not wait at all.
 """
 
 import asyncio
