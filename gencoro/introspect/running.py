@@ -9,10 +9,11 @@ import threading
 from collections.abc import Iterator
 from types import FrameType
 
-from gencoro.frames import is_ours
+from gencoro.frames import frames_of, is_ours, is_running
 from gencoro.introspect.drawing import draw
 from gencoro.introspect.graph import Node
 from gencoro.introspect.wait_graph import call_in
+from gencoro.runner import STEP
 
 __all__ = ["describe_steps", "thread_name"]
 
@@ -66,10 +67,23 @@ def _stack_of(innermost: FrameType | None) -> list[FrameType]:
 
 
 def _describe(stack: list[FrameType]) -> str:
-    step = [frame for frame in _step_in(stack) if not is_ours(frame)]
-    if not step:
+    calls = [call_in(frame) for part in _step_in(stack) for frame in _frames_at(part)]
+    if not calls:
         return f"runs no coroutine: {call_in(stack[-1])}"
-    return "runs:\n" + draw([Node([call_in(frame) for frame in step])])
+    return "runs:\n" + draw([Node(calls)])
+
+
+def _frames_at(frame: FrameType) -> Iterator[FrameType]:
+    """Yield the frames of the user's code that a frame on the stack stands for.
+
+    Between two steps on done Futures, a Runner runs and its generator is suspended.
+    """
+    if not is_ours(frame):
+        yield frame
+    elif frame.f_code is STEP:
+        generator = frame.f_locals["self"].gen
+        if not is_running(generator):
+            yield from frames_of(generator)
 
 
 def _step_in(stack: list[FrameType]) -> list[FrameType]:
@@ -80,7 +94,7 @@ def _step_in(stack: list[FrameType]) -> list[FrameType]:
         return [] if called is None or called < loop else stack[called + 1 :]
     # The loop may not be written in Python.
     for place, frame in enumerate(stack):
-        if frame.f_code.co_flags & COROUTINE:
+        if frame.f_code.co_flags & COROUTINE or frame.f_code is STEP:
             return stack[place:]
     return []
 

@@ -1,7 +1,11 @@
-"""What runs now, where a signal's tests do not come: loops that are not asyncio's own."""
+"""What runs now, at places that a signal hits by chance, or on other loops."""
 
+import asyncio
 import sys
 
+import pytest
+
+from gencoro import gen
 from gencoro.introspect.running import describe_steps, thread_name
 
 
@@ -26,3 +30,44 @@ def test_without_a_loop_the_outermost_coroutine_begins_the_step():
 
 def test_thread_that_python_has_not_started_has_its_number_as_its_name():
     assert thread_name(-1) == "thread -1"
+
+
+class DoneFuture(asyncio.Future):
+    """Is done, and describes what runs while a Runner asks it that."""
+
+    told = ()
+
+    def done(self):
+        self.told = list(describe_steps(sys._getframe(1)))
+        return super().done()
+
+
+@pytest.mark.parametrize(
+    ("first", "calls"),
+    [
+        (gen.moment, ["spin()", "-> passed_on()"]),
+        ([], ["main()", "-> spin()", "-> passed_on()"]),
+    ],
+    ids=["resumed by the loop", "started by main"],
+)
+def test_coroutine_between_two_done_futures_is_what_runs(first, calls):
+    @gen.coroutine
+    def spin(future):
+        yield first
+        for _ in range(3):
+            yield from passed_on(future)
+        return future.told
+
+    def passed_on(future):
+        yield future
+
+    async def main():
+        future = DoneFuture()
+        future.set_result(None)
+        return await spin(future)
+
+    (told,) = asyncio.run(main())
+
+    head, *lines = told.splitlines()
+    assert head == "MainThread runs:"
+    assert [line.partition(" at ")[0] for line in lines] == calls
