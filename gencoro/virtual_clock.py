@@ -8,8 +8,8 @@ Rule 2: before each jump, real events get their chance.  A result from another t
 waited for as long as it takes.  An open socket on the loop, or a busy thread that was
 started after the loop was created, gets a grace period of real time.
 
-It needs asyncio only, so any asyncio program can use it.  The public names are
-`VirtualClock` and `VirtualLoop`.
+Any asyncio program can use it.  Tornado's IOLoop on a virtual loop has virtual time too.
+The public names are `VirtualClock` and `VirtualLoop`.
 """
 
 import asyncio
@@ -27,9 +27,12 @@ import weakref
 from collections.abc import Callable
 from typing import Any, TypeVarTuple
 
+from tornado.platform.asyncio import BaseAsyncIOLoop
+
 from gencoro.errors import DeadlockError
 from gencoro.futures import Future
 from gencoro.introspect import format_tree
+from gencoro.waiting import wall_time
 
 __all__ = ["VirtualClock", "VirtualLoop"]
 
@@ -129,6 +132,11 @@ class VirtualClock:
         return loop.settle_at(self._now + seconds)
 
 
+def _time_of(io_loop: BaseAsyncIOLoop) -> float:
+    """Return the time on the clock of an IOLoop, virtual if its asyncio loop's is."""
+    return wall_time(io_loop.asyncio_loop)
+
+
 class _Timer(asyncio.TimerHandle):
     # asyncio does not define the order of timers of the same time.
     _numbers = itertools.count()
@@ -177,6 +185,9 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         self._alarms: list[_Timer] = []
         super().__init__(self._real_selector)
         self._set_resolution()
+        # Tornado creates the IOLoop of a loop when it is first asked for it.  For every
+        # loop in real time this is what it replaces: `time.time`.
+        BaseAsyncIOLoop.time = _time_of  # type: ignore[assignment, method-assign]
 
     def time(self) -> float:
         """Return the virtual time in seconds."""

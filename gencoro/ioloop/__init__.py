@@ -3,7 +3,7 @@
 Rule: an asyncio loop has exactly one IOLoop, whether gencoro or Tornado is asked for it.
 Queues, locks, servers and clients of Tornado run on it unchanged.
 
-This is the lowest module that imports Tornado.
+This and `gencoro.virtual_clock` are the lowest modules that import Tornado.
 
 Inside::
 
