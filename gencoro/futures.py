@@ -9,6 +9,7 @@ The names and their meanings are those of `tornado.concurrent`.
 import asyncio
 import concurrent.futures
 import logging
+import sys
 from collections.abc import Callable
 from types import TracebackType
 from typing import Any, TypeAlias, TypeGuard, TypeVar
@@ -16,6 +17,8 @@ from typing import Any, TypeAlias, TypeGuard, TypeVar
 from gencoro.frames import Standing, is_ours, name_of, standing_of
 
 __all__ = [
+    "ASYNCIO_FUTURES",
+    "ASYNCIO_TASKS",
     "FUTURES",
     "OUR_FUTURES",
     "AnyFuture",
@@ -41,6 +44,21 @@ T = TypeVar("T")
 Future = asyncio.Future
 
 FUTURES = (concurrent.futures.Future, Future)
+
+# asyncio has each class twice, in C and in Python.  A program may replace the former by
+# the latter at any time, as nest_asyncio does, so that there are objects of both.  Only for
+# code that must not touch an object: all other code asks `asyncio.isfuture`.
+#
+# Not by an import of _asyncio, which breaks asyncio if it comes first.
+_in_c: Any = sys.modules.get("_asyncio", asyncio)
+ASYNCIO_FUTURES: tuple[type[Future[Any]], ...] = (
+    _in_c.Future,
+    asyncio.futures._PyFuture,  # type: ignore[attr-defined]
+)
+ASYNCIO_TASKS: tuple[type[asyncio.Task[Any]], ...] = (
+    _in_c.Task,
+    asyncio.tasks._PyTask,  # type: ignore[attr-defined]
+)
 
 AnyFuture: TypeAlias = asyncio.Future[T] | concurrent.futures.Future[T]
 
@@ -137,7 +155,7 @@ def is_future(x: object) -> TypeGuard[AnyFuture[Any]]:
     >>> is_future(concurrent.futures.Future()), is_future(42)
     (True, False)
     """
-    return isinstance(x, FUTURES)
+    return isinstance(x, FUTURES) or asyncio.isfuture(x)
 
 
 def future_set_result_unless_cancelled(future: AnyFuture[T], value: T) -> None:
@@ -292,7 +310,7 @@ def storable(error: BaseException) -> BaseException:
 
 
 def _loop_of(future: AnyFuture[Any]) -> asyncio.AbstractEventLoop | None:
-    return future.get_loop() if isinstance(future, Future) else None
+    return future.get_loop() if asyncio.isfuture(future) else None
 
 
 def copy_outcome(source: AnyFuture[T], target: AnyFuture[T]) -> None:

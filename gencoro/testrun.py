@@ -19,7 +19,7 @@ from tornado.testing import get_async_test_timeout
 
 from gencoro.coroutines import coroutine, is_coroutine_function
 from gencoro.errors import DeadlockError
-from gencoro.futures import Future
+from gencoro.futures import ASYNCIO_TASKS, Future
 from gencoro.introspect import format_tree, traceback_of, wait_chain
 from gencoro.ioloop import IOLoop
 from gencoro.runner import runner_of
@@ -203,7 +203,7 @@ def _throw_in(test: "Future[Any]", error: Exception) -> bool:
     """
     way = list(wait_chain(test))
     while way and runner_of(way[-1]) is None:
-        if isinstance(way.pop(), asyncio.Task):
+        if isinstance(way.pop(), ASYNCIO_TASKS):
             return False
     if not way:
         return False

@@ -124,6 +124,8 @@ def convert_yielded(yielded: Any) -> "Future[Any]":
     convert = registered_with_tornado(type(yielded), convert_yielded)
     if convert is not None:
         return convert_yielded(convert(yielded))
+    if asyncio.isfuture(yielded):
+        return yielded
     if inspect.isawaitable(yielded):
         return _start_awaitable(yielded)
     if is_tornado_moment(yielded):
@@ -166,7 +168,7 @@ def as_future(yielded: Any) -> "Future[Any]":
     future: Any = convert_yielded(yielded)
     if isinstance(future, concurrent.futures.Future):
         return from_concurrent(future)
-    if not isinstance(future, (Future, Moment)):
+    if not (isinstance(future, (Future, Moment)) or asyncio.isfuture(future)):
         raise BadYieldError(
             f"the converter registered for {type(yielded).__qualname__} returned "
             f"{future!r}, which is not a Future"

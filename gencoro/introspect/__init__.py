@@ -247,7 +247,7 @@ def wait_chain(future: "Future[Any] | None") -> "Iterator[Future[Any]]":
     CoroutineFuture MultiFuture CoroutineFuture Future
     """
     seen = set()
-    while isinstance(future, Future) and future not in seen:
+    while asyncio.isfuture(future) and future not in seen:
         yield future
         seen.add(future)
         runner = runner_of(future)

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Iterator
 from types import FunctionType, MethodType
 from typing import Any, TypeVar
 
-from gencoro.futures import Future
+from gencoro.futures import ASYNCIO_FUTURES, Future
 from gencoro.runner import Runner
 from gencoro.waiting import WaitIterator, _TimeLimit
 
@@ -83,7 +83,8 @@ class Survey:
 
     def _looks(self) -> Iterator[tuple[type, Callable[[Any], None]]]:
         yield Runner, self._look_at_runner
-        yield Future, self._look_at_future
+        for cls in ASYNCIO_FUTURES:
+            yield cls, self._look_at_future
         yield asyncio.TimerHandle, self._look_at_timer
         for cls in _in_tornado("tornado.gen", "Runner"):
             yield cls, self._look_at_runner
@@ -135,7 +136,7 @@ def callbacks_of(future: "Future[Any]") -> list[Any]:
     [<built-in function print>]
     >>> loop.close()
     """
-    pairs = future._callbacks or ()
+    pairs = getattr(future, "_callbacks", None) or ()
     return [callback for callback, _context in pairs]
 
 
@@ -186,7 +187,7 @@ def _completed_by(
         target = callback.__self__
     elif _is_method_of(callback, asyncio.TaskGroup):
         target = callback.__self__._on_completed_fut
-    return target if isinstance(target, Future) else None
+    return target if isinstance(target, ASYNCIO_FUTURES) else None
 
 
 def _is_method_of(callback: Any, cls: type) -> bool:

@@ -7,6 +7,7 @@ what the survey has found in the meantime.
 import asyncio
 import asyncio.tasks
 import concurrent.futures
+import contextlib
 import functools
 import os.path
 import sys
@@ -16,7 +17,7 @@ from typing import Any
 
 from gencoro import frames
 from gencoro.frames import frames_of, is_running, line_of
-from gencoro.futures import Future, ToldFuture
+from gencoro.futures import ASYNCIO_TASKS, Future, ToldFuture
 from gencoro.introspect.graph import Node
 from gencoro.introspect.survey import Survey, callbacks_of, copied, in_cell
 from gencoro.runner import runner_of
@@ -53,7 +54,7 @@ class WaitGraph:
             if not getattr(runner, "finished", False):
                 yield future, node
         for future in self._survey.futures:
-            if issubclass(type(future), (asyncio.Task, MultiFuture, GATHERING)):
+            if issubclass(type(future), (*ASYNCIO_TASKS, MultiFuture, GATHERING)):
                 node = self.node_of(future)
                 if not future.done():
                     yield future, node
@@ -85,11 +86,13 @@ class WaitGraph:
         if runner is not None:
             self._fill_coroutine(node, runner.gen, getattr(runner, "future", None))
             node.detail = _age(runner)
-        elif issubclass(type(future), asyncio.Task):
+        elif issubclass(type(future), ASYNCIO_TASKS):
             # get_coro() crashes Python 3.11 and 3.12 on a Task that is being created.
             coroutine = getattr(future, "_coro", None)
-            self._fill_coroutine(node, coroutine, future._fut_waiter)
-            node.detail = future.get_name() or ""
+            waiter = getattr(future, "_fut_waiter", None)
+            self._fill_coroutine(node, coroutine, waiter)
+            with contextlib.suppress(AttributeError):  # it is still being created
+                node.detail = future.get_name() or ""
         elif issubclass(type(future), (MultiFuture, GATHERING)):
             children = children_of(future)
             self._fill_group(node, children)

@@ -243,13 +243,17 @@ class IOLoop(CallbackLoop):
                 running, or it was stopped before the coroutine had ended.
             TypeError: timeout is not a number.
         """
-        if _is_a_loop_running():
+        running = asyncio._get_running_loop()
+        # nest_asyncio, which notebooks use, makes a loop run inside itself.
+        if running is not None and not hasattr(self.asyncio_loop, "_nest_patched"):
             raise RuntimeError(
                 f"run_sync({func!r}) was called inside a running event loop, which "
                 "cannot run another; in a coroutine, yield (or await) what the function "
                 "returns instead"
             )
-        if self.asyncio_loop.is_closed() or self.asyncio_loop.is_running():
+        if self.asyncio_loop.is_closed() or (
+            self.asyncio_loop.is_running() and self.asyncio_loop is not running
+        ):
             state = "closed" if self.asyncio_loop.is_closed() else "running elsewhere"
             raise RuntimeError(
                 f"run_sync({func!r}) was called on a loop that is {state}"

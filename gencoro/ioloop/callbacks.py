@@ -24,7 +24,7 @@ from gencoro.futures import (
     future_add_done_callback,
     is_future,
 )
-from gencoro.yieldables import as_future
+from gencoro.yieldables import Moment, as_future
 
 __all__ = ["CallbackLoop"]
 
@@ -59,7 +59,7 @@ class CallbackLoop(AsyncIOLoop):
             future = as_future(result)
         except BadYieldError:  # a function may return anything
             return
-        if isinstance(future, Future):
+        if not isinstance(future, Moment):
             self._without_contexts(self.add_future, future, self._discard_future_result)
 
     def add_callback(
@@ -96,7 +96,7 @@ class CallbackLoop(AsyncIOLoop):
             TypeError: future is not a Future.
         """
         context = contextvars.copy_context()
-        if isinstance(future, Future):
+        if isinstance(future, Future) or asyncio.isfuture(future):
             future.add_done_callback(
                 lambda done: self._run_callback(functools.partial(callback, done)),
                 context=context,

@@ -10,7 +10,7 @@ import tornado.ioloop
 from gencoro.deprecated import warn_legacy
 from gencoro.errors import BadYieldError
 from gencoro.futures import Future, app_log
-from gencoro.yieldables import as_future
+from gencoro.yieldables import Moment, as_future
 
 __all__ = ["PeriodicCallback"]
 
@@ -67,7 +67,7 @@ class PeriodicCallback(tornado.ioloop.PeriodicCallback):
         waits = False
         try:
             future = as_future(self.callback())
-            if isinstance(future, Future):
+            if not isinstance(future, Moment):
                 future.add_done_callback(functools.partial(self._end, self._starts))
                 waits = True
         except BadYieldError:  # a function may return anything

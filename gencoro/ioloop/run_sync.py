@@ -22,7 +22,7 @@ from gencoro.errors import BadYieldError
 from gencoro.frames import name_of
 from gencoro.futures import Future, without_our_frame
 from gencoro.introspect import format_tree, traceback_of
-from gencoro.yieldables import as_future, refuse_other_loop
+from gencoro.yieldables import Moment, as_future, refuse_other_loop
 
 __all__ = ["CLEAN_UP_S", "MainCall"]
 
@@ -67,7 +67,7 @@ class MainCall:
                 "which does not run by itself; decorate its function with @gen.coroutine"
             )
         future = as_future(result)
-        if not isinstance(future, Future):  # None or moment
+        if isinstance(future, Moment):
             future = Future()
             future.set_result(None)
         refuse_other_loop(future, self.loop.asyncio_loop)

@@ -13,7 +13,13 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Any, TypeAlias, TypeVar
 
-from gencoro.futures import OUR_FUTURES, CoroutineFuture, app_log, storable
+from gencoro.futures import (
+    ASYNCIO_FUTURES,
+    OUR_FUTURES,
+    CoroutineFuture,
+    app_log,
+    storable,
+)
 from gencoro.runner import INTERRUPTS
 
 __all__ = ["FormerMethods", "LegacyFuture"]
@@ -89,7 +95,44 @@ class FormerMethods:
         self.set_exception(exc_info[1].with_traceback(exc_info[2]))
 
 
-class LegacyFuture(FormerMethods, CoroutineFuture[T]):
+class _WithoutBase:
+    """Keeps asyncio's Future from storing its loop and callbacks, if that is in Python.
+
+    The one in C ignores what its subclasses have under these names.
+    """
+
+    _bound_to: asyncio.AbstractEventLoop | None
+    _waiting: list[tuple[Callable[[Any], object], contextvars.Context | None]]
+
+    @property
+    def _loop(self) -> Any:
+        # For introspection, which must not bind it.
+        return getattr(self, "_bound_to", None)
+
+    @_loop.setter
+    def _loop(self, loop: Any) -> None:
+        self._bound_to = loop
+
+    @property
+    def _callbacks(self) -> Any:
+        # In the form that asyncio's repr expects.
+        nothing = contextvars.Context()
+        return [(fn, context or nothing) for fn, context in self._waiting] or None
+
+    @_callbacks.setter
+    def _callbacks(self, _callbacks: Any) -> None: ...
+
+    def _Future__schedule_callbacks(self) -> None: ...
+
+    if not issubclass(CoroutineFuture, ASYNCIO_FUTURES[0]):
+
+        def __del__(self) -> None:
+            # It logs an error that was never retrieved.
+            self._bound_to = _NO_LOOP
+            super().__del__()  # type: ignore[misc]
+
+
+class LegacyFuture(FormerMethods, _WithoutBase, CoroutineFuture[T]):
     """A Future that runs its callbacks inside `set_result`, in order, and needs no loop.
 
     It can be created without a loop, for example while a module is imported.  It belongs
@@ -107,9 +150,7 @@ class LegacyFuture(FormerMethods, CoroutineFuture[T]):
         if self._source_traceback:  # type: ignore[attr-defined]
             del self._source_traceback[-1]  # type: ignore[attr-defined]  # this line
         self._bound_to = loop
-        self._waiting: list[
-            tuple[Callable[[Any], object], contextvars.Context | None]
-        ] = []
+        self._waiting = []
 
     def get_loop(self) -> asyncio.AbstractEventLoop:
         """Return its loop; if it has none, it is bound to the running loop."""
@@ -120,17 +161,6 @@ class LegacyFuture(FormerMethods, CoroutineFuture[T]):
             if self._bound_to is None or self._bound_to.is_closed():
                 self._bound_to = running
         return self._bound_to or _current_loop()
-
-    @property
-    def _loop(self) -> Any:
-        # For introspection, which must not bind it.
-        return self._bound_to
-
-    @property
-    def _callbacks(self) -> Any:
-        # In the form that asyncio's repr expects.
-        nothing = contextvars.Context()
-        return [(fn, context or nothing) for fn, context in self._waiting] or None
 
     def set_result(self, result: T) -> None:
         """Set the result and run the callbacks."""
