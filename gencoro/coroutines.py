@@ -19,7 +19,7 @@ from gencoro.futures import CoroutineFuture, Future, without_our_frame
 from gencoro.runner import INTERRUPTS, RETURNS, Runner, end_with_error
 from gencoro.tornado_interop import is_tornado_return
 
-__all__ = ["coroutine", "is_coroutine_function", "returning"]
+__all__ = ["coroutine", "is_coroutine_function", "returning", "wraps_native"]
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -60,7 +60,8 @@ def coroutine(
         replace_callback: Has no effect; Tornado 4 had it here.
 
     Raises:
-        TypeError: the function is an ``async def``, which needs no decorator.
+        TypeError: the function is an ``async def``, which needs no decorator; if that is
+            hidden by another decorator, the Future fails with it.
 
     >>> from gencoro import gen
     >>> @gen.coroutine
@@ -91,11 +92,8 @@ def returning(
     Raises:
         TypeError: the function is an ``async def``.
     """
-    if inspect.iscoroutinefunction(func) or inspect.isasyncgenfunction(func):
-        raise TypeError(
-            f"{name_of(func)} is an `async def` already; drop @gen.coroutine, and "
-            "yield or await its result directly"
-        )
+    if _is_native(func):
+        raise _needs_no_decorator(func)
     is_generator_function = inspect.isgeneratorfunction(func)
     if is_generator_function:
         _let_enter_native_coroutines(func)
@@ -118,6 +116,9 @@ def returning(
             else:
                 generator = context.run(func, *args, **kwargs)
                 if not isinstance(generator, Generator):
+                    if type(generator) is types.CoroutineType and wraps_native(func):
+                        generator.close()
+                        raise _needs_no_decorator(func)
                     raise Return(generator)
             yielded = FIRST_STEP if is_watched else context.run(next, generator)
         except RETURNS as stop:
@@ -140,6 +141,47 @@ def returning(
 
     wrapper.__tornado_coroutine__ = True  # type: ignore[attr-defined]
     return wrapper
+
+
+def _is_native(func: Any) -> bool:
+    """Return whether a function, or the call of an object, is an ``async def``."""
+    return _is_async_def(func) or _is_async_def(_call_of(func))
+
+
+def _is_async_def(func: Any) -> bool:
+    return inspect.iscoroutinefunction(func) or inspect.isasyncgenfunction(func)
+
+
+def _call_of(func: Any) -> Any:
+    while isinstance(func, functools.partial):
+        func = func.func
+    return getattr(type(func), "__call__", None)  # noqa: B004
+
+
+def wraps_native(func: Any) -> bool:
+    """Return whether an ``async def`` is below the decorators of a function.
+
+    What they return may be something else than its coroutine.
+
+    >>> import asyncio
+    >>> @functools.wraps(asyncio.sleep)
+    ... def sleep_long():
+    ...     return asyncio.sleep(3600)
+    >>> wraps_native(sleep_long), wraps_native(print)
+    (True, False)
+    """
+    func = inspect.unwrap(func)
+    while isinstance(func, functools.partial):
+        func = inspect.unwrap(func.func)
+    return _is_native(func)
+
+
+def _needs_no_decorator(func: Any) -> TypeError:
+    inmost = _call_of(func) if _is_async_def(_call_of(func)) else func
+    return TypeError(
+        f"{name_of(inmost)} is an `async def` already; drop @gen.coroutine, and "
+        "yield or await its result directly"
+    )
 
 
 def _let_enter_native_coroutines(func: Any) -> None:

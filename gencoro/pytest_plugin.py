@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from gencoro.coroutines import is_coroutine_function
+from gencoro.coroutines import is_coroutine_function, wraps_native
 from gencoro.pytest_fixtures import FIXTURES
 
 __all__ = [
@@ -130,8 +130,8 @@ def _is_coroutine_test(function: Any, node: pytest.Item | pytest.Collector) -> b
     marks = [*getattr(function, "pytestmark", []), *node.iter_markers(MARK)]
     return any(mark.name == MARK for mark in marks) and (
         inspect.isgeneratorfunction(inner)
-        or inspect.iscoroutinefunction(inner)
         or inspect.isasyncgenfunction(inner)
+        or wraps_native(inner)
     )
 
 

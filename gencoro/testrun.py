@@ -17,14 +17,19 @@ from typing import Any
 from tornado.platform.asyncio import BaseAsyncIOLoop
 from tornado.testing import get_async_test_timeout
 
-from gencoro.coroutines import coroutine, is_coroutine_function
+from gencoro.coroutines import coroutine, is_coroutine_function, wraps_native
 from gencoro.errors import DeadlockError
 from gencoro.futures import ASYNCIO_TASKS, Future
 from gencoro.introspect import format_tree, traceback_of, wait_chain
 from gencoro.ioloop import IOLoop
 from gencoro.runner import runner_of
 from gencoro.virtual_clock import VirtualLoop
-from gencoro.yieldables import MultiFuture, convert_yielded, held_tasks
+from gencoro.yieldables import (
+    MultiFuture,
+    convert_yielded,
+    held_tasks,
+    maybe_future,
+)
 
 __all__ = ["as_coroutine", "as_seconds", "new_io_loop", "run_test"]
 
@@ -67,7 +72,17 @@ def as_coroutine(func: Callable[..., Any]) -> Callable[..., Any]:
         )
     if inspect.iscoroutinefunction(func) or is_coroutine_function(func):
         return func
-    return coroutine(func)
+    return _awaited(func) if wraps_native(func) else coroutine(func)
+
+
+def _awaited(func: Callable[..., Any]) -> Callable[..., Any]:
+    """Wrap a function that may return a native coroutine, or anything else."""
+
+    def start(*args: Any, **kwargs: Any) -> Any:
+        result = func(*args, **kwargs)
+        return result if inspect.iscoroutine(result) else maybe_future(result)
+
+    return start
 
 
 def as_seconds(timeout: float | None) -> float:

@@ -4,6 +4,7 @@ import asyncio
 import contextvars
 import functools
 import inspect
+import unittest.mock
 
 import pytest
 import tornado.gen
@@ -180,9 +181,79 @@ def test_method_or_partial_may_enter_a_native_coroutine(run, function, result):
     assert run(gen.coroutine(function)) == result
 
 
-def test_partial_of_an_async_def_is_refused_as_that_is():
+class _AsyncCallable:
+    async def __call__(self):
+        return 42
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        functools.partial(_native),
+        _AsyncCallable(),
+        functools.partial(_AsyncCallable()),
+        _AsyncCallable().__call__,
+        unittest.mock.AsyncMock(),
+    ],
+)
+def test_call_that_is_an_async_def_is_refused_as_that_is(function):
     with pytest.raises(TypeError, match="is an `async def` already"):
-        gen.coroutine(functools.partial(_native))
+        gen.coroutine(function)
+
+
+def _wrapped(function):
+    """Hide a function, as many decorators do."""
+
+    @functools.wraps(function)
+    def wrapper(*args, **kwargs):
+        return function(*args, **kwargs)
+
+    return wrapper
+
+
+class _WrappedMethod:
+    @_wrapped
+    async def method(self):
+        return 42
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        _wrapped(_native),
+        _wrapped(_wrapped(_native)),
+        functools.partial(_wrapped(_native)),
+        _wrapped(functools.partial(_native)),
+        _wrapped(_AsyncCallable().__call__),
+        _WrappedMethod().method,
+    ],
+)
+def test_wrapped_async_def_is_refused_when_it_is_called(run, function):
+    with pytest.raises(TypeError, match="is an `async def` already; drop @gen.corout"):
+        run(gen.coroutine(function))
+
+
+def _returns_coroutine():
+    return _native()
+
+
+@functools.wraps(_native)
+def _native_run_to_its_end():
+    return "result"
+
+
+@pytest.mark.parametrize("function", [_returns_coroutine, _wrapped(_returns_coroutine)])
+def test_plain_function_may_return_a_native_coroutine(run, function):
+    @gen.coroutine
+    def main():
+        native = yield gen.coroutine(function)()
+        return (yield native)
+
+    assert run(main) == 42
+
+
+def test_wrapper_may_return_what_is_no_native_coroutine(run):
+    assert run(gen.coroutine(_native_run_to_its_end)) == "result"
 
 
 # Context variables.

@@ -56,6 +56,7 @@ def run(pytester):
 
 def test_coroutine_of_any_kind_is_a_test_on_a_loop_of_its_own(run):
     result = run("""
+        import functools
         from hypothesis import given, settings, strategies
 
         loops, numbers = [], []
@@ -104,10 +105,17 @@ def test_coroutine_of_any_kind_is_a_test_on_a_loop_of_its_own(run):
             def test_static():
                 yield gen.sleep(0.001)
 
+        def wrapped(function):
+            return functools.wraps(function)(lambda self: function(self))
+
         @pytest.mark.gen_test
         class TestMarked:
             def test_generator_function(self):
                 yield gen.sleep(0.001)
+
+            @wrapped
+            async def test_wrapped(self):
+                assert await gen.multi([asyncio.sleep(0, "rested")]) == ["rested"]
 
             def test_plain(self):
                 with pytest.raises(RuntimeError):
@@ -142,7 +150,7 @@ def test_coroutine_of_any_kind_is_a_test_on_a_loop_of_its_own(run):
             assert helper and IOLoop.current(instance=False) is None
     """)
 
-    result.assert_outcomes(passed=13)
+    result.assert_outcomes(passed=14)
 
 
 def test_coroutine_that_fails_is_a_test_that_fails(run):

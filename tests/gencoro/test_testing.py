@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import functools
 import logging
 import time
 import traceback
@@ -71,7 +72,19 @@ async def returns_natively():
     return "returned"
 
 
-@pytest.mark.parametrize("body", [returns_natively, lambda: "returned"])
+@functools.wraps(returns_natively)
+def wrapped():
+    return returns_natively()
+
+
+@functools.wraps(returns_natively)
+def run_by_its_wrapper():
+    return "returned"
+
+
+@pytest.mark.parametrize(
+    "body", [returns_natively, lambda: "returned", wrapped, run_by_its_wrapper]
+)
 def test_async_def_and_plain_function_run_to_their_end(body):
     assert gen_test(timeout=5)(body)() == "returned"
 
