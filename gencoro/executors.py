@@ -3,7 +3,7 @@
 import concurrent.futures
 import functools
 from collections.abc import Callable
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar, overload
 
 from gencoro.callback_argument import is_for_caller, pass_result_to
 from gencoro.deprecated import warn_legacy
@@ -37,7 +37,17 @@ class DummyExecutor(concurrent.futures.Executor):
 dummy_executor = DummyExecutor()
 
 
-def run_on_executor(*args: Any, **kwargs: Any) -> Callable[..., Any]:
+@overload
+def run_on_executor(method: Callable[P, T], /) -> "Callable[P, Future[T]]": ...
+
+
+@overload
+def run_on_executor(
+    *, executor: str = "executor", io_loop: Any = None
+) -> "Callable[[Callable[P, T]], Callable[P, Future[T]]]": ...
+
+
+def run_on_executor(*args: Any, **kwargs: Any) -> Any:
     """Run a blocking method on an executor of its object and return a Future.
 
     The executor is the object's attribute ``executor``, or the one named in the

@@ -7,8 +7,8 @@ checks what is logged.  With pytest you need no import from here: see
 
 import asyncio
 import functools
-from collections.abc import Callable
-from typing import Any, overload
+from collections.abc import Awaitable, Callable, Generator
+from typing import Any, ParamSpec, Protocol, TypeVar, overload
 
 import tornado.testing
 from tornado.platform.asyncio import BaseAsyncIOLoop
@@ -40,14 +40,37 @@ __all__ = [
 ]
 
 
-@overload
-def gen_test(func: Callable[..., Any]) -> Callable[..., Any]: ...
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+class _Decorator(Protocol):
+    """What ``@gen_test`` does to a function; ``@gen_test(timeout=...)`` returns it."""
+
+    @overload
+    def __call__(self, func: Callable[P, Generator[Any, Any, T]]) -> Callable[P, T]: ...
+
+    @overload
+    def __call__(self, func: Callable[P, Awaitable[T]]) -> Callable[P, T]: ...
+
+    @overload
+    def __call__(self, func: Callable[P, T]) -> Callable[P, T]: ...
 
 
 @overload
-def gen_test(
-    *, timeout: float | None = None
-) -> Callable[[Callable[..., Any]], Callable[..., Any]]: ...
+def gen_test(func: Callable[P, Generator[Any, Any, T]]) -> Callable[P, T]: ...
+
+
+@overload
+def gen_test(func: Callable[P, Awaitable[T]]) -> Callable[P, T]: ...
+
+
+@overload
+def gen_test(func: Callable[P, T]) -> Callable[P, T]: ...
+
+
+@overload
+def gen_test(*, timeout: float | None = None) -> _Decorator: ...
 
 
 def gen_test(

@@ -12,7 +12,7 @@ import inspect
 import itertools
 from collections.abc import Callable, Iterator
 from types import TracebackType
-from typing import Any
+from typing import Any, TypeVar, overload
 
 from tornado.platform.asyncio import BaseAsyncIOLoop
 from tornado.testing import get_async_test_timeout
@@ -26,6 +26,7 @@ from gencoro.runner import runner_of
 from gencoro.virtual_clock import VirtualLoop
 from gencoro.yieldables import (
     MultiFuture,
+    Waitable,
     convert_yielded,
     held_tasks,
     maybe_future,
@@ -33,8 +34,26 @@ from gencoro.yieldables import (
 
 __all__ = ["as_coroutine", "as_seconds", "new_io_loop", "run_test"]
 
+T = TypeVar("T")
+
 # How long a test may take to clean up after the error, and again after being cancelled.
 CLEAN_UP_S = 1.0
+
+
+@overload
+def run_test(
+    io_loop: BaseAsyncIOLoop,
+    start: Callable[[], Waitable[T]],
+    timeout: float | None = None,
+) -> T: ...
+
+
+@overload
+def run_test(
+    io_loop: BaseAsyncIOLoop,
+    start: Callable[[], Any],
+    timeout: float | None = None,
+) -> Any: ...
 
 
 def run_test(

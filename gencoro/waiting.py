@@ -5,7 +5,7 @@ import collections
 import datetime
 import time
 from collections.abc import AsyncIterator, Callable
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar, overload
 
 from gencoro.deprecated import warn_legacy
 from gencoro.errors import GencoroError
@@ -20,6 +20,7 @@ from gencoro.futures import (
 )
 from gencoro.yieldables import (
     QuietExceptions,
+    Waitable,
     Yieldable,
     convert_yielded,
     refuse_other_loop,
@@ -28,6 +29,9 @@ from gencoro.yieldables import (
 __all__ = ["WaitIterator", "sleep", "wall_time", "with_timeout"]
 
 T = TypeVar("T")
+
+# The result of what contains other yieldables, or nothing, has the same shape.
+C = TypeVar("C", list[Any], dict[Any, Any], None)
 
 Deadline: TypeAlias = float | datetime.timedelta
 
@@ -73,14 +77,36 @@ def sleep(duration: float) -> "Future[None]":
     return future
 
 
+@overload
 def with_timeout(
     timeout: Deadline,
-    future: Yieldable[T],
+    future: Waitable[T],
     *places: Any,
     quiet_exceptions: QuietExceptions = (),
     message: str | Callable[[], str] | None = None,
     io_loop: Any = None,
-) -> "Future[T]":
+) -> "Future[T]": ...
+
+
+@overload
+def with_timeout(
+    timeout: Deadline,
+    future: C,
+    *places: Any,
+    quiet_exceptions: QuietExceptions = (),
+    message: str | Callable[[], str] | None = None,
+    io_loop: Any = None,
+) -> "Future[C]": ...
+
+
+def with_timeout(
+    timeout: Deadline,
+    future: Yieldable[Any],
+    *places: Any,
+    quiet_exceptions: QuietExceptions = (),
+    message: str | Callable[[], str] | None = None,
+    io_loop: Any = None,
+) -> "Future[Any]":
     """Return a Future with the outcome of another, or TimeoutError if it takes too long.
 
     The original is *not* cancelled, so that it can be waited for again; if it fails after
@@ -110,7 +136,7 @@ def with_timeout(
     'Timeout'
     """
     quiet_exceptions = _quiet_exceptions(places, quiet_exceptions, io_loop)
-    result: _TimeLimit[T] = _TimeLimit(message, quiet_exceptions)
+    result: _TimeLimit[Any] = _TimeLimit(message, quiet_exceptions)
     delay = _seconds_from_now(timeout, result.get_loop())
     waited_for = convert_yielded(future)
     if waited_for.done():

@@ -14,6 +14,7 @@ from collections.abc import (
     AsyncGenerator,
     Awaitable,
     Callable,
+    Coroutine,
     Generator,
     Hashable,
     Iterable,
@@ -37,6 +38,7 @@ from gencoro.tornado_interop import is_tornado_moment, registered_with_tornado
 __all__ = [
     "Moment",
     "NeedsRunner",
+    "Waitable",
     "Yieldable",
     "as_future",
     "convert_yielded",
@@ -52,9 +54,10 @@ __all__ = [
 T = TypeVar("T")
 K = TypeVar("K", bound=Hashable)
 
-Yieldable: TypeAlias = (
-    None | Awaitable[T] | concurrent.futures.Future[T] | list[Any] | dict[Any, Any]
-)
+# What has a result of its own, unlike a list or a dict of such things.
+Waitable: TypeAlias = Awaitable[T] | concurrent.futures.Future[T]
+
+Yieldable: TypeAlias = None | Waitable[T] | list[Any] | dict[Any, Any]
 
 QuietExceptions: TypeAlias = type[BaseException] | tuple[type[BaseException], ...]
 
@@ -294,10 +297,30 @@ class MultiFuture(Future[T]):
 OUR_FUTURES.add(MultiFuture)
 
 
+# A dict is invariant: these types have to be named one by one.
+@overload
+def multi(
+    children: "dict[K, Future[T]] | dict[K, Coroutine[Any, Any, T]]",
+    quiet_exceptions: QuietExceptions = (),
+) -> "Future[dict[K, T]]": ...
+
+
+@overload
+def multi(
+    children: dict[K, Waitable[T]], quiet_exceptions: QuietExceptions = ()
+) -> "Future[dict[K, T]]": ...
+
+
 @overload
 def multi(
     children: dict[K, Any], quiet_exceptions: QuietExceptions = ()
 ) -> "Future[dict[K, Any]]": ...
+
+
+@overload
+def multi(
+    children: Sequence[Waitable[T]], quiet_exceptions: QuietExceptions = ()
+) -> "Future[list[T]]": ...
 
 
 @overload
@@ -377,6 +400,14 @@ def refuse_other_loop(future: "Future[Any]", loop: asyncio.AbstractEventLoop) ->
             "coroutine; create it on this loop, or pass its result to this loop with "
             "call_soon_threadsafe"
         )
+
+
+@overload
+def maybe_future(x: Waitable[T]) -> "Future[T]": ...
+
+
+@overload
+def maybe_future(x: T) -> "Future[T]": ...
 
 
 def maybe_future(x: Any) -> "Future[Any]":

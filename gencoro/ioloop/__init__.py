@@ -27,7 +27,7 @@ import types
 import warnings
 import weakref
 from collections.abc import Callable
-from typing import Any, cast, overload
+from typing import Any, TypeVar, cast, overload
 
 import tornado.ioloop
 from tornado.platform.asyncio import AsyncIOLoop, AsyncIOMainLoop
@@ -42,7 +42,7 @@ from gencoro.ioloop.periodic import PeriodicCallback
 from gencoro.ioloop.run_sync import MainCall
 from gencoro.ioloop.watchdog import Action, Watch
 from gencoro.waiting import wall_time
-from gencoro.yieldables import held_tasks
+from gencoro.yieldables import Waitable, held_tasks
 
 __all__ = ["IOLoop", "PeriodicCallback"]
 
@@ -56,6 +56,8 @@ _tornado_current = tornado.ioloop.IOLoop.current
 
 # Tornado's own registry: a lookup here is twice as fast as Tornado's function.
 _by_asyncio_loop = tornado.ioloop.IOLoop._ioloop_for_asyncio
+
+T = TypeVar("T")
 
 gen_log = logging.getLogger("tornado.general")
 
@@ -222,6 +224,16 @@ class IOLoop(CallbackLoop):
     def time(self) -> float:
         """Return the time of `time.time`, or the virtual time of the asyncio loop."""
         return wall_time(self.asyncio_loop)
+
+    @overload
+    def run_sync(
+        self, func: Callable[[], Waitable[T]], timeout: float | None = None
+    ) -> T: ...
+
+    @overload
+    def run_sync(
+        self, func: Callable[[], Any], timeout: float | None = None
+    ) -> Any: ...
 
     def run_sync(self, func: Callable[[], Any], timeout: float | None = None) -> Any:
         """Call a function, run the coroutine that it returns, and return the result.
