@@ -100,7 +100,11 @@ def returning(
 
     @functools.wraps(func)
     def wrapper(*args: Any, **kwargs: Any) -> F:
-        future = future_class()
+        try:
+            future = future_class()
+        except RuntimeError as exc:
+            exc.add_note(_how_to_run(func))
+            raise
         is_watched = DEBUGS_ALL or future._source_traceback is not None  # type: ignore[attr-defined]
         if is_watched:
             note_call(future)
@@ -181,6 +185,15 @@ def _needs_no_decorator(func: Any) -> TypeError:
     return TypeError(
         f"{name_of(inmost)} is an `async def` already; drop @gen.coroutine, and "
         "yield or await its result directly"
+    )
+
+
+def _how_to_run(func: Any) -> str:
+    name = name_of(func)
+    return (
+        f"{name}() was called without an event loop; run it with "
+        f"IOLoop.current().run_sync({name}), or call it in an `async def` that "
+        "asyncio.run() runs"
     )
 
 

@@ -67,6 +67,19 @@ AnyFuture: TypeAlias = asyncio.Future[T] | concurrent.futures.Future[T]
 app_log = logging.getLogger("tornado.application")
 
 
+# The functions of asyncio that want a native coroutine, and whose error shows what they got.
+WANT_COROUTINE = {
+    asyncio.Runner.run.__code__,
+    asyncio.BaseEventLoop.create_task.__code__,
+}
+
+# What their error then says too.
+STARTED = (
+    ", the Future of a coroutine that has started already; yield or await it, or run the "
+    "coroutine's function with IOLoop.current().run_sync(function)"
+)
+
+
 class CoroutineFuture(Future[T]):
     """The Future that a coroutine returns; cancelling it cancels the coroutine.
 
@@ -91,7 +104,9 @@ class CoroutineFuture(Future[T]):
         kind = type(self).__name__
         state = super().__repr__().removeprefix(f"<{kind} ")
         call = f" called at {self.called_at}," if hasattr(self, "called_at") else ""
-        return f"<{kind}{self._of_whom()}{call} {state}"
+        text = f"<{kind}{self._of_whom()}{call} {state}"
+        caller = sys._getframe().f_back
+        return text + STARTED if caller and caller.f_code in WANT_COROUTINE else text
 
     def _of_whom(self) -> str:
         """Return the coroutine's name, if it is suspended or has failed."""

@@ -296,7 +296,7 @@ class IOLoop(CallbackLoop):
         Suspended coroutines, including native ones that were yielded, are cancelled and
         may clean up; then asynchronous generators are closed, then the default executor.
         Each of these steps takes at most 5 seconds.  Inside another running loop close()
-        cannot wait, and suspended coroutines are abandoned.
+        cannot wait, and suspended coroutines are abandoned.  Closing it again has no effect.
 
         Raises:
             RuntimeError: the loop is running.
@@ -311,6 +311,8 @@ class IOLoop(CallbackLoop):
                 tasks = held_tasks(self.asyncio_loop)
                 finish_leftovers(self.asyncio_loop, tasks, run_sync.CLEAN_UP_S)
         finally:
+            # Tornado deletes it from there, also if it has done so before.
+            _by_asyncio_loop.setdefault(self.asyncio_loop, self)
             super().close(all_fds)
             _program.forget(self)
 

@@ -1,9 +1,11 @@
 """gencoro.coroutines: what @gen.coroutine makes of a function."""
 
 import asyncio
+import concurrent.futures
 import contextvars
 import functools
 import inspect
+import sys
 import unittest.mock
 
 import pytest
@@ -152,6 +154,55 @@ def test_async_def_is_refused_when_it_is_decorated(kind):
     function = native if kind == "coroutine" else generator
     with pytest.raises(TypeError, match="is an `async def` already; drop @gen.corout"):
         gen.coroutine(function)
+
+
+# Calls that are not run by a loop.
+
+
+@gen.coroutine
+def _later():
+    yield gen.moment
+
+
+def test_call_without_a_loop_says_how_to_run_it():
+    with (
+        concurrent.futures.ThreadPoolExecutor() as threads,
+        pytest.raises(RuntimeError, match="no current event loop") as caught,
+    ):
+        threads.submit(_later).result()
+
+    (note,) = caught.value.__notes__
+    assert note == (
+        "_later() was called without an event loop; run it with "
+        "IOLoop.current().run_sync(_later), or call it in an `async def` that "
+        "asyncio.run() runs"
+    )
+
+
+REFUSING = [asyncio.create_task]
+if sys.version_info < (3, 14):  # from then on it runs what can be awaited
+    REFUSING.append(lambda called: asyncio.Runner().run(called))
+
+
+@pytest.mark.parametrize("run_again", REFUSING)
+def test_started_coroutine_that_asyncio_refuses_is_told_from_a_native_one(
+    run, run_again
+):
+    async def main():
+        called = _later()
+        with pytest.raises(
+            (ValueError, TypeError), match="a coroutine was exp"
+        ) as caught:
+            run_again(called)
+        return str(caught.value), repr(called)
+
+    refusal, shown = run(main)
+
+    assert shown == "<CoroutineFuture of _later() pending>"
+    assert refusal.endswith(
+        f"got {shown}, the Future of a coroutine that has started already; yield or await "
+        "it, or run the coroutine's function with IOLoop.current().run_sync(function)"
+    )
 
 
 # Functions that are wrapped before they are decorated.

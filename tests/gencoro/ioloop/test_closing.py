@@ -32,6 +32,24 @@ def _cleans_up(steps, name, wait=gen.sleep):
         steps.append(name)
 
 
+@pytest.mark.parametrize(
+    "close", [IOLoop.close, lambda loop: loop.asyncio_loop.close()], ids=["it", "inner"]
+)
+def test_closing_a_closed_loop_has_no_effect(close):
+    current, loop = IOLoop(), IOLoop(make_current=False)
+    close(loop)
+    # Tornado forgets closed loops whenever it makes one.
+    IOLoop(make_current=False).close()
+
+    loop.close()
+    loop.close(all_fds=True)
+
+    assert IOLoop.current() is current
+    current.close()
+    current.close()
+    assert IOLoop.current(instance=False) is None
+
+
 def _run_and_close(main):
     loop = IOLoop()
     loop.run_sync(gen.coroutine(main))
