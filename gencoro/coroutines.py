@@ -107,7 +107,7 @@ def returning(
             raise
         is_watched = DEBUGS_ALL or future._source_traceback is not None  # type: ignore[attr-defined]
         if is_watched:
-            note_call(future)
+            note_call(future, func)
         # Checked inline, since most calls have none.
         has_callback = kwargs and "callback" in kwargs
         if has_callback and takes_callback and is_for_caller(func, kwargs):

@@ -6,7 +6,8 @@ environment, which costs much less.  It logs to ``tornado.application``:
 
 - a step that blocks the loop for longer than its ``slow_callback_duration``,
 - a coroutine whose Future was dropped by its caller, because of a forgotten ``yield``,
-- a coroutine that can never resume, because what it waits for no longer exists.
+- a coroutine that can never resume, because what it waits for no longer exists,
+- a test that is a coroutine, called by a TestCase that does not wait for it.
 
 From Python 3.14 on it also registers waits with asyncio's call graph.
 
@@ -19,6 +20,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Generator
+from types import FrameType
 from typing import Any, TypeAlias, TypeVar, cast
 
 from gencoro.frames import frames_of, is_ours, line_of, name_of
@@ -45,6 +47,11 @@ FIRST_STEP = _null_future
 # its Runner, and the argument of `sys.getrefcount`.
 OWN_REFERENCES = 2
 
+# The modules of unittest that call tests, setUp and so on; and modules with decorators for
+# tests, which return what the test returns.
+TEST_CASES = {"unittest.case", "unittest.async_case"}
+PASSING_ON = {"contextlib", "unittest.mock"}
+
 # Functions of asyncio's call graph, from Python 3.14 on.  They ignore objects that are not
 # Futures, such as None and `moment`.
 Tell: TypeAlias = Callable[[Any, Any], None] | None
@@ -52,10 +59,13 @@ _awaited_by: Tell = getattr(asyncio, "future_add_to_awaited_by", None)
 _no_longer_awaited_by: Tell = getattr(asyncio, "future_discard_from_awaited_by", None)
 
 
-def note_call(future: CoroutineFuture[Any]) -> None:
+def note_call(future: CoroutineFuture[Any], func: object) -> None:
     """Store the line of the call in a coroutine's Future.
 
     Must be called by the wrapper itself.  gencoro's own frames are skipped.
+
+    Args:
+        func: The coroutine function, whose name a report needs.
     """
     frame = sys._getframe(1).f_back
     while frame and is_ours(frame):
@@ -67,6 +77,18 @@ def note_call(future: CoroutineFuture[Any]) -> None:
     if future._source_traceback:  # type: ignore[attr-defined]
         # Its last entry is the frame of our wrapper.
         del future._source_traceback[-1]  # type: ignore[attr-defined]
+    while frame and _module_of(frame) in PASSING_ON:
+        frame = frame.f_back
+    if frame and _module_of(frame) in TEST_CASES:
+        app_log.warning(
+            "unittest called %s(), a coroutine, and does not wait for it: none of its "
+            "errors fails the test; decorate it with gencoro.testing.gen_test",
+            name_of(func),
+        )
+
+
+def _module_of(frame: FrameType) -> str:
+    return str(frame.f_globals.get("__name__"))
 
 
 class _Clock(threading.local):

@@ -3,6 +3,7 @@
 import asyncio
 import gc
 import os
+import re
 import subprocess
 import sys
 import textwrap
@@ -375,3 +376,87 @@ def test_coroutine_that_is_called_by_python_itself_has_no_line():
     assert "slow(), called at an unknown place, kept the loop" in _run(
         source, GENCORO_DEBUG="1"
     )
+
+
+# Tests that unittest does not wait for.
+
+TESTS = """
+    import asyncio, contextlib, unittest, unittest.mock
+    from gencoro import gen
+    from gencoro.testing import gen_test
+
+    @contextlib.contextmanager
+    def nothing():
+        yield
+
+    class Dropped(unittest.{case}):
+        @gen.coroutine
+        def setUp(self):
+            yield gen.sleep(60)
+
+        @gen.coroutine
+        def test_plain(self):
+            yield gen.sleep(60)
+            self.fail()
+
+        @unittest.mock.patch("sys.stdin")
+        @nothing()
+        @gen.coroutine
+        def test_decorated(self, stdin):
+            yield gen.sleep(60)
+            self.fail()
+
+    class WaitedFor(unittest.{case}):
+        @gen_test
+        @gen.coroutine
+        def test_plain(self):
+            yield gen.moment
+
+        @gen_test
+        def test_that_calls(self):
+            yield self.called()
+
+        @gen.coroutine
+        def called(self):
+            yield gen.moment
+
+    loop = asyncio.new_event_loop()
+    asyncio.set_event_loop(loop)
+    unittest.main(exit=False, argv=["tests"])
+    loop.close()
+"""
+
+
+@pytest.mark.parametrize(
+    ("case", "environment", "reports"),
+    [
+        ("TestCase", {"GENCORO_DEBUG": "1"}, True),
+        ("IsolatedAsyncioTestCase", {}, True),
+        ("TestCase", {}, False),
+    ],
+)
+def test_test_that_unittest_does_not_wait_for_is_reported(case, environment, reports):
+    source = TESTS.replace("{case}", case)
+
+    written = _run(source, "-W", "ignore", **environment)
+
+    assert "OK" in written
+    reported = re.findall(
+        r"unittest called (\w+\.\w+)\(\), a coroutine, and does not wait for it: none "
+        r"of its errors fails the test; decorate it with gencoro\.testing\.gen_test$",
+        written,
+        re.MULTILINE,
+    )
+    setups, tests = (
+        ["Dropped.setUp"] * 2,
+        ["Dropped.test_decorated", "Dropped.test_plain"],
+    )
+    assert sorted(reported) == ([*setups, *tests] if reports else [])
+
+
+def test_warning_of_unittest_can_make_such_tests_fail():
+    source = TESTS.replace("{case}", "IsolatedAsyncioTestCase")
+
+    written = _run(source, "-W", "error:It is deprecated:DeprecationWarning")
+
+    assert "FAILED (errors=2)" in written
