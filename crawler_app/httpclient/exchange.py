@@ -118,6 +118,10 @@ class Exchange:
         self._max_head_bytes = max_head_bytes
         self._loop = loop
         self._is_lenient = is_lenient
+        # The parts of the body in the data being parsed.  The parser calls the list's own
+        # method: a body may come in chunks of one byte.
+        self._parts: list[bytes] = []
+        self.on_body = self._parts.append
         self._parser: httptools.HttpResponseParser | None = (
             httptools.HttpResponseParser(self)
         )
@@ -231,9 +235,12 @@ class Exchange:
         if self.head is None:
             self._received += data
         try:
-            self._parse(data)
+            try:
+                self._parse(data)
+            finally:
+                self._take_parts()
             self._check_sizes(data)
-        except Exception as exc:  # from the parser or from our callbacks
+        except BaseException as exc:  # from the parser, or anything from a callback
             self._fail_by(_cause(exc))
             return
         if self._is_whole:
@@ -369,16 +376,18 @@ class Exchange:
             and "content-length" not in head.fields
         )
 
-    def on_body(self, data: bytes) -> None:
-        """Called by the parser."""
+    def _take_parts(self) -> None:
+        """Pass on what the parser has found of the body; what comes before an error too."""
+        if not self._parts:
+            return
+        data = b"".join(self._parts)
+        self._parts.clear()
         if self._has_no_body:
             self._has_extra = True
-            return
-        if self._is_over:
-            return  # a callback has ended the exchange
-        assert self._body is not None
-        self._body_bytes += len(data)
-        self._body.feed(data)
+        elif not self._is_over:  # a callback may have ended the exchange
+            assert self._body is not None
+            self._body_bytes += len(data)
+            self._body.feed(data)
 
     def on_message_complete(self) -> None:
         """Called by the parser."""
@@ -485,7 +494,7 @@ def _cut_head(received: bytes) -> tuple[bytes, bytes]:
     return received[start:end], received[end:]
 
 
-def _cause(error: Exception) -> BaseException:
+def _cause(error: BaseException) -> BaseException:
     """Return the actual error instead of the parser's wrapper around it."""
     if isinstance(error, httptools.HttpParserCallbackError):
         cause = error.__context__

@@ -1,8 +1,11 @@
 """Responses that end too early or never, or come in a strange rhythm."""
 
+import random
+
 import pytest
 from tornado.simple_httpclient import HTTPStreamClosedError, HTTPTimeoutError
 
+from crawler_app.httpclient import BadResponseError, ResponseTooLargeError
 from tests.helpers.http.faulty import (
     Peer,
     answers,
@@ -10,6 +13,7 @@ from tests.helpers.http.faulty import (
     head,
     says_nothing,
 )
+from tests.helpers.http.packing import PACK_BY_CODING
 
 CHUNKED = head(b"Transfer-Encoding: chunked", b"Trailer: X")
 
@@ -116,7 +120,42 @@ def test_pieces_that_come_slowly_are_handed_over_as_they_come():
     assert pieces == [b"h", b"e", b"l", b"l", b"o"]
 
 
+@pytest.mark.parametrize("coding", ["identity", *PACK_BY_CODING])
+def test_tiny_chunks_are_handed_over_together(coding):
+    pieces = []
+    body = random.Random(coding).randbytes(20_000)
+    packed = PACK_BY_CODING.get(coding, bytes)(body)
+    chunks = b"".join(b"1\r\n%c\r\n" % byte for byte in packed)
+    lines = [b"Transfer-Encoding: chunked", b"Content-Encoding: " + coding.encode()]
+
+    result = exchange(
+        answers(head(*lines) + chunks + b"0\r\n\r\n"), streaming_callback=pieces.append
+    )
+
+    assert getattr(result.outcome, "code", result.outcome) == 200
+    assert b"".join(pieces) == body
+    # At most one for each time that something was received.
+    assert len(pieces) < len(body) / 100
+
+
 # What is handed over, and what comes behind.
+
+
+@pytest.mark.parametrize(
+    ("body", "error"), [(b"ok", BadResponseError), (bytes(9), ResponseTooLargeError)]
+)
+def test_body_before_garbage_counts(body, error):
+    pieces = []
+    response = CHUNKED + b"%x\r\n%b\r\ngarbage" % (len(body), body)
+
+    result = exchange(
+        answers(response),
+        client={"max_body_size": 8},
+        streaming_callback=pieces.append,
+    )
+
+    assert type(result.outcome) is error, repr(result.outcome)
+    assert pieces == ([body] if len(body) <= 8 else [])
 
 
 def test_blank_line_behind_a_response_is_no_harm():

@@ -109,3 +109,16 @@ def test_check_of_an_address_is_told_as_an_error(raised):
 
     assert isinstance(result.outcome, ERROR_BY_RAISED[raised]), repr(result.outcome)
     assert len(asked) == 2
+
+
+def test_interrupt_in_a_callback_ends_the_fetch_and_the_loop(io_loop, client, web):
+    def interrupt(_):
+        raise KeyboardInterrupt
+
+    fetch = client.fetch(web.url, streaming_callback=interrupt)
+
+    with pytest.raises(KeyboardInterrupt):
+        io_loop.start()
+    assert isinstance(fetch.exception(), KeyboardInterrupt)
+    io_loop.run_sync(lambda: client.fetch(web.url))
+    assert web.used == [0, 1]
