@@ -25,6 +25,7 @@ from the call to the wire and back::
     repair      what a lenient client repairs in a response head          pure
     response    the response head, and Tornado's HTTPResponse with raw data
     body        body handlers: keep, stream with back-pressure, or discard
+    turns       turns of the loop for decoding large bodies
     codings     gzip, deflate, br, zstd decoders with a size limit            pure
     redirect    the request that follows a redirect                           pure
     tls         cached TLS contexts

@@ -4,9 +4,9 @@ Rule: every byte is counted, before and after decoding.
 """
 
 import asyncio
-import collections
 import inspect
-from collections.abc import Awaitable, Callable, Iterable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
+from io import BytesIO
 from typing import Any, Protocol
 
 from tornado.simple_httpclient import HTTPStreamClosedError
@@ -14,6 +14,7 @@ from tornado.simple_httpclient import HTTPStreamClosedError
 from crawler_app.httpclient.codings import decoder_of
 from crawler_app.httpclient.errors import ResponseTooLargeError
 from crawler_app.httpclient.response import ResponseHead
+from crawler_app.httpclient.turns import TURN_BYTES, Turns
 from gencoro import gen
 
 __all__ = [
@@ -25,10 +26,6 @@ __all__ = [
     "StreamedBody",
     "undo_coding",
 ]
-
-# The most that a streaming_callback that does not wait gets in one turn of the loop, so that
-# other tasks can run.
-TURN_BYTES = 1024 * 1024
 
 
 class Coding(Protocol):
@@ -94,9 +91,10 @@ class CountedBody:
     The encoded size is limited, whatever the decoded size.
     """
 
+    _seen_bytes = 0
+
     def __init__(self, max_bytes: int) -> None:
         self._max_bytes = max_bytes
-        self._seen_bytes = 0
 
     def feed(self, data: bytes) -> None:
         self._seen_bytes += len(data)
@@ -112,75 +110,33 @@ class CountedBody:
         pass
 
 
-class KeptBody(CountedBody):
-    """Keeps a body, both encoded and decoded."""
+class DecodedBody(CountedBody):
+    """Decodes a body; the base class of those that do something with it.
 
-    def __init__(self, coding: Coding | None, max_bytes: int) -> None:
-        super().__init__(max_bytes)
-        self._coding = coding
-        self._encoded: bytes | bytearray = b""
-        self._decoded: bytes | bytearray = b""
-
-    def feed(self, data: bytes) -> None:
-        super().feed(data)
-        self._encoded = _extended(self._encoded, data)
-        if self._coding is not None:
-            for piece in self._coding.pieces(data):
-                self._decoded = _extended(self._decoded, piece)
-
-    def end(self) -> bool:
-        if self._coding is not None:
-            self._coding.end()
-        return True
-
-    def contents(self) -> tuple[bytes, bytes]:
-        """Return the decoded body and the encoded body."""
-        encoded = bytes(self._encoded)
-        return (encoded if self._coding is None else bytes(self._decoded)), encoded
-
-
-def _extended(kept: bytes | bytearray, piece: bytes) -> bytes | bytearray:
-    """Return what was kept and one more piece.
-
-    Not in a list: a chunk of two bytes would take 67 times its size.  Most bodies have
-    only one piece, which is not copied.
+    A large body is decoded in several turns of the loop, and what `_take` returns is waited
+    for; in the meantime nothing more is read.
     """
-    if not kept:
-        return piece
-    if isinstance(kept, bytes):
-        kept = bytearray(kept)
-    kept += piece
-    return kept
 
-
-class StreamedBody(CountedBody):
-    """Passes a body to a streaming_callback, with back-pressure.
-
-    Until an awaitable returned by the callback is done, nothing more is read or decoded.
-    """
+    # Initial values, for most bodies the final ones too.
+    _incoming = b""
+    _pieces: Iterator[bytes] = iter(())
+    _waiting_for: "asyncio.Future[Any] | None" = None
+    _is_ended = False
+    _is_cancelled = False
 
     def __init__(
-        self,
-        coding: Coding | None,
-        max_bytes: int,
-        callback: Callable[[bytes], Awaitable[None] | None],
-        reading: Reading,
+        self, coding: Coding | None, max_bytes: int, reading: Reading, turns: Turns
     ) -> None:
-        super().__init__(max_bytes)
+        self._max_bytes = max_bytes
         self._coding = coding
-        self._callback = callback
         self._reading = reading
-        self._incoming: collections.deque[bytes] = collections.deque()
-        self._pieces: Iterator[bytes] = iter(())
-        self._waiting_for: asyncio.Future[Any] | None = None
-        self._is_ended = False
-        self._is_cancelled = False
+        self._turns = turns
 
     def feed(self, data: bytes) -> None:
         super().feed(data)
-        self._incoming.append(data)
+        self._incoming += data
         if self._waiting_for is None:
-            self._pump()
+            self._pump(is_begun=False)
 
     def end(self) -> bool:
         self._is_ended = True
@@ -191,54 +147,56 @@ class StreamedBody(CountedBody):
 
     def cancel(self) -> None:
         self._is_cancelled = True
-        self._incoming.clear()
+        self._incoming = b""
         self._pieces = iter(())
         waiting_for, self._waiting_for = self._waiting_for, None
         if waiting_for is not None:
             waiting_for.remove_done_callback(self._go_on)
             waiting_for.cancel()
 
-    def _pump(self) -> None:
-        """Pass pieces to the callback until none is left or the callback must wait."""
-        handed_out = 0
-        while (piece := self._next_piece()) is not None:
-            handed_out += len(piece)
-            taken = self._callback(piece)
-            if inspect.isawaitable(taken):  # not so for the `write` of a file
-                self._wait_for(gen.convert_yielded(taken))
-                return
-            if handed_out >= TURN_BYTES:
-                self._wait_for(gen.convert_yielded(asyncio.sleep(0)))
-                return
+    def _take(self, piece: bytes) -> "asyncio.Future[Any] | None":
+        """Take a decoded piece; return what to wait for before the next one."""
+        raise NotImplementedError
 
-    def _wait_for(self, taken: "asyncio.Future[Any]") -> None:
-        if self._is_cancelled:  # by the callback itself
-            taken.cancel()
-            return
-        self._waiting_for = taken
-        self._reading.pause()
-        taken.add_done_callback(self._go_on)
-
-    def _next_piece(self) -> bytes | None:
+    def _pump(self, *, is_begun: bool) -> None:
+        """Take pieces until none is left, one must be waited for, or the turn is over."""
+        taken_bytes = 0
         while True:
-            piece = next(self._pieces, None)
-            if piece is not None or not self._incoming:
-                return piece
-            data = self._incoming.popleft()
-            pieces: Iterable[bytes] = (data,)
-            if self._coding is not None:
-                pieces = self._coding.pieces(data)
-            self._pieces = iter(pieces)
+            for piece in self._pieces:
+                waiting_for = self._take(piece)
+                taken_bytes += len(piece)
+                if waiting_for is None and taken_bytes >= TURN_BYTES:
+                    waiting_for = self._turns.wait(is_begun=is_begun)
+                if waiting_for is not None:
+                    self._wait_for(waiting_for)
+                    return
+                if self._is_cancelled:  # in `_take`
+                    return
+            data, self._incoming = self._incoming, b""
+            if not data:
+                return
+            if self._coding is None:
+                self._pieces = iter((data,))
+            else:
+                self._pieces = self._coding.pieces(data)
 
-    def _go_on(self, taken: "asyncio.Future[Any]") -> None:
-        if taken is not self._waiting_for:
+    def _wait_for(self, waiting_for: "asyncio.Future[Any]") -> None:
+        if self._is_cancelled:  # in `_take`
+            waiting_for.cancel()
+            return
+        self._waiting_for = waiting_for
+        self._reading.pause()
+        waiting_for.add_done_callback(self._go_on)
+
+    def _go_on(self, done: "asyncio.Future[Any]") -> None:
+        if done is not self._waiting_for:
             return  # it was already scheduled when we were cancelled
         self._waiting_for = None
-        if taken.cancelled():
+        if done.cancelled():
             # Not CancelledError, because the caller of fetch was not cancelled.
             error = HTTPStreamClosedError("the streaming_callback was cancelled")
             self._reading.fail(error)
-        elif (failure := taken.exception()) is not None:
+        elif (failure := done.exception()) is not None:
             # Not with `result`, whose traceback would refer to this object.
             self._reading.fail(failure)
         else:
@@ -246,7 +204,7 @@ class StreamedBody(CountedBody):
 
     def _pump_on(self) -> None:
         try:
-            self._pump()
+            self._pump(is_begun=True)
             if self._waiting_for is not None:
                 return
             if self._is_ended:
@@ -262,3 +220,69 @@ class StreamedBody(CountedBody):
     def _check_end(self) -> None:
         if self._coding is not None:
             self._coding.end()
+
+
+class KeptBody(DecodedBody):
+    """Keeps a body, both encoded and decoded."""
+
+    _encoded: bytes | BytesIO = b""
+    _decoded: bytes | BytesIO = b""
+
+    def feed(self, data: bytes) -> None:
+        self._encoded = _extended(self._encoded, data)
+        if self._coding is None:
+            CountedBody.feed(self, data)
+        else:
+            super().feed(data)
+
+    def _take(self, piece: bytes) -> None:
+        self._decoded = _extended(self._decoded, piece)
+
+    def contents(self) -> tuple[bytes, bytes]:
+        """Return the decoded body and the encoded body."""
+        encoded = _whole(self._encoded)
+        return (encoded if self._coding is None else _whole(self._decoded)), encoded
+
+
+def _extended(kept: bytes | BytesIO, piece: bytes) -> bytes | BytesIO:
+    """Return what was kept and one more piece.
+
+    Not in a list: a piece of two bytes would take 67 times its size.  Most bodies have only
+    one piece, which is not copied.
+    """
+    if not kept:
+        return piece
+    if isinstance(kept, bytes):
+        start, kept = kept, BytesIO()
+        kept.write(start)
+    kept.write(piece)
+    return kept
+
+
+def _whole(kept: bytes | BytesIO) -> bytes:
+    # Unlike that of a bytearray, the content of a BytesIO is not copied here.
+    return kept if isinstance(kept, bytes) else kept.getvalue()
+
+
+class StreamedBody(DecodedBody):
+    """Passes a body to a streaming_callback, with back-pressure.
+
+    Until an awaitable returned by the callback is done, nothing more is read or decoded.
+    """
+
+    def __init__(
+        self,
+        coding: Coding | None,
+        max_bytes: int,
+        reading: Reading,
+        turns: Turns,
+        callback: Callable[[bytes], Awaitable[None] | None],
+    ) -> None:
+        super().__init__(coding, max_bytes, reading, turns)
+        self._callback = callback
+
+    def _take(self, piece: bytes) -> "asyncio.Future[Any] | None":
+        taken = self._callback(piece)
+        if inspect.isawaitable(taken):  # not so for the `write` of a file
+            return gen.convert_yielded(taken)
+        return None

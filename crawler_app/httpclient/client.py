@@ -16,6 +16,7 @@ from crawler_app.httpclient.dialing import AddressCheck, Dialer
 from crawler_app.httpclient.fetch import Equipment, Fetch
 from crawler_app.httpclient.pool import ConnectionPool
 from crawler_app.httpclient.response import PooledHTTPResponse
+from crawler_app.httpclient.turns import Turns
 
 __all__ = ["PooledAsyncHTTPClient"]
 
@@ -104,6 +105,7 @@ class PooledAsyncHTTPClient(AsyncHTTPClient):
             loop=self._loop,
             pool=self._pool,
             dialer=Dialer(self._loop, resolver, check_address, self._pool.discard),
+            turns=Turns(self._loop),
             defaults=self.defaults,
             max_head_bytes=max_header_size or MAX_HEADER_BYTES,
             max_body_bytes=max_body_size or max_buffer_size,

@@ -118,10 +118,10 @@ class Exchange:
         self._max_head_bytes = max_head_bytes
         self._loop = loop
         self._is_lenient = is_lenient
-        # The parts of the body in the data being parsed.  The parser calls the list's own
-        # method: a body may come in chunks of one byte.
-        self._parts: list[bytes] = []
-        self.on_body = self._parts.append
+        # What the data being parsed contains of the body.  The parser calls a built-in
+        # method, because a body may come in chunks of one byte.
+        self._part = bytearray()
+        self.on_body = self._part.extend
         self._parser: httptools.HttpResponseParser | None = (
             httptools.HttpResponseParser(self)
         )
@@ -238,7 +238,8 @@ class Exchange:
             try:
                 self._parse(data)
             finally:
-                self._take_parts()
+                if self._part:
+                    self._take_part()
             self._check_sizes(data)
         except BaseException as exc:  # from the parser, or anything from a callback
             self._fail_by(_cause(exc))
@@ -376,12 +377,10 @@ class Exchange:
             and "content-length" not in head.fields
         )
 
-    def _take_parts(self) -> None:
-        """Pass on what the parser has found of the body; what comes before an error too."""
-        if not self._parts:
-            return
-        data = b"".join(self._parts)
-        self._parts.clear()
+    def _take_part(self) -> None:
+        """Pass on what was received of the body, also if an error follows."""
+        data = bytes(self._part)
+        self._part.clear()
         if self._has_no_body:
             self._has_extra = True
         elif not self._is_over:  # a callback may have ended the exchange

@@ -33,6 +33,7 @@ from crawler_app.httpclient.pool import ConnectionPool
 from crawler_app.httpclient.redirect import redirected
 from crawler_app.httpclient.request import outgoing, settings_of
 from crawler_app.httpclient.response import PooledHTTPResponse, ResponseHead
+from crawler_app.httpclient.turns import Turns
 
 __all__ = ["Equipment", "Fetch"]
 
@@ -54,6 +55,7 @@ class Equipment:
     loop: asyncio.AbstractEventLoop
     pool: ConnectionPool
     dialer: Dialer
+    turns: Turns
     defaults: Mapping[str, Any]
     max_head_bytes: int
     max_body_bytes: int
@@ -274,12 +276,13 @@ class Fetch:
         if self._settings["decompress_response"]:
             coding = undo_coding(head, max_bytes, self._equipment.is_lenient)
         self._coding = coding
-        if self._settings["streaming_callback"] is None:
-            self._body = KeptBody(coding, max_bytes)
+        exchange, turns = self._exchange, self._equipment.turns
+        assert exchange is not None
+        callback = self._settings["streaming_callback"]
+        if callback is None:
+            self._body = KeptBody(coding, max_bytes, exchange, turns)
         else:
-            assert self._exchange is not None
-            callback = self._settings["streaming_callback"]
-            self._body = StreamedBody(coding, max_bytes, callback, self._exchange)
+            self._body = StreamedBody(coding, max_bytes, exchange, turns, callback)
         return self._body
 
     def _follows(self, head: ResponseHead) -> bool:

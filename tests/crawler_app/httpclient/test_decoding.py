@@ -1,11 +1,13 @@
 """Bodies that are small until they are unpacked: their size and memory are bounded."""
 
+import asyncio
 import gzip
 
 import pytest
 
-from crawler_app.httpclient import ResponseTooLargeError
+from crawler_app.httpclient import BadResponseError, ResponseTooLargeError
 from gencoro import gen
+from tests.helpers.http.faulty import Peer, answers, exchange, head
 from tests.helpers.http.packing import PACK_BY_CODING, raw_deflate
 from tests.helpers.http.peers import answer
 from tests.helpers.memory import peak_below
@@ -76,11 +78,21 @@ def test_bomb_waits_for_a_slow_taker(client, serve, virtual_clock, bomb):
     assert sum(sizes) == BOMB_BYTES
 
 
+ZEROS = bytes(BOMB_BYTES)
+GZIPPED = gzip.compress(ZEROS)
+
+# The two ways of taking a body.
+TAKEN = pytest.mark.parametrize(
+    "options", [{}, {"streaming_callback": len}], ids=["kept", "streamed"]
+)
+
+
+@TAKEN
 @gen.coroutine
-def test_bomb_lets_others_have_their_turn(client, serve, web):
-    server = serve(answer(gzip.compress(bytes(BOMB_BYTES)), Content_Encoding="gzip"))
+def test_bomb_lets_others_have_their_turn(client, serve, web, options):
+    server = serve(answer(GZIPPED, Content_Encoding="gzip"))
     done = []
-    bomb = client.fetch(server.url, streaming_callback=lambda chunk: None)
+    bomb = client.fetch(server.url, **options)
     bomb.add_done_callback(lambda _: done.append("bomb"))
     yield server.came(1)
     other = client.fetch(web.url)
@@ -89,3 +101,78 @@ def test_bomb_lets_others_have_their_turn(client, serve, web):
     yield [bomb, other]
 
     assert done == ["other", "bomb"]
+
+
+@gen.coroutine
+def test_bombs_at_once_are_unpacked_one_after_the_other(make_client, serve):
+    client = make_client(max_clients=10)
+    server = serve(answer(GZIPPED, Content_Encoding="gzip"))
+    sizes = []
+
+    @gen.coroutine
+    def fetch():
+        sizes.append(len((yield client.fetch(server.url)).body))
+
+    # One and the next, and what the others unpack before their turn.
+    with peak_below(2.5 * BOMB_BYTES):
+        yield [fetch() for _ in range(10)]
+
+    assert sizes == [BOMB_BYTES] * 10
+
+
+FRAMES = {
+    "length": head(b"Content-Encoding: gzip", b"Content-Length: %d" % len(GZIPPED))
+    + GZIPPED,
+    "chunked": head(b"Content-Encoding: gzip", b"Transfer-Encoding: chunked")
+    + b"%x\r\n%b\r\n0\r\n\r\n" % (len(GZIPPED), GZIPPED),
+    "until the end": head(b"Content-Encoding: gzip") + GZIPPED,
+}
+
+
+@pytest.mark.parametrize("frame", FRAMES)
+def test_bomb_is_kept_whole(frame):
+    end = Peer.half_close if frame == "until the end" else None
+
+    result = exchange(answers(FRAMES[frame], end=end))
+
+    assert getattr(result.outcome, "body", result.outcome) == ZEROS
+    assert result.outcome.encoded_body == GZIPPED
+    assert result.was_reused == (end is None)
+
+
+@TAKEN
+@pytest.mark.parametrize(
+    ("packed", "limit", "error"),
+    [
+        (GZIPPED[:-9], BOMB_BYTES, BadResponseError),
+        (GZIPPED[:-4] + bytes(4), BOMB_BYTES, BadResponseError),
+        (GZIPPED, BOMB_BYTES - 1, ResponseTooLargeError),
+    ],
+)
+def test_fault_at_the_end_of_a_bomb_is_found(packed, limit, error, options):
+    lines = [b"Content-Encoding: gzip", b"Content-Length: %d" % len(packed)]
+
+    result = exchange(
+        answers(head(*lines) + packed), client={"max_body_size": limit}, **options
+    )
+
+    assert type(result.outcome) is error, repr(result.outcome)
+    assert not result.was_reused
+
+
+@TAKEN
+@pytest.mark.parametrize("turns", range(1, 40, 3))
+@gen.coroutine
+def test_bomb_may_be_cancelled_at_any_time(make_client, serve, web, turns, options):
+    client = make_client(max_clients=1)
+    server = serve(answer(GZIPPED, Content_Encoding="gzip"))
+    bomb = client.fetch(server.url, raise_error=False, **options)
+
+    for _ in range(turns):
+        yield gen.moment
+    bomb.cancel()
+    response = yield client.fetch(web.url)
+
+    assert response.body == b"hello"
+    with pytest.raises(asyncio.CancelledError):
+        yield bomb
