@@ -135,10 +135,11 @@ class _Process:
             self._loop.add_reader(self._socket, self._receive)
         self._reply = self._loop.create_future()
         try:
-            frame = _frame(request)
-            sent = self._socket.send(frame)  # mostly all: the process has read the last
-            if sent < len(frame):
-                yield self._loop.sock_sendall(self._socket, memoryview(frame)[sent:])
+            head = LENGTH.pack(len(request))
+            # Mostly all is sent at once, because the process has read the last request.
+            sent = self._socket.sendmsg((head, request)) - len(head)
+            if sent < len(request):
+                yield self._loop.sock_sendall(self._socket, memoryview(request)[sent:])
             reply: bytes = yield self._reply
         except ConnectionError:
             raise self._error() from None
@@ -147,7 +148,8 @@ class _Process:
     def exchange_blocking(self, request: bytes) -> bytes:
         """Send a request and wait for the reply."""
         with contextlib.suppress(ConnectionError):
-            self._socket.sendall(_frame(request))
+            self._socket.sendall(LENGTH.pack(len(request)))
+            self._socket.sendall(request)
             with self._socket.makefile("rb") as frames:
                 if head := frames.read(LENGTH.size):
                     return frames.read(*LENGTH.unpack(head))
@@ -188,10 +190,6 @@ class _Process:
         if status < 0 or status == STATUS_OVER_LIMIT:
             return LimitExceeded(f"the process ended with exit status {status}")
         return RuntimeError(f"no process for parsing: exit status {status}")
-
-
-def _frame(data: bytes) -> bytes:
-    return LENGTH.pack(len(data)) + data
 
 
 class _ResultUnpickler(pickle.Unpickler):

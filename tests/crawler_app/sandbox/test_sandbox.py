@@ -13,6 +13,7 @@ from crawler_app import sandbox as sandbox_module
 from crawler_app.sandbox import LimitExceeded, Sandbox
 from gencoro import gen
 from gencoro.ioloop import IOLoop
+from tests.helpers.memory import peak_below
 
 PAST_EVERY_LIMIT = {
     "Python code": "exec('while True: pass')",
@@ -84,6 +85,14 @@ def test_limit_is_that_of_one_call_and_not_of_all(call):
     work = "exec('import time\\nwhile time.process_time() < {}: pass')"
     for until_s in (0.5, 1.0, 1.5):
         call(eval, work.format(until_s))
+
+
+def test_large_argument_is_copied_once(call):
+    argument = bytes(20_000_000)
+
+    # The buffer of pickle is half as large again.
+    with peak_below(1.75 * len(argument)):
+        assert call(len, argument) == len(argument)
 
 
 def test_error_in_a_call_is_told_with_its_traceback(call):
