@@ -48,7 +48,8 @@ class PooledAsyncHTTPClient(AsyncHTTPClient):
         max_buffer_size: The value of max_body_size if that is not given.
         max_body_size: Maximum size of a body in bytes, both encoded and decoded, also
             with a streaming_callback.
-        max_header_size: Maximum size of a response's head in bytes; 64 KiB if not given.
+        max_header_size: Maximum size of a response's head in bytes; 64 KiB if not given.  A
+            head has at most 5000 lines, whatever their size.
         idle_timeout: Seconds for which an idle connection is kept.
         max_idle: Maximum number of idle connections, to all hosts; max_clients if not
             given.

@@ -9,6 +9,7 @@ import zlib
 import pytest
 
 from crawler_app.httpclient import BadResponseError, ResponseTooLargeError
+from crawler_app.httpclient.exchange import MAX_HEADER_LINES
 from tests.helpers.http.faulty import Peer, answers, exchange, head, repeats
 from tests.helpers.http.packing import PACK_BY_CODING
 
@@ -43,6 +44,38 @@ def test_head_of_the_limit_is_accepted_and_one_byte_more_is_not(limit, options, 
     else:
         assert result.outcome.raw_head == whole
     assert result.was_reused != bool(excess)
+
+
+LINES = b"X: y\r\n" * (MAX_HEADER_LINES - 3)
+SHORT = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n"
+MANY_LINES = {
+    "head": lambda lines: SHORT + lines + b"\r\nok",
+    "interim head": lambda lines: (
+        b"HTTP/1.1 103 Hints\r\nA: b\r\n" + lines + b"\r\n" + SHORT + b"\r\nok"
+    ),
+    "repaired head": lambda lines: (SHORT + lines).replace(b"\r", b"") + b"\nok",
+    "trailers": lambda lines: (
+        head(b"Transfer-Encoding: chunked", b"Trailer: X")
+        + b"2\r\nok\r\n0\r\nA: a\r\nB: b\r\nC: c\r\n"
+        + lines
+        + b"\r\n"
+    ),
+}
+
+
+@pytest.mark.parametrize("excess", [0, 1])
+@pytest.mark.parametrize("kind", MANY_LINES)
+def test_header_lines_to_the_limit_are_accepted_and_one_more_is_not(kind, excess):
+    response = MANY_LINES[kind](LINES + b"Z: z\r\n" * excess)
+    limits = {"max_header_size": 256 * 1024, "lenient": True}
+
+    result = exchange(answers(response), client=limits)
+
+    if excess:
+        assert is_too_large(result.outcome), repr(result.outcome)
+        assert str(MAX_HEADER_LINES) in str(result.outcome)
+    else:
+        assert getattr(result.outcome, "body", result.outcome) == b"ok"
 
 
 # Bodies.
