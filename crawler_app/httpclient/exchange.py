@@ -5,8 +5,8 @@ that two parsers could interpret differently.  Each exchange has a new parser, s
 data of one response can become part of the next.
 
 A lenient exchange repairs a head that the parser has rejected, and gives it to the parser
-again (`crawler_app.httpclient.repair`).  Rule: its connection is closed afterwards, so
-that no error in that can change another response.
+again (`crawler_app.httpclient.repair`).  It also accepts spaces after a chunk size.  Rule:
+its connection is closed afterwards, so that no error in that can change another response.
 """
 
 import asyncio
@@ -29,6 +29,7 @@ from crawler_app.httpclient.errors import (
 from crawler_app.httpclient.repair import (
     has_status,
     is_response,
+    places_of_spaces,
     repaired,
     split_head,
 )
@@ -94,6 +95,8 @@ class Exchange:
     _body: Body | None = None
     _body_bytes = 0
     _wire_bytes = 0
+    _is_chunked = False
+    _takes_spaces = False  # after a chunk size
     _is_until_close = False
     _must_close = False
     _is_whole = False
@@ -259,7 +262,10 @@ class Exchange:
     def _feed(self, data: bytes) -> None:
         assert self._parser is not None
         try:
-            self._parser.feed_data(data)
+            if self._is_lenient:
+                data = self._feed_leniently(data, self._parser)
+            if self._parser is not None:
+                self._parser.feed_data(data)
         except (httptools.HttpParserError, httptools.HttpParserUpgrade) as exc:
             if self._is_whole:
                 self._has_extra = True
@@ -272,6 +278,42 @@ class Exchange:
             else:
                 self._is_rejected = True
                 self._received = self._received.lstrip(b"\r\n")
+
+    def _feed_leniently(
+        self, data: bytes, parser: httptools.HttpResponseParser
+    ) -> bytes:
+        """Feed heads alone, then spaces after a chunk size; return what is not yet fed."""
+        while self.head is None:
+            fed_bytes = len(self._received) - len(data)
+            end = self._received.find(b"\r\n\r\n", max(fed_bytes - 3, 0)) + 4
+            if end < 4:
+                return data
+            parser.feed_data(data[: end - fed_bytes])
+            data = data[end - fed_bytes :]
+        if not self._is_chunked or self._takes_spaces:
+            return data
+        fed = 0
+        for start, end in places_of_spaces(data):
+            parser.feed_data(data[fed:start])
+            self._feed_space(data[start:end], parser)
+            fed = end
+            if self._takes_spaces or self._is_whole:
+                break
+        return data[fed:]
+
+    def _feed_space(self, space: bytes, parser: httptools.HttpResponseParser) -> None:
+        """Feed spaces, and note whether they follow a chunk size: then no body grows.
+
+        The parser itself does not tell what it skips.
+        """
+        part_bytes = len(self._part)
+        parser.set_dangerous_leniencies(lenient_spaces_after_chunk_size=True)
+        parser.feed_data(space)
+        if len(self._part) == part_bytes and not self._is_whole:
+            self._takes_spaces = self._must_close = True
+            self.notes += ("spaces after a chunk size",)
+        else:
+            parser.set_dangerous_leniencies(lenient_spaces_after_chunk_size=False)
 
     def _can_repair(self, error: Exception) -> bool:
         return (
@@ -375,6 +417,7 @@ class Exchange:
         if coding is not None:
             if coding.lower() != "chunked" or not _CHUNKED.search(head.raw):
                 raise AmbiguousResponseError(f"Transfer-Encoding is {coding!r}")
+            self._is_chunked = True
             # RFC 9112, 6.1: in HTTP/1.0 its framing cannot be trusted.
             self._must_close |= head.version != "HTTP/1.1"
         if head.status in (204, 304):

@@ -1,4 +1,4 @@
-"""Repairs a response head that the strict parser rejects, where RFC 9110 and 9112 allow it.
+"""Repairs a response that the strict parser rejects, where RFC 9110 and 9112 allow it.
 
 Pure.  Rule: only what every reader understands in the same way is repaired.  Anything else,
 in particular everything odd about the length of the body, is left as it is, so that the
@@ -8,9 +8,14 @@ Browsers and curl accept what is repaired here, and more: ``tests/helpers/http/i
 lists it.
 """
 
+import itertools
 import re
+from collections.abc import Iterator
 
-__all__ = ["has_status", "is_response", "repaired", "split_head"]
+__all__ = ["has_status", "is_response", "places_of_spaces", "repaired", "split_head"]
+
+# As many places are returned for the data of one read; each takes a microsecond to check.
+MAX_PLACES = 1000
 
 _START = re.compile(rb"[\r\n]*HTTP/1\.[01][ \t]")
 _STATUS = re.compile(rb"(HTTP/1\.[01])[ \t]+([1-9][0-9][0-9])(?=[ \t\r\n]|$)[ \t]*")
@@ -21,6 +26,8 @@ _FRAMING = rb"\r\n(?:content-length|transfer-encoding)\b"
 _FOLDED_FRAMING = re.compile(_FRAMING + rb"[^\n]*\n[ \t]", re.IGNORECASE)
 _LENGTH = re.compile(rb"\r\ncontent-length:([^\r\n]*)", re.IGNORECASE)
 _VALUE = re.compile(rb"(?!" + _FRAMING + rb")(\r\n[^\r\n:]*:)([^\r\n]*)", re.IGNORECASE)
+_SPACES_FIRST = re.compile(rb"[0-9a-fA-F]*( ++)(?=\r|\Z)")
+_SPACES = re.compile(rb"\n[0-9a-fA-F]+( ++)(?=\r|\Z)")
 _CONTROLS = re.compile(rb"[\x01-\x08\x0b\x0c\x0e-\x1f\x7f]")
 
 
@@ -97,6 +104,21 @@ def _without_controls(block: bytes) -> bytes:
     if not _CONTROLS.search(block):
         return block
     return _VALUE.sub(lambda field: field[1] + _CONTROLS.sub(b" ", field[2]), block)
+
+
+def places_of_spaces(data: bytes) -> Iterator[tuple[int, int]]:
+    r"""Return where spaces may follow a chunk size, if the data is of a chunked body.
+
+    Old servers pad the sizes.  No reader takes the spaces for a part of the size; before an
+    extension, a recipient must remove them (RFC 9112, 7.1.1).
+
+    >>> list(places_of_spaces(b"2 \r\nok\r\n0   \r\n\r\n"))
+    [(1, 2), (9, 12)]
+    """
+    if first := _SPACES_FIRST.match(data):
+        yield first.span(1)
+    for place in itertools.islice(_SPACES.finditer(data), MAX_PLACES):
+        yield place.span(1)
 
 
 _REPAIRS = (

@@ -21,7 +21,7 @@ from tests.helpers.fuzzing import examples
 from tests.helpers.http.faulty import answers, exchange, head
 from tests.helpers.http.irregular import ACCEPTED, NOT_SHOWN, SHOWN, with_field
 from tests.helpers.http.packing import PACK_BY_CODING
-from tests.helpers.http.shapes import OK, POISON, with_coding
+from tests.helpers.http.shapes import OK, POISON, with_chunks, with_coding
 
 
 def lenient(script, **options):
@@ -40,9 +40,7 @@ def test_irregular_head_is_accepted_and_noted(shape):
     assert not result.was_reused
 
 
-@pytest.mark.parametrize(
-    "shape", ["folds", "LF and a fold", "spaces before the status"]
-)
+@pytest.mark.parametrize("shape", ACCEPTED)
 def test_irregular_head_is_accepted_byte_by_byte(shape):
     response, notes = ACCEPTED[shape]
 
@@ -59,6 +57,26 @@ def test_fold_is_a_space_and_values_have_no_control_characters():
     result = lenient(answers(with_field(b"A: b\r\n\t c\r\nD: e\x1bf\r\n")))
 
     assert list(result.outcome.headers.get_all())[:2] == [("A", "b c"), ("D", "e f")]
+
+
+@pytest.mark.parametrize(
+    "body", [b"\n1 \r\n", b"1 ", b" \r\n", b"0 \r\n\r\n", b"\n1 \r" * 2_000]
+)
+@pytest.mark.parametrize("are_apart", [False, True])
+def test_body_that_looks_like_a_chunk_size_with_spaces_is_regular(body, are_apart):
+    response = with_chunks(b"%x\r\n%b\r\n0\r\n\r\n" % (len(body), body))
+    place = response.index(body)
+    parts = [response[:place], body, response[place + len(body) :]]
+
+    async def script(peer):
+        await peer.request()
+        await peer.send_apart(*(parts if are_apart else [response]))
+
+    result = lenient(script)
+
+    assert getattr(result.outcome, "body", result.outcome) == body
+    assert result.outcome.notes == ()
+    assert result.was_reused
 
 
 @pytest.mark.parametrize("response", [*SHOWN.values(), *NOT_SHOWN.values()])

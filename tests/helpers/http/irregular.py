@@ -21,6 +21,7 @@ LF = ("bare line feeds",)
 LENGTHS = ("repeated Content-Length",)
 CONTROLS = ("control characters in headers",)
 SPACE = ("white space in the status line",)
+SPACED_SIZE = ("spaces after a chunk size",)
 
 
 def with_field(lines: bytes) -> bytes:
@@ -61,6 +62,18 @@ ACCEPTED = {
     "a fold in each of two heads": (
         b"HTTP/1.1 103 Hints\r\nA: b\r\n c\r\n\r\n" + with_field(b"A: b\r\n c\r\n"),
         FOLDED + FOLDED,
+    ),
+    "spaces after a chunk size": (
+        with_chunks(b"1  \r\no\r\n1 \r\nk\r\n0\r\n\r\n"),
+        SPACED_SIZE,
+    ),
+    "spaces after the last chunk size": (
+        with_chunks(b"2\r\nok\r\n0   \r\n\r\n"),
+        SPACED_SIZE,
+    ),
+    "a fold, and spaces after a chunk size": (
+        with_chunks(b"2 \r\nok\r\n0\r\n\r\n").replace(OK, OK + b"A: b\r\n c\r\n"),
+        FOLDED + SPACED_SIZE,
     ),
 }
 
