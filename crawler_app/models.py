@@ -4,12 +4,13 @@ No behavior beyond what follows from the fields.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from crawler_app.reasons import AnyReason, Reason
 
 __all__ = [
+    "MAX_TEXT_CHARS",
     "REACHES",
     "Candidate",
     "Claim",
@@ -20,6 +21,10 @@ __all__ = [
     "State",
     "UrlRecord",
 ]
+
+# Of the text of one page.  The longest articles of Wikipedia have about as much; longer pages
+# are logs or dumps.
+MAX_TEXT_CHARS = 200_000
 
 # How far a crawl may go from its seeds; `crawler_app.crawl.scope` explains each value.
 REACHES = ("host", "domain", "prefix", "any")
@@ -58,6 +63,7 @@ class Candidate:
         redirects_left: Redirects that may still follow.
         refusal: Why it must not be fetched; None if it may.
         is_sitemap: Whether a robots.txt or another sitemap lists it as a sitemap.
+        key: See `crawler_app.urls.dedup_key`; empty if it has not been computed.
     """
 
     url: str
@@ -66,6 +72,7 @@ class Candidate:
     redirects_left: int = 0
     refusal: Reason | None = None
     is_sitemap: bool = False
+    key: str = field(default="", compare=False, repr=False)
 
 
 @dataclass(slots=True, frozen=True)

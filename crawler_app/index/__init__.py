@@ -9,6 +9,7 @@ Inside::
 
     schema     the file and its tables
     letters    text as SQLite's tokenizer needs it
+    columns    what is stored of a page
     query      the query language
     hits       search results
     rendering  the results as text and JSON
@@ -21,20 +22,13 @@ from dataclasses import replace
 from pathlib import Path
 
 from crawler_app.errors import ConfigError, SearchIndexError
+from crawler_app.index.columns import Columns, columns_of
 from crawler_app.index.hits import Hit, SearchResult, Snippet, read_snippet
-from crawler_app.index.letters import CLOSE, END, OPEN, shown, stored
+from crawler_app.index.letters import CLOSE, OPEN, shown
 from crawler_app.index.query import Query, parse_query
 from crawler_app.index.schema import open_database
 
-__all__ = ["MAX_TEXT_CHARS", "Hit", "PageIndex", "SearchResult", "Snippet"]
-
-# Of one page, as stored: a Chinese character counts as two.  The longest articles of
-# Wikipedia have about as much; longer pages are logs or dumps.  This much takes 50 ms to
-# index, or 150 ms if it was made for that, during which the whole crawl stands still.
-MAX_TEXT_CHARS = 200_000
-
-# A page that is one heading from top to bottom would be stored twice.
-MAX_HEADINGS_CHARS = 20_000
+__all__ = ["Hit", "PageIndex", "SearchResult", "Snippet"]
 
 # Weights of an occurrence in the title, in a heading, and in the text.
 WEIGHTS = "10.0, 4.0, 1.0"
@@ -105,39 +99,38 @@ class PageIndex:
         Raises:
             SearchIndexError: writing failed; everything since the last flush is lost.
         """
-        columns = (
-            f"{stored(title)} {END}",
-            stored(headings[:MAX_HEADINGS_CHARS])[:MAX_HEADINGS_CHARS],
-            stored(text[:MAX_TEXT_CHARS])[:MAX_TEXT_CHARS],
-        )
+        columns = columns_of(title, headings, text)
+        self.remove(url, unless=columns)
+        self.put(url, columns, now)
+
+    def put(self, url: str, columns: Columns, now: float) -> None:
+        """Add a page whose URL is not in the index, unless with the same columns.
+
+        Raises:
+            SearchIndexError: writing failed; everything since the last flush is lost.
+        """
         with self._writing():
             self._begin()
-            old = self._page(url)
-            if old is None:
-                page_id = self._db.execute(
-                    "INSERT INTO page (url, indexed_at, title, headings, text)"
-                    " VALUES (?, ?, ?, ?, ?)",
-                    (url, now, *columns),
-                ).lastrowid
-            else:
-                page_id = old[0]
-                self._db.execute(
-                    "UPDATE page SET indexed_at = ? WHERE id = ?", (now, page_id)
-                )
-                if old[1:] == columns:
-                    return
-                self._forget_words(old)
-                self._db.execute(
-                    "UPDATE page SET title = ?, headings = ?, text = ? WHERE id = ?",
-                    (*columns, page_id),
-                )
+            cursor = self._db.execute(
+                "UPDATE page SET indexed_at = ? WHERE url = ?", (now, url)
+            )
+            if cursor.rowcount:
+                return
+            page_id = self._db.execute(
+                "INSERT INTO page (url, indexed_at, title, headings, text)"
+                " VALUES (?, ?, ?, ?, ?)",
+                (url, now, *columns),
+            ).lastrowid
             self._db.execute(
                 "INSERT INTO words (rowid, title, headings, text) VALUES (?, ?, ?, ?)",
                 (page_id, *columns),
             )
 
-    def remove(self, url: str) -> None:
-        """Remove a page, if it is in the index.
+    def remove(self, url: str, *, unless: Columns | None = None) -> bool:
+        """Remove a page, if it is in the index; return whether it was removed.
+
+        Args:
+            unless: It stays if it has these columns.
 
         Raises:
             SearchIndexError: writing failed; everything since the last flush is lost.
@@ -145,9 +138,11 @@ class PageIndex:
         with self._writing():
             self._begin()
             old = self._page(url)
-            if old is not None:
-                self._forget_words(old)
-                self._db.execute("DELETE FROM page WHERE id = ?", old[:1])
+            if old is None or old[1:] == unless:
+                return False
+            self._forget_words(old)
+            self._db.execute("DELETE FROM page WHERE id = ?", old[:1])
+            return True
 
     def retain(self, urls: Container[str]) -> None:
         """Remove all pages except those at these URLs.

@@ -13,7 +13,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from crawler_app.errors import ConfigError, SearchError, SearchIndexError
-from crawler_app.index import MAX_TEXT_CHARS, PageIndex
+from crawler_app.index import PageIndex
+from crawler_app.index.columns import MAX_WORDS
+from crawler_app.models import MAX_TEXT_CHARS
 from tests.helpers.fuzzing import examples
 
 # Adds pages for ever, and tells of each group that was flushed.
@@ -425,6 +427,37 @@ def test_very_long_text_is_cut(index):
 
     assert found(index, "mill") == ["a"]
     assert found(index, "water") == []
+
+
+@pytest.mark.parametrize(
+    ("first", "last", "separator"),
+    [
+        (0x61, 0x7A, " "),
+        (0x21, 0xD7FF, ""),
+        (0x20000, 0x2FFFF, ""),
+        (0x300, 0xFFF, "☃"),
+    ],
+)
+def test_text_of_too_many_words_is_cut_where_they_are_too_many(
+    index, first, last, separator
+):
+    rng = random.Random(1)
+    codes = (rng.choices(range(first, last + 1), k=4) for _ in range(50_000))
+    text = separator.join("".join(map(chr, each)) for each in codes)
+
+    add(index, ("a", text))
+
+    index._db.execute(
+        "CREATE VIRTUAL TABLE temp.terms USING fts5vocab(main, words, row)"
+    )
+    (words,) = index._db.execute("SELECT count(*) FROM terms").fetchone()
+    assert 0.8 * MAX_WORDS < words <= MAX_WORDS + 1  # with the end of the title
+
+
+def test_long_text_of_ordinary_words_is_not_cut(index):
+    add(index, ("a", " ".join(f"word{n % 9_000}" for n in range(22_000)) + " mill"))
+
+    assert found(index, "mill") == ["a"]
 
 
 def test_index_is_a_list_of_pages_whatever_is_done_to_it(index):
