@@ -5,6 +5,7 @@ would ask it for.  `dedup_key` normalizes more; its result is compared and never
 """
 
 import functools
+import hashlib
 import ipaddress
 import re
 from urllib.parse import quote
@@ -15,6 +16,7 @@ from crawler_app.errors import UrlError
 
 __all__ = [
     "DEFAULT_PORT_BY_SCHEME",
+    "MAX_KEY_CHARS",
     "canonicalize",
     "dedup_key",
     "host_of",
@@ -35,6 +37,12 @@ DEFAULT_PORT_BY_SCHEME = {"http": 80, "https": 443}
 
 # The longest URL that servers must be ready for (RFC 9110, 4.1: 8000 octets).
 MAX_URL_CHARS = 8000
+
+# A longer key is cut there, and ends with a digest of the whole.
+MAX_KEY_CHARS = 500
+
+# No canonical URL contains it.
+_CUT = "\N{HORIZONTAL ELLIPSIS}"
 
 # Mapping a host to ASCII takes quadratic time, 5 ms for 1000 characters; DNS allows 253.
 MAX_HOST_CHARS = 255
@@ -132,13 +140,24 @@ def dedup_key(url: str) -> str:
     Equal for URLs that servers do not tell apart: with the escapes normalized, sub-delimiters
     and ``:@`` in the path unescaped (although RFC 3986 allows a difference), without an
     empty query, and with single slashes; and without a session ID, which says who asks for a
-    page and not which.
+    page and not which.  The key of a key is the key itself.
 
     >>> dedup_key("http://a.test/f%28x%29//b?") == dedup_key("http://a.test/f(x)/b")
     True
     >>> dedup_key("http://a.test/x;jsessionid=8A1C?y=1&PHPSESSID=e4b7")
     'http://a.test/x?y=1'
     """
+    if _CUT in url:
+        return url
+    key = _normal(url)
+    if len(key) <= MAX_KEY_CHARS:
+        return key
+    digest = hashlib.blake2b(key.encode(), digest_size=16).hexdigest()
+    return f"{key[:MAX_KEY_CHARS]}{_CUT}{digest}"
+
+
+def _normal(url: str) -> str:
+    """Return a URL normalized for `dedup_key`."""
     if (
         url.rfind("//") >= len("https://")
         or url[-1:] == "?"
@@ -149,7 +168,7 @@ def dedup_key(url: str) -> str:
         path = re.sub("//+", "/", _DELIMITER_ESCAPE.sub(_decoded, path))
         url = f"{scheme}://{path}?{query}" if query else f"{scheme}://{path}"
     without = _without_session(url) if "=" in url or "/(" in url else url
-    return url if without == url else dedup_key(without)
+    return url if without == url else _normal(without)
 
 
 def _without_session(url: str) -> str:

@@ -22,7 +22,7 @@ __all__ = ["QueryCounter", "TrapLimits", "has_query", "trap_in"]
 MAX_PARAMETERS = 40
 MAX_PARAMETER_REPEATS = 10
 
-# Memory per path, apart from its queries: the dict entry, the key and an empty array.
+# Memory per path with its first query: the dict entry, the key and an array.
 PATH_BYTES = 250
 
 
@@ -132,8 +132,9 @@ class QueryCounter:
         self._max_bytes = max_bytes
         self._bytes = 0
         # The most recently checked path is last.  The keys are Python's randomized hashes,
-        # which a site cannot predict; if two queries share one, both pass.
-        self._queries_by_path: dict[int, array[int]] = {}
+        # which a site cannot predict; if two queries share one, both pass.  Most paths have
+        # one query, and an array for each would keep the garbage collector busy.
+        self._queries_by_path: dict[int, int | array[int]] = {}
 
     def admit(self, url: str) -> bool:
         """Return whether a canonical URL may pass; one that has passed always may again.
@@ -146,8 +147,12 @@ class QueryCounter:
         path_key, query_key = hash(path), hash(url[len(path) :])
         queries = self._queries_by_path.pop(path_key, None)
         if queries is None:
-            queries = array("q")
+            self._queries_by_path[path_key] = query_key
             self._bytes += PATH_BYTES
+            self._evict_oldest()
+            return True
+        if isinstance(queries, int):
+            queries = array("q", [queries])
         self._queries_by_path[path_key] = queries
         at = bisect_left(queries, query_key)
         if at < len(queries) and queries[at] == query_key:
@@ -168,4 +173,6 @@ class QueryCounter:
         while self._bytes > self._max_bytes and len(self._queries_by_path) > 1:
             oldest = next(iter(self._queries_by_path))
             queries = self._queries_by_path.pop(oldest)
-            self._bytes -= PATH_BYTES + len(queries) * queries.itemsize
+            self._bytes -= PATH_BYTES
+            if not isinstance(queries, int):
+                self._bytes -= (len(queries) - 1) * queries.itemsize

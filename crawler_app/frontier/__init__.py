@@ -21,7 +21,9 @@ The state transitions of a URL::
     failed   queued    requeue     the user wants it retried
     done     queued    refetch     its response was lost; also from failed
 
-Rule 1: URLs are compared by `crawler_app.urls.dedup_key`; each is stored once.
+Rule 1: URLs are compared by `crawler_app.urls.dedup_key`; each is stored once.  One that
+must not be fetched is stored as its key if it is long, so that a page of many such links
+takes little space.
 
 Rule 2: `finish` is atomic: the outcome and the URLs found on the page are stored together or
 not at all.  A backend may write several transitions at once, but only in order.  So a crash
@@ -39,8 +41,9 @@ import abc
 from collections.abc import Collection, Iterable, Iterator
 
 from crawler_app.models import Candidate, Claim, Outcome, State, UrlRecord
+from crawler_app.urls import MAX_KEY_CHARS, dedup_key
 
-__all__ = ["PATIENCE_S", "Frontier"]
+__all__ = ["PATIENCE_S", "Frontier", "key_of", "stored_url"]
 
 # How many seconds a level-by-level crawl waits for a retry before it continues with the next
 # level.
@@ -55,8 +58,12 @@ class Frontier(abc.ABC):
         """Limit the number of claims per host; None, the initial value, for no limit."""
 
     @abc.abstractmethod
+    def knows(self, key: str) -> bool:
+        """Return whether the URL with a key is known and adding it changes nothing."""
+
     def __contains__(self, url: str) -> bool:
-        """Return whether a canonical URL is known and adding it again changes nothing."""
+        """Do the same for a canonical URL."""
+        return self.knows(dedup_key(url))
 
     @abc.abstractmethod
     def add(self, candidates: Iterable[Candidate], via: Claim | None = None) -> int:
@@ -207,3 +214,15 @@ class Frontier(abc.ABC):
         """
         wanted = states or tuple(State)
         return [record.url for record in self.records() if record.state in wanted]
+
+
+def key_of(candidate: Candidate) -> str:
+    """Return the key of a candidate."""
+    return candidate.key or dedup_key(candidate.url)
+
+
+def stored_url(candidate: Candidate) -> str:
+    """Return the URL to be stored for a candidate: itself, or its key."""
+    if candidate.refusal and len(candidate.url) > MAX_KEY_CHARS:
+        return key_of(candidate)
+    return candidate.url

@@ -10,7 +10,7 @@ import itertools
 from collections.abc import Collection, Iterable, Iterator
 
 from crawler_app.errors import LeaseLostError
-from crawler_app.frontier import PATIENCE_S, Frontier
+from crawler_app.frontier import PATIENCE_S, Frontier, key_of, stored_url
 from crawler_app.models import (
     Candidate,
     Claim,
@@ -61,8 +61,8 @@ class MemoryFrontier(Frontier):
     def limit_hosts(self, per_host: int | None) -> None:
         self._per_host = per_host
 
-    def __contains__(self, url: str) -> bool:
-        known = self._url_by_key.get(dedup_key(url))
+    def knows(self, key: str) -> bool:
+        known = self._url_by_key.get(key)
         return known is not None and not _is_provisional(known.record)
 
     def add(self, candidates: Iterable[Candidate], via: Claim | None = None) -> int:
@@ -70,7 +70,7 @@ class MemoryFrontier(Frontier):
         return sum(self._add(candidate, via) for candidate in list(candidates))
 
     def _add(self, candidate: Candidate, via: Claim | None) -> bool:
-        key = dedup_key(candidate.url)
+        key = key_of(candidate)
         known = self._url_by_key.get(key)
         if known is not None and (
             candidate.refusal in PROVISIONAL or not _is_provisional(known.record)
@@ -82,7 +82,7 @@ class MemoryFrontier(Frontier):
         self._meet_host(candidate.host)
         state = State.EXCLUDED if candidate.refusal else State.QUEUED
         record = UrlRecord(
-            candidate.url, state, candidate.depth, via=via.url if via else ""
+            stored_url(candidate), state, candidate.depth, via=via.url if via else ""
         )
         url = _Url(
             url_id,

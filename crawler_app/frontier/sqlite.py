@@ -6,7 +6,7 @@ or that no URL is due, and by `add`.  If the process dies before the commit, the
 group are queued or claimed in the file; the next run queues the claimed ones and fetches all
 of them again.  A host that was on hold may then be asked a little early.
 
-What grows with the crawl is on disk, except the keys of known URLs (``_key``), the names of
+What grows with the crawl is on disk, except the keys of known URLs (``_hashed``), the names of
 the hosts, and the keys of provisional refusals.
 """
 
@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from crawler_app.errors import ConfigError, LeaseLostError
-from crawler_app.frontier import PATIENCE_S, Frontier
+from crawler_app.frontier import PATIENCE_S, Frontier, key_of, stored_url
 from crawler_app.frontier.group import Group
 from crawler_app.frontier.schema import (
     CLEAR_OUTCOME,
@@ -143,13 +143,14 @@ class SqliteFrontier(Frontier):
         giving = self._db.execute("SELECT id FROM host WHERE ready > 0")
         self._giving_host_ids.update(host_id for (host_id,) in giving)
         for url_id, url, reason in self._db.execute("SELECT id, url, reason FROM url"):
+            key = _hashed(dedup_key(url))
             if reason in PROVISIONAL:
-                self._provisional[_key(url)] = url_id
+                self._provisional[key] = url_id
             else:
-                self._keys.add(_key(url))
+                self._keys.add(key)
 
-    def __contains__(self, url: str) -> bool:
-        return _key(url) in self._keys
+    def knows(self, key: str) -> bool:
+        return _hashed(key) in self._keys
 
     def limit_hosts(self, per_host: int | None) -> None:
         self._per_host = per_host
@@ -333,7 +334,7 @@ class SqliteFrontier(Frontier):
     def _add(self, candidates: Iterable[Candidate], via: Claim | None) -> int:
         queued_by_host: collections.Counter[int] = collections.Counter()
         for candidate in candidates:
-            key = _key(candidate.url)
+            key = _hashed(key_of(candidate))
             if key in self._keys:
                 continue
             old_id = self._provisional.get(key)
@@ -363,7 +364,7 @@ class SqliteFrontier(Frontier):
             " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
                 old_id,
-                candidate.url,
+                stored_url(candidate),
                 host_id,
                 state,
                 candidate.depth,
@@ -457,12 +458,12 @@ class SqliteFrontier(Frontier):
         return host_id
 
 
-def _key(url: str) -> int:
-    """Return the in-memory key of a URL: 60 bits of Python's randomized string hash.
+def _hashed(key: str) -> int:
+    """Return the in-memory form of a key: 60 bits of Python's randomized string hash.
 
     If two URLs shared a key, the second would be lost: at a million URLs the odds are 1 in
     two million, at ten million 1 in 23 000.  Collisions cannot be made on purpose, since the
     hash has another secret key in each process.  60 bits, because such an int takes 32 bytes
     and a wider one 48.
     """
-    return hash(dedup_key(url)) & 0xFFF_FFFF_FFFF_FFFF
+    return hash(key) & 0xFFF_FFFF_FFFF_FFFF

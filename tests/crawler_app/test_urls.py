@@ -175,11 +175,22 @@ def test_dedup_key_differs_where_servers_may_tell_urls_apart(one, other):
 
 
 @given(CANONICAL_URLS)
+@example("http://a.test/" + "x" * 600)
+@example("http://a.test//" + "%7E" * 600)
+@example("http://a.test/" + "x" * 480 + ";jsessionid=1/" + "y" * 600)
 def test_dedup_key_of_a_key_is_the_key(url):
     key = dedup_key(url)
 
     assert dedup_key(key) == key
     assert key.startswith("http://a.test/")
+    assert len(key) <= 600
+
+
+def test_long_urls_are_compared_whole():
+    long = "http://a.test/" + "x" * 600
+
+    assert dedup_key(f"{long}//1?") == dedup_key(f"{long}/1")
+    assert dedup_key(f"{long}/1") != dedup_key(f"{long}/2")
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """Traps: what is endless is refused, what is merely large is not."""
 
 import dataclasses
+import gc
 import tracemalloc
 
 import pytest
@@ -153,6 +154,16 @@ def test_memory_is_bounded():
         tracemalloc.stop()
 
     assert size_bytes < 1_000_000
+
+
+def test_paths_with_one_query_are_no_work_for_the_garbage_collector():
+    counter = QueryCounter(max_queries=9)
+    before = len(gc.get_objects())
+
+    for number in range(1000):
+        counter.admit(month(number, path=number))
+
+    assert len(gc.get_objects()) - before < 100
 
 
 def test_trap_is_remembered_whatever_else_is_forgotten():

@@ -80,6 +80,22 @@ def agree(frontier):
     assert counts == {state: states.count(state) for state in State}
 
 
+def test_long_url_is_stored_whole_only_if_it_may_be_fetched(frontier):
+    long = "x" * 7000
+    refused = [found(f"{long}{n}", refusal=Reason.TOO_DEEP) for n in (1, 2)]
+    frontier.add([*refused, *refused, found(f"{long}3")])
+    *cut, whole = frontier.urls()
+
+    assert whole == url(f"{long}3")
+    assert len(set(cut)) == 2 and all(len(each) < 600 for each in cut)
+    assert all(each.startswith(url("xxx")) and "…" in each for each in cut)
+
+    # Another page links to it too, and is nearer to a seed.
+    assert frontier.add([found(f"{long}1"), found(f"{long}2", refusal="nofollow")]) == 1
+    assert frontier.urls(State.EXCLUDED) == cut[1:]
+    assert url(f"{long}1") in frontier.urls(State.QUEUED)
+
+
 def test_claim_tells_what_was_named_a_sitemap(frontier):
     frontier.add([dataclasses.replace(found("x"), is_sitemap=True), found("y")])
 
