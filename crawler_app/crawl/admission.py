@@ -1,14 +1,19 @@
 """Checks each URL found before it enters the frontier."""
 
+from collections.abc import Iterable
+
 from crawler_app.config import CrawlConfig
 from crawler_app.crawl.scope import Scope
 from crawler_app.crawl.stats import Stats
 from crawler_app.crawl.traps import QueryCounter, TrapLimits, has_query, trap_in
+from crawler_app.crawl.turn import Turn
 from crawler_app.errors import UrlError
 from crawler_app.frontier import Frontier
-from crawler_app.models import Candidate, State
+from crawler_app.models import Candidate, Claim, State
 from crawler_app.reasons import Reason, facts_of
-from crawler_app.urls import host_of, join
+from crawler_app.subgenerator import Subgenerator
+from crawler_app.urls import dedup_key, host_of, join
+from gencoro import gen
 
 __all__ = ["Admission"]
 
@@ -84,14 +89,38 @@ class Admission:
         except UrlError as exc:
             self._stats.add(f"invalid/{exc.reason}")
             return None
-        if url in self._frontier:
+        key = dedup_key(url)
+        if self._frontier.knows(key):
             return None
         refusal = self.refusal(url, depth, nofollow=nofollow, is_sitemap=is_sitemap)
         if refusal is not None:
             self._stats.add(f"skipped/{refusal}")
         if redirects_left is None:
             redirects_left = self._max_redirects
-        return Candidate(url, host_of(url), depth, redirects_left, refusal, is_sitemap)
+        return Candidate(
+            url, host_of(url), depth, redirects_left, refusal, is_sitemap, key
+        )
+
+    def in_turns(
+        self, admitted: Iterable[Candidate | None], via: Claim | None
+    ) -> Subgenerator[list[Candidate]]:
+        """Return the candidates of an iterator that calls `admit`.
+
+        If there are many, only the last: whenever a turn is over, those found so far are
+        added to the frontier.  If the crawl is killed then, the URL that led to them is
+        read again, and they are known already.
+        """
+        candidates: list[Candidate] = []
+        turn = Turn()
+        for candidate in admitted:
+            if candidate is not None:
+                candidates.append(candidate)
+            if turn.is_over():
+                self._frontier.add(candidates, via)
+                candidates.clear()
+                yield gen.moment
+                turn = Turn()
+        return candidates
 
     def refusal(
         self, url: str, depth: int, *, nofollow: bool = False, is_sitemap: bool = False

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from crawler_app.crawl.turn import Turn
 from crawler_app.errors import ConfigError, HookError
 from crawler_app.models import CrawledPage, Link
 from crawler_app.subgenerator import Subgenerator
@@ -86,9 +87,14 @@ class Hooks:
         """
         if self.on_page is not None:
             yield from _call(self.on_page, page, page.url)
-        if self.on_link is not None:
-            for link in page.links:
-                yield from _call(self.on_link, link, page.url)
+        if self.on_link is None:
+            return
+        turn = Turn()
+        for link in page.links:
+            yield from _call(self.on_link, link, page.url)
+            if turn.is_over():
+                yield gen.moment
+                turn = Turn()
 
 
 def _call(

@@ -7,23 +7,26 @@ Every URL found goes through `crawler_app.crawl.admission`, which also checks an
 of the same URL.  `crawler_app.crawl.redirecting` reads redirects.
 """
 
+import asyncio
+import itertools
 import logging
-import time
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from functools import partial
 
 from crawler_app.crawl import ending
 from crawler_app.crawl.admission import Admission
 from crawler_app.crawl.context import RunContext
 from crawler_app.crawl.ending import Ending, Finish
 from crawler_app.crawl.redirecting import REDIRECTS, RedirectReader
+from crawler_app.crawl.turn import Turn
 from crawler_app.documents import sitemap
-from crawler_app.documents.anchors import Anchors
 from crawler_app.documents.html import Page
 from crawler_app.documents.reader import Reader
 from crawler_app.documents.settled_links import SettledLinks
 from crawler_app.documents.sniffing import sniffed_type
 from crawler_app.http_headers import extracted_type, is_html
 from crawler_app.index import PageIndex
+from crawler_app.index.columns import columns_of
 from crawler_app.models import (
     Candidate,
     Claim,
@@ -50,8 +53,8 @@ MULTIPLE_CHOICES = 300
 # Like no Content-Type at all, in the MIME Sniffing standard.
 UNKNOWN_TYPES = ("", "unknown/unknown", "application/unknown")
 
-# Links are handled for this long before the other URLs have their turn.
-TURN_S = 0.01
+# Preparing a longer text for the index takes up to 70 ms.
+MAX_CHARS_ON_LOOP = 32_000
 
 
 class Interpreter:
@@ -76,7 +79,6 @@ class Interpreter:
         self._config = context.config
         self._clock = context.clock
         self._agent = product_token(context.config.user_agent)
-        self._frontier = context.frontier
         self._admission = admission
         self._redirects = redirects
         self._reader = reader
@@ -132,6 +134,7 @@ class Interpreter:
             fetched.body,
             outcome.content_type,
             with_text=self._index is not None or self._keeps_page,
+            with_anchors=self._keeps_page,
             agent=self._agent,
         )
         if page.is_partial:
@@ -144,69 +147,59 @@ class Interpreter:
         refreshed = self._redirects.refresh(
             claim, fetched, outcome, page, base, nofollow="nofollow" in directives
         )
-        outlinks = yield from self._admit_links(claim, page, base, directives)
+        admitted = self._links(claim, page, base, directives)
+        outlinks = yield from self._admission.in_turns(admitted, claim)
         kept = None
         if self._keeps_page:
-            anchors = yield from self._reader.anchors(
-                fetched.body, outcome.content_type
-            )
-            kept = yield from self._crawled_page(claim, fetched, page, base, anchors)
+            kept = yield from self._crawled_page(claim, fetched, page, base)
         if self._index is not None:
-            self._write_index(self._index, claim.url, page, directives)
+            yield from self._write_index(self._index, claim.url, page, directives)
         return Finish(outcome, refreshed + outlinks, page=kept)
 
-    def _admit_links(
+    def _links(
         self, claim: Claim, page: Page, base: str, directives: Collection[str]
-    ) -> Subgenerator[list[Candidate]]:
-        outlinks: list[Candidate] = []
+    ) -> Iterator[Candidate | None]:
+        """Admit the links of a page that are not settled."""
         nofollow_links = page.nofollow_links if self._config.robots else ()
-        links = self._settled.news(base, page.links)
-        turn = _Turn()
-        for link in links:
+        for link in self._settled.news(base, page.links):
             nofollow = "nofollow" in directives or link in nofollow_links
             depth = claim.depth + 1
             candidate = self._admission.admit(link, base, depth, nofollow=nofollow)
-            if candidate is not None:
-                outlinks.append(candidate)
-            else:
+            if candidate is None:
                 self._settled.add(base, link)
-            if turn.is_over():
-                yield from self._pause(claim, outlinks)
-                turn = _Turn()
-        return outlinks
-
-    def _pause(self, claim: Claim, outlinks: list[Candidate]) -> Subgenerator[None]:
-        """Record the candidates found so far, and let the other URLs have their turn.
-
-        If the crawl is killed now, the URL is read again, and these are known already.
-        """
-        self._frontier.add(outlinks, claim)
-        outlinks.clear()
-        yield gen.moment
+            yield candidate
 
     def _crawled_page(
-        self, claim: Claim, fetched: Fetched, page: Page, base: str, anchors: Anchors
+        self, claim: Claim, fetched: Fetched, page: Page, base: str
     ) -> Subgenerator[CrawledPage]:
         links = []
-        turn = _Turn()
-        for anchor in anchors.links:
+        turn = Turn()
+        for anchor in page.anchors or ():
             target = join_or_nothing(base, anchor.href)
             if target:
                 links.append(Link(claim.url, target, anchor.text, anchor.is_nofollow))
             if turn.is_over():
                 yield gen.moment
-                turn = _Turn()
+                turn = Turn()
         return CrawledPage(
             claim.url, claim.depth, fetched, page.title, page.text, links
         )
 
     def _write_index(
         self, index: PageIndex, url: str, page: Page, directives: Collection[str]
-    ) -> None:
+    ) -> Subgenerator[None]:
         if "noindex" in directives:
             index.remove(url)  # an earlier crawl may have added it
-        else:
-            index.add(url, page.title, page.headings, page.text, self._clock())
+            return
+        prepare = partial(columns_of, page.title, page.headings, page.text)
+        if len(page.text) <= MAX_CHARS_ON_LOOP:
+            columns = prepare()
+        else:  # in Python, so the loop and a thread take turns
+            loop = asyncio.get_running_loop()
+            columns = yield loop.run_in_executor(None, prepare)
+        if index.remove(url, unless=columns):
+            yield gen.moment  # both take up to 50 ms
+        index.put(url, columns, self._clock())
 
     def _robots_directives(self, page: Page, fetched: Fetched) -> frozenset[str]:
         """Return the robots directives of a page, from its meta elements and its header."""
@@ -224,30 +217,12 @@ class Interpreter:
         found = yield from self._reader.sitemap(fetched.body, content_type)
         if found.is_cut:
             logger.warning("only a part of %s could be read", claim.url)
-        candidates: list[Candidate] = []
-        entries = [(url, 0, True) for url in found.sitemaps]
-        entries += [(url, claim.depth + 1, False) for url in found.pages]
-        turn = _Turn()
-        for url, depth, is_sitemap in entries:
-            candidate = self._admission.admit(
-                url, claim.url, depth, is_sitemap=is_sitemap
-            )
-            if candidate is not None:
-                candidates.append(candidate)
-            if turn.is_over():
-                yield from self._pause(claim, candidates)
-                turn = _Turn()
-        return candidates
-
-
-class _Turn:
-    """Tells when the event loop should have its turn."""
-
-    def __init__(self) -> None:
-        self._ends_at = time.perf_counter() + TURN_S
-
-    def is_over(self) -> bool:
-        return time.perf_counter() >= self._ends_at
+        admit, depth = self._admission.admit, claim.depth + 1
+        admitted = itertools.chain(
+            (admit(url, claim.url, is_sitemap=True) for url in found.sitemaps),
+            (admit(url, claim.url, depth) for url in found.pages),
+        )
+        return (yield from self._admission.in_turns(admitted, claim))
 
 
 def _settle_type(outcome: Outcome, fetched: Fetched) -> None:

@@ -74,7 +74,7 @@ class Permission:
         rules = robots.known(claim.url)
         if rules is None:
             rules = yield robots.ask(claim.url)
-            self._apply(rules, claim)
+            yield from self._apply(rules, claim)
             if claim.host not in self._asked_hosts:
                 # The rules were just fetched, here or for another URL of the host, so this
                 # one waits until the host's gap is over.
@@ -93,16 +93,16 @@ class Permission:
         self._context.stats.add(f"skipped/{reason}")
         return ending.skipped(reason)
 
-    def _apply(self, rules: Rules, claim: Claim) -> None:
+    def _apply(self, rules: Rules, claim: Claim) -> Subgenerator[None]:
         """Note the crawl delay of a robots.txt, and admit the sitemaps that it lists."""
         self._context.hosts.note_crawl_delay(claim.host, rules.crawl_delay_s)
         if not self._context.config.sitemaps:
             return
-        found = [
+        admitted = (
             self._admission.admit(url, claim.url, is_sitemap=True)
             for url in rules.sitemaps
-        ]
-        new = [candidate for candidate in found if candidate is not None]
+        )
+        new = yield from self._admission.in_turns(admitted, None)
         if new:  # only the first of the workers that waited for the rules finds any
             self._context.frontier.add(new)
 

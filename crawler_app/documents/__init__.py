@@ -4,12 +4,14 @@
     cost            which pages are certainly cheap to parse
     charset         bytes -> text, in the charset the page declares
     html            title, links, text and robots directives of a page
+      tree          lexbor's tree of a page, and the links in it
       text          the visible text, and the headings
       elements      which elements are invisible, block-level or headings
+      sent_links    links as a browser sends them
       flat_html     the same without a tree, for pages that make too large a tree
       refresh       where a page takes its visitors by itself
       settled_links skips links already handled in the same directory
-    anchors         links together with their text
+      anchors       links together with their text
     sitemap         the URLs that a sitemap lists
       sitemap_xml   the same for XML and feeds
       sitemap_pieces  its content, unpacked and in UTF-8

@@ -4,25 +4,34 @@ Pure.  The parser is lexbor, which follows WHATWG: it reads a page as a browser 
 finds no links in comments or scripts.
 """
 
-import codecs
-import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
-from urllib.parse import quote
 
-import webencodings
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from crawler_app.config import PRODUCT
+from crawler_app.documents.anchors import (
+    MAX_LINKS,
+    Anchors,
+    anchors_in,
+    flat_anchors,
+)
 from crawler_app.documents.charset import decode_html
 from crawler_app.documents.flat_html import has_open_noscript, tags_of, tags_of_head
 from crawler_app.documents.refresh import Refresh, first_due, parse_refresh
+from crawler_app.documents.sent_links import as_sent
 from crawler_app.documents.text import (
     flat_marked_text,
     headings_and_text,
-    is_within,
     marked_text_of_tree,
+)
+from crawler_app.documents.tree import (
+    base_in,
+    href_of,
+    is_within,
+    links_in,
+    source_of_tree,
     tag_ids,
     tree_of,
 )
@@ -30,38 +39,18 @@ from crawler_app.robots.tags import directives_in_meta
 from crawler_app.text.escaping import one_line
 from crawler_app.urls import MAX_URL_CHARS, without_fragment
 
-__all__ = [
-    "Page",
-    "as_sent",
-    "base_in",
-    "href_of",
-    "parse_html",
-    "source_of_tree",
-]
+__all__ = ["Page", "parse_html"]
 
 # Titles are shown in lists; some pages put their whole text there.
 MAX_TITLE_CHARS = 300
 
-# A page that has more is read in part.
-MAX_LINKS = 100_000
-
 # A longer one is not a URL; see `crawler_app.urls.join`.
 MAX_LINK_CHARS = MAX_URL_CHARS
-
-_NOT_ASCII = re.compile(r"[^\x00-\x7f]+")
-# The second byte of a character may be ASCII; in a query, browsers escape only a few of
-# those (WHATWG URL, 1.3).  Without "&" and ";", of "&#8364;" for what a charset lacks.
-_SAFE_IN_QUERY = "!$%()*+,/:=?@[\\]^`{|}"
 
 _LINKS = tag_ids("a|area")
 _NOSCRIPT = tag_ids("noscript")
 _SVG = tag_ids("svg")
 (_TITLE,) = tag_ids("title")
-
-_FOREIGN = tag_ids("svg|math")
-# In these, what is in an svg or a math is HTML again (WHATWG HTML, 13.2.6, "HTML integration
-# point" and "MathML text integration point").
-_HTML_AGAIN = tag_ids("foreignobject|desc|title|mi|mo|mn|ms|mtext")
 
 
 @dataclass(slots=True)
@@ -81,6 +70,7 @@ class Page:
         headings: The headings, one per line; empty unless requested.
         refresh: Where it takes its visitors by ``<meta http-equiv=refresh>``; None if
             nowhere else.
+        anchors: The links with their text; None unless requested.
         text: The main text in one line, including the headings; empty unless requested.
         is_partial: Whether it was read tag by tag, or has too many links.
     """
@@ -95,6 +85,7 @@ class Page:
     headings: str = ""
     text: str = ""
     refresh: Refresh | None = None
+    anchors: Anchors | None = None
     is_partial: bool = False
 
 
@@ -103,6 +94,7 @@ def parse_html(
     content_type: str = "",
     *,
     with_text: bool = False,
+    with_anchors: bool = False,
     agent: str = PRODUCT,
     is_flat: bool = False,
 ) -> Page:
@@ -111,6 +103,7 @@ def parse_html(
     Args:
         content_type: The header's value.
         with_text: Whether to read text and headings too, which doubles the time.
+        with_anchors: Whether to read the text of each link too.
         agent: The name by which a ``<meta>`` may address us.
         is_flat: Whether to read it tag by tag, because its tree would be too large.
 
@@ -128,15 +121,17 @@ def parse_html(
     if _addresses_robots(lowered, agent):
         robots, canonical = _read_head(markup, charset, agent)
     if is_flat:
-        page = _page_of(_flat_values(markup), charset)
+        tags = list(tags_of(markup))
+        page = _page_of(_flat_values(tags), charset)
         page.is_partial = True
+        page.anchors = flat_anchors(tags, charset) if with_anchors else None
         text = flat_marked_text(markup) if with_text else ""
     else:
         noscript = with_text and b"<noscript" in lowered and has_open_noscript(markup)
         source = source_of_tree(body, markup, charset)
         del markup  # which may take twice the memory of the body, or four times
         tree = tree_of(source)
-        page = _page_of(_values_in_tree(tree, lowered), charset)
+        page = _page_in(tree, lowered, charset, with_anchors=with_anchors)
         if noscript:
             tree = tree_of(source, scripting=True)
         text = marked_text_of_tree(tree, source, lowered) if with_text else ""
@@ -154,37 +149,31 @@ def _lowered(body: bytes, markup: str, charset: str) -> bytes:
     return (markup.encode("utf-8", "replace") if is_wide else body).lower()
 
 
-def source_of_tree(body: bytes, markup: str, charset: str) -> bytes:
-    """Return a page in UTF-8: its bytes, if they can be parsed unchanged.
-
-    Encoding the text takes up to a tenth of the time for a page.
-    """
-    is_utf_8 = charset == "utf-8" and not body.startswith(codecs.BOM_UTF8)
-    # Invalid bytes were replaced by this character, which a page may also contain.
-    mark = "\N{REPLACEMENT CHARACTER}"
-    if is_utf_8 and (
-        mark not in markup or markup.count(mark) == body.count(mark.encode())
-    ):
-        return body
-    return markup.encode("utf-8", "replace")
-
-
-def _flat_values(markup: str) -> dict[str, list[str]]:
+def _flat_values(tags: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
     values: defaultdict[str, list[str]] = defaultdict(list)
-    for tag, value in tags_of(markup):
+    for tag, value in tags:
         values["a" if tag == "area" else tag].append(value)
     return values
 
 
-def _values_in_tree(tree: LexborHTMLParser, lowered: bytes) -> dict[str, list[str]]:
+def _page_in(
+    tree: LexborHTMLParser, lowered: bytes, charset: str, *, with_anchors: bool
+) -> Page:
+    links = links_in(tree)
+    page = _page_of(_values_in_tree(tree, links, lowered), charset)
+    if with_anchors:
+        page.anchors = anchors_in(page.base, links, charset)
+    return page
+
+
+def _values_in_tree(
+    tree: LexborHTMLParser, links: list[tuple[LexborNode, str]], lowered: bytes
+) -> dict[str, list[str]]:
     """Return the same as `tags_of`, by tag; an ``area`` counts as an ``a``."""
-    # Not one `css` call for all: it parses its selector on each call, which takes as long as
-    # parsing a small page.  But only `css` keeps the order of different elements.
-    links = tree.css("a, area") if tree.tags("area") else tree.tags("a")
     return {
         "title": _titles(tree),
         "base": [base_in(tree)],
-        "a": _hrefs(links),
+        "a": [href for _, href in links],
         "nofollow": _nofollow_hrefs(tree) if b"nofollow" in lowered else [],
         "refresh": _refreshes(tree) if b"refresh" in lowered else [],
     }
@@ -202,34 +191,11 @@ def _titles(tree: LexborHTMLParser) -> list[str]:
     return []
 
 
-def _hrefs(nodes: Iterable[LexborNode]) -> list[str]:
-    return [href for node in nodes if (href := href_of(node)) is not None]
-
-
-def href_of(node: LexborNode) -> str | None:
-    """Return the target of an ``<a>`` or ``<area>`` as written; None if it has none."""
-    href = node.attrs.sget("href", None)
-    if href is None:
-        href = node.attrs.sget("xlink:href", None)
-        # Browsers ignore it in HTML.
-        if href is not None and not is_within(node, _SVG, _HTML_AGAIN):
-            return None
-    return href
-
-
-def base_in(tree: LexborHTMLParser) -> str:
-    """Return the ``<base href>`` as written; empty if there is none."""
-    for node in tree.tags("base"):
-        href = node.attrs.sget("href", None)
-        if href is not None and not is_within(node, _FOREIGN, _HTML_AGAIN):
-            return href
-    return ""
-
-
 def _nofollow_hrefs(tree: LexborHTMLParser) -> list[str]:
     # An element name in the selector would double its time.
     nodes = tree.css('[rel~="nofollow" i]')
-    return _hrefs(node for node in nodes if node.tag_id in _LINKS)
+    links = (node for node in nodes if node.tag_id in _LINKS)
+    return [href for node in links if (href := href_of(node)) is not None]
 
 
 def _refreshes(tree: LexborHTMLParser) -> list[str]:
@@ -253,9 +219,10 @@ def _page_of(values: dict[str, list[str]], charset: str) -> Page:
     )
     page.refresh = _refresh_of(values["refresh"], charset)
     if values["nofollow"]:
-        page.nofollow_links = _only_nofollow(
-            links, _without_fragments(values["nofollow"], charset)
-        )
+        nofollow = _without_fragments(values["nofollow"], charset)
+        only_nofollow = _only_nofollow(links, nofollow)
+        # The same objects as the links, so that a pickle has each of them once.
+        page.nofollow_links = frozenset(filter(only_nofollow.__contains__, page.links))
     return page
 
 
@@ -293,36 +260,3 @@ def _only_nofollow(links: list[str], nofollow: list[str]) -> frozenset[str]:
     followed = Counter(links)
     followed.subtract(nofollow)
     return frozenset(link for link, count in followed.items() if not count)
-
-
-def as_sent(links: list[str], charset: str) -> list[str]:
-    """Return links as a browser sends them from a page in this charset.
-
-    >>> as_sent(["/\u00fc?\u00fc"], "windows-1252")
-    ['/\u00fc?%FC']
-    """
-    # The output encoding of UTF-16 is UTF-8 too (WHATWG Encoding, 4.3).
-    if charset.startswith("utf-"):
-        return links
-    return [_query_in_charset(link, charset) for link in links]
-
-
-def _query_in_charset(link: str, charset: str) -> str:
-    """Escape a link's query in the page's charset; paths are always UTF-8.
-
-    Source: WHATWG URL, 4.4 (query state, "encoding override").
-    """
-    if link.isascii() or "?" not in link:
-        return link
-    path, mark, query = link.partition("?")
-    query, hash_mark, fragment = query.partition("#")
-    if "#" in path:
-        return link
-
-    def escape(match: re.Match[str]) -> str:
-        octets = webencodings.encode(match[0], charset, "xmlcharrefreplace")
-        return quote(octets, _SAFE_IN_QUERY)
-
-    # ASCII is left to `join`; only other characters depend on the charset.
-    query = _NOT_ASCII.sub(escape, query)
-    return path + mark + query + hash_mark + fragment

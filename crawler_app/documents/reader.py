@@ -5,9 +5,7 @@ the limit.  Sending a cheap page to another process would take longer than parsi
 """
 
 import contextlib
-from collections.abc import Callable
 from functools import partial
-from typing import TypeVar
 
 from crawler_app.documents.anchors import Anchors, Choice, anchors_of, only_chosen
 from crawler_app.documents.cost import is_cheap
@@ -17,8 +15,6 @@ from crawler_app.sandbox import LimitExceeded, Sandbox
 from crawler_app.subgenerator import Subgenerator
 
 __all__ = ["Reader"]
-
-T = TypeVar("T")
 
 # Takes some milliseconds.
 SMALL_SITEMAP_BYTES = 32 * 1024
@@ -31,7 +27,7 @@ class Reader:
     """Reads pages and sitemaps; must be closed.
 
     >>> reader = Reader()
-    >>> reader.anchors_blocking(b"<a href=b>B</a>" * 10_000, "text/html").links[0].text
+    >>> reader.anchors_blocking(b"<a href=b>B</a>" * 10_000, "text/html").texts[0]
     'B'
     >>> reader.close()
     """
@@ -40,19 +36,29 @@ class Reader:
         self._sandbox = Sandbox()
 
     def page(
-        self, body: bytes, content_type: str, *, with_text: bool, agent: str
+        self,
+        body: bytes,
+        content_type: str,
+        *,
+        with_text: bool,
+        with_anchors: bool = False,
+        agent: str,
     ) -> Subgenerator[Page]:
         """Parse a page; see `parse_html`."""
         parse = partial(
-            parse_html, body, content_type, with_text=with_text, agent=agent
+            parse_html,
+            body,
+            content_type,
+            with_text=with_text,
+            with_anchors=with_anchors,
+            agent=agent,
         )
-        nothing = Page("", "", [], "", is_partial=True)
-        return (yield from self._read(body, parse, nothing))
-
-    def anchors(self, body: bytes, content_type: str) -> Subgenerator[Anchors]:
-        """Return the links of a page with their text; see `anchors_of`."""
-        parse = partial(anchors_of, body, content_type)
-        return (yield from self._read(body, parse, Anchors("", [])))
+        if is_cheap(body):
+            return parse()
+        for is_flat in (False, True):
+            with contextlib.suppress(LimitExceeded):
+                return (yield from self._sandbox.call(partial(parse, is_flat=is_flat)))
+        return Page("", "", [], "", is_partial=True)
 
     def anchors_blocking(
         self, body: bytes, content_type: str, choose: Choice | None = None
@@ -64,7 +70,7 @@ class Reader:
             with contextlib.suppress(LimitExceeded):
                 parse = partial(anchors_of, body, content_type, is_flat=is_flat)
                 return only_chosen(self._sandbox.call_blocking(parse), choose)
-        return Anchors("", [])
+        return Anchors()
 
     def sitemap(self, body: bytes, content_type: str) -> Subgenerator[Sitemap]:
         """Parse a sitemap; see `parse_sitemap`."""
@@ -77,13 +83,3 @@ class Reader:
 
     def close(self) -> None:
         self._sandbox.close()
-
-    def _read(
-        self, body: bytes, parse: Callable[..., T], nothing: T
-    ) -> Subgenerator[T]:
-        if is_cheap(body):
-            return parse()
-        for is_flat in (False, True):
-            with contextlib.suppress(LimitExceeded):
-                return (yield from self._sandbox.call(partial(parse, is_flat=is_flat)))
-        return nothing

@@ -6,15 +6,10 @@ Lexbor parses a page into a tree.  A page that makes too large a tree is read ta
 
 import itertools
 import re
-from collections.abc import Callable, Container, Iterator
+from collections.abc import Callable
 from typing import NamedTuple
 
-from selectolax.lexbor import (
-    LexborDocumentOptions,
-    LexborHTMLParser,
-    LexborNode,
-    SelectolaxError,
-)
+from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from crawler_app.documents.elements import (
     AROUND,
@@ -25,29 +20,14 @@ from crawler_app.documents.elements import (
     ROWS,
     UNSEEN,
 )
-from crawler_app.documents.flat_html import (
-    HEADING_END,
-    HEADING_START,
-    text_of,
-)
+from crawler_app.documents.flat_html import HEADING_END, HEADING_START, text_of
+from crawler_app.documents.tree import MAX_STEPS, is_within, tag_ids, tree_of
+from crawler_app.models import MAX_TEXT_CHARS
 
-__all__ = [
-    "flat_marked_text",
-    "headings_and_text",
-    "is_within",
-    "marked_text_of_tree",
-    "tag_ids",
-    "tree_of",
-]
-
-# The limit of the index; a longer page is a log or a dump.
-MAX_TEXT_CHARS = 200_000
+__all__ = ["flat_marked_text", "headings_and_text", "marked_text_of_tree"]
 
 # Of markup, which takes some tenths of a second if it is nothing but tags.
 MAX_FLAT_CHARS = 1_000_000
-
-# Ancestors or descendants examined: those that matter to a header are near it.
-MAX_STEPS = 32
 
 # "until-found" content can be found by the browser's search, so it counts as visible.
 _HIDDEN = 'body [hidden]:not([hidden="until-found" i])'
@@ -62,25 +42,6 @@ _NOT_SEEN = re.compile(
     "[\x00-\x1f\x7f-\x9f\xad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f"
     "\ud800-\uf8ff\ufeff\ufff9-\ufffb\U000e0000-\U000e007f\U000f0000-\U0010ffff]"
 )
-
-# Events only serve to keep the copy of a selected option up to date, and cost up to a tenth
-# of the time for a page.
-_WITHOUT_EVENTS = LexborDocumentOptions.WO_EVENTS
-
-
-def tree_of(source: bytes, scripting: bool = False) -> LexborHTMLParser:
-    """Return the tree of a page.
-
-    Args:
-        scripting: Whether to parse it like a browser with scripting enabled.
-
-    Raises:
-        MemoryError: the tree is too large for the memory; lexbor fails for nothing else.
-    """
-    try:
-        return LexborHTMLParser(source, options=_WITHOUT_EVENTS, scripting=scripting)
-    except SelectolaxError as exc:
-        raise MemoryError(str(exc)) from None
 
 
 def flat_marked_text(markup: str) -> str:
@@ -184,41 +145,9 @@ def _put_words_for_picture(node: LexborNode) -> None:
         node.insert_before(words)
 
 
-def is_within(
-    node: LexborNode, tags: Container[int], barriers: Container[int] = ()
-) -> bool:
-    """Return whether one of the nearest ancestors of an element has one of these tags.
-
-    Args:
-        barriers: Tags of ancestors beyond which none counts.
-    """
-    for ancestor in _ancestors(node):
-        if ancestor.tag_id in tags:
-            return True
-        if ancestor.tag_id in barriers:
-            return False
-    return False
-
-
-def _ancestors(node: LexborNode) -> Iterator[LexborNode]:
-    """Yield the nearest ancestors; the limit avoids quadratic time on deep pages."""
-    for _ in range(MAX_STEPS):
-        parent = node.parent
-        if parent is None:
-            return
-        yield parent
-        node = parent
-
-
 def _has_title(node: LexborNode) -> bool:
     nodes = itertools.islice(node.traverse(), MAX_STEPS)
     return any(each.tag_id in _FIRST_HEADING for each in nodes)
-
-
-def tag_ids(names: str) -> list[int]:
-    """Return the tag ids that lexbor has for the names in ``a|b``."""
-    tree = LexborHTMLParser("")
-    return [tree.create_node(name).tag_id for name in names.split("|")]
 
 
 class _Rule(NamedTuple):

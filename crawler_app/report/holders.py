@@ -121,6 +121,6 @@ class _Finder:
 
         content_type = fetched.headers.get("Content-Type", "")
         anchors = self._reader.anchors_blocking(fetched.body, content_type, choose)
-        for anchor in anchors.links:
+        for anchor in anchors:
             number = number_by_link[without_fragment(anchor.href)]
             yield FoundLink(number, url, anchor.text, anchor.href)

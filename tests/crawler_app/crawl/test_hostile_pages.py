@@ -1,6 +1,5 @@
 """Pages that would take all time or memory: they cost little, and the crawl goes on."""
 
-import asyncio
 import contextlib
 import gzip
 import json
@@ -9,7 +8,9 @@ import time
 
 from crawler_app.config import CrawlConfig
 from crawler_app.crawler import Crawler
+from crawler_app.directory import CrawlDirectory
 from crawler_app.models import State
+from tests.helpers.turns import turns_below
 
 LINK = "<a href=/found>x</a>"
 REOPENED = LINK + "".join(f"<p><font a{number}>" for number in range(4000))
@@ -17,6 +18,10 @@ REOPENED = LINK + "".join(f"<p><font a{number}>" for number in range(4000))
 # The loop's thread may take this much CPU time in one turn.  It is 50 ms on an idle
 # machine; a busy one has colder caches.
 MAX_TURN_S = 0.1
+
+
+def in_turns(crawl):
+    return turns_below(MAX_TURN_S)
 
 
 def hostile_site(site):
@@ -28,12 +33,12 @@ def hostile_site(site):
     site.page("/found")
     site.answer("/reopened", REOPENED.encode())
     site.answer("/deep", (LINK + "<div>" * 1_000_000).encode())
-    links = "".join(f"<a href=http://b.test/{number}>x</a>" for number in range(20_000))
+    links = "".join(f"<a href=//b.test/{n}?x>{n}</a>" for n in range(100_000))
     site.answer("/links", links.encode())
-    text = " ".join(words.randbytes(4).hex() for _ in range(100_000))
-    site.answer("/words", f"<p>{text}".encode())
-    han = "".join(chr(words.randrange(0x4E00, 0x9FFF)) for _ in range(300_000))
-    site.answer("/han", f"<p>{han}".encode())
+    for _ in range(2):
+        for path, first, last in (("/words", 0x80, 0xD7FF), ("/han", 0x4E00, 0x9FFF)):
+            text = "".join(chr(words.randint(first, last)) for _ in range(300_000))
+            site.answer(path, f"<p>{text}".encode(), times=1)
     site.answer("/marks", ("<p>a" + "\u0301\u0323" * 150_000).encode())
     brackets = "".join(f"<a href=/{n}{'[' * 2100}>x</a>" for n in range(300))
     site.answer("/brackets", brackets.encode())
@@ -42,29 +47,13 @@ def hostile_site(site):
     settled = "".join(f"<a href=/{n}\u4e00{'x' * 65_000}>x</a>" for n in range(100))
     site.answer("/settled", settled.encode(), headers={"X-Robots-Tag": "," * 60_000})
     rules = "".join(f"Allow: /*a*a*a{number}$\n" for number in range(25_000))
-    site.answer("/robots.txt", f"User-agent: *\n{rules}Sitemap: /map".encode())
+    maps = "".join(f"Sitemap: /{'%c3' * 2600}{n}\n" for n in range(400))
+    robots = f"User-agent: *\n{rules}Sitemap: /map\n{maps}"
+    site.answer("/robots.txt", robots.encode())
     entries = "".join(
-        f"<url><loc>{site.url}page?{n}</loc></url>" for n in range(10_000)
+        f"<url><loc>{site.url}page?{n}</loc></url>" for n in range(20_000)
     )
     site.answer("/map", gzip.compress(f"<urlset>{entries}</urlset>".encode()))
-
-
-class Turns:
-    """Measures the CPU time of the loop's thread between two turns, during a crawl."""
-
-    longest_s = 0.0
-
-    @contextlib.contextmanager
-    def watch(self, crawl):
-        watching = asyncio.ensure_future(self._watch())
-        yield
-        watching.cancel()
-
-    async def _watch(self):
-        while True:
-            before = time.thread_time()
-            await asyncio.sleep(0)
-            self.longest_s = max(self.longest_s, time.thread_time() - before)
 
 
 def test_no_document_holds_up_the_crawl(site, run_sync, tmp_path):
@@ -72,13 +61,45 @@ def test_no_document_holds_up_the_crawl(site, run_sync, tmp_path):
     config = CrawlConfig(
         (site.url,), into=str(tmp_path / "crawl"), max_queries_per_path=5
     )
-    turns = Turns()
+    shown = []
 
-    result = run_sync(Crawler(config, watch=turns.watch).run)
+    for _ in range(2):  # the second time, every word of the index is replaced
+        crawler = Crawler(
+            config, watch=in_turns, on_page=lambda page: None, on_link=shown.append
+        )
+        assert run_sync(crawler.run).summary.failed == 0
 
-    assert result.summary.failed == 0
     assert {"/found", "/page", "/words", "/han", "/marks"} <= set(site.paths)
-    assert turns.longest_s < MAX_TURN_S
+    assert len(shown) > 2 * 100_000
+
+
+def test_callback_that_takes_long_for_a_link_holds_up_the_crawl_for_one(site, run_sync):
+    site.page("/", *map(str, range(100)))
+    config = CrawlConfig((site.url,), robots=False, max_pages=1)
+
+    def work(link):
+        end = time.thread_time() + 0.005
+        while time.thread_time() < end:
+            pass
+
+    run_sync(Crawler(config, watch=in_turns, on_link=work).run)
+
+
+def test_refused_urls_of_one_page_take_little_space(site, run_sync, tmp_path):
+    start = f"{site.url}{'b' * 7900}/"
+    links = "".join(f"<a href={start}{number}>x</a>" for number in range(2000))
+    site.answer("/", links.encode())
+    config = CrawlConfig((site.url,), into=str(tmp_path / "crawl"), robots=False)
+
+    for _ in range(2):  # a second crawl finds the same
+        summary = run_sync(Crawler(config).run).summary
+        assert summary.count_by_reason[State.EXCLUDED] == {"url_too_long": 2000}
+
+    with contextlib.closing(CrawlDirectory.open(tmp_path / "crawl").frontier()) as all_:
+        urls = {record.url for record in all_.records()} - {site.url}
+    assert len(urls) == 2000
+    assert all(url.startswith(f"{start[:500]}…") for url in urls)
+    assert sum(map(len, urls)) < 1_100_000
 
 
 def test_page_that_is_too_hard_is_told_and_not_met_again(site, cli):

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import example, given, settings
 
 from crawler_app.documents.cost import MAX_BYTES, is_cheap
-from crawler_app.documents.text import tree_of
+from crawler_app.documents.tree import tree_of
 from tests.helpers.fuzzing import examples
 from tests.helpers.hostile_markup import hostile_pages
 

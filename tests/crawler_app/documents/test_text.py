@@ -7,7 +7,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from crawler_app.documents.html import MAX_TITLE_CHARS, parse_html
-from crawler_app.documents.text import MAX_TEXT_CHARS
+from crawler_app.models import MAX_TEXT_CHARS
 from tests.helpers.fuzzing import examples
 
 

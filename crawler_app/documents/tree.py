@@ -1,0 +1,129 @@
+"""Trees of pages, made by lexbor, which follows WHATWG: the links in them, and helpers.
+
+Pure.
+"""
+
+import codecs
+from collections.abc import Container, Iterator
+
+from selectolax.lexbor import (
+    LexborDocumentOptions,
+    LexborHTMLParser,
+    LexborNode,
+    SelectolaxError,
+)
+
+__all__ = [
+    "MAX_STEPS",
+    "base_in",
+    "href_of",
+    "is_within",
+    "links_in",
+    "source_of_tree",
+    "tag_ids",
+    "tree_of",
+]
+
+# Ancestors or descendants examined: those that matter to a header are near it.
+MAX_STEPS = 32
+
+# Events only serve to keep the copy of a selected option up to date, and cost up to a tenth
+# of the time for a page.
+_WITHOUT_EVENTS = LexborDocumentOptions.WO_EVENTS
+
+
+def tree_of(source: bytes, scripting: bool = False) -> LexborHTMLParser:
+    """Return the tree of a page.
+
+    Args:
+        scripting: Whether to parse it like a browser with scripting enabled.
+
+    Raises:
+        MemoryError: the tree is too large for the memory; lexbor fails for nothing else.
+    """
+    try:
+        return LexborHTMLParser(source, options=_WITHOUT_EVENTS, scripting=scripting)
+    except SelectolaxError as exc:
+        raise MemoryError(str(exc)) from None
+
+
+def source_of_tree(body: bytes, markup: str, charset: str) -> bytes:
+    """Return a page in UTF-8: its bytes, if they can be parsed unchanged.
+
+    Encoding the text takes up to a tenth of the time for a page.
+    """
+    is_utf_8 = charset == "utf-8" and not body.startswith(codecs.BOM_UTF8)
+    # Invalid bytes were replaced by this character, which a page may also contain.
+    mark = "\N{REPLACEMENT CHARACTER}"
+    if is_utf_8 and (
+        mark not in markup or markup.count(mark) == body.count(mark.encode())
+    ):
+        return body
+    return markup.encode("utf-8", "replace")
+
+
+def links_in(tree: LexborHTMLParser) -> list[tuple[LexborNode, str]]:
+    """Return every ``<a>`` and ``<area>`` with its target as written, in document order."""
+    # Not one `css` call for all: it parses its selector on each call, which takes as long as
+    # parsing a small page.  But only `css` keeps the order of different elements.
+    nodes = tree.css("a, area") if tree.tags("area") else tree.tags("a")
+    return [(node, href) for node in nodes if (href := href_of(node)) is not None]
+
+
+def href_of(node: LexborNode) -> str | None:
+    """Return the target of an ``<a>`` or ``<area>`` as written; None if it has none."""
+    href = node.attrs.sget("href", None)
+    if href is None:
+        href = node.attrs.sget("xlink:href", None)
+        # Browsers ignore it in HTML.
+        if href is not None and not is_within(node, _SVG, _HTML_AGAIN):
+            return None
+    return href
+
+
+def base_in(tree: LexborHTMLParser) -> str:
+    """Return the ``<base href>`` as written; empty if there is none."""
+    for node in tree.tags("base"):
+        href = node.attrs.sget("href", None)
+        if href is not None and not is_within(node, _FOREIGN, _HTML_AGAIN):
+            return href
+    return ""
+
+
+def is_within(
+    node: LexborNode, tags: Container[int], barriers: Container[int] = ()
+) -> bool:
+    """Return whether one of the nearest ancestors of an element has one of these tags.
+
+    Args:
+        barriers: Tags of ancestors beyond which none counts.
+    """
+    for ancestor in _ancestors(node):
+        if ancestor.tag_id in tags:
+            return True
+        if ancestor.tag_id in barriers:
+            return False
+    return False
+
+
+def _ancestors(node: LexborNode) -> Iterator[LexborNode]:
+    """Yield the nearest ancestors; the limit avoids quadratic time on deep pages."""
+    for _ in range(MAX_STEPS):
+        parent = node.parent
+        if parent is None:
+            return
+        yield parent
+        node = parent
+
+
+def tag_ids(names: str) -> list[int]:
+    """Return the tag ids that lexbor has for the names in ``a|b``."""
+    tree = LexborHTMLParser("")
+    return [tree.create_node(name).tag_id for name in names.split("|")]
+
+
+_SVG = tag_ids("svg")
+_FOREIGN = tag_ids("svg|math")
+# In these, what is in an svg or a math is HTML again (WHATWG HTML, 13.2.6, "HTML integration
+# point" and "MathML text integration point").
+_HTML_AGAIN = tag_ids("foreignobject|desc|title|mi|mo|mn|ms|mtext")
