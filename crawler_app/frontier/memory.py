@@ -29,6 +29,7 @@ class _Url:
     """A URL's record, and the fields that only the frontier needs.
 
     Attributes:
+        via_id: The URL that led to it, whose spelling may change.
         alarm_at: When its retry is due or its lease expires; other alarms are stale.
     """
 
@@ -37,6 +38,7 @@ class _Url:
     host: str
     redirects_left: int
     is_sitemap: bool = False
+    via_id: int | None = None
     claim: Claim | None = None
     alarm_at: float | None = None
 
@@ -81,15 +83,14 @@ class MemoryFrontier(Frontier):
         url_id = len(self._urls) if known is None else known.id
         self._meet_host(candidate.host)
         state = State.EXCLUDED if candidate.refusal else State.QUEUED
-        record = UrlRecord(
-            stored_url(candidate), state, candidate.depth, via=via.url if via else ""
-        )
+        record = UrlRecord(stored_url(candidate), state, candidate.depth)
         url = _Url(
             url_id,
             record,
             candidate.host,
             candidate.redirects_left,
             candidate.is_sitemap,
+            via.id if via else None,
         )
         self._urls[url_id : url_id + 1] = [url]
         self._url_by_key[key] = url
@@ -180,9 +181,10 @@ class MemoryFrontier(Frontier):
 
     def _via(self, key: str) -> _Url | None:
         """Return the redirect by which a URL was found; None if it was found otherwise."""
-        before = self._url_by_key.get(dedup_key(self._url_by_key[key].record.via))
-        if before is None or before.record.state is not State.DONE:
+        via_id = self._url_by_key[key].via_id
+        if via_id is None or self._urls[via_id].record.state is not State.DONE:
             return None
+        before = self._urls[via_id]
         outcome = before.record.outcome
         is_redirect = outcome is not None and dedup_key(outcome.redirect_to) == key
         return before if is_redirect else None
@@ -248,7 +250,9 @@ class MemoryFrontier(Frontier):
         return self._count_by_state[state]
 
     def records(self) -> Iterator[UrlRecord]:
-        return (dataclasses.replace(url.record) for url in list(self._urls))
+        for url in list(self._urls):
+            via = "" if url.via_id is None else self._urls[url.via_id].record.url
+            yield dataclasses.replace(url.record, via=via)
 
     def flush(self) -> None:
         pass

@@ -143,6 +143,16 @@ def test_respelled_url_is_queued_again_as_its_server_spells_it(frontier):
     assert frontier.urls() == [url("x"), url("y")]
 
 
+def test_url_is_told_to_be_found_at_the_last_spelling_of_its_page(frontier):
+    frontier.add([found("//x", redirects_left=1)])
+    frontier.finish(frontier.claim(0.0, LEASE_S), PAGE, 1.0, [found("y")])
+    frontier.refetch([url("//x")])
+
+    frontier.respell(frontier.claim(2.0, LEASE_S), url("x"))
+
+    assert [record.via for record in frontier.records()] == ["", url("x")]
+
+
 def test_redirect_that_led_to_a_url_is_queued_again_when_that_ends(frontier):
     frontier.add([found("x", redirects_left=9), found("y"), found("page")])
     for path, to in [("x", "r"), ("y", "z"), ("page", "new"), ("r", "s")]:
@@ -436,6 +446,9 @@ class FrontierMachine(RuleBasedStateMachine):
         is_owner, _ = self.move(claim, "respell", new_url)
         if is_owner:
             row.record.state, row.alarm_at = State.QUEUED, None
+            for found_by_it in self.model.rows:
+                if found_by_it.record.via == row.record.url:
+                    found_by_it.record.via = new_url
             row.record.url = new_url
             row.redirects_left -= 1
 
