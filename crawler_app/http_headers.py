@@ -11,12 +11,16 @@ from email.utils import parsedate_to_datetime
 
 __all__ = [
     "MAX_RETRY_AFTER_S",
+    "UNKNOWN_TYPES",
     "different_values",
     "extracted_type",
     "http_date_at",
     "is_html",
     "retry_after_s",
 ]
+
+# Like no Content-Type at all, in the MIME Sniffing standard.
+UNKNOWN_TYPES = ("", "unknown/unknown", "application/unknown")
 
 HTML_TYPES = ("text/html", "application/xhtml+xml")
 

@@ -23,7 +23,7 @@ from crawler_app.archive.cdxj import index_lines
 from crawler_app.archive.files import file_number, paths_of
 from crawler_app.archive.record import format_date
 from crawler_app.archive.recovery import whole_bytes
-from crawler_app.http_headers import is_html
+from crawler_app.http_headers import UNKNOWN_TYPES, extracted_type, is_html
 from crawler_app.progress import OnStep, no_step
 from crawler_app.safe_files import open_regular
 
@@ -52,7 +52,8 @@ def write_wacz(
     Args:
         file: Binary; may be a pipe.
         software: Name and version of the program that made it.
-        title_of: Returns the title of the page at a URL, or None.
+        title_of: Returns the title of the page at a URL, which may be empty; None if no
+            page is known there.
         now: Time of creation, seconds since the epoch.
         on_step: Progress callback: the step's name, how much is done, and the total.
 
@@ -234,15 +235,19 @@ def _page_lines(
     total, _ = captures.counts()
     for done, capture in enumerate(captures.in_order()):
         on_step("listing pages of captures", done, total)
-        is_page = capture.status == 200 and is_html(capture.mime)
-        if not is_page or capture.kind == NOT_MODIFIED:
+        if capture.status != 200 or capture.kind == NOT_MODIFIED:
+            continue
+        title = title_of(capture.url)
+        # Without a type, the crawl has judged by the body.
+        is_typed = extracted_type(capture.mime) not in UNKNOWN_TYPES
+        if not is_html(capture.mime) and (is_typed or title is None):
             continue
         page = {
             "id": capture.record_id.hex(),
             "url": capture.url,
             "ts": format_date(capture.at),
         }
-        if title := title_of(capture.url):
+        if title:
             page["title"] = title
         yield _json_line(page)
 

@@ -17,6 +17,7 @@ from crawler_app.errors import ConfigError
 from crawler_app.frontier import Frontier
 from crawler_app.progress import in_steps
 from crawler_app.results.export import EXPORT_FORMATS, WACZ, write_urls
+from crawler_app.results.summary import is_page
 from crawler_app.terminal.steps import Steps
 
 __all__ = ["add_export", "export"]
@@ -68,12 +69,12 @@ def _export_archive(
         raise ConfigError("a WACZ file is binary; write it to a file with '> FILE'")
     if not directory.kept().archive.files:
         raise ConfigError(f"{directory.path} has no archive")
-    title_by_url = {
+    title_by_url = {  # of each page
         record.url: record.outcome.title
         for record in in_steps(
             "reading URLs", frontier.records(), steps, frontier.total()
         )
-        if record.outcome is not None and record.outcome.title
+        if record.outcome is not None and is_page(record.outcome)
     }
     write_wacz(
         directory.path,

@@ -24,7 +24,7 @@ from crawler_app.documents.html import Page
 from crawler_app.documents.reader import Reader
 from crawler_app.documents.settled_links import SettledLinks
 from crawler_app.documents.sniffing import sniffed_type
-from crawler_app.http_headers import extracted_type, is_html
+from crawler_app.http_headers import UNKNOWN_TYPES, extracted_type, is_html
 from crawler_app.index import PageIndex
 from crawler_app.index.columns import columns_of
 from crawler_app.models import (
@@ -49,9 +49,6 @@ logger = logging.getLogger(__name__)
 
 # Not a redirect in the Fetch standard: browsers show its body, a choice of links.
 MULTIPLE_CHOICES = 300
-
-# Like no Content-Type at all, in the MIME Sniffing standard.
-UNKNOWN_TYPES = ("", "unknown/unknown", "application/unknown")
 
 # Preparing a longer text for the index takes up to 70 ms.
 MAX_CHARS_ON_LOOP = 32_000

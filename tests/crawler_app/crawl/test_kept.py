@@ -159,8 +159,10 @@ def test_title_of_a_hostile_page_does_not_reach_the_terminal(site, cli):
 
 
 def test_export_as_wacz_goes_through_a_pipe(site, cli, directory):
-    site.page("/", "/a", title="Home")
-    site.page("/a")
+    site.page("/", "/a", "/b", "/c", title="Home")
+    site.page("/a", title="Bare", headers={"Content-Type": "unknown"})
+    site.page("/b", headers={"Content-Type": ""})
+    site.answer("/c", b"text", headers={"Content-Type": ""})
     cli("crawl")
 
     exporting = ("-m", "crawler_app", "export", directory, "--format", "wacz")
@@ -174,7 +176,12 @@ def test_export_as_wacz_goes_through_a_pipe(site, cli, directory):
         pages = wacz.read("pages/pages.jsonl").decode().splitlines()
     assert "archive/archive-00001.warc.gz" in names
     assert "datapackage.json" in names
-    assert json.loads(pages[1])["title"] == "Home"
+    titles = {(page["url"], page.get("title")) for page in map(json.loads, pages[1:])}
+    assert titles == {
+        (site.url, "Home"),
+        (f"{site.url}a", "Bare"),
+        (f"{site.url}b", None),
+    }
 
 
 def test_what_was_indexed_can_be_searched_while_the_crawl_runs(site, cli, directory):
