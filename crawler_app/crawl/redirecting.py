@@ -15,17 +15,12 @@ from crawler_app.crawl.admission import Admission
 from crawler_app.crawl.context import RunContext
 from crawler_app.crawl.ending import Ending, Finish, Respell
 from crawler_app.documents.html import Page
-from crawler_app.documents.refresh import Refresh, first_due, parse_refresh
+from crawler_app.documents.refresh import followed_refresh
 from crawler_app.errors import UrlError
 from crawler_app.http_headers import different_values
 from crawler_app.models import Candidate, Claim, Fetched, Outcome, State
 from crawler_app.reasons import Reason
-from crawler_app.urls import (
-    dedup_key,
-    join_or_nothing,
-    redirect_target,
-    reference_in_header,
-)
+from crawler_app.urls import dedup_key, redirect_target
 
 __all__ = ["REDIRECTS", "RedirectReader"]
 
@@ -124,7 +119,8 @@ class RedirectReader:
         header = fetched.headers.get("Refresh")
         if header is None and (page is None or page.refresh is None):
             return []  # the most frequent case
-        found = _first_refresh(claim.url, header, page, base)
+        in_page = None if page is None else page.refresh
+        found = followed_refresh(claim.url, header, in_page, base)
         if found is None or dedup_key(found.reference) == dedup_key(claim.url):
             return []
         depth, redirects_left = claim.depth + 1, None
@@ -148,20 +144,3 @@ class RedirectReader:
     def _has_new_cookies(self, url: str) -> bool:
         """Return whether a redirect would get other cookies now than it got before."""
         return self._cookies_for(url) != self._cookies_by_url.get(url, "")
-
-
-def _first_refresh(
-    url: str, header: str | None, page: Page | None, base: str
-) -> Refresh | None:
-    """Return the refresh that a browser follows, with the URL of its target."""
-    found = []
-    in_header = parse_refresh(header or "")
-    if in_header is not None:
-        found.append((in_header, url, reference_in_header(in_header.reference)))
-    if page is not None and page.refresh is not None:
-        found.append((page.refresh, base, page.refresh.reference))
-    targets = [
-        refresh._replace(reference=join_or_nothing(relative_to, reference))
-        for refresh, relative_to, reference in found
-    ]
-    return first_due(target for target in targets if target.reference)

@@ -4,6 +4,7 @@ Pure.  A crawl without callbacks needs only the targets, which `crawler_app.docu
 reads in a fraction of the time.
 """
 
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -12,10 +13,12 @@ from selectolax.lexbor import LexborNode
 
 from crawler_app.documents.charset import decode_html
 from crawler_app.documents.flat_html import tags_of
+from crawler_app.documents.refresh import Refresh, refresh_among
 from crawler_app.documents.sent_links import as_sent
 from crawler_app.documents.tree import (
     base_in,
     links_in,
+    refreshes_in,
     source_of_tree,
     tree_of,
 )
@@ -37,6 +40,8 @@ __all__ = [
 MAX_LINKS = 100_000
 
 MAX_TEXT_CHARS = 200
+
+_REFRESH = re.compile("refresh", re.IGNORECASE)
 
 # Takes the base and the hrefs of a page; returns the wanted ones, without fragments.
 Choice = Callable[[str, list[str]], Collection[str]]
@@ -68,12 +73,14 @@ class Anchors:
         hrefs: Those of the links, as written.
         texts: See `Anchor`.
         are_nofollow: See `Anchor`.
+        refresh: See `crawler_app.documents.html.Page`; read by `anchors_of` only.
     """
 
     base: str = ""
     hrefs: list[str] = field(default_factory=list)
     texts: list[str] = field(default_factory=list)
     are_nofollow: list[bool] = field(default_factory=list)
+    refresh: Refresh | None = None
 
     def __iter__(self) -> Iterator[Anchor]:
         return map(Anchor, self.hrefs, self.texts, self.are_nofollow)
@@ -105,9 +112,15 @@ def anchors_of(
     """
     markup, charset = decode_html(body, content_type)
     if is_flat:
-        return only_chosen(flat_anchors(tags_of(markup), charset), choose)
-    tree = tree_of(source_of_tree(body, markup, charset))
-    return anchors_in(base_in(tree), links_in(tree), charset, choose)
+        tags = list(tags_of(markup))
+        anchors = only_chosen(flat_anchors(tags, charset), choose)
+        refreshes = [value for tag, value in tags if tag == "refresh"]
+    else:
+        tree = tree_of(source_of_tree(body, markup, charset))
+        anchors = anchors_in(base_in(tree), links_in(tree), charset, choose)
+        refreshes = refreshes_in(tree) if _REFRESH.search(markup) else []
+    anchors.refresh = refresh_among(refreshes, charset)
+    return anchors
 
 
 def anchors_in(
@@ -150,7 +163,13 @@ def only_chosen(anchors: Anchors, choose: Choice | None) -> Anchors:
         return anchors
     chosen = _chosen(anchors.base, anchors.hrefs, choose)
     links = [anchor for anchor in anchors if anchor.href in chosen]
-    return Anchors(anchors.base, *map(list, zip(*links, strict=True)))
+    return Anchors(
+        anchors.base,
+        [link.href for link in links],
+        [link.text for link in links],
+        [link.is_nofollow for link in links],
+        anchors.refresh,
+    )
 
 
 def _chosen(base: str, hrefs: list[str], choose: Choice | None) -> Collection[str]:

@@ -19,7 +19,7 @@ from crawler_app.documents.anchors import (
 )
 from crawler_app.documents.charset import decode_html
 from crawler_app.documents.flat_html import has_open_noscript, tags_of, tags_of_head
-from crawler_app.documents.refresh import Refresh, first_due, parse_refresh
+from crawler_app.documents.refresh import Refresh, refresh_among
 from crawler_app.documents.sent_links import as_sent
 from crawler_app.documents.text import (
     flat_marked_text,
@@ -31,6 +31,7 @@ from crawler_app.documents.tree import (
     href_of,
     is_within,
     links_in,
+    refreshes_in,
     source_of_tree,
     tag_ids,
     tree_of,
@@ -48,7 +49,6 @@ MAX_TITLE_CHARS = 300
 MAX_LINK_CHARS = MAX_URL_CHARS
 
 _LINKS = tag_ids("a|area")
-_NOSCRIPT = tag_ids("noscript")
 _SVG = tag_ids("svg")
 (_TITLE,) = tag_ids("title")
 
@@ -175,7 +175,7 @@ def _values_in_tree(
         "base": [base_in(tree)],
         "a": [href for _, href in links],
         "nofollow": _nofollow_hrefs(tree) if b"nofollow" in lowered else [],
-        "refresh": _refreshes(tree) if b"refresh" in lowered else [],
+        "refresh": refreshes_in(tree) if b"refresh" in lowered else [],
     }
 
 
@@ -198,15 +198,6 @@ def _nofollow_hrefs(tree: LexborHTMLParser) -> list[str]:
     return [href for node in links if (href := href_of(node)) is not None]
 
 
-def _refreshes(tree: LexborHTMLParser) -> list[str]:
-    return [
-        node.attrs.sget("content") or ""
-        for node in tree.tags("meta")
-        if (node.attrs.sget("http-equiv") or "").lower() == "refresh"
-        and not is_within(node, _NOSCRIPT)  # browsers run scripts
-    ]
-
-
 def _page_of(values: dict[str, list[str]], charset: str) -> Page:
     links = _without_fragments(values["a"], charset)
     distinct = [link for link in dict.fromkeys(links) if len(link) <= MAX_LINK_CHARS]
@@ -217,20 +208,13 @@ def _page_of(values: dict[str, list[str]], charset: str) -> Page:
         charset,
         is_partial=len(distinct) > MAX_LINKS,
     )
-    page.refresh = _refresh_of(values["refresh"], charset)
+    page.refresh = refresh_among(values["refresh"], charset)
     if values["nofollow"]:
         nofollow = _without_fragments(values["nofollow"], charset)
         only_nofollow = _only_nofollow(links, nofollow)
         # The same objects as the links, so that a pickle has each of them once.
         page.nofollow_links = frozenset(filter(only_nofollow.__contains__, page.links))
     return page
-
-
-def _refresh_of(values: list[str], charset: str) -> Refresh | None:
-    found = first_due(filter(None, map(parse_refresh, values)))
-    if found is None or len(found.reference) > MAX_LINK_CHARS:
-        return None
-    return found._replace(reference=as_sent([found.reference], charset)[0])
 
 
 def _without_fragments(links: list[str], charset: str) -> list[str]:

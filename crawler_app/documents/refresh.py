@@ -7,7 +7,10 @@ import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
-__all__ = ["Refresh", "first_due", "parse_refresh"]
+from crawler_app.documents.sent_links import as_sent
+from crawler_app.urls import MAX_URL_CHARS, join_or_nothing, reference_in_header
+
+__all__ = ["Refresh", "first_due", "followed_refresh", "parse_refresh", "refresh_among"]
 
 # White space is that of HTML.  A fraction of the time is ignored.  What follows the time must
 # be separated from it.
@@ -62,3 +65,36 @@ def first_due(refreshes: Iterable[Refresh]) -> Refresh | None:
     """
     latest_first = reversed(list(refreshes))
     return min(latest_first, key=lambda refresh: refresh.after_s, default=None)
+
+
+def refresh_among(values: Iterable[str], charset: str) -> Refresh | None:
+    """Return the refresh of a page, from the values of its ``<meta>`` elements."""
+    found = first_due(filter(None, map(parse_refresh, values)))
+    if found is None or len(found.reference) > MAX_URL_CHARS:
+        return None
+    return found._replace(reference=as_sent([found.reference], charset)[0])
+
+
+def followed_refresh(
+    url: str, header: str | None, in_page: Refresh | None, base: str
+) -> Refresh | None:
+    """Return the refresh that a browser follows, with the URL of its target.
+
+    Args:
+        header: The value of the header ``Refresh``; None if there is none.
+        base: The URL that the links of the page are relative to.
+
+    >>> followed_refresh("http://a.test/b", None, Refresh("c", 5), "http://a.test/d/")
+    Refresh(reference='http://a.test/d/c', after_s=5)
+    """
+    found = []
+    in_header = parse_refresh(header or "")
+    if in_header is not None:
+        found.append((in_header, url, reference_in_header(in_header.reference)))
+    if in_page is not None:
+        found.append((in_page, base, in_page.reference))
+    targets = [
+        refresh._replace(reference=join_or_nothing(relative_to, reference))
+        for refresh, relative_to, reference in found
+    ]
+    return first_due(target for target in targets if target.reference)

@@ -19,6 +19,7 @@ __all__ = [
     "href_of",
     "is_within",
     "links_in",
+    "refreshes_in",
     "source_of_tree",
     "tag_ids",
     "tree_of",
@@ -90,6 +91,16 @@ def base_in(tree: LexborHTMLParser) -> str:
     return ""
 
 
+def refreshes_in(tree: LexborHTMLParser) -> list[str]:
+    """Return the ``content`` of every ``<meta http-equiv=refresh>``."""
+    return [
+        node.attrs.sget("content") or ""
+        for node in tree.tags("meta")
+        if (node.attrs.sget("http-equiv") or "").lower() == "refresh"
+        and not is_within(node, _NOSCRIPT)  # browsers run scripts
+    ]
+
+
 def is_within(
     node: LexborNode, tags: Container[int], barriers: Container[int] = ()
 ) -> bool:
@@ -122,6 +133,7 @@ def tag_ids(names: str) -> list[int]:
     return [tree.create_node(name).tag_id for name in names.split("|")]
 
 
+_NOSCRIPT = tag_ids("noscript")
 _SVG = tag_ids("svg")
 _FOREIGN = tag_ids("svg|math")
 # In these, what is in an svg or a math is HTML again (WHATWG HTML, 13.2.6, "HTML integration

@@ -15,6 +15,7 @@ from crawler_app.archive.captures import Captures, database_path, table_errors
 from crawler_app.archive.replay import read_capture
 from crawler_app.directory import CrawlDirectory
 from crawler_app.documents.reader import Reader
+from crawler_app.documents.refresh import followed_refresh
 from crawler_app.documents.settled_links import SettledLinks
 from crawler_app.errors import ArchiveError
 from crawler_app.http_headers import is_html
@@ -124,3 +125,10 @@ class _Finder:
         for anchor in anchors:
             number = number_by_link[without_fragment(anchor.href)]
             yield FoundLink(number, url, anchor.text, anchor.href)
+        base = join_or_nothing(url, anchors.base) or url
+        header = fetched.headers.get("Refresh")
+        refresh = followed_refresh(url, header, anchors.refresh, base)
+        if refresh is not None:
+            found = self._number_by_key.get(dedup_key(refresh.reference))
+            if found is not None:
+                yield FoundLink(found, url, "", refresh.reference)

@@ -57,6 +57,22 @@ def test_link_is_found_however_it_is_written(crawl, href):
     assert (link.page, link.text) == (f"{A}/", "x")
 
 
+@pytest.mark.parametrize("padding", ["", "<p>" * 200_000], ids=["tree", "tags"])
+def test_page_that_leads_to_a_broken_url_by_itself_is_told(crawl, padding):
+    crawl.page("/", f'<a href="gone">x</a>{padding}')
+    crawl.page(
+        "/slide",
+        f'<base href="/d/"><meta http-equiv=Refresh content="30;../gone">{padding}',
+    )
+    crawl.page("/page", f'{padding}<meta http-equiv=refresh content="0;gone2">')
+    crawl.fail("/gone", via="/")
+
+    assert links_of(crawl.report(), "/gone") == [
+        HeldLink(f"{A}/", "x", "gone"),
+        HeldLink(f"{A}/slide", "", f"{A}/gone"),
+    ]
+
+
 def test_link_relative_to_a_base_is_found(crawl):
     crawl.page("/", '<base href="/deep/"><a href="gone">x</a><a href="?q">y</a>')
     crawl.fail("/deep/gone")
