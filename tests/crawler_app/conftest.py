@@ -10,9 +10,12 @@ import pytest
 from warcio.archiveiterator import ArchiveIterator
 
 from gencoro.ioloop import IOLoop
+from tests.helpers import fuzzing
 from tests.helpers.command_line import CommandLine
 from tests.helpers.scripts import start_python
 from tests.helpers.site import Site
+
+fuzzing.load_profile()
 
 
 @pytest.fixture

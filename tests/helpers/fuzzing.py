@@ -2,7 +2,9 @@
 
 import os
 
-__all__ = ["examples"]
+from hypothesis import settings
+
+__all__ = ["examples", "load_profile"]
 
 FACTOR = int(os.environ.get("FUZZ_FACTOR", "1"))
 
@@ -10,3 +12,10 @@ FACTOR = int(os.environ.get("FUZZ_FACTOR", "1"))
 def examples(count):
     """Return a number of examples, multiplied by ``FUZZ_FACTOR``."""
     return count * FACTOR
+
+
+def load_profile():
+    """Multiply the examples of the tests that do not say how many they want."""
+    count = examples(settings.default.max_examples)
+    settings.register_profile("fuzz", parent=settings.default, max_examples=count)
+    settings.load_profile("fuzz")
