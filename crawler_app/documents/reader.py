@@ -5,7 +5,9 @@ the limit.  Sending a cheap page to another process would take longer than parsi
 """
 
 import contextlib
+from collections.abc import Callable
 from functools import partial
+from typing import Any, TypeVar
 
 from crawler_app.documents.anchors import Anchors, Choice, anchors_of, only_chosen
 from crawler_app.documents.cost import is_cheap
@@ -14,7 +16,9 @@ from crawler_app.documents.sitemap import GZIP_MAGIC, Sitemap, parse_sitemap
 from crawler_app.sandbox import LimitExceeded, Sandbox
 from crawler_app.subgenerator import Subgenerator
 
-__all__ = ["Reader"]
+__all__ = ["LimitExceeded", "Reader"]
+
+T = TypeVar("T")
 
 # Takes some milliseconds.
 SMALL_SITEMAP_BYTES = 32 * 1024
@@ -80,6 +84,14 @@ class Reader:
             return (yield from self._sandbox.call(parse_sitemap, body, content_type))
         except LimitExceeded:
             return Sitemap(is_cut=True)
+
+    def within_limits(self, function: Callable[..., T], *args: Any) -> Subgenerator[T]:
+        """Return the result of another function, called in the sandbox.
+
+        Raises:
+            LimitExceeded: it took too much time or memory.
+        """
+        return self._sandbox.call(function, *args)
 
     def close(self) -> None:
         self._sandbox.close()
