@@ -1,15 +1,18 @@
-"""The command line: runs and checks programs written for legacy Tornado.
+"""The command line: runs and checks legacy programs, and examines running ones.
 
-``python -m gencoro run app.py ARGS`` runs one on today's Tornado; ``python -m gencoro
-doctor PATH`` lists the legacy names that a code base uses.
+``python -m gencoro run app.py ARGS`` runs a program written for legacy Tornado on today's;
+``python -m gencoro doctor PATH`` lists the legacy names that a code base uses; ``python -m
+gencoro pstree PID`` shows what the coroutines of a process wait for, and ``ps`` lists them.
 """
 
 import argparse
 import os
 import sys
+from collections.abc import Callable
 
 from gencoro.compat.doctor import doctor
 from gencoro.compat.running import run_module, run_script
+from gencoro.introspect.remote.command import add_commands, show_process
 
 __all__ = ["main"]
 
@@ -26,6 +29,7 @@ examples:
   python -m gencoro run -m package
   python -m gencoro doctor app.py
   python -m gencoro doctor --all tornado-redis
+  python -m gencoro pstree 4711
 """
 
 
@@ -34,7 +38,9 @@ def main(argv: list[str]) -> int:
     own, of_program = _split(argv)
     args = _parser().parse_args(own)
     if args.command == "doctor":
-        return _examine(args)
+        return _guarded(args, _examine)
+    if args.command in ("pstree", "ps"):
+        return _guarded(args, show_process)
     if args.module is not None:
         run_module(args.module, of_program)
     elif os.path.exists(args.file):
@@ -46,8 +52,14 @@ def main(argv: list[str]) -> int:
 
 
 def _examine(args: argparse.Namespace) -> int:
+    return doctor(args.target, show_all=args.all, as_json=args.format == "json")
+
+
+def _guarded(
+    args: argparse.Namespace, command: Callable[[argparse.Namespace], int]
+) -> int:
     try:
-        return doctor(args.target, show_all=args.all, as_json=args.format == "json")
+        return command(args)
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:
@@ -55,7 +67,7 @@ def _examine(args: argparse.Namespace) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except OSError as exc:  # such as a full disk
-        print(f"gencoro doctor: {exc}", file=sys.stderr)
+        print(f"gencoro {args.command}: {exc}", file=sys.stderr)
         return FAILED
 
 
@@ -70,7 +82,7 @@ def _split(argv: list[str]) -> tuple[list[str], list[str]]:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m gencoro",
-        description="Programs written for Tornado 2 to 5, on today's Tornado.",
+        description="Runs programs written for Tornado 2 to 5, and examines running ones.",
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -98,6 +110,7 @@ def _parser() -> argparse.ArgumentParser:
     examine.add_argument(
         "--format", choices=["text", "json"], default="text", help="(default: text)"
     )
+    add_commands(commands)
     return parser
 
 

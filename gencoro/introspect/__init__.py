@@ -14,15 +14,16 @@ Inside::
     graph       roots, shared nodes and similar nodes
     drawing     the graph as a tree in plain ASCII
     running     what each thread with a loop is running right now
+    snapshot    both at one moment, as values that another process can read
     on_signal   signal handlers that do not disturb the program
+    mailbox     how another process asks such a handler, and gets the answer
+    remote      examines another process: ``python -m gencoro pstree PID``
 """
 
 import asyncio
-import os
 import signal
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from types import FrameType, TracebackType
@@ -30,10 +31,9 @@ from typing import Any, Protocol, TextIO, TypeAlias
 
 from gencoro.frames import frames_of, line_of, name_of
 from gencoro.futures import Future, ToldFuture
-from gencoro.introspect.drawing import draw
 from gencoro.introspect.graph import Node
 from gencoro.introspect.on_signal import Answer
-from gencoro.introspect.running import describe_steps, thread_name
+from gencoro.introspect.snapshot import title_of, trees
 from gencoro.introspect.survey import Survey
 from gencoro.introspect.wait_graph import WaitGraph
 from gencoro.runner import runner_of
@@ -153,12 +153,7 @@ def format_tree(loop: Loop | None = None) -> str:
     for future, node in WaitGraph(Survey()).tops():
         if _is_on(loop, future):
             nodes_by_loop.setdefault(future.get_loop(), []).append(node)
-    if not nodes_by_loop:
-        return "no coroutine is suspended"
-    if len(nodes_by_loop) == 1:
-        return draw(*nodes_by_loop.values())
-    pictures = [(_title(its), draw(nodes)) for its, nodes in nodes_by_loop.items()]
-    return "\n\n".join(f"{title}:\n{picture}" for title, picture in sorted(pictures))
+    return trees((title_of(one), nodes) for one, nodes in nodes_by_loop.items())
 
 
 def install_signal(
@@ -166,8 +161,10 @@ def install_signal(
 ) -> Callable[[], None]:
     """Install a signal handler that dumps what the process is running and waiting for.
 
-    It writes the current line of each loop's thread, and `format_tree` of all loops.  It
-    works while a loop waits for events and in the middle of a long step, but not during a
+    It writes the current line of each loop's thread, and `format_tree` of all loops.  On
+    Linux, ``python -m gencoro pstree PID`` can ask it too, and then prints the answer
+    itself; for that, the process has one more open file, in memory.  The handler works
+    while a loop waits for events and in the middle of a long step, but not during a
     call into C that ignores signals.
 
     Args:
@@ -194,24 +191,11 @@ def install_signal(
             f"install_signal() found no SIGUSR1: {sys.platform} does not have it; give "
             "the signal to be used, such as signal.SIGBREAK"
         )
-    return Answer(signum, _report, file).uninstall
-
-
-def _report(frame: FrameType) -> str:
-    head = f"Process {os.getpid()} at {time.strftime('%Y-%m-%d %H:%M:%S')}"
-    return "\n\n".join([head, *describe_steps(frame), format_tree()]) + "\n\n"
+    return Answer(signum, file).uninstall
 
 
 def _is_on(loop: Loop | None, future: "Future[Any]") -> bool:
     return loop is None or future.get_loop() is getattr(loop, "asyncio_loop", loop)
-
-
-def _title(loop: asyncio.AbstractEventLoop) -> str:
-    name = type(loop).__name__
-    if loop.is_closed():
-        return f"{name}, closed"
-    thread = getattr(loop, "_thread_id", None)
-    return f"{name} on {thread_name(thread)}" if thread else f"{name}, not running"
 
 
 def traceback_of(future: "Future[Any]") -> TracebackType | None:

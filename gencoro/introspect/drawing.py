@@ -164,7 +164,8 @@ class _Drawing:
         if not node.heads:
             return [node.description() + _in_brackets(asides)]
         asides += [node.detail] if node.detail else []
-        lines = [node.heads[0] + _in_brackets(asides), *node.heads[1:]]
+        first, *others = map(str, node.heads)
+        lines = [first + _in_brackets(asides), *others]
         if node.text:
             lines[-1] += f": {node.text}"
         return lines

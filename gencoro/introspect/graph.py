@@ -5,13 +5,38 @@ the nodes and `gencoro.introspect.drawing` draws them.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
-__all__ = ["Graph", "Node", "labels_down"]
+__all__ = ["Call", "Graph", "Node", "labels_down"]
 
 # The number of labels by which nodes are sorted: their own and those below.
 LABELS_COMPARED = 5
+
+
+class Call(NamedTuple):
+    """A function, and the line that it has reached.
+
+    Attributes:
+        function: Its qualified name.
+        file: Its file as Python names it; empty for a function written in C.
+        line: The line number.
+        place: The file as people read it, relative to a directory of ``sys.path``.
+
+    >>> print(Call("main", "/srv/shop/app.py", 12, "app.py"))
+    main() at app.py:12
+    """
+
+    function: str
+    file: str = ""
+    line: int = 0
+    place: str = ""
+
+    def __str__(self) -> str:
+        if not self.file:
+            return self.function
+        return f"{self.function}() at {self.place}:{self.line}"
 
 
 @dataclass(eq=False, slots=True)
@@ -19,16 +44,21 @@ class Node:
     """Something that waits or is waited for.
 
     Attributes:
-        heads: A line for each frame of a coroutine, outermost first; otherwise empty.
+        heads: A `Call` or a line for each frame of a coroutine, outermost first;
+            otherwise empty.
         text: What it is or does; empty for a coroutine that just waits.
         detail: Text that changes over time, or differs between similar nodes.
         children: What it waits for, each with its index or key, or an empty text.
+        kind: ``"coroutine"``, ``"Task"``, or empty for anything else.
     """
 
-    heads: list[str] = field(default_factory=list)
+    heads: Sequence[object] = ()
     text: str = ""
     detail: str = ""
-    children: "list[tuple[str, Node]]" = field(default_factory=list)
+    # No annotation as a string: dataclass() would look for the module in sys.modules,
+    # where it is missing in a process that `gencoro.introspect.remote` examines.
+    children: list[tuple[str, Any]] = field(default_factory=list)
+    kind: str = ""
 
     def label(self) -> str:
         """Return the first line, which does not change while the node waits.
@@ -36,7 +66,7 @@ class Node:
         >>> Node(["main() at app.py:12"]).label()
         'main() at app.py:12'
         """
-        return self.heads[0] if self.heads else self.text
+        return str(self.heads[0]) if self.heads else self.text
 
     def description(self) -> str:
         """Return a description in one line.

@@ -9,54 +9,84 @@ import contextlib
 import os
 import signal
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from traceback import format_exc
 from types import FrameType
 from typing import TextIO
+
+from gencoro.introspect.mailbox import Mailbox
+from gencoro.introspect.snapshot import answer_to, take_snapshot
 
 __all__ = ["Answer", "woken_by_signals"]
 
 
 class Answer:
-    """A signal handler that writes a text, until `uninstall`.
+    """A signal handler that tells what the process runs and waits for, until `uninstall`.
+
+    A person who sends the signal finds the report in a file; another process that has asked
+    through the `Mailbox` gets the answer there.
 
     Args:
         signum: The signal.
-        tell: Called with the interrupted frame; returns the text.
         file: Where to write; None for the current ``sys.stderr``.
 
-    >>> answer = Answer(signal.SIGUSR2, lambda frame: "here I am\\n", sys.stdout)
-    >>> signal.raise_signal(signal.SIGUSR2)
-    here I am
+    >>> answer = Answer(signal.SIGUSR2, sys.stdout)
+    >>> signal.raise_signal(signal.SIGUSR2)  # doctest: +ELLIPSIS
+    Process ...
     >>> answer.uninstall()
     """
 
-    def __init__(
-        self, signum: int, tell: Callable[[FrameType], str], file: TextIO | None
-    ) -> None:
+    _mailbox: Mailbox
+
+    def __init__(self, signum: int, file: TextIO | None) -> None:
         self._signum = signum
-        self._tell = tell
         self._file = file
         self._is_answering = False
-        self._before = signal.signal(signum, self._answer)
+        # One mailbox for each signal, or another process would not know which to use.
+        other = getattr(signal.getsignal(signum), "__self__", None)
+        shared = other._mailbox if isinstance(other, Answer) else None
+        self._mailbox = shared if shared and shared.users else Mailbox(signum)
+        self._mailbox.users.add(id(self))
+        try:
+            self._before = signal.signal(signum, self._answer)
+        except OSError:  # a signal that cannot be handled
+            self._leave_mailbox()
+            raise
 
     def uninstall(self) -> None:
         """Restore the previous handler, unless the signal has a new one by now."""
         if signal.getsignal(self._signum) == self._answer:
             signal.signal(self._signum, self._before or signal.SIG_DFL)
+        self._leave_mailbox()
+
+    def _leave_mailbox(self) -> None:
+        self._mailbox.users.discard(id(self))
+        if not self._mailbox.users:
+            self._mailbox.close()
 
     def _answer(self, _signum: int, frame: FrameType | None) -> None:
         if self._is_answering:  # the signal came again meanwhile
             return
         self._is_answering = True
         try:
-            text = self._tell(frame or sys._getframe())
-        except Exception:  # a bug of ours: write it instead of raising it
-            text = format_exc()
-        try:
-            _write(self._file or sys.stderr, text)
+            self._tell(frame or sys._getframe())
         finally:
             self._is_answering = False
+
+    def _tell(self, frame: FrameType) -> None:
+        with contextlib.suppress(OSError, ValueError):  # no memory is left, say
+            request = self._mailbox.request()
+            if request is not None:
+                self._mailbox.answer(answer_to(*request, frame))
+                return
+            if self._mailbox.is_withdrawn():
+                return
+        try:
+            snapshot = take_snapshot(frame)
+            text = "\n\n".join([*snapshot.heading(), snapshot.tree(), ""])
+        except Exception:  # a bug of ours: write it instead of raising it
+            text = format_exc()
+        _write(self._file or sys.stderr, text)
 
 
 def _write(file: TextIO, text: str) -> None:

@@ -8,14 +8,15 @@ import sys
 import threading
 from collections.abc import Iterator
 from types import FrameType
+from typing import NamedTuple
 
 from gencoro.frames import frames_of, is_ours, is_running
-from gencoro.introspect.drawing import draw
-from gencoro.introspect.graph import Node
+from gencoro.introspect.drawing import draw, printable
+from gencoro.introspect.graph import Call, Node
 from gencoro.introspect.wait_graph import call_in
 from gencoro.runner import STEP
 
-__all__ = ["describe_steps", "thread_name"]
+__all__ = ["RUN_FOREVER", "RUN_HANDLE", "Step", "steps", "thread_name"]
 
 # The functions of asyncio in which a loop runs, and in which it runs each callback.
 RUN_FOREVER = ("asyncio.base_events", "run_forever")
@@ -29,21 +30,45 @@ COROUTINE = (
 )
 
 
-def describe_steps(frame: FrameType) -> Iterator[str]:
-    """Describe what this thread and each other thread with a loop is running.
+class Step(NamedTuple):
+    """What a thread is running.
+
+    Attributes:
+        thread: The thread's name.
+        calls: The functions called by the loop, outermost first; empty if there are none.
+        at: The innermost function of all.
+
+    >>> at = Call("EpollSelector.select", "selectors.py", 452, "selectors.py")
+    >>> print(Step("MainThread", [], at))
+    MainThread runs no coroutine: EpollSelector.select() at selectors.py:452
+    """
+
+    thread: str
+    calls: list[Call]
+    at: Call
+
+    def __str__(self) -> str:
+        name = printable(self.thread)
+        if self.calls:
+            return f"{name} runs:\n{draw([Node(self.calls)])}"
+        return f"{name} runs no coroutine: {printable(str(self.at))}"
+
+
+def steps(frame: FrameType) -> Iterator[Step]:
+    """Yield what this thread and each other thread with a loop is running.
 
     Args:
         frame: The current frame of this thread.
 
-    >>> list(describe_steps(sys._getframe()))
-    ['MainThread runs no coroutine: <module>() at <doctest gencoro.introspect.running.describe_steps[0]>:1']
+    >>> print(*steps(sys._getframe()))
+    MainThread runs no coroutine: <module>() at <doctest gencoro.introspect.running.steps[0]>:1
     """
     own = threading.get_ident()
-    yield f"{thread_name(own)} {_describe(_stack_of(frame))}"
+    yield _step(own, _stack_of(frame))
     for thread, innermost in sys._current_frames().items():
         stack = _stack_of(innermost)
         if thread != own and _last_call(stack, *RUN_FOREVER) is not None:
-            yield f"{thread_name(thread)} {_describe(stack)}"
+            yield _step(thread, stack)
 
 
 def thread_name(thread: int) -> str:
@@ -66,11 +91,9 @@ def _stack_of(innermost: FrameType | None) -> list[FrameType]:
     return stack[::-1]
 
 
-def _describe(stack: list[FrameType]) -> str:
+def _step(thread: int, stack: list[FrameType]) -> Step:
     calls = [call_in(frame) for part in _step_in(stack) for frame in _frames_at(part)]
-    if not calls:
-        return f"runs no coroutine: {call_in(stack[-1])}"
-    return "runs:\n" + draw([Node(calls)])
+    return Step(thread_name(thread), calls, call_in(stack[-1]))
 
 
 def _frames_at(frame: FrameType) -> Iterator[FrameType]:

@@ -9,22 +9,23 @@ import asyncio.tasks
 import concurrent.futures
 import contextlib
 import functools
+import math
 import os.path
 import sys
+import time
 from collections.abc import Iterator
 from types import FrameType, FunctionType
 from typing import Any
 
-from gencoro import frames
 from gencoro.frames import frames_of, is_running, line_of
 from gencoro.futures import ASYNCIO_TASKS, Future, ToldFuture
-from gencoro.introspect.graph import Node
+from gencoro.introspect.graph import Call, Node
 from gencoro.introspect.survey import Survey, callbacks_of, copied, in_cell
 from gencoro.runner import runner_of
 from gencoro.waiting import WaitIterator, _Sleep
 from gencoro.yieldables import MultiFuture, moment
 
-__all__ = ["WaitGraph", "call_in", "children_of"]
+__all__ = ["WaitGraph", "call_in", "children_of", "short_path"]
 
 GATHERING = asyncio.tasks._GatheringFuture  # type: ignore[attr-defined]
 
@@ -36,36 +37,75 @@ KEYS_SHOWN = (str, bytes, int, float, bool, type(None))
 FROM_THREAD = ("asyncio.futures", "_chain_future.<locals>._call_check_cancel")
 
 # The packages whose code creates Futures on behalf of others.
-MAKERS = tuple(os.path.dirname(path) for path in (asyncio.__file__, frames.__file__))
+MAKERS = tuple(
+    os.path.dirname(path) for path in (asyncio.__file__, line_of.__code__.co_filename)
+)
 
 
 class WaitGraph:
-    """The Futures of a survey as nodes, each with what it waits for."""
+    """The Futures of a survey as nodes, each with what it waits for.
 
-    def __init__(self, survey: Survey) -> None:
+    Args:
+        limit: The maximum number of nodes that are examined.
+        until: When to stop examining, on the clock of `time.monotonic`.
+
+    Attributes:
+        left_out: The number of coroutines, Tasks and groups that were not examined.
+    """
+
+    def __init__(
+        self, survey: Survey, limit: float = math.inf, until: float = math.inf
+    ) -> None:
+        self.left_out = 0
         self._survey = survey
+        self._room = limit
+        self._until = until
         self._nodes: dict[Future[Any], Node] = {}
         self._unfilled: list[Future[Any]] = []
+        self._unexamined: set[Node] = set()
 
     def tops(self) -> "Iterator[tuple[Future[Any], Node]]":
         """Yield the coroutines, Tasks and groups: the possible roots."""
-        for future, runner in self._survey.runners.items():
-            node = self.node_of(future)
-            if not getattr(runner, "finished", False):
-                yield future, node
+        runners = self._survey.runners
+        tasks, groups = [], []
         for future in self._survey.futures:
-            if issubclass(type(future), (*ASYNCIO_TASKS, MultiFuture, GATHERING)):
-                node = self.node_of(future)
-                if not future.done():
+            if issubclass(type(future), ASYNCIO_TASKS):
+                tasks.append(future)
+            elif issubclass(type(future), (MultiFuture, GATHERING)):
+                groups.append(future)
+        # Tasks first: if there are too many of all, they lead to the others.
+        for future in [*tasks, *runners, *groups]:
+            if future not in self._nodes and not self._has_room():
+                self.left_out += 1
+                continue
+            node = self.node_of(future)
+            runner = runners.get(future)
+            if node in self._unexamined:
+                self.left_out += 1
+            elif runner is not None:
+                if not getattr(runner, "finished", False):
                     yield future, node
+            elif not future.done():
+                yield future, node
 
     def node_of(self, future: "Future[Any]") -> Node:
         """Return the node of a Future."""
         node = self._node_of(future)
         while self._unfilled:
             one = self._unfilled.pop()
-            self._fill(self._nodes[one], one)
+            if self._has_room():
+                self._room -= 1
+                before = len(self._unfilled)
+                self._fill(self._nodes[one], one)
+                # The first child comes next, with everything below.
+                self._unfilled[before:] = self._unfilled[before:][::-1]
+            else:
+                self._nodes[one].text = "not examined"
+                self._unexamined.add(self._nodes[one])
         return node
+
+    def _has_room(self) -> bool:
+        return self._room > 0 and time.monotonic() < self._until
 
     def _node_of(self, future: "Future[Any]") -> Node:
         # Filled later, without recursion: a chain may be longer than Python's stack.
@@ -85,12 +125,14 @@ class WaitGraph:
         runner = self._survey.runners.get(future) or runner_of(future)
         if runner is not None:
             self._fill_coroutine(node, runner.gen, getattr(runner, "future", None))
+            node.kind = "coroutine"
             node.detail = _age(runner)
         elif issubclass(type(future), ASYNCIO_TASKS):
             # get_coro() crashes Python 3.11 and 3.12 on a Task that is being created.
             coroutine = getattr(future, "_coro", None)
             waiter = getattr(future, "_fut_waiter", None)
             self._fill_coroutine(node, coroutine, waiter)
+            node.kind = "Task"
             with contextlib.suppress(AttributeError):  # it is still being created
                 node.detail = future.get_name() or ""
         elif issubclass(type(future), (MultiFuture, GATHERING)):
@@ -110,7 +152,8 @@ class WaitGraph:
     def _fill_coroutine(self, node: Node, coroutine: Any, future: Any) -> None:
         node.heads = [call_in(frame) for frame in frames_of(coroutine)]
         if not node.heads:  # it is written in C, or has just ended
-            node.heads = [getattr(coroutine, "__qualname__", "a coroutine")]
+            name = getattr(coroutine, "__qualname__", None)
+            node.heads = [Call(name if type(name) is str else "a coroutine")]
         if future is not None:
             node.children = [("", self._wait_for(future))]
         else:
@@ -119,11 +162,15 @@ class WaitGraph:
     def _fill_group(
         self, node: Node, children: "list[tuple[Any, Future[Any]]]"
     ) -> None:
+        waiting = [(key, child) for key, child in children if not child.done()]
+        taken = int(min(len(waiting), self._room))
         node.children = [
             (f"[{_printed(key)}]", self._wait_for(child))
-            for key, child in children
-            if not child.done()
+            for key, child in waiting[:taken]
         ]
+        if taken < len(waiting):
+            text = f"{len(waiting) - taken} more, not examined"
+            node.children.append(("", Node(text=text)))
 
     def _fill_future(self, node: Node, future: "Future[Any]") -> None:
         sources = self._survey.sources.get(future, ())
@@ -169,21 +216,26 @@ def children_of(group: Any) -> "list[tuple[Any, Future[Any]]]":
     return list(zip(_keys_of(group) or range(len(children)), children))
 
 
-def call_in(frame: FrameType) -> str:
-    """Return the function and the current line of a frame as a short text.
+def call_in(frame: FrameType) -> Call:
+    """Return the function and the current line of a frame.
 
     >>> def where():
     ...     return call_in(sys._getframe())
-    >>> where()
-    'where() at <doctest gencoro.introspect.wait_graph.call_in[0]>:2'
+    >>> print(where())
+    where() at <doctest gencoro.introspect.wait_graph.call_in[0]>:2
     """
     name = frame.f_code.co_qualname.rpartition("<locals>.")[2]
-    return f"{name}() at {_short(frame.f_code.co_filename)}:{line_of(frame)}"
+    path = frame.f_code.co_filename
+    return Call(name, path, line_of(frame), short_path(path))
 
 
 @functools.lru_cache(maxsize=1000)
-def _short(path: str) -> str:
-    """Return a path relative to the directory of ``sys.path`` that contains it."""
+def short_path(path: str) -> str:
+    """Return a path relative to the directory of ``sys.path`` that contains it.
+
+    >>> short_path(asyncio.__file__)
+    'asyncio/__init__.py'
+    """
     roots = [os.path.join(root, "") for root in sys.path if isinstance(root, str)]
     return path[max(len(root) for root in ["", *roots] if path.startswith(root)) :]
 
@@ -236,7 +288,7 @@ def _job_on_thread(future: "Future[Any]") -> str:
 
 def _kind_of(future: "Future[Any]") -> str:
     made_at = [
-        f" made at {_short(line.filename)}:{line.lineno}"
+        f" made at {short_path(line.filename)}:{line.lineno}"
         for line in getattr(future, "_source_traceback", None) or ()
         if not line.filename.startswith(MAKERS)
     ]

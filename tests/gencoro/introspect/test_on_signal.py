@@ -11,8 +11,8 @@ import textwrap
 
 import pytest
 
-from gencoro import gen, introspect
-from gencoro.introspect import install_signal
+from gencoro import gen
+from gencoro.introspect import install_signal, on_signal
 
 pytestmark = pytest.mark.skipif(
     not hasattr(signal, "SIGUSR1"), reason="signals as POSIX has them"
@@ -107,7 +107,7 @@ def test_file_that_cannot_be_written_does_not_strike_the_program(tmp_path):
 
 
 def test_mistake_in_telling_is_told_and_does_not_strike_the_program(dumps, monkeypatch):
-    monkeypatch.setattr(introspect, "format_tree", None)
+    monkeypatch.setattr(on_signal, "take_snapshot", None)
 
     signal.raise_signal(signal.SIGUSR1)
 
@@ -143,7 +143,7 @@ def test_another_signal_can_be_chosen_and_the_file_gets_the_text_past_its_buffer
 HEAD = """
 import asyncio, functools, itertools, sys, threading, time
 from gencoro import gen
-from gencoro.introspect import install_signal
+from gencoro.introspect import install_signal, on_signal
 from gencoro.ioloop import IOLoop
 
 install_signal()

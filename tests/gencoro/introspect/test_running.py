@@ -6,14 +6,14 @@ import sys
 import pytest
 
 from gencoro import gen
-from gencoro.introspect.running import describe_steps, thread_name
+from gencoro.introspect.running import steps, thread_name
 
 
 def test_without_a_loop_the_outermost_coroutine_begins_the_step():
     told = []
 
     def inner():
-        told.extend(describe_steps(sys._getframe()))
+        told.extend(steps(sys._getframe()))
 
     def step():
         inner()
@@ -22,7 +22,7 @@ def test_without_a_loop_the_outermost_coroutine_begins_the_step():
     list(step())
 
     assert len(told) == 1
-    head, outermost, innermost = told[0].splitlines()
+    head, outermost, innermost = str(told[0]).splitlines()
     assert head == "MainThread runs:"
     assert outermost.startswith("step() at ")
     assert innermost.startswith("-> inner() at ")
@@ -38,7 +38,7 @@ class DoneFuture(asyncio.Future):
     told = ()
 
     def done(self):
-        self.told = list(describe_steps(sys._getframe(1)))
+        self.told = list(map(str, steps(sys._getframe(1))))
         return super().done()
 
 

@@ -1,0 +1,246 @@
+"""The process that is examined is as before, and goes on."""
+
+import itertools
+import os
+import signal
+import sys
+import threading
+
+import pytest
+
+from gencoro.introspect import install_signal
+from gencoro.introspect.mailbox import NAME
+from gencoro.introspect.remote import payload
+from gencoro.introspect.remote.errors import NoAnswerError, RemoteError
+from gencoro.introspect.remote.looking import look_at
+from gencoro.introspect.remote.process import Process
+
+from .conftest import GENCORO, PREPARED, needs_scripts, on_linux
+
+pytestmark = on_linux
+
+# Answers a line with what it consists of.
+MIRROR = """
+def told():
+    asyncio.get_running_loop().call_later(0.001, lambda: None)
+    files = [os.readlink(f"/dev/fd/{name}") for name in sorted(os.listdir("/dev/fd"))[:-1]]
+    handlers = [signal.getsignal(one) for one in signal.valid_signals()]
+    return [sorted(sys.modules), threading.enumerate(), files, handlers, gc.isenabled(),
+        signal.pthread_sigmask(signal.SIG_BLOCK, []), sys.gettrace(), sys.path]
+
+def read():
+    if sys.stdin.readline() == "end\\n":
+        future.set_result(None)
+    print(told(), flush=True)
+
+async def main():
+    global future
+    future = asyncio.Future()
+    loop = asyncio.get_running_loop()
+    loop.add_reader(0, read)
+    loop.call_soon(ready)
+    await future
+
+import gc
+asyncio.run(main())
+"""
+
+
+@pytest.mark.parametrize("command", ["pstree", "ps"])
+def test_process_is_as_before_and_goes_on(start_each_way, gencoro, tmp_path, command):
+    target = start_each_way(MIRROR)
+    target.write("tell")
+    before = target.read()
+
+    for _ in range(2):
+        ended = gencoro(command, target.pid, env={"TMPDIR": str(tmp_path)})
+        assert ended.status == 0, ended.err
+    target.write("tell")
+    after = target.read()
+    target.write("end")
+
+    assert after == before
+    assert os.listdir(tmp_path) == []
+    assert target.process.wait() == 0
+    assert target.process.stderr.read() == ""
+
+
+@needs_scripts
+def test_process_without_gencoro_is_as_before(start, gencoro):
+    target = start(MIRROR)
+    target.write("tell")
+    before = target.read()
+
+    assert "main() at " in gencoro("pstree", target.pid).tree()
+    target.write("tell")
+
+    assert target.read() == before
+
+
+# Does not handle what comes until it has read a line.
+DEAF = """
+signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR1])
+ready()
+sys.stdin.readline()
+signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGUSR1])
+ready()
+sys.stdin.readline()
+ready()
+sys.stdin.readline()
+"""
+
+
+def test_question_that_was_not_answered_in_time_is_dropped(start, gencoro):
+    target = start(DEAF, PREPARED)
+
+    ended = gencoro("pstree", target.pid, "--timeout", 0.2)
+    target.write("listen")
+    assert target.read() == "ready"
+    target.process.send_signal(signal.SIGUSR1)
+    report = target.process.stderr.readline()
+    target.process.kill()
+
+    assert ended.status == 1
+    assert "did not handle signal" in ended.err
+    assert "in state S (sleeping)" in ended.err
+    assert report.startswith(f"Process {target.pid} at ")
+    assert target.process.stderr.read().count("Process ") == 0
+
+
+@needs_scripts
+def test_script_that_was_not_run_in_time_is_withdrawn(start, gencoro, tmp_path):
+    target = start("""
+        def read():
+            sys.stdin.readline()
+            lock.release()
+
+        async def main():
+            lock.acquire()
+            threading.Thread(target=read).start()
+            ready()
+            lock.acquire()
+
+        lock = threading.Lock()
+        asyncio.run(main())
+    """)
+
+    ended = gencoro("ps", target.pid, "--timeout", 0.3, env={"TMPDIR": str(tmp_path)})
+    target.write("go on")
+
+    assert ended.status == 1
+    assert os.listdir(tmp_path) == []
+    assert target.process.wait() == 0
+    assert target.process.stderr.read() == ""
+
+
+@pytest.mark.parametrize("uninstalled", [[], [0], [1], [0, 1]])
+def test_handlers_of_one_signal_share_the_mailbox(start, gencoro, uninstalled):
+    target = start(
+        f"""
+        uninstall = [install_signal(), install_signal()]
+        for number in {uninstalled}:
+            uninstall[number]()
+        ready()
+        time.sleep(3600)
+        """,
+        PREPARED,
+    )
+
+    assert gencoro("pstree", target.pid).tree() == "no coroutine is suspended"
+
+
+def test_person_still_gets_the_report_where_it_was(start, gencoro):
+    target = start(MIRROR, GENCORO, PREPARED)
+
+    assert gencoro("pstree", target.pid).status == 0
+    target.process.send_signal(signal.SIGUSR1)
+
+    assert target.process.stderr.readline().startswith(f"Process {target.pid} at ")
+
+
+def test_child_that_shares_the_mailbox_answers_for_itself(start, gencoro):
+    target = start(
+        """
+        child = os.fork()
+        if child:
+            print("ready", child, flush=True)
+        signal.pause()
+        """,
+        PREPARED,
+        base="import os, signal, functools\nprint('ready', flush=True)\n",
+    )
+    child = int(target.read().split()[1])
+    try:
+        for pid in [child, target.pid]:
+            document = gencoro("ps", pid, "--json").json()
+            assert document["process"]["pid"] == pid
+    finally:
+        os.kill(child, signal.SIGKILL)
+
+
+@pytest.mark.parametrize("closes", [True, False])
+def test_file_that_took_the_number_of_the_mailbox_is_left_alone(tmp_path, closes):
+    report, other = (tmp_path / "report").open("w"), (tmp_path / "other").open("w+")
+    with report, other:
+        uninstall = install_signal(file=report)
+        [number] = [
+            int(name)
+            for name in os.listdir("/dev/fd")
+            if NAME in os.path.realpath(f"/dev/fd/{name}")
+        ]
+        other.write("ask? 1")
+        other.flush()
+        if closes:
+            os.close(number)
+        else:
+            os.dup2(other.fileno(), number)
+        signal.raise_signal(signal.SIGUSR1)
+        uninstall()
+
+    assert (tmp_path / "other").read_text() == "ask? 1"
+    assert "MainThread runs" in (tmp_path / "report").read_text()
+    if not closes:
+        os.close(number)
+
+
+class Interrupted(BaseException):
+    """Raised by the handler of a signal."""
+
+
+@pytest.mark.parametrize("raised", [Interrupted, RuntimeError])
+def test_signal_that_comes_during_the_script_is_handled_again(tmp_path, raised):
+    (tmp_path / "answer").touch()
+    source = (
+        f"import signal\ndef answer_to(*args): signal.raise_signal({signal.SIGUSR2})"
+    )
+    arguments = [tmp_path / "answer", {"gencoro.introspect.snapshot": source}, 1, 1.0]
+    handled = threading.Semaphore(0)
+    count = itertools.count()
+
+    def handle(_signum, _frame):
+        handled.release()
+        if next(count) == 0:
+            raise raised
+
+    before = signal.signal(signal.SIGUSR2, handle)
+    try:
+        payload.answer(*arguments, sys._getframe())
+        handled.acquire()
+        handled.acquire()
+    finally:
+        signal.signal(signal.SIGUSR2, before)
+
+
+def test_process_that_ends_meanwhile_is_told(start, monkeypatch):
+    target = start(DEAF, PREPARED)
+    wait = Process.wait
+
+    def wait_for_the_end(self, seconds):
+        target.process.kill()
+        wait(self, 60)
+
+    monkeypatch.setattr(Process, "wait", wait_for_the_end)
+
+    with pytest.raises(RemoteError, match="ended while it was examined") as told:
+        look_at(target.pid, 10, 60)
+    assert not isinstance(told.value, NoAnswerError)
