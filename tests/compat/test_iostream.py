@@ -164,7 +164,7 @@ def test_stream_works_on_the_loop_that_it_is_given(loop, seen, by_name):
 def test_stream_needs_no_current_loop(compat, seen):
     def read():
         with pytest.raises(RuntimeError):
-            asyncio.get_event_loop_policy().get_event_loop()
+            asyncio.get_event_loop()
         stream.read_bytes(1, seen.by("read"))
         stream.write(b"x", seen.by("written"))
         turns(its_loop)
@@ -179,6 +179,49 @@ def test_stream_needs_no_current_loop(compat, seen):
     assert seen == [("read", b"x"), "written"]
     stream.close()
     its_loop.close()
+
+
+@pytest.mark.parametrize("is_running", [True, False])
+def test_stream_of_another_loop_leaves_ours_alone(loop, is_running):
+    seen = []
+
+    class Stream(IOStream):
+        @property
+        def max_buffer_size(self):
+            return 1
+
+        @max_buffer_size.setter
+        def max_buffer_size(self, _):
+            # No Task of this loop runs on that one, whose own may be started meanwhile.
+            seen.append((IOLoop.current(), asyncio.current_task(its_loop.asyncio_loop)))
+
+    async def make():
+        task, running = asyncio.current_task(), asyncio.get_running_loop()
+        stream = Stream(ours, io_loop=its_loop)
+        assert stream.io_loop is its_loop
+        assert asyncio.get_running_loop() is running
+        assert asyncio.current_task() is task
+        stream.close()
+
+    ours, theirs = socket.socketpair()
+    set_before = asyncio.get_event_loop()
+    its_loop = IOLoop(make_current=False)
+    thread = threading.Thread(target=its_loop.start)
+    if is_running:
+        started = threading.Event()
+        its_loop.add_callback(started.set)
+        thread.start()
+        started.wait()
+    try:
+        loop.run_sync(lambda: asyncio.create_task(make()))
+        assert asyncio.get_event_loop() is set_before
+        assert seen == [(its_loop, None)]
+    finally:
+        its_loop.add_callback(its_loop.stop)
+        if is_running:
+            thread.join()
+        its_loop.close()
+        theirs.close()
 
 
 @pytest.mark.parametrize("has_loop", [True, False])

@@ -14,7 +14,13 @@ from typing import Any
 
 from tornado.ioloop import IOLoop
 
-__all__ = ["most_by_position", "on_loop", "take_io_loop", "taking_io_loop"]
+__all__ = [
+    "most_by_position",
+    "on_loop",
+    "running_loop_replaced",
+    "take_io_loop",
+    "taking_io_loop",
+]
 
 
 def take_io_loop(
@@ -56,28 +62,52 @@ def on_loop(io_loop: IOLoop | None) -> contextlib.AbstractContextManager[None]:
 @contextlib.contextmanager
 def _being_current(io_loop: IOLoop) -> Iterator[None]:
     loop: asyncio.AbstractEventLoop = io_loop.asyncio_loop  # type: ignore[attr-defined]
-    running = asyncio._get_running_loop()
-    if loop is running:
+    if loop is asyncio._get_running_loop():
         yield
     elif loop.is_running():  # on another thread, where it stays the running loop
-        before = _set_loop()
-        asyncio.set_event_loop(loop)
-        try:
-            yield
-        finally:
-            asyncio.set_event_loop(before)
+        with running_loop_replaced():
+            before = _set_loop()
+            asyncio.set_event_loop(loop)
+            try:
+                yield
+            finally:
+                asyncio.set_event_loop(before)
     else:
-        asyncio._set_running_loop(loop)
-        try:
+        with running_loop_replaced(loop):
             yield
-        finally:
-            asyncio._set_running_loop(running)
+
+
+@contextlib.contextmanager
+def running_loop_replaced(
+    loop: asyncio.AbstractEventLoop | None = None,
+) -> Iterator[None]:
+    """Make a loop the running one of this thread within a ``with`` block.
+
+    Args:
+        loop: With None no loop runs, so that another one can be started.
+    """
+    running = asyncio._get_running_loop()
+    # A thread has one current Task since Python 3.14; before, each loop had its own.
+    task = None if running is None else asyncio.current_task()
+    if task is not None:
+        asyncio.tasks._leave_task(running, task)  # type: ignore[arg-type]
+    asyncio._set_running_loop(loop)
+    try:
+        yield
+    finally:
+        asyncio._set_running_loop(running)
+        if task is not None:
+            asyncio.tasks._enter_task(running, task)  # type: ignore[arg-type]
 
 
 def _set_loop() -> asyncio.AbstractEventLoop | None:
-    """Return the loop that was set for this thread; unlike asyncio, never create one."""
-    local = getattr(asyncio.get_event_loop_policy(), "_local", None)
-    return getattr(local, "_loop", None)
+    """Return the loop that was set for this thread, where none runs; never create one."""
+    if sys.version_info < (3, 14):
+        local = getattr(asyncio.get_event_loop_policy(), "_local", None)
+        return getattr(local, "_loop", None)
+    with contextlib.suppress(RuntimeError):
+        return asyncio.get_event_loop()
+    return None
 
 
 def taking_io_loop(place: int) -> Callable[[Callable[..., Any]], Callable[..., Any]]:

@@ -27,7 +27,12 @@ from tornado.ioloop import IOLoop
 
 from gencoro import context_hook
 from gencoro.compat.calls.callbacks import take_callback
-from gencoro.compat.calls.io_loops import on_loop, take_io_loop, taking_io_loop
+from gencoro.compat.calls.io_loops import (
+    on_loop,
+    running_loop_replaced,
+    take_io_loop,
+    taking_io_loop,
+)
 from gencoro.compat.installer import installed
 from gencoro.coroutines import coroutine
 from gencoro.futures import Future
@@ -343,14 +348,8 @@ def beside_running_loop(original: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(original)
     def wrapper(self: HTTPClient, *args: Any, **kwargs: Any) -> Any:
-        running = asyncio._get_running_loop()
-        if running is None:
+        with running_loop_replaced():
             return original(self, *args, **kwargs)
-        asyncio._set_running_loop(None)
-        try:
-            return original(self, *args, **kwargs)
-        finally:
-            asyncio._set_running_loop(running)
 
     return wrapper
 

@@ -26,6 +26,7 @@ from tornado.httputil import (
 from tornado.web import Application
 from tornado.wsgi import WSGIContainer
 
+from gencoro.compat.calls.io_loops import running_loop_replaced
 from gencoro.legacy.futures import LegacyFuture
 
 __all__ = [
@@ -275,22 +276,13 @@ def _request_arguments(environ: dict[str, Any]) -> dict[str, Any]:
 @contextlib.contextmanager
 def _own_loop() -> Iterator[asyncio.AbstractEventLoop]:
     """Use a new event loop in a ``with`` block, even while another one is running."""
-    running = asyncio._get_running_loop()
-    task = None if running is None else asyncio.current_task()
     loop = asyncio.new_event_loop()
-    if task is not None:
-        asyncio.tasks._leave_task(running, task)  # type: ignore[arg-type]
-    asyncio._set_running_loop(None)
-    try:
-        yield loop
-    finally:
+    with running_loop_replaced():
         try:
+            yield loop
+        finally:
             _end_tasks(loop)
             loop.close()
-        finally:
-            asyncio._set_running_loop(running)
-            if task is not None:
-                asyncio.tasks._enter_task(running, task)  # type: ignore[arg-type]
 
 
 def _end_tasks(loop: asyncio.AbstractEventLoop) -> None:
