@@ -15,7 +15,7 @@ from gencoro.callback_argument import is_for_caller, pass_result_to
 from gencoro.debugging import DEBUGS_ALL, FIRST_STEP, WatchedRunner, note_call
 from gencoro.errors import Return
 from gencoro.frames import name_of
-from gencoro.futures import CoroutineFuture, Future, without_our_frame
+from gencoro.futures import CoroutineFuture, Future, current_loop, without_our_frame
 from gencoro.runner import INTERRUPTS, RETURNS, Runner, end_with_error
 from gencoro.tornado_interop import is_tornado_return
 
@@ -102,9 +102,8 @@ def returning(
     def wrapper(*args: Any, **kwargs: Any) -> F:
         try:
             future = future_class()
-        except RuntimeError as exc:
-            exc.add_note(_how_to_run(func))
-            raise
+        except RuntimeError:  # there is no current loop; this costs other calls nothing
+            future = _future_without_loop(future_class, func)
         is_watched = DEBUGS_ALL or future._source_traceback is not None  # type: ignore[attr-defined]
         if is_watched:
             note_call(future, func)
@@ -186,6 +185,14 @@ def _needs_no_decorator(func: Any) -> TypeError:
         f"{name_of(inmost)} is an `async def` already; drop @gen.coroutine, and "
         "yield or await its result directly"
     )
+
+
+def _future_without_loop(future_class: type[F], func: Any) -> F:
+    try:
+        return future_class(loop=current_loop())
+    except RuntimeError as exc:
+        exc.add_note(_how_to_run(func))
+        raise
 
 
 def _how_to_run(func: Any) -> str:

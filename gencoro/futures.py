@@ -10,6 +10,8 @@ import asyncio
 import concurrent.futures
 import logging
 import sys
+import threading
+import warnings
 from collections.abc import Callable
 from types import TracebackType
 from typing import Any, TypeAlias, TypeGuard, TypeVar
@@ -28,6 +30,7 @@ __all__ = [
     "app_log",
     "chain_future",
     "copy_outcome",
+    "current_loop",
     "from_concurrent",
     "future_add_done_callback",
     "future_set_exc_info",
@@ -171,6 +174,31 @@ def is_future(x: object) -> TypeGuard[AnyFuture[Any]]:
     (True, False)
     """
     return isinstance(x, FUTURES) or asyncio.isfuture(x)
+
+
+def current_loop() -> asyncio.AbstractEventLoop:
+    """Return the current loop; on the main thread, create one if there is none.
+
+    asyncio did the same until Python 3.13.  Programs that call coroutines before they start
+    the loop need it.
+
+    Raises:
+        RuntimeError: there is none on another thread.
+    """
+    with warnings.catch_warnings():
+        # Python 3.12 and 3.13 warn that a loop is created.
+        warnings.filterwarnings("ignore", "There is no current event loop")
+        try:
+            return asyncio.get_event_loop()
+        except RuntimeError:
+            if (
+                sys.version_info < (3, 14)
+                or threading.current_thread() is not threading.main_thread()
+            ):
+                raise
+    loop = asyncio.new_event_loop()
+    asyncio.set_event_loop(loop)
+    return loop
 
 
 def future_set_result_unless_cancelled(future: AnyFuture[T], value: T) -> None:

@@ -7,8 +7,6 @@ do those of asyncio itself.
 
 import asyncio
 import contextvars
-import sys
-import warnings
 from collections.abc import Callable
 from types import TracebackType
 from typing import Any, TypeAlias, TypeVar
@@ -18,6 +16,7 @@ from gencoro.futures import (
     OUR_FUTURES,
     CoroutineFuture,
     app_log,
+    current_loop,
     storable,
 )
 from gencoro.runner import INTERRUPTS
@@ -160,7 +159,7 @@ class LegacyFuture(FormerMethods, _WithoutBase, CoroutineFuture[T]):
                 return running
             if self._bound_to is None or self._bound_to.is_closed():
                 self._bound_to = running
-        return self._bound_to or _current_loop()
+        return self._bound_to or current_loop()
 
     def set_result(self, result: T) -> None:
         """Set the result and run the callbacks."""
@@ -244,14 +243,6 @@ class LegacyFuture(FormerMethods, _WithoutBase, CoroutineFuture[T]):
             loop.call_soon(fn, self, context=context)
         else:  # set on another thread, which Tornado 4 allowed
             loop.call_soon_threadsafe(fn, self, context=context)
-
-
-def _current_loop() -> asyncio.AbstractEventLoop:
-    if sys.version_info < (3, 12):
-        return asyncio.get_event_loop()
-    with warnings.catch_warnings():  # it warns when it has to create a loop
-        warnings.simplefilter("ignore", DeprecationWarning)
-        return asyncio.get_event_loop()
 
 
 OUR_FUTURES.add(LegacyFuture)

@@ -12,6 +12,7 @@ import pytest
 import tornado.gen
 
 from gencoro import gen
+from tests.helpers.scripts import start_python
 
 # Starting and ending.
 
@@ -29,6 +30,33 @@ def test_stop_iteration_in_a_body_is_a_runtime_error(run):
 
     with pytest.raises(RuntimeError, match="StopIteration"):
         run(body)
+
+
+# Where no loop is current.
+
+# A program of Tornado's former days.
+CALLS_BEFORE_THE_LOOP = """
+from gencoro import gen
+from gencoro.ioloop import IOLoop
+from gencoro.legacy.futures import LegacyFuture
+
+@gen.coroutine
+def main():
+    print("called")
+    yield gen.sleep(0.001)
+    IOLoop.current().stop()
+
+future = main()
+assert LegacyFuture().get_loop() is future.get_loop()
+IOLoop.current().start()
+print(future.result())
+"""
+
+
+# asyncio warns of it on Python 3.12 and 3.13, where it creates the loop itself.
+def test_call_before_the_loop_creates_it():
+    with start_python("-W", "ignore", "-c", CALLS_BEFORE_THE_LOOP) as process:
+        assert process.communicate()[0].split() == ["called", "None"]
 
 
 # The wrapper.
