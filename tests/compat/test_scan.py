@@ -1,6 +1,7 @@
 """What is found in sources, and what is not; nothing of it is run."""
 
 import pathlib
+import sys
 import textwrap
 
 import pytest
@@ -438,6 +439,7 @@ def test_two_uses_on_one_line_are_one():
     [
         ("import os\nprint 'tornado'\n", 2),
         ("try:\n    pass\nexcept E, e:\n    pass\n", 3),
+        ("try:\n    pass\nexcept (E, F), e:\n    pass\n", 3),
         ("x = '\0'\n", None),
         ("(" * 1000 + ")" * 1000, None),
     ],
@@ -448,6 +450,21 @@ def test_source_that_is_not_of_python_3_is_refused(source, line):
 
     if line is not None:
         assert error.value.lineno == line
+
+
+@pytest.mark.skipif(sys.version_info < (3, 14), reason="needs parentheses until 3.13")
+@pytest.mark.parametrize("caught", ["E, F", "E, m.e", "E, f, e", "E, timeout"])
+def test_classes_without_parentheses_are_python_3(caught):
+    source = "from tornado.gen import engine\nfrom socket import timeout\n"
+
+    [use] = scan(f"{source}try:\n    pass\nexcept {caught}:\n    pass\n")
+
+    assert use.name == "tornado.gen.engine"
+
+
+@pytest.mark.parametrize("caught", ["(E, e)", "(E, e,)", "e", "()", "(E, e) as e"])
+def test_errors_in_parentheses_are_python_3(caught):
+    assert scan(f"try:\n    pass\nexcept {caught}:\n    pass\n") == []
 
 
 def test_bytes_are_read_as_python_reads_them():

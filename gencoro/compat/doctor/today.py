@@ -7,6 +7,7 @@ whether compat is installed.  Used by the other modules of the doctor.
 import ast
 import functools
 import importlib.machinery
+import sys
 import warnings
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple, TypeAlias
@@ -169,11 +170,38 @@ def parse(source: str | bytes) -> ast.Module:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            return ast.parse(source)
+            module = ast.parse(source)
         except ValueError as exc:  # the source contains null bytes
             raise SyntaxError(str(exc)) from None
         except (RecursionError, MemoryError):
             raise SyntaxError(TOO_DEEP) from None
+    if sys.version_info >= (3, 14):
+        _refuse_comma_for_as(module)
+    return module
+
+
+def _refuse_comma_for_as(module: ast.Module) -> None:
+    """Refuse ``except E, e``, which Python 3.14 takes for ``except (E, e)``.
+
+    A second name that is written like a class, or imported or defined in the module, is
+    accepted as one.
+    """
+    for node in ast.walk(module):
+        match node:
+            case ast.ExceptHandler(
+                type=ast.Tuple(elts=[_, ast.Name(id=name) as last]) as caught
+            ):
+                in_parentheses = _end(last) != _end(caught)
+                is_class = name[0].isupper() or name in _names_of(module.body)
+                if not (in_parentheses or is_class):
+                    raise SyntaxError(
+                        f"`except ..., {name}` is Python 2; write `except ... as {name}`",
+                        ("<unknown>", node.lineno, node.col_offset + 1, None),
+                    )
+
+
+def _end(node: ast.expr) -> tuple[int | None, int | None]:
+    return node.end_lineno, node.end_col_offset
 
 
 def statements(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
