@@ -4,7 +4,6 @@ Rule: the caller starts no more fetches at a time than the client has connection
 time spent in the client's queue never counts as request time.
 """
 
-import asyncio
 import socket
 import time
 from collections.abc import Generator, Mapping
@@ -32,6 +31,7 @@ from crawler_app.httpclient.tls import context_of, tls_options
 from crawler_app.models import Fetched
 from crawler_app.subgenerator import Subgenerator
 from gencoro import gen
+from gencoro.concurrent import Future, chain_future
 
 __all__ = ["HttpFetcher", "client_class", "imported", "request_options"]
 
@@ -194,9 +194,11 @@ class HttpFetcher:
         exchange = self._client.fetch(request, raise_error=False)
         # If we are cancelled, nothing else retrieves its exception.
         exchange.add_done_callback(_retrieve)
-        # Shielded: if its Future is cancelled, a client still logs an error when the
-        # connection ends.
-        response: HTTPResponse = yield asyncio.shield(exchange)
+        # Not yielded itself, which would cancel it with us: a client still logs an error
+        # when the connection ends.  asyncio.shield logs one since Python 3.14.
+        answered: Future[HTTPResponse] = Future()
+        chain_future(exchange, answered)
+        response: HTTPResponse = yield answered
         return response
 
 
@@ -227,7 +229,7 @@ def _sent_head(request: HTTPRequest) -> bytes:
     return "".join(lines).encode("latin-1", "replace")
 
 
-def _retrieve(exchange: "asyncio.Future[Any]") -> None:
+def _retrieve(exchange: Future[Any]) -> None:
     if not exchange.cancelled():
         exchange.exception()
 
