@@ -6,9 +6,7 @@ import os
 import pathlib
 from collections.abc import Iterator
 
-# Imported before anything is frozen: while it is, it looks who refers to the random
-# numbers of Trio, and nobody is found who refers to what the collector leaves alone.
-import hypothesis  # noqa: F401
+import hypothesis
 import pytest
 
 # Programs that are run by a test, and do something when they are imported.
@@ -56,6 +54,15 @@ def pytest_xdist_auto_num_workers() -> int:
     return (os.cpu_count() or 1) + 1
 
 
+@hypothesis.settings(max_examples=1, database=None, deadline=None)
+@hypothesis.given(hypothesis.strategies.none())
+def _use_hypothesis(_: None) -> None:
+    """Have Hypothesis register its random numbers and Trio's before anything is frozen.
+
+    It looks for references to them, and the collector finds none in frozen objects.
+    """
+
+
 _frozen_for: list[pathlib.Path] = []
 
 
@@ -65,6 +72,8 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     Those that collect, or look at every object there is, take a third of the time: the
     tests themselves, and what earlier ones have left, are a million objects.
     """
+    if not _frozen_for:
+        _use_hypothesis()
     if _frozen_for != [item.path]:
         _frozen_for[:] = [item.path]
         gc.collect()

@@ -116,6 +116,13 @@ def _is_a_plain_generator(self):
     yield gencoro.gen.moment
 
 
+# In the words of Python, which are others since 3.14.
+AWAITS_A_GENERATOR = (
+    "TypeError: object generator can't be used in 'await' expression"
+    if sys.version_info < (3, 14)
+    else "TypeError: 'generator' object can't be awaited"
+)
+
 # What stands below the decorator; the status and the body; what is logged.
 METHODS = {
     "finishes later": (_writes_and_finishes_later, 200, b"first last", ""),
@@ -136,7 +143,7 @@ METHODS = {
     "native coroutine": (_awaits, 200, b"native", ""),
     "engine": (_waits_in_an_engine, 200, b"engine", ""),
     "failing engine": (_fails_in_an_engine, 500, b"500", "Boom: boom"),
-    "plain generator": (_is_a_plain_generator, 500, b"500", "TypeError: object"),
+    "plain generator": (_is_a_plain_generator, 500, b"500", AWAITS_A_GENERATOR),
     "returns a text": (lambda self: "text", 500, b"500", "BadYieldError"),
 }
 

@@ -103,7 +103,7 @@ def test_each_run_has_a_new_loop_which_is_closed_after_it():
     assert loops[0] is not loops[1]
     assert all(loop.asyncio_loop.is_closed() for loop in loops)
     with pytest.raises(RuntimeError):
-        asyncio.get_event_loop_policy().get_event_loop()
+        asyncio.get_event_loop()
 
 
 def test_function_keeps_its_name_and_is_no_coroutine_any_more():
