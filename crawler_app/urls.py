@@ -67,6 +67,8 @@ _PLAIN_PATH = re.compile(r"(?!//)[\w\-.~/!$&'()*+,;=@]+", re.ASCII)
 _NORMAL = re.compile(
     r"(?:[\w\-.~/:@!$&'()*+,;=?]++|%(?:[89A-F][0-9A-F]|2[0235F]))*+", re.ASCII
 )
+# Most of those, and without a query or anything else that `dedup_key` changes.
+_PLAIN_KEY = re.compile(r"https?://[^/%?]++(?:/[\w\-.~:@!$&'*+,;]++)*+/?", re.ASCII)
 # Not after a percent sign that begins no escape: in "%2%35" nothing is decoded, or it
 # would become "%25".
 _NO_PERCENT = "(?<!%)(?<!%[0-9A-Fa-f])"
@@ -149,7 +151,7 @@ def dedup_key(url: str) -> str:
     """
     if _CUT in url:
         return url
-    key = _normal(url)
+    key = url if _PLAIN_KEY.fullmatch(url) else _normal(url)
     if len(key) <= MAX_KEY_CHARS:
         return key
     digest = hashlib.blake2b(key.encode(), digest_size=16).hexdigest()
@@ -318,6 +320,8 @@ def is_of_directory(reference: str) -> bool:
     >>> is_of_directory("b.html"), is_of_directory("?page=2"), is_of_directory("")
     (True, False, False)
     """
+    if _PLAIN_PATH.fullmatch(reference):  # the most frequent case
+        return True
     return not _PAGE_RELATIVE.match(_stripped(reference))
 
 
@@ -330,11 +334,13 @@ def _join_plain_path(base: str, reference: str) -> str:
     """Join a path that is canonical except for its dot segments."""
     origin, directory = _split(base)
     path = reference if reference[0] == "/" else directory + reference
-    _check_length(path)
+    if len(path) > MAX_URL_CHARS:
+        _check_length(path)
     if reference[0] == "." or "/." in reference:
         path = _without_dot_segments(path)
     url = origin + path
-    _check_length(url)
+    if len(url) > MAX_URL_CHARS:
+        _check_length(url)
     return url
 
 

@@ -104,7 +104,7 @@ class Archive:
     def lacks(self, responses: int) -> bool:
         """Return whether the archive might hold fewer than this many responses.
 
-        That is certain, unless files or the table were repaired on opening.
+        Exact, unless files or the table were repaired on opening; then it is always True.
         """
         self._check_open()
         with disk_errors(self._directory):

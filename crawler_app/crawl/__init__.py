@@ -118,7 +118,8 @@ class Crawl:
         archive: Stores every exchange; None for no archive.
         index: Stores the words of every page; None for no index.
         is_recrawl: Whether to fetch only what has changed since it was archived.
-        archived: URLs whose responses are read from the archive instead of fetched.
+        archived: URLs whose responses are read from the archive instead of fetched (in a
+            recrawl they are asked for conditionally).
         hooks: The user's callbacks.
 
     Attributes:
@@ -300,7 +301,7 @@ class Crawl:
 
     @gen.coroutine
     def crawl_one(self, claim: Claim) -> Generator[Any, Any, None]:
-        """Process one claimed URL; an error is recorded with it and does not propagate."""
+        """Process one claimed URL; a fetch error or an unexpected Exception is recorded."""
         self._claims.add(claim)
         try:
             end = yield self._explore(claim)

@@ -80,8 +80,8 @@ class Permission:
                 # one waits until the host's gap is over.
                 self._asked_hosts.add(claim.host)
                 return PutBack()
-            # The rules were known before, and had expired or been evicted.  Continue now:
-            # if the URL were put back each time, it might never be fetched.
+            # A robots.txt of this host was fetched before, or another URL waited for it too.
+            # Continue now: if the URL were put back each time, it might never be fetched.
         if rules.is_unreachable:
             return self._unreachable(rules, claim)
         if rules.allows(claim.url):

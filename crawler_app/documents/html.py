@@ -200,7 +200,9 @@ def _nofollow_hrefs(tree: LexborHTMLParser) -> list[str]:
 
 def _page_of(values: dict[str, list[str]], charset: str) -> Page:
     links = _without_fragments(values["a"], charset)
-    distinct = [link for link in dict.fromkeys(links) if len(link) <= MAX_LINK_CHARS]
+    distinct = list(dict.fromkeys(links))
+    if max(map(len, distinct), default=0) > MAX_LINK_CHARS:
+        distinct = [link for link in distinct if len(link) <= MAX_LINK_CHARS]
     page = Page(
         one_line(values["title"][0], MAX_TITLE_CHARS) if values["title"] else "",
         values["base"][0][:MAX_LINK_CHARS] if values["base"] else "",
@@ -218,8 +220,11 @@ def _page_of(values: dict[str, list[str]], charset: str) -> Page:
 
 
 def _without_fragments(links: list[str], charset: str) -> list[str]:
-    # Not `urls.without_fragment`: a call per link would cost too much.
-    return list(map(without_fragment, as_sent(links, charset)))
+    # A call for each link would cost too much; most have no fragment.
+    return [
+        without_fragment(link) if "#" in link else link
+        for link in as_sent(links, charset)
+    ]
 
 
 def _addresses_robots(lowered: bytes, agent: str) -> bool:

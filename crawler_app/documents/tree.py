@@ -68,7 +68,12 @@ def links_in(tree: LexborHTMLParser) -> list[tuple[LexborNode, str]]:
     # Not one `css` call for all: it parses its selector on each call, which takes as long as
     # parsing a small page.  But only `css` keeps the order of different elements.
     nodes = tree.css("a, area") if tree.tags("area") else tree.tags("a")
-    return [(node, href) for node in nodes if (href := href_of(node)) is not None]
+    return [
+        (node, href)
+        for node in nodes
+        # Most have an `href`, and a call for each would cost too much.
+        if (href := node.attrs.sget("href", None) or href_of(node)) is not None
+    ]
 
 
 def href_of(node: LexborNode) -> str | None:

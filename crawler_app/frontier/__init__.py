@@ -19,7 +19,7 @@ The state transitions of a URL::
     claimed  queued    recover     a new run begins, so the owner has died
     done     queued    finish      a redirect that led to the finished URL is due again
     failed   queued    requeue     the user wants it retried
-    done     queued    refetch     its response was lost; also from failed
+    done     queued    refetch     its response or its words were lost; also from failed
 
 Rule 1: URLs are compared by `crawler_app.urls.dedup_key`; each is stored once.  One that
 must not be fetched is stored as its key if it is long, so that a page of many such links
