@@ -334,13 +334,11 @@ def _join_plain_path(base: str, reference: str) -> str:
     """Join a path that is canonical except for its dot segments."""
     origin, directory = _split(base)
     path = reference if reference[0] == "/" else directory + reference
-    if len(path) > MAX_URL_CHARS:
-        _check_length(path)
+    _check_length(path)
     if reference[0] == "." or "/." in reference:
         path = _without_dot_segments(path)
     url = origin + path
-    if len(url) > MAX_URL_CHARS:
-        _check_length(url)
+    _check_length(url)
     return url
 
 

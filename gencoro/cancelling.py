@@ -63,8 +63,10 @@ class _Walk:
                 continue
             inner = visit.inner.pop()
             node = _node_of(inner)
-            if node is None or node in self.answers:
-                visit.accepted |= self.cancel_future(inner, msg)
+            if node is None:
+                visit.accepted |= inner.cancel(msg)
+            elif node in self.answers:
+                visit.accepted |= self._answer_again(node, msg)
             else:
                 path.append(self._visit(node))
 

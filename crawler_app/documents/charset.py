@@ -14,8 +14,8 @@ import webencodings
 __all__ = ["charset_of", "charset_of_xml", "decode_html"]
 
 # WHATWG has a <meta> count only within the first 1024 bytes, or later at the price of
-# parsing the page again.  Like Chromium, WebKit and Firefox, we search so many bytes and, if
-# it is longer, the whole head: many begin with long scripts.
+# parsing the page again.  Like Chromium, WebKit and Firefox, we search these bytes and, if
+# the head is longer, all of it: many heads begin with long scripts.
 META_WITHIN_BYTES = 1024
 
 # A longer one is a description.

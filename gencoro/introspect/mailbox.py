@@ -36,7 +36,7 @@ class Request(NamedTuple):
 
     Attributes:
         limit: The maximum number of coroutines, Tasks and Futures to examine.
-        budget_s: Stop after so many seconds.
+        budget_s: Stop after this many seconds.
     """
 
     limit: int

@@ -93,7 +93,7 @@ def answer(
         path: The file.  If it is gone, the asking process has stopped waiting.
         sources: The source code of the modules that are not to be imported, by name.
         limit: The maximum number of coroutines, Tasks and Futures to examine.
-        budget_s: Stop after so many seconds.
+        budget_s: Stop after this many seconds.
         frame: The frame that was interrupted.
     """
     try:
