@@ -169,7 +169,7 @@ def test_encoding_that_expat_does_not_know(label, codec, pack):
 
     assert parse_sitemap(pack(declared)) == found
     assert is_sitemap("", pack(declared))
-    # The header comes first (RFC 7303, 3), and is all that a text has.
+    # The header comes first (RFC 7303, 3); a text sitemap has nothing else.
     assert parse_sitemap(pack(text), f"text/xml; charset={label}") == found
     lines = pack(f"http://a.test/{name}".encode(codec))
     assert parse_sitemap(lines, f"text/plain; charset={label}").pages[0][-1] == name
