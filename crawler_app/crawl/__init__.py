@@ -124,7 +124,7 @@ class Crawl:
 
     Attributes:
         limit_reached: The name of the option whose limit ended the crawl; empty if none.
-        is_paused: Whether no fetch is started until `resume` is called.
+        is_paused: Whether no fetch is started until `unpause` is called.
         is_stopping: Whether no further fetch is started.
         under_way: The claimed URLs.
         last_failures: The most recent failures, the latest last.
@@ -205,10 +205,10 @@ class Crawl:
         self._changed.notify_all()
 
     def pause(self) -> None:
-        """Start no fetch until `resume` is called; those under way are completed."""
+        """Start no fetch until `unpause` is called; those under way are completed."""
         self.is_paused = True
 
-    def resume(self) -> None:
+    def unpause(self) -> None:
         """Continue after `pause`."""
         self.is_paused = False
         self._changed.notify_all()

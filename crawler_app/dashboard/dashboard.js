@@ -112,7 +112,7 @@ function showPhase(phase) {
   element.phase.dataset.phase = phase;
   setText(element["phase-text"], NAME_BY_PHASE[phase]);
   const isLive = ["running", "waiting", "paused"].includes(phase);
-  setText(element.pause, phase === "paused" ? "Resume" : "Pause");
+  setText(element.pause, phase === "paused" ? "Continue" : "Pause");
   element.pause.disabled = !isLive;
   element.stop.disabled = !isLive;
   if (!isLive) element.confirm.close();
@@ -259,7 +259,7 @@ async function act(action) {
 }
 
 element.pause.addEventListener("click", () => {
-  act(page.phase === "paused" ? "resume" : "pause");
+  act(page.phase === "paused" ? "unpause" : "pause");
 });
 element.stop.addEventListener("click", () => element.confirm.showModal());
 element.keep.addEventListener("click", () => element.confirm.close());

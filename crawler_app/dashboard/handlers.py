@@ -234,11 +234,11 @@ class MetricsHandler(Handler):
 
 
 class ActionHandler(Handler):
-    """Pauses, resumes or stops the crawl."""
+    """Pauses, unpauses or stops the crawl."""
 
     def post(self, action: str) -> None:
         crawl = self.parts.monitor.crawl
-        {"pause": crawl.pause, "resume": crawl.resume, "stop": crawl.stop}[action]()
+        {"pause": crawl.pause, "unpause": crawl.unpause, "stop": crawl.stop}[action]()
         self.parts.monitor.look()  # so that all viewers see it at once
         self.set_status(204)
 
@@ -256,7 +256,7 @@ def application(parts: Parts) -> Application:
                 (r"/state", StateHandler),
                 (r"/search", SearchHandler),
                 (r"/metrics", MetricsHandler),
-                (r"/(pause|resume|stop)", ActionHandler),
+                (r"/(pause|unpause|stop)", ActionHandler),
             )
         ],
         default_handler_class=UnknownHandler,

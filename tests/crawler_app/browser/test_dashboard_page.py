@@ -155,14 +155,14 @@ def test_numbers_move_while_the_page_is_open(chromium, crawl):
     assert asked == {home + file for file in files}
 
 
-def test_crawl_is_paused_resumed_and_stopped(chromium, crawl):
+def test_crawl_is_paused_unpaused_and_stopped(chromium, crawl):
     chromium.get(crawl.url)
     wait_for(chromium, "under_way", "1")
 
     click(chromium, "pause")
     wait_for(chromium, "phase-text", "Paused")
     assert crawl.crawl.is_paused
-    assert text_of(chromium, "pause") == "Resume"
+    assert text_of(chromium, "pause") == "Continue"
 
     click(chromium, "pause")
     wait_for(chromium, "phase-text", "Running")

@@ -59,7 +59,7 @@ def test_nothing_is_begun_while_it_is_paused(site, steer):
         assert crawl.frontier.count(State.CLAIMED) == 0
         asked_while_paused.extend(site.paths)
         assert not crawl.under_way
-        crawl.resume()
+        crawl.unpause()
 
     crawl = steer(main)
 
@@ -109,7 +109,7 @@ def test_crawl_that_is_paused_at_its_end_ends(site, steer):
     @gen.coroutine
     def main(crawl, running):
         crawl.pause()
-        crawl.resume()
+        crawl.unpause()
         yield until(lambda: crawl.frontier.is_drained())
         crawl.pause()
 

@@ -12,7 +12,7 @@ pytestmark = pytest.mark.usefixtures("no_socket_is_left")
 
 VARIABLE = "GENCRAWL_DASHBOARD_TOKEN"
 GET_PATHS = ["/", "/dashboard.js", "/events", "/state", "/search?q=a", "/metrics"]
-ACTIONS = ["/pause", "/resume", "/stop"]
+ACTIONS = ["/pause", "/unpause", "/stop"]
 
 
 def test_each_token_is_new_and_long():

@@ -68,13 +68,13 @@ def test_failures_are_told_the_latest_first(watch):
 
 
 @gen.coroutine
-def test_crawl_is_paused_resumed_and_stopped(watched):
+def test_crawl_is_paused_unpaused_and_stopped(watched):
     events = yield watched.follow()
     run = yield watched.run_to(2)
 
     for action, phase in (
         ("pause", "paused"),
-        ("resume", "running"),
+        ("unpause", "running"),
         ("stop", "stopping"),
     ):
         answer = yield watched.act(action)
