@@ -50,6 +50,7 @@ class Reason(StrEnum):
     BAD_REQUEST = "bad_request"
     BAD_RESPONSE = "bad_response"
     CONNECTION_CLOSED = "connection_closed"
+    CONNECTION_REFUSED = "refused"
     DANGEROUS = "dangerous"
     DNS = "dns"
     HOOK_ERROR = "hook_error"
@@ -58,7 +59,6 @@ class Reason(StrEnum):
     NO_LONGER_LINKED = "no longer linked"
     PRIVATE_ADDRESS = "private_address"
     REDIRECT_LOOP = "redirect_loop"
-    REFUSED = "refused"
     ROBOTS_UNREACHABLE = "robots_unreachable"
     TIMEOUT = "timeout"
     TLS = "tls"
@@ -168,7 +168,7 @@ FACTS: dict[AnyReason, Facts] = {
     Reason.NETWORK: _fails(
         Fault.HOST, "the host cannot be reached", Retries.SOON, "no route"
     ),
-    Reason.REFUSED: _fails(
+    Reason.CONNECTION_REFUSED: _fails(
         Fault.HOST, "the host refused the connection", Retries.SOON, "no server"
     ),
     Reason.CONNECTION_CLOSED: _fails(

@@ -60,7 +60,7 @@ class Outages:
     >>> from crawler_app.reasons import Reason
     >>> outages = Outages(CrawlConfig(("http://a.test/",)))
     >>> outages.note_response("http://a.test/")
-    >>> refused = Outcome(State.FAILED, Reason.REFUSED)
+    >>> refused = Outcome(State.FAILED, Reason.CONNECTION_REFUSED)
     >>> outages.ends_at("http://a.test/x", refused, now=100.0)
     101.0
     """

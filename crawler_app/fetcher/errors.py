@@ -21,7 +21,7 @@ __all__ = ["fetch_error"]
 REASON_BY_CURL_ERROR = {
     3: Reason.BAD_REQUEST,  # URL_MALFORMAT
     6: Reason.DNS,  # COULDNT_RESOLVE_HOST
-    7: Reason.REFUSED,  # COULDNT_CONNECT
+    7: Reason.CONNECTION_REFUSED,  # COULDNT_CONNECT
     28: Reason.TIMEOUT,  # OPERATION_TIMEDOUT
     35: Reason.TLS,  # SSL_CONNECT_ERROR
     60: Reason.TLS,  # PEER_FAILED_VERIFICATION
@@ -34,7 +34,7 @@ def fetch_error(exc: Exception) -> FetchError:
 
     >>> error = fetch_error(ConnectionRefusedError("connection refused"))
     >>> error.reason, error.is_passing
-    (<Reason.REFUSED: 'refused'>, True)
+    (<Reason.CONNECTION_REFUSED: 'refused'>, True)
     """
     text = str(exc) or type(exc).__name__
     if isinstance(exc, ssl.SSLError):
@@ -42,7 +42,7 @@ def fetch_error(exc: Exception) -> FetchError:
     if isinstance(exc, socket.gaierror):
         return FetchError(Reason.DNS, text)
     if isinstance(exc, ConnectionRefusedError):
-        return FetchError(Reason.REFUSED, text)
+        return FetchError(Reason.CONNECTION_REFUSED, text)
     if isinstance(exc, ConnectionError):
         # Reset, or aborted, after it was made: this may be due to the request.
         return FetchError(Reason.CONNECTION_CLOSED, text)

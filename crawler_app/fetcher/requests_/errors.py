@@ -24,7 +24,7 @@ __all__ = ["requests_error"]
 REASONS: tuple[tuple[Reason, tuple[type[BaseException], ...]], ...] = (
     (Reason.TLS, (ssl.SSLError, requests.exceptions.SSLError)),
     (Reason.DNS, (socket.gaierror,)),
-    (Reason.REFUSED, (ConnectionRefusedError,)),
+    (Reason.CONNECTION_REFUSED, (ConnectionRefusedError,)),
     (
         Reason.TIMEOUT,
         (TimeoutError, requests.Timeout, urllib3.exceptions.TimeoutError),
