@@ -20,7 +20,7 @@ Beside the path::
 
 Rule 1: every URL enters through `Admission.admit`: seeds, links, redirect targets and the
 entries of sitemaps.  A redirect to another spelling of the same URL is no new candidate, and
-only `Admission.refusal` checks it.
+only `Admission.check` checks it.
 
 Rule 2: a claim ends in exactly one of `finish`, `retry`, `respell` and `release`, unless
 its lease was lost, or the crawl ends: by a disk that fails, or by a callback that raises
@@ -305,7 +305,7 @@ class Crawl:
         self._claims.add(claim)
         try:
             end = yield self._explore(claim)
-            self._record(claim, end)
+            self._end_claim(claim, end)
         except asyncio.CancelledError:
             self.frontier.release(claim)
             raise
@@ -349,7 +349,7 @@ class Crawl:
             return dataclasses.replace(end, outcome=failure.outcome)
         return end
 
-    def _record(self, claim: Claim, end: Ending) -> None:
+    def _end_claim(self, claim: Claim, end: Ending) -> None:
         """Make the state change that an ending stands for."""
         now = self._clock()
         match end:
@@ -360,7 +360,7 @@ class Crawl:
             case Retry():
                 self._retry(claim, end, now)
             case Finish():
-                self._finish(claim, end, now)
+                self._finish_or_fail(claim, end, now)
 
     def _put_back(self, claim: Claim, held_until: float | None) -> None:
         if held_until is not None:
@@ -382,23 +382,23 @@ class Crawl:
             # 429 Too Many Requests concerns the whole host; 503 may concern one URL only.
             self.frontier.hold_host(claim.host, due_at)
         if tries >= self.config.tries:
-            self._finish(claim, Finish(end.outcome), now)
+            self._finish_or_fail(claim, Finish(end.outcome), now)
             return
         self.stats.add("retried")
         self.frontier.retry(claim, due_at)
 
-    def _finish(self, claim: Claim, end: Finish, now: float) -> None:
+    def _finish_or_fail(self, claim: Claim, end: Finish, now: float) -> None:
+        """Finish a URL; if its result cannot be recorded, record that failure instead."""
         try:
-            self._write(claim, end, now)
+            self._finish(claim, end, now)
         except (LeaseLostError, StorageError):
             raise
         except Exception as exc:
-            # The result cannot be recorded.  Record the failure instead; if that fails too,
-            # the frontier is broken.
+            # If recording this fails too, the frontier is broken.
             logger.error("cannot record %s: %r", claim.url, exc)
-            self._write(claim, ending.internal_error(exc), now)
+            self._finish(claim, ending.internal_error(exc), now)
 
-    def _write(self, claim: Claim, end: Finish, now: float) -> None:
+    def _finish(self, claim: Claim, end: Finish, now: float) -> None:
         outcome = end.outcome
         self.frontier.finish(claim, outcome, now, end.outlinks, end.again)
         self._outages.forget(claim.url)
