@@ -174,7 +174,7 @@ class Crawler:
     def _run_with(
         self, stores: Stores, directory: CrawlDirectory | None
     ) -> Subgenerator[None]:
-        stores.frontier.requeue(self._retried_reasons)
+        stores.frontier.requeue_failed(self._retried_reasons)
         archived = requeue_lost(stores)
         with contextlib.closing(make_fetcher(self.config)) as fetcher:
             crawl = self._crawl = Crawl(

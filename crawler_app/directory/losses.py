@@ -25,7 +25,7 @@ def requeue_lost(stores: Stores) -> frozenset[str]:
     if without_response:
         logger.warning(
             "%d responses are no longer in the archive, and are fetched again",
-            stores.frontier.refetch(without_response),
+            stores.frontier.requeue_urls(without_response),
         )
     pages = _pages_of_lost_index(stores)
     if not pages:
@@ -38,7 +38,7 @@ def requeue_lost(stores: Stores) -> frozenset[str]:
         return frozenset()
     logger.warning(
         "the index is empty, and is built again from %d pages in the archive",
-        stores.frontier.refetch(pages),
+        stores.frontier.requeue_urls(pages),
     )
     return pages
 

@@ -2,24 +2,24 @@
 
 The state transitions of a URL::
 
-    from     to        by          when
-    -------  --------  ----------  ---------------------------------------------------
-    (none)   queued    add         it was admitted for the first time
-    (none)   excluded  add         it was refused; recorded with the reason
-    excluded queued    add         its refusal was provisional, and another link allows it
-    excluded excluded  add         its refusal was provisional, and is now permanent
-    queued   claimed   claim       it is due, and so is its host; one worker owns it
-    claimed  done      finish      there was a response: a page, a file, a redirect
-    claimed  failed    finish      there was an error, and no try is left
-    claimed  excluded  finish      robots.txt or the user forbids to fetch it
-    claimed  queued    retry       there was a temporary error; due at a given time
-    claimed  queued    release     the worker returns it without a try
-    claimed  queued    respell     a redirect led to another spelling of the same key
-    claimed  queued    claim       the lease has expired
-    claimed  queued    recover     a new run begins, so the owner has died
-    done     queued    finish      a redirect that led to the finished URL is due again
-    failed   queued    requeue     the user wants it retried
-    done     queued    refetch     its response or its words were lost; also from failed
+    from     to        by              when
+    -------  --------  --------------  ---------------------------------------------------
+    (none)   queued    add             it was admitted for the first time
+    (none)   excluded  add             it was refused; recorded with the reason
+    excluded queued    add             its refusal was provisional, and another link allows it
+    excluded excluded  add             its refusal was provisional, and is now permanent
+    queued   claimed   claim           it is due, and so is its host; one worker owns it
+    claimed  done      finish          there was a response: a page, a file, a redirect
+    claimed  failed    finish          there was an error, and no try is left
+    claimed  excluded  finish          robots.txt or the user forbids to fetch it
+    claimed  queued    retry           there was a temporary error; due at a given time
+    claimed  queued    release         the worker returns it without a try
+    claimed  queued    respell         a redirect led to another spelling of the same key
+    claimed  queued    claim           the lease has expired
+    claimed  queued    recover         a new run begins, so the owner has died
+    done     queued    finish          a redirect that led to the finished URL is due again
+    failed   queued    requeue_failed  the user wants it retried
+    done     queued    requeue_urls    its response or its words were lost; also from failed
 
 Rule 1: URLs are compared by `crawler_app.urls.dedup_key`; each is stored once.  One that
 must not be fetched is stored as its key if it is long, so that a page of many such links
@@ -164,14 +164,14 @@ class Frontier(abc.ABC):
         """
 
     @abc.abstractmethod
-    def requeue(self, reasons: Collection[str]) -> int:
+    def requeue_failed(self, reasons: Collection[str]) -> int:
         """Queue the URLs that failed for one of these reasons, as if never tried.
 
         Returns how many.
         """
 
     @abc.abstractmethod
-    def refetch(self, urls: Collection[str]) -> int:
+    def requeue_urls(self, urls: Collection[str]) -> int:
         """Queue those of these URLs that are done or failed, as if never tried.
 
         Returns how many.

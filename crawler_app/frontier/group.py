@@ -72,7 +72,7 @@ class Group:
             raise
         self._db.execute("RELEASE step")
 
-    def note_end(self, now: float) -> None:
+    def count_ended_url(self, now: float) -> None:
         """Count an ended URL, which must be written soon."""
         self._ends += 1
         self._due_at = min(self._due_at, now + MAX_AGE_S)

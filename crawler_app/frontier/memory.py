@@ -222,7 +222,7 @@ class MemoryFrontier(Frontier):
             self._make_ready(url)
         return len(claimed)
 
-    def requeue(self, reasons: Collection[str]) -> int:
+    def requeue_failed(self, reasons: Collection[str]) -> int:
         failed = [url for url in self._urls if url.record.state is State.FAILED]
         again = [
             url
@@ -231,7 +231,7 @@ class MemoryFrontier(Frontier):
         ]
         return self._requeue(again)
 
-    def refetch(self, urls: Collection[str]) -> int:
+    def requeue_urls(self, urls: Collection[str]) -> int:
         ended = (State.DONE, State.FAILED)
         return self._requeue(
             [

@@ -222,7 +222,7 @@ class SqliteFrontier(Frontier):
                 ).fetchone()
                 self._queue_anew(*row)
             queued = self._add(outlinks, claim)
-        self._group.note_end(now)
+        self._group.count_ended_url(now)
         return queued
 
     def retry(self, claim: Claim, due_at: float) -> None:
@@ -283,14 +283,14 @@ class SqliteFrontier(Frontier):
 
     def recover(self) -> int:
         with self._group.step():
-            recovered = self._put_back("state = 'claimed'")
+            recovered = self._return_to_queue("state = 'claimed'")
         self.flush()
         return recovered
 
-    def requeue(self, reasons: Collection[str]) -> int:
+    def requeue_failed(self, reasons: Collection[str]) -> int:
         return self._requeue("failed", is_wanted=lambda _, reason: reason in reasons)
 
-    def refetch(self, urls: Collection[str]) -> int:
+    def requeue_urls(self, urls: Collection[str]) -> int:
         return self._requeue("done", "failed", is_wanted=lambda url, _: url in urls)
 
     def _requeue(self, *states: str, is_wanted: Callable[[str, str], bool]) -> int:
@@ -411,13 +411,13 @@ class SqliteFrontier(Frontier):
     def _ring_alarms(self, now: float) -> None:
         if now < self._next_alarm_at:
             return
-        self._put_back("alarm_at <= ?", now)
+        self._return_to_queue("alarm_at <= ?", now)
         row = self._db.execute(
             "SELECT min(alarm_at) FROM url WHERE alarm_at IS NOT NULL"
         ).fetchone()
         self._next_alarm_at = math.inf if row[0] is None else row[0]
 
-    def _put_back(self, condition: str, *values: float) -> int:
+    def _return_to_queue(self, condition: str, *values: float) -> int:
         """Return URLs to the queue whose retry is due or whose claim was lost."""
         rows = self._db.execute(
             f"SELECT id, host_id, state FROM url WHERE {condition}", values

@@ -146,7 +146,7 @@ def test_respelled_url_is_queued_again_as_its_server_spells_it(frontier):
 def test_url_is_told_to_be_found_at_the_last_spelling_of_its_page(frontier):
     frontier.add([found("//x", redirects_left=1)])
     frontier.finish(frontier.claim(0.0, LEASE_S), PAGE, 1.0, [found("y")])
-    frontier.refetch([url("//x")])
+    frontier.requeue_urls([url("//x")])
 
     frontier.respell(frontier.claim(2.0, LEASE_S), url("x"))
 
@@ -185,7 +185,7 @@ def test_failed_urls_are_queued_again_by_their_reason(frontier):
     for outcome in (ERROR, Outcome(State.FAILED, "http_404", 404), PAGE):
         frontier.finish(frontier.claim(0.0, LEASE_S), outcome, 1.0)
 
-    assert frontier.requeue(["timeout", "ok"]) == 1
+    assert frontier.requeue_failed(["timeout", "ok"]) == 1
 
     assert frontier.urls(State.QUEUED) == [url("x")]
     assert frontier.claim(2.0, LEASE_S).tries == 0
@@ -474,22 +474,22 @@ class FrontierMachine(RuleBasedStateMachine):
         self.model.per_host = per_host
 
     @rule(reasons=st.sampled_from([[], ["timeout"], ["ok", "timeout", "redirect"]]))
-    def requeue(self, reasons):
+    def requeue_failed(self, reasons):
         failed = [
             row
             for row in self.model.rows
             if row.record.state is State.FAILED and row.record.outcome.reason in reasons
         ]
         self.forget(failed)
-        assert self.each(lambda backend: backend.requeue(reasons)) == len(failed)
+        assert self.each(lambda backend: backend.requeue_failed(reasons)) == len(failed)
 
     @rule(divisor=st.integers(1, 3))
-    def refetch(self, divisor):
+    def requeue_urls(self, divisor):
         rows = self.model.rows[::divisor]
         ended = [r for r in rows if r.record.state in (State.DONE, State.FAILED)]
         urls = {row.record.url for row in rows}
         self.forget(ended)
-        assert self.each(lambda backend: backend.refetch(urls)) == len(ended)
+        assert self.each(lambda backend: backend.requeue_urls(urls)) == len(ended)
 
     def forget(self, rows):
         for row in rows:
