@@ -101,14 +101,14 @@ class Archive:
         with disk_errors(self._directory):
             return self._captures.latest(url)
 
-    def lacks(self, responses: int) -> bool:
-        """Return whether the archive might hold fewer than this many responses.
+    def may_lack_responses(self, expected: int) -> bool:
+        """Return whether the archive might hold fewer responses than expected.
 
         Exact, unless files or the table were repaired on opening; then it is always True.
         """
         self._check_open()
         with disk_errors(self._directory):
-            return self._is_recovered or self._captures.counts()[0] < responses
+            return self._is_recovered or self._captures.counts()[0] < expected
 
     def holds(self, url: str) -> bool:
         """Return whether a response of a URL is in the archive, with its body."""

@@ -92,7 +92,7 @@ class Admission:
         key = dedup_key(url)
         if self._frontier.knows(key):
             return None
-        refusal = self.refusal(url, depth, nofollow=nofollow, is_sitemap=is_sitemap)
+        refusal = self.check(url, depth, nofollow=nofollow, is_sitemap=is_sitemap)
         if refusal is not None:
             self._stats.add(f"skipped/{refusal}")
         if redirects_left is None:
@@ -122,10 +122,13 @@ class Admission:
                 turn = Turn()
         return candidates
 
-    def refusal(
+    def check(
         self, url: str, depth: int, *, nofollow: bool = False, is_sitemap: bool = False
     ) -> Reason | None:
-        """Return why a canonical URL must not be fetched; None if it may."""
+        """Return why a canonical URL must not be fetched; None if it may.
+
+        Then its query counts towards the limit of its path.
+        """
         refusal = self._scope.check(url, depth).refusal
         if refusal is not None and not (
             is_sitemap

@@ -157,7 +157,7 @@ class Interpreter:
     ) -> Iterator[Candidate | None]:
         """Admit the links of a page that are not settled."""
         nofollow_links = page.nofollow_links if self._config.robots else ()
-        for link in self._settled.news(base, page.links):
+        for link in self._settled.unsettled(base, page.links):
             nofollow = "nofollow" in directives or link in nofollow_links
             depth = claim.depth + 1
             candidate = self._admission.admit(link, base, depth, nofollow=nofollow)

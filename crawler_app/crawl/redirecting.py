@@ -85,7 +85,7 @@ class RedirectReader:
         """Return whether a target that is allowed is the same URL for the frontier."""
         if dedup_key(target_url) != dedup_key(claim.url):
             return False
-        return not self._admission.refusal(target_url, claim.depth)
+        return not self._admission.check(target_url, claim.depth)
 
     def _lead_to(self, target_url: str, claim: Claim, outcome: Outcome) -> Finish:
         redirects_left = claim.redirects_left - 1

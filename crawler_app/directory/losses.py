@@ -45,7 +45,7 @@ def requeue_lost(stores: Stores) -> frozenset[str]:
 
 def _without_response(stores: Stores) -> frozenset[str]:
     frontier, archive = stores.frontier, stores.archive
-    if archive is None or not archive.lacks(frontier.count(State.DONE)):
+    if archive is None or not archive.may_lack_responses(frontier.count(State.DONE)):
         return frozenset()
     return frozenset(
         record.url

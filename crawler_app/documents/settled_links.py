@@ -20,7 +20,7 @@ class SettledLinks:
 
     >>> settled = SettledLinks()
     >>> settled.add("http://a.test/docs/x.html", "../home")
-    >>> settled.news("http://a.test/docs/y.html", ["../home", "z.html"])
+    >>> settled.unsettled("http://a.test/docs/y.html", ["../home", "z.html"])
     ['z.html']
     """
 
@@ -29,7 +29,7 @@ class SettledLinks:
         self._count = 0
         self._links_by_directory: dict[str, set[str]] = {}
 
-    def news(self, base: str, links: Iterable[str]) -> list[str]:
+    def unsettled(self, base: str, links: Iterable[str]) -> list[str]:
         """Return the links that are not settled; links have no fragments."""
         settled = self._links_by_directory.get(_directory(base), ())
         return [link for link in links if link not in settled]

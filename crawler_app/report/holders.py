@@ -111,7 +111,7 @@ class _Finder:
         def choose(base: str, hrefs: list[str]) -> dict[str, int]:
             base = join_or_nothing(url, base) or url  # as browsers do
             links = dict.fromkeys(map(without_fragment, hrefs))
-            for link in self._elsewhere.news(base, links):
+            for link in self._elsewhere.unsettled(base, links):
                 target = dedup_key(join_or_nothing(base, link))
                 number = self._number_by_key.get(target)
                 if number is None:

@@ -15,16 +15,18 @@ def settled():
 def test_settled_link_is_no_news_in_its_directory_and_is_elsewhere(settled):
     settled.add(PAGE, "b.html")
 
-    assert settled.news("http://a.test/docs/y.html?q=/z/", ["b.html", "c"]) == ["c"]
-    assert settled.news("http://a.test/docs/deep/y.html", ["b.html"]) == ["b.html"]
-    assert settled.news("http://a.test/", ["b.html"]) == ["b.html"]
+    assert settled.unsettled("http://a.test/docs/y.html?q=/z/", ["b.html", "c"]) == [
+        "c"
+    ]
+    assert settled.unsettled("http://a.test/docs/deep/y.html", ["b.html"]) == ["b.html"]
+    assert settled.unsettled("http://a.test/", ["b.html"]) == ["b.html"]
 
 
 @pytest.mark.parametrize("link", ["", "?page=2", "http:?q", " ?q "])
 def test_link_that_is_relative_to_its_page_is_never_settled(settled, link):
     settled.add(PAGE, link)
 
-    assert settled.news("http://a.test/docs/y.html", [link]) == [link]
+    assert settled.unsettled("http://a.test/docs/y.html", [link]) == [link]
 
 
 def test_memory_is_bounded(settled):
