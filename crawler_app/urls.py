@@ -19,6 +19,7 @@ __all__ = [
     "MAX_KEY_CHARS",
     "canonicalize",
     "dedup_key",
+    "has_query",
     "host_of",
     "is_loopback",
     "is_of_directory",
@@ -156,6 +157,11 @@ def dedup_key(url: str) -> str:
         return key
     digest = hashlib.blake2b(key.encode(), digest_size=16).hexdigest()
     return f"{key[:MAX_KEY_CHARS]}{_CUT}{digest}"
+
+
+def has_query(url: str) -> bool:
+    """Return whether a canonical URL has a query, or a path with parameters."""
+    return "?" in url or ";" in url
 
 
 def _normal(url: str) -> str:

@@ -37,8 +37,8 @@ def status(arguments: argparse.Namespace) -> int:
         contextlib.closing(directory.frontier()) as frontier,
         Steps(quiet=arguments.quiet) as steps,
     ):
-        summary = summarize(frontier, steps)
-        comparison = directory.comparison(frontier)
+        summary = summarize(frontier)
+        comparison = directory.comparison(frontier, steps)
     kept = directory.kept()
     if arguments.json:
         values: dict[str, Any] = {"state": _state(summary, owner), "process": owner}

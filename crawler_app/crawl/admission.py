@@ -5,11 +5,11 @@ from collections.abc import Iterable
 from crawler_app.config import CrawlConfig
 from crawler_app.crawl.scope import Scope
 from crawler_app.crawl.stats import Stats
-from crawler_app.crawl.traps import QueryCounter, TrapLimits, has_query, trap_in
+from crawler_app.crawl.traps import QueryCounter, TrapLimits, trap_in
 from crawler_app.crawl.turn import Turn
 from crawler_app.errors import UrlError
 from crawler_app.frontier import Frontier
-from crawler_app.models import Candidate, Claim, State
+from crawler_app.models import Candidate, Claim
 from crawler_app.reasons import Reason, facts_of
 from crawler_app.subgenerator import Subgenerator
 from crawler_app.urls import dedup_key, host_of, join
@@ -55,11 +55,7 @@ class Admission:
 
     def remember(self) -> None:
         """Count the queries of the URLs that the frontier holds from earlier runs."""
-        self._queries.learn(
-            record.url
-            for record in self._frontier.records()
-            if has_query(record.url) and record.state is not State.EXCLUDED
-        )
+        self._queries.learn(self._frontier.queries())
 
     def admit(
         self,

@@ -14,8 +14,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from crawler_app.reasons import Reason
+from crawler_app.urls import has_query
 
-__all__ = ["QueryCounter", "TrapLimits", "has_query", "trap_in"]
+__all__ = ["QueryCounter", "TrapLimits", "trap_in"]
 
 # Parameters of a query, and occurrences of one name in it.  Forms with check boxes repeat
 # a name, but ten times suggests a link that appends to its own query.
@@ -95,11 +96,6 @@ def _trap_in_query(query: str, limits: TrapLimits) -> Reason | None:
         return None
     names = Counter(pair.partition("=")[0] for pair in query.split("&"))
     return Reason.PARAMETER_REPEATS if max(names.values()) > most else None
-
-
-def has_query(url: str) -> bool:
-    """Return whether a canonical URL has a query, or a path with parameters."""
-    return "?" in url or ";" in url
 
 
 def _bare_path(url: str) -> str:

@@ -32,6 +32,7 @@ from crawler_app.errors import ConfigError
 from crawler_app.frontier import Frontier
 from crawler_app.frontier.sqlite import SqliteFrontier
 from crawler_app.index import PageIndex
+from crawler_app.progress import OnStep, no_step
 from crawler_app.results.comparison import Comparison, compare
 from crawler_app.safe_files import create, open_regular
 
@@ -239,13 +240,15 @@ class CrawlDirectory:
             return None
         return SqliteFrontier(self.previous_path, read_only=True)
 
-    def comparison(self, frontier: Frontier) -> Comparison | None:
+    def comparison(
+        self, frontier: Frontier, on_step: OnStep = no_step
+    ) -> Comparison | None:
         """Compare a frontier with the previous crawl; None if there was none."""
         previous = self.previous()
         if previous is None:
             return None
         with contextlib.closing(previous):
-            return compare(previous, frontier)
+            return compare(previous, frontier, on_step)
 
     def index(self) -> PageIndex:
         """Open the full-text index for searching."""

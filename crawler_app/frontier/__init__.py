@@ -33,13 +33,17 @@ Rule 3: no clock: the current time is an argument, in seconds since the epoch.
 
 Backends::
 
-    sqlite  the default, on disk; with its schema, and group, which commits many steps at once
+    sqlite  the default, on disk; with its schema; group, which commits many steps at once;
+            tally, its counts; and keys, the numbers of known URLs
     memory  for tests and small crawls
+
+Both count URLs as `crawler_app.frontier.counts` describes.
 """
 
 import abc
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
+from crawler_app.frontier.counts import Amount, Host, Kind
 from crawler_app.models import Candidate, Claim, Outcome, State, UrlRecord
 from crawler_app.urls import MAX_KEY_CHARS, dedup_key
 
@@ -182,8 +186,36 @@ class Frontier(abc.ABC):
         """Return how many URLs are in a state."""
 
     @abc.abstractmethod
-    def records(self) -> Iterator[UrlRecord]:
-        """Return the records of all URLs, in the order they were found."""
+    def tally(self) -> Mapping[Kind, Amount]:
+        """Return how many URLs there are of each kind."""
+
+    @abc.abstractmethod
+    def hosts(self) -> list[Host]:
+        """Return the counts of the hosts that were or will be fetched from."""
+
+    @abc.abstractmethod
+    def slowest(self) -> list[UrlRecord]:
+        """Return the URLs whose last fetch took longest, slowest first; at most 100."""
+
+    @abc.abstractmethod
+    def redirects(self) -> dict[str, str]:
+        """Return the target of each redirect, by its URL."""
+
+    @abc.abstractmethod
+    def queries(self) -> Iterable[str]:
+        """Return the URLs with a query or path parameters, except excluded ones."""
+
+    @abc.abstractmethod
+    def find(self, key: str) -> UrlRecord | None:
+        """Return the record of the URL with a key; None if there is none."""
+
+    @abc.abstractmethod
+    def records(self, state: State | None = None) -> Iterator[UrlRecord]:
+        """Return the records of all URLs in a state, in the order they were found.
+
+        Args:
+            state: None for every state.  Failed URLs are found without reading others.
+        """
 
     @abc.abstractmethod
     def flush(self) -> None:

@@ -7,10 +7,9 @@ group is lost.
 Rule: a step that fails does not affect the others, unless the disk has failed.
 """
 
-import contextlib
 import math
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 from crawler_app.errors import FrontierError, LeaseLostError, StorageError
 
@@ -26,20 +25,28 @@ MAX_AGE_S = 0.5
 class Group:
     """The steps since the last commit, in one open transaction.
 
+    Each ``with`` block is a step, and atomic.  It raises FrontierError if the disk has failed;
+    then earlier steps of the group are lost too.
+
     Args:
         db: The connection; this class controls its transactions.
         reload: Called after a rollback, to load the state from the file again.
+        recount: Called if only the last step was rolled back, to count again what is
+            written before a commit.
         before_commit: Called before each commit; an exception prevents the commit.
     """
 
     def __init__(
         self,
         db: sqlite3.Connection,
+        *,
         reload: Callable[[], None],
+        recount: Callable[[], None],
         before_commit: Callable[[], None],
     ) -> None:
         self._db = db
         self._reload = reload
+        self._recount = recount
         self._before_commit = before_commit
         self._reset()
 
@@ -47,30 +54,21 @@ class Group:
         self._ends = 0
         self._due_at = math.inf
 
-    @contextlib.contextmanager
-    def step(self) -> Iterator[None]:
-        """Make the block atomic.
-
-        Raises:
-            FrontierError: the disk has failed; earlier steps of the group are lost too.
-        """
+    def __enter__(self) -> None:
         if not self._db.in_transaction:
             self._db.execute("BEGIN IMMEDIATE")
         self._db.execute("SAVEPOINT step")
-        try:
-            yield
-        except LeaseLostError:
-            self._db.execute("RELEASE step")  # raised before anything was changed
-            raise
-        except BaseException as exc:
-            if not self._db.in_transaction:  # some errors make SQLite roll back
-                raise self._lost(exc) from exc
-            self._db.execute("ROLLBACK TO step")
-            # COMMIT also ends the savepoint, and keeps the earlier steps.
-            self.commit()
-            self._reload()
-            raise
-        self._db.execute("RELEASE step")
+
+    def __exit__(self, _: object, exc: BaseException | None, __: object) -> None:
+        if exc is None or isinstance(exc, LeaseLostError):  # before a change was made
+            self._db.execute("RELEASE step")
+            return
+        if not self._db.in_transaction:  # some errors make SQLite roll back
+            raise self._lost(exc) from exc
+        self._db.execute("ROLLBACK TO step")
+        # COMMIT also ends the savepoint, and keeps the earlier steps.
+        self._commit(self._recount, self._before_commit)
+        self._reload()
 
     def count_ended_url(self, now: float) -> None:
         """Count an ended URL, which must be written soon."""
@@ -87,9 +85,13 @@ class Group:
         Raises:
             FrontierError: they cannot be written, and are lost.
         """
+        self._commit(self._before_commit)
+
+    def _commit(self, *preparations: Callable[[], None]) -> None:
         try:
             if self._db.in_transaction:
-                self._before_commit()
+                for prepare in preparations:
+                    prepare()
                 self._db.execute("COMMIT")
         except (sqlite3.Error, StorageError) as exc:
             raise self._lost(exc) from exc

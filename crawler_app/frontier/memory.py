@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterable, Iterator
 
 from crawler_app.errors import LeaseLostError
 from crawler_app.frontier import PATIENCE_S, Frontier, key_of, stored_url
+from crawler_app.frontier.counts import SLOWEST, Amount, Host, Kind
 from crawler_app.models import (
     Candidate,
     Claim,
@@ -18,8 +19,8 @@ from crawler_app.models import (
     State,
     UrlRecord,
 )
-from crawler_app.reasons import PROVISIONAL
-from crawler_app.urls import dedup_key
+from crawler_app.reasons import PROVISIONAL, Reason
+from crawler_app.urls import dedup_key, has_query
 
 __all__ = ["MemoryFrontier"]
 
@@ -249,10 +250,54 @@ class MemoryFrontier(Frontier):
     def count(self, state: State) -> int:
         return self._count_by_state[state]
 
-    def records(self) -> Iterator[UrlRecord]:
+    def tally(self) -> dict[Kind, Amount]:
+        amount_by_kind: dict[Kind, Amount] = collections.defaultdict(Amount)
+        for record in self.records():
+            if record.outcome is not None:
+                kind = Kind.of(record.depth, record.outcome)
+                amount_by_kind[kind].count(record.outcome, record.finished_at)
+        return dict(amount_by_kind)
+
+    def hosts(self) -> list[Host]:
+        host_by_name = {name: Host(name) for name in self._turn_by_host}
+        for url in self._urls:
+            host, outcome = host_by_name[url.host], url.record.outcome
+            if outcome is None:
+                host.urls += 1
+            else:
+                host.count(Kind.of(url.record.depth, outcome), outcome)
+        return [host for host in host_by_name.values() if host.urls]
+
+    def slowest(self) -> list[UrlRecord]:
+        timed = [each for each in self.records() if _took_s(each) is not None]
+        return sorted(timed, key=lambda each: -(_took_s(each) or 0.0))[:SLOWEST]
+
+    def redirects(self) -> dict[str, str]:
+        return {
+            record.url: record.outcome.redirect_to
+            for record in self.records(State.DONE)
+            if record.outcome and record.outcome.reason == Reason.REDIRECT
+        }
+
+    def queries(self) -> list[str]:
+        return [
+            url.record.url
+            for url in self._urls
+            if has_query(url.record.url) and url.record.state is not State.EXCLUDED
+        ]
+
+    def find(self, key: str) -> UrlRecord | None:
+        url = self._url_by_key.get(key)
+        return None if url is None else self._shown(url)
+
+    def records(self, state: State | None = None) -> Iterator[UrlRecord]:
         for url in list(self._urls):
-            via = "" if url.via_id is None else self._urls[url.via_id].record.url
-            yield dataclasses.replace(url.record, via=via)
+            if state is None or url.record.state is state:
+                yield self._shown(url)
+
+    def _shown(self, url: _Url) -> UrlRecord:
+        via = "" if url.via_id is None else self._urls[url.via_id].record.url
+        return dataclasses.replace(url.record, via=via)
 
     def flush(self) -> None:
         pass
@@ -308,6 +353,10 @@ class MemoryFrontier(Frontier):
         alarms = self._alarms
         while alarms and self._urls[alarms[0][1]].alarm_at != alarms[0][0]:
             heapq.heappop(alarms)
+
+
+def _took_s(record: UrlRecord) -> float | None:
+    return None if record.outcome is None else record.outcome.took_s
 
 
 def _is_provisional(record: UrlRecord) -> bool:

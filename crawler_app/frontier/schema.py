@@ -10,31 +10,50 @@ from typing import Any
 
 from crawler_app import database
 from crawler_app.models import Outcome, State, UrlRecord
-from crawler_app.reasons import reason_of_word
+from crawler_app.reasons import PROVISIONAL, reason_of_word
 
 __all__ = [
     "CLEAR_OUTCOME",
+    "HAS_QUERY",
+    "IS_PROVISIONAL",
     "SCHEMA_VERSION",
+    "SELECT_COUNTED",
     "SELECT_RECORDS",
     "SET_OUTCOME",
     "open_database",
+    "outcome_of",
     "record_of",
     "values_of",
 ]
 
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 
-TABLES = """
+# Whether another link may end the refusal of a URL.
+IS_PROVISIONAL = "reason IN ({})".format(
+    ", ".join(f"'{word}'" for word in sorted(PROVISIONAL))
+)
+
+# As `crawler_app.urls.has_query`.
+HAS_QUERY = "instr(url, '?') OR instr(url, ';')"
+
+TABLES = f"""
 CREATE TABLE host (
     id INTEGER PRIMARY KEY,
     name TEXT NOT NULL UNIQUE,
     ready INTEGER NOT NULL DEFAULT 0,  -- whether a URL of it is due, apart from
-    free_at REAL NOT NULL DEFAULT 0    -- the time until which the host is on hold
+    free_at REAL NOT NULL DEFAULT 0,   -- the time until which the host is on hold
+    urls INTEGER NOT NULL DEFAULT 0,   -- from here on, the counts of a `Host`
+    pages INTEGER NOT NULL DEFAULT 0,
+    broken INTEGER NOT NULL DEFAULT 0,
+    size_bytes INTEGER NOT NULL DEFAULT 0,
+    took_us INTEGER NOT NULL DEFAULT 0,
+    timed INTEGER NOT NULL DEFAULT 0
 );
 CREATE INDEX host_ready ON host (free_at) WHERE ready > 0;
 
 CREATE TABLE url (
     id INTEGER PRIMARY KEY,
+    key INTEGER NOT NULL,              -- a number for its `dedup_key`
     url TEXT NOT NULL,
     host_id INTEGER NOT NULL REFERENCES host,
     state TEXT NOT NULL,
@@ -61,10 +80,45 @@ CREATE INDEX url_ready ON url (host_id, depth, id)
     WHERE state = 'queued' AND alarm_at IS NULL;
 CREATE INDEX url_alarm ON url (alarm_at) WHERE alarm_at IS NOT NULL;
 CREATE INDEX url_claimed ON url (id) WHERE state = 'claimed';
+CREATE INDEX url_failed ON url (id) WHERE state = 'failed';
+CREATE INDEX url_redirect ON url (id) WHERE reason = 'redirect';
+CREATE INDEX url_query ON url (id) WHERE {HAS_QUERY};
+CREATE INDEX url_provisional ON url (key) WHERE {IS_PROVISIONAL};
+
+-- URLs that have ended, by kind; the status is 0 without a response.
+CREATE TABLE tally (
+    depth INTEGER NOT NULL,
+    state TEXT NOT NULL,
+    reason TEXT NOT NULL,
+    status INTEGER NOT NULL,
+    is_html INTEGER NOT NULL,
+    urls INTEGER NOT NULL,
+    size_bytes INTEGER NOT NULL,
+    first_at REAL,
+    last_at REAL,
+    PRIMARY KEY (depth, state, reason, status, is_html)
+) WITHOUT ROWID;
+
+-- URLs queued or claimed.
+CREATE TABLE unfinished (depth INTEGER PRIMARY KEY, urls INTEGER NOT NULL);
+
+-- The slowest fetches, and some that were among them.
+CREATE TABLE slowest (
+    took_s REAL NOT NULL,
+    url_id INTEGER NOT NULL REFERENCES url,
+    PRIMARY KEY (took_s, url_id)
+) WITHOUT ROWID;
+
+-- Keeps a site from choosing URLs whose keys are equal.
+CREATE TABLE secret (bytes BLOB NOT NULL);
+INSERT INTO secret VALUES (randomblob(16));
 """
 
 SCHEMA = database.Schema(
-    "a frontier", SCHEMA_VERSION, frozenset({"host", "url"}), TABLES
+    "a frontier",
+    SCHEMA_VERSION,
+    frozenset({"host", "url", "tally", "unfinished", "slowest", "secret"}),
+    TABLES,
 )
 
 # The fields of an Outcome that have columns of the same names.
@@ -86,12 +140,16 @@ OUTCOME_COLUMNS = (
 SET_OUTCOME = ", ".join(f"{name} = ?" for name in OUTCOME_COLUMNS)
 CLEAR_OUTCOME = ", ".join(f"{name} = NULL" for name in OUTCOME_COLUMNS)
 
-# All URLs in the format of `record_of`, in the order they were found.
+# URLs in the format of `record_of`; a condition and an order may follow.
 SELECT_RECORDS = f"""
-SELECT url.url, url.state, url.depth, coalesce(via.url, ''), url.tries, url.finished_at,
+SELECT url.url, url.depth, coalesce(via.url, ''), url.tries, url.finished_at, url.state,
     {", ".join(f"url.{name}" for name in OUTCOME_COLUMNS)}
 FROM url LEFT JOIN url AS via ON via.id = url.via
-ORDER BY url.id
+"""
+
+# URLs with what is counted of them, in the format of `outcome_of` from the state on.
+SELECT_COUNTED = f"""
+SELECT id, host_id, depth, finished_at, state, {", ".join(OUTCOME_COLUMNS)} FROM url
 """
 
 _outcome_fields = attrgetter(*OUTCOME_COLUMNS)
@@ -107,17 +165,23 @@ def values_of(outcome: Outcome) -> tuple[Any, ...]:
     return values
 
 
-def record_of(row: tuple[Any, ...]) -> UrlRecord:
-    """Convert a row of SELECT_RECORDS into a record."""
-    url, state, depth, via, tries, finished_at, *values = row
+def outcome_of(state: str, *values: Any) -> Outcome | None:
+    """Return the outcome that a state and the values of its columns describe, if any."""
     known = {
         name: value
         for name, value in zip(OUTCOME_COLUMNS, values, strict=True)
         if value is not None
     }
-    if known:
-        known["reason"] = reason_of_word(known["reason"])
-    outcome = Outcome(State(state), **known) if known else None
+    if not known:
+        return None
+    known["reason"] = reason_of_word(known["reason"])
+    return Outcome(State(state), **known)
+
+
+def record_of(row: tuple[Any, ...]) -> UrlRecord:
+    """Convert a row of SELECT_RECORDS into a record."""
+    url, depth, via, tries, finished_at, state, *values = row
+    outcome = outcome_of(state, *values)
     return UrlRecord(url, State(state), depth, via, tries, outcome, finished_at)
 
 

@@ -6,11 +6,12 @@ or that no URL is due, and by `add`.  If the process dies before the commit, the
 group are queued or claimed in the file; the next run queues the claimed ones and fetches all
 of them again.  A host that was on hold may then be asked a little early.
 
-What grows with the crawl is on disk, except the keys of known URLs (``_hashed``), the names of
-the hosts, and the keys of provisional refusals.
+What grows with the crawl is on disk, except a number for each known URL (see
+`crawler_app.frontier.keys`) and the names of the hosts.
 """
 
 import collections
+import hashlib
 import math
 import sqlite3
 from collections.abc import Callable, Collection, Iterable, Iterator
@@ -19,15 +20,22 @@ from typing import Any
 
 from crawler_app.errors import ConfigError, LeaseLostError
 from crawler_app.frontier import PATIENCE_S, Frontier, key_of, stored_url
+from crawler_app.frontier.counts import Amount, Host, Kind
 from crawler_app.frontier.group import Group
+from crawler_app.frontier.keys import KEY_BITS, Keys
 from crawler_app.frontier.schema import (
     CLEAR_OUTCOME,
+    HAS_QUERY,
+    IS_PROVISIONAL,
+    SELECT_COUNTED,
     SELECT_RECORDS,
     SET_OUTCOME,
     open_database,
+    outcome_of,
     record_of,
     values_of,
 )
+from crawler_app.frontier.tally import Slowest, Tally
 from crawler_app.models import (
     Candidate,
     Claim,
@@ -35,7 +43,7 @@ from crawler_app.models import (
     State,
     UrlRecord,
 )
-from crawler_app.reasons import PROVISIONAL
+from crawler_app.reasons import PROVISIONAL, Reason
 from crawler_app.urls import dedup_key
 
 __all__ = ["SqliteFrontier"]
@@ -66,6 +74,8 @@ GROUP BY host_id
 COUNT_CLAIMED = """
 SELECT host_id, count(*) FROM url WHERE state = 'claimed' GROUP BY host_id
 """
+
+SELECT_PROVISIONAL = f"SELECT key FROM url WHERE {IS_PROVISIONAL}"
 
 
 class SqliteFrontier(Frontier):
@@ -98,7 +108,17 @@ class SqliteFrontier(Frontier):
         before_commit: Callable[[], None] = lambda: None,
     ) -> None:
         self._db = open_database(path, read_only=read_only)
-        self._group = Group(self._db, self._load, before_commit)
+
+        def prepare() -> None:
+            before_commit()
+            self._tally.write()
+
+        self._group = Group(
+            self._db,
+            reload=self._load,
+            recount=lambda: self._tally.count_again(),
+            before_commit=prepare,
+        )
         self._per_host: int | None = None
         try:
             if read_only:
@@ -113,10 +133,8 @@ class SqliteFrontier(Frontier):
 
     def _load(self, with_keys: bool = True) -> None:
         """Load the in-memory state from the file, at the start and after an error."""
-        # 60 to 90 bytes each, so that a known link needs no disk access.
-        self._keys: set[int] = set()
-        # Rows whose refusal is provisional, by key: another link may end the refusal.
-        self._provisional: dict[int, int] = {}
+        # The latter are those of provisional refusals, which another link may end.
+        self._keys, self._provisional_keys = Keys(), Keys()
         self._host_id_by_name: dict[str, int] = {}
         # URLs that are due, and those that are claimed; the file stores only whether the
         # host has a URL to give out.
@@ -125,42 +143,41 @@ class SqliteFrontier(Frontier):
         self._giving_host_ids: set[int] = set()
         # No alarm is due before this time, so most claims need no query.
         self._next_alarm_at = -math.inf
-        self._count_by_state: collections.Counter[State] = collections.Counter()
-        self._unfinished_by_depth: collections.Counter[int] = collections.Counter()
-        rows = self._db.execute(
-            "SELECT state, depth, count(*) FROM url GROUP BY state, depth"
-        )
-        for state, depth, count in rows:
-            self._count_by_state[State(state)] += count
-            if state in (State.QUEUED, State.CLAIMED):
-                self._unfinished_by_depth[depth] += count
+        self._tally, self._slowest = Tally(self._db), Slowest(self._db)
+        self._count_states()
         if not with_keys:
             return
         self._ready_by_host_id.update(dict(self._db.execute(COUNT_READY).fetchall()))
-        self._claimed_by_host_id.update(
-            dict(self._db.execute(COUNT_CLAIMED).fetchall())
-        )
         giving = self._db.execute("SELECT id FROM host WHERE ready > 0")
         self._giving_host_ids.update(host_id for (host_id,) in giving)
-        for url_id, url, reason in self._db.execute("SELECT id, url, reason FROM url"):
-            key = _hashed(dedup_key(url))
-            if reason in PROVISIONAL:
-                self._provisional[key] = url_id
-            else:
-                self._keys.add(key)
+        (self._secret,) = self._db.execute("SELECT bytes FROM secret").fetchone()
+        self._keys.load(self._db.execute("SELECT key FROM url"))
+        self._provisional_keys.load(self._db.execute(SELECT_PROVISIONAL))
+
+    def _count_states(self) -> None:
+        """Take the counts by state from the tally."""
+        self._count_by_state = collections.Counter(
+            {State.QUEUED: self._tally.unfinished_by_depth.total()}
+        )
+        for kind, amount in self._tally.amount_by_kind.items():
+            self._count_by_state[kind.state] += amount.urls
+        for host_id, claimed in self._db.execute(COUNT_CLAIMED):
+            self._claimed_by_host_id[host_id] = claimed
+            self._count_move(State.QUEUED, State.CLAIMED, claimed)
 
     def knows(self, key: str) -> bool:
-        return _hashed(key) in self._keys
+        known = self._hashed(key)
+        return known in self._keys and known not in self._provisional_keys
 
     def limit_hosts(self, per_host: int | None) -> None:
         self._per_host = per_host
-        with self._group.step():
+        with self._group:
             for host_id in self._ready_by_host_id:
                 self._update_host(host_id)
         self.flush()
 
     def add(self, candidates: Iterable[Candidate], via: Claim | None = None) -> int:
-        with self._group.step():
+        with self._group:
             queued = self._add(candidates, via)
         self.flush()
         return queued
@@ -170,7 +187,7 @@ class SqliteFrontier(Frontier):
     ) -> Claim | None:
         if self._group.is_due(now):
             self.flush()
-        with self._group.step():
+        with self._group:
             claim = self._claim(now, lease_s, max_depth)
         if claim is None:
             self.flush()  # there is time now, and the next claim may be far off
@@ -204,7 +221,7 @@ class SqliteFrontier(Frontier):
         outlinks: Iterable[Candidate] = (),
         again: int | None = None,
     ) -> int:
-        with self._group.step():
+        with self._group:
             self._leave(
                 claim,
                 outcome.state,
@@ -212,27 +229,29 @@ class SqliteFrontier(Frontier):
                 *values_of(outcome),
                 now,
             )
-            self._change_host(self._host_id(claim.host), claimed=-1)
-            self._unfinished_by_depth[claim.depth] -= 1
+            host_id = self._host_id(claim.host)
+            self._change_host(host_id, claimed=-1)
+            self._tally.count_unfinished(host_id, claim.depth, -1)
+            self._tally.count(host_id, claim.depth, outcome, now)
+            self._slowest.note(claim.id, outcome.took_s)
             if again is not None:
-                row = self._db.execute(
-                    "UPDATE url SET redirects_left = ? WHERE id = ?"
-                    " RETURNING id, host_id, depth, state",
+                self._db.execute(
+                    "UPDATE url SET redirects_left = ? WHERE id = ?",
                     (claim.redirects_left - 1, again),
-                ).fetchone()
-                self._queue_anew(*row)
+                )
+                self._queue_anew(again)
             queued = self._add(outlinks, claim)
         self._group.count_ended_url(now)
         return queued
 
     def retry(self, claim: Claim, due_at: float) -> None:
-        with self._group.step():
+        with self._group:
             self._leave(claim, State.QUEUED, "alarm_at = ?, tries = tries + 1", due_at)
             self._change_host(self._host_id(claim.host), claimed=-1)
         self._next_alarm_at = min(self._next_alarm_at, due_at)
 
     def release(self, claim: Claim) -> None:
-        with self._group.step():
+        with self._group:
             try:
                 self._leave(claim, State.QUEUED, "alarm_at = NULL")
             except LeaseLostError:
@@ -240,7 +259,7 @@ class SqliteFrontier(Frontier):
             self._change_host(self._host_id(claim.host), ready=+1, claimed=-1)
 
     def respell(self, claim: Claim, url: str) -> None:
-        with self._group.step():
+        with self._group:
             changes = "alarm_at = NULL, url = ?, redirects_left = redirects_left - 1"
             self._leave(claim, State.QUEUED, changes, url)
             self._change_host(self._host_id(claim.host), ready=+1, claimed=-1)
@@ -256,7 +275,7 @@ class SqliteFrontier(Frontier):
         return None
 
     def hold_host(self, host: str, free_at: float) -> None:
-        with self._group.step():
+        with self._group:
             self._db.execute(
                 "UPDATE host SET free_at = max(free_at, ?) WHERE id = ?",
                 (free_at, self._host_id(host)),
@@ -278,39 +297,79 @@ class SqliteFrontier(Frontier):
             " GROUP BY depth",
             (now + PATIENCE_S,),
         )
-        in_work = self._unfinished_by_depth - collections.Counter(dict(late.fetchall()))
+        in_work = self._tally.unfinished_by_depth - collections.Counter(
+            dict(late.fetchall())
+        )
         return min(in_work, default=None)  # the difference keeps only counts above 0
 
     def recover(self) -> int:
-        with self._group.step():
+        with self._group:
             recovered = self._return_to_queue("state = 'claimed'")
         self.flush()
         return recovered
 
     def requeue_failed(self, reasons: Collection[str]) -> int:
-        return self._requeue("failed", is_wanted=lambda _, reason: reason in reasons)
+        wanted = ", ".join("?" * len(reasons))
+        return self._requeue(
+            f"state = 'failed' AND reason IN ({wanted})", *reasons, is_wanted=bool
+        )
 
     def requeue_urls(self, urls: Collection[str]) -> int:
-        return self._requeue("done", "failed", is_wanted=lambda url, _: url in urls)
+        return self._requeue("state IN ('done', 'failed')", is_wanted=urls.__contains__)
 
-    def _requeue(self, *states: str, is_wanted: Callable[[str, str], bool]) -> int:
-        with self._group.step():
-            ended = self._db.execute(
-                "SELECT url, reason, id, host_id, depth, state FROM url"
-                f" WHERE state IN ({', '.join('?' * len(states))})",
-                states,
+    def _requeue(
+        self, condition: str, *values: str, is_wanted: Callable[[str], bool]
+    ) -> int:
+        with self._group:
+            rows = self._db.execute(
+                f"SELECT id, url FROM url WHERE {condition}", values
             )
-            rows = [row[2:] for row in ended if is_wanted(*row[:2])]
-            for row in rows:
-                self._queue_anew(*row)
+            ids = [url_id for url_id, url in rows if is_wanted(url)]
+            for url_id in ids:
+                self._queue_anew(url_id)
         self.flush()
-        return len(rows)
+        return len(ids)
 
     def count(self, state: State) -> int:
         return self._count_by_state[state]
 
-    def records(self) -> Iterator[UrlRecord]:
-        for row in self._db.execute(SELECT_RECORDS):
+    def tally(self) -> dict[Kind, Amount]:
+        tally = self._tally.amount_by_kind
+        return {kind: amount for kind, amount in tally.items() if amount.urls}
+
+    def hosts(self) -> list[Host]:
+        return self._tally.hosts()
+
+    def slowest(self) -> list[UrlRecord]:
+        return [self._record(url_id) for url_id in self._slowest.url_ids()]
+
+    def _record(self, url_id: int) -> UrlRecord:
+        rows = self._db.execute(f"{SELECT_RECORDS} WHERE url.id = ?", (url_id,))
+        return record_of(rows.fetchone())
+
+    def redirects(self) -> dict[str, str]:
+        rows = self._db.execute(
+            "SELECT url, redirect_to FROM url WHERE reason = 'redirect' ORDER BY id"
+        )
+        return dict(rows.fetchall())
+
+    def queries(self) -> Iterator[str]:
+        rows = self._db.execute(
+            f"SELECT url FROM url WHERE ({HAS_QUERY}) AND state != 'excluded' ORDER BY id"
+        )
+        return (url for (url,) in rows)
+
+    def find(self, key: str) -> UrlRecord | None:
+        # Without an index, which would cost each new URL more than its row; this is asked
+        # for a few URLs, and those of the first pages are soon found.
+        row = self._db.execute(
+            "SELECT id FROM url WHERE key = ? LIMIT 1", (self._hashed(key),)
+        ).fetchone()
+        return None if row is None else self._record(row[0])
+
+    def records(self, state: State | None = None) -> Iterator[UrlRecord]:
+        condition = "" if state is None else f"WHERE url.state = '{state}'"
+        for row in self._db.execute(f"{SELECT_RECORDS} {condition} ORDER BY url.id"):
             yield record_of(row)
 
     def flush(self) -> None:
@@ -332,21 +391,44 @@ class SqliteFrontier(Frontier):
             self._db.close()
 
     def _add(self, candidates: Iterable[Candidate], via: Claim | None) -> int:
-        queued_by_host: collections.Counter[int] = collections.Counter()
+        # Counted together, by host and depth.
+        queued: collections.Counter[tuple[int, int]] = collections.Counter()
         for candidate in candidates:
-            key = _hashed(key_of(candidate))
-            if key in self._keys:
-                continue
-            old_id = self._provisional.get(key)
-            if old_id is not None and candidate.refusal in PROVISIONAL:
-                continue
+            key, refusal = self._hashed(key_of(candidate)), candidate.refusal
+            old_id = None
+            is_provisional = refusal in PROVISIONAL
+            if not self._keys.add(key):
+                if is_provisional or key not in self._provisional_keys:
+                    continue
+                old_id = self._forget_refusal(key)
+            elif is_provisional:
+                self._provisional_keys.add(key)
             host_id = self._host_id(candidate.host)
             self._insert(key, candidate, host_id, via, old_id)
-            if not candidate.refusal:
-                queued_by_host[host_id] += 1
-        for host_id, queued in queued_by_host.items():
-            self._change_host(host_id, ready=queued)
-        return queued_by_host.total()
+            if refusal:
+                outcome = Outcome(State.EXCLUDED, refusal)
+                self._count_by_state[State.EXCLUDED] += 1
+                self._tally.count(host_id, candidate.depth, outcome)
+            else:
+                queued[host_id, candidate.depth] += 1
+        for (host_id, depth), urls in queued.items():
+            self._count_by_state[State.QUEUED] += urls
+            self._tally.count_unfinished(host_id, depth, urls)
+            self._change_host(host_id, ready=urls)
+        return queued.total()
+
+    def _forget_refusal(self, key: int) -> int:
+        """Count a provisional refusal no more; return the id of its row."""
+        url_id, host_id, depth, reason = self._db.execute(
+            "SELECT id, host_id, depth, reason FROM url"
+            f" WHERE key = ? AND {IS_PROVISIONAL}",
+            (key,),
+        ).fetchone()
+        self._provisional_keys.remove(key)
+        self._count_by_state[State.EXCLUDED] -= 1
+        outcome = Outcome(State.EXCLUDED, Reason(reason))
+        self._tally.count(host_id, depth, outcome, times=-1)
+        return int(url_id)
 
     def _insert(
         self,
@@ -357,16 +439,16 @@ class SqliteFrontier(Frontier):
         old_id: int | None,
     ) -> None:
         """Insert a row for a candidate, replacing that of a provisional refusal."""
-        state = State.EXCLUDED if candidate.refusal else State.QUEUED
-        cursor = self._db.execute(
-            "INSERT OR REPLACE INTO url"
-            " (id, url, host_id, state, depth, redirects_left, is_sitemap, via, reason)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        self._db.execute(
+            "INSERT OR REPLACE INTO url (id, key, url, host_id, state, depth,"
+            " redirects_left, is_sitemap, via, reason)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
                 old_id,
+                key,
                 stored_url(candidate),
                 host_id,
-                state,
+                State.EXCLUDED if candidate.refusal else State.QUEUED,
                 candidate.depth,
                 candidate.redirects_left,
                 candidate.is_sitemap,
@@ -374,27 +456,34 @@ class SqliteFrontier(Frontier):
                 candidate.refusal or None,
             ),
         )
-        self._count_by_state[state] += 1
-        if old_id is not None:
-            self._count_by_state[State.EXCLUDED] -= 1
-            del self._provisional[key]
-        if candidate.refusal in PROVISIONAL:
-            assert cursor.lastrowid is not None
-            self._provisional[key] = cursor.lastrowid
-            return
-        self._keys.add(key)
-        if state is State.QUEUED:
-            self._unfinished_by_depth[candidate.depth] += 1
 
-    def _queue_anew(self, url_id: int, host_id: int, depth: int, state: str) -> None:
+    def _hashed(self, key: str) -> int:
+        """Return the number that is stored for a key.
+
+        If two URLs shared a number, the second would be lost: at a million URLs the odds
+        are 1 in 18 million, at ten million 1 in 180,000.  Collisions cannot be made on
+        purpose without the secret of the file.
+        """
+        digest = hashlib.blake2b(
+            key.encode(errors="surrogatepass"), digest_size=8, key=self._secret
+        ).digest()
+        return int.from_bytes(digest) >> (64 - KEY_BITS)
+
+    def _queue_anew(self, url_id: int) -> None:
         """Queue a URL that has ended, as if never tried."""
+        _, host_id, depth, _, state, *values = self._db.execute(
+            f"{SELECT_COUNTED} WHERE id = ?", (url_id,)
+        ).fetchone()
+        outcome = outcome_of(state, *values)
+        assert outcome is not None
+        self._tally.count(host_id, depth, outcome, times=-1)
+        self._tally.count_unfinished(host_id, depth, 1)
         self._db.execute(
             f"UPDATE url SET {CLEAR_OUTCOME}, finished_at = NULL, tries = 0,"
             " state = 'queued' WHERE id = ?",
             (url_id,),
         )
         self._change_host(host_id, ready=+1)
-        self._unfinished_by_depth[depth] += 1
         self._count_move(State(state), State.QUEUED)
 
     def _leave(self, claim: Claim, state: State, changes: str, *values: Any) -> None:
@@ -456,14 +545,3 @@ class SqliteFrontier(Frontier):
             row = self._db.execute("SELECT id FROM host WHERE name = ?", (name,))
             host_id = self._host_id_by_name[name] = int(row.fetchone()[0])
         return host_id
-
-
-def _hashed(key: str) -> int:
-    """Return the in-memory form of a key: 60 bits of Python's randomized string hash.
-
-    If two URLs shared a key, the second would be lost: at a million URLs the odds are 1 in
-    two million, at ten million 1 in 23 000.  Collisions cannot be made on purpose, since the
-    hash has another secret key in each process.  60 bits, because such an int takes 32 bytes
-    and a wider one 48.
-    """
-    return hash(key) & 0xFFF_FFFF_FFFF_FFFF

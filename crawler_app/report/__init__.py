@@ -3,6 +3,7 @@
 From the directory of a crawl to the page::
 
     gathering    reads the directory, and returns a Report
+    listing      finds in all URLs what is listed beside the summary
     holders      finds the pages that hold broken links, in the archive
     targets      the URLs that those links lead to                      pure
     findings     the Report, as plain values                            pure

@@ -8,7 +8,7 @@ from typing import Any
 from crawler_app.models import State
 from crawler_app.reasons import meaning_of
 from crawler_app.report.findings import Broken, Duplicates, Report
-from crawler_app.results.summary import Host, Summary
+from crawler_app.results.summary import Host
 
 __all__ = ["to_json"]
 
@@ -43,13 +43,13 @@ def to_json(report: Report) -> dict[str, Any]:
             "loops": summary.loops,
         },
         "slowest": [asdict(ranked) for ranked in summary.slowest],
-        "largest": [asdict(ranked) for ranked in summary.largest],
+        "largest": [asdict(ranked) for ranked in report.largest],
         "duplicates": [_duplicates(group) for group in report.duplicates],
         "depths": {
             str(n): count for n, count in sorted(summary.pages_by_depth.items())
         },
         "hosts": [_host(host) for host in summary.hosts],
-        "skipped": list(_skipped(summary)),
+        "skipped": list(_skipped(report)),
         "not_checked": [
             asdict(failure) | {"meaning": meaning_of(failure.reason)}
             for failure in report.not_checked
@@ -70,12 +70,12 @@ def _time(at: float | None) -> str | None:
     return f"{datetime.datetime.fromtimestamp(at, datetime.UTC):%Y-%m-%dT%H:%M:%SZ}"
 
 
-def _skipped(summary: Summary) -> Iterator[dict[str, Any]]:
-    for reason, count in summary.count_by_reason[State.EXCLUDED].most_common():
+def _skipped(report: Report) -> Iterator[dict[str, Any]]:
+    for reason, count in report.summary.count_by_reason[State.EXCLUDED].most_common():
         yield {
             "reason": reason,
             "count": count,
-            "examples": summary.examples_by_reason[reason],
+            "examples": report.examples_by_reason[reason],
             "meaning": meaning_of(reason),
         }
 

@@ -11,6 +11,7 @@ from crawler_app.directory import Kept
 from crawler_app.reasons import AnyReason
 from crawler_app.report.shape import Shape
 from crawler_app.results.comparison import Comparison
+from crawler_app.results.ranking import Ranked
 from crawler_app.results.summary import Summary
 
 __all__ = [
@@ -121,6 +122,8 @@ class Report:
         unread: Pages that could not be read again; 0 if nothing is broken.
         duplicates: Groups of equal pages, those that waste most first.
         not_checked: URLs that failed by a limit or a fault of the crawl.
+        examples_by_reason: Some of the skipped URLs, by reason.
+        largest: The largest bodies, largest first.
     """
 
     site: str
@@ -138,6 +141,8 @@ class Report:
     chains: list[Chain] = field(default_factory=list)
     duplicates: list[Duplicates] = field(default_factory=list)
     not_checked: list[Failure] = field(default_factory=list)
+    examples_by_reason: dict[AnyReason, list[str]] = field(default_factory=dict)
+    largest: list[Ranked] = field(default_factory=list)
     comparison: Comparison | None = None
 
     @property

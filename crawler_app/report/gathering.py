@@ -19,6 +19,7 @@ from crawler_app.reasons import Reason, is_broken
 from crawler_app.report.findings import Broken, Chain, Duplicates, Failure, Report
 from crawler_app.report.holders import has_archive, links_to
 from crawler_app.report.kinds import add_redirects, add_url
+from crawler_app.report.listing import Listing
 from crawler_app.report.shape import Shape
 from crawler_app.report.targets import Targets, add_first_pages
 from crawler_app.results.summary import Summary, is_page, state_of, summarize
@@ -45,10 +46,17 @@ def gather(directory: CrawlDirectory, on_step: OnStep = no_step) -> Report:
     owner = directory.owner()
     with contextlib.closing(directory.frontier()) as frontier:
         shape = Shape()
-        summary = summarize(frontier, on_step, lambda each: add_url(shape, each))
+        listing = Listing()
+        records, total = frontier.records(), frontier.total()
+        for record in in_steps("reading URLs", records, on_step, total):
+            add_url(shape, record)
+            listing.add(record)
+        summary = summarize(frontier)
         add_redirects(shape, summary.redirects)
         report = _report_of(directory, config, summary, shape, owner)
-        _add_chains_and_duplicates(report, frontier, on_step)
+        report.examples_by_reason = listing.examples_by_reason
+        report.largest = listing.largest
+        _add_chains_and_duplicates(report, frontier, listing, on_step)
         report.comparison = directory.comparison(frontier)
     _find_links(report, directory, on_step)
     add_first_pages(report.broken, summary.failures)
@@ -131,10 +139,10 @@ def _failures(summary: Summary) -> Iterator[tuple[str, Outcome]]:
 
 
 def _add_chains_and_duplicates(
-    report: Report, frontier: Frontier, on_step: OnStep
+    report: Report, frontier: Frontier, listing: Listing, on_step: OnStep
 ) -> None:
     chains = report.summary.redirects.chains()
-    digests = report.summary.repeated_digests
+    digests = listing.repeated_digests
     record_by_key: dict[str, UrlRecord | None] = {
         dedup_key(urls[-1]): None for urls in chains
     }

@@ -121,7 +121,7 @@ def _amounts(report: Report) -> Iterator[tuple[str, str, str]]:
     hosts = [host for host in summary.hosts if host.timed]
     timed = sum(host.timed for host in hosts)
     if timed:
-        mean_ms = 1000 * sum(host.took_s for host in hosts) / timed
+        mean_ms = sum(host.took_us for host in hosts) / timed / 1000
         yield "Speed", f"{mean_ms:,.0f} ms", "per fetch, on average"
 
 

@@ -5,6 +5,7 @@ from typing import Any
 
 from crawler_app.frontier import Frontier
 from crawler_app.models import UrlRecord
+from crawler_app.progress import OnStep, in_steps, no_step
 from crawler_app.reasons import CONTENT, RETRYABLE, AnyReason, Reason
 from crawler_app.urls import dedup_key
 
@@ -56,7 +57,7 @@ class Comparison:
         }
 
 
-def compare(before: Frontier, now: Frontier) -> Comparison:
+def compare(before: Frontier, now: Frontier, on_step: OnStep = no_step) -> Comparison:
     """Compare a crawl with the previous one; memory grows with the pages of that one.
 
     URLs not fetched yet are left out.  If a page of the previous crawl could not be
@@ -68,7 +69,8 @@ def compare(before: Frontier, now: Frontier) -> Comparison:
         if record.outcome is not None and record.outcome.reason in CONTENT
     }
     comparison = Comparison(was_whole=before.is_drained())
-    for record in now.records():
+    records = in_steps("comparing", now.records(), on_step, now.total())
+    for record in records:
         known = digest_by_key.pop(dedup_key(record.url), None)
         if record.outcome is None:
             continue

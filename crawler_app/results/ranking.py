@@ -4,6 +4,8 @@ import heapq
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from crawler_app.models import Outcome
+
 __all__ = ["RANKED", "Ranked", "Ranking"]
 
 # The length of each list.
@@ -18,6 +20,12 @@ class Ranked:
     took_s: float
     size_bytes: int
     content_type: str = ""
+
+    @classmethod
+    def of(cls, url: str, outcome: Outcome) -> "Ranked":
+        """Return the entry of a URL that was fetched."""
+        took_s = outcome.took_s or 0.0
+        return cls(url, took_s, outcome.size_bytes, outcome.content_type)
 
 
 class Ranking:

@@ -1,16 +1,17 @@
 """The summary of a crawl: counts and short lists, read from its frontier."""
 
+import math
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from crawler_app.frontier import Frontier
+from crawler_app.frontier.counts import Amount, Host, Kind
 from crawler_app.http_headers import is_html
 from crawler_app.models import Outcome, State, UrlRecord
-from crawler_app.progress import OnStep, in_steps, no_step
 from crawler_app.reasons import CONTENT, AnyReason, is_broken
-from crawler_app.results.ranking import Ranked, Ranking
+from crawler_app.results.ranking import Ranked
 from crawler_app.results.redirects import Redirects
 from crawler_app.urls import dedup_key, host_of
 
@@ -31,41 +32,12 @@ FINISHED = "finished"
 RUNNING = "running"
 STOPPED = "stopped"
 
-# Skipped URLs that are listed for each reason.
-EXAMPLES = 5
-
-
-@dataclass(slots=True)
-class Host:
-    """The counts of one host.
-
-    Attributes:
-        urls: URLs fetched or to be fetched.
-        broken: Broken URLs, and redirect loops that begin there.
-        took_s: Total time of the fetches whose time is known.
-        timed: Number of these fetches.
-    """
-
-    name: str
-    urls: int = 0
-    pages: int = 0
-    broken: int = 0
-    size_bytes: int = 0
-    took_s: float = 0.0
-    timed: int = 0
-
-    @property
-    def mean_s(self) -> float | None:
-        """Mean time of a fetch; None if there was none."""
-        return self.took_s / self.timed if self.timed else None
-
 
 @dataclass
 class Summary:
     """The counts of a whole crawl, and the lists for a person to look at.
 
-    Memory grows with the lists of failures, redirects and hosts, and by a number of eight
-    bytes for each page, by which duplicates are found.
+    Memory grows with the lists of failures, redirects and hosts.
 
     Attributes:
         count_by_state: Number of URLs in each state.
@@ -77,14 +49,17 @@ class Summary:
         pages_by_depth: Number of HTML pages by depth.
         redirects: The redirects, with their chains and loops.
         failures: Every URL that failed.
-        examples_by_reason: Some of the skipped URLs, by reason.
-        host_by_name: The hosts that were or will be fetched from.
-        repeated_digests: Digests of the pages that exist more than once.
+        slowest: The slowest fetches, slowest first.
+        hosts: The hosts that were or will be fetched from, those with most URLs first.
         first_at: When the first URL was finished, in seconds since the epoch, or None.
         last_at: When the last URL was finished, in seconds since the epoch, or None.
 
-    >>> summary = Summary()
-    >>> summary.add(UrlRecord("http://a.test/", State.QUEUED, depth=0))
+    >>> from crawler_app.frontier.memory import MemoryFrontier
+    >>> from crawler_app.models import Candidate
+    >>> frontier = MemoryFrontier()
+    >>> frontier.add([Candidate("http://a.test/", "a.test")])
+    1
+    >>> summary = summarize(frontier)
     >>> summary.left, summary.done
     (1, 0)
     """
@@ -102,17 +77,10 @@ class Summary:
     pages_by_depth: Counter[int] = field(default_factory=Counter)
     redirects: Redirects = field(default_factory=lambda: Redirects({}))
     failures: list[UrlRecord] = field(default_factory=list)
-    examples_by_reason: dict[AnyReason, list[str]] = field(default_factory=dict)
-    host_by_name: dict[str, Host] = field(default_factory=dict)
-    repeated_digests: set[str] = field(default_factory=set)
+    slowest: list[Ranked] = field(default_factory=list)
+    hosts: list[Host] = field(default_factory=list)
     first_at: float | None = None
     last_at: float | None = None
-
-    def __post_init__(self) -> None:
-        self._digests: set[int] = set()
-        self._target_by_url: dict[str, str] = {}
-        self._slowest = Ranking(lambda ranked: ranked.took_s)
-        self._largest = Ranking(lambda ranked: ranked.size_bytes)
 
     @property
     def urls(self) -> int:
@@ -160,40 +128,6 @@ class Summary:
         """The redirect loops, each as a list of URLs."""
         return list(self.redirects.loop_by_key.values())
 
-    @property
-    def slowest(self) -> list[Ranked]:
-        """The slowest fetches, slowest first."""
-        return self._slowest.best()
-
-    @property
-    def largest(self) -> list[Ranked]:
-        """The largest bodies, largest first."""
-        return self._largest.best()
-
-    @property
-    def hosts(self) -> list[Host]:
-        """The hosts, those with most URLs first."""
-        return sorted(self.host_by_name.values(), key=lambda h: (-h.urls, h.name))
-
-    def add(self, record: UrlRecord) -> None:
-        """Count a URL."""
-        self.count_by_state[record.state] += 1
-        outcome = record.outcome
-        if outcome is not None:
-            self._count_end(record, outcome)
-        if record.state is State.EXCLUDED:
-            return
-        host = self._host(record.url)
-        host.urls += 1
-        if outcome is not None:
-            self._count_fetch(record, outcome, host)
-
-    def add_redirects(self) -> None:
-        """Find the chains and loops of redirects, after the last `add`."""
-        self.redirects = Redirects(self._target_by_url)
-        for loop in self.loops:
-            self._host(loop[0]).broken += 1
-
     def to_json(self) -> dict[str, Any]:
         """Return the numbers as plain values, for ``status --json``."""
         return {
@@ -228,77 +162,43 @@ class Summary:
             "size_bytes": self.size_bytes,
         }
 
-    def _host(self, url: str) -> Host:
-        name = host_of(url)
-        host = self.host_by_name.get(name)
-        if host is None:
-            host = self.host_by_name[name] = Host(name)
-        return host
-
-    def _count_end(self, record: UrlRecord, outcome: Outcome) -> None:
-        self.count_by_reason[record.state][outcome.reason] += 1
-        at = record.finished_at
-        if at is not None:
-            self.first_at = at if self.first_at is None else min(self.first_at, at)
-            self.last_at = at if self.last_at is None else max(self.last_at, at)
-        if record.state is State.EXCLUDED:
-            examples = self.examples_by_reason.setdefault(outcome.reason, [])
-            if len(examples) < EXAMPLES:
-                examples.append(record.url)
-
-    def _count_fetch(self, record: UrlRecord, outcome: Outcome, host: Host) -> None:
-        if outcome.status is not None:
-            self.count_by_status[outcome.status] += 1
-        self.size_bytes += outcome.size_bytes
-        host.size_bytes += outcome.size_bytes
-        if outcome.took_s is not None:
-            host.took_s += outcome.took_s
-            host.timed += 1
-            size_bytes, content_type = outcome.size_bytes, outcome.content_type
-            ranked = Ranked(record.url, outcome.took_s, size_bytes, content_type)
-            self._slowest.add(ranked)
-            self._largest.add(ranked)
-        if record.state is State.FAILED:
-            self.failures.append(record)
-            host.broken += is_broken(outcome.reason)
-        elif outcome.reason in CONTENT:
-            self._count_content(record, outcome, host)
-        else:
-            self._target_by_url[record.url] = outcome.redirect_to
-
-    def _count_content(self, record: UrlRecord, outcome: Outcome, host: Host) -> None:
-        if not is_html(outcome.content_type):
-            self.files += 1
+    def _add(self, kind: Kind, amount: Amount) -> None:
+        """Count the URLs of one kind."""
+        if amount.first_at is not None and amount.last_at is not None:
+            self.first_at = min(self.first_at or math.inf, amount.first_at)
+            self.last_at = max(self.last_at or 0.0, amount.last_at)
+        self.count_by_reason[kind.state][kind.reason] += amount.urls
+        if kind.state is State.EXCLUDED:
             return
-        self.pages += 1
-        host.pages += 1
-        self.pages_by_depth[record.depth] += 1
-        if outcome.digest:
-            # A number takes a third of the memory of its text.
-            digest = int(outcome.digest, 16)
-            if digest in self._digests:
-                self.repeated_digests.add(outcome.digest)
-            self._digests.add(digest)
+        self.size_bytes += amount.size_bytes
+        if kind.status is not None:
+            self.count_by_status[kind.status] += amount.urls
+        if kind.is_html:
+            self.pages += amount.urls
+            self.pages_by_depth[kind.depth] += amount.urls
+        elif kind.state is State.DONE and kind.reason in CONTENT:
+            self.files += amount.urls
 
 
-def summarize(
-    frontier: Frontier,
-    on_step: OnStep = no_step,
-    watch: Callable[[UrlRecord], object] | None = None,
-) -> Summary:
-    """Summarize a crawl, reading its frontier once.
-
-    Args:
-        on_step: Progress callback.
-        watch: Called with each record.
-    """
-    summary = Summary()
-    records = frontier.records()
-    for record in in_steps("reading URLs", records, on_step, frontier.total()):
-        summary.add(record)
-        if watch is not None:
-            watch(record)
-    summary.add_redirects()
+def summarize(frontier: Frontier) -> Summary:
+    """Summarize a crawl, without reading every URL."""
+    redirects = Redirects(frontier.redirects())
+    host_by_name = {host.name: host for host in frontier.hosts()}
+    for loop in redirects.loop_by_key.values():
+        host_by_name[host_of(loop[0])].broken += 1
+    summary = Summary(
+        {state: frontier.count(state) for state in State},
+        redirects=redirects,
+        failures=list(frontier.records(State.FAILED)),
+        slowest=[
+            Ranked.of(record.url, record.outcome)
+            for record in frontier.slowest()
+            if record.outcome is not None
+        ],
+        hosts=sorted(host_by_name.values(), key=lambda h: (-h.urls, h.name)),
+    )
+    for kind, amount in frontier.tally().items():
+        summary._add(kind, amount)
     return summary
 
 
@@ -325,14 +225,7 @@ def _ends_of(
     urls: Sequence[str], frontier: Frontier, summary: Summary
 ) -> list[UrlRecord | None]:
     end_by_key = summary.redirects.end_by_key
-    keys = map(dedup_key, urls)
-    final_keys = [end_by_key.get(key, key) for key in keys]
-    record_by_key: dict[str, UrlRecord | None] = dict.fromkeys(final_keys)
-    for record in frontier.records():
-        key = dedup_key(record.url)
-        if key in record_by_key:
-            record_by_key[key] = record
-    return [record_by_key[key] for key in final_keys]
+    return [frontier.find(end_by_key.get(key, key)) for key in map(dedup_key, urls)]
 
 
 def _refreshed(record: UrlRecord | None) -> str:

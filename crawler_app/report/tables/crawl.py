@@ -78,7 +78,7 @@ def skipped(maker: Maker) -> Table:
         [
             Cell(sentence(meaning_of(reason))),
             Cell(f"{count:,}"),
-            Cell(lines=maker.lines(summary.examples_by_reason[reason])),
+            Cell(lines=maker.lines(maker.report.examples_by_reason[reason])),
         ]
         for reason, count in summary.count_by_reason[State.EXCLUDED].most_common()
     ]

@@ -115,7 +115,7 @@ def slowest(maker: Maker) -> Table:
 
 def largest(maker: Maker) -> Table:
     """Return the largest bodies."""
-    table = _ranking(maker, "largest", "Largest", maker.report.summary.largest)
+    table = _ranking(maker, "largest", "Largest", maker.report.largest)
     table.words = "After decompression." if table.rows else ""
     return table
 

@@ -16,10 +16,12 @@ from crawler_app.errors import (
     FrontierError,
     LeaseLostError,
 )
+from crawler_app.frontier.counts import SLOWEST
 from crawler_app.frontier.group import MAX_AGE_S, MAX_ENDS
 from crawler_app.frontier.sqlite import SqliteFrontier
 from crawler_app.models import Candidate, Outcome, State
 from crawler_app.reasons import Reason
+from tests.helpers.counting import counts_are_those_of_the_records
 
 LEASE_S = 60.0
 PAGE = Outcome(State.DONE, "ok", 200, "text/html", 10, 0.1, title="x")
@@ -92,15 +94,29 @@ def url(path):
 
 def agree(frontier):
     """Memory is what the file says: the counts, and the set of what is known."""
+    counts_are_those_of_the_records(frontier)
     records = list(frontier.records())
-    states = [record.state for record in records]
-    assert {state: frontier.count(state) for state in State} == {
-        state: states.count(state) for state in State
-    }
     for record in records:
         is_too_deep = record.outcome and record.outcome.reason == Reason.TOO_DEEP
         assert (record.url in frontier) is not bool(is_too_deep)
-    assert len(frontier._keys) + len(frontier._provisional) == len(records)
+    assert len(frontier._keys) == len(records)
+
+
+def test_slowest_of_many_are_kept(open_frontier):
+    frontier = open_frontier()
+    chosen = random.Random(1)
+    frontier.add(found(str(n)) for n in range(5 * SLOWEST))
+    for n in range(5 * SLOWEST):
+        took_s = chosen.choice([0.25, 1.0, chosen.random(), None])
+        claim = frontier.claim(0.0, LEASE_S)
+        frontier.finish(claim, dataclasses.replace(PAGE, took_s=took_s), 1.0)
+        if n % SLOWEST == 0:
+            agree(frontier)
+            frontier.close()
+            frontier = open_frontier()
+            frontier.requeue_urls([frontier.slowest()[0].url] if n else [])
+
+    agree(frontier)
 
 
 # The file.

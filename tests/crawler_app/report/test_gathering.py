@@ -8,8 +8,9 @@ from crawler_app.errors import ArchiveError, ConfigError
 from crawler_app.models import Outcome, State
 from crawler_app.report import gather
 from crawler_app.report.findings import HeldLink
+from crawler_app.report.listing import EXAMPLES
 from crawler_app.report.shape import in_words
-from crawler_app.results.summary import EXAMPLES, FINISHED, RUNNING, STOPPED
+from crawler_app.results.summary import FINISHED, RUNNING, STOPPED
 
 A = "http://a.test"
 
@@ -193,12 +194,12 @@ def test_refusals_are_told_by_reason_with_examples(crawl):
         crawl.refuse(f"http://b.test/{n}", "out_of_scope")
     crawl.refuse("/x", "robots")
 
-    summary = crawl.report().summary
+    report = crawl.report()
 
-    counts = summary.count_by_reason[State.EXCLUDED]
+    counts = report.summary.count_by_reason[State.EXCLUDED]
     assert counts == {"robots": 1, "out_of_scope": EXAMPLES + 2}
-    assert summary.examples_by_reason["robots"] == [f"{A}/x"]
-    assert len(summary.examples_by_reason["out_of_scope"]) == EXAMPLES
+    assert report.examples_by_reason["robots"] == [f"{A}/x"]
+    assert len(report.examples_by_reason["out_of_scope"]) == EXAMPLES
 
 
 def test_equal_pages_are_one_group_and_files_are_none(crawl):
