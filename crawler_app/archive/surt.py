@@ -7,6 +7,7 @@ Source: the `surt` package of the Internet Archive, which pywb and cdxj-indexer 
 """
 
 import contextlib
+import functools
 import re
 import socket
 from urllib.parse import quote_from_bytes, unquote_to_bytes, urlsplit
@@ -37,12 +38,31 @@ _QUERY_SESSION_IDS = tuple(
 )
 
 
+# Most URLs: nothing in the path but its case and a slash at the end needs a change.
+_PLAIN_URL = re.compile(
+    r"(https?://[a-z0-9.-]+(?::\d+)?)((?:/[a-z0-9_~-][a-z0-9_.~-]*)*)/?",
+    re.ASCII | re.IGNORECASE,
+)
+
+
 def surt(url: str) -> str:
     """Return the SURT key of a canonical URL; anything else is returned unchanged.
 
     >>> surt("https://www.Example.com:8443/A//b/?z=1&b=2")
     'com,example:8443)/a/b?b=2&z=1'
     """
+    if (plain := _PLAIN_URL.fullmatch(url)) is None:
+        return _surt(url)
+    origin, path = plain.groups()
+    return _surt_origin(origin) + (path.lower() or "/")
+
+
+@functools.lru_cache(maxsize=1024)
+def _surt_origin(origin: str) -> str:
+    return _surt(f"{origin}/")[:-1]
+
+
+def _surt(url: str) -> str:
     try:
         parts = urlsplit(url)
         port = parts.port

@@ -30,7 +30,7 @@ KEYS = {
 }
 
 URLS = st.builds(
-    lambda host, path, query: f"http://{host}/{path}?{query}",
+    lambda host, path, query: f"http://{host}/{path}{query and '?' + query}",
     st.sampled_from(["a.test", "www.a.test", "10.0.0.1", "WWW3.x", "[::1]:8"]),
     st.text("aB/.%2541~;=+é", max_size=20),
     st.text("aB&=%2541?+é", max_size=20),
@@ -56,6 +56,14 @@ def test_a_key_is_that_of_the_surt_package(theirs, url):
         return
 
     assert surt(url) == theirs.surt(url)
+
+
+@given(URLS)
+@example("http://a.test/B/..")
+@example("HTTP://www.A.test:080/B/")
+def test_a_plain_url_has_the_key_that_it_has_with_an_empty_query(url):
+    if "?" not in url:
+        assert surt(url) == surt(f"{url}?")
 
 
 @given(st.text())
