@@ -31,8 +31,18 @@ __all__ = [
 
 logger = logging.getLogger(__name__)
 
-# For a page of 95 KB, level 6 makes 3 % fewer bytes in 32 % more time, and level 4 takes
-# a fifth less time for 6 % more bytes; for a page of 2.4 KB they are all alike.
+try:
+    from isal import isal_zlib
+except ImportError:  # it is not made for every kind of processor
+    isal_zlib = None  # type: ignore[assignment]
+
+# Of isal, for pages of 34 KB: 50 us each, and 13 % more bytes than zlib's level 5 makes in
+# 310 us.  Its level 3 takes 94 us and makes 9 % more.
+ISAL_LEVEL = 2
+
+# Of zlib, without isal.  For a page of 95 KB, level 6 makes 3 % fewer bytes in 32 % more
+# time, and level 4 takes a fifth less time for 6 % more bytes; for a page of 2.4 KB they
+# are all alike.
 LEVEL = 5
 
 # A payload that is already compressed is stored: 13 KB of gzip take 4 us instead of 140.
@@ -46,7 +56,7 @@ _COMPRESSED_MIMES = frozenset(
 )
 _UNCOMPRESSED_MIMES = frozenset(("image/svg+xml", "image/bmp", "image/x-icon"))
 
-# The first bytes of each of our members: zlib writes neither a name nor a time.
+# The first bytes of each of our members, which have neither a name nor a time.
 _MAGIC = b"\x1f\x8b\x08\x00\x00\x00\x00\x00"
 _GZIP = 16 + zlib.MAX_WBITS
 
@@ -89,6 +99,8 @@ def compress(record: bytes, *, is_stored: bool = False) -> bytes:
     Args:
         is_stored: Do not deflate it.
     """
+    if isal_zlib is not None and not is_stored:
+        return isal_zlib.compress(record, ISAL_LEVEL, _GZIP)
     # A compressor first clears its tables, which for a request takes twice as long as
     # everything else; so they are only as large as the record needs.
     wbits = min(max((len(record) + 262).bit_length(), 10), zlib.MAX_WBITS)
