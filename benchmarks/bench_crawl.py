@@ -1,6 +1,6 @@
 """The CPU cost of a fetch and of a crawl, compared with other clients and crawlers.
 
-nginx serves a tree of small pages.  Each competitor fetches, or discovers and fetches, all
+nginx serves a tree of pages.  Each competitor fetches, or discovers and fetches, all
 of them in its own process, in interleaved rounds:
 
     fetch   the URLs are known: little more than the client
@@ -8,6 +8,7 @@ of them in its own process, in interleaved rounds:
             optionally an archive and an index
 
     python benchmarks/bench_crawl.py [--pages 10000] [--rounds 3] [--peers DIR]
+    python benchmarks/bench_crawl.py --page-bytes 26000 --hosts 20 --absolute
     python benchmarks/bench_crawl.py --quick
     python benchmarks/bench_crawl.py --memory
     python benchmarks/bench_crawl.py --check
@@ -27,7 +28,7 @@ import sys
 
 from crawl_field import CANDIDATES, find_competitors, install_peers
 from crawl_runs import measure, ratio, run
-from crawl_site import served_site
+from crawl_site import Layout, served_site
 
 OURS_BY_TABLE = {"fetch": "fetch:pooled", "crawl": "crawl:gencoro"}
 HEADING_BY_TABLE = {
@@ -52,7 +53,10 @@ MEMORY_BAR_MB = 150.0
 
 def compare(competitors, arguments):
     """Measure and print the tables; return a sentence for each bar that is missed."""
-    with served_site(arguments.pages) as site:
+    layout = Layout(
+        arguments.pages, arguments.page_bytes, arguments.hosts, arguments.absolute
+    )
+    with served_site(layout) as site:
         figures, remarks = measure(
             competitors, site, arguments.rounds, arguments.concurrency
         )
@@ -103,7 +107,8 @@ def conditions(arguments, site):
     """Return a sentence that describes the conditions of the measurement."""
     machine = f"{platform.system()} on {platform.machine()}, {os.cpu_count()} cores"
     return (
-        f"{arguments.pages} pages of {site.size // site.pages} bytes, "
+        f"{arguments.pages} pages of {site.size // site.pages} bytes on "
+        f"{arguments.hosts} hosts, "
         f"{arguments.concurrency} fetches at once; medians of {arguments.rounds} "
         f"rounds; Python {platform.python_version()}; {machine}."
     )
@@ -131,7 +136,7 @@ def measure_memory(competitors, concurrency):
     found = [one for one in competitors if one.name == OURS_BY_TABLE["crawl"]]
     if not found:
         return ["memory: not measured"]
-    with served_site(MEMORY_PAGES) as site:
+    with served_site(Layout(MEMORY_PAGES)) as site:
         command = found[0].command_for(site.nginx.url + "/", concurrency)
         ran = run([*command, f"--sample={MEMORY_PAGES}"])
         visit = site.nginx.take_visit(MEMORY_PAGES)
@@ -154,6 +159,18 @@ def parse_arguments():
     )
     names = [*HEADING_BY_TABLE, *(candidate.name for candidate in CANDIDATES)]
     parser.add_argument("--pages", type=int, help="10000 without it")
+    parser.add_argument(
+        "--page-bytes", type=int, default=2500, help="the size of a page"
+    )
+    parser.add_argument(
+        "--hosts",
+        type=int,
+        default=1,
+        help="deal the pages among so many hosts; only for competitors that take part",
+    )
+    parser.add_argument(
+        "--absolute", action="store_true", help="links name the host, also their own"
+    )
     parser.add_argument("--rounds", type=int, help="3 without it")
     parser.add_argument("--concurrency", type=int, default=10)
     parser.add_argument(

@@ -22,7 +22,7 @@ import sys
 from pathlib import Path
 
 from crawl_runs import run
-from crawl_site import served_site
+from crawl_site import Layout, served_site
 
 SCRIPT = Path(__file__).resolve().parent / "crawl_peers" / "watched_crawl.py"
 
@@ -101,7 +101,7 @@ def parse_arguments():
 
 def main():
     arguments = parse_arguments()
-    with served_site(arguments.pages) as site:
+    with served_site(Layout(arguments.pages)) as site:
         reports_by_case = measure(site, arguments.rounds, arguments.concurrency)
     show(reports_by_case)
     print(

@@ -21,8 +21,8 @@ class Candidate(NamedTuple):
 
     Attributes:
         name: Its table, and its name in the table.
-        command: Its script or program and the arguments, where ``{start}`` stands for
-            the first URL and ``{concurrency}`` for the number of concurrent fetches.
+        command: Its script or program and the arguments, with the values of
+            `Competitor.command_for` in braces: ``{start}`` stands for the first URL.
         package: The package whose version is shown; empty for a program.
         needs: The modules that its Python must have.
     """
@@ -41,12 +41,13 @@ def tornado_client(name, module, class_name, package="tornado"):
 
 
 def our_crawl(name, title, *options, package="gencoro", needs="import crawler_app"):
-    command = ("gencoro_crawl.py", "{start}", "{concurrency}", *options)
+    fixed = ("{start}", "{concurrency}", "--scope={scope}")
+    command = ("gencoro_crawl.py", *fixed, *options)
     return Candidate(f"crawl:{name}", title, command, package, needs)
 
 
-def peer_crawl(package, title):
-    command = (f"{package}_crawl.py", "{start}", "{concurrency}")
+def peer_crawl(package, title, *options):
+    command = (f"{package}_crawl.py", "{start}", "{concurrency}", *options)
     needs = f"import {package}, selectolax"
     return Candidate(f"crawl:{package}", title, command, package, needs)
 
@@ -55,7 +56,8 @@ def wget2(name, title, *options):
     # Without the user's settings, and without files in the user's home.
     fixed = ("--quiet", "--no-config", "--no-hsts", "--no-robots", "-r", "-l", "inf")
     threads = "--max-threads={concurrency}"
-    return Candidate(name, title, ("wget2", *fixed, threads, *options, "{start}"))
+    command = ("wget2", *fixed, threads, "{span_hosts}", *options, "{start}")
+    return Candidate(name, title, command)
 
 
 CANDIDATES = (
@@ -81,7 +83,7 @@ CANDIDATES = (
         "curl", "  by curl", "--client=curl", package="pycurl", needs="import pycurl"
     ),
     our_crawl("simple", "  by simple", "--client=simple", package="tornado"),
-    peer_crawl("aiohttp", "aiohttp + lexbor"),
+    peer_crawl("aiohttp", "aiohttp + lexbor", "--scope={scope}"),
     # It writes no files, which is its cheapest mode.
     wget2("crawl:wget2", "wget2, keeps nothing", "--delete-after"),
     wget2("crawl:wget2-files", "wget2, keeps files"),
@@ -96,10 +98,14 @@ class Competitor(NamedTuple):
     title: str
     command: tuple[str, ...]
 
-    def command_for(self, start, concurrency):
-        return [
-            part.format(start=start, concurrency=concurrency) for part in self.command
-        ]
+    def command_for(self, start, concurrency, hosts=1):
+        values = {
+            "start": start,
+            "concurrency": concurrency,
+            "scope": "host" if hosts == 1 else "any",
+            "span_hosts": "--no-span-hosts" if hosts == 1 else "--span-hosts",
+        }
+        return [part.format(**values) for part in self.command]
 
 
 def install_peers(directory):

@@ -112,9 +112,10 @@ def measure(competitors, site, rounds, concurrency):
 def measure_once(competitor, site, concurrency, figures):
     """Add one round's figures; return the problems."""
     alone_url, first_url = site.nginx.url + ALONE_PATH, site.nginx.url + "/"
-    alone = run(competitor.command_for(alone_url, concurrency), [alone_url])
+    hosts = site.layout.hosts
+    alone = run(competitor.command_for(alone_url, concurrency, hosts), [alone_url])
     site.nginx.take_visit(1)
-    whole = run(competitor.command_for(first_url, concurrency), site.urls())
+    whole = run(competitor.command_for(first_url, concurrency, hosts), site.urls())
     visit = site.nginx.take_visit(site.pages)
     figures.cpu_ms.append((whole.cpu_s - alone.cpu_s) / (site.pages - 1) * 1e3)
     figures.startup_ms.append(alone.cpu_s * 1e3)

@@ -1,4 +1,4 @@
-"""The site for the crawl benchmark: a tree of small pages, served by nginx.
+"""The site for the crawl benchmark: a tree of pages, served by nginx.
 
 nginx is used because many sites use it, and because its CPU time is not part of any
 Python process.  Fetched pages are counted in its log, and not by the competitors.
@@ -6,6 +6,8 @@ Python process.  Fetched pages are counted in its log, and not by the competitor
 
 import collections
 import contextlib
+import itertools
+import random
 import shutil
 import socket
 import subprocess
@@ -14,11 +16,7 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
-__all__ = ["ALONE_PATH", "Nginx", "Site", "Visit", "path_of", "served_site"]
-
-# With small pages, the fixed cost of a page counts for more than the parser, which is the
-# same library for most competitors.
-PAGE_BYTES = 2500
+__all__ = ["ALONE_PATH", "Layout", "Nginx", "Site", "Visit", "path_of", "served_site"]
 
 # The size of a chapter; links within one directory are written without a path.
 PAGES_PER_DIRECTORY = 100
@@ -59,8 +57,27 @@ PAGE = """\
 </body>
 </html>
 """
-PARAGRAPH = (
-    "<p>Some <b>words</b> that are not links, so that there is a text to read.</p>\n"
+
+# The text is drawn from a vocabulary with the frequencies of Zipf's law, as of a language; a
+# page is made of paragraphs that occur on a few others too, so that writing it is quick.
+VOCABULARY = 20_000
+PARAGRAPHS = 5_000
+PARAGRAPH_WORDS = 40
+SYLLABLES = (
+    "ba",
+    "de",
+    "fi",
+    "go",
+    "lu",
+    "ma",
+    "ne",
+    "pi",
+    "ro",
+    "su",
+    "ta",
+    "ve",
+    "wi",
+    "zo",
 )
 
 # Debian's settings for sending files; one worker, so that it uses one core at most;
@@ -74,7 +91,7 @@ error_log {run}/error.log;
 events {{ worker_connections 512; }}
 http {{
     types {{ text/html html; }}
-    log_format answers "$status $request_uri";
+    log_format answers "$status $server_addr$request_uri";
     access_log {run}/access.log answers;
     client_body_temp_path {run}/body;
     proxy_temp_path {run}/proxy;
@@ -85,7 +102,7 @@ http {{
     tcp_nopush on;
     keepalive_requests 1000000000;
     server {{
-        listen 127.0.0.1:{port};
+        {listens}
         root {root};
     }}
 }}
@@ -94,6 +111,44 @@ http {{
 # nginx writes its log line after the last byte is sent.
 LOG_PATIENCE_S = 1.0
 START_PATIENCE_S = 10.0
+
+
+class Layout(NamedTuple):
+    """What the site is like.
+
+    Attributes:
+        page_bytes: The size of a page, at least.  With small pages, the fixed cost of a page
+            counts for more than the parser, which is the same library for most
+            competitors; most pages of the web have 20 KB and more.
+        hosts: Addresses of loopback among which the pages are dealt.
+        is_absolute: Whether links name the host even if it is their own.
+    """
+
+    pages: int
+    page_bytes: int = 2500
+    hosts: int = 1
+    is_absolute: bool = False
+
+
+def address_of(host):
+    """Return the address of a host by its number.
+
+    >>> address_of(0), address_of(300)
+    ('127.0.0.1', '127.0.1.51')
+    """
+    return f"127.0.{host // 250}.{host % 250 + 1}"
+
+
+def paragraphs():
+    """Return paragraphs of a language that does not exist, the same in each run."""
+    chosen = random.Random(20)
+    words = list({"".join(chosen.choices(SYLLABLES, k=4)) for _ in range(VOCABULARY)})
+    words.sort()  # a set has another order in each process
+    weights = list(itertools.accumulate(1 / rank for rank in range(1, len(words) + 1)))
+    return [
+        f"<p>{' '.join(chosen.choices(words, cum_weights=weights, k=PARAGRAPH_WORDS))}.</p>\n"
+        for _ in range(PARAGRAPHS)
+    ]
 
 
 def path_of(page):
@@ -107,51 +162,83 @@ def path_of(page):
     return f"/section-{page // PAGES_PER_DIRECTORY}/page-{page}.html"
 
 
-def page_html(page, pages):
-    """Return a page with 12 to 15 links, a third of them on every page."""
-    section = page // PAGES_PER_DIRECTORY
-    firsts = (i * PAGES_PER_DIRECTORY % pages for i in range(SECTIONS))
-    children = (CHILDREN * page + 1 + i for i in range(CHILDREN))
-    beside = range(page - NEIGHBORS, page + NEIGHBORS + 1)
-    html = PAGE.format(
-        title=f"Page {page} of section {section}",
-        nav="".join(f'<a href="{path_of(first)}">Part {first}</a>' for first in firsts),
-        children="\n".join(
-            f'<li><a href="{far_link(page, child % pages)}">Page {child % pages}</a>'
-            for child in children
-        ),
-        neighbors=" | ".join(
-            f'<a href="{near_link(page, other)}">{other}</a>'
-            for other in beside
-            if other != page and 0 < other < pages
-        ),
-        text="{text}",
-    )
-    room = PAGE_BYTES - len(html)
-    return html.replace("{text}", PARAGRAPH * (room // len(PARAGRAPH)))
+class Writer:
+    """Writes the pages of a site.
 
+    Args:
+        port: The port of all hosts.
+    """
 
-def far_link(page, target):
-    """Return a relative link, as most generators write it, with a fragment."""
-    up = ".." if page else "."
-    return f"{up}{path_of(target)}#part-{target % 9}"
+    def __init__(self, layout, port):
+        self._layout = layout
+        self._port = port
+        self._paragraphs = paragraphs()
 
+    def write(self, root):
+        """Write the pages to a directory; return their total size in bytes."""
+        size = 0
+        for page in range(self._layout.pages):
+            file = root / (path_of(page)[1:] or "index.html")
+            file.parent.mkdir(exist_ok=True)
+            size += file.write_bytes(self._html(page).encode("ascii"))
+        (root / ALONE_PATH[1:]).write_text("<!DOCTYPE html><title>Alone</title>\n")
+        return size
 
-def near_link(page, target):
-    same = page and page // PAGES_PER_DIRECTORY == target // PAGES_PER_DIRECTORY
-    return path_of(target).rpartition("/")[2] if same else path_of(target)
+    def _html(self, page):
+        """Return a page with 12 to 15 links, a third of them on every page."""
+        pages = self._layout.pages
+        section = page // PAGES_PER_DIRECTORY
+        firsts = (i * PAGES_PER_DIRECTORY % pages for i in range(SECTIONS))
+        children = (CHILDREN * page + 1 + i for i in range(CHILDREN))
+        beside = range(page - NEIGHBORS, page + NEIGHBORS + 1)
+        html = PAGE.format(
+            title=f"Page {page} of section {section}",
+            nav="".join(
+                f'<a href="{self._link(page, first, path_of(first))}">Part {first}</a>'
+                for first in firsts
+            ),
+            children="\n".join(
+                f'<li><a href="{self._far_link(page, child % pages)}">'
+                f"Page {child % pages}</a>"
+                for child in children
+            ),
+            neighbors=" | ".join(
+                f'<a href="{self._near_link(page, other)}">{other}</a>'
+                for other in beside
+                if other != page and 0 < other < pages
+            ),
+            text="{text}",
+        )
+        return html.replace(
+            "{text}", self._text(page, self._layout.page_bytes - len(html))
+        )
 
+    def _text(self, page, size):
+        """Return paragraphs of about a size together, chosen by the page."""
+        chosen = random.Random(page)
+        found = []
+        while size > 0:
+            found.append(chosen.choice(self._paragraphs))
+            size -= len(found[-1])
+        return "".join(found)
 
-def write_site(root, pages):
-    """Write the pages to a directory; return their total size in bytes."""
-    size = 0
-    for page in range(pages):
-        path = path_of(page)
-        file = root / (path[1:] or "index.html")
-        file.parent.mkdir(exist_ok=True)
-        size += file.write_bytes(page_html(page, pages).encode("ascii"))
-    (root / ALONE_PATH[1:]).write_text("<!DOCTYPE html><title>Alone</title>\n")
-    return size
+    def _link(self, page, target, relative):
+        """Return a link: relative, unless the target is on another host."""
+        layout = self._layout
+        host = target % layout.hosts
+        if host == page % layout.hosts and not layout.is_absolute:
+            return relative
+        return f"http://{address_of(host)}:{self._port}{path_of(target)}"
+
+    def _far_link(self, page, target):
+        """Return a link as most generators write it, with a fragment."""
+        up = ".." if page else "."
+        return f"{self._link(page, target, up + path_of(target))}#part-{target % 9}"
+
+    def _near_link(self, page, target):
+        same = page and page // PAGES_PER_DIRECTORY == target // PAGES_PER_DIRECTORY
+        path = path_of(target)
+        return self._link(page, target, path.rpartition("/")[2] if same else path)
 
 
 class Visit(NamedTuple):
@@ -175,26 +262,31 @@ class Nginx:
         program: The path of nginx.
         root: The directory that it serves.
         run: An empty directory for its own files.
+        hosts: The number of addresses that it listens on.
     """
 
-    def __init__(self, program, root, run):
+    def __init__(self, program, root, run, hosts):
         self._program = program
         self._root = root
         self._run = run
+        self._hosts = hosts
         self._log = run / "access.log"
         self._log_offset = 0
+        self.port = free_port()
+        self.url = f"http://{address_of(0)}:{self.port}"
 
     def __enter__(self):
-        port = free_port()
-        self.url = f"http://127.0.0.1:{port}"
         config = self._run / "nginx.conf"
+        listens = " ".join(
+            f"listen {address_of(host)}:{self.port};" for host in range(self._hosts)
+        )
         config.write_text(
-            NGINX_CONFIG.format(run=self._run, root=self._root, port=port)
+            NGINX_CONFIG.format(run=self._run, root=self._root, listens=listens)
         )
         command = [self._program, "-p", self._run, "-c", config, "-e", "stderr"]
         self._process = subprocess.Popen(command)
         try:
-            self._wait_until_it_answers(port)
+            self._wait_until_it_answers(self.port)
         except BaseException:
             self.__exit__()
             raise
@@ -246,19 +338,26 @@ def free_port():
 
 
 class Site(NamedTuple):
-    """A served site: its server, the number of its pages, and their total size."""
+    """A served site: its server, its layout, and the total size of its pages."""
 
     nginx: Nginx
-    pages: int
+    layout: Layout
     size: int
 
+    @property
+    def pages(self):
+        return self.layout.pages
+
     def urls(self):
-        return [self.nginx.url + path_of(page) for page in range(self.pages)]
+        return [
+            f"http://{address_of(page % self.layout.hosts)}:{self.nginx.port}{path_of(page)}"
+            for page in range(self.pages)
+        ]
 
 
 @contextlib.contextmanager
-def served_site(pages):
-    """Serve a site with ``pages`` pages from a temporary directory."""
+def served_site(layout):
+    """Serve a site from a temporary directory."""
     program = find_nginx()
     if program is None:
         raise SystemExit("nginx is missing; it is Debian's package nginx-light")
@@ -266,6 +365,7 @@ def served_site(pages):
         root, server_files = Path(directory, "site"), Path(directory, "nginx")
         root.mkdir()
         server_files.mkdir()
-        size = write_site(root, pages)
-        with Nginx(program, root, server_files) as nginx:
-            yield Site(nginx, pages, size)
+        nginx = Nginx(program, root, server_files, layout.hosts)
+        size = Writer(layout, nginx.port).write(root)
+        with nginx:
+            yield Site(nginx, layout, size)

@@ -1,8 +1,9 @@
 """Crawl a site as one does with aiohttp and selectolax: a set, a queue, no store.
 
-python aiohttp_crawl.py URL CONCURRENCY
+python aiohttp_crawl.py URL CONCURRENCY [--scope any]
 """
 
+import argparse
 import asyncio
 import sys
 from urllib.parse import urldefrag, urljoin
@@ -12,9 +13,9 @@ from selectolax.lexbor import LexborHTMLParser
 
 
 class Crawler:
-    def __init__(self, session, start):
+    def __init__(self, session, start, site):
         self.session = session
-        self.site = urljoin(start, "/")
+        self.site = site
         self.seen = {start}
         self.queue = asyncio.Queue()  # a deque that can be waited for
         self.queue.put_nowait(start)
@@ -41,10 +42,11 @@ class Crawler:
                 self.queue.put_nowait(target)
 
 
-async def main(start, concurrency):
+async def main(start, concurrency, scope):
+    site = urljoin(start, "/") if scope == "host" else "http:"
     connector = aiohttp.TCPConnector(limit=concurrency)
     async with aiohttp.ClientSession(connector=connector) as session:
-        crawler = Crawler(session, start)
+        crawler = Crawler(session, start, site)
         workers = [asyncio.create_task(crawler.work()) for _ in range(concurrency)]
         await crawler.queue.join()
         for worker in workers:
@@ -52,4 +54,9 @@ async def main(start, concurrency):
 
 
 if __name__ == "__main__":
-    asyncio.run(main(sys.argv[1], int(sys.argv[2])))
+    parser = argparse.ArgumentParser()
+    parser.add_argument("url")
+    parser.add_argument("concurrency", type=int)
+    parser.add_argument("--scope", default="host")
+    arguments = parser.parse_args()
+    asyncio.run(main(arguments.url, arguments.concurrency, arguments.scope))

@@ -1,7 +1,7 @@
 """Crawl a site with crawler_app, the frontier on disk; print what became of memory.
 
     python gencoro_crawl.py URL CONCURRENCY
-        [--client NAME] [--archive] [--index] [--sample PAGES]
+        [--client NAME] [--archive] [--index] [--scope SCOPE] [--sample PAGES]
 
 With --sample it looks at its memory as it goes on, which the bare crawl does not.
 """
@@ -40,7 +40,7 @@ def sample_memory(crawler, pages):
 
 
 def key_bytes(keys):
-    return (sys.getsizeof(keys) + sum(map(sys.getsizeof, keys))) / len(keys)
+    return sum(map(sys.getsizeof, keys._buckets)) / len(keys)
 
 
 def main(arguments):
@@ -51,6 +51,7 @@ def main(arguments):
         archive=arguments.archive,
         index=arguments.index,
         robots=False,
+        scope=arguments.scope,
         **client,
     )
     with (
@@ -83,5 +84,6 @@ if __name__ == "__main__":
     parser.add_argument("--client")
     parser.add_argument("--archive", action="store_true")
     parser.add_argument("--index", action="store_true")
+    parser.add_argument("--scope", default="host")
     parser.add_argument("--sample", type=int, metavar="PAGES")
     main(parser.parse_args())
