@@ -282,6 +282,7 @@ tornado.httputil._nulljoin                                 4.4 6.4 put    gencor
 tornado.wsgi.HTTPRequest                                   2.0 3.2 put    gencoro.compat.tornado_.wsgi:HTTPRequest
 tornado.wsgi.WSGIAdapter                                   4.0 5.1 put    gencoro.compat.tornado_.wsgi:WSGIAdapter
 tornado.wsgi.WSGIApplication                               2.0 5.1 put    gencoro.compat.tornado_.wsgi:WSGIApplication
+tornado.wsgi.WSGIContainer.__call__                        2.0 6.2 wrap   gencoro.compat.tornado_.wsgi:call_container
 tornado.wsgi.WSGIContainer.environ                         2.0 6.2 wrap   gencoro.compat.tornado_.wsgi:environ
 tornado.wsgi._WSGIConnection                               4.0 5.1 put    gencoro.compat.tornado_.wsgi:WSGIConnection
 tornado.wsgi._WSGIRequestContext                           4.0 5.1 put    gencoro.compat.tornado_.wsgi:WSGIRequestContext

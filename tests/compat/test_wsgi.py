@@ -5,6 +5,7 @@ import contextlib
 import io
 import threading
 import wsgiref.simple_server
+from concurrent.futures import ThreadPoolExecutor
 from wsgiref.util import setup_testing_defaults
 from wsgiref.validate import validator
 
@@ -251,6 +252,108 @@ def test_container_serves_such_an_application(app, loop):
     for site in closing_sites(loop):
         site.serve(WSGIContainer(validator(tornado.wsgi.WSGIAdapter(app))))
         assert site.fetch("/echo/me?a=1").body == b"me 1 127.0.0.1"
+
+
+def _raises(environ, start_response):
+    raise ZeroDivisionError
+
+
+def _raises_while_it_answers(environ, start_response):
+    start_response("200 OK", [])
+    yield b"begun"
+    raise ZeroDivisionError
+
+
+def _says_more_than_it_writes(environ, start_response):
+    start_response("200 OK", [("Content-Length", "42")])
+    return [b"ok"]
+
+
+def _says_less_than_it_writes(environ, start_response):
+    start_response("200 OK", [("Content-Length", "1")])
+    return [b"ok"]
+
+
+def _says_nothing(environ, start_response):
+    return [b"ok"]
+
+
+# The last error that is logged.
+FAULTS = {
+    _raises: "ZeroDivisionError",
+    _raises_while_it_answers: "ZeroDivisionError",
+    _says_more_than_it_writes: "40 bytes less than Content-Length",
+    _says_less_than_it_writes: "more data than Content-Length",
+    _says_nothing: "did not call start_response",
+}
+
+
+@pytest.fixture
+def site(loop):
+    yield from closing_sites(loop)
+
+
+@uses("tornado.wsgi.WSGIContainer.__call__")
+@pytest.mark.parametrize("application", FAULTS)
+def test_fault_of_an_application_closes_the_connection(site, caplog, application):
+    site.serve(WSGIContainer(application))
+
+    answer = site.send(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+
+    expected = b"ok" if application is _says_more_than_it_writes else b""
+    assert answer.rpartition(b"\r\n\r\n")[2] == expected
+    assert FAULTS[application] in caplog.text
+
+
+def test_error_of_an_application_is_answered_by_its_handler(site, caplog):
+    container = {"fallback": WSGIContainer(_raises)}
+    site.serve(("/", tornado.web.FallbackHandler, container))
+
+    assert site.fetch().code == 500
+    assert "ZeroDivisionError" in caplog.text
+
+
+def test_container_answers_before_it_returns(site):
+    class Container(WSGIContainer):
+        def __call__(self, request):
+            super().__call__(request)
+            site.log.append(request.connection._response_start_line)
+
+    def application(environ, start_response):
+        start_response("200 OK", [("X-A", "1")])
+        write = start_response("418 Teapot", [("X-A", "2")], None)
+        write(b"written ")
+        return [b"returned"]
+
+    answer = site.serve(Container(application)).fetch()
+
+    assert (answer.code, answer.body) == (418, b"written returned")
+    assert answer.headers["X-A"] == "2"
+    assert answer.headers["Content-Type"] == "text/html; charset=UTF-8"
+    assert answer.headers["Server"].startswith("TornadoServer/")
+    assert [line.code for line in site.log] == [418]
+
+
+@pytest.mark.parametrize("way", ["executor", "method"])
+def test_containers_of_today_work_as_today(site, way):
+    class Container(WSGIContainer):
+        async def handle_request(self, request):
+            site.log.append("method")
+            await super().handle_request(request)
+
+    def application(environ, start_response):
+        site.log.append(asyncio._get_running_loop())
+        start_response("200 OK", [])
+        return [b"ok"]
+
+    with ThreadPoolExecutor() as executor:
+        containers = {
+            "executor": lambda: WSGIContainer(application, executor),
+            "method": lambda: Container(application),
+        }
+        site.serve(containers[way]())
+        assert site.fetch().body == b"ok"
+    assert site.log[0] == (None if way == "executor" else "method")
 
 
 ENVIRON = {

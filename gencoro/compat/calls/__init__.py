@@ -7,4 +7,5 @@ started           native coroutines, called like functions
 stream_calls      stream methods with a callback
 stream_callbacks  when a stream's callbacks run, and what their errors do
 own_streams       programs' own subclasses of BaseIOStream
+wsgi_applications WSGI applications, called by Tornado's server
 """

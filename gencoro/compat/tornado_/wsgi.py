@@ -24,9 +24,10 @@ from tornado.httputil import (
     ResponseStartLine,
 )
 from tornado.web import Application
-from tornado.wsgi import WSGIContainer
+from tornado.wsgi import WSGIContainer, dummy_executor
 
 from gencoro.compat.calls.io_loops import running_loop_replaced
+from gencoro.compat.calls.wsgi_applications import answer
 from gencoro.legacy.futures import LegacyFuture
 
 __all__ = [
@@ -35,6 +36,7 @@ __all__ = [
     "WSGIApplication",
     "WSGIConnection",
     "WSGIRequestContext",
+    "call_container",
     "dummy_future",
     "environ",
     "from_wsgi_str",
@@ -291,6 +293,25 @@ def _end_tasks(loop: asyncio.AbstractEventLoop) -> None:
         task.cancel()
     if tasks:
         loop.run_until_complete(asyncio.wait(tasks, timeout=END_WITHIN_S))
+
+
+def call_container(original: Callable[..., None]) -> Callable[..., None]:
+    """Answer a request before the call returns, and raise the application's error.
+
+    The caller of the container then closes the connection, or sends its own error page.
+    Containers with an executor or with a method ``handle_request`` of their own work as
+    today.
+    """
+
+    @functools.wraps(original)
+    def wrapper(self: WSGIContainer, request: HTTPServerRequest) -> None:
+        own = type(self).handle_request
+        if self.executor is dummy_executor and own is WSGIContainer.handle_request:
+            answer(self, request)
+        else:
+            original(self, request)
+
+    return wrapper
 
 
 def environ(original: Any) -> Callable[..., dict[str, Any]]:
