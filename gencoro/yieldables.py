@@ -129,10 +129,10 @@ def convert_yielded(yielded: Any) -> "Future[Any]":
         return convert_yielded(convert(yielded))
     if asyncio.isfuture(yielded):
         return yielded
+    if is_tornado_moment(yielded):  # before awaitables: with compat, it is one
+        return moment
     if inspect.isawaitable(yielded):
         return _start_awaitable(yielded)
-    if is_tornado_moment(yielded):
-        return moment
     raise BadYieldError(_explain(yielded))
 
 

@@ -64,10 +64,12 @@ tornado.gen.Wait                                           2.1 5.1 put    gencor
 tornado.gen.WaitAll                                        2.1 5.1 put    gencoro.legacy.yieldpoints:WaitAll
 tornado.gen.YieldFuture                                    3.0 5.1 put    gencoro.legacy.yieldpoints:YieldFuture
 tornado.gen.YieldPoint                                     2.1 5.1 put    gencoro.legacy.yieldpoints:YieldPoint
+tornado.gen._NullFuture.__await__                          4.3 4.5 put    gencoro.compat.tornado_.gen:await_moment
 tornado.gen._argument_adapter                              4.0 5.1 put    gencoro.legacy.adaptors:argument_adapter
 tornado.gen._contains_yieldpoint                           4.3 5.1 put    gencoro.legacy.yieldpoints:contains_yieldpoint
 tornado.gen._make_coroutine_wrapper                        4.0 5.1 put    gencoro.compat.tornado_.gen:coroutine
 tornado.gen._null_future                                   4.0 4.5 put    gencoro.yieldables:_null_future
+tornado.gen.convert_yielded                                4.3 4.5 wrap   gencoro.compat.tornado_.gen:convert_yielded
 tornado.gen.coroutine                                      3.0 5.1 put    gencoro.compat.tornado_.gen:coroutine
 tornado.gen.engine                                         2.1 5.1 put    gencoro.legacy.engine:engine
 tornado.gen.multi                                          4.2 5.1 put    gencoro.yieldables:multi
@@ -120,6 +122,7 @@ tornado.ioloop.PollIOLoop                                  3.0 5.1 put    gencor
 tornado.ioloop._POLL_TIMEOUT                               3.2 5.1 put    gencoro.compat.tornado_.ioloop:POLL_TIMEOUT
 tornado.ioloop._Select                                     2.0 2.4 put    gencoro.compat.tornado_.pollers:Select
 tornado.platform.asyncio.BaseAsyncIOLoop.initialize        3.2 4.5 wrap   gencoro.compat.tornado_.ioloop:making_ours
+tornado.platform.asyncio.to_asyncio_future                 4.1 4.5 wrap   gencoro.compat.tornado_.gen:convert_yielded
 
 # Platform modules.
 tornado.platform.auto                                      2.1 6.0 module

@@ -6,8 +6,10 @@ compat adds: Futures that serve Tornado too, and Runners that can be patched.
 
 import asyncio
 import collections
+import concurrent.futures
 import contextvars
 import json
+import operator
 import pathlib
 import re
 import unittest.mock
@@ -33,12 +35,10 @@ for _name, _program in stage.load_programs().items():
 OTHERWISE = {
     # What they show is as in Tornado 4.5.3 or 5.1.1, and gencoro's own is not.
     "chain_future_ahead_to_a_third_and_to_two_at_once",
-    "convert_yielded_makes_futures_or_refuses",
     "done_callback_of_a_future_does_not_keep_the_contexts",
     "gen_has_the_names_of_its_neighbors",
     "gen_names_that_are_there",
     "maybe_future_wraps_all_that_is_no_future",
-    "moment_is_awaited_by_native_coroutines",
     "sleep_has_the_contexts_of_its_call",
     "wait_iterator_is_done_when_all_was_given",
     # Today's chain_future and convert_yielded stay.
@@ -254,3 +254,32 @@ def test_converters_registered_with_tornado_serve_legacy_coroutines(loop):
         return (yield Thing())
 
     assert loop.run_sync(main) == "converted"
+
+
+@uses(
+    "tornado.gen._NullFuture.__await__",
+    "tornado.gen.convert_yielded",
+    "tornado.platform.asyncio.to_asyncio_future",
+)
+@pytest.mark.parametrize("is_done", [True, False])
+@pytest.mark.parametrize(
+    "name", ["gen.convert_yielded", "platform.asyncio.to_asyncio_future"]
+)
+def test_native_coroutines_await_what_can_be_yielded(loop, is_done, name):
+    from tornado import gen
+
+    convert = operator.attrgetter(name)(tornado)
+
+    async def main():
+        job = concurrent.futures.Future()
+        loop.add_callback(lambda: is_done or job.set_result(42))
+        if is_done:
+            job.set_result(42)
+        turns = []
+        loop.add_callback(turns.append, "moment")
+        await gen.moment
+        loop.add_callback(turns.append, "None")
+        await convert(None)
+        return turns, await convert(job)
+
+    assert loop.run_sync(main) == (["moment", "None"], 42)

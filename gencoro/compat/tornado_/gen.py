@@ -1,5 +1,7 @@
 """`tornado.gen.coroutine` and `Runner`, for legacy and modern code in one process."""
 
+import concurrent.futures
+import functools
 from collections.abc import Callable, Generator
 from typing import Any
 
@@ -7,9 +9,10 @@ import tornado.gen
 
 from gencoro import coroutines, gen
 from gencoro.compat.tornado_.futures import FutureOfCoroutine
+from gencoro.futures import from_concurrent
 from gencoro.runner import STEP, call_run
 
-__all__ = ["Runner", "coroutine"]
+__all__ = ["Runner", "await_moment", "convert_yielded", "coroutine"]
 
 # Looked up once: compat replaces it with ours while installed.
 _TornadoRunner = tornado.gen.Runner
@@ -77,3 +80,20 @@ def coroutine(
     """
     del replace_callback
     return coroutines.returning(FutureOfCoroutine, func)
+
+
+def convert_yielded(original: Callable[..., Any]) -> Callable[..., Any]:
+    """Return an awaitable Future for that of an executor, as Tornado 4's guide has it."""
+
+    @functools.wraps(original)
+    def wrapper(yielded: Any) -> Any:
+        if isinstance(yielded, concurrent.futures.Future):
+            return from_concurrent(yielded)
+        return original(yielded)
+
+    return wrapper
+
+
+def await_moment(self: object) -> Generator[None, None, None]:
+    """Wait for a turn of the loop, as ``await gen.moment`` did in Tornado 4."""
+    yield
