@@ -121,6 +121,7 @@ tornado.ioloop.PeriodicCallback                            2.0 4.5 put    gencor
 tornado.ioloop.PollIOLoop                                  3.0 5.1 put    gencoro.compat.tornado_.ioloop:PollIOLoop
 tornado.ioloop._POLL_TIMEOUT                               3.2 5.1 put    gencoro.compat.tornado_.ioloop:POLL_TIMEOUT
 tornado.ioloop._Select                                     2.0 2.4 put    gencoro.compat.tornado_.pollers:Select
+tornado.platform.asyncio.BaseAsyncIOLoop._make_current     3.2 5.1 put    gencoro.compat.tornado_.ioloop:make_base_current
 tornado.platform.asyncio.BaseAsyncIOLoop.initialize        3.2 4.5 wrap   gencoro.compat.tornado_.ioloop:making_ours
 tornado.platform.asyncio.to_asyncio_future                 4.1 4.5 wrap   gencoro.compat.tornado_.gen:convert_yielded
 

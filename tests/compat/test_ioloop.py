@@ -1,5 +1,6 @@
 """tornado.ioloop and tornado.platform as code of Tornado 2 to 5 uses them."""
 
+import asyncio
 import os
 import select
 import socket
@@ -217,3 +218,28 @@ loop.start()
         timeout=60,
     )
     assert (done.stdout, done.stderr) == ("ready 42\n", "")
+
+
+@uses("tornado.platform.asyncio.BaseAsyncIOLoop._make_current")
+@pytest.mark.parametrize("is_subclass", [False, True])
+@pytest.mark.parametrize("more", [(), (False,)])
+def test_loop_on_a_programs_own_asyncio_loop(compat, is_subclass, more):
+    from tornado.ioloop import IOLoop
+    from tornado.platform.asyncio import BaseAsyncIOLoop
+
+    class OwnLoop(BaseAsyncIOLoop):
+        def initialize(self, asyncio_loop, *more, **kwargs):
+            super().initialize(asyncio_loop, *more, **kwargs)
+
+    asyncio_loop = asyncio.new_event_loop()
+    asyncio.set_event_loop(asyncio_loop)
+    loop = (OwnLoop if is_subclass else BaseAsyncIOLoop)(asyncio_loop, *more)
+    try:
+        assert IOLoop.current() is loop
+        loop.add_callback(loop.stop)
+        asyncio_loop.run_forever()
+        assert loop.run_sync(lambda: asyncio.sleep(0, 42)) == 42
+        assert isinstance(loop, gencoro.ioloop.IOLoop) == (not is_subclass)
+    finally:
+        loop.close()
+        asyncio.set_event_loop(None)

@@ -1,11 +1,12 @@
 """Legacy names of `tornado.ioloop` that `gencoro.ioloop.IOLoop` does not have."""
 
+import asyncio
 import functools
 import threading
 from collections.abc import Callable
 from typing import Any
 
-from tornado.platform.asyncio import BaseAsyncIOLoop
+from tornado.platform.asyncio import AsyncIOMainLoop, BaseAsyncIOLoop
 
 from gencoro.compat.tornado_.pollers import LONGEST_S, PolledLoop
 from gencoro.ioloop import IOLoop, adopt, program_loop
@@ -23,6 +24,7 @@ __all__ = [
     "PollIOLoop",
     "clear_current",
     "instance",
+    "make_base_current",
     "make_current",
     "making_ours",
     "running",
@@ -43,14 +45,31 @@ POLL_TIMEOUT = LONGEST_S
 
 
 def making_ours(original: Callable[..., None]) -> Callable[..., None]:
-    """Make each loop that Tornado creates a gencoro IOLoop from the start."""
+    """Make each loop that Tornado creates a gencoro IOLoop from the start.
+
+    Also accepts ``BaseAsyncIOLoop(asyncio_loop, close_loop)``; closing it always closes the
+    asyncio loop, as in Tornado 5.
+    """
 
     @functools.wraps(original)
-    def initialize(self: BaseAsyncIOLoop, *args: Any, **kwargs: Any) -> None:
-        original(self, *args, **kwargs)
+    def initialize(
+        self: BaseAsyncIOLoop,
+        asyncio_loop: Any,
+        close_loop: bool = False,
+        **kwargs: Any,
+    ) -> None:
+        del close_loop
+        original(self, asyncio_loop, **kwargs)
+        if type(self) is BaseAsyncIOLoop:
+            self.__class__ = AsyncIOMainLoop
         adopt(self)
 
     return initialize
+
+
+def make_base_current(self: BaseAsyncIOLoop) -> None:
+    """Make a loop of the base class, or of a program's subclass, the current one."""
+    asyncio.set_event_loop(self.asyncio_loop)
 
 
 def _instance() -> IOLoop:
