@@ -225,6 +225,7 @@ tornado.web.Application.handlers                           2.0 4.4 put    gencor
 tornado.web.Application.named_handlers                     2.0 4.4 put    gencoro.compat.tornado_.application:named_handlers
 tornado.web.ChunkedTransferEncoding                        2.0 3.2 put    gencoro.compat.tornado_.application:ChunkedTransferEncoding
 tornado.web.GZipContentEncoding.transform_first_chunk      2.0 2.2 wrap   gencoro.compat.tornado_.application:transform_first_chunk
+tornado.web.HTTPError.log_message                          2.0 6.4 put    gencoro.compat.tornado_.web:log_message
 tornado.web.OutputTransform.transform_first_chunk          2.0 2.2 wrap   gencoro.compat.tornado_.application:transform_first_chunk
 tornado.web.RequestHandler._ARG_DEFAULT                    2.0 5.1 put    tornado.web:_ARG_DEFAULT
 tornado.web.RequestHandler._INVALID_HEADER_CHAR_RE         3.1 6.4 put    gencoro.compat.tornado_.web:CONTROL_CHARACTER
@@ -241,6 +242,8 @@ tornado.web.RequestHandler.clear_all_cookies               3.2 6.2 wrap   gencor
 tornado.web.RequestHandler.clear_cookie                    2.0 6.2 wrap   gencoro.compat.tornado_.web:clear_cookie
 tornado.web.RequestHandler.flush                           2.1 5.1 wrap   gencoro.compat.tornado_.web:flush
 tornado.web.RequestHandler.get_error_html                  2.0 3.2 put    gencoro.compat.tornado_.web:get_error_html
+tornado.web.RequestHandler.path_args                       3.0 5.1 put    gencoro.compat.tornado_.web:NOT_YET
+tornado.web.RequestHandler.path_kwargs                     3.0 5.1 put    gencoro.compat.tornado_.web:NOT_YET
 tornado.web.RequestHandler.set_status                      3.0 5.1 wrap   gencoro.compat.tornado_.web:set_status
 tornado.web.RequestHandler.write_error                     2.1 3.2 wrap   gencoro.compat.tornado_.web:write_error
 tornado.web.StaticFileHandler.get                          2.0 5.1 wrap   gencoro.compat.tornado_.web:get_static_file
@@ -296,6 +299,7 @@ tornado.wsgi.from_wsgi_str                                 2.4 5.1 put    gencor
 # WebSockets.
 tornado.websocket.PeriodicCallback                         4.5 6.4 put    tornado.ioloop:PeriodicCallback
 tornado.websocket.WebSocketClientConnection.__init__       3.0 4.5 wrap   gencoro.compat.tornado_.websocket:client_init
+tornado.websocket.WebSocketHandler._detach_stream          2.0 6.0 wrap   gencoro.compat.tornado_.websocket:detach_stream
 tornado.websocket.WebSocketHandler.allow_draft76           2.2 3.2 put    gencoro.compat.tornado_.websocket:allow_draft76
 tornado.websocket.WebSocketHandler.async_callback          2.0 3.2 put    gencoro.compat.tornado_.websocket:async_callback
 tornado.websocket.WebSocketHandler.client_terminated       2.0 2.1 put    gencoro.compat.tornado_.websocket:client_terminated
@@ -391,6 +395,7 @@ tornado.process.errno_from_exception                       4.0 6.0 put    tornad
 tornado.process.fork_processes                             2.0 4.5 wrap   gencoro.compat.tornado_.process:fork_processes
 tornado.process.long                                       3.0 5.1 put    builtins:int
 tornado.process.set_close_exec                             3.1 6.0 put    tornado.platform.auto:set_close_exec
+tornado.locks.Condition.io_loop                            4.2 6.1 put    gencoro.compat.calls.own_loops:IO_LOOP
 tornado.queues.gen                                         4.2 6.5 put    tornado.gen
 tornado.tcpclient.TCPClient.__init__                       4.0 4.5 wrap   gencoro.compat.tornado_.tcp:make_client
 tornado.tcpclient.TCPClient.connect                        4.0 5.1 wrap   gencoro.compat.tornado_.tcp:connect

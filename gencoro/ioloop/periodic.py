@@ -49,6 +49,8 @@ class PeriodicCallback(tornado.ioloop.PeriodicCallback):
             callback_time /= datetime.timedelta(milliseconds=1)
         super().__init__(callback, callback_time, jitter)
         self._own_loop = io_loop
+        if io_loop is not None:
+            self.io_loop = io_loop
         self._starts = 0
 
     def start(self) -> None:

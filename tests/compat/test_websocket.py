@@ -74,6 +74,14 @@ class StreamHandler(EchoHandler):
         super().on_close()
 
 
+class NoStream:
+    stream = None
+
+
+class HiddenStreamHandler(NoStream, StreamHandler):
+    pass
+
+
 class OwnStreamMethodHandler(EchoHandler):
     def stream(self):
         self.tell("mine")
@@ -170,6 +178,7 @@ def app(compat, told, closed):
         ("/get/modern", ModernGetHandler),
         ("/get/returning", ReturningGetHandler),
         ("/stream", StreamHandler),
+        ("/stream/hidden", HiddenStreamHandler),
         ("/stream/own", OwnStreamHandler),
         ("/stream/method", OwnStreamMethodHandler),
         ("/callback", AsyncCallbackHandler),
@@ -363,11 +372,13 @@ def test_get_of_a_subclass_answers(run, url, kind, query, headers, code, caplog)
 
 
 @uses(
+    "tornado.websocket.WebSocketHandler._detach_stream",
     "tornado.websocket.WebSocketHandler.stream",
     "tornado.websocket.WebSocketHandler.client_terminated",
 )
-def test_stream_is_there_while_the_connection_is_and_after(ask, told):
-    ask("/stream", "hello")
+@pytest.mark.parametrize("path", ["/stream", "/stream/hidden"])
+def test_stream_is_there_while_the_connection_is_and_after(ask, told, path):
+    ask(path, "hello")
 
     assert told == [None, False, True, False, True, True]
     assert WebSocketHandler.stream is None

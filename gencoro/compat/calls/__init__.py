@@ -1,5 +1,6 @@
 """Support for legacy calls: ``callback=``, ``io_loop=``, and streams::
 
+by_default        attributes that Tornado used to set on instances
 callbacks         callback= of Tornado's own functions
 io_loops          io_loop= of Tornado's own classes and functions
 own_loops         objects that were created with an IOLoop

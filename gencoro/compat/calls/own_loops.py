@@ -5,35 +5,29 @@ one uses the current loop, as it does today.
 """
 
 import functools
+import inspect
 from collections.abc import Callable
 from typing import Any
 
 from tornado.ioloop import IOLoop
 
+from gencoro.compat.calls.by_default import ByDefault
 from gencoro.compat.calls.io_loops import most_by_position, on_loop, take_io_loop
 
 __all__ = [
     "IO_LOOP",
+    "having_io_loop",
     "keeping_io_loop",
     "on_own_loop",
     "own_loop",
 ]
 
 
-class _LoopAttribute:
-    """The default of the attribute ``io_loop`` of objects created without a loop.
-
-    It is the loop on which a server was started, or else the current loop.  An assignment
-    stores the attribute in the object itself, which then takes precedence.
-    """
-
-    def __get__(self, instance: Any, owner: type) -> Any:
-        if instance is None:
-            return self
-        return vars(instance).get("_started_on") or IOLoop.current()
-
-
-IO_LOOP = _LoopAttribute()
+# The attribute ``io_loop`` of objects created without a loop: the loop on which a server was
+# started, or else the current loop.
+IO_LOOP = ByDefault(
+    lambda instance: vars(instance).get("_started_on") or IOLoop.current()
+)
 
 
 def own_loop(instance: Any) -> IOLoop | None:
@@ -75,3 +69,16 @@ def keeping_io_loop(place: int) -> Callable[[Callable[..., Any]], Callable[..., 
         return wrapper
 
     return decorate
+
+
+def having_io_loop(original: Callable[..., Any]) -> Callable[..., Any]:
+    """Wrap a method that set ``io_loop``, even if a subclass or a mixin has a None there."""
+
+    @functools.wraps(original)
+    def wrapper(self: Any, *args: Any, **kwargs: Any) -> Any:
+        result = original(self, *args, **kwargs)
+        if inspect.getattr_static(self, "io_loop", IO_LOOP) is None:
+            self.io_loop = IOLoop.current()
+        return result
+
+    return wrapper

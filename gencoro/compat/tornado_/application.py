@@ -9,6 +9,8 @@ from typing import Any
 from tornado.routing import HostMatches, PathMatches, Rule
 from tornado.web import Application, OutputTransform, URLSpec
 
+from gencoro.compat.calls.by_default import ByDefault
+
 __all__ = [
     "ChunkedTransferEncoding",
     "add_transform",
@@ -103,17 +105,7 @@ class _StatusKeeper(OutputTransform):
         return altered
 
 
-class _Computed:
-    """A computed attribute, which instances can set instead."""
-
-    def __init__(self, compute: Callable[[Any], Any]) -> None:
-        self._compute = compute
-
-    def __get__(self, instance: Any, owner: type) -> Any:
-        return self if instance is None else self._compute(instance)
-
-
-@_Computed
+@ByDefault
 def handlers(self: Application) -> list[tuple[Any, list[Any]]]:
     """Return an application's handlers in order, as (host pattern, URLSpecs)."""
     return [
@@ -136,7 +128,7 @@ def _pattern_of_hosts(matcher: Any) -> Any:
     return matcher.host_pattern if isinstance(matcher, HostMatches) else ANY_HOST
 
 
-@_Computed
+@ByDefault
 def named_handlers(self: Any) -> dict[str, Any]:
     """Return an application's named handlers, by name."""
     return {
@@ -152,5 +144,5 @@ def find_groups(self: URLSpec) -> Any:
     return self.matcher._find_groups()  # type: ignore[attr-defined]
 
 
-path = property(lambda spec: spec.matcher._path)
-group_count = property(lambda spec: spec.matcher._group_count)
+path = ByDefault(lambda spec: spec.matcher._path)
+group_count = ByDefault(lambda spec: spec.matcher._group_count)

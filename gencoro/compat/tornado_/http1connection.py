@@ -11,6 +11,7 @@ from typing import Any
 
 from tornado.http1connection import HTTP1Connection
 
+from gencoro.compat.calls.by_default import ByDefault
 from gencoro.compat.calls.started import Started, is_for_await
 from gencoro.legacy.current import NOTHING, held
 from gencoro.legacy.stack_context import wrap
@@ -29,7 +30,7 @@ __all__ = [
 TRUSTS_PROXY = False
 
 # The address of the peer.
-address = property(lambda connection: connection.context.address)
+address = ByDefault(lambda connection: connection.context.address)
 
 
 def write(original: Callable[..., Any]) -> Callable[..., Any]:

@@ -13,7 +13,12 @@ from tornado.ioloop import IOLoop
 from gencoro.callback_argument import pass_result_to
 from gencoro.compat.calls.callbacks import take_callback, taking_callback
 from gencoro.compat.calls.io_loops import on_loop, taking_io_loop
-from gencoro.compat.calls.own_loops import keeping_io_loop, on_own_loop, own_loop
+from gencoro.compat.calls.own_loops import (
+    having_io_loop,
+    keeping_io_loop,
+    on_own_loop,
+    own_loop,
+)
 from gencoro.compat.calls.started import Started, is_for_await
 
 __all__ = [
@@ -33,8 +38,10 @@ ERRNO_WOULDBLOCK = (errno.EWOULDBLOCK, errno.EAGAIN)
 # Tornado's add_accept_handler(sock, callback, io_loop).
 add_accept_handler = taking_io_loop(place=2)
 
-# A resolver's initialize(self, io_loop, ...).
-initialize = keeping_io_loop(place=1)
+
+def initialize(original: Callable[..., None]) -> Callable[..., None]:
+    """Accept a loop as the first argument."""
+    return having_io_loop(keeping_io_loop(place=1)(original))
 
 
 def resolve(original: Callable[..., Any]) -> Callable[..., Any]:

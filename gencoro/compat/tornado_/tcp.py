@@ -9,7 +9,7 @@ from typing import Any
 from tornado.ioloop import IOLoop
 
 from gencoro.compat.calls.io_loops import on_loop, take_io_loop
-from gencoro.compat.calls.own_loops import keeping_io_loop, on_own_loop
+from gencoro.compat.calls.own_loops import having_io_loop, keeping_io_loop, on_own_loop
 from gencoro.compat.tornado_.netutil import starting
 
 __all__ = [
@@ -21,8 +21,11 @@ __all__ = [
     "make_server",
 ]
 
-# TCPClient(resolver, io_loop).
-make_client = keeping_io_loop(place=2)
+
+def make_client(original: Callable[..., None]) -> Callable[..., None]:
+    """Accept ``TCPClient(resolver, io_loop)``."""
+    return having_io_loop(keeping_io_loop(place=2)(original))
+
 
 # TCPClient.connect(..., callback=): the callback was never positional.
 connect = starting(place=sys.maxsize)
@@ -52,7 +55,7 @@ def add_sockets(original: Callable[..., None]) -> Callable[..., None]:
         self._started_on = IOLoop.current()
         original(self, sockets)
 
-    return on_own_loop(wrapper)
+    return having_io_loop(on_own_loop(wrapper))
 
 
 def bind(original: Callable[..., None]) -> Callable[..., None]:

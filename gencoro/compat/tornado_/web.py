@@ -21,7 +21,7 @@ from tornado.http1connection import HTTP1Connection
 from tornado.ioloop import IOLoop
 from tornado.iostream import StreamClosedError
 from tornado.log import app_log
-from tornado.web import RequestHandler, StaticFileHandler
+from tornado.web import HTTPError, RequestHandler, StaticFileHandler
 
 from gencoro.compat.tornado_.http1connection import call_when_written
 from gencoro.coroutines import is_coroutine_function
@@ -31,6 +31,7 @@ from gencoro.yieldables import as_future, convert_yielded
 
 __all__ = [
     "CONTROL_CHARACTER",
+    "NOT_YET",
     "async_callback",
     "asynchronous",
     "clear_all_cookies",
@@ -41,6 +42,7 @@ __all__ = [
     "flush",
     "get_error_html",
     "get_static_file",
+    "log_message",
     "set_status",
     "stack_context_handle_exception",
     "write_error",
@@ -50,6 +52,9 @@ __all__ = [
 MAY_WAIT = inspect.CO_COROUTINE | inspect.CO_GENERATOR | inspect.CO_ASYNC_GENERATOR
 
 CONTROL_CHARACTER = re.compile(r"[\x00-\x1f]")
+
+# The path arguments of a handler before its `prepare`.
+NOT_YET = None
 
 
 def asynchronous(method: Callable[..., Any]) -> Callable[..., Any]:
@@ -248,6 +253,21 @@ def flush(original: Callable[..., Any]) -> Callable[..., Any]:
 def _if_written(callback: Callable[[], object], written: "Future[None]") -> None:
     if not written.cancelled() and written.exception() is None:
         callback()
+
+
+def _get_log_message(self: HTTPError) -> str | None:
+    message = self._log_message
+    return message.replace("%", "%%") if message and not self.args else message
+
+
+def _set_log_message(self: HTTPError, message: str | None) -> None:
+    if message and not self.args:
+        message = message.replace("%%", "%")
+    self._log_message = message
+
+
+# The message for the log, a format string for the arguments of the error.
+log_message = property(_get_log_message, _set_log_message)
 
 
 def set_status(original: Callable[..., None]) -> Callable[..., None]:

@@ -21,11 +21,11 @@ from tornado.websocket import (
     _WebSocketParams,
 )
 
+from gencoro.compat.calls.by_default import ByDefault, set_by_default
 from gencoro.compat.calls.io_loops import on_loop, taking_io_loop
 from gencoro.compat.calls.started import Started, is_for_await
 
 __all__ = [
-    "ByDefault",
     "allow_draft76",
     "apply_mask",
     "async_callback",
@@ -33,6 +33,7 @@ __all__ = [
     "client_terminated",
     "connect",
     "decompressor_init",
+    "detach_stream",
     "get",
     "get_websocket_scheme",
     "protocol_async_callback",
@@ -47,16 +48,6 @@ __all__ = [
 _PROTOCOL = "_gencoro_protocol"
 
 
-class ByDefault:
-    """A computed attribute, which instances and subclasses can set instead."""
-
-    def __init__(self, compute: Callable[[Any], Any]) -> None:
-        self._compute = compute
-
-    def __get__(self, handler: Any, owner: type) -> Any:
-        return None if handler is None else self._compute(handler)
-
-
 def _protocol_of(handler: WebSocketHandler) -> WebSocketProtocol | None:
     """Return a handler's protocol, even if its connection has just been closed."""
     last: WebSocketProtocol | None = vars(handler).get(_PROTOCOL, lambda: None)()
@@ -68,14 +59,6 @@ def _stream_of(handler: WebSocketHandler) -> IOStream | None:
     return None if protocol is None else protocol.stream
 
 
-def _remembered_stream(handler: WebSocketHandler) -> IOStream | None:
-    found = _stream_of(handler)
-    if found is not None:
-        # A handler that has read it while the connection was open can still do so later.
-        vars(handler)["stream"] = found
-    return found
-
-
 def _is_client_terminated(handler: WebSocketHandler) -> bool:
     protocol = _protocol_of(handler)
     if protocol is None:
@@ -83,8 +66,22 @@ def _is_client_terminated(handler: WebSocketHandler) -> bool:
     return protocol.client_terminated
 
 
-stream = ByDefault(_remembered_stream)
 client_terminated = ByDefault(_is_client_terminated)
+
+# The stream of a handler whose connection is not open yet.
+stream = None
+
+
+def detach_stream(original: Callable[..., IOStream]) -> Callable[..., IOStream]:
+    """Set a handler's attribute ``stream``."""
+
+    @functools.wraps(original)
+    def wrapper(self: WebSocketHandler) -> IOStream:
+        detached = original(self)
+        set_by_default(self, "stream", detached)
+        return detached
+
+    return wrapper
 
 
 def get(original: Callable[..., Any]) -> Callable[..., Any]:
@@ -181,6 +178,7 @@ def protocol_init(original: Callable[..., None]) -> Callable[..., None]:
         if params.max_message_size is None:
             params.max_message_size = _default_max_message_size
         original(self, handler, mask_outgoing, params, **kwargs)
+        self.request = getattr(handler, "request", None)  # type: ignore[attr-defined]
         if isinstance(handler, WebSocketHandler):
             vars(handler)[_PROTOCOL] = weakref.ref(self)
 
@@ -237,8 +235,16 @@ def wrap_method(method: Callable[..., Any]) -> Callable[..., None]:
     return wrapper
 
 
-# WebSocketClientConnection(io_loop, request, ...).
-client_init = taking_io_loop(place=1)
+def client_init(original: Callable[..., None]) -> Callable[..., None]:
+    """Accept a loop before the request, and set the attributes of Tornado 5."""
+
+    @taking_io_loop(place=1)
+    @functools.wraps(original)
+    def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
+        original(self, *args, **kwargs)
+        vars(self).update(vars(self.params))
+
+    return __init__
 
 
 def connect(original: Callable[..., Any]) -> Callable[..., Any]:
