@@ -260,6 +260,8 @@ tornado.web.asynchronous                                   2.0 5.1 put    gencor
 
 # HTTP: the server and the modules below it.
 tornado.http1connection.HTTP1Connection.address            2.0 3.2 put    gencoro.compat.tornado_.http1connection:address
+tornado.http1connection.HTTP1Connection.close              4.0 4.5 wrap   gencoro.compat.tornado_.http1connection:close
+tornado.http1connection.HTTP1Connection.finish             4.0 4.5 wrap   gencoro.compat.tornado_.http1connection:finish
 tornado.http1connection.HTTP1Connection.read_response      4.0 5.1 wrap   gencoro.compat.tornado_.http1connection:read_response
 tornado.http1connection.HTTP1Connection.set_close_callback 4.0 5.1 wrap   gencoro.compat.tornado_.http1connection:set_close_callback
 tornado.http1connection.HTTP1Connection.write              4.0 5.1 wrap   gencoro.compat.tornado_.http1connection:write
@@ -310,6 +312,9 @@ tornado.websocket.WebSocketHandler.stream                  2.0 6.0 put    gencor
 tornado.websocket.WebSocketProtocol.async_callback         2.1 3.2 put    gencoro.compat.tornado_.websocket:protocol_async_callback
 tornado.websocket.WebSocketProtocol13.__init__             2.2 5.1 wrap   gencoro.compat.tornado_.websocket:protocol_init
 tornado.websocket.WebSocketProtocol13._apply_mask          3.0 3.1 put    gencoro.compat.tornado_.websocket:apply_mask
+tornado.websocket.WebSocketProtocol13.close                2.2 4.5 wrap   gencoro.compat.tornado_.websocket:on_its_loop
+tornado.websocket.WebSocketProtocol13.write_message        2.2 4.5 wrap   gencoro.compat.tornado_.websocket:on_its_loop
+tornado.websocket.WebSocketProtocol13.write_ping           3.0 4.5 wrap   gencoro.compat.tornado_.websocket:on_its_loop
 tornado.websocket.WebSocketProtocol76                      2.1 3.2 none
 tornado.websocket.WebSocketProtocol8                       2.1 2.1 put    tornado.websocket:WebSocketProtocol13
 tornado.websocket.WebSocketRequest                         2.0 2.0 none

@@ -12,6 +12,7 @@ from typing import Any
 from tornado.http1connection import HTTP1Connection
 
 from gencoro.compat.calls.by_default import ByDefault
+from gencoro.compat.calls.other_threads import on_any_thread
 from gencoro.compat.calls.started import Started, is_for_await
 from gencoro.legacy.current import NOTHING, held
 from gencoro.legacy.stack_context import wrap
@@ -20,6 +21,8 @@ __all__ = [
     "TRUSTS_PROXY",
     "address",
     "call_when_written",
+    "close",
+    "finish",
     "read_response",
     "set_close_callback",
     "write",
@@ -32,10 +35,14 @@ TRUSTS_PROXY = False
 # The address of the peer.
 address = ByDefault(lambda connection: connection.context.address)
 
+# HTTP1Connection.close and finish.
+close = finish = on_any_thread()
+
 
 def write(original: Callable[..., Any]) -> Callable[..., Any]:
     """Accept a callback, called when the chunk is written."""
 
+    @on_any_thread()
     @functools.wraps(original)
     def wrapper(
         self: HTTP1Connection,
@@ -54,6 +61,7 @@ def write(original: Callable[..., Any]) -> Callable[..., Any]:
 def write_headers(original: Callable[..., Any]) -> Callable[..., Any]:
     """Accept a callback, called when the headers and the chunk are written."""
 
+    @on_any_thread()
     @functools.wraps(original)
     def wrapper(
         self: HTTP1Connection,

@@ -14,6 +14,7 @@ from typing import Any
 
 from gencoro.compat.calls.callbacks import take_callback
 from gencoro.compat.calls.io_loops import most_by_position, on_loop
+from gencoro.compat.calls.other_threads import is_elsewhere, pass_to_loop
 from gencoro.compat.calls.own_loops import keeping_io_loop
 from gencoro.compat.calls.own_streams import make_fill_buffers
 from gencoro.compat.calls.stream_callbacks import call_close_callback, has_called_back
@@ -186,11 +187,14 @@ def write(original: Method) -> Method:
     def wrapper(
         self: Any, data: Any, callback: Callable[[], object] | None = None
     ) -> Any:
-        if asyncio._get_running_loop() is None:
-            # Programs also write from other threads, which have no loop.
-            with on_loop(self.io_loop):
-                return begin(self, data, callback)
-        return begin(self, data, callback)
+        if asyncio._get_running_loop() is self.io_loop.asyncio_loop:
+            return begin(self, data, callback)
+        if self.io_loop.asyncio_loop.is_running():
+            self._check_closed()
+            call = functools.partial(begin, self, data, wrap(callback))
+            return pass_to_loop(self.io_loop, call)
+        with on_loop(self.io_loop):
+            return begin(self, data, callback)
 
     return wrapper
 
@@ -213,6 +217,11 @@ def close(original: Method) -> Method:
 
     @functools.wraps(original)
     def wrapper(self: Any, exc_info: Any = False) -> None:
+        if is_elsewhere(self.io_loop):
+            if exc_info is True:
+                exc_info = sys.exc_info()
+            pass_to_loop(self.io_loop, functools.partial(wrapper, self, exc_info))
+            return
         if not has_called_back(self):
             original(self, exc_info)
             return

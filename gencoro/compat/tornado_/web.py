@@ -23,6 +23,7 @@ from tornado.iostream import StreamClosedError
 from tornado.log import app_log
 from tornado.web import HTTPError, RequestHandler, StaticFileHandler
 
+from gencoro.compat.calls.io_loops import on_loop
 from gencoro.compat.tornado_.http1connection import call_when_written
 from gencoro.coroutines import is_coroutine_function
 from gencoro.legacy.current import NOTHING, held
@@ -235,9 +236,14 @@ def flush(original: Callable[..., Any]) -> Callable[..., Any]:
         include_footers: bool = False,
         callback: Callable[[], object] | None = None,
     ) -> Any:
-        if callback is None:
-            return original(self, include_footers)
         connection = self.request.connection
+        if callback is None:
+            if not (self._headers_written and self.request.method == "HEAD"):
+                return original(self, include_footers)
+            # It creates a Future itself, for which it needs a loop on another thread.
+            stream = getattr(connection, "stream", None)
+            with on_loop(None if stream is None else stream.io_loop):
+                return original(self, include_footers)
         # The response to HEAD consists of the headers only.
         if isinstance(connection, HTTP1Connection) and self.request.method != "HEAD":
             call_when_written(connection, callback)

@@ -15,6 +15,7 @@ from tornado.iostream import IOStream
 from tornado.util import _websocket_mask
 from tornado.web import RequestHandler
 from tornado.websocket import (
+    WebSocketClosedError,
     WebSocketHandler,
     WebSocketProtocol,
     _default_max_message_size,
@@ -23,6 +24,7 @@ from tornado.websocket import (
 
 from gencoro.compat.calls.by_default import ByDefault, set_by_default
 from gencoro.compat.calls.io_loops import on_loop, taking_io_loop
+from gencoro.compat.calls.other_threads import on_any_thread
 from gencoro.compat.calls.started import Started, is_for_await
 
 __all__ = [
@@ -36,6 +38,7 @@ __all__ = [
     "detach_stream",
     "get",
     "get_websocket_scheme",
+    "on_its_loop",
     "protocol_async_callback",
     "protocol_init",
     "send_error",
@@ -183,6 +186,10 @@ def protocol_init(original: Callable[..., None]) -> Callable[..., None]:
             vars(handler)[_PROTOCOL] = weakref.ref(self)
 
     return __init__
+
+
+# WebSocketProtocol13.close, write_message and write_ping.
+on_its_loop = on_any_thread(quiet=WebSocketClosedError)
 
 
 def _params_of(handler: Any, compression_options: Any) -> _WebSocketParams:
