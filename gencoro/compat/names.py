@@ -313,6 +313,8 @@ tornado.websocket.WebSocketProtocol.async_callback         2.1 3.2 put    gencor
 tornado.websocket.WebSocketProtocol13.__init__             2.2 5.1 wrap   gencoro.compat.tornado_.websocket:protocol_init
 tornado.websocket.WebSocketProtocol13._apply_mask          3.0 3.1 put    gencoro.compat.tornado_.websocket:apply_mask
 tornado.websocket.WebSocketProtocol13.close                2.2 4.5 wrap   gencoro.compat.tornado_.websocket:on_its_loop
+tornado.websocket.WebSocketProtocol13.periodic_ping        4.5 6.4 wrap   gencoro.compat.tornado_.websocket:periodic_ping
+tornado.websocket.WebSocketProtocol13.ping_timeout         4.5 6.4 put    gencoro.compat.tornado_.websocket:ping_timeout
 tornado.websocket.WebSocketProtocol13.write_message        2.2 4.5 wrap   gencoro.compat.tornado_.websocket:on_its_loop
 tornado.websocket.WebSocketProtocol13.write_ping           3.0 4.5 wrap   gencoro.compat.tornado_.websocket:on_its_loop
 tornado.websocket.WebSocketProtocol76                      2.1 3.2 none

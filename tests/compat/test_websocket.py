@@ -1,6 +1,8 @@
 """tornado.websocket as code of Tornado 2 to 5 uses it, both ends of a connection."""
 
+import contextlib
 import logging
+import sys
 
 import pytest
 import tornado.websocket
@@ -16,7 +18,7 @@ from tornado.websocket import (
 )
 
 from tests.helpers.compat.rows import uses
-from tests.helpers.compat.serving import PATIENCE_S
+from tests.helpers.compat.serving import PATIENCE_S, Site
 
 
 class EchoHandler(WebSocketHandler):
@@ -459,3 +461,70 @@ def test_masks(compat):
 @uses("tornado.websocket._wrap_method")
 def test_wrapped_method_is_not_for_open_connections(ask):
     assert ask("/methods") == "render() on an open WebSocket; use write_message()"
+
+
+# Pings.
+
+
+@pytest.fixture
+def frames_of_pings(loop):
+    """Serve with some settings; return the frames that a client gets and ignores."""
+
+    def frames_of_pings(count, **settings):
+        with contextlib.closing(Site(loop)) as site:
+            site.serve(WebSocketHandler, websocket_ping_interval=0.01, **settings)
+            return site.run(lambda: read_frames(site, count))
+
+    return frames_of_pings
+
+
+async def read_frames(site, count):
+    """Open a WebSocket; read that many frames, or until one closes it."""
+    stream = await site.connect()
+    await stream.write(
+        b"GET / HTTP/1.1\r\nHost: a\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+        b"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
+        b"Sec-WebSocket-Version: 13\r\n\r\n"
+    )
+    await stream.read_until(b"\r\n\r\n")
+    frames = []
+    while len(frames) < count and CLOSE not in frames:
+        opcode, size = await stream.read_bytes(2)
+        await stream.read_bytes(size)
+        frames.append(opcode & 0xF)
+    stream.close()
+    return frames
+
+
+CLOSE, PING = 0x8, 0x9
+
+
+@uses(
+    "tornado.websocket.WebSocketProtocol13.periodic_ping",
+    "tornado.websocket.WebSocketProtocol13.ping_timeout",
+)
+@pytest.mark.parametrize("settings", [{}, {"websocket_ping_timeout": 1000}])
+def test_pings_go_on_until_the_timeout(frames_of_pings, settings):
+    assert frames_of_pings(5, **settings) == [PING] * 5
+
+
+@pytest.mark.parametrize("timeout_s", [0.001, 0.05])
+def test_client_that_answers_no_ping_is_closed(frames_of_pings, timeout_s):
+    frames = frames_of_pings(sys.maxsize, websocket_ping_timeout=timeout_s)
+
+    assert frames[-2:] == [PING, CLOSE]
+
+
+def test_client_that_answers_stays(run, url):
+    async def main():
+        pings = Event()
+        connection = await websocket_connect(
+            f"{url}/echo", ping_interval=0.01, ping_timeout=0.05
+        )
+        connection.on_pong = lambda data: pings.set()
+        for _ in range(10):
+            await pings.wait()
+            pings.clear()
+        return await read(connection, "hello")
+
+    assert run(main) == "hello"

@@ -18,6 +18,7 @@ from tornado.websocket import (
     WebSocketClosedError,
     WebSocketHandler,
     WebSocketProtocol,
+    WebSocketProtocol13,
     _default_max_message_size,
     _WebSocketParams,
 )
@@ -25,6 +26,7 @@ from tornado.websocket import (
 from gencoro.compat.calls.by_default import ByDefault, set_by_default
 from gencoro.compat.calls.io_loops import on_loop, taking_io_loop
 from gencoro.compat.calls.other_threads import on_any_thread
+from gencoro.compat.calls.pinging import default_timeout_s, ping
 from gencoro.compat.calls.started import Started, is_for_await
 
 __all__ = [
@@ -39,6 +41,8 @@ __all__ = [
     "get",
     "get_websocket_scheme",
     "on_its_loop",
+    "periodic_ping",
+    "ping_timeout",
     "protocol_async_callback",
     "protocol_init",
     "send_error",
@@ -190,6 +194,28 @@ def protocol_init(original: Callable[..., None]) -> Callable[..., None]:
 
 # WebSocketProtocol13.close, write_message and write_ping.
 on_its_loop = on_any_thread(quiet=WebSocketClosedError)
+
+
+def _ping_timeout(self: WebSocketProtocol13) -> float:
+    timeout_s = self.params.ping_timeout
+    return default_timeout_s(self.ping_interval) if timeout_s is None else timeout_s
+
+
+# The time-out for the answer to a ping, in seconds; 0 for none.
+ping_timeout = property(_ping_timeout)
+
+
+def periodic_ping(original: Callable[..., Any]) -> Callable[..., Any]:
+    """Accept a time-out that is longer than the interval."""
+
+    @functools.wraps(original)
+    async def wrapper(self: WebSocketProtocol13) -> None:
+        if self.ping_timeout > self.ping_interval:
+            await ping(self, self.ping_interval, self.ping_timeout)
+        else:
+            await original(self)
+
+    return wrapper
 
 
 def _params_of(handler: Any, compression_options: Any) -> _WebSocketParams:
