@@ -88,7 +88,7 @@ master_process off;
 worker_processes 1;
 pid {run}/nginx.pid;
 error_log {run}/error.log;
-events {{ worker_connections 512; }}
+events {{ worker_connections 4096; }}
 http {{
     types {{ text/html html; }}
     log_format answers "$status $server_addr$request_uri";

@@ -1,7 +1,8 @@
-"""Skips links already handled in the same directory.
+"""Skips links already handled: no join, no check, no look-up.
 
-The pages of one directory mostly have the same links, written in the same way.  Nine in ten
-can be skipped the second time they are found: no join, no check, no look-up.
+The pages of one directory mostly have the same links, written in the same way, and a link that
+names its host has the same target everywhere.  Nine in ten can be skipped when they are found
+again.
 """
 
 from collections.abc import Iterable
@@ -18,6 +19,8 @@ MAX_LINK_CHARS = 300
 class SettledLinks:
     """Remembers links, as written, that are already handled, by directory of their base.
 
+    A link that names its host is remembered for all directories.
+
     >>> settled = SettledLinks()
     >>> settled.add("http://a.test/docs/x.html", "../home")
     >>> settled.unsettled("http://a.test/docs/y.html", ["../home", "z.html"])
@@ -28,23 +31,30 @@ class SettledLinks:
         self._max_settled = max_settled
         self._count = 0
         self._links_by_directory: dict[str, set[str]] = {}
+        self._links_with_host: set[str] = set()
 
     def unsettled(self, base: str, links: Iterable[str]) -> list[str]:
         """Return the links that are not settled; links have no fragments."""
-        settled = self._links_by_directory.get(_directory(base), ())
-        return [link for link in links if link not in settled]
+        here = self._links_by_directory.get(_directory(base), ())
+        everywhere = self._links_with_host
+        return [link for link in links if link not in here and link not in everywhere]
 
     def add(self, base: str, link: str) -> None:
         """Settle a link, if it has the same target on all pages of the directory."""
-        if len(link) > MAX_LINK_CHARS or not is_of_directory(link):
+        has_host = link.startswith(("https://", "http://"))
+        if len(link) > MAX_LINK_CHARS or not (has_host or is_of_directory(link)):
             return
         self._count += 1
         if self._count > self._max_settled:
             # Clearing everything works as well here as evicting the oldest, and adds no
             # cost to look-ups.
             self._links_by_directory.clear()
+            self._links_with_host.clear()
             self._count = 1
-        self._links_by_directory.setdefault(_directory(base), set()).add(link)
+        if has_host:
+            self._links_with_host.add(link)
+        else:
+            self._links_by_directory.setdefault(_directory(base), set()).add(link)
 
 
 def _directory(base: str) -> str:

@@ -22,6 +22,13 @@ def test_settled_link_is_no_news_in_its_directory_and_is_elsewhere(settled):
     assert settled.unsettled("http://a.test/", ["b.html"]) == ["b.html"]
 
 
+@pytest.mark.parametrize("link", ["http://b.test/x", "https://a.test"])
+def test_link_with_a_host_is_settled_everywhere(settled, link):
+    settled.add(PAGE, link)
+
+    assert settled.unsettled("https://b.test/", [link, "x"]) == ["x"]
+
+
 @pytest.mark.parametrize("link", ["", "?page=2", "http:?q", " ?q "])
 def test_link_that_is_relative_to_its_page_is_never_settled(settled, link):
     settled.add(PAGE, link)
@@ -32,6 +39,8 @@ def test_link_that_is_relative_to_its_page_is_never_settled(settled, link):
 def test_memory_is_bounded(settled):
     for number in range(1000):
         settled.add(f"http://a.test/{number % 7}/", f"x{number}")
+        settled.add(PAGE, f"http://b.test/{number}")
 
     kept = sum(map(len, settled._links_by_directory.values()))
+    kept += len(settled._links_with_host)
     assert 0 < kept <= 100
