@@ -72,9 +72,10 @@ def _open_archive(directory: CrawlDirectory, config: CrawlConfig) -> Archive:
 def begin_recrawl(directory: CrawlDirectory, config: CrawlConfig) -> bool:
     """Make the last crawl the previous one, and begin with an empty frontier.
 
-    Returns False if the last crawl had begun but not finished.  If there already is a
-    previous crawl, the unfinished one is dropped: a finished one is better to compare
-    with.  The directory must be locked.
+    Returns whether the last crawl had finished, that is, had no URLs left.  If it had not,
+    or had fetched nothing, and there already is a previous crawl, that one is kept and the
+    last one is dropped: the previous one is better to compare with.  The directory must be
+    locked.
 
     Args:
         config: Configuration of the new crawl; its stores are opened before anything is
@@ -88,9 +89,9 @@ def begin_recrawl(directory: CrawlDirectory, config: CrawlConfig) -> bool:
     with open_stores(directory, config) as stores:
         frontier = stores.frontier
         assert isinstance(frontier, SqliteFrontier)
-        is_whole = frontier.is_drained() and frontier.count(State.DONE) > 0
-        is_empty = not any(map(frontier.count, State))
-        if is_whole or not (is_empty or directory.is_recrawl):
+        is_finished = frontier.is_drained()
+        is_whole = is_finished and frontier.count(State.DONE) > 0
+        if is_whole or not (frontier.total() == 0 or directory.is_recrawl):
             # A copy, because a reader may keep a part of the data in the file's log.
             new = directory.previous_path.with_suffix(".new")
             new.unlink(missing_ok=True)
@@ -99,4 +100,4 @@ def begin_recrawl(directory: CrawlDirectory, config: CrawlConfig) -> bool:
     for suffix in ("", "-wal", "-shm"):
         path = directory.frontier_path
         path.with_name(path.name + suffix).unlink(missing_ok=True)
-    return is_whole
+    return is_finished

@@ -315,6 +315,22 @@ def test_first_crawl_is_kept_though_it_was_broken_off(directory):
         assert previous.urls() == ["http://a.test/"]
 
 
+@pytest.mark.parametrize(
+    ("urls_left", "is_finished"), [(1, False), (0, True)], ids=["left", "none left"]
+)
+def test_crawl_is_unfinished_only_if_it_has_urls_left(
+    directory, urls_left, is_finished
+):
+    with open_stores(directory, CONFIG) as stores:
+        stores.frontier.add(
+            Candidate(f"http://a.test/{n}", "a.test") for n in range(1 + urls_left)
+        )
+        claim = stores.frontier.claim(0.0, 60.0)
+        stores.frontier.finish(claim, Outcome(State.FAILED, "refused"), 1.0)
+
+    assert begin_recrawl(directory, CONFIG) == is_finished
+
+
 @pytest.mark.parametrize(("auth", "mode"), [("", 0o644), ("me:secret", 0o600)])
 def test_configuration_with_a_password_is_for_its_owner_alone(path, auth, mode):
     umask = os.umask(0o022)
