@@ -16,7 +16,7 @@ Beside the path::
     stats        its counters
     monitor      samples it once a second
     malloc       keeps freed memory for the next page
-    turn         interrupts long work on one page
+    time_slice   interrupts long work on one page
 
 Rule 1: every URL enters through `Admission.admit`: seeds, links, redirect targets and the
 entries of sitemaps.  A redirect to another spelling of the same URL is no new candidate, and

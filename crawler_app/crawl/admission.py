@@ -5,8 +5,8 @@ from collections.abc import Iterable
 from crawler_app.config import CrawlConfig
 from crawler_app.crawl.scope import Scope
 from crawler_app.crawl.stats import Stats
+from crawler_app.crawl.time_slice import TimeSlice
 from crawler_app.crawl.traps import QueryCounter, TrapLimits, trap_in
-from crawler_app.crawl.turn import Turn
 from crawler_app.errors import UrlError
 from crawler_app.frontier import Frontier
 from crawler_app.models import Candidate, Claim
@@ -102,20 +102,20 @@ class Admission:
     ) -> Subgenerator[list[Candidate]]:
         """Return the candidates of an iterator that calls `admit`.
 
-        If there are many, only the last: whenever a turn is over, those found so far are
+        If there are many, only the last: after each time slice, those found so far are
         added to the frontier.  If the crawl is killed then, the URL that led to them is
         read again, and they are known already.
         """
         candidates: list[Candidate] = []
-        turn = Turn()
+        time_slice = TimeSlice()
         for candidate in admitted:
             if candidate is not None:
                 candidates.append(candidate)
-            if turn.is_over():
+            if time_slice.is_over():
                 self._frontier.add(candidates, via)
                 candidates.clear()
                 yield gen.moment
-                turn = Turn()
+                time_slice = TimeSlice()
         return candidates
 
     def check(

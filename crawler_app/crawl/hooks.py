@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from crawler_app.crawl.turn import Turn
+from crawler_app.crawl.time_slice import TimeSlice
 from crawler_app.errors import ConfigError, HookError
 from crawler_app.models import CrawledPage, Link
 from crawler_app.subgenerator import Subgenerator
@@ -89,12 +89,12 @@ class Hooks:
             yield from _call(self.on_page, page, page.url)
         if self.on_link is None:
             return
-        turn = Turn()
+        time_slice = TimeSlice()
         for link in page.links:
             yield from _call(self.on_link, link, page.url)
-            if turn.is_over():
+            if time_slice.is_over():
                 yield gen.moment
-                turn = Turn()
+                time_slice = TimeSlice()
 
 
 def _call(

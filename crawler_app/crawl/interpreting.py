@@ -17,7 +17,7 @@ from crawler_app.crawl.admission import Admission
 from crawler_app.crawl.context import RunContext
 from crawler_app.crawl.ending import Ending, Finish
 from crawler_app.crawl.redirecting import REDIRECTS, RedirectReader
-from crawler_app.crawl.turn import Turn
+from crawler_app.crawl.time_slice import TimeSlice
 from crawler_app.documents import sitemap
 from crawler_app.documents.html import Page
 from crawler_app.documents.reader import LimitExceeded, Reader
@@ -169,14 +169,14 @@ class Interpreter:
         self, claim: Claim, fetched: Fetched, page: Page, base: str
     ) -> Subgenerator[CrawledPage]:
         links = []
-        turn = Turn()
+        time_slice = TimeSlice()
         for anchor in page.anchors or ():
             target = join_or_nothing(base, anchor.href)
             if target:
                 links.append(Link(claim.url, target, anchor.text, anchor.is_nofollow))
-            if turn.is_over():
+            if time_slice.is_over():
                 yield gen.moment
-                turn = Turn()
+                time_slice = TimeSlice()
         return CrawledPage(
             claim.url, claim.depth, fetched, page.title, page.text, links
         )
