@@ -3,6 +3,7 @@
 Rule: every byte is counted, before and after decoding.
 """
 
+import abc
 import asyncio
 import inspect
 from collections.abc import Awaitable, Callable, Iterator
@@ -110,7 +111,7 @@ class CountedBody:
         pass
 
 
-class DecodedBody(CountedBody):
+class DecodedBody(CountedBody, abc.ABC):
     """Decodes a body; the base class of those that do something with it.
 
     A large body is decoded in several turns of the loop, and what `_take` returns is waited
@@ -154,9 +155,9 @@ class DecodedBody(CountedBody):
             waiting_for.remove_done_callback(self._go_on)
             waiting_for.cancel()
 
+    @abc.abstractmethod
     def _take(self, piece: bytes) -> "asyncio.Future[Any] | None":
         """Take a decoded piece; return what to wait for before the next one."""
-        raise NotImplementedError
 
     def _pump(self, *, is_begun: bool) -> None:
         """Take pieces until none is left, one must be waited for, or the turn is over."""
