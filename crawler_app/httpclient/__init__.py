@@ -22,6 +22,7 @@ from the call to the wire and back::
     dialing     name, address check, TCP, proxy, TLS -> a connection
     connection  the asyncio protocol of a connection
     exchange    one request, one response, parsed by llhttp in strict mode
+    sending     a request body sent after its head: 100 Continue, body_producer
     repair      what a lenient client repairs in a response               pure
     response    the response head, and Tornado's HTTPResponse with raw data
     body        body handlers: keep, stream with back-pressure, or discard

@@ -11,11 +11,9 @@ its connection is closed afterwards, so that no error in that can change another
 
 import asyncio
 import re
-from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Protocol
 
 import httptools
-from tornado.escape import utf8
 from tornado.httputil import HTTPHeaders
 from tornado.simple_httpclient import HTTPStreamClosedError
 
@@ -35,15 +33,12 @@ from crawler_app.httpclient.repair import (
 )
 from crawler_app.httpclient.request import OutgoingRequest
 from crawler_app.httpclient.response import ResponseHead, parse_fields, parse_head
-from gencoro import gen
+from crawler_app.httpclient.sending import BodySender
 
 __all__ = ["Exchange", "ExchangeOwner"]
 
 # Interim responses before the final one; Tornado's limit too.
 MAX_INTERIM = 10
-
-# Many servers do not support "Expect: 100-continue".  Precedent: curl, 1 s.
-CONTINUE_WITHIN_S = 1.0
 
 # Lines in a head, and trailers: each takes up to 3 us.  Precedent: curl.
 MAX_HEADER_LINES = 5000
@@ -76,6 +71,7 @@ class Exchange:
     Attributes:
         head: The head of the final response; None until it is received.
         is_begun: Whether any byte of a response was received.
+        is_whole: Whether all of the response was received.
         is_reusable: After the end: whether the connection can carry another exchange.
         first_byte_at: When the first byte was received, on the loop's clock.
         notes: What was repaired in the heads.
@@ -85,6 +81,7 @@ class Exchange:
     # thousands of exchanges are created per second.
     head: ResponseHead | None = None
     is_begun = False
+    is_whole = False
     is_reusable = False
     first_byte_at = 0.0
     notes: tuple[str, ...] = ()
@@ -99,14 +96,9 @@ class Exchange:
     _takes_spaces = False  # after a chunk size
     _is_until_close = False
     _must_close = False
-    _is_whole = False
     _has_extra = False
     _is_over = False
-    _is_sent = False
-    _producing: "asyncio.Future[Any] | None" = None
-    _produced_bytes = 0
-    _writable: "asyncio.Future[None] | None" = None
-    _continue_timer: asyncio.TimerHandle | None = None
+    _sender: BodySender | None = None  # if the head and the body are sent apart
 
     def __init__(
         self,
@@ -138,100 +130,21 @@ class Exchange:
         """Send the request."""
         self.connection.begin(self)
         request = self.request
-        if request.waits_for_continue:
-            self._write(request.head)
-            self._continue_timer = self._loop.call_later(
-                CONTINUE_WITHIN_S, self._send_body
-            )
-        elif request.body is not None:
-            self._write(request.head + request.body)
-            self._is_sent = True
+        if request.body_producer is None and not request.waits_for_continue:
+            self.connection.transport.write(request.head + (request.body or b""))
         else:
-            self._write(request.head)
-            self._send_body()
-
-    def _send_body(self) -> None:
-        if self._continue_timer is not None:
-            self._continue_timer.cancel()
-            self._continue_timer = None
-        if self.request.body_producer is not None:
-            self._start_producer(self.request.body_producer)
-            return
-        if self.request.waits_for_continue:
-            assert self.request.body is not None
-            self._write(self.request.body)
-        self._is_sent = True
-
-    def _start_producer(
-        self, body_producer: Callable[[Callable[[bytes], Any]], Any]
-    ) -> None:
-        try:
-            producing = body_producer(self._write_produced)
-            if producing is not None:
-                self._producing = gen.convert_yielded(producing)
-        except BaseException as exc:  # the user's producer may raise anything
-            self._fail_by(exc)
-            return
-        if self._producing is None:
-            self._finish_body()
-        else:
-            self._producing.add_done_callback(self._produced)
-
-    def _produced(self, producing: "asyncio.Future[Any]") -> None:
-        self._producing = None  # its exception refers to this object
-        if self._is_whole:
-            return  # the server has responded without reading it all
-        if producing.cancelled():
-            self.fail(HTTPStreamClosedError("the body_producer was cancelled"))
-        elif (error := producing.exception()) is not None:
-            self.fail(error)
-        else:
-            self._finish_body()
-
-    def _finish_body(self) -> None:
-        length = self.request.length
-        if length is None:
-            self._write(b"0\r\n\r\n")
-        elif self._produced_bytes != length:
-            error = f"body_producer wrote {self._produced_bytes} bytes, not {length}"
-            self.fail(ValueError(error))
-            return
-        self._is_sent = True
-
-    def _write_produced(self, chunk: bytes | str) -> "asyncio.Future[None]":
-        """Write a chunk for a body_producer; the Future is done when it may write more."""
-        if self._is_over:
-            raise HTTPStreamClosedError("Stream closed")
-        data = utf8(chunk)
-        self._produced_bytes += len(data)
-        if self.request.length is None:
-            if data:
-                self._write(b"%x\r\n%b\r\n" % (len(data), data))
-        elif self._produced_bytes > self.request.length:
-            raise ValueError(
-                f"body_producer writes more than {self.request.length} bytes, "
-                "its Content-Length"
-            )
-        else:
-            self._write(data)
-        if self._writable is not None:
-            return self._writable
-        done: asyncio.Future[None] = self._loop.create_future()
-        done.set_result(None)
-        return done
-
-    def _write(self, data: bytes) -> None:
-        self.connection.transport.write(data)
+            self._sender = BodySender(request, self.connection, self, self._loop)
+            self._sender.start()
 
     def pause_writing(self) -> None:
-        """Called by the transport when its write buffer is full."""
-        self._writable = self._loop.create_future()
+        """Called by the connection when its write buffer is full."""
+        if self._sender is not None:
+            self._sender.pause_writing()
 
     def resume_writing(self) -> None:
-        """Called by the transport when its write buffer has room again."""
-        writable, self._writable = self._writable, None
-        if writable is not None and not writable.done():
-            writable.set_result(None)
+        """Called by the connection when its write buffer has room again."""
+        if self._sender is not None:
+            self._sender.resume_writing()
 
     def receive(self, data: bytes) -> None:
         """Handle bytes received from the connection."""
@@ -250,7 +163,7 @@ class Exchange:
         except BaseException as exc:  # from the parser, or anything from a callback
             self._fail_by(_cause(exc))
             return
-        if self._is_whole:
+        if self.is_whole:
             self._conclude()
 
     def _parse(self, data: bytes) -> None:
@@ -267,7 +180,7 @@ class Exchange:
             if self._parser is not None:
                 self._parser.feed_data(data)
         except (httptools.HttpParserError, httptools.HttpParserUpgrade) as exc:
-            if self._is_whole:
+            if self.is_whole:
                 self._has_extra = True
             elif not self._can_repair(exc):
                 raise
@@ -299,7 +212,7 @@ class Exchange:
             parser.feed_data(data[fed:start])
             self._feed_space(data[start:end], parser)
             fed = end
-            if self._takes_spaces or self._is_whole:
+            if self._takes_spaces or self.is_whole:
                 break
         return data[fed:]
 
@@ -311,7 +224,7 @@ class Exchange:
         part_bytes = len(self._part)
         parser.set_dangerous_leniencies(lenient_spaces_after_chunk_size=True)
         parser.feed_data(space)
-        if len(self._part) == part_bytes and not self._is_whole:
+        if len(self._part) == part_bytes and not self.is_whole:
             self._takes_spaces = self._must_close = True
             self.notes += ("spaces after a chunk size",)
         else:
@@ -371,7 +284,7 @@ class Exchange:
 
     def on_message_begin(self) -> None:
         """Called by the parser."""
-        if self._is_whole:
+        if self.is_whole:
             raise BadResponseError("data after the response")
 
     def on_headers_complete(self) -> None:
@@ -393,15 +306,15 @@ class Exchange:
             self._take_interim(status)
             return
         head = parse_head(raw)
-        if self._continue_timer is not None:  # a response before the body was sent
-            self._continue_timer.cancel()
+        if self._sender is not None:
+            self._sender.response_received()
         self._find_framing(head)
         if raw_head:
             head.raw = raw_head
         self.head = head
         self._body = self._owner.head_received(head, not self._has_no_body)
         if self._has_no_body:
-            self._is_whole = True
+            self.is_whole = True
             self._has_extra = bool(self._received)
         self._received = b""
 
@@ -411,8 +324,8 @@ class Exchange:
         self._interims += 1
         if self._interims > MAX_INTERIM:
             raise BadResponseError("Too many 1xx responses")
-        if status == 100 and self._continue_timer is not None:
-            self._send_body()
+        if status == 100 and self._sender is not None:
+            self._sender.continue_received()
 
     def _find_framing(self, head: ResponseHead) -> None:
         coding = head.fields.get("transfer-encoding")
@@ -444,14 +357,14 @@ class Exchange:
     def on_message_complete(self) -> None:
         """Called by the parser."""
         if self.head is not None:
-            self._is_whole = True
+            self.is_whole = True
 
     def lose_connection(self, error: Exception | None) -> None:
         """Called when the connection is lost, with the error if there was one."""
-        if self._is_whole:
+        if self.is_whole:
             return  # only the streaming_callback has not finished yet
         if error is None and self._is_until_close and self.head is not None:
-            self._is_whole = True
+            self.is_whole = True
             self._conclude()
             return
         self.fail(error or HTTPStreamClosedError("Connection closed"))
@@ -510,7 +423,7 @@ class Exchange:
         assert self.head is not None
         self.is_reusable = (
             self.head.keeps_alive
-            and self._is_sent
+            and (self._sender is None or self._sender.is_sent)
             and not self._has_extra
             and not self._is_until_close
             and not self._must_close
@@ -527,14 +440,10 @@ class Exchange:
 
     def _leave(self) -> None:
         self._is_over = True
+        if self._sender is not None:
+            self._sender.end()
         # They refer to this object.
-        self._parser = self._body = None
-        if self._continue_timer is not None:
-            self._continue_timer.cancel()
-        if self._producing is not None:
-            self._producing.remove_done_callback(self._produced)
-            self._producing.cancel()
-            self._producing = None
+        self._parser = self._body = self._sender = None
 
 
 def _check_lines(count: int) -> None:
