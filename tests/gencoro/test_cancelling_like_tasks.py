@@ -8,31 +8,25 @@ program that shows the difference.
 from typing import NamedTuple
 
 import pytest
-from hypothesis import strategies as st
 
 from tests.helpers.gencoro.cancelling_examples import EXAMPLES
 from tests.helpers.gencoro.cancelling_play import Cancel
-from tests.helpers.gencoro.cancelling_programs import cancelling_programs
+from tests.helpers.gencoro.cancelling_programs import written
 from tests.helpers.gencoro.cancelling_sides import Sides, as_generators
-from tests.helpers.gencoro.comparing import on_random
+from tests.helpers.gencoro.comparing import compare_random
 
 ORDINARY_PROGRAMS = 250
 
-# Programs with loops in loops are long, and their last points much like the others.
-MAX_POINTS = 100
+# Programs with loops in loops are long, and their points much alike.
+MAX_POINTS = 16
 
 
 def test_a_random_program_is_cancelled_alike_on_both(pytestconfig):
-    @on_random(
-        pytestconfig,
-        ORDINARY_PROGRAMS,
-        cancelling_programs(),
-        st.integers(0, 5),
-        st.integers(0, 5),
-    )
-    def compare(program, target, pause):
-        with Sides(program) as sides:
-            for kind, number in _compared(sides).points[:MAX_POINTS]:
+    def compare(choices):
+        target, pause = choices[-2] % 6, choices[-1] % 6
+        with Sides(written(choices)) as sides:
+            points = _compared(sides).points
+            for kind, number in points[:: 1 + len(points) // MAX_POINTS]:
                 _compared(sides, Cancel((kind, number)))
                 _compared(
                     sides,
@@ -40,7 +34,7 @@ def test_a_random_program_is_cancelled_alike_on_both(pytestconfig):
                     Cancel((kind, number + pause), target, "second"),
                 )
 
-    compare()
+    compare_random(pytestconfig, ORDINARY_PROGRAMS, compare)
 
 
 @pytest.mark.parametrize("name", EXAMPLES)

@@ -10,22 +10,23 @@ import pytest
 import tornado.gen
 
 from gencoro import gen
-from tests.helpers.gencoro.comparing import on_random
+from tests.helpers.gencoro.comparing import compare_random
 from tests.helpers.gencoro.playing import play
-from tests.helpers.gencoro.programs import programs
+from tests.helpers.gencoro.programs import written
 
 ORDINARY_PROGRAMS = 2000
 
 
 def test_a_random_program_does_the_same_on_both(pytestconfig):
-    @on_random(pytestconfig, ORDINARY_PROGRAMS, programs())
-    def compare(program):
+    def compare(choices):
+        program = written(choices)
+
         ours = play(program, gen)
         theirs = play(program, tornado.gen)
 
         assert ours == theirs, f"they differ on\n{program}"
 
-    compare()
+    compare_random(pytestconfig, ORDINARY_PROGRAMS, compare)
 
 
 class Difference(NamedTuple):

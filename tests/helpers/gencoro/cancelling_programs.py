@@ -1,17 +1,12 @@
-"""A hypothesis strategy that writes programs for `cancelling_play`.
+"""Writes random programs for `cancelling_play`.
 
 A program has `main` and up to four more functions.  Each is told by its argument ``me``
 under which key its Future is held.  Every statement has a number of its own.
 """
 
-from collections.abc import Callable
-from typing import Any
-
-from hypothesis import strategies as st
-
 from tests.helpers.gencoro.writing import MAX_DEPTH, Writer, indented
 
-__all__ = ["cancelling_programs"]
+__all__ = ["written"]
 
 HEADS = {
     "coroutine": "COROUTINE {}(me):",
@@ -36,12 +31,9 @@ INSIDE = {
 }
 
 
-@st.composite
-def cancelling_programs(draw: Callable[[Any], Any]) -> str:
+def written(choices: bytes) -> str:
     """Write a program: its source text, for both sides."""
-    others = st.lists(st.sampled_from(sorted(HEADS)), max_size=3)
-    kinds = ["coroutine", *draw(others), "coroutine"]
-    return _Writer(draw, kinds).program()
+    return _Writer(choices).program()
 
 
 class _Writer(Writer):
@@ -49,6 +41,9 @@ class _Writer(Writer):
 
     heads = HEADS
     epilogues = EPILOGUES
+
+    def chosen_kinds(self) -> list[str]:
+        return ["coroutine", *self.some_kinds(3), "coroutine"]
 
     def is_native(self) -> bool:
         return self.kind in ("native", "taskless")

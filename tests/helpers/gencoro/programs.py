@@ -1,17 +1,12 @@
-"""A hypothesis strategy that writes programs for `playing`.
+"""Writes random programs for `playing`.
 
 A program has `main` and up to four more functions.  Every statement has a number of its
 own.
 """
 
-from collections.abc import Callable
-from typing import Any
-
-from hypothesis import strategies as st
-
 from tests.helpers.gencoro.writing import MAX_DEPTH, Writer, indented
 
-__all__ = ["programs"]
+__all__ = ["written"]
 
 HEADS = {
     "coroutine": "@gen.coroutine\ndef {}():",
@@ -27,11 +22,9 @@ EPILOGUES = dict.fromkeys(("coroutine", "plain"), ("return 0", "yield"))
 BAD = ["42", "'text'", "(ready(1), ready(2))", "print", "object"]
 
 
-@st.composite
-def programs(draw: Callable[[Any], Any]) -> str:
+def written(choices: bytes) -> str:
     """Write a program: its source text."""
-    kinds = ["coroutine", *draw(st.lists(st.sampled_from(sorted(HEADS)), max_size=4))]
-    return _Writer(draw, kinds).program()
+    return _Writer(choices).program()
 
 
 class _Writer(Writer):
@@ -39,6 +32,9 @@ class _Writer(Writer):
 
     heads = HEADS
     epilogues = EPILOGUES
+
+    def chosen_kinds(self) -> list[str]:
+        return ["coroutine", *self.some_kinds(4)]
 
     def ending(self) -> str:
         number = self.next_number()

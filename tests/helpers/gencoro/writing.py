@@ -1,35 +1,32 @@
 """What the writers of random programs share: choices, numbers, functions, blocks.
 
-A function calls only those below it, so that every program ends; one that nobody calls is
-not written.
+A function calls only those below it, so that every program ends; one that is never called
+is not written.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar
-
-from hypothesis import strategies as st
 
 __all__ = ["MAX_DEPTH", "Writer", "indented"]
 
 MAX_DEPTH = 3
 
-_small = st.integers(0, 3)
-
 
 class Writer:
-    """Writes one program; ``kinds`` are those of its functions f0 (main), f1 ...
+    """Writes one program from random bytes; after the last, the first option is chosen.
 
     Attributes:
         heads: The first lines of a function, by its kind.
         epilogues: The last lines of a function, by its kind.
+        kinds: The kinds of the functions f0 (main), f1 ...
     """
 
     heads: ClassVar[Mapping[str, str]]
     epilogues: ClassVar[Mapping[str, tuple[str, ...]]]
 
-    def __init__(self, draw: Callable[[Any], Any], kinds: list[str]) -> None:
-        self.draw = draw
-        self.kinds = kinds
+    def __init__(self, choices: bytes) -> None:
+        self._choices = iter(choices)
+        self.kinds: list[str] = self.chosen_kinds()
         self.place = 0
         self.number = 0
 
@@ -53,11 +50,20 @@ class Writer:
     def kind(self) -> str:
         return self.kinds[self.place]
 
+    def below(self, limit: int) -> int:
+        return next(self._choices, 0) % limit
+
     def choose(self, options: list[Any]) -> Any:
-        return options[self.draw(st.integers(0, len(options) - 1))]
+        return options[self.below(len(options))]
 
     def small(self) -> int:
-        return self.draw(_small)
+        return self.below(4)
+
+    def chosen_kinds(self) -> list[str]:
+        raise NotImplementedError
+
+    def some_kinds(self, most: int) -> list[str]:
+        return [self.choose(sorted(self.heads)) for _ in range(self.below(most + 1))]
 
     def next_number(self) -> int:
         self.number += 1
