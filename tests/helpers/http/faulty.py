@@ -431,7 +431,8 @@ def run(main: Callable[[], Awaitable[Any]]) -> Any:
     reported an error.
     """
     reports: list[object] = []
-    # What was there before need not be looked through for what is lost.
+    # What was there before need not be looked through for what is lost.  It stays frozen, as
+    # at the beginning of a file: to thaw it would make the next collection a slow one.
     gc.freeze()
     asyncio_loop = VirtualClock().new_event_loop()
     asyncio_loop.set_exception_handler(lambda _, report: reports.append(report))
@@ -442,7 +443,6 @@ def run(main: Callable[[], Awaitable[Any]]) -> Any:
             gc.collect()
     finally:
         loop.close()
-        gc.unfreeze()
     assert not reports, reports
     errors = [record.getMessage() for record in records]
     assert not errors, errors
