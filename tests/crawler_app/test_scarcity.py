@@ -25,6 +25,7 @@ def crawl_within(site, start_script, directory):
         process = start_script(
             LIMITED_CRAWL,
             *(kind, limit, "crawl", site.url, "--into", directory, "--quiet"),
+            *("--retry-pause", "0.1"),
             stderr=subprocess.PIPE,
         )
         out, err = process.communicate(timeout=120)
