@@ -77,7 +77,6 @@ def pytest_pycollect_makeitem(
         ) from None
 
 
-@pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Refuse a coroutine in a TestCase, which would not wait for it."""
     unittest = sys.modules.get("unittest")
@@ -85,6 +84,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         unittest is not None
         and isinstance(item, pytest.Function)
         and issubclass(item.cls or object, unittest.TestCase)
+        and not _is_skipped(item)
         and _is_coroutine_test(item.obj, item)
         and not hasattr(item.obj, "gen_test_timeout")
     ):
@@ -125,20 +125,29 @@ def _named_as(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def _is_coroutine_test(function: Any, node: pytest.Item | pytest.Collector) -> bool:
     inner = _inside_hypothesis(function)
-    if hasattr(inner, "gen_test_timeout") or _is_coroutine(inner):
+    if _has_gen_test_of_tornado(inner):  # it waits by itself
+        return False
+    if hasattr(inner, "gen_test_timeout") or is_coroutine_function(inner):
         return True
     marks = [*getattr(function, "pytestmark", []), *node.iter_markers(MARK)]
     return any(mark.name == MARK for mark in marks) and (
-        inspect.isgeneratorfunction(inner)
+        inspect.isgeneratorfunction(inspect.unwrap(inner))
         or inspect.isasyncgenfunction(inner)
         or wraps_native(inner)
     )
 
 
-def _is_coroutine(function: Any) -> bool:
-    # Tornado's gen_test looks like a coroutine function, but waits by itself.
-    home = getattr(function, "__globals__", {}).get("__name__")
-    return is_coroutine_function(function) and home != "tornado.testing"
+def _is_skipped(item: pytest.Function) -> bool:
+    return any(getattr(x, "__unittest_skip__", False) for x in (item.obj, item.cls))
+
+
+def _has_gen_test_of_tornado(function: Any) -> bool:
+    """Return whether a function has Tornado's ``gen_test``, also below other decorators."""
+
+    def is_made_by_it(link: Any) -> bool:
+        return getattr(link, "__globals__", {}).get("__name__") == "tornado.testing"
+
+    return is_made_by_it(inspect.unwrap(function, stop=is_made_by_it))
 
 
 def _inside_hypothesis(function: Any) -> Any:
@@ -164,21 +173,20 @@ def _to_end(item: pytest.Function) -> Callable[..., Any]:
 
 
 def _on_loop(item: pytest.Function, body: Any) -> Callable[..., Any]:
-    inner = body
-    if hasattr(body, "gen_test_timeout"):
-        inner = body.__wrapped__
-        if inspect.ismethod(body):
-            inner = types.MethodType(inner, body.__self__)
-
     @functools.wraps(body)
     def test(*args: Any, **kwargs: Any) -> Any:
-        from gencoro.testrun import as_coroutine, as_seconds, run_test
+        from gencoro.testrun import as_coroutine, as_seconds, run_test, running_on
 
+        has_gen_test = hasattr(body, "gen_test_timeout")
         try:
-            start = functools.partial(as_coroutine(inner), *args, **kwargs)
             timeout = as_seconds(_timeout_of(item, body))
+            start = body if has_gen_test else as_coroutine(body)
         except (TypeError, ValueError) as mistake:
             raise pytest.fail.Exception(str(mistake), pytrace=False) from None
+        if has_gen_test:  # perhaps below other decorators, which must run too
+            with running_on(_io_loop_of(item), timeout):
+                return body(*args, **kwargs)
+        start = functools.partial(start, *args, **kwargs)
         return run_test(_io_loop_of(item), start, timeout)
 
     return test

@@ -5,13 +5,11 @@ checks what is logged.  With pytest you need no import from here: see
 `gencoro.pytest_plugin`.  The names of ``__all__`` are public.
 """
 
-import asyncio
 import functools
 from collections.abc import Awaitable, Callable, Generator
 from typing import Any, ParamSpec, Protocol, TypeVar, overload
 
 import tornado.testing
-from tornado.platform.asyncio import BaseAsyncIOLoop
 from tornado.testing import (
     ExpectLog,
     bind_unused_port,
@@ -21,7 +19,13 @@ from tornado.testing import (
 
 from gencoro.errors import DeadlockError
 from gencoro.ioloop import IOLoop
-from gencoro.testrun import as_coroutine, as_seconds, new_io_loop, run_test
+from gencoro.testrun import (
+    as_coroutine,
+    as_seconds,
+    io_loop_of_test,
+    new_io_loop,
+    run_test,
+)
 from gencoro.virtual_clock import VirtualClock
 
 __all__ = [
@@ -124,11 +128,9 @@ def _make_test(func: Callable[..., Any], timeout: float | None) -> Callable[...,
 
     @functools.wraps(func)
     def test(*args: Any, **kwargs: Any) -> Any:
-        io_loop = getattr(args[0], "io_loop", None) if args else None
-        if isinstance(io_loop, BaseAsyncIOLoop):
-            return run_test(io_loop, functools.partial(start, *args, **kwargs), timeout)
-        with new_io_loop(asyncio.new_event_loop()) as io_loop:
-            return run_test(io_loop, functools.partial(start, *args, **kwargs), timeout)
+        with io_loop_of_test(args[0] if args else None, timeout) as chosen:
+            io_loop, seconds = chosen
+            return run_test(io_loop, functools.partial(start, *args, **kwargs), seconds)
 
     # It is no longer a coroutine function.
     vars(test).pop("__tornado_coroutine__", None)

@@ -11,6 +11,7 @@ import contextlib
 import inspect
 import itertools
 from collections.abc import Callable, Iterator
+from contextvars import ContextVar
 from types import TracebackType
 from typing import Any, TypeVar, overload
 
@@ -32,12 +33,23 @@ from gencoro.yieldables import (
     maybe_future,
 )
 
-__all__ = ["as_coroutine", "as_seconds", "new_io_loop", "run_test"]
+__all__ = [
+    "as_coroutine",
+    "as_seconds",
+    "io_loop_of_test",
+    "new_io_loop",
+    "run_test",
+    "running_on",
+]
 
 T = TypeVar("T")
 
 # How long a test may take to clean up after the error, and again after being cancelled.
 CLEAN_UP_S = 1.0
+
+# The loop and the timeout for a `gen_test` function, if its caller has chosen them.
+_chosen: ContextVar[tuple[BaseAsyncIOLoop, float] | None]
+_chosen = ContextVar("_chosen", default=None)
 
 
 @overload
@@ -277,3 +289,38 @@ def new_io_loop(asyncio_loop: asyncio.AbstractEventLoop) -> Iterator[IOLoop]:
                 io_loop.close(all_fds=True)
         finally:
             asyncio.set_event_loop(None)
+
+
+@contextlib.contextmanager
+def running_on(io_loop: BaseAsyncIOLoop, timeout: float) -> Iterator[None]:
+    """Make `gen_test` functions that are called here run on a loop.
+
+    Args:
+        timeout: Seconds of real time for each, instead of their own.
+    """
+    token = _chosen.set((io_loop, timeout))
+    try:
+        yield
+    finally:
+        _chosen.reset(token)
+
+
+@contextlib.contextmanager
+def io_loop_of_test(
+    test_case: object, timeout: float | None
+) -> Iterator[tuple[BaseAsyncIOLoop, float | None]]:
+    """Choose the loop and the timeout for a call of a `gen_test` function.
+
+    Args:
+        test_case: The first argument of the call, which may have a loop.
+        timeout: The function's own timeout.
+    """
+    chosen = _chosen.get()
+    own = getattr(test_case, "io_loop", None)
+    if chosen is not None:
+        yield chosen
+    elif isinstance(own, BaseAsyncIOLoop):
+        yield own, timeout
+    else:
+        with new_io_loop(asyncio.new_event_loop()) as io_loop:
+            yield io_loop, timeout

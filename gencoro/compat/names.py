@@ -433,6 +433,7 @@ tornado.locale.get_supported_locales                       2.0 2.2 wrap   gencor
 
 # Testing.
 tornado.testing.AsyncHTTPTestCase.fetch                    2.0 5.1 wrap   gencoro.compat.tornado_.testing:fetching_errors_too
+tornado.testing.AsyncTestCase.__init__                     2.0 5.1 wrap   gencoro.compat.tornado_.testing:finding_era
 tornado.testing.AsyncTestCase._stack_context               2.0 2.4 put    gencoro.compat.tornado_.testing:stack_context
 tornado.testing.AsyncTestCase.run                          2.0 5.1 wrap   gencoro.compat.tornado_.testing:running_in_context
 tornado.testing.LogTrapTestCase                            2.0 4.5 put    gencoro.compat.tornado_.testing:LogTrapTestCase

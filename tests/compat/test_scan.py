@@ -1,5 +1,7 @@
 """What is found in sources, and what is not; nothing of it is run."""
 
+import ast
+import gc
 import pathlib
 import sys
 import textwrap
@@ -465,6 +467,26 @@ def test_classes_without_parentheses_are_python_3(caught):
 @pytest.mark.parametrize("caught", ["(E, e)", "(E, e,)", "e", "()", "(E, e) as e"])
 def test_errors_in_parentheses_are_python_3(caught):
     assert scan(f"try:\n    pass\nexcept {caught}:\n    pass\n") == []
+
+
+def test_finalizers_that_parse_do_not_disturb():
+    class Finalized:
+        def __init__(self):
+            self.itself = self
+
+        def __del__(self):
+            ast.parse("x = 1")  # as formatting a traceback does
+
+    source = "import tornado\nx = [" + "f(a, b.c[1:2])," * 20_000 + "]"
+    thresholds = gc.get_threshold()
+    gc.set_threshold(10)
+    try:
+        garbage = [Finalized() for _ in range(100)]
+        del garbage
+
+        assert scan(source) == []
+    finally:
+        gc.set_threshold(*thresholds)
 
 
 def test_bytes_are_read_as_python_reads_them():

@@ -9,6 +9,7 @@ import unittest
 
 import pytest
 
+from gencoro.compat.tornado_ import testing as legacy_testing
 from tests.helpers.compat.rows import uses
 
 # What makes a module one of the callback era, in one line.
@@ -92,6 +93,19 @@ def test_class_inherits_its_era(module):
     source = f"from {base.__name__} import Test as Base\nclass Test(Base): pass"
 
     assert passes(module(source, head=""))
+
+
+@uses("tornado.testing.AsyncTestCase.__init__")
+def test_era_is_found_when_tests_are_collected(module, monkeypatch):
+    tests = module(IN_CALLBACK)
+    suite = unittest.defaultTestLoader.loadTestsFromTestCase(tests.Test)
+    monkeypatch.setattr(legacy_testing, "scan", None)
+    monkeypatch.setattr(legacy_testing, "parse", None)
+    result = unittest.TestResult()
+
+    suite.run(result)
+
+    assert (result.testsRun, result.wasSuccessful()) == (1, True)
 
 
 def test_module_without_its_source_is_of_today(module, monkeypatch):

@@ -1,5 +1,6 @@
 """gencoro.pytest_plugin and its fixtures, in whole runs of pytest."""
 
+import collections
 import pathlib
 import re
 import subprocess
@@ -469,6 +470,121 @@ def test_coroutine_in_a_test_case_is_refused_with_the_cure(run):
             "test_coroutine is a coroutine, *decorate it with gencoro.testing.gen_test",
             "test_marked is a coroutine, *decorate it with gencoro.testing.gen_test",
         ]
+    )
+
+
+# Each decorator, the body that it needs, and the outcome in a TestCase and elsewhere.
+DECORATORS = {
+    "skip": ("@unittest.skip('why')", "assert 0", "skipped", "skipped"),
+    "skip_if": ("@unittest.skipIf(True, 'why')", "assert 0", "skipped", "skipped"),
+    "skip_unless": (
+        "@unittest.skipUnless(False, '')",
+        "assert 0",
+        "skipped",
+        "skipped",
+    ),
+    "no_skip": ("@unittest.skipIf(False, 'why')", "assert 0", "failed", "failed"),
+    "expected": ("@unittest.expectedFailure", "assert 0", "xfailed", "failed"),
+    "mark_skip": ("@pytest.mark.skip", "assert 0", "skipped", "skipped"),
+    "mark_xfail": ("@pytest.mark.xfail", "assert 0", "xfailed", "xfailed"),
+    "wraps": ("@wrapping", "assert 0", "failed", "failed"),
+    "patch": ("@mock.patch('os.sep', 'x')", "assert os.sep == 'x'", "passed", "passed"),
+}
+
+DECORATED_HEAD = """
+import functools
+import os
+import unittest
+from unittest import mock
+
+import tornado.testing
+
+from gencoro.testing import AsyncTestCase
+
+def wrapping(test):
+    @functools.wraps(test)
+    def wrapped(*args, **kwargs):
+        return test(*args, **kwargs)
+    return wrapped
+"""
+
+
+@pytest.mark.parametrize("is_above", [True, False], ids=["above", "below"])
+@pytest.mark.parametrize(
+    ("coroutine", "base"),
+    [
+        ("@gen_test", "AsyncTestCase"),
+        ("@tornado.testing.gen_test", "AsyncTestCase"),
+        ("@gen_test", "object"),
+        ("@pytest.mark.gen_test", "object"),
+    ],
+)
+def test_decorators_around_a_test_apply_to_it(run, coroutine, base, is_above):
+    tests, expected = [], collections.Counter()
+    for name, (decorator, body, in_test_case, elsewhere) in DECORATORS.items():
+        if name == "patch" and (coroutine.startswith("@pytest") or not is_above):
+            continue  # it ends when the generator function has returned
+        order = [decorator, coroutine] if is_above else [coroutine, decorator]
+        definition = f"def test_{name}(self):"
+        lines = [*order, definition, "    yield gen.sleep(0)", f"    {body}"]
+        tests += [f"    {line}" for line in lines]
+        expected[in_test_case if base == "AsyncTestCase" else elsewhere] += 1
+    source = "\n".join([DECORATED_HEAD, f"class TestIt({base}):", *tests])
+
+    result = run(source)
+
+    result.assert_outcomes(**expected)
+
+
+def test_decorator_of_a_class_applies_to_coroutines(run):
+    result = run(
+        DECORATED_HEAD
+        + """
+class Base(AsyncTestCase):
+    @tornado.testing.gen_test
+    def test_it(self):
+        yield gen.sleep(0)
+        assert os.sep == "x"
+
+@unittest.skip("why")
+class TestSkipped(Base):
+    @gen.coroutine
+    def test_coroutine(self):
+        yield
+
+class TestSkippedBySetUp(Base):
+    def setUp(self):
+        raise unittest.SkipTest("why")
+
+@mock.patch("os.sep", "x")
+class TestPatched(Base):
+    @gen_test
+    def test_patched(self):
+        yield gen.sleep(0)
+        assert os.sep == "x"
+
+del Base
+"""
+    )
+
+    result.assert_outcomes(passed=2, skipped=3)
+
+
+def test_decorated_test_runs_on_the_loop_of_its_fixtures(run):
+    result = run(
+        DECORATED_HEAD
+        + """
+@wrapping
+@gen_test(timeout=0.01)
+def test_it(io_loop):
+    assert IOLoop.current() is io_loop
+    yield gen.sleep(60)
+"""
+    )
+
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(
+        ["*TimeoutError: The test timed out after 0.01 seconds*"]
     )
 
 

@@ -5,7 +5,9 @@ whether compat is installed.  Used by the other modules of the doctor.
 """
 
 import ast
+import contextlib
 import functools
+import gc
 import importlib.machinery
 import sys
 import warnings
@@ -167,7 +169,7 @@ def parse(source: str | bytes) -> ast.Module:
     Raises:
         SyntaxError: the source is not valid Python 3.
     """
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), _no_garbage_collection():
         warnings.simplefilter("ignore")
         try:
             module = ast.parse(source)
@@ -178,6 +180,22 @@ def parse(source: str | bytes) -> ast.Module:
     if sys.version_info >= (3, 14):
         _refuse_comma_for_as(module)
     return module
+
+
+@contextlib.contextmanager
+def _no_garbage_collection() -> Iterator[None]:
+    """Keep finalizers from running.
+
+    On Python 3.11, `ast.parse` raises SystemError if a finalizer that runs meanwhile calls
+    it too (python/cpython#106905), and formatting a traceback does.
+    """
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 def _refuse_comma_for_as(module: ast.Module) -> None:

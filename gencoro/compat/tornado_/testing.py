@@ -32,6 +32,7 @@ __all__ = [
     "FIRST_PORT",
     "LogTrapTestCase",
     "fetching_errors_too",
+    "finding_era",
     "get_unused_port",
     "running_in_context",
     "stack_context",
@@ -98,6 +99,20 @@ class LogTrapTestCase(unittest.TestCase):
                 and len(result.failures) + len(result.errors) > bad_before
             ):
                 stream.write(trap.getvalue())
+
+
+def finding_era(original: Callable[..., Any]) -> Callable[..., Any]:
+    """Wrap `AsyncTestCase.__init__`, which is called when tests are collected.
+
+    Reading the source takes time and memory, which a running test may measure or limit.
+    """
+
+    @functools.wraps(original)
+    def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
+        original(self, *args, **kwargs)
+        _is_legacy(type(self))
+
+    return __init__
 
 
 def running_in_context(original: Callable[..., Any]) -> Callable[..., Any]:
@@ -168,11 +183,15 @@ def _is_module_legacy(module: types.ModuleType) -> bool:
     if module not in _is_legacy_by_module:
         try:
             source = inspect.getsource(module)
-            is_legacy = _is_for_python_2(source) or bool(scan(source))
+            is_legacy = _is_for_python_2(source) or _has_legacy_names(source)
         except (OSError, SyntaxError, TypeError):  # no source, or not in Python
             is_legacy = False
         _is_legacy_by_module[module] = is_legacy
     return _is_legacy_by_module[module]
+
+
+def _has_legacy_names(source: str) -> bool:
+    return any(use.name.startswith("tornado.") for use in scan(source))
 
 
 def _is_for_python_2(source: str) -> bool:
