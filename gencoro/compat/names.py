@@ -595,10 +595,12 @@ asyncio.coroutine                                          3.4 3.10 add    genco
 base64.decodestring                                        2.0 3.8 add    base64:decodebytes
 base64.encodestring                                        2.0 3.8 add    base64:encodebytes
 cgi.escape                                                 2.0 3.7 add    gencoro.compat.python:escape
+collections.AsyncGenerator                                 3.6 3.9 add    collections.abc:AsyncGenerator
 collections.AsyncIterable                                  3.5 3.9 add    collections.abc:AsyncIterable
 collections.AsyncIterator                                  3.5 3.9 add    collections.abc:AsyncIterator
 collections.Awaitable                                      3.5 3.9 add    collections.abc:Awaitable
 collections.Callable                                       2.6 3.9 add    collections.abc:Callable
+collections.Collection                                     3.6 3.9 add    collections.abc:Collection
 collections.Container                                      2.6 3.9 add    collections.abc:Container
 collections.Coroutine                                      3.5 3.9 add    collections.abc:Coroutine
 collections.Generator                                      3.5 3.9 add    collections.abc:Generator
@@ -612,10 +614,13 @@ collections.MappingView                                    2.6 3.9 add    collec
 collections.MutableMapping                                 2.6 3.9 add    collections.abc:MutableMapping
 collections.MutableSequence                                2.6 3.9 add    collections.abc:MutableSequence
 collections.MutableSet                                     2.6 3.9 add    collections.abc:MutableSet
+collections.Reversible                                     3.6 3.9 add    collections.abc:Reversible
 collections.Sequence                                       2.6 3.9 add    collections.abc:Sequence
 collections.Set                                            2.6 3.9 add    collections.abc:Set
 collections.Sized                                          2.6 3.9 add    collections.abc:Sized
 collections.ValuesView                                     2.6 3.9 add    collections.abc:ValuesView
+configparser.RawConfigParser.readfp                        3.0 3.11 add    configparser:RawConfigParser.read_file
+configparser.SafeConfigParser                              3.0 3.11 add    configparser:ConfigParser
 fractions.gcd                                              2.6 3.8 add    math:gcd
 inspect.ArgSpec                                            2.6 3.10 add    gencoro.compat.python:ArgSpec
 inspect.getargspec                                         2.1 3.10 add    gencoro.compat.python:getargspec
@@ -632,6 +637,13 @@ unittest.TestCase.assertNotRegexpMatches                   3.2 3.11 add    unitt
 unittest.TestCase.assertRaisesRegexp                       2.7 3.11 add    unittest:TestCase.assertRaisesRegex
 unittest.TestCase.assertRegexpMatches                      2.7 3.11 add    unittest:TestCase.assertRegex
 unittest.TestCase.assert_                                  2.1 3.11 add    unittest:TestCase.assertTrue
+unittest.TestCase.failIf                                   2.1 3.11 add    unittest:TestCase.assertFalse
+unittest.TestCase.failIfAlmostEqual                        2.1 3.11 add    unittest:TestCase.assertNotAlmostEqual
+unittest.TestCase.failIfEqual                              2.1 3.11 add    unittest:TestCase.assertNotEqual
+unittest.TestCase.failUnless                               2.1 3.11 add    unittest:TestCase.assertTrue
+unittest.TestCase.failUnlessAlmostEqual                    2.1 3.11 add    unittest:TestCase.assertAlmostEqual
+unittest.TestCase.failUnlessEqual                          2.1 3.11 add    unittest:TestCase.assertEqual
+unittest.TestCase.failUnlessRaises                         2.1 3.11 add    unittest:TestCase.assertRaises
 unittest.makeSuite                                         2.1 3.12 add    unittest:defaultTestLoader.loadTestsFromTestCase
 """
 

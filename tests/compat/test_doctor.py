@@ -4,6 +4,7 @@ import io
 import json
 import os
 import sys
+import time
 
 import pytest
 
@@ -115,7 +116,7 @@ def test_file_that_does_not_parse_is_told_with_its_line(folder, see):
 
     assert status == NOT_SERVED
     assert "Not checked:\n    old.py:2: " in text
-    assert "; if this is Python 2, convert it first\n" in text
+    assert "old.py:2: this is Python 2, to be converted first: Missing paren" in text
     assert text.endswith("found; 1 file not checked\n")
 
 
@@ -183,6 +184,7 @@ def test_json_has_it_all(folder, see):
         "last": "2.4",
         "is_served": False,
         "instead": "use the package torndb, its successor",
+        "note": None,
         "places": [{"file": "./db.py", "line": 1}],
     }
     [unreadable] = told["unreadable"]
@@ -202,6 +204,132 @@ def test_folder_is_read_in_order_without_what_is_not_its_own(folder, see):
         "./b/a.py:1",
         "./b/c.py:1",
     ]
+
+
+RE_EXPORTED = {
+    "app/__init__.py": "",
+    "app/compat.py": (
+        "from tornado import gen\nfrom tornado.web import *\n"
+        "try:\n    from tornado.stack_context import wrap\n"
+        "except ImportError:\n    wrap = None\n"
+    ),
+    "app/base.py": (
+        "from . import compat\nfrom .handlers import nothing\n"
+        "class Base(compat.RequestHandler):\n"
+        "    def write(self, data, callback=None): pass\n"
+        "    @compat.gen.coroutine\n"
+        "    def load(self): pass\n"
+    ),
+    "app/handlers/__init__.py": "from app.compat import *\n",
+    "app/handlers/pages.py": (
+        "from app.handlers import asynchronous, wrap\n"
+        "from app.base import Base as B\n"
+        "from ..compat import gen as g\n"
+        "class Page(B):\n"
+        "    @asynchronous\n"
+        "    @g.engine\n"
+        "    def get(self):\n"
+        "        self.flush(callback=wrap(f))\n"
+        "        self.write('x', callback=f)\n"
+        "        self.load(callback=f)\n"
+        "        self.nonsense(callback=f)\n"
+    ),
+    "app/parser.py": "def parse(): pass\n",
+    "app/formatter.py": "from . import parser\nparser.parse()\n",
+    "app/mistaken.py": "from .parser import compat\ncompat.gen.Task\n",
+}
+
+
+def test_modules_of_the_project_are_seen_through(folder, see):
+    write(folder, RE_EXPORTED)
+
+    told = json.loads(see("app", as_json=True)[1])
+
+    places = {
+        (place["line"], name["name"], name["argument"])
+        for name in told["names"]
+        for place in name["places"]
+    }
+    assert {place["file"] for n in told["names"] for place in n["places"]} == {
+        "app/handlers/pages.py"
+    }
+    assert places == {
+        (5, "tornado.web.asynchronous", None),
+        (6, "tornado.gen.engine", None),
+        (8, "tornado.web.RequestHandler.flush", "callback"),
+        (10, "tornado.gen.coroutine", "callback"),
+    }
+
+
+def test_installed_packages_are_seen_through(folder, see, monkeypatch):
+    write(folder, {"site/legacykit/__init__.py": "from tornado import gen\n"})
+    write(folder, {"app.py": "from legacykit import gen\n# tornado\ngen.Task(f)\n"})
+    monkeypatch.syspath_prepend(str(folder / "site"))
+
+    text = see("app.py")[1]
+
+    assert "tornado.gen.Task  (Tornado 2.1 to 5.1, 1 use)\n    app.py:3\n" in text
+
+
+def test_project_whose_modules_import_each_other_is_quick(folder, see):
+    handlers = "".join(
+        f"class Page{n}(Base{n % 7}):\n    @asynchronous\n    def get(self):\n"
+        f"        self.client{n}.fetch(url, callback=self.on_{n})\n"
+        for n in range(125)
+    )
+    bases = "".join(f"class Base{n}(RequestHandler): pass\n" for n in range(7))
+    sources = {
+        f"app/m{n}.py": f"from .m{n + 1} import *\n{handlers}" for n in range(20)
+    }
+    sources["app/m20.py"] = f"from tornado.web import *\nfrom .m0 import *\n{bases}"
+    write(folder, {"app/__init__.py": "", **sources})
+    begin = time.thread_time()
+
+    text = see("app")[1]
+
+    assert time.thread_time() - begin < 15  # it takes one second for these 10,000 lines
+    assert "tornado.web.asynchronous  (Tornado 2.0 to 5.1, 2500 uses)" in text
+
+
+def test_packages_that_cannot_be_found_are_left_out(folder, see):
+    # Relative imports that lead nowhere, packages without files, and a file without lines.
+    source = "import nowhere.one, test.x.y.z\nfrom .... import a\nfrom . import *\n"
+    write(folder, {"empty/x/y.txt": "", "empty.py": "", "app.py": source + SERVED})
+
+    status, text = see(".")
+
+    assert status == ALL_SERVED
+    assert text.endswith("2 files, 2 legacy names in 2 places: all are served\n")
+
+
+def test_what_is_not_tornados_is_told(folder, see):
+    source = SERVED + "type(f) is gen.Future\nimport os\nos.errno, run(async=1)\n"
+    write(folder, {"app.py": source})
+
+    status, text = see("app.py")
+
+    assert status == NOT_SERVED
+    assert text.startswith(
+        """\
+Not served by gencoro.compat:
+
+async or await as a name  (Python to 3.6, 1 use)
+    rename it: it is a keyword since Python 3.7
+    app.py:8
+
+os.errno  (Python to 3.6, 1 use)
+    import errno
+    app.py:8
+
+Served by gencoro.compat, with a difference:
+
+type(...) is tornado.concurrent.Future  (Tornado 3.0 to 4.5, 1 use)
+    this is false for some Futures, such as that of TCPClient.connect; use isinstance
+    app.py:6
+
+Served by gencoro.compat:
+"""
+    )
 
 
 def test_package_is_found_and_not_imported(folder, see, monkeypatch):

@@ -6,20 +6,27 @@ import asyncio
 import collections
 import collections.abc
 import importlib
+import io
 import pkgutil
 import socket
 import sys
 import threading
 import unittest
+import warnings
+from pathlib import Path
 
 import pytest
 import trustme
 
 import gencoro.compat
 from gencoro.compat import installer
+from gencoro.compat.doctor.removed import ASYNC, REMOVED
+from gencoro.compat.doctor.scan import scan
 from gencoro.compat.names import PYTHON
+from tests.helpers.compat import rows
 from tests.helpers.compat.rows import uses
 
+ALL_OF_PYTHON = PYTHON | REMOVED
 ABCS = [name for name in PYTHON if name.startswith("collections.")]
 
 
@@ -204,6 +211,13 @@ def test_tls_sockets(compat, tmp_path):
     "unittest.TestCase.assertRaisesRegexp",
     "unittest.TestCase.assertRegexpMatches",
     "unittest.TestCase.assert_",
+    "unittest.TestCase.failIf",
+    "unittest.TestCase.failIfAlmostEqual",
+    "unittest.TestCase.failIfEqual",
+    "unittest.TestCase.failUnless",
+    "unittest.TestCase.failUnlessAlmostEqual",
+    "unittest.TestCase.failUnlessEqual",
+    "unittest.TestCase.failUnlessRaises",
     "unittest.makeSuite",
 )
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
@@ -218,6 +232,13 @@ def test_names_of_unittest(compat):
             self.assertNotRegexpMatches("tea", "cake")
             self.assertRegexpMatches("tea", "t.a")
             self.assert_(True)
+            self.failIf(False)
+            self.failIfAlmostEqual(1, 2)
+            self.failIfEqual(1, 2)
+            self.failUnless(True)
+            self.failUnlessAlmostEqual(1, 1 + 1e-9)
+            self.failUnlessEqual(1, 1)
+            self.failUnlessRaises(ValueError, int, "tea")
             with self.assertRaisesRegexp(ValueError, "no tea"):
                 raise ValueError("no tea")
 
@@ -225,3 +246,59 @@ def test_names_of_unittest(compat):
     unittest.makeSuite(Test).run(result)
 
     assert (result.testsRun, result.wasSuccessful()) == (1, True)
+
+
+REMOVED_NAMES = Path(rows.__file__).with_name("removed_from_python.txt")
+
+
+def _is_there(name):
+    """Return whether this Python has a dotted name, which compat has not put back."""
+    if "." not in name:  # another package may have brought the module back
+        return name in sys.stdlib_module_names
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            pkgutil.resolve_name(name)
+        except (AttributeError, ImportError):
+            return False
+    return True
+
+
+def _is_gone(name):
+    last = tuple(map(int, ALL_OF_PYTHON[name].last.split(".")))
+    return last < sys.version_info[:2]
+
+
+def test_every_name_that_python_has_removed_has_a_row():
+    lines = REMOVED_NAMES.read_text().splitlines()
+    removed = {line for line in lines if not line.startswith("#")}
+
+    assert len(removed) > 150
+    assert removed - ALL_OF_PYTHON.keys() == set()
+
+
+@pytest.mark.parametrize("name", sorted(ALL_OF_PYTHON.keys() - {ASYNC}))
+def test_python_has_each_name_up_to_its_last_version(name):
+    assert _is_there(name) == (not _is_gone(name))
+
+
+@pytest.mark.parametrize("name", sorted(ALL_OF_PYTHON.keys() - {ASYNC}))
+def test_doctor_tells_what_this_python_has_removed(name):
+    top = name.partition(".")[0]
+    source = f"import {top}\n" + (f"{name}\n" if name != top else "")
+
+    found = {use.name for use in scan(source)}
+
+    assert (name in found) == _is_gone(name)
+    assert found <= {name, top, ASYNC}
+
+
+@uses("configparser.RawConfigParser.readfp", "configparser.SafeConfigParser")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_names_of_configparser(compat):
+    from configparser import SafeConfigParser
+
+    parser = SafeConfigParser()
+    parser.readfp(io.StringIO("[tea]\nmilk = yes\n"))
+
+    assert parser.getboolean("tea", "milk")

@@ -1,19 +1,23 @@
 """Finds the arguments of a call that only legacy Tornado accepts.
 
 Rule: for a function of Tornado, these are the arguments that its current parameters do
-not accept; for a method of an unknown object, only arguments that no other library has
-in that position.  Used by `gencoro.compat.doctor.scan`.
+not accept.  A method of an unknown object counts only if its name, or another method that
+the module calls on the object, is one that nothing but Tornado has.  Used by `gencoro.compat.doctor.scan`.
 """
 
 import ast
+import functools
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from gencoro.compat.doctor.naming import Function, Scope, Thing, find_in_class
+from gencoro.compat.doctor.differences import is_coroutine
+from gencoro.compat.doctor.naming import Scope
+from gencoro.compat.doctor.parsing import DEFS, all_statements
 from gencoro.compat.doctor.rows import Rows
+from gencoro.compat.doctor.things import Function, Thing
 from gencoro.compat.doctor.today import Today
 
-__all__ = ["Argument", "legacy_arguments"]
+__all__ = ["Argument", "Evidence", "legacy_arguments"]
 
 # Legacy arguments, which a function with ``**kwargs`` would misinterpret today.
 _LEGACY_WORDS = frozenset({"callback", "io_loop"})
@@ -38,6 +42,26 @@ _PLACES = {
     "write": 1,
 }
 
+# Methods that nothing but Tornado has.
+_OF_STREAMS = frozenset(
+    {
+        "read_bytes",
+        "read_until",
+        "read_until_close",
+        "read_until_regex",
+        "wait_for_handshake",
+    }
+)
+_OF_TORNADO = _OF_STREAMS | {
+    "facebook_request",
+    "get_authenticated_user",
+    "oauth2_request",
+    "twitter_request",
+}
+
+# Methods that decide which arguments a class accepts.
+_MAKERS = frozenset({"__init__", "__new__", "initialize"})
+
 # Calls that return a function.
 _FUNCTION_MAKERS = ("async_callback", "partial")
 
@@ -58,35 +82,115 @@ class Argument(NamedTuple):
     node: ast.AST
 
 
+class Evidence:
+    """What a module shows about its objects.
+
+    >>> evidence = Evidence(ast.parse("self.s.read_until(b'x'); self.t.write(b'x')"))
+    >>> evidence.streams, evidence.has_client
+    ({'self.s'}, False)
+    """
+
+    def __init__(self, module: ast.Module) -> None:
+        self._module = module
+
+    @functools.cached_property
+    def streams(self) -> set[str]:
+        """The expressions that have methods of a stream, as text."""
+        return {
+            ast.unparse(node.value)
+            for node in ast.walk(self._module)
+            if isinstance(node, ast.Attribute) and node.attr in _OF_STREAMS
+        }
+
+    @functools.cached_property
+    def has_client(self) -> bool:
+        """Whether the module imports Tornado's HTTP client."""
+        return any(
+            "tornado.httpclient" in _modules_in(node)
+            for node in all_statements(self._module.body)
+            if isinstance(node, (ast.Import, ast.ImportFrom))
+        )
+
+
+def _modules_in(node: ast.Import | ast.ImportFrom) -> list[str]:
+    names = [alias.name for alias in node.names]
+    module = getattr(node, "module", None)
+    return [module, *(f"{module}.{name}" for name in names)] if module else names
+
+
 def legacy_arguments(
-    call: ast.Call, scope: Scope, today: Today, rows: Rows
+    call: ast.Call,
+    scope: Scope,
+    today: Today,
+    rows: Rows,
+    evidence: Evidence | None,
 ) -> Iterator[Argument]:
     """Yield the arguments of a call that only legacy Tornado accepts.
 
     Args:
         scope: The scope that contains the call.
+        evidence: What the module shows about its objects; None if it has nothing of
+            Tornado.
     """
-    names = [name for name in _callees(call, scope) if today.has(name)]
+    things = list(scope.things(call.func))
+    names = [name for name in _callees(things) if today.has(name)]
     for name in names:
         yield from _of_known(name, call, scope, today, rows)
-    if names or not isinstance(call.func, ast.Attribute):
+    for thing in things:
+        yield from _of_coroutine(thing, call)
+    is_ours = names or any(thing.node for thing in things)
+    if evidence is None or is_ours or not isinstance(call.func, ast.Attribute):
         return
-    if not any(thing.node for thing in scope.things(call.func)):
-        yield from _of_unknown(call.func.attr, call, scope, today, rows)
+    method = call.func.attr
+    if today.has(f"tornado.iostream.IOStream.{method}") and _may_have_callback(call):
+        if method in _OF_STREAMS or ast.unparse(call.func.value) in evidence.streams:
+            name = f"tornado.iostream.IOStream.{method}"
+            yield from _of_known(name, call, scope, today, rows)
+    elif method in _OF_TORNADO or (
+        method == "fetch" and (evidence.has_client or _has_stop(call, scope))
+    ):
+        yield from _of_unknown(method, call, scope, today, rows)
 
 
-def _callees(call: ast.Call, scope: Scope) -> Iterator[str]:
+def _may_have_callback(call: ast.Call) -> bool:
+    return bool(call.args) or any(k.arg in _WORDS_OF_METHODS for k in call.keywords)
+
+
+def _has_stop(call: ast.Call, scope: Scope) -> bool:
+    """Return whether an argument is the method of a test case that ends its waiting."""
+    stop = "tornado.testing.AsyncTestCase.stop"
+    arguments = [*call.args, *(keyword.value for keyword in call.keywords)]
+    names = [thing.name for argument in arguments for thing in scope.things(argument)]
+    found = (scope.defining_name(name) for name in names if name.endswith(".stop"))
+    return stop in found
+
+
+def _of_coroutine(thing: Thing, call: ast.Call) -> Iterator[Argument]:
+    """Check a call of a coroutine that a scanned module defines."""
+    node = thing.node
+    if not isinstance(node, DEFS) or thing.is_object or node.args.kwarg:
+        return
+    parameters = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
+    callbacks = [keyword for keyword in call.keywords if keyword.arg == "callback"]
+    if not callbacks or any(arg.arg == "callback" for arg in parameters):
+        return
+    if is_coroutine(thing):
+        yield Argument("tornado.gen.coroutine", "callback", callbacks[0])
+
+
+def _callees(things: list[Thing]) -> Iterator[str]:
     """Yield the dotted names of the called function; for a class, of its bases."""
-    for thing in scope.things(call.func):
+    for thing in things:
         if thing.is_object:
             continue
         if thing.name:
             yield thing.name
         elif (
             isinstance(thing.node, ast.ClassDef)
-            and find_in_class(thing.node, "__init__") is None
+            and thing.home is not None
+            and not _MAKERS & thing.home.members(thing.node).methods.keys()
         ):
-            yield from scope.bases(thing.node)
+            yield from thing.home.bases(thing.node)
 
 
 def _of_known(
@@ -140,9 +244,13 @@ def _in_place(
 
 
 def _is_function(node: ast.expr, scope: Scope, today: Today) -> bool:
-    """Return whether an argument is certainly a function."""
+    """Return whether an argument is certainly a function, by what it is or its name."""
     if isinstance(node, ast.Call):
         return ast.unparse(node.func).rpartition(".")[2] in _FUNCTION_MAKERS
+    if isinstance(node, (ast.Attribute, ast.Name)):
+        name = node.id if isinstance(node, ast.Name) else node.attr
+        if name.endswith("callback"):
+            return True
     for thing in scope.things(node):
         if thing.is_object:
             continue

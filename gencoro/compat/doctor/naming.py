@@ -6,44 +6,55 @@ Tornado counts.  Used by `gencoro.compat.doctor.scan`.
 """
 
 import ast
+import os
 from collections.abc import Iterator
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple, Protocol, TypeAlias
 
-from gencoro.compat.doctor.today import DEFS, Today, statements
+from gencoro.compat.doctor.known import has_rows, is_class, meant_by
+from gencoro.compat.doctor.members import Members, Value, members_of
+from gencoro.compat.doctor.parsing import DEFS, statements
+from gencoro.compat.doctor.things import (
+    Function,
+    Thing,
+    attribute_of,
+    imported_by,
+    parameter_of,
+    result_of,
+)
+from gencoro.compat.doctor.today import Today
 
-__all__ = ["Scope", "Thing", "find_in_class"]
+__all__ = ["Modules", "Scope"]
 
-Function: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
-
-# What binds a name: a dotted name of Tornado, an assigned expression, or a definition.
-Binding: TypeAlias = "str | ast.expr | ast.ClassDef | Function | None"
-
-# Functions of Tornado that return an object of one of its classes.
-_RETURNS = {
-    "tornado.ioloop.IOLoop.current": "tornado.ioloop.IOLoop",
-    "tornado.ioloop.IOLoop.instance": "tornado.ioloop.IOLoop",
-}
-
-# Attributes of Tornado that are objects of one of its classes.
-_ATTRIBUTES = {
-    "tornado.testing.AsyncHTTPTestCase.http_client": "tornado.httpclient.AsyncHTTPClient",
-    "tornado.testing.AsyncTestCase.io_loop": "tornado.ioloop.IOLoop",
-    "tornado.web.RequestHandler.request": "tornado.httputil.HTTPServerRequest",
-}
+# What binds a name: a dotted name, something of another file, an assigned expression, or a
+# definition.
+Binding: TypeAlias = "str | _Elsewhere | ast.expr | ast.ClassDef | Function | None"
 
 
-class Thing(NamedTuple):
-    """What an expression refers to.
+class _Elsewhere(NamedTuple):
+    """A name of another scanned module, or that module itself if the name is empty."""
 
-    Attributes:
-        name: Its dotted name in Tornado; empty if the scanned module defines it.
-        is_object: Whether it is an object of the class of that name.
-        node: The class or function of the scanned module.
-    """
-
+    file: str
     name: str
-    is_object: bool = False
-    node: ast.ClassDef | Function | None = None
+
+
+class Modules(Protocol):
+    """The modules that a scanned module may import."""
+
+    def file_of(self, name: str, level: int, importer: str) -> str | None:
+        """Return the file of an imported module, or None if it is not to be read."""
+
+    def scope_in(self, file: str) -> "Scope | None":
+        """Return the scope of a module, or None if nothing of Tornado is in it."""
+
+
+class _Classes:
+    """What is known about the classes of a module."""
+
+    def __init__(self) -> None:
+        self.members: dict[ast.ClassDef, Members] = {}
+        self.bases: dict[ast.ClassDef, list[Thing]] = {}
+        self.known_bases: dict[ast.ClassDef, list[str]] = {}
+        self.things: dict[tuple[ast.ClassDef, str], list[Thing]] = {}
 
 
 class Scope:
@@ -53,6 +64,8 @@ class Scope:
         node: The syntax node of the scope.
         parent: The enclosing scope; None for a module.
         today: The installed Tornado.
+        modules: What the module may import.
+        file: The file of the module.
         ignored: Imports that do not count.
     """
 
@@ -61,22 +74,24 @@ class Scope:
         node: ast.AST,
         parent: "Scope | None",
         today: Today,
+        modules: Modules,
+        file: str = "",
         ignored: frozenset[ast.alias] = frozenset(),
     ) -> None:
         self.node = node
         self.parent = parent
+        self.file = file
         self._today = today
+        self._modules = modules
         self._ignored = ignored
         self._bindings: dict[str, list[Binding]] = {}
         self._outside: set[str] = set()
         self._things_by_name: dict[str, list[Thing]] = {}
         # Caches for the classes of the module, shared by all its scopes.
-        self._bases: dict[ast.ClassDef, list[str]]
-        self._bases = {} if parent is None else parent._bases
-        self._attributes: dict[ast.ClassDef, set[str]]
-        self._attributes = {} if parent is None else parent._attributes
-        # The modules of Tornado imported with ``*``, shared by all scopes.
-        self._stars: list[str] = [] if parent is None else parent._stars
+        self._classes: _Classes
+        self._classes = _Classes() if parent is None else parent._classes
+        # The modules imported with ``*``, shared by all scopes.
+        self._stars: list[str | _Elsewhere] = [] if parent is None else parent._stars
         if isinstance(node, Function):
             for arg in ast.walk(node.args):
                 if isinstance(arg, ast.arg):
@@ -87,7 +102,7 @@ class Scope:
 
     def inner(self, node: ast.AST) -> "Scope":
         """Return the scope of a class or a function in this one."""
-        return Scope(node, self, self._today, self._ignored)
+        return Scope(node, self, self._today, self._modules, self.file, self._ignored)
 
     def things(self, node: ast.expr) -> Iterator[Thing]:
         """Yield what an expression may refer to, as far as known."""
@@ -99,6 +114,7 @@ class Scope:
         elif isinstance(node, ast.Call):
             if isinstance(node.func, ast.Name) and node.func.id == "super":
                 yield from self._bases_of_self()
+            yield from imported_by(node)
             for callee in self.things(node.func):
                 if not callee.is_object:
                     yield from self._things_of_call(callee)
@@ -117,26 +133,47 @@ class Scope:
     @property
     def has_stars(self) -> bool:
         """Whether the module has an ``import *`` of a module of Tornado."""
-        return bool(self._stars)
+        return any(isinstance(star, str) for star in self._stars)
+
+    def defining_name(self, name: str) -> str:
+        """Return the name of Tornado under which something is defined, if it is there."""
+        found = self._today.find(name)
+        return found[0] if found is not None else name
+
+    def own_bases(self, node: ast.ClassDef) -> list[Thing]:
+        """Return the direct base classes of a class that this scope defines."""
+        if node not in self._classes.bases:
+            # Set first, so that a class that inherits from itself causes no endless loop.
+            self._classes.bases[node] = []
+            self._classes.bases[node] = [
+                thing for base in node.bases for thing in self.things(base)
+            ]
+        return self._classes.bases[node]
 
     def bases(self, node: ast.ClassDef) -> list[str]:
-        """Return the classes of Tornado that a class of the module inherits from."""
-        if node not in self._bases:
-            # Set first, so that a class that inherits from itself causes no endless loop.
-            bases = self._bases[node] = []
-            for thing in (thing for base in node.bases for thing in self.things(base)):
+        """Return the known classes that a class that this scope defines inherits from."""
+        if node not in self._classes.known_bases:
+            bases = self._classes.known_bases[node] = []
+            for thing in self.own_bases(node):
                 if thing.name:
                     bases.append(thing.name)
-                elif isinstance(thing.node, ast.ClassDef):
-                    bases += [b for b in self.bases(thing.node) if b not in bases]
-        return self._bases[node]
+                elif isinstance(thing.node, ast.ClassDef) and thing.home is not None:
+                    inherited = thing.home.bases(thing.node)
+                    bases += [base for base in inherited if base not in bases]
+        return self._classes.known_bases[node]
 
-    def enclosing_class(self) -> ast.ClassDef | None:
-        """Return the class that contains this scope."""
+    def members(self, node: ast.ClassDef) -> Members:
+        """Return what a class of this module defines."""
+        if node not in self._classes.members:
+            self._classes.members[node] = members_of(node)
+        return self._classes.members[node]
+
+    def _class_scope(self) -> "Scope | None":
+        """Return the scope of the class that contains this scope."""
         scope: Scope | None = self
         while scope is not None and not isinstance(scope.node, ast.ClassDef):
             scope = scope.parent
-        return scope.node if scope is not None else None  # type: ignore[return-value]
+        return scope
 
     def _bind(self, name: str, binding: Binding) -> None:
         self._bindings.setdefault(name, []).append(binding)
@@ -146,10 +183,8 @@ class Scope:
         if isinstance(node, ast.Import):
             for alias in node.names:
                 top = alias.name.partition(".")[0]
-                if top == "tornado" and alias not in self._ignored:
-                    self._bind(alias.asname or top, alias.name if alias.asname else top)
-                else:
-                    self._bind(alias.asname or top, None)
+                module = alias.name if alias.asname else top
+                self._bind(alias.asname or top, self._imported(module, 0, alias))
         elif isinstance(node, ast.ImportFrom):
             self._bind_imported(node)
         elif isinstance(node, (ast.ClassDef, *DEFS)):
@@ -164,15 +199,40 @@ class Scope:
             self._bind_stored(node)
 
     def _bind_imported(self, node: ast.ImportFrom) -> None:
-        module = node.module or ""
-        is_tornado = not node.level and module.partition(".")[0] == "tornado"
         for alias in node.names:
-            if not is_tornado or alias in self._ignored:
-                self._bind(alias.asname or alias.name, None)
-            elif alias.name == "*":
-                self._stars.append(module)
-            else:
-                self._bind(alias.asname or alias.name, f"{module}.{alias.name}")
+            module = self._imported(node.module or "", node.level, alias)
+            name = alias.asname or alias.name
+            if alias.name == "*":
+                self._stars += [module] if module is not None else []
+            elif isinstance(module, str):
+                self._bind(name, f"{module}.{alias.name}")
+            elif module is not None:
+                self._bind(name, _Elsewhere(module.file, alias.name))
+            else:  # the folder may be no package, but have this module
+                within = ".".join(filter(None, [node.module, alias.name]))
+                self._bind(name, self._imported(within, node.level, alias, own=True))
+
+    def known_module(self, module: str, level: int) -> str | None:
+        """Return the name of an imported module if it is known, and not the project's."""
+        if level or not has_rows(module):
+            return None
+        return None if self._modules.file_of(module, 0, self.file) else module
+
+    def _imported(
+        self, module: str, level: int, alias: ast.alias, own: bool = False
+    ) -> "str | _Elsewhere | None":
+        """Return what an imported module is bound to.
+
+        Args:
+            own: Whether only scanned modules count.
+        """
+        if alias in self._ignored:
+            return None
+        known = None if own else self.known_module(module, level)
+        if known is not None:
+            return known
+        file = self._modules.file_of(module, level, self.file)
+        return _Elsewhere(file, "") if file else None
 
     def _bind_stored(self, node: ast.stmt) -> None:
         blocks = {"body", "orelse", "finalbody", "handlers", "cases"}
@@ -200,7 +260,28 @@ class Scope:
             yield from scope._things_of_own_name(name)
         elif not name.startswith("_"):
             for module in self._stars:
-                yield Thing(f"{module}.{name}")
+                if isinstance(module, str):
+                    yield Thing(f"{module}.{name}")
+                else:
+                    yield from self._things_in(module.file, name)
+
+    def _things_in(self, file: str, name: str) -> Iterator[Thing]:
+        """Yield what a name of another scanned module refers to."""
+        scope = self._modules.scope_in(file)
+        if scope is not None and name in scope._bindings:
+            yield from scope._things_of_own_name(name)
+            return
+        is_package = os.path.basename(file) == "__init__.py"
+        submodule = self._modules.file_of(name, 1, file) if is_package else None
+        if submodule is not None:
+            yield Thing("", file=submodule)
+        elif scope is not None and name not in scope._things_by_name:
+            # Set first: modules may import each other's names.
+            things = scope._things_by_name[name] = []
+            things += scope._things_of_name(name)
+            yield from things
+        elif scope is not None:
+            yield from list(scope._things_by_name[name])
 
     def _things_of_own_name(self, name: str) -> list[Thing]:
         if name not in self._things_by_name:
@@ -213,66 +294,84 @@ class Scope:
 
     def _things_of_binding(self, binding: Binding, name: str) -> Iterator[Thing]:
         if isinstance(binding, str):
-            yield Thing(binding)
+            yield from map(Thing, meant_by(binding, self._today))
+        elif isinstance(binding, _Elsewhere):
+            if binding.name:
+                yield from self._things_in(binding.file, binding.name)
+            else:
+                yield Thing("", file=binding.file)
         elif isinstance(binding, (ast.ClassDef, *DEFS)):
-            yield Thing("", node=binding)
+            yield Thing("", node=binding, home=self)
         elif isinstance(binding, ast.expr):
             yield from self.things(binding)
-        elif (
-            isinstance(self.node, DEFS)
-            and self.parent is not None
-            and isinstance(self.parent.node, ast.ClassDef)
-            and self.node.args.args
-            and self.node.args.args[0].arg == name
-        ):
-            yield Thing("", is_object=True, node=self.parent.node)
+        elif isinstance(self.node, DEFS):
+            yield from self._things_of_parameter(self.node, name)
+
+    def _things_of_parameter(
+        self, node: ast.FunctionDef | ast.AsyncFunctionDef, name: str
+    ) -> Iterator[Thing]:
+        owner = self.parent.node if self.parent is not None else None
+        home = self.parent.parent if self.parent is not None else None
+        names = [arg.arg for arg in node.args.args]
+        if not isinstance(owner, ast.ClassDef) or home is None or name not in names:
+            return
+        place = names.index(name)
+        if place == 0:
+            yield Thing("", is_object=True, node=owner, home=home)
+        for base in home.bases(owner):
+            yield from parameter_of(base, node.name, place, self._today)
 
     def _things_of_attribute(self, owner: Thing, name: str) -> Iterator[Thing]:
-        if owner.name:
-            full_name = f"{owner.name}.{name}"
-            for base in self._today.owners(owner.name) or [owner.name]:
-                if f"{base}.{name}" in _ATTRIBUTES:
-                    yield Thing(_ATTRIBUTES[f"{base}.{name}"], is_object=True)
-                    return
-            yield Thing(full_name)
-        elif isinstance(owner.node, ast.ClassDef):
-            own = find_in_class(owner.node, name)
-            if own is not None:
-                yield Thing("", node=own)
-            elif name not in self._attributes_of(owner.node):
-                for base in self.bases(owner.node):
-                    # The attributes of other classes are unknown.
-                    if self._today.owners(base):
-                        yield from self._things_of_attribute(Thing(base), name)
+        if owner.file:
+            yield from self._things_in(owner.file, name)
+        elif owner.name:
+            yield from attribute_of(owner.name, name, self._today)
+        elif isinstance(owner.node, ast.ClassDef) and owner.home is not None:
+            yield from owner.home.things_of_member(owner.node, name, set())
 
-    def _attributes_of(self, node: ast.ClassDef) -> set[str]:
-        """Return the names that are assigned in a class and in its methods."""
-        if node not in self._attributes:
-            self._attributes[node] = {
-                child.attr if isinstance(child, ast.Attribute) else child.id
-                for child in ast.walk(node)
-                if isinstance(child, (ast.Attribute, ast.Name))
-                and isinstance(child.ctx, ast.Store)
-            }
-        return self._attributes[node]
+    def things_of_member(
+        self, node: ast.ClassDef, name: str, seen: set[ast.ClassDef]
+    ) -> Iterator[Thing]:
+        """Yield what an attribute of a class that this scope defines is."""
+        seen.add(node)
+        own = self.members(node)
+        if name in own.methods:
+            yield Thing("", node=own.methods[name], home=self)
+            return
+        if name in own.values:
+            yield from self._things_of_values(node, name, own.values[name])
+            return
+        for base in self.own_bases(node):
+            if isinstance(base.node, ast.ClassDef) and base.home is not None:
+                if base.node not in seen:
+                    yield from base.home.things_of_member(base.node, name, seen)
+            # The attributes of other classes are unknown.
+            elif self._today.owners(base.name) or is_class(base.name):
+                yield from self._things_of_attribute(Thing(base.name), name)
+
+    def _things_of_values(
+        self, node: ast.ClassDef, name: str, values: list[Value]
+    ) -> list[Thing]:
+        things = self._classes.things.get((node, name))
+        if things is None:
+            # Set first: a value may refer to the same attribute.
+            things = self._classes.things[node, name] = []
+            in_class = self.inner(node)
+            for place, value in values:
+                if isinstance(value, (ast.Attribute, ast.Call, ast.Name)):
+                    scope = in_class if place is node else in_class.inner(place)
+                    things += [t for t in scope.things(value) if t not in things]
+        return list(things)
 
     def _things_of_call(self, callee: Thing) -> Iterator[Thing]:
-        if isinstance(callee.node, ast.ClassDef):
-            yield Thing("", is_object=True, node=callee.node)
-        elif callee.name in _RETURNS:
-            yield Thing(_RETURNS[callee.name], is_object=True)
-        elif self._today.owners(callee.name):
-            yield Thing(callee.name, is_object=True)
+        if isinstance(callee.node, (ast.ClassDef, *DEFS)):
+            yield callee._replace(is_object=True)
+        else:
+            yield from result_of(callee.name, self._today)
 
     def _bases_of_self(self) -> Iterator[Thing]:
-        node = self.enclosing_class()
-        for base in self.bases(node) if node is not None else ():
-            yield Thing(base, is_object=True)
-
-
-def find_in_class(node: ast.ClassDef, name: str) -> Function | None:
-    """Return a method that a class itself defines, or None."""
-    for statement in statements(node.body):
-        if isinstance(statement, DEFS) and statement.name == name:
-            return statement
-    return None
+        scope = self._class_scope()
+        if scope is not None and scope.parent is not None:
+            assert isinstance(scope.node, ast.ClassDef), "it is the scope of a class"
+            for base in scope.parent.own_bases(scope.node):
+                yield base._replace(is_object=True)

@@ -5,11 +5,12 @@ Rule: a name of a class also applies to its subclasses in Tornado.  Used by
 """
 
 import functools
+import sys
 
+from gencoro.compat.doctor.known import ALL
 from gencoro.compat.doctor.today import Today
-from gencoro.compat.names import TABLE
 
-__all__ = ["Rows"]
+__all__ = ["ROWS", "TODAY", "Rows"]
 
 # The likeliest modules of a method of an unknown object, in this order.
 _LIKELY = ("tornado.iostream.", "tornado.httpclient.", "tornado.web.", "tornado.")
@@ -33,18 +34,21 @@ class Rows:
 
     def find(self, name: str) -> str | None:
         """Return the name of the row for a name; None if there is none."""
-        if name in TABLE:
+        if name in ALL:
             return name
         owner, _, own_name = name.rpartition(".")
         for base in self._today.owners(owner):
-            if f"{base}.{own_name}" in TABLE:
+            if f"{base}.{own_name}" in ALL:
                 return f"{base}.{own_name}"
         return None
 
     def is_gone(self, name: str) -> bool:
-        """Return whether a name has a row and today's Tornado does not have it."""
+        """Return whether a name has a row, and Tornado or Python has it no longer."""
         row = self.find(name)
-        return row is not None and not self._today.has(row)
+        if row is None or row.startswith("tornado."):
+            return row is not None and not self._today.has(row)
+        last = tuple(int(part) for part in ALL[row].last.split("."))
+        return last < sys.version_info[:2]
 
     def gone_methods(self, base: str) -> dict[str, str]:
         """Return the rows of a class's removed members, by their name in the class."""
@@ -64,7 +68,7 @@ class Rows:
             for owner in self._today.owners(name)
             for maker in ("", ".__init__", ".initialize", ".__new__")
         ]
-        return [row for row in (*rows, *makers) if row is not None and row in TABLE]
+        return [row for row in (*rows, *makers) if row is not None and row in ALL]
 
     def of_method(self, name: str) -> list[str]:
         """Return the rows of a method of any class, likeliest first."""
@@ -73,7 +77,7 @@ class Rows:
     @functools.cached_property
     def _by_owner(self) -> dict[str, list[str]]:
         by_owner: dict[str, list[str]] = {}
-        for name in TABLE:
+        for name in ALL:
             owner, _, own_name = name.rpartition(".")
             by_owner.setdefault(owner, []).append(own_name)
         return by_owner
@@ -82,9 +86,14 @@ class Rows:
     def _by_method(self) -> dict[str, list[str]]:
         by_method: dict[str, list[str]] = {}
         for likely in _LIKELY:
-            for name in TABLE:
+            for name in ALL:
                 owner, _, own_name = name.rpartition(".")
                 rows = by_method.setdefault(own_name, [])
                 if name.startswith(likely) and self._today.owners(owner):
                     rows += [name] if name not in rows else []
         return by_method
+
+
+# The installed Tornado, of which each module is read once.
+TODAY = Today()
+ROWS = Rows(TODAY)

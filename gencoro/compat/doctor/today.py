@@ -5,24 +5,17 @@ whether compat is installed.  Used by the other modules of the doctor.
 """
 
 import ast
-import contextlib
 import functools
-import gc
 import importlib.machinery
-import sys
-import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple, TypeAlias
 
-__all__ = ["DEFS", "TOO_DEEP", "Parameters", "Today", "parse", "statements"]
+from gencoro.compat.doctor.parsing import DEFS, parse, statements
 
-# The message for a source whose parentheses are nested too deeply.
-TOO_DEEP = "it is nested too deeply"
+__all__ = ["Parameters", "Today"]
 
 # A name of a module: its definition there, or the dotted name that is imported.
 _Member: TypeAlias = ast.stmt | str
-
-DEFS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 # The methods that create an object of a class.
 _MAKERS = ("__new__", "__init__", "initialize")
@@ -70,14 +63,16 @@ class Today:
         return ""
 
     def owners(self, name: str) -> list[str]:
-        """Return a class and its base classes in Tornado, by their defining names."""
+        """Return a class of Tornado and its base classes, by their defining names."""
         own_name, node = self.find(name) or ("", None)
         if not isinstance(node, ast.ClassDef):
             return []
         owners = [own_name]
         for base in node.bases:
             base_name = self._dotted(base, self.module_of(own_name))
-            owners += [o for o in self.owners(base_name) if o not in owners]
+            # A class of the standard library is named, and no more.
+            found = self.owners(base_name) or [base_name]
+            owners += [o for o in found if o not in owners]
         return owners
 
     def parameters(self, name: str) -> Parameters | None:
@@ -161,80 +156,6 @@ class Today:
         name = node.id if isinstance(node, ast.Name) else "?"
         member = (self.members(module) or {}).get(name)
         return member if isinstance(member, str) else f"{module}.{name}"
-
-
-def parse(source: str | bytes) -> ast.Module:
-    """Parse the source of a module, without its SyntaxWarnings.
-
-    Raises:
-        SyntaxError: the source is not valid Python 3.
-    """
-    with warnings.catch_warnings(), _no_garbage_collection():
-        warnings.simplefilter("ignore")
-        try:
-            module = ast.parse(source)
-        except ValueError as exc:  # the source contains null bytes
-            raise SyntaxError(str(exc)) from None
-        except (RecursionError, MemoryError):
-            raise SyntaxError(TOO_DEEP) from None
-    if sys.version_info >= (3, 14):
-        _refuse_comma_for_as(module)
-    return module
-
-
-@contextlib.contextmanager
-def _no_garbage_collection() -> Iterator[None]:
-    """Keep finalizers from running.
-
-    On Python 3.11, `ast.parse` raises SystemError if a finalizer that runs meanwhile calls
-    it too (python/cpython#106905), and formatting a traceback does.
-    """
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
-
-
-def _refuse_comma_for_as(module: ast.Module) -> None:
-    """Refuse ``except E, e``, which Python 3.14 takes for ``except (E, e)``.
-
-    A second name that is written like a class, or imported or defined in the module, is
-    accepted as one.
-    """
-    for node in ast.walk(module):
-        match node:
-            case ast.ExceptHandler(
-                type=ast.Tuple(elts=[_, ast.Name(id=name) as last]) as caught
-            ):
-                in_parentheses = _end(last) != _end(caught)
-                is_class = name[0].isupper() or name in _names_of(module.body)
-                if not (in_parentheses or is_class):
-                    raise SyntaxError(
-                        f"`except ..., {name}` is Python 2; write `except ... as {name}`",
-                        ("<unknown>", node.lineno, node.col_offset + 1, None),
-                    )
-
-
-def _end(node: ast.expr) -> tuple[int | None, int | None]:
-    return node.end_lineno, node.end_col_offset
-
-
-def statements(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
-    """Yield the statements of a scope, with those in blocks but not in other scopes."""
-    for statement in body:
-        yield statement
-        if isinstance(statement, (*DEFS, ast.ClassDef)):
-            continue
-        for name in ("body", "orelse", "finalbody"):
-            yield from statements(getattr(statement, name, []))
-        for arm in (
-            *getattr(statement, "handlers", []),
-            *getattr(statement, "cases", []),
-        ):
-            yield from statements(arm.body)
 
 
 def _names_of(body: list[ast.stmt]) -> dict[str, _Member]:

@@ -24,8 +24,8 @@ from typing import Any
 
 import tornado.testing
 
+from gencoro.compat.doctor.parsing import parse
 from gencoro.compat.doctor.scan import scan
-from gencoro.compat.doctor.today import parse
 from gencoro.legacy.contexts import ExceptionStackContext
 
 __all__ = [
