@@ -132,9 +132,14 @@ class _TaskNode:
     task: "asyncio.Task[Any]"
 
     def _waits_for(self) -> "list[asyncio.Future[Any]]":
-        # The Task itself cancels what is no node.
-        inner: Any = getattr(self.task, "_fut_waiter", None)
-        return [] if _node_of(inner) is None else [inner]
+        # The Task itself cancels what is no node, and Tasks that it waits for: asked too,
+        # those would be cancelled twice.
+        inner: Any = self.task
+        passed = set()
+        while hasattr(inner, "_fut_waiter") and inner not in passed:
+            passed.add(inner)
+            inner = inner._fut_waiter
+        return [] if inner in passed or _node_of(inner) is None else [inner]
 
     def _ask_to_end(self, msg: Any, accepted: bool) -> bool:
         return self.task.cancel(msg)
