@@ -229,6 +229,8 @@ class Runner(Generic[T]):
     def _ask_to_end(self, msg: Any, accepted: bool) -> bool:
         if not accepted:  # what it waits for will not wake it up
             self._cancelling_with = (msg,)
+            # For `asyncio.gather`, as a Task has it, in case the body refuses to end.
+            self.result_future._cancel_message = msg  # type: ignore[union-attr]
         return True
 
     def _break_circle(self, msg: Any) -> None:
