@@ -214,6 +214,32 @@ COROUTINE main(me):
         trace("main", error)
         WAIT(native(3, between))
 """,
+    "gather of what refuses": """
+COROUTINE refuses(me):
+    try:
+        WAIT(sleep(1))
+    except asyncio.CancelledError as error:
+        trace("refuses", error)
+
+COROUTINE main(me):
+    try:
+        WAIT(hold(1, asyncio.gather(call(2, refuses))))
+    except asyncio.CancelledError as error:
+        trace("main", error)
+""",
+    "Tasks that wait for Tasks": """
+async def outer(me):
+    await task(2, inner)
+
+async def inner(me):
+    try:
+        await hold(3, asyncio.gather(late_failure(0, "at once"), later(1, "later")))
+    finally:
+        trace("cancels", asyncio.current_task().cancelling())
+
+COROUTINE main(me):
+    WAIT(task(1, outer))
+""",
     "yield from a helper": """
 HELPER inner(me):
     try:

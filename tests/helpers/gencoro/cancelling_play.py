@@ -76,6 +76,22 @@ class CountedLoop(VirtualLoop):
         """Do not wake up: nobody calls from another thread, and it would be one turn."""
 
 
+class OrderedGroup(asyncio.TaskGroup):
+    """A TaskGroup that cancels its Tasks in order: in asyncio's set, addresses decide."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._tasks = _OrderedSet()
+
+
+class _OrderedSet(dict[Any, None]):
+    def add(self, element: Any) -> None:
+        self[element] = None
+
+    def discard(self, element: Any) -> None:
+        self.pop(element, None)
+
+
 class CancelledPlay(Play):
     """One performance, with what is cancelled in it.
 
@@ -262,6 +278,7 @@ class CancelledPlay(Play):
             "moment": gen.moment,
             "seen": functools.partial(self.trace, "seen"),
             "taken": tasks_as_gen.taken,
+            "TaskGroup": OrderedGroup,
             "UNIT_S": UNIT_S,
             "WaitIterator": gen.WaitIterator,
         }

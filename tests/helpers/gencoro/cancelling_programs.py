@@ -144,7 +144,7 @@ class _Writer(Writer):
         ]
 
     def group(self, depth: int) -> list[str]:
-        lines = ["async with asyncio.TaskGroup() as group:"]
+        lines = ["async with TaskGroup() as group:"]
         for _ in range(1 + self.small() % 2):
             lines += [
                 f"    hold({self.next_number()}, group.create_task({self.child()}))"
