@@ -244,8 +244,9 @@ class MultiFuture(Future[T]):
         self._wait_for_next()
 
     def _wait_for_next(self, _done: "Future[Any] | None" = None) -> None:
-        # One at a time, from the last to the first: if they end in order, this takes
-        # one turn of the loop instead of one per child.
+        # One at a time, from the last to the first: if they end in order, this takes one
+        # callback.  With one per child, the list would be done in the same turn as
+        # Tornado's, but 100 children that wait once would take 20 % more time.
         unchecked = self._unchecked
         while unchecked:
             child = unchecked.pop()
