@@ -179,12 +179,15 @@ def is_future(x: object) -> TypeGuard[AnyFuture[Any]]:
 def current_loop() -> asyncio.AbstractEventLoop:
     """Return the current loop; on the main thread, create one if there is none.
 
-    asyncio did the same until Python 3.13.  Programs that call coroutines before they start
-    the loop need it.
+    asyncio did the same until Python 3.13.  Programs that call coroutines, or functions such
+    as `gencoro.gen.sleep`, before they start the loop need it.
 
     Raises:
         RuntimeError: there is none on another thread.
     """
+    running = asyncio._get_running_loop()
+    if running is not None:
+        return running
     with warnings.catch_warnings():
         # Python 3.12 and 3.13 warn that a loop is created.
         warnings.filterwarnings("ignore", "There is no current event loop")
@@ -316,8 +319,8 @@ def from_concurrent(
     >>> loop.close()
     """
     if not future.done():
-        return asyncio.wrap_future(future)
-    result: asyncio.Future[T] = Future()
+        return asyncio.wrap_future(future, loop=current_loop())
+    result: asyncio.Future[T] = Future(loop=current_loop())
     copy_outcome(future, result)
     return result
 

@@ -16,6 +16,7 @@ from gencoro.futures import (
     app_log,
     chain_future,
     copy_outcome,
+    current_loop,
     future_add_done_callback,
 )
 from gencoro.yieldables import (
@@ -72,7 +73,7 @@ def sleep(duration: float) -> "Future[None]":
     >>> asyncio.run(main())
     'rested'
     """
-    future = _Sleep()
+    future = _Sleep(loop=current_loop())
     future._timer = future.get_loop().call_later(duration, future.wake)
     return future
 
@@ -155,7 +156,7 @@ class _TimeLimit(Future[T]):
     def __init__(
         self, message: str | Callable[[], str] | None, quiet_exceptions: QuietExceptions
     ) -> None:
-        super().__init__()
+        super().__init__(loop=current_loop())
         self._message = message
         self._quiet_exceptions = quiet_exceptions
         # None after the time has run out.
@@ -306,7 +307,7 @@ class WaitIterator:
         """
         if not self._unfinished:
             raise GencoroError("WaitIterator has no results left; check done() first")
-        running = self._running = Future()
+        running = self._running = Future(loop=current_loop())
         if self._finished:
             self._hand_over(self._finished.popleft())
         return running

@@ -29,6 +29,7 @@ from gencoro.futures import (
     OUR_FUTURES,
     Future,
     app_log,
+    current_loop,
     from_concurrent,
     is_future,
     without_our_frame,
@@ -154,7 +155,7 @@ def _cross_threads(yielded: concurrent.futures.Future[T]) -> "Future[T]":
 
 @convert_yielded.register(types.CoroutineType)
 def _start_awaitable(yielded: Awaitable[T]) -> "Future[T]":
-    future = asyncio.ensure_future(yielded)
+    future = asyncio.ensure_future(yielded, loop=current_loop())
     tasks = held_tasks(future.get_loop())
     tasks.add(future)
     future.add_done_callback(tasks.discard)
@@ -229,7 +230,7 @@ class MultiFuture(Future[T]):
     def __init__(
         self, keys: list[Any] | None, quiet_exceptions: QuietExceptions
     ) -> None:
-        super().__init__()
+        super().__init__(loop=current_loop())
         self.children: list[Future[Any]] = []
         self.keys = keys
         self._unchecked: list[Future[Any]] = []
@@ -421,7 +422,7 @@ def maybe_future(x: Any) -> "Future[Any]":
     """
     if is_future(x):
         return convert_yielded(x)
-    future: Future[Any] = Future()
+    future: Future[Any] = Future(loop=current_loop())
     future.set_result(x)
     return future
 

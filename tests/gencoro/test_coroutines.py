@@ -59,6 +59,49 @@ def test_call_before_the_loop_creates_it():
         assert process.communicate()[0].split() == ["called", "None"]
 
 
+MADE_BEFORE_THE_LOOP = """
+import concurrent.futures, datetime
+from gencoro import gen
+from gencoro.concurrent import dummy_executor, run_on_executor
+from gencoro.ioloop import IOLoop
+
+async def native():
+    pass
+
+class Worker:
+    executor = dummy_executor
+
+    @run_on_executor
+    def job(self):
+        pass
+
+soon = datetime.timedelta(seconds=1)
+future = MADE
+IOLoop.current().run_sync(lambda: future)
+"""
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        "gen.sleep(0.001)",
+        "gen.multi([])",
+        "gen.with_timeout(soon, {})",
+        "gen.WaitIterator(dummy_executor.submit(print)).next()",
+        "gen.maybe_future(1)",
+        "gen.convert_yielded(native())",
+        "gen.convert_yielded(concurrent.futures.ThreadPoolExecutor().submit(print))",
+        "Worker().job()",
+    ],
+)
+def test_future_made_before_the_loop_creates_it(made):
+    program = MADE_BEFORE_THE_LOOP.replace("MADE", made)
+    with start_python("-W", "error", "-c", program) as process:
+        process.communicate()
+
+    assert process.returncode == 0
+
+
 # The wrapper.
 
 
