@@ -9,7 +9,7 @@ import concurrent.futures
 import functools
 import logging
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from types import CodeType
 from typing import Any, NamedTuple
 
@@ -100,6 +100,7 @@ class CancelledPlay(Play):
         targets: How many Futures could have been cancelled, with that of `main`.
         futures: What programs hold, by its key, and so what can be cancelled.
         called: The keys of the calls among them.
+        asked_twice: Whether a cancel met a gather in two ways, as in the table of differences.
     """
 
     def __init__(
@@ -118,6 +119,7 @@ class CancelledPlay(Play):
         self.futures: dict[str, asyncio.Future[Any]] = {}
         self.called: list[str] = []
         self.main: asyncio.Future[Any] | None = None
+        self.asked_twice = False
 
     # What is written down.
 
@@ -175,7 +177,12 @@ class CancelledPlay(Play):
         key = self.key_at(cancel.target) if cancel.target else "main"
         future = self.future_of(key)
         if future is not None:
-            self.write("cancel", key, future.cancel(*_message(cancel.message)))
+            self.write("cancel", key, self.do_cancel(future, cancel.message))
+
+    def do_cancel(self, future: "asyncio.Future[Any]", message: str | None) -> bool:
+        gathers = list(_gathers_below(future))
+        self.asked_twice |= len(gathers) > len(set(gathers))
+        return future.cancel(*_message(message))
 
     def future_of(self, key: str) -> "asyncio.Future[Any] | None":
         return self.main if key == "main" else self.futures.get(key)
@@ -212,7 +219,7 @@ class CancelledPlay(Play):
     def cancel(self, number: int, key: str, message: str | None = None) -> None:
         future = self.future_of(key)
         if future is not None:
-            self.trace(number, "cancel", future.cancel(*_message(message)))
+            self.trace(number, "cancel", self.do_cancel(future, message))
 
     def cancel_at(self, number: int, place: int, message: str | None = None) -> None:
         self.cancel(number, self.key_at(place), message)
@@ -308,6 +315,18 @@ class CancelledPlay(Play):
         self.main = main("main")
         self.trace("begun", self.main)
         self.main.add_done_callback(lambda done: self.trace("main", done))
+
+
+def _gathers_below(future: Any) -> Iterator["asyncio.Future[Any]"]:
+    """Yield each gather that a Future waits for, once for each way that leads to it."""
+    if isinstance(future, asyncio.tasks._GatheringFuture) and not future.done():
+        yield future
+    runner = getattr(future, "_runner", None)
+    inner = [getattr(runner, "future", None), getattr(future, "_fut_waiter", None)]
+    inner += getattr(future, "children", ())
+    for each in [*inner, *getattr(future, "_children", ())]:
+        if each is not None:
+            yield from _gathers_below(each)
 
 
 def _message(message: str | None) -> tuple[str, ...]:

@@ -46,12 +46,14 @@ class Seen(NamedTuple):
     Attributes:
         points: Where it can be cancelled, in the order they were come by.
         targets: How many Futures can be, with that of `main`.
+        asked_twice: Whether a cancel met a gather in two ways.
     """
 
     ours: list[Any]
     theirs: list[Any]
     points: list[Point]
     targets: int
+    asked_twice: bool
 
 
 class Sides:
@@ -83,4 +85,5 @@ class Sides:
                 theirs.perform(self.theirs),
                 ours.points,
                 ours.targets,
+                ours.asked_twice,
             )
