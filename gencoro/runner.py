@@ -169,10 +169,11 @@ class Runner(Generic[T]):
 
     def run(self, _done: "Future[Any] | None" = None) -> None:
         """Resume the generator and continue until it has to wait or ends."""
-        del _done
         future: Any = self.future
-        if future is None or not future.done():
+        # The loop passes what it calls us for, and that is done.
+        if future is None or not (future is _done or future.done()):
             return
+        del _done
         if self._cancelling_with is not None:
             future = self._cancelled_instead_of(future)
         while True:
@@ -290,8 +291,12 @@ class Runner(Generic[T]):
         if self._cancelling_with is not None:
             # Cancelled by itself in its last step, as asyncio.Task has it.
             result_future.cancel(*self._cancelling_with)
-        elif not result_future.cancelled():
-            result_future.set_result(value)
+        else:
+            try:
+                result_future.set_result(value)
+            except asyncio.InvalidStateError:
+                if not result_future.cancelled():
+                    raise
 
     def _end_with_error(self, error: BaseException) -> None:
         if is_tornado_return(error):
