@@ -8,7 +8,10 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
+from sphinx.util.docutils import SphinxDirective
+
 import gencoro
+from tests.applications import results
 
 project = "gencoro"
 author = "the gencoro authors"
@@ -60,6 +63,14 @@ gencoro.convert_yielded.dispatch.__module__ = gencoro.convert_yielded.__module__
 
 # Modules that only hand out what others define.
 FACADES = ("gencoro",)
+
+
+class Applications(SphinxDirective):
+    """The table of the applications that were run, from their results."""
+
+    def run(self) -> list[Any]:
+        self.env.note_dependency(results.RESULTS)
+        return list(self.parse_text_to_nodes(results.draw()))
 
 
 def list_reexports(
@@ -117,6 +128,7 @@ def find_by_last_part(app: Any, env: Any, node: Any, contnode: Any) -> Any:
 
 def setup(app: Any) -> None:
     """Called by Sphinx."""
+    app.add_directive("applications", Applications)
     app.connect("autodoc-process-docstring", list_reexports)
     app.connect("autodoc-process-signature", mend_signature)
     app.connect("missing-reference", find_by_last_part)
