@@ -16,7 +16,7 @@ __all__ = ["CannotInstallError", "find_python", "install", "versions"]
 INSTALL_TIMEOUT_S = 1800
 
 # The last pip for Python 3.6.
-OLD_PIP = "pip<22"
+OLD_PIP = "pip==21.3.1"
 
 
 class CannotInstallError(Exception):
@@ -88,8 +88,10 @@ def _run(command: list[str]) -> str:
             timeout=INSTALL_TIMEOUT_S,
         )
     except (OSError, subprocess.TimeoutExpired) as exc:
-        raise CannotInstallError(str(exc)) from exc
+        print(exc, file=sys.stderr)
+        raise CannotInstallError("its requirements cannot be installed") from exc
     if done.returncode:
-        last = (done.stderr.strip() or done.stdout.strip()).splitlines()[-1:]
-        raise CannotInstallError(f"{' '.join(command[:5])} ...: {''.join(last)}")
+        # The output names folders and hosts, which do not belong in the table.
+        print(done.stdout, done.stderr, sep="\n", file=sys.stderr)
+        raise CannotInstallError("its requirements cannot be installed")
     return done.stdout

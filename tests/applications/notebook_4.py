@@ -13,11 +13,10 @@ APPLICATION = Application(
     command="-m notebook",
     options=(
         "--no-browser",
-        "--allow-root",
         "--ip=127.0.0.1",
         "--port={port}",
         f"--NotebookApp.token={TOKEN}",
     ),
     new=Environment("notebook==4.4.1" + FOR_NEW),
-    old=Environment("notebook==4.4.1" + FOR_OLD, python="3.6"),
+    old=Environment("notebook==4.4.1 tornado==4.5.3" + FOR_OLD, python="3.6"),
 )

@@ -19,5 +19,5 @@ APPLICATION = Application(
         f"--NotebookApp.token={TOKEN}",
     ),
     new=Environment("notebook==5.2.2" + FOR_NEW),
-    old=Environment("notebook==5.2.2" + FOR_OLD, python="3.6"),
+    old=Environment("notebook==5.2.2 tornado==4.5.3" + FOR_OLD, python="3.6"),
 )

@@ -26,7 +26,6 @@ FOR_NEW = """
 """
 
 FOR_OLD = """
-    tornado==4.5.3
     attrs==22.2.0
     backcall==0.2.0
     bleach==3.3.1
