@@ -623,6 +623,7 @@ configparser.RawConfigParser.readfp                        3.0 3.11 add    confi
 configparser.SafeConfigParser                              3.0 3.11 add    configparser:ConfigParser
 fractions.gcd                                              2.6 3.8 add    math:gcd
 inspect.ArgSpec                                            2.6 3.10 add    gencoro.compat.python:ArgSpec
+inspect.formatargspec                                      2.1 3.10 add    gencoro.compat.python:formatargspec
 inspect.getargspec                                         2.1 3.10 add    gencoro.compat.python:getargspec
 ssl.match_hostname                                         3.2 3.11 add    gencoro.compat.tornado_.hostnames:match_hostname
 ssl.wrap_socket                                            2.6 3.11 add    gencoro.compat.python:wrap_socket

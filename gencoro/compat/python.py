@@ -8,11 +8,18 @@ import html
 import inspect
 import ssl
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from socket import socket
 from typing import Any, NamedTuple
 
-__all__ = ["ArgSpec", "coroutine", "escape", "getargspec", "wrap_socket"]
+__all__ = [
+    "ArgSpec",
+    "coroutine",
+    "escape",
+    "formatargspec",
+    "getargspec",
+    "wrap_socket",
+]
 
 
 class ArgSpec(NamedTuple):
@@ -41,6 +48,57 @@ def getargspec(func: Callable[..., Any]) -> ArgSpec:
             "use inspect.getfullargspec"
         )
     return ArgSpec(spec.args, spec.varargs, spec.varkw, spec.defaults)
+
+
+def formatargspec(
+    args: Sequence[str],
+    varargs: str | None = None,
+    varkw: str | None = None,
+    defaults: Sequence[Any] | None = None,
+    kwonlyargs: Sequence[str] = (),
+    kwonlydefaults: Mapping[str, Any] | None = None,
+    annotations: Mapping[str, Any] | None = None,
+    formatarg: Callable[[str], str] = str,
+    formatvarargs: Callable[[str], str] = "*{}".format,
+    formatvarkw: Callable[[str], str] = "**{}".format,
+    formatvalue: Callable[[Any], str] = "={!r}".format,
+    formatreturns: Callable[[str], str] = " -> {}".format,
+    formatannotation: Callable[[Any], str] = inspect.formatannotation,
+) -> str:
+    """Return parameters as they are written in a ``def``.
+
+    >>> def tea(cups, *more, sugar: int = 1, **options) -> str: ...
+    >>> formatargspec(*inspect.getfullargspec(tea))
+    '(cups, *more, sugar: int=1, **options) -> str'
+    >>> formatargspec(*getargspec(lambda a, b="x": None))
+    "(a, b='x')"
+    """
+    annotations = annotations or {}
+
+    def written(name: str) -> str:
+        text = formatarg(name)
+        if name in annotations:
+            text += ": " + formatannotation(annotations[name])
+        return text
+
+    values = dict(zip(reversed(args), reversed(defaults or ()), strict=False))
+    values.update(kwonlydefaults or {})
+
+    def with_value(name: str) -> str:
+        return written(name) + (formatvalue(values[name]) if name in values else "")
+
+    specs = [with_value(name) for name in args]
+    if varargs is not None:
+        specs.append(formatvarargs(written(varargs)))
+    elif kwonlyargs:
+        specs.append("*")
+    specs += [with_value(name) for name in kwonlyargs]
+    if varkw is not None:
+        specs.append(formatvarkw(written(varkw)))
+    text = "(" + ", ".join(specs) + ")"
+    if "return" in annotations:
+        text += formatreturns(formatannotation(annotations["return"]))
+    return text
 
 
 def coroutine(func: Callable[..., Any]) -> Callable[..., Any]:

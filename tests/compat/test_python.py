@@ -117,6 +117,24 @@ def test_getargspec(compat):
         getargspec(annotated)
 
 
+@uses("inspect.formatargspec")
+def test_formatargspec(compat):
+    from inspect import formatargspec, getfullargspec
+
+    def function(a: "tea", b=1, *c: int, d: str = "x", e, **f) -> None:  # noqa: F821
+        pass
+
+    def only_keywords(*, a, b=2):
+        pass
+
+    # What Python 3.6 and 3.7 return.
+    assert formatargspec(*getfullargspec(function)) == (
+        "(a: 'tea', b=1, *c: int, d: str='x', e, **f) -> None"
+    )
+    assert formatargspec(*getfullargspec(only_keywords)) == "(*, a, b=2)"
+    assert formatargspec(["a"], "b", None, (1,), formatvalue=lambda _: "") == "(a, *b)"
+
+
 @uses("asyncio.coroutine")
 def test_coroutines_of_asyncio(compat):
     @asyncio.coroutine
