@@ -7,6 +7,7 @@ the test suite.
 
 - `application`: what is known of a program, and the steps of its job.
 - `environments`: the environments, with pinned requirements, kept between runs.
+- `starting`: starts a program and what it needs, such as a broker.
 - `processes`: one program while it runs.
 - `results`: the results, as JSON and as a table.
 - Every other module is one program: its ``APPLICATION``.

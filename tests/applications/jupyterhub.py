@@ -112,7 +112,7 @@ APPLICATION = Application(
     job=use_hub,
     command="-m jupyterhub",
     options=("-f", "{here}/files/jupyterhub_config.py", "--port={port}"),
-    variables={"HUB_URL": "http://127.0.0.1:{port}", "LAUNCHER": "{launcher}"},
+    variables={"HUB_URL": "http://127.0.0.1:{port}"},
     new=Environment(
         REQUIREMENTS + "requests==2.31.0" + FOR_NEW,
         npm=PROXY,

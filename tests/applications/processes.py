@@ -1,7 +1,7 @@
 """One application while it runs, and the steps that its job has done.
 
-Rule: whatever happens, no process is left, not even one in a session of its own.  Linux
-only.
+Rule: whatever happens, no process is left; `end_orphans` ends those in sessions of their
+own.  Linux only.
 """
 
 import asyncio
@@ -9,12 +9,13 @@ import contextlib
 import ctypes
 import os
 import re
+import shutil
 import signal
 import socket
 from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
 
-__all__ = ["Running", "StepError", "adopt_orphans", "free_port", "run"]
+__all__ = ["Running", "StepError", "adopt_orphans", "end_orphans", "free_port", "run"]
 
 # Of one step, on a busy machine.
 STEP_TIMEOUT_S = 90.0
@@ -43,9 +44,14 @@ class Running:
     """
 
     def __init__(
-        self, process: asyncio.subprocess.Process, port: int, folder: Path
+        self,
+        process: asyncio.subprocess.Process,
+        port: int,
+        folder: Path,
+        variables: Mapping[str, str],
     ) -> None:
         self._process = process
+        self._variables = variables
         self.port = port
         self.folder = folder
         self.steps: list[str] = []
@@ -82,6 +88,28 @@ class Running:
                 return
             await asyncio.sleep(0.1)
 
+    async def call(self, *args: str) -> str:
+        """Run Python with these arguments as the program was run; return the output.
+
+        Raises:
+            ChildProcessError: it has failed.
+        """
+        with (self.folder / "log").open("ab") as log:
+            process = await asyncio.create_subprocess_exec(
+                *self._variables["LAUNCHER"].split(),
+                *args,
+                cwd=self.folder,
+                env=dict(self._variables),
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=log,
+            )
+            printed, _ = await process.communicate()
+        if process.returncode:
+            status = f"exit status {process.returncode}"
+            raise ChildProcessError(f"{args[1]}: {self.last_error() or status}")
+        return printed.decode()
+
     async def next_line(self) -> str | None:
         """Return the next line that the program prints; None at the end."""
         assert self._process.stdout is not None, "run() has opened it"
@@ -112,11 +140,16 @@ async def run(
     folder: Path,
     port: int | None,
 ) -> AsyncIterator[Running]:
-    """Start a program, and end it and what it has started.
+    """Start a program, and end it and its process group.
 
     Args:
         port: Where it is told to listen; None for a script, whose output is read.
+
+    Raises:
+        StepError: there is no such command.
     """
+    if shutil.which(command[0], path=variables["PATH"]) is None:
+        raise StepError(f"{command[0]} is not installed")
     with (folder / "log").open("wb") as log:
         process = await asyncio.create_subprocess_exec(
             *command,
@@ -128,7 +161,7 @@ async def run(
             start_new_session=True,
         )
         try:
-            yield Running(process, port or 0, folder)
+            yield Running(process, port or 0, folder, variables)
         finally:
             await _end(process)
 
@@ -154,7 +187,10 @@ async def _end(process: asyncio.subprocess.Process) -> None:
     except TimeoutError:
         os.killpg(process.pid, signal.SIGKILL)
         await process.wait()
-    # Kernels and users' servers have sessions of their own.
+
+
+def end_orphans() -> None:
+    """End what programs have left, such as kernels with sessions of their own."""
     while _end_children():
         pass
 

@@ -1,0 +1,5 @@
+"""What the command luigid does."""
+
+from luigi.cmdline import luigid
+
+luigid()
