@@ -57,14 +57,16 @@ class Running:
         self.steps: list[str] = []
 
     @contextlib.asynccontextmanager
-    async def step(self, name: str) -> AsyncIterator[None]:
+    async def step(
+        self, name: str, timeout_s: float = STEP_TIMEOUT_S
+    ) -> AsyncIterator[None]:
         """Record that the body has succeeded, or say in which step the job has ended.
 
         Raises:
             StepError: the body has failed, or took too long.
         """
         try:
-            async with asyncio.timeout(STEP_TIMEOUT_S):
+            async with asyncio.timeout(timeout_s):
                 yield
         except Exception as exc:  # whatever a client or the job's assertions raise
             reason = f"{type(exc).__name__}: {exc}".splitlines()[0].rstrip(": ")
