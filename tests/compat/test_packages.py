@@ -4,13 +4,14 @@ Each program in ``packages`` is a legacy script that uses one; it printed on Tor
 what the test expects.  A suite is the package's own, out of its archive.
 """
 
+import json
 import os
 import socket
 from collections.abc import Iterator
 
 import pytest
 
-from tests.helpers.compat.archives import Packages
+from tests.helpers.compat.archives import PROGRAMS, Packages
 
 
 @pytest.fixture(scope="session")
@@ -140,6 +141,54 @@ def test_centrifuge_with_sockjs_tornado(packages, port):
         "history": [{"goals": 2}],
     }
     assert "Traceback" not in packages.log
+
+
+def test_the_chat_demo_of_tornado(packages, port):
+    seen = _demo(packages, "chat", "demo_chat_program.py", port)
+
+    assert seen == {
+        "sent": "Grüße",
+        "received": ["Bob", "Grüße"],
+        "redirected": [302, "/"],
+        "later": "Tea?",
+        "page": [True, True],
+        "stranger": [302, "/auth/login?next=%2F"],
+    }
+    assert packages.log == ""
+
+
+def test_the_websocket_demo_of_tornado(packages, port):
+    seen = _demo(packages, "websocket", "demo_websocket_program.py", port)
+
+    assert seen == {"received": ["Grüße", "Grüße"], "page": True, "alone": "Tea?"}
+    assert packages.log == ""
+
+
+def _demo(packages, name, program, port):
+    """Run a demo of Tornado 3.2, and a program that talks to it."""
+    printed = packages.run(
+        str(PROGRAMS / program),
+        f"--port={port}",
+        "--logging=error",
+        using="",
+        cwd=packages.path("tornado") / "demos" / name,
+    )
+    return json.loads(printed.splitlines()[-1])
+
+
+def test_toro(packages):
+    seen = packages.result("toro_program.py", using="toro")
+
+    assert seen == {
+        "received": [0, 1, 2, 3, 4],
+        "order": ["a in", "a out", "b in", "b out"],
+        "event": None,
+        "timeout": "Timeout",
+        "notified": None,
+        "result": 42,
+        "bounded": "Semaphore released too many times",
+    }
+    assert packages.log == ""
 
 
 def test_the_suite_of_greenado(packages):

@@ -23,7 +23,7 @@ from urllib.parse import urljoin
 
 import pytest
 
-__all__ = ["Packages"]
+__all__ = ["PROGRAMS", "Packages"]
 
 ROOT = pathlib.Path(__file__).parents[3]
 PROGRAMS = ROOT / "tests/compat/packages"
@@ -59,8 +59,15 @@ ARCHIVES = {
     "sockjs-tornado": Archive(
         "1.0.3", "6d726e61bd1d884bd1c1788727fce1b9f24fd69062dda0daf61a476b01718e99"
     ),
+    # Whose demos are run; its package is not.
+    "tornado": Archive(
+        "3.2.2", "11592d3ed0d2c97ce2c735049e70d72243213579f48b8b28fe292594ba35b88e"
+    ),
     "tornado-redis": Archive(
         "2.4.18", "8fd3b324158291ad5fb7f5f8dc2e8763b2895556bd2a44f2dd721b703c669046"
+    ),
+    "toro": Archive(
+        "1.0.1", "c5452e477e0d20ec459612a3be9eeed93e8dc5253423b604f73692ce628c6bc4"
     ),
     "tornadoes": Archive(
         "2.5.1", "a78b1bdff9f00d9d03f304f17e57c7e713dbfefc2b7231f504a5b9ca2619f355"
