@@ -26,8 +26,11 @@ GRACE_S = 10.0
 # From linux/prctl.h.
 PR_SET_CHILD_SUBREAPER = 36
 
-# The last line of a traceback, and of some programs' log.
-ERROR_LINE = re.compile(r"^\s*([\w.]*(Error|Exception|NotImplemented)\b.*)")
+# The last line of a traceback, and of some programs' log, without the path that an
+# ImportError ends with.
+ERROR_LINE = re.compile(
+    r"^\s*([\w.]*(Error|Exception|NotImplemented)\b.*?)( \(/.*\))?$"
+)
 
 
 class StepError(Exception):
