@@ -10,6 +10,8 @@ the test suite.
 - `starting`: starts a program and what it needs, such as a broker.
 - `processes`: one program while it runs.
 - `results`: the results, as JSON and as a table.
+- `notebook_client`, `notebook_requirements`: what the programs of Jupyter share.
+- `own_tests`: runs the tests that a program brings with it.
 - Every other module is one program: its ``APPLICATION``.
 """
 

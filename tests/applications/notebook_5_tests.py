@@ -10,8 +10,8 @@ SERVER = notebook_5.APPLICATION
 APPLICATION = SERVER._replace(
     name="The tests of Jupyter notebook",
     job=run_tests,
-    command="-m pytest",
-    options=(*OPTIONS, "notebook"),
+    command="-m pytest --pyargs notebook",
+    options=OPTIONS,
     new=SERVER.new._replace(requirements=SERVER.new.requirements + NEW_PYTEST),
     old=SERVER.old._replace(requirements=SERVER.old.requirements + OLD_PYTEST),
 )

@@ -20,7 +20,6 @@ OPTIONS = (
     "ignore",
     "--timeout=30",
     "--maxfail=10",
-    "--pyargs",
 )
 
 # The last line that pytest prints.

@@ -4,6 +4,7 @@ Rule: what the table says is in the JSON, and what is in the JSON was seen in a 
 """
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -72,12 +73,17 @@ def _outcome(result: dict[str, Any] | None) -> str:
     versions = (
         f"(Tornado {found['tornado']}, Python {found['python']})" if found else ""
     )
-    reason = result["reason"].replace("\\", "\\\\").replace("*", "\\*")
-    reason = reason.replace("`", "\\`").replace("|", "\\|").replace("_", "\\_")
-    steps = result["steps"]
-    outcome = (
-        f"{len(steps)} steps, then {reason}" if reason else f"all {len(steps)} steps"
-    )
+    steps, reason = result["steps"], _escape(result["reason"])
+    step, _, why = reason.partition(": ")
     if steps and steps[0].startswith(OWN_TESTS):
         outcome = steps[0].removeprefix(OWN_TESTS)
+    elif why:
+        outcome = f'{len(steps) or "no"} steps; "{step}" fails: {why}'
+    else:
+        outcome = reason or f"all {len(steps)} steps"
     return f"{outcome}\n\n{versions}".rstrip()
+
+
+def _escape(text: str) -> str:
+    """Escape what reStructuredText would read as markup."""
+    return re.sub(r"([\\*`|_])", r"\\\1", text)
