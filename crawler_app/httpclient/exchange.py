@@ -196,8 +196,6 @@ class Exchange:
         self, data: bytes, parser: httptools.HttpResponseParser
     ) -> bytes:
         """Feed heads alone, then spaces after a chunk size; return what is not yet fed."""
-        if self.head is None and b"chunked" not in self._received.lower():
-            return data  # most responses: they are parsed in one piece
         while self.head is None:
             fed_bytes = len(self._received) - len(data)
             end = self._received.find(b"\r\n\r\n", max(fed_bytes - 3, 0)) + 4
