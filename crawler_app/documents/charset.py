@@ -72,11 +72,11 @@ def decode_html(body: bytes, content_type: str = "") -> tuple[str, str]:
     ('привет', 'windows-1251')
     """
     name = charset_of(body, content_type)
-    if not name:
+    if name in ("", "utf-8"):  # nearly all pages
         try:
-            return body.decode("utf-8"), "utf-8"
+            return body.removeprefix(codecs.BOM_UTF8).decode("utf-8"), "utf-8"
         except UnicodeDecodeError:
-            name = FALLBACK
+            name = name or FALLBACK
     text, encoding = webencodings.decode(body, name, errors="replace")
     return text, encoding.name
 

@@ -136,7 +136,8 @@ def parse_html(
             tree = tree_of(source, scripting=True)
         text = marked_text_of_tree(tree, source, lowered) if with_text else ""
     page.robots, page.canonical = robots, canonical
-    page.headings, page.text = headings_and_text(text)
+    if text:
+        page.headings, page.text = headings_and_text(text)
     return page
 
 
@@ -210,7 +211,8 @@ def _page_of(values: dict[str, list[str]], charset: str) -> Page:
         charset,
         is_partial=len(distinct) > MAX_LINKS,
     )
-    page.refresh = refresh_among(values["refresh"], charset)
+    if values["refresh"]:
+        page.refresh = refresh_among(values["refresh"], charset)
     if values["nofollow"]:
         nofollow = _without_fragments(values["nofollow"], charset)
         only_nofollow = _only_nofollow(links, nofollow)
