@@ -63,7 +63,8 @@ _UNRESERVED = frozenset(
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~"
 )
 
-_PLAIN_PATH = re.compile(r"(?!//)[\w\-.~/!$&'()*+,;=@]+", re.ASCII)
+# Not longer, because dot segments are resolved before the length of the URL is checked.
+_PLAIN_PATH = re.compile(r"(?!//)[\w\-.~/!$&'()*+,;=@]{1,2000}", re.ASCII)
 # Most URLs: what is escaped stays so.
 _NORMAL = re.compile(
     r"(?:[\w\-.~/:@!$&'()*+,;=?]++|%(?:[89A-F][0-9A-F]|2[0235F]))*+", re.ASCII
@@ -340,7 +341,6 @@ def _join_plain_path(base: str, reference: str) -> str:
     """Join a path that is canonical except for its dot segments."""
     origin, directory = _split(base)
     path = reference if reference[0] == "/" else directory + reference
-    _check_length(path)
     if reference[0] == "." or "/." in reference:
         path = _without_dot_segments(path)
     url = origin + path

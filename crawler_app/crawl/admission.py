@@ -1,5 +1,6 @@
 """Checks each URL found before it enters the frontier."""
 
+import itertools
 from collections.abc import Iterable
 
 from crawler_app.config import CrawlConfig
@@ -16,6 +17,10 @@ from crawler_app.urls import dedup_key, host_of, join
 from gencoro import gen
 
 __all__ = ["Admission"]
+
+# Links between two looks at the clock.  Most take two microseconds, but one of 8,000
+# characters, all escaped, takes almost a millisecond.
+BATCH = 8
 
 
 class Admission:
@@ -107,10 +112,9 @@ class Admission:
         read again, and they are known already.
         """
         candidates: list[Candidate] = []
-        time_slice = TimeSlice()
-        for candidate in admitted:
-            if candidate is not None:
-                candidates.append(candidate)
+        time_slice, rest = TimeSlice(), iter(admitted)
+        while batch := list(itertools.islice(rest, BATCH)):
+            candidates += filter(None, batch)
             if time_slice.is_over():
                 self._frontier.add(candidates, via)
                 candidates.clear()

@@ -156,11 +156,12 @@ class Interpreter:
         self, claim: Claim, page: Page, base: str, directives: Collection[str]
     ) -> Iterator[Candidate | None]:
         """Admit the links of a page that are not settled."""
+        admit, depth = self._admission.admit, claim.depth + 1
+        is_nofollow_page = "nofollow" in directives
         nofollow_links = page.nofollow_links if self._config.robots else ()
         for link in self._settled.unsettled(base, page.links):
-            nofollow = "nofollow" in directives or link in nofollow_links
-            depth = claim.depth + 1
-            candidate = self._admission.admit(link, base, depth, nofollow=nofollow)
+            nofollow = is_nofollow_page or link in nofollow_links
+            candidate = admit(link, base, depth, nofollow=nofollow)
             if candidate is None:
                 self._settled.add(base, link)
             yield candidate
