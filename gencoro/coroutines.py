@@ -79,13 +79,14 @@ def coroutine(
 
 
 def returning(
-    future_class: type[F],
+    new_future: Callable[..., F],
     func: Callable[..., Any],
     takes_callback: bool = True,
 ) -> Callable[..., F]:
-    """Turn a function into a coroutine whose calls return Futures of this class.
+    """Turn a function into a coroutine whose calls return Futures of another class.
 
     Args:
+        new_future: The class, or a function that takes ``loop=`` as the class does.
         takes_callback: Whether a ``callback=`` argument that the function does not
             declare is called with the result.
 
@@ -101,9 +102,9 @@ def returning(
     @functools.wraps(func)
     def wrapper(*args: Any, **kwargs: Any) -> F:
         try:
-            future = future_class()
+            future = new_future()
         except RuntimeError:  # there is no current loop; this costs other calls nothing
-            future = _future_without_loop(future_class, func)
+            future = _future_without_loop(new_future, func)
         is_watched = DEBUGS_ALL or future._source_traceback is not None  # type: ignore[attr-defined]
         if is_watched:
             note_call(future, func)
@@ -187,9 +188,9 @@ def _needs_no_decorator(func: Any) -> TypeError:
     )
 
 
-def _future_without_loop(future_class: type[F], func: Any) -> F:
+def _future_without_loop(new_future: Callable[..., F], func: Any) -> F:
     try:
-        return future_class(loop=current_loop())
+        return new_future(loop=current_loop())
     except RuntimeError as exc:
         exc.add_note(_how_to_run(func))
         raise

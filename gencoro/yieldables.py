@@ -38,10 +38,12 @@ from gencoro.tornado_interop import is_tornado_moment, registered_with_tornado
 
 __all__ = [
     "Moment",
+    "MultiFuture",
     "NeedsRunner",
     "Waitable",
     "Yieldable",
     "as_future",
+    "convert_child",
     "convert_yielded",
     "held_tasks",
     "maybe_future",
@@ -365,16 +367,21 @@ def multi(
     places = children.items() if isinstance(children, dict) else enumerate(children)
     result: MultiFuture[Any] = MultiFuture(keys, quiet_exceptions)
     loop = result.get_loop()
-    result.wait_for([_convert_child(child, place, loop) for place, child in places])
+    result.wait_for([convert_child(child, place, loop) for place, child in places])
     return result
 
 
 multi_future = multi
 
 
-def _convert_child(
+def convert_child(
     child: Any, place: Any, loop: asyncio.AbstractEventLoop
 ) -> "Future[Any]":
+    """Return the Future for an element of a list or dict.
+
+    Raises:
+        BadYieldError: it cannot be waited for; the text names its place.
+    """
     kind = type(child)
     if (kind is Future or kind in OUR_FUTURES) and child.get_loop() is loop:
         future: Future[Any] = child

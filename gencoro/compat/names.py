@@ -54,11 +54,11 @@ tornado.gen.Callback                                       2.1 5.1 put    gencor
 tornado.gen.Future                                         4.0 4.5 put    gencoro.compat.tornado_.futures:Future
 tornado.gen.KeyReuseError                                  2.1 5.1 base   gencoro.errors:KeyReuseError
 tornado.gen.LeakedCallbackError                            2.1 5.1 base   gencoro.errors:LeakedCallbackError
-tornado.gen.Multi                                          2.1 5.1 put    gencoro.yieldables:multi
+tornado.gen.Multi                                          2.1 5.1 put    gencoro.compat.tornado_.gen:multi
 tornado.gen.MultiYieldPoint                                4.3 5.1 put    gencoro.legacy.yieldpoints:MultiYieldPoint
 tornado.gen.ReturnValueIgnoredError                        3.0 5.1 base   gencoro.errors:ReturnValueIgnoredError
 tornado.gen.Runner                                         2.1 5.1 put    gencoro.compat.tornado_.gen:Runner
-tornado.gen.Task                                           2.1 5.1 put    gencoro.legacy.adaptors:Task
+tornado.gen.Task                                           2.1 5.1 put    gencoro.compat.tornado_.gen:Task
 tornado.gen.UnknownKeyError                                2.1 5.1 base   gencoro.errors:UnknownKeyError
 tornado.gen.Wait                                           2.1 5.1 put    gencoro.legacy.yieldpoints:Wait
 tornado.gen.WaitAll                                        2.1 5.1 put    gencoro.legacy.yieldpoints:WaitAll
@@ -72,18 +72,18 @@ tornado.gen._null_future                                   4.0 4.5 put    gencor
 tornado.gen.convert_yielded                                4.3 4.5 wrap   gencoro.compat.tornado_.gen:convert_yielded
 tornado.gen.coroutine                                      3.0 5.1 put    gencoro.compat.tornado_.gen:coroutine
 tornado.gen.engine                                         2.1 5.1 put    gencoro.legacy.engine:engine
-tornado.gen.multi                                          4.2 5.1 put    gencoro.yieldables:multi
-tornado.gen.multi_future                                   4.0 5.1 put    gencoro.yieldables:multi_future
-tornado.gen.with_timeout                                   4.0 4.5 put    gencoro.waiting:with_timeout
+tornado.gen.multi                                          4.2 5.1 put    gencoro.compat.tornado_.gen:multi
+tornado.gen.multi_future                                   4.0 5.1 put    gencoro.compat.tornado_.gen:multi
+tornado.gen.with_timeout                                   4.0 4.5 put    gencoro.compat.tornado_.gen:with_timeout
 
 # Futures that run their callbacks inside set_result.
 tornado.concurrent.Future                                  3.0 4.5 put    gencoro.compat.tornado_.futures:Future
 tornado.concurrent.ReturnValueIgnoredError                 3.0 5.1 base   gencoro.errors:ReturnValueIgnoredError
 tornado.concurrent.TracebackFuture                         3.0 4.5 put    gencoro.compat.tornado_.futures:Future
 tornado.concurrent._DummyFuture                            3.0 3.2 put    gencoro.compat.tornado_.futures:Future
-tornado.concurrent._non_deprecated_return_future           5.1 5.1 put    gencoro.legacy.adaptors:return_future
+tornado.concurrent._non_deprecated_return_future           5.1 5.1 put    gencoro.compat.tornado_.futures:return_future
 tornado.concurrent.futures                                 3.0 5.1 put    concurrent.futures
-tornado.concurrent.return_future                           3.0 5.1 put    gencoro.legacy.adaptors:return_future
+tornado.concurrent.return_future                           3.0 5.1 put    gencoro.compat.tornado_.futures:return_future
 tornado.concurrent.run_on_executor                         3.0 5.1 put    gencoro.executors:run_on_executor
 
 # Stack contexts.
@@ -585,7 +585,7 @@ tornado.wsgi.parse_qs_bytes                                2.3 3.2 put    tornad
 tornado.wsgi.unicode_type                                  3.0 5.1 put    tornado.util:unicode_type
 tornado.wsgi.utf8                                          2.0 2.4 put    tornado.escape:utf8
 tornado.wsgi.web                                           2.0 5.1 put    tornado.web
-tornado.auth._non_deprecated_return_future                 5.1 5.1 put    gencoro.legacy.adaptors:return_future
+tornado.auth._non_deprecated_return_future                 5.1 5.1 put    gencoro.compat.tornado_.futures:return_future
 tornado.ioloop.Waker                                       2.1 5.1 put    gencoro.compat.tornado_.platform:Waker
 """
 

@@ -232,6 +232,7 @@ def wait_chain(future: "Future[Any] | None") -> "Iterator[Future[Any]]":
     """
     seen = set()
     while asyncio.isfuture(future) and future not in seen:
+        future = getattr(future, "stands_for", None) or future  # legacy, of compat
         yield future
         seen.add(future)
         runner = runner_of(future)

@@ -108,6 +108,7 @@ class WaitGraph:
         return self._room > 0 and time.monotonic() < self._until
 
     def _node_of(self, future: "Future[Any]") -> Node:
+        future = getattr(future, "stands_for", None) or future  # legacy, of compat
         # Filled later, without recursion: a chain may be longer than Python's stack.
         node = self._nodes.get(future)
         if node is None:

@@ -13,7 +13,14 @@ from gencoro.futures import without_our_frames
 from gencoro.legacy.futures import LegacyFuture
 from gencoro.legacy.stack_context import ExceptionStackContext, wrap
 
-__all__ = ["Arguments", "Task", "argument_adapter", "return_future"]
+__all__ = [
+    "Arguments",
+    "Task",
+    "argument_adapter",
+    "return_future",
+    "returning_future",
+    "start_task",
+]
 
 
 class Arguments(NamedTuple):
@@ -51,8 +58,8 @@ _DONE.set_result(None)
 class _Call:
     """One call of a callback-style function, and its Future."""
 
-    def __init__(self) -> None:
-        self.future: LegacyFuture[Any] = LegacyFuture()
+    def __init__(self, future: LegacyFuture[Any]) -> None:
+        self.future = future
 
     def make(self, func: Callable[..., object], *args: Any, **kwargs: Any) -> None:
         """Call the function; errors of callbacks that it schedules fail the Future."""
@@ -111,8 +118,17 @@ def Task(func: Callable[..., object], *args: Any, **kwargs: Any) -> LegacyFuture
     >>> Task(add, 40, 2).result()
     42
     """
-    call = _TaskCall()
-    future = call.future
+    return start_task(LegacyFuture(), func, args, kwargs)
+
+
+def start_task(
+    future: LegacyFuture[Any],
+    func: Callable[..., object],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+) -> LegacyFuture[Any]:
+    """Do what `Task` does, with this Future; return it."""
+    call = _TaskCall(future)
     callback = argument_adapter(call.set_result)
     try:
         call.make(lambda: func(*args, callback=callback, **kwargs))
@@ -187,11 +203,18 @@ def return_future(f: Callable[..., object]) -> Callable[..., LegacyFuture[Any]]:
     >>> add(40, 2).result()
     42
     """
+    return returning_future(LegacyFuture, f)
+
+
+def returning_future(
+    new_future: Callable[[], LegacyFuture[Any]], f: Callable[..., object]
+) -> Callable[..., LegacyFuture[Any]]:
+    """Do what `return_future` does, with Futures made by ``new_future``."""
     replacer = ArgReplacer(f, "callback")
 
     @functools.wraps(f)
     def wrapper(*args: Any, **kwargs: Any) -> LegacyFuture[Any]:
-        call = _ReturnFutureCall()
+        call = _ReturnFutureCall(new_future())
         callback, places, kwargs = replacer.replace(call.set_result, args, kwargs)
         call.make(f, *places, **kwargs)
         if callback is not None:

@@ -30,6 +30,7 @@ def engine(func: Callable[..., Any]) -> Callable[..., None]:
     >>> asyncio.run(main())
     42
     """
+    begin: Callable[..., LegacyFuture[Any]]
     begin = returning(LegacyFuture, func, takes_callback=False)
 
     def end(future: LegacyFuture[Any]) -> None:

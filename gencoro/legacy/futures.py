@@ -9,7 +9,7 @@ import asyncio
 import contextvars
 from collections.abc import Callable
 from types import TracebackType
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, Self, TypeAlias, TypeVar
 
 from gencoro.futures import (
     ASYNCIO_FUTURES,
@@ -24,6 +24,9 @@ from gencoro.runner import INTERRUPTS
 __all__ = ["FormerMethods", "LegacyFuture"]
 
 T = TypeVar("T")
+
+# A callback, and the context for a call in a later turn; None for a call at once.
+_Waiting: TypeAlias = tuple[Callable[[Any], object], contextvars.Context | None]
 
 ExcInfo: TypeAlias = tuple[type[BaseException], BaseException, TracebackType | None]
 
@@ -94,19 +97,27 @@ class FormerMethods:
         self.set_exception(exc_info[1].with_traceback(exc_info[2]))
 
 
+# Whether asyncio's Future is the one in C.
+_IN_C = issubclass(CoroutineFuture, ASYNCIO_FUTURES[0])
+
+
 class _WithoutBase:
     """Keeps asyncio's Future from storing its loop and callbacks, if that is in Python.
 
     The one in C ignores what its subclasses have under these names.
     """
 
-    _bound_to: asyncio.AbstractEventLoop | None
-    _waiting: list[tuple[Callable[[Any], object], contextvars.Context | None]]
+    _bound_to: asyncio.AbstractEventLoop | None = None
+
+    # None if asyncio's Future stores the callbacks, and the loop.
+    _waiting: list[_Waiting] | None = None
 
     @property
     def _loop(self) -> Any:
         # For introspection, which must not bind it.
-        return getattr(self, "_bound_to", None)
+        if _IN_C and self._waiting is None:
+            return super()._loop  # type: ignore[misc]
+        return self._bound_to
 
     @_loop.setter
     def _loop(self, loop: Any) -> None:
@@ -114,20 +125,26 @@ class _WithoutBase:
 
     @property
     def _callbacks(self) -> Any:
+        if self._waiting is None:
+            return super()._callbacks if _IN_C else self._stored  # type: ignore[misc]
         # In the form that asyncio's repr expects.
         nothing = contextvars.Context()
         return [(fn, context or nothing) for fn, context in self._waiting] or None
 
     @_callbacks.setter
-    def _callbacks(self, _callbacks: Any) -> None: ...
+    def _callbacks(self, callbacks: Any) -> None:
+        self._stored = callbacks
 
-    def _Future__schedule_callbacks(self) -> None: ...
+    def _Future__schedule_callbacks(self) -> None:
+        if self._waiting is None:
+            super()._Future__schedule_callbacks()  # type: ignore[misc]
 
-    if not issubclass(CoroutineFuture, ASYNCIO_FUTURES[0]):
+    if not _IN_C:
 
         def __del__(self) -> None:
             # It logs an error that was never retrieved.
-            self._bound_to = _NO_LOOP
+            if self._waiting is not None:
+                self._bound_to = _NO_LOOP
             super().__del__()  # type: ignore[misc]
 
 
@@ -151,8 +168,27 @@ class LegacyFuture(FormerMethods, _WithoutBase, CoroutineFuture[T]):
         self._bound_to = loop
         self._waiting = []
 
+    @classmethod
+    def with_asyncios_timing(
+        cls, *, loop: asyncio.AbstractEventLoop | None = None
+    ) -> Self:
+        """Return a Future of this class that is not legacy in when it calls back.
+
+        It needs a loop, and runs its callbacks in a later turn of it.
+
+        Raises:
+            RuntimeError: there is no current loop, and none was given.
+        """
+        future = cls.__new__(cls)
+        CoroutineFuture.__init__(future, loop=loop)
+        if future._source_traceback:  # type: ignore[attr-defined]
+            del future._source_traceback[-1]  # type: ignore[attr-defined]  # this line
+        return future
+
     def get_loop(self) -> asyncio.AbstractEventLoop:
         """Return its loop; if it has none, it is bound to the running loop."""
+        if self._waiting is None:
+            return super().get_loop()
         running = asyncio._get_running_loop()
         if running is not None:
             if self.done():
@@ -164,21 +200,23 @@ class LegacyFuture(FormerMethods, _WithoutBase, CoroutineFuture[T]):
     def set_result(self, result: T) -> None:
         """Set the result and run the callbacks."""
         super().set_result(result)
-        self._call_back()
+        if self._waiting:
+            self._call_back(self._waiting)
 
     def set_exception(self, exception: type[BaseException] | BaseException) -> None:
         """Set the error and run the callbacks."""
         if isinstance(exception, BaseException):
             exception = storable(exception)
         super().set_exception(exception)
-        self._call_back()
+        if self._waiting:
+            self._call_back(self._waiting)
 
     def cancel(self, msg: Any = None) -> bool:
         """Cancel the Future, and its coroutine if any, and run the callbacks."""
         was_done = self.done()
         accepted = super().cancel(msg)
-        if self.done() and not was_done:
-            self._call_back()
+        if self._waiting and self.done() and not was_done:
+            self._call_back(self._waiting)
         return accepted
 
     def add_done_callback(
@@ -193,6 +231,9 @@ class LegacyFuture(FormerMethods, _WithoutBase, CoroutineFuture[T]):
         With a context, call it in a later turn of the loop, as asyncio does.  Callbacks of
         asyncio and Tornado themselves, such as those of `asyncio.gather`, rely on that.
         """
+        if self._waiting is None:
+            super().add_done_callback(fn, context=context)
+            return
         module = getattr(fn, "__module__", None) or ""
         if context is None and module.partition(".")[0] in MODERN:
             context = contextvars.copy_context()
@@ -207,13 +248,15 @@ class LegacyFuture(FormerMethods, _WithoutBase, CoroutineFuture[T]):
 
     def remove_done_callback(self, fn: Callable[[Any], object], /) -> int:
         """Remove a callback; return how many times it was registered."""
+        if self._waiting is None:
+            return super().remove_done_callback(fn)
         kept = [waiting for waiting in self._waiting if waiting[0] != fn]
         removed = len(self._waiting) - len(kept)
         self._waiting[:] = kept
         return removed
 
-    def _call_back(self) -> None:
-        waiting, self._waiting = self._waiting, []
+    def _call_back(self, waiting: list[_Waiting]) -> None:
+        self._waiting = []
         interrupt: BaseException | None = None
         for fn, context in waiting:
             try:

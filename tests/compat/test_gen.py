@@ -8,11 +8,13 @@ import asyncio
 import collections
 import concurrent.futures
 import contextvars
+import gc
 import json
 import operator
 import pathlib
 import re
 import unittest.mock
+from datetime import timedelta
 
 import pytest
 import tornado.gen
@@ -23,7 +25,9 @@ from tornado.gen import coroutine as modern_coroutine
 import gencoro.compat
 from gencoro import errors
 from gencoro.compat.names import TABLE
+from gencoro.introspect import format_tree
 from tests.helpers.compat.rows import uses
+from tests.helpers.gencoro.freed import Watch
 from tests.helpers.legacy.differences import reasons
 from tests.legacy.golden import stage
 
@@ -148,6 +152,131 @@ def test_any_future_is_an_instance_of_tornados(loop):
     assert issubclass(asyncio.Future, concurrent.Future)
     assert isinstance(Mine(), concurrent.Future)
     assert type(Mine()) is Mine
+
+
+def _makers_of_futures():
+    from tornado import concurrent, gen
+
+    @gen.coroutine
+    def coroutine():
+        yield gen.moment
+
+    def answer(callback):
+        callback(42)
+
+    return {
+        "Future": concurrent.Future,
+        "coroutine": coroutine,
+        "coroutine that never waits": gen.coroutine(lambda: 42),
+        "sleep": lambda: gen.sleep(0),
+        "Task": lambda: gen.Task(answer),
+        "return_future": concurrent.return_future(answer),
+        "with_timeout": lambda: gen.with_timeout(timedelta(seconds=60), coroutine()),
+        "with_timeout, done": lambda: gen.with_timeout(
+            timedelta(seconds=60), gen.Task(answer)
+        ),
+        "multi": lambda: gen.multi([coroutine(), None]),
+        "Multi": lambda: gen.Multi({"a": coroutine()}),
+        "multi_future": lambda: gen.multi_future([]),
+        "maybe_future": lambda: gen.maybe_future(42),
+        "WaitIterator": lambda: gen.WaitIterator(coroutine()).next(),
+        "modern coroutine": modern_coroutine(lambda: 42),
+    }
+
+
+@uses("tornado.gen.Multi", "tornado.concurrent.TracebackFuture")
+def test_type_of_every_future_is_future(loop):
+    """Programs decide by ``type(result) is gen.Future`` whether to wait for a result."""
+    from tornado import concurrent, gen
+
+    async def main():
+        return {name: type(make()) for name, make in _makers_of_futures().items()}
+
+    assert gen.Future is concurrent.Future is concurrent.TracebackFuture
+    types = loop.run_sync(main)
+    assert [name for name in types if types[name] is not gen.Future] == []
+
+
+@pytest.mark.parametrize("how", ["multi", "with_timeout"])
+def test_group_is_cancelled_alone_and_logs_only_what_it_has_not_passed_on(
+    loop, caplog, how
+):
+    from tornado import gen
+
+    @gen.coroutine
+    def child():
+        yield gen.sleep(0.001)
+        raise KeyError("late")
+
+    def group_of(children):
+        if how == "multi":
+            return gen.multi(children)
+        return gen.with_timeout(timedelta(0), children[0], quiet_exceptions=KeyError)
+
+    async def main():
+        children = [child(), child()]
+        group = group_of(children)
+        assert group.cancel() and group.cancelled()
+        await asyncio.wait(children)
+        await gen.sleep(0.01)
+        return [type(child.exception()) for child in children]
+
+    assert loop.run_sync(main) == [KeyError, KeyError]
+    gc.collect()
+    logged = [record.getMessage() for record in caplog.records]
+    assert logged == ["Multiple exceptions in yield list"] * 2 * (how == "multi")
+
+
+@pytest.mark.parametrize("how", ["multi", "with_timeout"])
+def test_group_is_freed_by_its_end(loop, how):
+    from tornado import gen
+
+    watch = Watch()
+
+    async def main():
+        futures = watch.of(gen.Future()), watch.of(gen.Future())
+        if how == "multi":
+            group = watch.of(gen.multi(futures))
+        else:
+            group = watch.of(gen.with_timeout(timedelta(seconds=60), futures[0]))
+        for future in futures:
+            future.set_result(None)
+        await group
+        del future, futures, group
+        await gen.sleep(0)
+        assert len(watch) == 0
+
+    gc.disable()
+    try:
+        loop.run_sync(main)
+    finally:
+        gc.enable()
+
+
+def test_introspection_looks_through_a_group(loop):
+    from tornado import gen
+
+    @gen.coroutine
+    def child(future):
+        yield future
+
+    @gen.coroutine
+    def parent(future):
+        yield gen.multi([gen.with_timeout(timedelta(seconds=60), child(future))])
+
+    async def main():
+        future = gen.Future()
+        outer = parent(future)
+        tree = format_tree()
+        future.set_result(None)
+        await outer
+        return [line.strip().partition(" at ")[0] for line in tree.splitlines()]
+
+    lines = loop.run_sync(main)
+
+    group = lines.index("parent()") + 1
+    assert lines[group].startswith("'-- [0] time limit, ")
+    assert lines[group + 1] == "-> child()"
 
 
 def test_modern_code_keeps_asyncios_timing(loop):

@@ -1,18 +1,23 @@
 """Legacy `tornado.concurrent.Future`, which calls back inside ``set_result``.
 
-Rule: Tornado's own modules still get a Future with asyncio's timing under the same
-name, because they rely on it.
+Rule 1: a Future that a program creates calls back inside ``set_result``; those of
+coroutines and of Tornado's own modules, which rely on it, have asyncio's timing.
+
+Rule 2: all of them are of this very class, since programs compare the type.
 """
 
 import asyncio
+import functools
 import sys
 import types
+from collections.abc import Callable
 from typing import Any, TypeVar
 
-from gencoro.futures import OUR_FUTURES, CoroutineFuture
-from gencoro.legacy.futures import FormerMethods, LegacyFuture
+from gencoro.futures import OUR_FUTURES, chain_future
+from gencoro.legacy import adaptors
+from gencoro.legacy.futures import LegacyFuture
 
-__all__ = ["Future", "FutureOfCoroutine", "is_of_tornado"]
+__all__ = ["Future", "as_legacy", "is_of_tornado", "return_future"]
 
 T = TypeVar("T")
 
@@ -22,7 +27,7 @@ class _FutureType(type):
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
         if cls is Future and is_of_tornado(sys._getframe(1)):
-            return _FutureOfTornado(*args, **kwargs)
+            return Future.with_asyncios_timing(*args, **kwargs)
         return super().__call__(*args, **kwargs)
 
     def __instancecheck__(cls, instance: object) -> bool:
@@ -39,26 +44,36 @@ class _FutureType(type):
 class Future(LegacyFuture[T], metaclass=_FutureType):
     """Tornado 4's Future, which behaves as asyncio's for code that waits for it.
 
+    Attributes:
+        stands_for: The pending Future of gencoro whose outcome this one will get, if any;
+            `gencoro.introspect` follows it.
+
     >>> future = Future()
     >>> future.add_done_callback(lambda done: print("called back with", done.result()))
     >>> future.set_result(42)
     called back with 42
     """
 
-
-class _FutureOfTornado(FormerMethods, asyncio.Future[T]):
-    """The Future of Tornado's own modules: asyncio's, with Tornado 4's methods."""
-
-    __slots__ = ()
+    stands_for: "asyncio.Future[T] | None" = None
 
 
-class FutureOfCoroutine(FormerMethods, CoroutineFuture[T]):
-    """The Future of a coroutine, with Tornado 4's methods."""
-
-    __slots__ = ()
+OUR_FUTURES.add(Future)
 
 
-OUR_FUTURES.update({Future, _FutureOfTornado, FutureOfCoroutine})
+def as_legacy(future: "asyncio.Future[T]") -> "Future[T]":
+    """Return a legacy Future with the outcome of another one."""
+    legacy: Future[T] = Future.with_asyncios_timing(loop=future.get_loop())
+    chain_future(future, legacy)
+    if not future.done():
+        legacy.stands_for = future
+        # Cancelled by the program: the other one, too, has nothing to tell any more.
+        legacy.add_done_callback(lambda _: future.cancel())
+    return legacy
+
+
+@functools.wraps(adaptors.return_future)
+def return_future(f: Callable[..., object]) -> Callable[..., Any]:
+    return adaptors.returning_future(Future, f)
 
 
 def is_of_tornado(frame: types.FrameType) -> bool:

@@ -3,16 +3,29 @@
 import concurrent.futures
 import functools
 from collections.abc import Callable, Generator
-from typing import Any
+from typing import Any, TypeVar
 
 import tornado.gen
 
-from gencoro import coroutines, gen
-from gencoro.compat.tornado_.futures import FutureOfCoroutine
-from gencoro.futures import from_concurrent
+from gencoro import coroutines, gen, waiting, yieldables
+from gencoro.compat.tornado_.futures import Future, as_legacy
+from gencoro.futures import copy_outcome, from_concurrent
+from gencoro.legacy import adaptors
+from gencoro.legacy.yieldpoints import MultiYieldPoint, contains_yieldpoint
 from gencoro.runner import STEP, call_run
+from gencoro.yieldables import MultiFuture, QuietExceptions, convert_child
 
-__all__ = ["Runner", "await_moment", "convert_yielded", "coroutine"]
+__all__ = [
+    "Runner",
+    "Task",
+    "await_moment",
+    "convert_yielded",
+    "coroutine",
+    "multi",
+    "with_timeout",
+]
+
+T = TypeVar("T")
 
 # Looked up once: compat replaces it with ours while installed.
 _TornadoRunner = tornado.gen.Runner
@@ -69,8 +82,8 @@ class Runner(gen.Runner, metaclass=_AnyRunnerType):  # type: ignore[misc]
 
 def coroutine(
     func: Callable[..., Any], replace_callback: bool = True
-) -> "Callable[..., FutureOfCoroutine[Any]]":
-    """Turn a function into a coroutine whose Futures have Tornado 4's methods.
+) -> "Callable[..., Future[Any]]":
+    """Turn a function into a coroutine that returns legacy Futures.
 
     Args:
         replace_callback: Has no effect; an argument of Tornado 4.
@@ -79,7 +92,50 @@ def coroutine(
         TypeError: the function is an ``async def``, which needs no decorator.
     """
     del replace_callback
-    return coroutines.returning(FutureOfCoroutine, func)
+    return coroutines.returning(Future.with_asyncios_timing, func)
+
+
+@functools.wraps(adaptors.Task)
+def Task(func: Callable[..., object], *args: Any, **kwargs: Any) -> Any:
+    return adaptors.start_task(Future(), func, args, kwargs)
+
+
+@functools.wraps(yieldables.multi)
+def multi(children: Any, quiet_exceptions: QuietExceptions = ()) -> Any:
+    if contains_yieldpoint(children):
+        return MultiYieldPoint(children, quiet_exceptions)
+    keys = list(children) if isinstance(children, dict) else None
+    places = children.items() if isinstance(children, dict) else enumerate(children)
+    together: _Together[Any] = _Together(keys, quiet_exceptions)
+    loop = together.get_loop()
+    legacy = together.legacy
+    together.wait_for([convert_child(child, place, loop) for place, child in places])
+    return legacy
+
+
+class _Together(MultiFuture[T]):
+    """The Future of a list or dict, which passes its outcome on to a legacy one."""
+
+    __slots__ = ("legacy",)
+
+    def __init__(
+        self, keys: list[Any] | None, quiet_exceptions: QuietExceptions
+    ) -> None:
+        super().__init__(keys, quiet_exceptions)
+        self.legacy: Future[T] = Future.with_asyncios_timing(loop=self.get_loop())
+        self.legacy.stands_for = self
+
+    def _settle(self) -> None:
+        if self.legacy.cancelled():  # have the first error logged, too
+            self._cancelling_with = (None,)
+        super()._settle()
+        copy_outcome(self, self.legacy)
+        self.legacy.stands_for = None  # Break the cycle.
+
+
+@functools.wraps(waiting.with_timeout)
+def with_timeout(*args: Any, **kwargs: Any) -> Any:
+    return as_legacy(waiting.with_timeout(*args, **kwargs))
 
 
 def convert_yielded(original: Callable[..., Any]) -> Callable[..., Any]:

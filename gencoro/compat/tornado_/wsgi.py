@@ -28,7 +28,7 @@ from tornado.wsgi import WSGIContainer, dummy_executor
 
 from gencoro.compat.calls.io_loops import running_loop_replaced
 from gencoro.compat.calls.wsgi_applications import answer
-from gencoro.legacy.futures import LegacyFuture
+from gencoro.compat.tornado_.futures import Future
 
 __all__ = [
     "HTTPRequest",
@@ -57,7 +57,7 @@ def from_wsgi_str(s: str) -> bytes:
 
 
 # Always done: a WSGI server passes the whole request, so there is nothing to wait for.
-dummy_future: LegacyFuture[None] = LegacyFuture()
+dummy_future: Future[None] = Future()
 dummy_future.set_result(None)
 
 
