@@ -5,7 +5,10 @@ longer than Python's stack, can be shared, and can wait in a circle.
 
 A node (a Runner, the Future of a list, or a `_TaskNode`) has three methods: ``_waits_for``
 returns the Futures that it waits for; ``_ask_to_end`` is told whether any of them accepted the
-cancel, and ends the node; ``_break_circle`` ends its wait at once.
+cancel, and ends the node; ``_break_off`` ends its wait at once.
+
+Legacy coroutines are cancelled by `end_all` only, and leave alone what is no node: programs
+for old Tornado do not expect that the Futures that they will set are cancelled.
 """
 
 import asyncio
@@ -13,9 +16,9 @@ import contextlib
 import dataclasses
 import threading
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, ClassVar
 
-__all__ = ["cancel", "cancel_all"]
+__all__ = ["cancel", "end_all"]
 
 
 def cancel(root: Any, msg: Any) -> bool:
@@ -25,13 +28,16 @@ def cancel(root: Any, msg: Any) -> bool:
     """
     if _current.walk is not None:
         return _current.walk.cancel(root, msg)
-    with _walk() as walk:
+    with _walk(ends_legacy=False) as walk:
         return walk.cancel(root, msg)
 
 
-def cancel_all(futures: "Iterable[asyncio.Future[Any]]") -> None:
-    """Cancel several Futures, and what several of them wait for only once."""
-    with _walk() as walk:
+def end_all(futures: "Iterable[asyncio.Future[Any]]") -> None:
+    """Cancel several Futures, and what several of them wait for only once.
+
+    This cancels legacy coroutines too, although their Futures are cancelled alone.
+    """
+    with _walk(ends_legacy=True) as walk:
         for future in futures:
             walk.cancel_future(future, None)
 
@@ -42,46 +48,48 @@ class _Walk:
     Attributes:
         answers: Whether each node accepted; None for those whose inner Futures are being
             cancelled.
+        ends_legacy: Whether legacy coroutines are cancelled.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, ends_legacy: bool) -> None:
         self.answers: dict[Any, bool | None] = {}
+        self.ends_legacy = ends_legacy
 
     def cancel(self, root: Any, msg: Any) -> bool:
         if root in self.answers:
             return self._answer_again(root, msg)
-        path = [self._visit(root)]
+        path = [self._visit(root, None)]
         while True:
             visit = path[-1]
             if not visit.inner:
-                answer: bool = visit.node._ask_to_end(msg, visit.accepted)
-                self.answers[visit.node] = answer
                 path.pop()
+                answer = self.answers[visit.node] = visit.end(msg)
                 if not path:
                     return answer
                 path[-1].accepted |= answer
+                path[-1].has_spared |= visit.has_spared
                 continue
             inner = visit.inner.pop()
             node = _node_of(inner)
             if node is None:
-                visit.accepted |= inner.cancel(msg)
+                visit.cancel_inner(inner, msg)
             elif node in self.answers:
                 visit.accepted |= self._answer_again(node, msg)
             else:
-                path.append(self._visit(node))
+                path.append(self._visit(node, visit))
 
     def cancel_future(self, future: "asyncio.Future[Any]", msg: Any) -> bool:
         node = _node_of(future)
         return future.cancel(msg) if node is None else self.cancel(node, msg)
 
-    def _visit(self, node: Any) -> "_Visit":
+    def _visit(self, node: Any, outer: "_Visit | None") -> "_Visit":
         self.answers[node] = None
-        return _Visit(node)
+        return _Visit(node, outer)
 
     def _answer_again(self, node: Any, msg: Any) -> bool:
         answer = self.answers[node]
         if answer is None:
-            node._break_circle(msg)
+            node._break_off(msg)
             return True
         return answer
 
@@ -89,15 +97,35 @@ class _Walk:
 class _Visit:
     """A node whose inner Futures are being cancelled."""
 
-    __slots__ = ("accepted", "inner", "node")
+    __slots__ = ("accepted", "has_spared", "inner", "node", "spares")
 
-    def __init__(self, node: Any) -> None:
+    def __init__(self, node: Any, outer: "_Visit | None") -> None:
         self.node = node
         # The first one last, so that it can be popped: an iterator for each node would
         # be one more object for the garbage collector.
         self.inner: list[Any] = node._waits_for()[::-1]
         # Whether one of them accepted being cancelled.
         self.accepted = False
+        # Whether plain Futures are not cancelled, in a legacy coroutine and its lists.
+        self.spares: bool = (
+            outer is not None and outer.spares
+            if node._spares_futures is None
+            else node._spares_futures
+        )
+        # Whether there was such a Future: what waits for it must not wait any more.
+        self.has_spared = False
+
+    def cancel_inner(self, future: "asyncio.Future[Any]", msg: Any) -> None:
+        if self.spares:
+            self.has_spared = True
+        else:
+            self.accepted |= future.cancel(msg)
+
+    def end(self, msg: Any) -> bool:
+        if self.has_spared and self.node._spares_futures:
+            self.accepted = self.has_spared = False
+        answer: bool = self.node._ask_to_end(msg, self.accepted)
+        return answer
 
 
 class _Current(threading.local):
@@ -114,12 +142,13 @@ _current = _Current()
 
 
 @contextlib.contextmanager
-def _walk() -> Iterator[_Walk]:
-    _current.walk = _Walk()
+def _walk(ends_legacy: bool) -> Iterator[_Walk]:
+    before = _current.walk  # which a signal handler has interrupted
+    walk = _current.walk = _Walk(ends_legacy)
     try:
-        yield _current.walk
+        yield walk
     finally:
-        _current.walk = None
+        _current.walk = before
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -130,6 +159,8 @@ class _TaskNode:
     """
 
     task: "asyncio.Task[Any]"
+
+    _spares_futures: ClassVar[bool] = False
 
     def _waits_for(self) -> "list[asyncio.Future[Any]]":
         # The Task itself cancels what is no node, and Tasks that it waits for: asked too,
@@ -144,7 +175,7 @@ class _TaskNode:
     def _ask_to_end(self, msg: Any, accepted: bool) -> bool:
         return self.task.cancel(msg)
 
-    def _break_circle(self, msg: Any) -> None:
+    def _break_off(self, msg: Any) -> None:
         self.task.cancel(msg)
 
 
@@ -152,7 +183,10 @@ def _node_of(future: Any) -> Any:
     """Return the node of a Future; None if it has none."""
     runner = getattr(future, "_runner", None)
     if runner is not None:
-        return runner
+        if not runner._spares_futures:
+            return runner
+        assert _current.walk is not None
+        return runner if _current.walk.ends_legacy else None
     if hasattr(future, "_ask_to_end"):
         return future
     return _TaskNode(future) if hasattr(future, "_fut_waiter") else None

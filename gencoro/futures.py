@@ -103,6 +103,9 @@ class CoroutineFuture(Future[T]):
     # Set in debug mode only: "file:line" of the call.
     called_at: str
 
+    # Whether `cancel` leaves the coroutine alone, as in Tornado: true for legacy ones.
+    is_cancelled_alone = False
+
     def __repr__(self) -> str:
         kind = type(self).__name__
         state = super().__repr__().removeprefix(f"<{kind} ")

@@ -227,17 +227,36 @@ class Runner(Generic[T]):
         future = self.future
         return [] if future is None or future.done() else [future]
 
+    @property
+    def _spares_futures(self) -> bool:
+        return getattr(self.result_future, "is_cancelled_alone", False)
+
     def _ask_to_end(self, msg: Any, accepted: bool) -> bool:
         if not accepted:  # what it waits for will not wake it up
-            self._cancelling_with = (msg,)
-            # For `asyncio.gather`, as a Task has it, in case the body refuses to end.
-            self.result_future._cancel_message = msg  # type: ignore[union-attr]
+            if self._spares_futures and self._waits_for():
+                self._break_off(msg)
+            else:
+                self._cancelling_with = (msg,)
+                # For `asyncio.gather`, as a Task has it, in case the body refuses to end.
+                self.result_future._cancel_message = msg  # type: ignore[union-attr]
         return True
 
-    def _break_circle(self, msg: Any) -> None:
-        """End the wait in a circle of coroutines that wait for each other."""
+    def _break_off(self, msg: Any) -> None:
+        """End the wait for a Future that is not to be cancelled, or in a circle."""
+        assert self.future is not None, "it waits"
+        self.future.remove_done_callback(self)
         self.future = self._cancelled(msg)
         self.loop.call_soon(self, context=self.context)
+
+    def ending(self) -> "Future[T] | None":
+        """Return a Future that is done when the generator has ended; None if it has.
+
+        The result Future of a legacy coroutine may have been cancelled before that.
+        """
+        if self.result_future is not None and self.result_future.done():
+            self.result_future = _Ending(loop=self.loop)
+            self.result_future._runner = self
+        return self.result_future
 
     def handle_exception(
         self, _typ: type[BaseException], value: BaseException, _tb: Any
@@ -328,6 +347,13 @@ class Runner(Generic[T]):
 
 # The code object of the original `run`, to find it on the stack even if it is patched.
 STEP = Runner.run.__code__
+
+
+class _Ending(CoroutineFuture[T]):
+    """The result Future of a legacy coroutine whose own one is done."""
+
+    __slots__ = ()
+    is_cancelled_alone = True
 
 
 def call_run(self: Runner[Any], _done: "Future[Any] | None" = None) -> None:

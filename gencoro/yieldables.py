@@ -286,6 +286,9 @@ class MultiFuture(Future[T]):
             return False
         return cancel(self, msg)
 
+    # As what waits for the list does: see `gencoro.cancelling`.
+    _spares_futures = None
+
     def _waits_for(self) -> "list[Future[Any]]":
         return [child for child in self.children if not child.done()]
 
@@ -294,7 +297,7 @@ class MultiFuture(Future[T]):
             self._cancelling_with = (msg,)
         return accepted
 
-    def _break_circle(self, msg: Any) -> None:
+    def _break_off(self, msg: Any) -> None:
         super().cancel(msg)
 
 

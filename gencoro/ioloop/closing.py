@@ -10,7 +10,7 @@ import time
 from collections.abc import Coroutine, Iterable, Iterator
 from typing import Any
 
-from gencoro.cancelling import cancel_all
+from gencoro.cancelling import end_all
 from gencoro.futures import Future, app_log
 from gencoro.runner import Runner
 
@@ -31,7 +31,7 @@ def finish_leftovers(
     """
     # Cancel all before the loop runs, which would resume those that are ready.
     leftovers = [*tasks, *_suspended(loop)]
-    cancel_all(leftovers)
+    end_all(leftovers)
     if leftovers:
         _run(loop, _finish_coroutines(loop, leftovers, within_s))
         # The frames of their errors refer to this one: break the cycle.
@@ -47,8 +47,8 @@ def _suspended(loop: asyncio.AbstractEventLoop) -> "Iterator[Future[Any]]":
         # Not isinstance(), which may run code of a proxy object.  A Runner that another
         # thread is just creating has no loop.
         if issubclass(type(thing), Runner) and getattr(thing, "loop", None) is loop:
-            future = thing.result_future
-            if future is not None and not future.done():
+            future = thing.ending()
+            if future is not None:
                 yield future
 
 
@@ -73,7 +73,7 @@ async def _finish_coroutines(
             return
         # Coroutines started while cleaning up.
         leftovers = list(_suspended(loop))
-        cancel_all(leftovers)
+        end_all(leftovers)
 
 
 async def _finish_in_time(closing: Coroutine[Any, Any, None], within_s: float) -> None:

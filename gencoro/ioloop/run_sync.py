@@ -18,6 +18,7 @@ from typing import Any
 
 from tornado.platform.asyncio import BaseAsyncIOLoop
 
+from gencoro.cancelling import end_all
 from gencoro.errors import BadYieldError
 from gencoro.frames import name_of
 from gencoro.futures import Future, without_our_frame
@@ -83,7 +84,11 @@ class MainCall:
             self.loop.stop()
 
     def cancel(self) -> None:
-        if self.future is not None:
+        if self.future is None:
+            return
+        if self.interrupts:  # then legacy coroutines clean up too
+            end_all([self.future])
+        else:
             self.future.cancel()
 
     def call_later(self, delay: float, function: Callable[[], None]) -> None:

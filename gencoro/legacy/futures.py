@@ -142,10 +142,13 @@ class _WithoutBase:
     if not _IN_C:
 
         def __del__(self) -> None:
-            # It logs an error that was never retrieved.
+            # It logs an error that was never retrieved.  Other objects that are freed
+            # together with this one may still use it.
+            loop = self._bound_to
             if self._waiting is not None:
                 self._bound_to = _NO_LOOP
             super().__del__()  # type: ignore[misc]
+            self._bound_to = loop
 
 
 class LegacyFuture(FormerMethods, _WithoutBase, CoroutineFuture[T]):
@@ -160,6 +163,8 @@ class LegacyFuture(FormerMethods, _WithoutBase, CoroutineFuture[T]):
     >>> future.set_result(42)
     called back with 42
     """
+
+    is_cancelled_alone = True
 
     def __init__(self, *, loop: asyncio.AbstractEventLoop | None = None) -> None:
         super().__init__(loop=_NO_LOOP)
@@ -212,10 +217,12 @@ class LegacyFuture(FormerMethods, _WithoutBase, CoroutineFuture[T]):
             self._call_back(self._waiting)
 
     def cancel(self, msg: Any = None) -> bool:
-        """Cancel the Future, and its coroutine if any, and run the callbacks."""
-        was_done = self.done()
-        accepted = super().cancel(msg)
-        if self._waiting and self.done() and not was_done:
+        """Cancel the Future and run the callbacks; its coroutine, if any, goes on.
+
+        As in Tornado 5, the outcome of the coroutine is dropped.
+        """
+        accepted = super(CoroutineFuture, self).cancel(msg)
+        if self._waiting and accepted:
             self._call_back(self._waiting)
         return accepted
 

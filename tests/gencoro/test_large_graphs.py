@@ -130,9 +130,9 @@ def _count_answers(function):
     asked = []
     visit = _Walk._visit
 
-    def counting(self, node):
+    def counting(self, node, outer):
         asked.append(node)
-        return visit(self, node)
+        return visit(self, node, outer)
 
     _Walk._visit = counting
     try:

@@ -115,14 +115,24 @@ DIFFERENCES = (
         ),
     ),
     Difference(
-        "Coroutines can be ended: whoever cancels the Future of one cancels it, and one "
-        "that nobody can resume any more is closed by the garbage collector.  In Tornado 4 "
-        "cancel() did nothing, and what hung was kept for ever.",
+        "Coroutines can be ended: cancelling the Future of one cancels it and what it "
+        "waits for, as does closing the loop, and one that can never be resumed is closed "
+        "by the garbage collector.  In Tornado 4 cancel() did nothing, and what hung was "
+        "kept for ever.",
         (
+            "cancelled_coroutine_fails_later",
+            "cancelled_coroutine_goes_on_through_further_waits_and_children",
+            "cancelled_coroutine_leaves_the_future_alone_that_it_waits_for",
             "chain_future_from_a_cancelled_executor_future",
+            "closed_loop_leaves_the_futures_alone_that_coroutines_wait_for",
+            "coroutine_cancels_itself",
             "coroutine_that_nothing_can_resume_is_closed_when_it_is_dropped",
+            "coroutine_that_waits_for_a_list_is_cancelled",
+            "coroutine_waits_for_one_that_is_cancelled",
             "coroutine_whose_future_is_cancelled_goes_on_to_its_end",
             "future_cannot_be_cancelled",
+            "list_and_time_limit_are_cancelled",
+            "sleep_is_cancelled",
         ),
     ),
     Difference(
