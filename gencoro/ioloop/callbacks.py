@@ -32,6 +32,9 @@ __all__ = ["CallbackLoop"]
 class CallbackLoop(AsyncIOLoop):
     """Tornado's loop, with stack contexts and `handle_callback_exception`."""
 
+    # Whether `stop` was called since the last run.
+    _is_stopped = False
+
     def handle_callback_exception(self, callback: Callable[..., object] | None) -> None:
         """Log the error that a callback has raised.
 
@@ -80,8 +83,20 @@ class CallbackLoop(AsyncIOLoop):
                     self.asyncio_loop.call_soon_threadsafe, self._run_callback, bound
                 )
 
+    def start(self) -> None:
+        """Run the loop until `stop`.
+
+        If it was stopped and then closed, this returns at once, as until Tornado 4.
+        """
+        try:
+            if not (self._is_stopped and self.asyncio_loop.is_closed()):
+                super().start()
+        finally:
+            self._is_stopped = False
+
     def stop(self) -> None:
         """Stop the loop after this turn, also from a signal handler or another thread."""
+        self._is_stopped = True
         super().stop()
         # Wake it up.
         with contextlib.suppress(RuntimeError):  # it is closed

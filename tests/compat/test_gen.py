@@ -59,7 +59,8 @@ OTHERWISE = {
     "gen_errors_have_namesakes_elsewhere",
 }
 
-# Legacy coroutines are cancelled, and timed out by run_sync, as in Tornado 5.
+# Legacy coroutines are cancelled, and timed out by run_sync, as in Tornado 5; loops become
+# current as in both.
 AS_IN_TORNADO_5 = {
     "cancelled_coroutine_goes_on_through_further_waits_and_children",
     "cancelled_coroutine_leaves_the_future_alone_that_it_waits_for",
@@ -69,6 +70,8 @@ AS_IN_TORNADO_5 = {
     "coroutine_waits_for_one_that_is_cancelled",
     "coroutine_whose_future_is_cancelled_goes_on_to_its_end",
     "list_and_time_limit_are_cancelled",
+    "new_loop_becomes_current_only_where_there_is_none",
+    "new_loop_that_has_to_be_current_is_refused_beside_another",
     "run_sync_beside_a_coroutine_that_timed_out_before",
     "run_sync_is_left_by_a_callback",
     "run_sync_times_out_and_its_coroutine_goes_on",

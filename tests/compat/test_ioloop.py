@@ -1,6 +1,7 @@
 """tornado.ioloop and tornado.platform as code of Tornado 2 to 5 uses them."""
 
 import asyncio
+import functools
 import os
 import select
 import socket
@@ -79,6 +80,38 @@ def test_every_loop_that_is_made_is_ours(compat):
         loop = cls(make_current=False)
         assert isinstance(loop, gencoro.ioloop.IOLoop)
         loop.close()
+
+
+@uses("tornado.platform.asyncio.BaseAsyncIOLoop.initialize")
+@pytest.mark.parametrize("name", ["IOLoop", "PollIOLoop", "poller"])
+def test_second_loop_does_not_become_current(loop, name):
+    from tornado import ioloop
+
+    poller = ioloop._Select() if name == "poller" else None
+    new = functools.partial(
+        ioloop.IOLoop if name == "IOLoop" else ioloop.PollIOLoop,
+        **({} if poller is None else {"impl": poller}),
+    )
+    for make_current in (None, False):
+        other = new(make_current=make_current)
+        assert ioloop.IOLoop.current() is loop
+        other.close()
+    with pytest.raises(RuntimeError, match="which is current"):
+        new(make_current=True)
+    assert ioloop.IOLoop.current() is loop
+    for make_current in (None, True):
+        asyncio.set_event_loop(None)
+        first = new(make_current=make_current)
+        assert ioloop.IOLoop.current() is first
+        first.close()
+    asyncio.set_event_loop(loop.asyncio_loop)
+
+
+def test_second_loop_of_gencoro_becomes_current(loop):
+    """Modern code, which Tornado's table does not concern."""
+    other = gencoro.ioloop.IOLoop()
+    assert gencoro.ioloop.IOLoop.current() is other
+    other.close()
 
 
 @uses("tornado.ioloop.PollIOLoop")

@@ -47,8 +47,9 @@ POLL_TIMEOUT = LONGEST_S
 def making_ours(original: Callable[..., None]) -> Callable[..., None]:
     """Make each loop that Tornado creates a gencoro IOLoop from the start.
 
-    Also accepts ``BaseAsyncIOLoop(asyncio_loop, close_loop)``; closing it always closes the
-    asyncio loop, as in Tornado 5.
+    A legacy one becomes current only if there is no current loop.  Also accepts
+    ``BaseAsyncIOLoop(asyncio_loop, close_loop)``; closing it always closes the asyncio loop,
+    as in Tornado 5.
     """
 
     @functools.wraps(original)
@@ -59,12 +60,32 @@ def making_ours(original: Callable[..., None]) -> Callable[..., None]:
         **kwargs: Any,
     ) -> None:
         del close_loop
+        # `gencoro.ioloop.IOLoop` itself is not legacy.
+        if not isinstance(self, IOLoop) or isinstance(self, PollIOLoop):
+            kwargs["make_current"] = _becomes_current(kwargs.get("make_current"))
         original(self, asyncio_loop, **kwargs)
         if type(self) is BaseAsyncIOLoop:
             self.__class__ = AsyncIOMainLoop
         adopt(self)
 
     return initialize
+
+
+def _becomes_current(make_current: bool | None) -> bool:
+    """Return whether a new loop is to become the current one.
+
+    Raises:
+        RuntimeError: it must, and there is a current loop.
+    """
+    if make_current is not None and not make_current:
+        return False
+    current = IOLoop.current(instance=False)
+    if make_current and current is not None:
+        raise RuntimeError(
+            f"IOLoop(make_current=True) was called beside {current!r}, which is current; "
+            "leave the argument out, or call make_current() of the new loop"
+        )
+    return current is None
 
 
 def make_base_current(self: BaseAsyncIOLoop) -> None:
@@ -119,10 +140,16 @@ class PollIOLoop(IOLoop):
         **kwargs: Any,
     ) -> None:
         """Create the asyncio loop, with the poller if there is one."""
-        if impl is not None:
-            kwargs["asyncio_loop"] = PolledLoop(impl, time_func)
         self._time_func = time_func
-        super().initialize(**kwargs)
+        if impl is None:
+            super().initialize(**kwargs)
+            return
+        loop = PolledLoop(impl, time_func)
+        try:
+            super().initialize(asyncio_loop=loop, **kwargs)
+        except RuntimeError:  # there is a current loop
+            loop.close()
+            raise
 
     def time(self) -> float:
         """Return the time of the loop's clock."""

@@ -225,6 +225,17 @@ def stop_before_start(stage):
 
 
 @program
+def stop_and_close_before_start(stage):
+    loop = stage.ioloop.IOLoop(make_current=False)
+    loop.add_callback(stage.noting("callback"))
+    loop.add_callback(loop.stop)
+    loop.start()
+    loop.stop()
+    loop.close()
+    stage.attempt(loop.start)
+
+
+@program
 def loops_started_inside_a_running_one(stage):
     other = stage.ioloop.IOLoop(make_current=False)
     other.add_callback(stage.noting("the other loop"))
