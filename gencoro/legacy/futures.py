@@ -177,9 +177,7 @@ class LegacyFuture(FormerMethods, _WithoutBase, CoroutineFuture[T]):
     def with_asyncios_timing(
         cls, *, loop: asyncio.AbstractEventLoop | None = None
     ) -> Self:
-        """Return a Future of this class that is not legacy in when it calls back.
-
-        It needs a loop, and runs its callbacks in a later turn of it.
+        """Return a Future that calls back in a later turn of its loop, as asyncio's do.
 
         Raises:
             RuntimeError: there is no current loop, and none was given.
