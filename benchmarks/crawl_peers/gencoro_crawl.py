@@ -40,7 +40,8 @@ def sample_memory(crawler, pages):
 
 
 def key_bytes(keys):
-    return sum(map(sys.getsizeof, keys._buckets)) / len(keys)
+    recent = sys.getsizeof(keys._recent) + sum(map(sys.getsizeof, keys._recent))
+    return (recent + sum(map(sys.getsizeof, keys._buckets))) / len(keys)
 
 
 def main(arguments):

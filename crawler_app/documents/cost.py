@@ -60,17 +60,15 @@ def is_cheap(body: bytes, patience: float = 1) -> bool:
     >>> is_cheap(b"".join(b"<p><font a%d>" % number for number in range(500)))
     False
     """
-    tags = body.count(b"<")
-    if (
-        len(body) > patience * MAX_BYTES
-        or tags > patience * MAX_TAGS
-        or tags - body.count(b"</") > patience * MAX_ELEMENTS
-        or _ZERO in body
-        or _ESCAPE in body
-    ):
+    if _ZERO in body or _ESCAPE in body or len(body) > patience * MAX_BYTES:
         return False
+    tags = body.count(b"<")
     if len(body) ** 2 <= MAX_SQUARES and tags * len(body) <= MAX_WORK:
         return True
+    if tags > patience * MAX_TAGS:
+        return False
+    if tags - body.count(b"</") > patience * MAX_ELEMENTS:
+        return False
     # A tag ends at the next ">", unless that is in a quoted value.
     return (
         not _HIDDEN_END.search(body)

@@ -5,6 +5,7 @@ names its host has the same target everywhere.  Nine in ten can be skipped when 
 again.
 """
 
+import functools
 from collections.abc import Iterable
 
 from crawler_app.urls import is_of_directory
@@ -57,5 +58,6 @@ class SettledLinks:
             self._links_by_directory.setdefault(_directory(base), set()).add(link)
 
 
+@functools.lru_cache(maxsize=64)  # the links of a page have the same base
 def _directory(base: str) -> str:
     return base.partition("?")[0].rpartition("/")[0]

@@ -1,10 +1,10 @@
-"""A set of the keys of known URLs that takes nine bytes for each.
+"""A set of the keys of known URLs, most of which take ten bytes each.
 
-A Python set of integers takes up to 90, so five million URLs would need 400 MB.
+In a set of Python they take up to 90, so five million URLs would need 400 MB.
 """
 
 from array import array
-from bisect import bisect_left
+from bisect import bisect_left, insort
 from collections.abc import Iterable
 
 __all__ = ["KEY_BITS", "Keys"]
@@ -18,6 +18,11 @@ BUCKET_BITS = 12
 SHIFT = KEY_BITS - BUCKET_BITS
 
 
+# Keys added last are in a set of Python, where a look-up takes a fifth of the time; it takes
+# at most 20 MB.
+MAX_RECENT = 200_000
+
+
 class Keys:
     """A set of integers of `KEY_BITS` bits that are evenly distributed.
 
@@ -29,47 +34,63 @@ class Keys:
     (True, True, False, 3)
     """
 
-    def __init__(self) -> None:
-        self._buckets = [array("q") for _ in range(1 << BUCKET_BITS)]
+    def __init__(self, max_recent: int = MAX_RECENT) -> None:
+        self._max_recent = max_recent
+        self._recent: set[int] = set()
+        # Empty in a crawl that is new and not large.
+        self._buckets: list[array[int]] = []
         # The buckets that are loaded but not sorted; each is sorted when it is first used.
         self._unsorted: set[int] = set()
-        self._length = 0
+        self._in_buckets = 0
 
     def __len__(self) -> int:
-        return self._length
+        return len(self._recent) + self._in_buckets
 
     def load(self, rows: Iterable[tuple[int]]) -> None:
         """Fill an empty set from rows of one key each, without duplicates."""
+        self._make_buckets()
         appends = [bucket.append for bucket in self._buckets]
         for (key,) in rows:
             appends[key >> SHIFT](key)
-        self._length = sum(map(len, self._buckets))
+        self._in_buckets = sum(map(len, self._buckets))
         self._unsorted.update(n for n, bucket in enumerate(self._buckets) if bucket)
 
     def __contains__(self, key: int) -> bool:
-        if not self._length:
+        if key in self._recent:
+            return True
+        if not self._in_buckets:
             return False
-        bucket = self._bucket(key >> SHIFT)
+        bucket = self._bucket(key)
         at = bisect_left(bucket, key)
         return at < len(bucket) and bucket[at] == key
 
     def add(self, key: int) -> bool:
         """Add a key; return False if it is there already."""
-        bucket = self._bucket(key >> SHIFT)
-        at = bisect_left(bucket, key)
-        if at < len(bucket) and bucket[at] == key:
+        if key in self:
             return False
-        bucket.insert(at, key)
-        self._length += 1
+        self._recent.add(key)
+        if len(self._recent) > self._max_recent:
+            self._make_buckets()
+            moved = self._recent.pop()
+            insort(self._bucket(moved), moved)
+            self._in_buckets += 1
         return True
 
     def remove(self, key: int) -> None:
         """Remove a key that is there."""
-        bucket = self._bucket(key >> SHIFT)
+        if key in self._recent:
+            self._recent.remove(key)
+            return
+        bucket = self._bucket(key)
         del bucket[bisect_left(bucket, key)]
-        self._length -= 1
+        self._in_buckets -= 1
 
-    def _bucket(self, number: int) -> "array[int]":
+    def _make_buckets(self) -> None:
+        if not self._buckets:
+            self._buckets = [array("q") for _ in range(1 << BUCKET_BITS)]
+
+    def _bucket(self, key: int) -> "array[int]":
+        number = key >> SHIFT
         if self._unsorted and number in self._unsorted:
             self._unsorted.discard(number)
             self._buckets[number] = array("q", sorted(self._buckets[number]))

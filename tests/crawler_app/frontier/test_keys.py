@@ -15,7 +15,7 @@ KEYS = st.integers(0, 5) | st.integers(2**KEY_BITS - 5, 2**KEY_BITS - 1)
     st.sets(KEYS), st.lists(st.tuples(st.sampled_from(["add", "remove", "in"]), KEYS))
 )
 def test_it_is_a_set(loaded, steps):
-    keys, model = Keys(), set(loaded)
+    keys, model = Keys(max_recent=2), set(loaded)
     keys.load((key,) for key in loaded)
     for step, key in steps:
         if step == "add":
