@@ -166,7 +166,7 @@ def parse_arguments():
         "--hosts",
         type=int,
         default=1,
-        help="deal the pages among so many hosts; only for competitors that take part",
+        help="distribute the pages over this many hosts; some competitors stay on the first",
     )
     parser.add_argument(
         "--absolute", action="store_true", help="links name the host, also their own"

@@ -12,7 +12,7 @@ from collections import Counter
 
 __all__ = ["is_cheap"]
 
-# Elements, and tags of any kind; with so many of both, the worst page takes 40 ms.  Pages of
+# The most elements, and tags of any kind; at both limits, the worst page takes 40 ms.  Pages of
 # 100 KB that people have written have half as many.
 MAX_ELEMENTS = 3_000
 MAX_TAGS = 5_000

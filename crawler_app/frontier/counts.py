@@ -7,10 +7,10 @@ from crawler_app.http_headers import is_html
 from crawler_app.models import Outcome, State
 from crawler_app.reasons import CONTENT, AnyReason, is_broken
 
-__all__ = ["SLOWEST", "Amount", "Host", "Kind"]
+__all__ = ["RANKED", "Amount", "Host", "Kind"]
 
-# The length of the list of the slowest URLs.
-SLOWEST = 100
+# The length of the lists of the slowest and of the largest URLs.
+RANKED = 100
 
 
 class Kind(NamedTuple):

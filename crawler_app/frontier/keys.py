@@ -3,6 +3,7 @@
 In a set of Python they take up to 90, so five million URLs would need 400 MB.
 """
 
+import itertools
 from array import array
 from bisect import bisect_left, insort
 from collections.abc import Iterable
@@ -16,7 +17,6 @@ KEY_BITS = 63
 # holds 250.
 BUCKET_BITS = 12
 SHIFT = KEY_BITS - BUCKET_BITS
-
 
 # Keys added last are in a set of Python, where a look-up takes a fifth of the time; it takes
 # at most 20 MB.
@@ -48,9 +48,13 @@ class Keys:
 
     def load(self, rows: Iterable[tuple[int]]) -> None:
         """Fill an empty set from rows of one key each, without duplicates."""
+        rows = iter(rows)
+        first = next(rows, None)
+        if first is None:
+            return
         self._make_buckets()
         appends = [bucket.append for bucket in self._buckets]
-        for (key,) in rows:
+        for (key,) in itertools.chain([first], rows):
             appends[key >> SHIFT](key)
         self._in_buckets = sum(map(len, self._buckets))
         self._unsorted.update(n for n, bucket in enumerate(self._buckets) if bucket)

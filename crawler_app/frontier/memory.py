@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Iterator
 
 from crawler_app.errors import LeaseLostError
 from crawler_app.frontier import PATIENCE_S, Frontier, key_of, stored_url
-from crawler_app.frontier.counts import SLOWEST, Amount, Host, Kind
+from crawler_app.frontier.counts import RANKED, Amount, Host, Kind
 from crawler_app.models import (
     Candidate,
     Claim,
@@ -270,7 +270,7 @@ class MemoryFrontier(Frontier):
 
     def slowest(self) -> list[UrlRecord]:
         timed = [each for each in self.records() if _took_s(each) is not None]
-        return sorted(timed, key=lambda each: -(_took_s(each) or 0.0))[:SLOWEST]
+        return sorted(timed, key=lambda each: -(_took_s(each) or 0.0))[:RANKED]
 
     def redirects(self) -> dict[str, str]:
         return {

@@ -149,7 +149,7 @@ FROM url LEFT JOIN url AS via ON via.id = url.via
 
 # URLs with what is counted of them, in the format of `outcome_of` from the state on.
 SELECT_COUNTED = f"""
-SELECT id, host_id, depth, finished_at, state, {", ".join(OUTCOME_COLUMNS)} FROM url
+SELECT host_id, depth, finished_at, state, {", ".join(OUTCOME_COLUMNS)} FROM url
 """
 
 _outcome_fields = attrgetter(*OUTCOME_COLUMNS)

@@ -472,7 +472,7 @@ class SqliteFrontier(Frontier):
 
     def _queue_anew(self, url_id: int) -> None:
         """Queue a URL that has ended, as if never tried."""
-        _, host_id, depth, _, state, *values = self._db.execute(
+        host_id, depth, _, state, *values = self._db.execute(
             f"{SELECT_COUNTED} WHERE id = ?", (url_id,)
         ).fetchone()
         outcome = outcome_of(state, *values)

@@ -4,7 +4,7 @@ import sqlite3
 from collections import Counter
 from operator import attrgetter
 
-from crawler_app.frontier.counts import SLOWEST, Amount, Host, Kind
+from crawler_app.frontier.counts import RANKED, Amount, Host, Kind
 from crawler_app.frontier.schema import SELECT_COUNTED, outcome_of
 from crawler_app.models import Outcome, State
 from crawler_app.reasons import reason_of_word
@@ -128,7 +128,7 @@ class Tally:
         ):
             self._db.execute(change)
         self._load()
-        for _, host_id, depth, at, *values in self._db.execute(SELECT_COUNTED):
+        for host_id, depth, at, *values in self._db.execute(SELECT_COUNTED):
             outcome = outcome_of(*values)
             if outcome is None:
                 self.count_unfinished(host_id, depth, 1)
@@ -150,8 +150,8 @@ class Slowest:
     def _load(self) -> None:
         """Find out below which time a fetch is not among the slowest."""
         times = self._db.execute("SELECT took_s FROM slowest ORDER BY took_s DESC")
-        kept = times.fetchmany(SLOWEST)
-        self._least_s = kept[-1][0] if len(kept) == SLOWEST else 0.0
+        kept = times.fetchmany(RANKED)
+        self._least_s = kept[-1][0] if len(kept) == RANKED else 0.0
         self._added = 0
 
     def note(self, url_id: int, took_s: float | None) -> None:
@@ -162,10 +162,10 @@ class Slowest:
             "INSERT OR IGNORE INTO slowest VALUES (?, ?)", (took_s, url_id)
         )
         self._added += 1
-        if self._added == SLOWEST:
+        if self._added == RANKED:
             self._load()
             self._db.execute("DELETE FROM slowest WHERE took_s < ?", (self._least_s,))
 
     def url_ids(self) -> list[int]:
         """Return the ids of the URLs, the slowest first."""
-        return [url_id for (url_id,) in self._db.execute(SELECT_SLOWEST, (SLOWEST,))]
+        return [url_id for (url_id,) in self._db.execute(SELECT_SLOWEST, (RANKED,))]

@@ -5,10 +5,10 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
 
+from crawler_app.frontier.counts import Host
 from crawler_app.models import State
 from crawler_app.reasons import meaning_of
 from crawler_app.report.findings import Broken, Duplicates, Report
-from crawler_app.results.summary import Host
 
 __all__ = ["to_json"]
 

@@ -4,12 +4,10 @@ import heapq
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from crawler_app.frontier.counts import RANKED
 from crawler_app.models import Outcome
 
-__all__ = ["RANKED", "Ranked", "Ranking"]
-
-# The length of each list.
-RANKED = 100
+__all__ = ["Ranked", "Ranking"]
 
 
 @dataclass(slots=True, frozen=True)

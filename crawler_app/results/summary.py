@@ -19,7 +19,6 @@ __all__ = [
     "FINISHED",
     "RUNNING",
     "STOPPED",
-    "Host",
     "Summary",
     "final_records",
     "is_page",

@@ -1,17 +1,8 @@
 """The tests of Jupyter notebook 4."""
 
 from tests.applications import notebook_4
-from tests.applications.own_tests import NEW_PYTEST, OLD_PYTEST, OPTIONS, run_tests
+from tests.applications.own_tests import tests_of
 
 __all__ = ["APPLICATION"]
 
-SERVER = notebook_4.APPLICATION
-
-APPLICATION = SERVER._replace(
-    name="The tests of Jupyter notebook",
-    job=run_tests,
-    command="-m pytest --pyargs notebook",
-    options=OPTIONS,
-    new=SERVER.new._replace(requirements=SERVER.new.requirements + NEW_PYTEST),
-    old=SERVER.old._replace(requirements=SERVER.old.requirements + OLD_PYTEST),
-)
+APPLICATION = tests_of(notebook_4.APPLICATION)

@@ -1,11 +1,12 @@
-"""The tests that an application brings with it, run by pytest."""
+"""The tests that Jupyter notebook brings with it, run by pytest."""
 
 import re
 
+from tests.applications.application import Application
 from tests.applications.processes import Running
 from tests.applications.results import OWN_TESTS
 
-__all__ = ["NEW_PYTEST", "OLD_PYTEST", "OPTIONS", "run_tests"]
+__all__ = ["tests_of"]
 
 # Of all tests; each has a limit of its own.
 TIMEOUT_S = 540.0
@@ -46,6 +47,19 @@ OLD_PYTEST = """
     toml==0.10.2
     urllib3==1.26.15
 """
+
+
+def tests_of(server: Application) -> Application:
+    """Return the tests that a server brings with it, as an application."""
+    new, old = server.new, server.old
+    return server._replace(
+        name=f"The tests of {server.name}",
+        job=run_tests,
+        command="-m pytest --pyargs notebook",
+        options=OPTIONS,
+        new=new._replace(requirements=new.requirements + NEW_PYTEST),
+        old=old._replace(requirements=old.requirements + OLD_PYTEST),
+    )
 
 
 async def run_tests(program: Running) -> None:

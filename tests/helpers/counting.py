@@ -2,7 +2,7 @@
 
 import collections
 
-from crawler_app.frontier.counts import SLOWEST, Host, Kind
+from crawler_app.frontier.counts import RANKED, Host, Kind
 from crawler_app.models import State
 from crawler_app.reasons import Reason
 from crawler_app.urls import dedup_key, has_query, host_of
@@ -41,7 +41,7 @@ def counts_are_those_of_the_records(frontier):
     }
     timed = [record for record in ended if record.outcome.took_s is not None]
     timed.sort(key=lambda record: -record.outcome.took_s)
-    assert frontier.slowest() == timed[:SLOWEST]
+    assert frontier.slowest() == timed[:RANKED]
     for state in State:
         wanted = [record for record in records if record.state is state]
         assert list(frontier.records(state)) == wanted

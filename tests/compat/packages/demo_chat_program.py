@@ -25,7 +25,7 @@ seen = {}
 
 
 class Browser:
-    """Somebody who has logged in; Google's OpenID, which the demo used, has ended."""
+    """A user who has logged in; Google's OpenID, which the demo used, has ended."""
 
     def __init__(self, name):
         user = json.dumps({"first_name": name, "name": name})

@@ -16,7 +16,7 @@ from crawler_app.errors import (
     FrontierError,
     LeaseLostError,
 )
-from crawler_app.frontier.counts import SLOWEST
+from crawler_app.frontier.counts import RANKED
 from crawler_app.frontier.group import MAX_AGE_S, MAX_ENDS
 from crawler_app.frontier.sqlite import SqliteFrontier
 from crawler_app.models import Candidate, Outcome, State
@@ -105,12 +105,12 @@ def agree(frontier):
 def test_slowest_of_many_are_kept(open_frontier):
     frontier = open_frontier()
     chosen = random.Random(1)
-    frontier.add(found(str(n)) for n in range(5 * SLOWEST))
-    for n in range(5 * SLOWEST):
+    frontier.add(found(str(n)) for n in range(5 * RANKED))
+    for n in range(5 * RANKED):
         took_s = chosen.choice([0.25, 1.0, chosen.random(), None])
         claim = frontier.claim(0.0, LEASE_S)
         frontier.finish(claim, dataclasses.replace(PAGE, took_s=took_s), 1.0)
-        if n % SLOWEST == 0:
+        if n % RANKED == 0:
             agree(frontier)
             frontier.close()
             frontier = open_frontier()
