@@ -159,7 +159,7 @@ class Crawl:
         self._clock = clock
         self._hooks = hooks
         self._hosts = HostStates(config)
-        self._outages = Outages(config, stats)
+        self._outages = Outages(config, frontier, stats)
         context = RunContext(config, frontier, self._hosts, self._outages, stats, clock)
         self._admission = Admission(config, frontier, stats)
         self._fetching = Fetching(
@@ -333,6 +333,7 @@ class Crawl:
                 end = yield from self._show(end, end.page)
             return end
         except FetchError as exc:
+            yield from self._fetching.probe(claim.url, exc)
             return ending.of_error(exc)
         except StorageError:
             raise
@@ -401,7 +402,8 @@ class Crawl:
     def _finish(self, claim: Claim, end: Finish, now: float) -> None:
         outcome = end.outcome
         self.frontier.finish(claim, outcome, now, end.outlinks, end.again)
-        self._outages.forget(claim.url)
+        if outcome.status is None:
+            self._outages.forget(claim.url)
         if outcome.state is State.FAILED:
             self.stats.add(f"failed/{outcome.reason}")
             self.last_failures.append(

@@ -56,22 +56,36 @@ class Fetching:
         The second value is ``UNCHANGED`` or ``OK``.
 
         Raises:
-            FetchError: there was no usable response.  Whether its host is down, as far as
-                can be known, is noted in ``context.outages``.
+            FetchError: there was no usable response.
         """
-        try:
-            return (yield from self._fetch_page(url))
-        except FetchError as exc:
-            if exc.is_passing and exc.reason not in HOST_FAULTS:
-                yield from self._probe(url)
-            raise
+        capture = None
+        if self._archive is not None and (self._is_recrawl or url in self._archived):
+            capture = self._archive.latest(url)
+        if self._archive is None or capture is None:
+            return (yield from self.fetch(url)), Reason.OK
+        if not self._is_recrawl:
+            archived = self._read(self._archive, capture)
+            return archived or (yield from self.fetch(url)), Reason.OK
+        fetched = yield from self.fetch(url, _conditions(capture))
+        if fetched.status != 304:
+            return fetched, Reason.OK
+        archived = self._read(self._archive, capture)
+        if archived is None:
+            return (yield from self.fetch(url)), Reason.OK
+        archived.took_s = fetched.took_s
+        return archived, Reason.UNCHANGED
 
     def cookies_for(self, url: str) -> str:
         """Return the Cookie header that a request for a URL would have now."""
         return self._fetcher.cookies_for(url)
 
-    def _probe(self, failed_url: str) -> Subgenerator[None]:
-        """If a host may be down, find out, with one request for all waiting workers."""
+    def probe(self, failed_url: str, error: FetchError) -> Subgenerator[None]:
+        """If a failure may be that of the host, find out, and note it in ``context.outages``.
+
+        That takes one request for all waiting workers.
+        """
+        if not error.is_passing or error.reason in HOST_FAULTS:
+            return
         context = self._context
         url = context.outages.url_to_probe(failed_url, context.clock())
         if not url:
@@ -89,24 +103,6 @@ class Fetching:
             yield from self.fetch(url)
         except FetchError:
             self._context.outages.note_down(url)
-
-    def _fetch_page(self, url: str) -> Subgenerator[tuple[Fetched, Reason]]:
-        capture = None
-        if self._archive is not None and (self._is_recrawl or url in self._archived):
-            capture = self._archive.latest(url)
-        if self._archive is None or capture is None:
-            return (yield from self.fetch(url)), Reason.OK
-        if not self._is_recrawl:
-            archived = self._read(self._archive, capture)
-            return archived or (yield from self.fetch(url)), Reason.OK
-        fetched = yield from self.fetch(url, _conditions(capture))
-        if fetched.status != 304:
-            return fetched, Reason.OK
-        archived = self._read(self._archive, capture)
-        if archived is None:
-            return (yield from self.fetch(url)), Reason.OK
-        archived.took_s = fetched.took_s
-        return archived, Reason.UNCHANGED
 
     def _read(self, archive: Archive, capture: Capture) -> Fetched | None:
         """Return an archived response; None if it cannot be read."""

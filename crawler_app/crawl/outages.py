@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from crawler_app import politeness
 from crawler_app.config import CrawlConfig
 from crawler_app.crawl.stats import Stats
+from crawler_app.frontier import Frontier
 from crawler_app.models import Outcome
 from crawler_app.reasons import HOST_FAULTS
 from crawler_app.urls import origin_of
@@ -25,11 +26,11 @@ SUSPICIOUS_FAILURES = 2
 
 @dataclass(slots=True)
 class _Origin:
-    """An origin that has responded in this run.
+    """An origin that has responded, in this run or an earlier one.
 
     Attributes:
         known_url: The first of its URLs that got a response.
-        responses: The number of its responses.
+        responses: The number of its responses in this run.
         failed: URLs without a response since the last one; no more than raise suspicion.
         is_down: Whether the known URL failed too.
         pauses: The number of pauses since the last response.
@@ -39,7 +40,7 @@ class _Origin:
     """
 
     known_url: str
-    responses: int = 1
+    responses: int = 0
     failed: set[str] = field(default_factory=set)
     is_down: bool = False
     pauses: int = 0
@@ -54,29 +55,35 @@ class Outages:
     server is up.  An origin that has never responded has none, and its URLs just fail.
 
     Args:
+        frontier: Remembers which origins have responded.
         stats: Counts the ``outages``.
 
+    >>> from crawler_app.frontier.memory import MemoryFrontier
     >>> from crawler_app.models import State
     >>> from crawler_app.reasons import Reason
-    >>> outages = Outages(CrawlConfig(("http://a.test/",)))
+    >>> outages = Outages(CrawlConfig(("http://a.test/",)), MemoryFrontier())
     >>> outages.note_response("http://a.test/")
     >>> refused = Outcome(State.FAILED, Reason.CONNECTION_REFUSED)
     >>> outages.ends_at("http://a.test/x", refused, now=100.0)
     101.0
     """
 
-    def __init__(self, config: CrawlConfig, stats: Stats | None = None) -> None:
+    def __init__(
+        self, config: CrawlConfig, frontier: Frontier, stats: Stats | None = None
+    ) -> None:
         self._first_pause_s = config.retry_pause_s
+        self._frontier = frontier
         self._stats = Stats() if stats is None else stats
-        self._by_origin: dict[str, _Origin] = {}
+        # None for those that have never responded.
+        self._by_name: dict[str, _Origin | None] = {}
 
     def note_response(self, url: str) -> None:
         """Note that a URL got a response, which ends any outage."""
         name = origin_of(url)
-        origin = self._by_origin.get(name)
+        origin = self._by_name.get(name) or self._origin(name)
         if origin is None:
-            self._by_origin[name] = _Origin(url)
-            return
+            origin = self._by_name[name] = _Origin(url)
+            self._frontier.note_response(name, url)
         origin.responses += 1
         if origin.failed or origin.pauses:
             origin.failed.clear()
@@ -86,7 +93,7 @@ class Outages:
 
     def forget(self, url: str) -> None:
         """Forget a URL that will not be fetched again."""
-        origin = self._by_origin.get(origin_of(url))
+        origin = self._origin(origin_of(url))
         if origin is not None:
             origin.spared.pop(url, None)
 
@@ -95,7 +102,7 @@ class Outages:
 
         Empty if there is no suspicion, or nothing to find out.
         """
-        origin = self._by_origin.get(origin_of(url))
+        origin = self._origin(origin_of(url))
         if origin is None or url == origin.known_url or now < origin.held_until:
             return ""
         if len(origin.failed) < SUSPICIOUS_FAILURES:
@@ -105,7 +112,8 @@ class Outages:
 
     def note_down(self, url: str) -> None:
         """Note that the URL to probe got no response either."""
-        origin = self._by_origin[origin_of(url)]
+        origin = self._origin(origin_of(url))
+        assert origin is not None
         # Unless another URL has got one in the meantime.
         origin.is_down = len(origin.failed) == SUSPICIOUS_FAILURES
 
@@ -115,7 +123,7 @@ class Outages:
         None if the failure is that of the URL, or if the pauses are used up.  Without the
         pause, an outage of seconds would use up the tries of all URLs of the host.
         """
-        origin = self._by_origin.get(origin_of(url))
+        origin = self._origin(origin_of(url))
         if origin is None or outcome.status is not None:
             return None
         if not origin.is_down and outcome.reason not in HOST_FAULTS:
@@ -134,3 +142,10 @@ class Outages:
 
     def _pause_s(self, origin: _Origin) -> float | None:
         return politeness.outage_pause_s(origin.pauses, self._first_pause_s)
+
+    def _origin(self, name: str) -> _Origin | None:
+        """Return what is known of an origin; None if it has never responded."""
+        if name not in self._by_name:
+            known_url = self._frontier.known_url(name)
+            self._by_name[name] = _Origin(known_url) if known_url else None
+        return self._by_name[name]

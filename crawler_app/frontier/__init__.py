@@ -147,6 +147,14 @@ class Frontier(abc.ABC):
         """Block claims from a host until a time; never shortens an existing hold."""
 
     @abc.abstractmethod
+    def note_response(self, origin: str, url: str) -> None:
+        """Remember a URL that got a response, as the only one of its origin."""
+
+    @abc.abstractmethod
+    def known_url(self, origin: str) -> str:
+        """Return the URL of an origin that got a response; empty if none is remembered."""
+
+    @abc.abstractmethod
     def next_at(self, now: float) -> float | None:
         """Return the earliest time after now at which a further URL may become due.
 

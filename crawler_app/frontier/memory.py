@@ -54,6 +54,7 @@ class MemoryFrontier(Frontier):
         # Per host: (depth, id) of the URLs that are due as soon as the host is free.
         self._ready_by_host: dict[str, list[tuple[int, int]]] = {}
         self._host_free_at: dict[str, float] = {}
+        self._known_url_by_origin: dict[str, str] = {}
         # The order in which the hosts were found.
         self._turn_by_host: dict[str, int] = {}
         # (time, id): retries that are not due yet, and leases; some are stale.
@@ -193,6 +194,12 @@ class MemoryFrontier(Frontier):
     def hold_host(self, host: str, free_at: float) -> None:
         self._meet_host(host)
         self._host_free_at[host] = max(free_at, self._host_free_at[host])
+
+    def note_response(self, origin: str, url: str) -> None:
+        self._known_url_by_origin[origin] = url
+
+    def known_url(self, origin: str) -> str:
+        return self._known_url_by_origin.get(origin, "")
 
     def next_at(self, now: float) -> float | None:
         hosts = (

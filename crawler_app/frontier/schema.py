@@ -26,7 +26,7 @@ __all__ = [
     "values_of",
 ]
 
-SCHEMA_VERSION = 4
+SCHEMA_VERSION = 5
 
 # Whether another link may end the refusal of a URL.
 IS_PROVISIONAL = "reason IN ({})".format(
@@ -85,6 +85,9 @@ CREATE INDEX url_redirect ON url (id) WHERE reason = 'redirect';
 CREATE INDEX url_query ON url (id) WHERE {HAS_QUERY};
 CREATE INDEX url_provisional ON url (key) WHERE {IS_PROVISIONAL};
 
+-- The origins that have responded, with a URL that did.
+CREATE TABLE origin (name TEXT PRIMARY KEY, known_url TEXT NOT NULL) WITHOUT ROWID;
+
 -- URLs that have ended, by kind; the status is 0 without a response.
 CREATE TABLE tally (
     depth INTEGER NOT NULL,
@@ -117,7 +120,7 @@ INSERT INTO secret VALUES (randomblob(16));
 SCHEMA = database.Schema(
     "a frontier",
     SCHEMA_VERSION,
-    frozenset({"host", "url", "tally", "unfinished", "slowest", "secret"}),
+    frozenset({"host", "origin", "url", "tally", "unfinished", "slowest", "secret"}),
     TABLES,
 )
 

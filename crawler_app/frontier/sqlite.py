@@ -282,6 +282,16 @@ class SqliteFrontier(Frontier):
                 (free_at, self._host_id(host)),
             )
 
+    def note_response(self, origin: str, url: str) -> None:
+        with self._group:
+            self._db.execute("REPLACE INTO origin VALUES (?, ?)", (origin, url))
+
+    def known_url(self, origin: str) -> str:
+        row = self._db.execute(
+            "SELECT known_url FROM origin WHERE name = ?", (origin,)
+        ).fetchone()
+        return "" if row is None else str(row[0])
+
     def next_at(self, now: float) -> float | None:
         row = self._db.execute(
             "SELECT min(at) FROM ("

@@ -453,6 +453,36 @@ def test_outage_in_which_connections_are_reset_costs_no_url(site, crawl, concurr
     assert crawler.stats["outages"] > 0
 
 
+@pytest.mark.parametrize("robots", [True, False])
+@pytest.mark.parametrize("reason", ["refused", "connection_closed", "timeout"])
+def test_host_that_is_down_when_its_crawl_is_resumed_is_waited_for(
+    site, crawl, tmp_path, robots, reason
+):
+    class DownFetcher(HttpFetcher):
+        missing = 6
+
+        @gen.coroutine
+        def fetch(self, url, headers=None):
+            yield gen.moment
+            self.missing -= 1
+            if self.missing >= 0:
+                raise FetchError(reason, "no answer")
+            return (yield super().fetch(url))
+
+    paths = [f"/{i}" for i in range(30)]
+    site.page("/", *paths)
+    site.pages(*paths)
+    path = tmp_path / "frontier.sqlite"
+    crawl(frontier=SqliteFrontier(path), robots=robots, max_pages=3)
+
+    crawler = crawl(
+        frontier=SqliteFrontier(path), fetcher=DownFetcher, robots=robots, concurrency=1
+    )
+
+    assert crawler.frontier.count(State.DONE) == 31
+    assert crawler.stats["outages"] > 0
+
+
 def test_time_out_is_no_sign_that_a_host_is_there(crawl):
     class SilentFetcher(OutageFetcher):
         @gen.coroutine

@@ -5,11 +5,18 @@ import pytest
 from crawler_app.config import CrawlConfig
 from crawler_app.crawl.outages import Outages
 from crawler_app.crawl.stats import Stats
+from crawler_app.frontier.memory import MemoryFrontier
 from crawler_app.models import Outcome, State
 
+CONFIG = CrawlConfig(("http://a.test/",), retry_pause_s=1.0)
 A, B, C = "http://a.test/", "http://a.test/b", "http://a.test/c"
 REFUSED = Outcome(State.FAILED, "refused")
 CLOSED = Outcome(State.FAILED, "connection_closed")
+
+
+@pytest.fixture
+def frontier():
+    return MemoryFrontier()
 
 
 @pytest.fixture
@@ -18,11 +25,15 @@ def stats():
 
 
 @pytest.fixture
-def known(stats):
-    """Return those of a run in which http://a.test has responded."""
-    known = Outages(CrawlConfig((A,), retry_pause_s=1.0), stats)
-    known.note_response(A)
-    return known
+def outages(stats, frontier):
+    return Outages(CONFIG, frontier, stats)
+
+
+@pytest.fixture(params=["this run", "an earlier run"])
+def known(request, outages, stats, frontier):
+    """Return those of a crawl in which http://a.test has responded."""
+    outages.note_response(A)
+    return outages if request.param == "this run" else Outages(CONFIG, frontier, stats)
 
 
 @pytest.mark.parametrize(

@@ -212,6 +212,7 @@ class Model:
     def __init__(self):
         self.rows = []
         self.free_at = {}
+        self.known_urls = {}
         self.per_host = None
 
     def known(self, url):
@@ -301,6 +302,7 @@ class Model:
 
 
 HOSTS = ["a.test", "b.test", "c.test:8000"]
+ORIGINS = ["http://a.test", "https://a.test"]
 CANDIDATES = st.builds(
     found,
     st.sampled_from(["x", "y?", "y?z", "%28", "(", "//x", "z"]),
@@ -463,6 +465,11 @@ class FrontierMachine(RuleBasedStateMachine):
         self.each(lambda backend: backend.hold_host(host, until))
         self.model.free_at[host] = max(until, self.model.free_at.get(host, 0.0))
 
+    @rule(origin=st.sampled_from(ORIGINS), url=st.text())
+    def note_response(self, origin, url):
+        self.each(lambda backend: backend.note_response(origin, url))
+        self.model.known_urls[origin] = url
+
     @rule(per_host=st.none() | st.integers(1, 3))
     def limit_hosts(self, per_host):
         self.each(lambda backend: backend.limit_hosts(per_host))
@@ -529,6 +536,10 @@ class FrontierMachine(RuleBasedStateMachine):
             for backend in self.backends:
                 known = candidate in backend
                 assert known == self.model.is_settled(candidate)
+        for origin in ORIGINS:
+            for backend in self.backends:
+                known_url = backend.known_url(origin)
+                assert known_url == self.model.known_urls.get(origin, "")
 
 
 def test_random_walks_are_those_of_the_model():
