@@ -186,7 +186,6 @@ class Crawl:
     def run(self) -> Generator[Any, Any, None]:
         """Crawl to the end.  If cancelled, put every claimed URL back first."""
         keep_freed_memory()
-        self.frontier.recover()
         self.frontier.limit_hosts(self._hosts.limit(map(host_of, self.config.seeds)))
         self._admission.remember()
         seeds = [self.admit(seed) for seed in self.config.seeds]
@@ -313,7 +312,7 @@ class Crawl:
             self._has_failed = True
             raise
         except LeaseLostError as exc:
-            # A frontier that cannot be written forgets the claims since its last commit.
+            # A frontier that cannot be written forgets what was found since its last commit.
             if not self._has_failed:
                 logger.warning("%s; it will be fetched again", exc)
         finally:

@@ -16,7 +16,7 @@ The state transitions of a URL::
     claimed  queued    release         the worker returns it without a try
     claimed  queued    respell         a redirect led to another spelling of the same key
     claimed  queued    claim           the lease has expired
-    claimed  queued    recover         a new run begins, so the owner has died
+    claimed  queued    (none)          the process has ended
     done     queued    finish          a redirect that led to the finished URL is due again
     failed   queued    requeue_failed  the user wants it retried
     done     queued    requeue_urls    its response or its words were lost; also from failed
@@ -33,8 +33,8 @@ Rule 3: no clock: the current time is an argument, in seconds since the epoch.
 
 Backends::
 
-    sqlite  the default, on disk; with its schema; group, which commits many steps at once;
-            tally, its counts; and keys, the numbers of known URLs
+    sqlite  the default, on disk; with its schema; schedule, the order of claims; group, which
+            commits many steps at once; tally, its counts; and keys, the numbers of known URLs
     memory  for tests and small crawls
 
 Both count URLs as `crawler_app.frontier.counts` describes.
@@ -166,13 +166,6 @@ class Frontier(abc.ABC):
         """Return the minimum depth of all URLs queued or claimed; None if there are none.
 
         A retry that is due in more than PATIENCE_S does not count.
-        """
-
-    @abc.abstractmethod
-    def recover(self) -> int:
-        """Put back the URLs claimed by a process that has died; return how many.
-
-        Call it only if no other process uses this frontier.
         """
 
     @abc.abstractmethod

@@ -223,13 +223,6 @@ class MemoryFrontier(Frontier):
         )
         return min(depths, default=None)
 
-    def recover(self) -> int:
-        claimed = [url for url in self._urls if url.record.state is State.CLAIMED]
-        for url in claimed:
-            self._move(url, State.QUEUED)
-            self._make_ready(url)
-        return len(claimed)
-
     def requeue_failed(self, reasons: Collection[str]) -> int:
         failed = [url for url in self._urls if url.record.state is State.FAILED]
         again = [

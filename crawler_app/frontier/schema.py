@@ -4,6 +4,7 @@ Used by `crawler_app.frontier.sqlite`, which makes the transitions.
 """
 
 import sqlite3
+from collections.abc import Iterable
 from operator import attrgetter
 from pathlib import Path
 from typing import Any
@@ -40,7 +41,6 @@ TABLES = f"""
 CREATE TABLE host (
     id INTEGER PRIMARY KEY,
     name TEXT NOT NULL UNIQUE,
-    ready INTEGER NOT NULL DEFAULT 0,  -- whether a URL of it is due, apart from
     free_at REAL NOT NULL DEFAULT 0,   -- the time until which the host is on hold
     urls INTEGER NOT NULL DEFAULT 0,   -- from here on, the counts of a `Host`
     pages INTEGER NOT NULL DEFAULT 0,
@@ -49,7 +49,6 @@ CREATE TABLE host (
     took_us INTEGER NOT NULL DEFAULT 0,
     timed INTEGER NOT NULL DEFAULT 0
 );
-CREATE INDEX host_ready ON host (free_at) WHERE ready > 0;
 
 CREATE TABLE url (
     id INTEGER PRIMARY KEY,
@@ -62,7 +61,7 @@ CREATE TABLE url (
     is_sitemap INTEGER NOT NULL DEFAULT 0,
     via INTEGER REFERENCES url,
     tries INTEGER NOT NULL DEFAULT 0,
-    alarm_at REAL,                     -- a retry is due, or a lease expires
+    alarm_at REAL,                     -- when a retry is due
     reason TEXT,
     status INTEGER,
     content_type TEXT,
@@ -79,7 +78,6 @@ CREATE TABLE url (
 CREATE INDEX url_ready ON url (host_id, depth, id)
     WHERE state = 'queued' AND alarm_at IS NULL;
 CREATE INDEX url_alarm ON url (alarm_at) WHERE alarm_at IS NOT NULL;
-CREATE INDEX url_claimed ON url (id) WHERE state = 'claimed';
 CREATE INDEX url_failed ON url (id) WHERE state = 'failed';
 CREATE INDEX url_redirect ON url (id) WHERE reason = 'redirect';
 CREATE INDEX url_query ON url (id) WHERE {HAS_QUERY};
@@ -143,9 +141,10 @@ OUTCOME_COLUMNS = (
 SET_OUTCOME = ", ".join(f"{name} = ?" for name in OUTCOME_COLUMNS)
 CLEAR_OUTCOME = ", ".join(f"{name} = NULL" for name in OUTCOME_COLUMNS)
 
-# URLs in the format of `record_of`; a condition and an order may follow.
+# URLs: the id, and values in the format of `record_of`; a condition and an order may
+# follow.
 SELECT_RECORDS = f"""
-SELECT url.url, url.depth, coalesce(via.url, ''), url.tries, url.finished_at, url.state,
+SELECT url.id, url.url, url.depth, coalesce(via.url, ''), url.tries, url.finished_at, url.state,
     {", ".join(f"url.{name}" for name in OUTCOME_COLUMNS)}
 FROM url LEFT JOIN url AS via ON via.id = url.via
 """
@@ -181,8 +180,8 @@ def outcome_of(state: str, *values: Any) -> Outcome | None:
     return Outcome(State(state), **known)
 
 
-def record_of(row: tuple[Any, ...]) -> UrlRecord:
-    """Convert a row of SELECT_RECORDS into a record."""
+def record_of(row: Iterable[Any]) -> UrlRecord:
+    """Convert a row of SELECT_RECORDS, without its id, into a record."""
     url, depth, via, tries, finished_at, state, *values = row
     outcome = outcome_of(state, *values)
     return UrlRecord(url, State(state), depth, via, tries, outcome, finished_at)

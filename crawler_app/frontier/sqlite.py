@@ -3,14 +3,17 @@
 Each commit is durable against the death of the process (WAL, synchronous=NORMAL).
 Transitions are committed in groups: when `claim` finds that a group is large or old enough,
 or that no URL is due, and by `add`.  If the process dies before the commit, the URLs of the
-group are queued or claimed in the file; the next run queues the claimed ones and fetches all
-of them again.  A host that was on hold may then be asked a little early.
+group are still queued in the file, and the next run fetches them again.  A host that was on
+hold may then be asked a little early.
 
 What grows with the crawl is on disk, except a number for each known URL (see
-`crawler_app.frontier.keys`) and the names of the hosts.
+`crawler_app.frontier.keys`) and the hosts.  Claims are only in memory, where they cost
+nothing to write and end with the process: in the file, a claimed URL is queued.
 """
 
 import collections
+import contextlib
+import dataclasses
 import hashlib
 import math
 import sqlite3
@@ -19,10 +22,11 @@ from pathlib import Path
 from typing import Any
 
 from crawler_app.errors import ConfigError, LeaseLostError
-from crawler_app.frontier import PATIENCE_S, Frontier, key_of, stored_url
-from crawler_app.frontier.counts import Amount, Host, Kind
+from crawler_app.frontier import PATIENCE_S, Frontier, counts, key_of, stored_url
+from crawler_app.frontier.counts import Amount, Kind
 from crawler_app.frontier.group import Group
 from crawler_app.frontier.keys import KEY_BITS, Keys
+from crawler_app.frontier.schedule import Host, Queued, Schedule
 from crawler_app.frontier.schema import (
     CLEAR_OUTCOME,
     HAS_QUERY,
@@ -48,17 +52,26 @@ from crawler_app.urls import dedup_key
 
 __all__ = ["SqliteFrontier"]
 
-# The next URL to be claimed: the fields of its Claim, and the id of its host.
-SELECT_READY = """
-SELECT url.id, url.url, host.name, url.depth, url.redirects_left, url.tries,
-    :now + :lease_s, url.is_sitemap, host.id
-FROM host JOIN url ON url.host_id = host.id
-WHERE host.ready > 0 AND host.free_at <= :now
-    AND url.state = 'queued' AND url.alarm_at IS NULL AND url.depth <= :max_depth
-ORDER BY host.free_at, host.id, url.depth, url.id
-LIMIT 1
+# URLs that may be claimed, in the format of `Queued`.
+SELECT_QUEUED = """
+SELECT depth, id, url, redirects_left, tries, is_sitemap FROM url
+WHERE state = 'queued' AND alarm_at IS NULL
 """
-NO_LIMIT = 2**62
+SELECT_NEXT = f"""
+{SELECT_QUEUED} AND host_id = ? AND (depth, id) > (?, ?) ORDER BY depth, id LIMIT ?
+"""
+
+# The hosts with such URLs, without reading all of these.
+SELECT_QUEUED_HOSTS = """
+WITH RECURSIVE queued (host_id) AS (
+    SELECT min(host_id) FROM url WHERE state = 'queued' AND alarm_at IS NULL
+    UNION ALL
+    SELECT (SELECT min(host_id) FROM url
+        WHERE state = 'queued' AND alarm_at IS NULL AND url.host_id > queued.host_id)
+    FROM queued WHERE host_id IS NOT NULL
+)
+SELECT id, name, free_at FROM queued JOIN host ON id = host_id
+"""
 
 # What led to a URL: id, URL, and target if it is a redirect.
 SELECT_VIA = """
@@ -67,13 +80,7 @@ FROM url JOIN url AS via ON via.id = url.via
 WHERE url.id = ? AND via.state = 'done'
 """
 
-COUNT_READY = """
-SELECT host_id, count(*) FROM url WHERE state = 'queued' AND alarm_at IS NULL
-GROUP BY host_id
-"""
-COUNT_CLAIMED = """
-SELECT host_id, count(*) FROM url WHERE state = 'claimed' GROUP BY host_id
-"""
+FINISH = f"UPDATE url SET state = ?, {SET_OUTCOME}, finished_at = ? WHERE id = ?"
 
 SELECT_PROVISIONAL = f"SELECT key FROM url WHERE {IS_PROVISIONAL}"
 
@@ -112,6 +119,7 @@ class SqliteFrontier(Frontier):
         def prepare() -> None:
             before_commit()
             self._tally.write()
+            self._write_holds()
 
         self._group = Group(
             self._db,
@@ -120,6 +128,8 @@ class SqliteFrontier(Frontier):
             before_commit=prepare,
         )
         self._per_host: int | None = None
+        self._claim_by_id: dict[int, Claim] = {}
+        self._next_expiry_at = math.inf  # no lease expires before this time
         try:
             if read_only:
                 self._db.execute("BEGIN")  # all later statements read one snapshot
@@ -135,23 +145,17 @@ class SqliteFrontier(Frontier):
         """Load the in-memory state from the file, at the start and after an error."""
         # The latter are those of provisional refusals, which another link may end.
         self._keys, self._provisional_keys = Keys(), Keys()
-        self._host_id_by_name: dict[str, int] = {}
-        # URLs that are due, and those that are claimed; the file stores only whether the
-        # host has a URL to give out.
-        self._ready_by_host_id: collections.Counter[int] = collections.Counter()
-        self._claimed_by_host_id: collections.Counter[int] = collections.Counter()
-        self._giving_host_ids: set[int] = set()
-        # No alarm is due before this time, so most claims need no query.
-        self._next_alarm_at = -math.inf
+        # No retry is due before this time, so most claims need no query.
+        self._next_retry_at = -math.inf
+        # When hosts are free again, by id, if that is not in the file yet.
+        self._holds: dict[int, float] = {}
         self._tally, self._slowest = Tally(self._db), Slowest(self._db)
         self._count_states()
         if not with_keys:
             return
-        self._ready_by_host_id.update(dict(self._db.execute(COUNT_READY).fetchall()))
-        giving = self._db.execute("SELECT id FROM host WHERE ready > 0")
-        self._giving_host_ids.update(host_id for (host_id,) in giving)
+        self._load_schedule()
         (secret,) = self._db.execute("SELECT bytes FROM secret").fetchone()
-        self._keyed = hashlib.blake2b(digest_size=8, key=secret)
+        self._keyed = hashlib.blake2b(digest_size=8, salt=secret)
         self._keys.load(self._db.execute("SELECT key FROM url"))
         self._provisional_keys.load(self._db.execute(SELECT_PROVISIONAL))
 
@@ -162,9 +166,23 @@ class SqliteFrontier(Frontier):
         )
         for kind, amount in self._tally.amount_by_kind.items():
             self._count_by_state[kind.state] += amount.urls
-        for host_id, claimed in self._db.execute(COUNT_CLAIMED):
-            self._claimed_by_host_id[host_id] = claimed
-            self._count_move(State.QUEUED, State.CLAIMED, claimed)
+
+    def _load_schedule(self) -> None:
+        """Load which hosts have queued URLs; claims stay if their URLs are in the file."""
+        claims, self._claim_by_id = self._claim_by_id, {}
+        self._schedule = Schedule(self._load_queued, self._claim_by_id.__contains__)
+        self._schedule.limit_hosts(self._per_host)
+        for host_id, name, free_at in self._db.execute(SELECT_QUEUED_HOSTS):
+            self._schedule.meet(host_id, name, free_at, is_queued=True)
+        for claim in claims.values():
+            if self._db.execute(f"{SELECT_QUEUED} AND id = ?", (claim.id,)).fetchone():
+                self._note_claim(claim)
+                self._host(claim.host).claimed += 1
+
+    def _load_queued(
+        self, host_id: int, start: tuple[int, int], limit: int
+    ) -> list[Queued]:
+        return self._db.execute(SELECT_NEXT, (host_id, *start, limit)).fetchall()
 
     def knows(self, key: str) -> bool:
         known = self._hashed(key)
@@ -172,10 +190,7 @@ class SqliteFrontier(Frontier):
 
     def limit_hosts(self, per_host: int | None) -> None:
         self._per_host = per_host
-        with self._group:
-            for host_id in self._ready_by_host_id:
-                self._update_host(host_id)
-        self.flush()
+        self._schedule.limit_hosts(per_host)
 
     def add(self, candidates: Iterable[Candidate], via: Claim | None = None) -> int:
         with self._group:
@@ -188,31 +203,30 @@ class SqliteFrontier(Frontier):
     ) -> Claim | None:
         if self._group.is_due(now):
             self.flush()
-        with self._group:
-            claim = self._claim(now, lease_s, max_depth)
-        if claim is None:
+        self._ring_alarms(now)
+        taken = self._schedule.take(now, max_depth)
+        if taken is None:
             self.flush()  # there is time now, and the next claim may be far off
+            return None
+        host, (depth, url_id, url, redirects_left, tries, is_sitemap) = taken
+        ends_at = now + lease_s
+        claim = Claim(
+            url_id,
+            url,
+            host.name,
+            depth,
+            redirects_left,
+            tries,
+            ends_at,
+            bool(is_sitemap),
+        )
+        self._note_claim(claim)
         return claim
 
-    def _claim(self, now: float, lease_s: float, max_depth: int | None) -> Claim | None:
-        self._ring_alarms(now)
-        if max_depth is None:
-            max_depth = NO_LIMIT
-        row = self._db.execute(
-            SELECT_READY, {"now": now, "lease_s": lease_s, "max_depth": max_depth}
-        ).fetchone()
-        if row is None:
-            return None
-        *fields, host_id = row
-        claim = Claim(*fields)
-        self._next_alarm_at = min(self._next_alarm_at, claim.lease_ends_at)
-        self._db.execute(
-            "UPDATE url SET state = 'claimed', alarm_at = ? WHERE id = ?",
-            (claim.lease_ends_at, claim.id),
-        )
-        self._change_host(host_id, ready=-1, claimed=+1)
+    def _note_claim(self, claim: Claim) -> None:
+        self._claim_by_id[claim.id] = claim
+        self._next_expiry_at = min(self._next_expiry_at, claim.lease_ends_at)
         self._count_move(State.QUEUED, State.CLAIMED)
-        return claim
 
     def finish(
         self,
@@ -222,18 +236,13 @@ class SqliteFrontier(Frontier):
         outlinks: Iterable[Candidate] = (),
         again: int | None = None,
     ) -> int:
+        host = self._host_of(claim)
         with self._group:
-            self._leave(
-                claim,
-                outcome.state,
-                f"{SET_OUTCOME}, finished_at = ?, alarm_at = NULL",
-                *values_of(outcome),
-                now,
+            self._db.execute(
+                FINISH, (outcome.state, *values_of(outcome), now, claim.id)
             )
-            host_id = self._host_id(claim.host)
-            self._change_host(host_id, claimed=-1)
-            self._tally.count_unfinished(host_id, claim.depth, -1)
-            self._tally.count(host_id, claim.depth, outcome, now)
+            self._tally.count_unfinished(host.id, claim.depth, -1)
+            self._tally.count(host.id, claim.depth, outcome, now)
             self._slowest.note(claim.id, outcome.took_s)
             if again is not None:
                 self._db.execute(
@@ -242,28 +251,65 @@ class SqliteFrontier(Frontier):
                 )
                 self._queue_anew(again)
             queued = self._add(outlinks, claim)
+        self._end_claim(claim, host, outcome.state)
         self._group.count_ended_url(now)
         return queued
 
     def retry(self, claim: Claim, due_at: float) -> None:
+        host = self._host_of(claim)
         with self._group:
-            self._leave(claim, State.QUEUED, "alarm_at = ?, tries = tries + 1", due_at)
-            self._change_host(self._host_id(claim.host), claimed=-1)
-        self._next_alarm_at = min(self._next_alarm_at, due_at)
+            self._db.execute(
+                "UPDATE url SET alarm_at = ?, tries = tries + 1 WHERE id = ?",
+                (due_at, claim.id),
+            )
+        self._end_claim(claim, host)
+        self._next_retry_at = min(self._next_retry_at, due_at)
 
     def release(self, claim: Claim) -> None:
-        with self._group:
-            try:
-                self._leave(claim, State.QUEUED, "alarm_at = NULL")
-            except LeaseLostError:
-                return
-            self._change_host(self._host_id(claim.host), ready=+1, claimed=-1)
+        with contextlib.suppress(LeaseLostError):
+            host = self._host_of(claim)
+            self._put(host, claim)
+            self._end_claim(claim, host)
 
     def respell(self, claim: Claim, url: str) -> None:
+        host = self._host_of(claim)
+        redirects_left = claim.redirects_left - 1
         with self._group:
-            changes = "alarm_at = NULL, url = ?, redirects_left = redirects_left - 1"
-            self._leave(claim, State.QUEUED, changes, url)
-            self._change_host(self._host_id(claim.host), ready=+1, claimed=-1)
+            self._db.execute(
+                "UPDATE url SET url = ?, redirects_left = ? WHERE id = ?",
+                (url, redirects_left, claim.id),
+            )
+        again = dataclasses.replace(claim, url=url, redirects_left=redirects_left)
+        self._put(host, again)
+        self._end_claim(claim, host)
+
+    def _host_of(self, claim: Claim) -> Host:
+        """Return the host of a claim; raise LeaseLostError if the lease has expired."""
+        if self._claim_by_id.get(claim.id) is not claim:
+            raise LeaseLostError(f"the lease on {claim.url} has expired")
+        return self._host(claim.host)
+
+    def _end_claim(self, claim: Claim, host: Host, state: State = State.QUEUED) -> None:
+        del self._claim_by_id[claim.id]
+        self._count_move(State.CLAIMED, state)
+        self._schedule.end_claim(host)
+
+    def _put(self, host: Host, claim: Claim) -> None:
+        """Return a URL to the schedule; its claim ends after that.
+
+        The other way round, a host without URLs would find this one in the file too.
+        """
+        self._schedule.put(
+            host,
+            (
+                claim.depth,
+                claim.id,
+                claim.url,
+                claim.redirects_left,
+                claim.tries,
+                claim.is_sitemap,
+            ),
+        )
 
     def redirect_before(self, claim: Claim, url: str) -> int | None:
         wanted, found = dedup_key(url), (claim.id, claim.url, "")
@@ -276,11 +322,13 @@ class SqliteFrontier(Frontier):
         return None
 
     def hold_host(self, host: str, free_at: float) -> None:
-        with self._group:
-            self._db.execute(
-                "UPDATE host SET free_at = max(free_at, ?) WHERE id = ?",
-                (free_at, self._host_id(host)),
-            )
+        known = self._schedule.find(host)
+        if known is None:
+            with self._group:
+                known = self._host(host)
+        if free_at > known.free_at:
+            self._schedule.hold(known, free_at)
+            self._holds[known.id] = free_at
 
     def note_response(self, origin: str, url: str) -> None:
         with self._group:
@@ -293,14 +341,14 @@ class SqliteFrontier(Frontier):
         return "" if row is None else str(row[0])
 
     def next_at(self, now: float) -> float | None:
-        row = self._db.execute(
-            "SELECT min(at) FROM ("
-            " SELECT min(free_at) AS at FROM host WHERE ready > 0 AND free_at > :now"
-            " UNION ALL SELECT min(alarm_at) FROM url WHERE alarm_at > :now)",
-            {"now": now},
+        (retry_at,) = self._db.execute(
+            "SELECT min(alarm_at) FROM url WHERE alarm_at > ?", (now,)
         ).fetchone()
-        at: float | None = row[0]
-        return at
+        times = [claim.lease_ends_at for claim in self._claim_by_id.values()]
+        times += [
+            at for at in (retry_at, self._schedule.next_at(now)) if at is not None
+        ]
+        return min((at for at in times if at > now), default=None)
 
     def depth_in_work(self, now: float) -> int | None:
         late = self._db.execute(
@@ -312,12 +360,6 @@ class SqliteFrontier(Frontier):
             dict(late.fetchall())
         )
         return min(in_work, default=None)  # the difference keeps only counts above 0
-
-    def recover(self) -> int:
-        with self._group:
-            recovered = self._return_to_queue("state = 'claimed'")
-        self.flush()
-        return recovered
 
     def requeue_failed(self, reasons: Collection[str]) -> int:
         wanted = ", ".join("?" * len(reasons))
@@ -348,7 +390,7 @@ class SqliteFrontier(Frontier):
         tally = self._tally.amount_by_kind
         return {kind: amount for kind, amount in tally.items() if amount.urls}
 
-    def hosts(self) -> list[Host]:
+    def hosts(self) -> list[counts.Host]:
         return self._tally.hosts()
 
     def slowest(self) -> list[UrlRecord]:
@@ -356,7 +398,7 @@ class SqliteFrontier(Frontier):
 
     def _record(self, url_id: int) -> UrlRecord:
         rows = self._db.execute(f"{SELECT_RECORDS} WHERE url.id = ?", (url_id,))
-        return record_of(rows.fetchone())
+        return self._record_of(rows.fetchone())
 
     def redirects(self) -> dict[str, str]:
         rows = self._db.execute(
@@ -379,11 +421,24 @@ class SqliteFrontier(Frontier):
         return None if row is None else self._record(row[0])
 
     def records(self, state: State | None = None) -> Iterator[UrlRecord]:
-        condition = "" if state is None else f"WHERE url.state = '{state}'"
+        stored = State.QUEUED if state is State.CLAIMED else state
+        condition = "" if stored is None else f"WHERE url.state = '{stored}'"
         for row in self._db.execute(f"{SELECT_RECORDS} {condition} ORDER BY url.id"):
-            yield record_of(row)
+            record = self._record_of(row)
+            if state is None or record.state is state:
+                yield record
+
+    def _record_of(self, row: tuple[Any, ...]) -> UrlRecord:
+        url_id, *values = row
+        record = record_of(values)
+        if url_id in self._claim_by_id:
+            record.state = State.CLAIMED
+        return record
 
     def flush(self) -> None:
+        if self._holds:
+            with self._group:  # begins a transaction if there is none
+                pass
         self._group.commit()
 
     def copy_to(self, path: Path) -> None:
@@ -414,19 +469,29 @@ class SqliteFrontier(Frontier):
                 old_id = self._forget_refusal(key)
             elif is_provisional:
                 self._provisional_keys.add(key)
-            host_id = self._host_id(candidate.host)
-            self._insert(key, candidate, host_id, via, old_id)
+            host = self._host(candidate.host)
+            url_id = self._insert(key, candidate, host.id, via, old_id)
             if refusal:
                 outcome = Outcome(State.EXCLUDED, refusal)
                 self._count_by_state[State.EXCLUDED] += 1
-                self._tally.count(host_id, candidate.depth, outcome)
+                self._tally.count(host.id, candidate.depth, outcome)
             else:
-                place = host_id, candidate.depth
+                place = host.id, candidate.depth
                 queued[place] = queued.get(place, 0) + 1
+                self._schedule.put(
+                    host,
+                    (
+                        candidate.depth,
+                        url_id,
+                        candidate.url,
+                        candidate.redirects_left,
+                        0,
+                        candidate.is_sitemap,
+                    ),
+                )
         for (host_id, depth), urls in queued.items():
             self._count_by_state[State.QUEUED] += urls
             self._tally.count_unfinished(host_id, depth, urls)
-            self._change_host(host_id, ready=urls)
         return sum(queued.values())
 
     def _forget_refusal(self, key: int) -> int:
@@ -449,9 +514,9 @@ class SqliteFrontier(Frontier):
         host_id: int,
         via: Claim | None,
         old_id: int | None,
-    ) -> None:
-        """Insert a row for a candidate, replacing that of a provisional refusal."""
-        self._db.execute(
+    ) -> int:
+        """Insert a row for a candidate, or replace that of its refusal; return the id."""
+        inserted = self._db.execute(
             "INSERT OR REPLACE INTO url (id, key, url, host_id, state, depth,"
             " redirects_left, is_sitemap, via, reason)"
             " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -468,6 +533,8 @@ class SqliteFrontier(Frontier):
                 candidate.refusal or None,
             ),
         )
+        assert inserted.lastrowid is not None
+        return inserted.lastrowid
 
     def _hashed(self, key: str) -> int:
         """Return the number that is stored for a key.
@@ -494,65 +561,63 @@ class SqliteFrontier(Frontier):
             " state = 'queued' WHERE id = ?",
             (url_id,),
         )
-        self._change_host(host_id, ready=+1)
         self._count_move(State(state), State.QUEUED)
+        self._put_stored(url_id)
 
-    def _leave(self, claim: Claim, state: State, changes: str, *values: Any) -> None:
-        """Move a URL out of ``claimed``; raise LeaseLostError if the lease has expired."""
-        cursor = self._db.execute(
-            f"UPDATE url SET state = ?, {changes}"
-            " WHERE id = ? AND state = 'claimed' AND alarm_at = ?",
-            (state, *values, claim.id, claim.lease_ends_at),
-        )
-        if not cursor.rowcount:
-            raise LeaseLostError(f"the lease on {claim.url} has expired")
-        self._count_move(State.CLAIMED, state)
+    def _put_stored(self, url_id: int) -> None:
+        """Return a URL to the schedule as it is in the file."""
+        (name,) = self._db.execute(
+            "SELECT name FROM host JOIN url ON host.id = host_id WHERE url.id = ?",
+            (url_id,),
+        ).fetchone()
+        stored = self._db.execute(f"{SELECT_QUEUED} AND id = ?", (url_id,))
+        self._schedule.put(self._host(name), stored.fetchone())
 
     def _ring_alarms(self, now: float) -> None:
-        if now < self._next_alarm_at:
-            return
-        self._return_to_queue("alarm_at <= ?", now)
-        row = self._db.execute(
+        """Return URLs to the queue whose lease has expired or whose retry is due."""
+        if now >= self._next_expiry_at:
+            claims = list(self._claim_by_id.values())
+            for claim in claims:
+                if claim.lease_ends_at <= now:
+                    self.release(claim)
+            ends = (claim.lease_ends_at for claim in self._claim_by_id.values())
+            self._next_expiry_at = min(ends, default=math.inf)
+        if now >= self._next_retry_at:
+            self._queue_retries(now)
+
+    def _queue_retries(self, now: float) -> None:
+        due = self._db.execute("SELECT id FROM url WHERE alarm_at <= ?", (now,))
+        url_ids = [url_id for (url_id,) in due]
+        if url_ids:
+            with self._group:
+                for url_id in url_ids:
+                    self._db.execute(
+                        "UPDATE url SET alarm_at = NULL WHERE id = ?", (url_id,)
+                    )
+                    self._put_stored(url_id)
+        (retry_at,) = self._db.execute(
             "SELECT min(alarm_at) FROM url WHERE alarm_at IS NOT NULL"
         ).fetchone()
-        self._next_alarm_at = math.inf if row[0] is None else row[0]
-
-    def _return_to_queue(self, condition: str, *values: float) -> int:
-        """Return URLs to the queue whose retry is due or whose claim was lost."""
-        rows = self._db.execute(
-            f"SELECT id, host_id, state FROM url WHERE {condition}", values
-        ).fetchall()
-        for url_id, host_id, state in rows:
-            self._db.execute(
-                "UPDATE url SET state = 'queued', alarm_at = NULL WHERE id = ?",
-                (url_id,),
-            )
-            self._change_host(host_id, ready=+1, claimed=-(state == State.CLAIMED))
-            self._count_move(State(state), State.QUEUED)
-        return len(rows)
+        self._next_retry_at = math.inf if retry_at is None else retry_at
 
     def _count_move(self, old: State, new: State, urls: int = 1) -> None:
         self._count_by_state[old] -= urls
         self._count_by_state[new] += urls
 
-    def _change_host(self, host_id: int, *, ready: int = 0, claimed: int = 0) -> None:
-        self._ready_by_host_id[host_id] += ready
-        self._claimed_by_host_id[host_id] += claimed
-        self._update_host(host_id)
-
-    def _update_host(self, host_id: int) -> None:
-        """Store in the file whether a host has a URL to give out."""
-        gives = self._ready_by_host_id[host_id] > 0 and (
-            self._per_host is None or self._claimed_by_host_id[host_id] < self._per_host
-        )
-        if gives != (host_id in self._giving_host_ids):
-            self._giving_host_ids ^= {host_id}
-            self._db.execute("UPDATE host SET ready = ? WHERE id = ?", (gives, host_id))
-
-    def _host_id(self, name: str) -> int:
-        host_id = self._host_id_by_name.get(name)
-        if host_id is None:
+    def _host(self, name: str) -> Host:
+        """Return the host of a name; it must be in the schedule, or a step under way."""
+        host = self._schedule.find(name)
+        if host is None:
             self._db.execute("INSERT OR IGNORE INTO host (name) VALUES (?)", (name,))
-            row = self._db.execute("SELECT id FROM host WHERE name = ?", (name,))
-            host_id = self._host_id_by_name[name] = int(row.fetchone()[0])
-        return host_id
+            row = self._db.execute(
+                "SELECT id, free_at FROM host WHERE name = ?", (name,)
+            ).fetchone()
+            host = self._schedule.meet(row[0], name, row[1])
+        return host
+
+    def _write_holds(self) -> None:
+        """Write until when hosts are held, into the transaction of a commit."""
+        if self._holds:
+            rows = ((free_at, host_id) for host_id, free_at in self._holds.items())
+            self._db.executemany("UPDATE host SET free_at = ? WHERE id = ?", rows)
+            self._holds.clear()

@@ -5,6 +5,7 @@ a walk cannot show.
 """
 
 import dataclasses
+import random
 import re
 import tempfile
 from contextlib import nullcontext
@@ -23,7 +24,7 @@ from hypothesis.stateful import (
 )
 
 from crawler_app.errors import LeaseLostError
-from crawler_app.frontier import PATIENCE_S
+from crawler_app.frontier import PATIENCE_S, schedule
 from crawler_app.frontier.memory import MemoryFrontier
 from crawler_app.frontier.sqlite import SqliteFrontier
 from crawler_app.models import (
@@ -195,6 +196,35 @@ def test_level_does_not_wait_for_a_retry_that_is_far_off(frontier):
     assert frontier.depth_in_work(1000.0 - PATIENCE_S - 1.0) == 2
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_queues_that_are_held_in_part_keep_their_order(tmp_path, monkeypatch, seed):
+    monkeypatch.setattr(schedule, "MAX_HELD_PER_HOST", 4)
+    chosen = random.Random(seed)
+    backends = [MemoryFrontier(), SqliteFrontier(tmp_path / "frontier.sqlite3")]
+    held = []
+    for n in range(2_000):
+        match chosen.choice(["add", "claim", "claim", "release", "finish", "retry"]):
+            case "add":
+                new = [
+                    found(f"{n}/{i}", chosen.randrange(9), host=chosen.choice(HOSTS))
+                    for i in range(chosen.randrange(8))
+                ]
+                for backend in backends:
+                    backend.add(new)
+            case "claim":
+                claims = [backend.claim(n, 1e9) for backend in backends]
+                assert len({claim and claim.url for claim in claims}) == 1
+                held += [claims] if claims[0] else []
+            case move if held:
+                arguments = {"finish": [PAGE, n], "retry": [n + 20.0]}.get(move, [])
+                claims = held.pop(chosen.randrange(len(held)))
+                for backend, claim in zip(backends, claims, strict=True):
+                    getattr(backend, move)(claim, *arguments)
+
+    assert list(backends[0].records()) == list(backends[1].records())
+    backends[1].close()
+
+
 # Random walks beside a model that is too simple to be wrong.
 
 
@@ -327,8 +357,13 @@ def has_claimed(machine):
 class FrontierMachine(RuleBasedStateMachine):
     """All backends and the model take the same random walk."""
 
-    @initialize(candidates=st.lists(CANDIDATES, min_size=2, max_size=9))
-    def open(self, candidates):
+    @initialize(
+        candidates=st.lists(CANDIDATES, min_size=2, max_size=9),
+        held=st.sampled_from([2, schedule.MAX_HELD_PER_HOST]),
+    )
+    def open(self, candidates, held):
+        self.patch = pytest.MonkeyPatch()
+        self.patch.setattr(schedule, "MAX_HELD_PER_HOST", held)
         self.directory = tempfile.TemporaryDirectory()
         self.path = Path(self.directory.name) / "frontier.sqlite3"
         self.now = 0.0
@@ -342,6 +377,7 @@ class FrontierMachine(RuleBasedStateMachine):
         for backend in self.backends:
             backend.close()
         self.directory.cleanup()
+        self.patch.undo()
 
     def each(self, move):
         """Return what a move returns, which is the same of every backend."""
@@ -499,18 +535,17 @@ class FrontierMachine(RuleBasedStateMachine):
             row.record.outcome = row.record.finished_at = None
 
     @rule()
-    def recover(self):
-        claimed = [r for r in self.model.rows if r.record.state is State.CLAIMED]
-        for row in claimed:
-            row.record.state, row.alarm_at = State.QUEUED, None
-        assert self.each(lambda backend: backend.recover()) == len(claimed)
-
-    @rule()
     def flush(self):
         self.each(lambda backend: backend.flush())
 
     @rule()
     def reopen(self):
+        # Claims end with the process.
+        for row in self.model.rows:
+            if row.record.state is State.CLAIMED:
+                row.record.state, row.alarm_at = State.QUEUED, None
+        for _, claimed in self.claims:
+            self.backends[0].release(claimed[0])
         self.backends[1].close()
         self.backends[1] = SqliteFrontier(self.path)
         self.backends[1].limit_hosts(self.model.per_host)
