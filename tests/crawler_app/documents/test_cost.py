@@ -4,7 +4,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from crawler_app.documents.cost import MAX_ELEMENTS, is_cheap
+from crawler_app.documents.cost import MAX_ELEMENTS, MAX_SQUARES, MAX_WORK, is_cheap
 from crawler_app.documents.tree import tree_of
 from tests.helpers.fuzzing import examples
 from tests.helpers.hostile_markup import hostile_pages
@@ -27,7 +27,11 @@ def test_cheap_page_makes_a_small_tree_of_few_attributes(page):
     nodes = tree_of(body).tags("*")
 
     assert len(nodes) <= MAX_NODES
-    assert sum(len(node.attributes) for node in nodes[:: len(nodes) // 100 + 1]) <= 2000
+    step = len(nodes) // 100 + 1
+    attributes = [len(node.attributes) for node in nodes[::step]]
+    # An attribute takes at least two bytes.
+    assert max(attributes) ** 2 <= MAX_SQUARES / 4
+    assert step * sum(attributes) <= MAX_WORK / 2
 
 
 @pytest.mark.parametrize(
@@ -41,6 +45,8 @@ def test_cheap_page_makes_a_small_tree_of_few_attributes(page):
         (b"<p>x" * (MAX_ELEMENTS + 1), False),
         (b"<p>" + b"text " * 50_000, True),
         (b"<p " + b"a " * 2_300 + b">", False),
+        (b"<p " + b"\xff " * 2_300 + b">", False),
+        (b"<p a='>" + b"\xff " * 2_300 + b"'>", False),
         ((b"<p " + b"a " * 1_000 + b">") * 10, False),
         (b"".join(b"<p><b a%d>x</b>" % number for number in range(1000)), True),
         (b"".join(b"<p><b a%d><span>x</b>" % number for number in range(1000)), True),
