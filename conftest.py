@@ -10,8 +10,8 @@ import hypothesis
 import pytest
 
 # Programs that are run by a test, and do something when they are imported.
-# The second needs Sphinx, and has no example.
-collect_ignore_glob = ["docs/examples/*", "docs/conf.py"]
+# The last needs Sphinx, and has no example.
+collect_ignore_glob = ["docs/examples/*", "docs/story/*.py", "docs/conf.py"]
 
 # Runs pytest within a test: for those of the plugin.
 pytest_plugins = ["pytester"]
