@@ -115,22 +115,37 @@ def convert(yielded: Any) -> Any:
     raise BadYieldError(f"{yielded!r} cannot be waited for")
 
 
-@coroutine
 def wait_for_all(futures: list[Any], keys: list[Any] | None = None) -> Any:
-    """Return a list or dict of results, or raise the first error; the others are logged."""
-    values, errors = [], []
-    # One after the other: what they stand for is running already.
+    """Return a Future for the list or dict of all results."""
+    all_done = asyncio.get_running_loop().create_future()
+    left = futures.copy()
+
+    def wait_for_next(_done: Any = None) -> None:
+        # One after the other: what they stand for is running already.
+        while left and left[-1].done():
+            left.pop()
+        if left:
+            left[-1].add_done_callback(wait_for_next)
+        else:
+            collect(all_done, futures, keys)
+
+    wait_for_next()
+    return all_done
+
+
+def collect(all_done: Any, futures: list[Any], keys: list[Any] | None) -> None:
+    """Take the results, or the first error; the other errors are logged."""
+    values = []
     for future in futures:
         try:
-            values.append((yield future))
+            values.append(future.result())
         except (Exception, asyncio.CancelledError) as error:
-            errors.append(error)
-    for error in errors[1:]:
-        if not isinstance(error, asyncio.CancelledError):
-            logger.error("Multiple exceptions in yield list", exc_info=error)
-    if errors:
-        raise errors[0]
-    return values if keys is None else dict(zip(keys, values, strict=True))
+            if not all_done.done():
+                all_done.set_exception(error)
+            elif not isinstance(error, asyncio.CancelledError):
+                logger.error("Multiple exceptions in yield list", exc_info=error)
+    if not all_done.done():
+        all_done.set_result(values if keys is None else dict(zip(keys, values)))
 
 
 def run_sync(function: Callable[[], Any]) -> Any:
