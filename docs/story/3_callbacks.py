@@ -104,12 +104,13 @@ class Crawl:
 
     def finish(self, job: Job, received: bytes, error: OSError | None) -> None:
         self.under_way -= 1
-        try:
-            if error:
-                raise error
-            self.todo += self.site.read(job, received)
-        except OSError as failure:
-            self.site.fail(job, failure)
+        if error is None:
+            try:
+                self.todo += self.site.read(job, received)
+            except OSError as failure:
+                error = failure
+        if error is not None:
+            self.site.fail(job, error)
         self.start_more()
 
 

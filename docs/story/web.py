@@ -31,6 +31,8 @@ REDIRECTS = (301, 302, 303, 307, 308)
 
 _STATUS_LINE = re.compile(rb"HTTP/1\.[01] ([1-5][0-9][0-9])(?: |\Z)")
 
+_HTTP_URL = re.compile("(https?)://([^/?]+)(.*)", re.IGNORECASE)
+
 # What `quote` leaves alone: delimiters, and escapes that are there already.
 _SAFE = "%/:=&?~+!$,;'@()*[]"
 
@@ -87,7 +89,7 @@ class Site:
 
     def _follow(self, job: Job, answer: Answer) -> list[Job]:
         target = join(job.url, answer.headers["location"])
-        self.lines.append(f"{answer.status} {job.url} -> {target}")
+        self.lines.append(f"{answer.status} {job.url}" + (target and f" -> {target}"))
         if not job.redirects_left:
             return []
         # A target that was seen is on its way already, or done: this ends every loop.
@@ -179,39 +181,38 @@ class _LinkParser(HTMLParser):
 
 
 def join(base: str, reference: str) -> str:
-    """Return an absolute URL without its fragment; empty if it is invalid.
+    """Return an absolute URL without its fragment; empty if it is not an http(s) URL.
 
     >>> join("http://a.test/b/", "../c d#top"), join("http://a.test/", "http://[")
     ('http://a.test/c%20d', '')
     """
     try:
         return normal(urljoin(base, reference.strip()))
-    except ValueError:  # it has brackets in an odd place, for example
+    except ValueError:  # brackets in an odd place, for example
         return ""
 
 
 def normal(url: str) -> str:
     """Return a URL in the spelling in which it is fetched and printed.
 
-    >>> normal("HTTP://A.test:80"), normal("http://a.test/caf\u00e9?#top")
-    ('http://a.test/', 'http://a.test/caf%C3%A9?')
+    >>> normal("HTTP://A.test:80"), normal("http://a.test/caf\u00e9?#top"), normal("tel:1")
+    ('http://a.test/', 'http://a.test/caf%C3%A9?', '')
     """
-    whole = quote(url.partition("#")[0], safe=_SAFE)
-    parts = urlsplit(whole)
-    if parts.scheme != "http":
-        return whole
-    host = parts.netloc.lower().removesuffix(":80")
-    rest = re.sub("^[^:]*://[^/?]*", "", whole)
-    return f"http://{host}{rest if rest.startswith('/') else '/' + rest}"
+    found = _HTTP_URL.match(quote(url.partition("#")[0], safe=_SAFE))
+    if not found:
+        return ""
+    scheme, host, rest = found[1].lower(), found[2].lower(), found[3]
+    host = host.removesuffix(":80" if scheme == "http" else ":443")
+    return f"{scheme}://{host}{'' if rest.startswith('/') else '/'}{rest}"
 
 
 def origin(url: str) -> str:
     """Return the part of a URL that says which server it is on.
 
-    >>> origin("http://a.test:81/b"), origin("mailto:b@a.test")
+    >>> origin("http://a.test:81/b"), origin("")
     ('http://a.test:81', '')
     """
-    return "".join(re.findall("^http://[^/]+", url))
+    return url[: url.find("/", len("https://"))]
 
 
 def main(crawl: Callable[[Site, int, float], None]) -> None:
