@@ -11,7 +11,12 @@ import pytest
 
 # Programs that are run by a test, and do something when they are imported.
 # The last needs Sphinx, and has no example.
-collect_ignore_glob = ["docs/examples/*", "docs/story/*.py", "docs/conf.py"]
+collect_ignore_glob = [
+    "docs/examples/*",
+    "docs/story/*.py",
+    "tests/story/solutions/*",
+    "docs/conf.py",
+]
 
 # Runs pytest within a test: for those of the plugin.
 pytest_plugins = ["pytester"]

@@ -13,6 +13,9 @@ from gencoro.ioloop import IOLoop
 
 __all__ = ["crawl"]
 
+# Those of the URLs that were fetched; a URL may also be excluded.
+STATES = (State.DONE, State.FAILED)
+
 WORD_BY_REASON = {
     Reason.CONNECTION_REFUSED: "refused",
     Reason.TIMEOUT: "timeout",
@@ -25,8 +28,8 @@ def crawl(site: Site, connections: int, timeout: float) -> None:
     @contextlib.contextmanager
     def watch(crawl: Crawl) -> Iterator[None]:
         yield
-        site.lines += map(line_of, crawl.frontier.records(State.DONE))
-        site.lines += map(line_of, crawl.frontier.records(State.FAILED))
+        for state in STATES:
+            site.lines += map(line_of, crawl.frontier.records(state))
 
     config = CrawlConfig(
         seeds=(site.start.url,),

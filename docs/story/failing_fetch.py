@@ -18,8 +18,10 @@ from web import Job, Site
 __all__ = ["crawl_resetting_site"]
 
 
-def crawl_resetting_site(stage: str, on_error: Callable[[OSError], None]) -> None:
-    """Crawl the site with a stage; pass on the error that the stage notes."""
+def crawl_resetting_site(
+    crawl: Callable[[Site, int, float], None], on_error: Callable[[OSError], None]
+) -> None:
+    """Crawl the site with the function of a stage; pass on the error that it notes."""
 
     class TellingSite(Site):
         def fail(self, job: Job, error: OSError) -> None:
@@ -28,7 +30,7 @@ def crawl_resetting_site(stage: str, on_error: Callable[[OSError], None]) -> Non
     with socket.create_server(("127.0.0.1", 0)) as server:
         threading.Thread(target=reset_connection, args=(server,)).start()
         site = TellingSite(f"http://127.0.0.1:{server.getsockname()[1]}/")
-        import_module(stage).crawl(site, 1, timeout=10.0)
+        crawl(site, 1, 10.0)
 
 
 def reset_connection(server: socket.socket) -> None:
@@ -42,4 +44,5 @@ def reset_connection(server: socket.socket) -> None:
 
 
 if __name__ == "__main__":
-    crawl_resetting_site(sys.argv[1], traceback.print_exception)
+    stage = import_module(sys.argv[1])
+    crawl_resetting_site(stage.crawl, traceback.print_exception)

@@ -86,17 +86,19 @@ def new_future(value: Any = None, error: Exception | None = None) -> Any:
 def coroutine(function: Callable[..., Any]) -> Callable[..., Any]:
     """Have calls start the function, to its first ``yield``, and return a Future."""
 
-    def body(*args: Any, **kwargs: Any) -> Generator[Any, Any, Any]:
-        value = function(*args, **kwargs)
-        return (yield from value) if inspect.isgenerator(value) else value
-
     @functools.wraps(function)
     def start(*args: Any, **kwargs: Any) -> Any:
         result = asyncio.get_running_loop().create_future()
-        Runner(body(*args, **kwargs), result)
+        Runner(body_of(function, args, kwargs), result)
         return result
 
     return start
+
+
+def body_of(function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+    """Be the generator that a function returns; or, if it returns a value, end with it."""
+    value = function(*args, **kwargs)
+    return (yield from value) if inspect.isgenerator(value) else value
 
 
 def convert(yielded: Any) -> Any:

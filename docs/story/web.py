@@ -33,6 +33,8 @@ _STATUS_LINE = re.compile(rb"HTTP/1\.[01] ([1-5][0-9][0-9])(?: |\Z)")
 
 _HTTP_URL = re.compile("(https?)://([^/?]+)(.*)", re.IGNORECASE)
 
+_START_URL = re.compile(r"http://[a-z0-9._-]+(:[0-9]{1,5})?/.*")
+
 # What `quote` leaves alone: delimiters, and escapes that are there already.
 _SAFE = "%/:=&?~+!$,;'@()*[]"
 
@@ -231,8 +233,7 @@ def main(crawl: Callable[[Site, int, float], None]) -> None:
 
 
 def start_url(text: str) -> str:
-    host, _port = address_of(text)
-    if not origin(normal(text)) or not re.fullmatch(r"[\w.-]+", host, re.ASCII):
+    if not _START_URL.fullmatch(normal(text)):
         raise argparse.ArgumentTypeError(
             f"{text!r} is not of the form http://HOST[:PORT]/PATH; HOST is a name or an "
             "IPv4 address"

@@ -1,0 +1,54 @@
+"""docs/story/check.py: refuses each stage as it stands, and accepts a solution."""
+
+import pathlib
+import subprocess
+
+import pytest
+
+from tests.helpers.scripts import start_python
+from tests.helpers.story import STAGES, STORY
+
+SOLUTIONS = pathlib.Path(__file__).parent / "solutions"
+
+# Where the exercise does not change the program of the stage.
+FILES = {"6": "task", "7": "runner"}
+
+PROBLEMS = {
+    "1": "fetch waits for the server to close the connection",
+    "2": "still alive after the crawl: ",
+    "3": "not fetched a second time: broken http://",
+    "4": "not fetched a second time: broken http://",
+    "5": "Queue takes no max_items yet",
+    "6": "Task has no method `cancel` yet",
+    "7": "`finally` was run in: none",
+    "8": "a page was fetched that robots.txt forbids",
+}
+
+
+def _check(number, path):
+    process = start_python(STORY / "check.py", number, path)
+    return process.communicate()[0], process.returncode
+
+
+@pytest.mark.parametrize("stage", STAGES)
+def test_stage_as_it_stands_does_not_solve_its_exercise(stage):
+    number = stage[0]
+
+    printed, status = _check(number, STORY / f"{FILES.get(number, stage)}.py")
+
+    assert printed.startswith(PROBLEMS[number])
+    assert status == 1
+
+
+@pytest.mark.parametrize("number", PROBLEMS)
+def test_solution_passes(number):
+    printed, status = _check(number, SOLUTIONS / f"solution_{number}.py")
+
+    assert (printed, status) == (f"exercise {number}: passed\n", 0)
+
+
+def test_unknown_exercise_is_told_how_to_ask():
+    process = start_python(STORY / "check.py", "9", "x.py", stderr=subprocess.PIPE)
+
+    assert "check.py NUMBER FILE" in process.communicate()[1]
+    assert process.returncode == 1
