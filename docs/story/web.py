@@ -5,6 +5,7 @@ only how that stage waits.
 """
 
 import argparse
+import contextlib
 import re
 import time
 from collections.abc import Callable, Iterable
@@ -163,7 +164,9 @@ def links(url: str, answer: Answer) -> list[str]:
     if not answer.headers.get("content-type", "").lower().startswith("text/html"):
         return []
     parser = _LinkParser()
-    parser.feed(answer.body.decode("utf-8", "replace"))
+    # What `HTMLParser` raises at markup that is no HTML, such as "<![a[".
+    with contextlib.suppress(AssertionError):
+        parser.feed(answer.body.decode("utf-8", "replace"))
     base = join(url, parser.base)
     return [join(base, href) for href in parser.hrefs]
 
@@ -238,6 +241,7 @@ def start_url(text: str) -> str:
             f"{text!r} is not of the form http://HOST[:PORT]/PATH; HOST is a name or an "
             "IPv4 address"
         )
+    address_of(text)  # a ValueError if there is no such port
     return text
 
 

@@ -117,7 +117,16 @@ class FailingSite(socketserver.ThreadingTCPServer):
 LINKS = [
     *("fine", "missing", "reset", "garbage", "short", "cut-head", "empty"),
     *("silent", "drip", "chain/0", "self", "loop/a", "away", "no-target", "odd-target"),
-    *("caf\u00e9", "a%20b", "text", "#top", "fine#top", "http://[", "mailto:a@b.test"),
+    *(
+        "caf\u00e9",
+        "a%20b",
+        "text",
+        "odd-markup",
+        "#top",
+        "fine#top",
+        "http://[",
+        "mailto:a@b.test",
+    ),
 ]
 
 HTML = "Content-Type: text/html; charset=utf-8\r\n"
@@ -156,6 +165,9 @@ class _Handler(socketserver.BaseRequestHandler):
 
     def answer_text(self):
         self.answer("200 OK", "Content-Type: text/plain\r\n", '<a href="/unseen">x</a>')
+
+    def answer_odd_markup(self):
+        self.answer("200 OK", HTML, '<a href="/fine">x</a><![odd[ <a href="/unseen">')
 
     def answer_reset(self):
         self.request.sendall(b"HTTP/1.1 200 OK\r\n")
