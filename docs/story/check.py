@@ -160,15 +160,25 @@ def cancels_its_task(mine: ModuleType) -> None:
             raise
 
     async def main() -> None:
-        future = asyncio.get_running_loop().create_future()
-        task = mine.Task(wait(future))
-        await asyncio.sleep(0)
+        loop = asyncio.get_running_loop()
+        future, done = loop.create_future(), loop.create_future()
+        task, unstarted = mine.Task(wait(future)), mine.Task(wait(future))
         assert hasattr(task, "cancel"), "Task has no method `cancel` yet"
+        unstarted.cancel()
+        woken = mine.Task(wait(done))
+        await asyncio.sleep(0)
+        done.set_result(None)
+        woken.cancel()
         task.cancel()
-        await asyncio.wait([task.future], timeout=3)
-        assert seen == ["told"], "no CancelledError was raised at the `await`"
-        assert future.cancelled(), "what the coroutine waited for was not cancelled"
+        tasks = [task.future, unstarted.future, woken.future]
+        await asyncio.wait(tasks, timeout=3)
         assert task.future.cancelled(), "the outcome of the Task is not a cancel"
+        assert future.cancelled(), "what the coroutine waited for was not cancelled"
+        assert unstarted.future.cancelled(), (
+            "one that had not started was not cancelled"
+        )
+        assert woken.future.cancelled(), "one whose Future was done was not cancelled"
+        assert seen == ["told", "told"], "no CancelledError was raised at the `await`"
 
     asyncio.run(main())
 
