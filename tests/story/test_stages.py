@@ -247,13 +247,19 @@ def test_item_of_a_cancelled_getter_goes_to_the_next(stage_5):
     assert run(main) == "item"
 
 
-def test_worker_that_fails_ends_the_crawl_and_the_other_workers(stage_5):
+@pytest.mark.parametrize("stage", STAGES[:-1])
+def test_mistake_in_the_program_itself_ends_the_crawl(stage):
     class BrokenSite(load("web").Site):
         def read(self, job, received):
             raise ZeroDivisionError
 
-    with FailingSite().served() as site, pytest.raises(ZeroDivisionError):
-        stage_5.crawl(BrokenSite(site.url), 3, 60)
+    with FailingSite().served() as site:
+        crawl, broken = load(stage).crawl, BrokenSite(site.url)
+        with pytest.raises((ZeroDivisionError, ExceptionGroup)) as caught:
+            crawl(broken, 3, 60)
+
+    errors = getattr(caught.value, "exceptions", [caught.value])
+    assert isinstance(errors[0], ZeroDivisionError)
 
 
 def test_tasks_that_wait_for_each_other_are_an_error_and_not_a_hang():
