@@ -1,5 +1,7 @@
 """Serves the demo site, for the stages to crawl: ``python docs/story/serve_demo.py``."""
 
+import contextlib
+
 from crawler_app import DemoSite
 from gencoro import gen
 from gencoro.ioloop import IOLoop
@@ -19,4 +21,5 @@ def serve():
 
 
 if __name__ == "__main__":
-    IOLoop.current().run_sync(serve)
+    with contextlib.suppress(KeyboardInterrupt):
+        IOLoop.current().run_sync(serve)

@@ -1,8 +1,9 @@
 """The stages of docs/story, and sites for them to crawl."""
 
-import asyncio
 import contextlib
 import pathlib
+import re
+import signal
 import socket
 import socketserver
 import struct
@@ -11,7 +12,6 @@ import threading
 from collections.abc import Iterator
 from importlib import import_module
 
-from crawler_app import DemoSite
 from tests.helpers.scripts import start_python
 
 __all__ = [
@@ -51,28 +51,15 @@ def lines_of(process, site_url):
 
 
 @contextlib.contextmanager
-def demo_site():
-    """Serve the demo site on a thread of its own; yield its URL."""
-    site = DemoSite()
-    loop = asyncio.new_event_loop()
-    started = threading.Event()
-
-    def serve():
-        asyncio.set_event_loop(loop)
-        site.start()
-        started.set()
-        loop.run_forever()
-        loop.run_until_complete(site.stop())
-        loop.close()
-
-    thread = threading.Thread(target=serve)
-    thread.start()
-    assert started.wait(60)
-    try:
-        yield site.url
-    finally:
-        loop.call_soon_threadsafe(loop.stop)
-        thread.join(60)
+def demo_site() -> Iterator[str]:
+    """Serve the demo site as a reader would; yield its URL."""
+    with start_python(STORY / "serve_demo.py") as process:
+        url = re.findall(r"http://\S+", process.stdout.readline())[0]
+        try:
+            yield url
+        finally:
+            process.send_signal(signal.SIGINT)
+    assert process.returncode == 0
 
 
 def closed_port() -> int:
