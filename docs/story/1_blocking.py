@@ -14,7 +14,7 @@ __all__ = ["crawl", "fetch", "visit"]
 
 
 def crawl(site: Site, connections: int, timeout: float) -> None:
-    """Fetch the start page and all that it leads to, one after the other."""
+    """Fetch the start page and every page behind it, one after the other."""
     todo = [site.start]
     while todo:
         todo += visit(site, todo.pop(), timeout)

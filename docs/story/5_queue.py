@@ -54,7 +54,7 @@ class Queue:
             self._getters.popleft().set()
 
     def task_done(self) -> None:
-        """Say that the work on an item is done, and on all that it has led to is not."""
+        """Report that the work on one item is done."""
         self._unfinished -= 1
         if not self._unfinished:
             self._finished.set()

@@ -1,6 +1,6 @@
 """An event loop: the one of stages 3, 4 and 5.
 
-It is all that a program needs that waits for many sockets in one thread.
+With it, a program can wait for many sockets in one thread.
 """
 
 import heapq
@@ -28,7 +28,7 @@ class Loop:
         self._ready.append((callback, args))
 
     def call_later(self, delay: float, callback: Callable[[], Any]) -> "Timer":
-        """Call a function after so many seconds, unless the timer is cancelled."""
+        """Call a function after a delay in seconds, unless the timer is cancelled."""
         timer = Timer(time.monotonic() + delay, callback)
         heapq.heappush(self._timers, timer)
         return timer

@@ -1,6 +1,6 @@
 """A pytest plugin: has the tests of gencoro use the Runner of runner.py, or yours.
 
-    PYTHONPATH=docs/story python -m pytest -p use_runner tests/gencoro/test_runner.py
+    PYTHONPATH=docs/story python -m pytest -p use_runner tests/gencoro/test_waiting.py
 
 RUNNER in the environment is the name of another module on the path.
 """

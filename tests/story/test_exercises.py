@@ -1,6 +1,7 @@
 """docs/story/check.py: refuses each stage as it stands, and accepts a solution."""
 
 import pathlib
+import re
 import subprocess
 
 import pytest
@@ -8,6 +9,7 @@ import pytest
 from tests.helpers.scripts import start_python
 from tests.helpers.story import STAGES, STORY
 
+ROOT = STORY.parents[1]
 SOLUTIONS = pathlib.Path(__file__).parent / "solutions"
 
 # Where the exercise does not change the program of the stage.
@@ -52,3 +54,15 @@ def test_unknown_exercise_is_told_how_to_ask():
 
     assert "check.py NUMBER FILE" in process.communicate()[1]
     assert process.returncode == 1
+
+
+@pytest.mark.parametrize(
+    ("page", "exercise"), [("index", "1"), *((stage, stage[0]) for stage in STAGES)]
+)
+def test_commands_of_a_page_name_programs_that_exist(page, exercise):
+    text = (STORY / f"{page}.rst").read_text(encoding="utf-8")
+
+    programs = set(re.findall(r"python ((?:docs/story|benchmarks)/\w+\.py)", text))
+
+    assert {each for each in programs if not (ROOT / each).exists()} == set()
+    assert re.findall(r"check\.py (\d)", text) == [exercise]
