@@ -13,6 +13,7 @@ import pytest
 # The last needs Sphinx, and has no example.
 collect_ignore_glob = [
     "docs/examples/*",
+    "docs/patterns/*",
     "docs/story/*.py",
     "tests/story/solutions/*",
     "docs/conf.py",

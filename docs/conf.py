@@ -24,6 +24,8 @@ html_theme = "furo"
 html_title = f"gencoro {release}"
 html_copy_source = False
 html_show_copyright = False
+html_static_path = ["static"]
+html_css_files = ["pages.css"]
 
 # A name in single backquotes is a Python one, here as in the docstrings.
 default_role = "py:obj"
@@ -58,6 +60,13 @@ nitpick_ignore_regex = [
     ("py:obj", r"flush|release"),  # of several classes
 ]
 
+# The files in `patterns`, in the order in which they are shown.
+CAPTION_BY_VERSION = {
+    "old": "Tornado 2 to 4",
+    "new": "Today",
+    "native": "Today, with async def",
+}
+
 # One signature says it all; Sphinx would show one for each registered type.
 gencoro.convert_yielded.dispatch.__module__ = gencoro.convert_yielded.__module__
 
@@ -71,6 +80,35 @@ class Applications(SphinxDirective):
     def run(self) -> list[Any]:
         self.env.note_dependency(results.RESULTS)
         return list(self.parse_text_to_nodes(results.draw()))
+
+
+class Pattern(SphinxDirective):
+    """The versions of a pattern side by side: ``.. pattern:: NAME...``.
+
+    Of each file in ``patterns``, the functions and classes of these names.
+    """
+
+    required_arguments = 1
+    final_argument_whitespace = True
+
+    def run(self) -> list[Any]:
+        names = self.arguments[0].split()
+        lines = [".. container:: versions", ""]
+        for version, caption in CAPTION_BY_VERSION.items():
+            lines += self._column(version, caption, names)
+        return list(self.parse_text_to_nodes("\n".join(lines)))
+
+    def _column(self, version: str, caption: str, names: list[str]) -> list[str]:
+        source = (Path(__file__).parent / f"patterns/{version}.py").read_text("utf-8")
+        defined = re.findall(r"^(?:async def|def|class) (\w+)", source, re.MULTILINE)
+        shown = [name for name in names if name in defined]
+        lines = ["   .. container:: version", ""] if shown else []
+        for name in shown:
+            lines += [f"      .. literalinclude:: patterns/{version}.py"]
+            lines += [f"         :pyobject: {name}"]
+            lines += [f"         :caption: {caption}"] if name == shown[0] else []
+            lines += [""]
+        return lines
 
 
 def list_reexports(
@@ -129,6 +167,7 @@ def find_by_last_part(app: Any, env: Any, node: Any, contnode: Any) -> Any:
 def setup(app: Any) -> None:
     """Called by Sphinx."""
     app.add_directive("applications", Applications)
+    app.add_directive("pattern", Pattern)
     app.connect("autodoc-process-docstring", list_reexports)
     app.connect("autodoc-process-signature", mend_signature)
     app.connect("missing-reference", find_by_last_part)

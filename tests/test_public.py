@@ -64,7 +64,12 @@ def test_page_on_what_is_public_names_the_modules_of_the_reference():
 
 @pytest.mark.parametrize(
     "path",
-    [README, *DOCS.glob("*.rst"), *DOCS.glob("examples/*.py")],
+    [
+        README,
+        *DOCS.glob("*.rst"),
+        *DOCS.glob("examples/*.py"),
+        *DOCS.glob("patterns/*.py"),
+    ],
     ids=lambda path: path.name,
 )
 def test_guides_import_public_names_only(path):
