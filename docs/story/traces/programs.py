@@ -1,0 +1,104 @@
+"""The programs that are recorded; each function returns its `Trace`."""
+
+import importlib
+import sys
+from collections.abc import Callable, Generator
+from pathlib import Path
+from typing import Any
+
+STORY = Path(__file__).parent.parent
+sys.path.insert(0, str(STORY))
+
+import loop as loop_module
+import one_yield
+import readers_runner
+import runner
+import three_naps
+from loops import Peer, SocketLoop, TimedLoop
+from recorder import Recorder, Trace
+
+import gencoro.runner
+from gencoro.testing import new_io_loop
+
+__all__ = ["RECORDINGS"]
+
+stage_4 = importlib.import_module("4_generators")
+fetch, Task = stage_4.fetch, stage_4.Task
+
+
+def run_sync_of_three_naps() -> Trace:
+    """Record ``run_sync`` of three coroutines that sleep."""
+    return _record_run_sync(three_naps, {"main", "nap"}, {})
+
+
+def one_yield_of_gencoro() -> Trace:
+    """Record what the Runner does for one yielded Future."""
+    methods = {"Runner.__init__", "Runner.run", "Runner.handle_yield"}
+    runners = {Path(gencoro.runner.__file__): methods}
+    return _record_run_sync(one_yield, {"main", "fetch"}, runners)
+
+
+def _record_run_sync(
+    program: Any, coroutines: set[str], functions: dict[Path, set[str]]
+) -> Trace:
+    loop = TimedLoop()
+    recorder = Recorder(loop, {Path(program.__file__): set(), **functions}, coroutines)
+    loop.recorder = recorder
+    with new_io_loop(loop) as io_loop, recorder.recording():
+        io_loop.run_sync(program.main)
+    return recorder.trace
+
+
+def one_yield_of_stage_7() -> Trace:
+    """Record the same on the Runner of stage 7."""
+    loop = TimedLoop()
+    methods = {
+        f"Runner.{name}" for name in ("__init__", "run", "resume", "handle_yield")
+    }
+    functions = {Path(readers_runner.__file__): set(), Path(runner.__file__): methods}
+    recorder = Recorder(loop, functions, {"main", "fetch"})
+    loop.recorder = recorder
+
+    def start() -> None:
+        readers_runner.main().add_done_callback(lambda _: loop.stop())
+
+    with recorder.recording():
+        loop.call_soon(start)
+        loop.run_forever()
+    loop.close()
+    return recorder.trace
+
+
+def two_fetches_of_stage_4() -> Trace:
+    """Record two fetches on the loop of stage 4, with sockets."""
+    peer = Peer({"/slow": 3, "/quick": 1})
+    loop = SocketLoop(peer)
+    names = {"Task._step", "Task._wake", "Future.set", "fetch", "wait_until_ready"}
+    functions = {
+        Path(__file__): {"fetch_both"},
+        Path(stage_4.__file__): names,
+        Path(loop_module.__file__): {"Loop.run"},
+    }
+    loop.recorder = Recorder(loop, functions, {"fetch_both", "fetch"})
+    with loop.recorder.recording():
+        stage_4.run(loop, fetch_both(loop, peer))
+    peer.close()
+    return loop.recorder.trace
+
+
+def fetch_both(loop: loop_module.Loop, peer: Peer) -> Generator[Any, Any, list[bytes]]:
+    paths = ["/slow", "/quick"]
+    generators = [fetch(loop, peer.url + path) for path in paths]
+    tasks = [Task(loop, generator) for generator in generators]
+    pages = []
+    for task in tasks:
+        pages.append((yield from task))
+    return pages
+
+
+RECORDINGS: dict[str, Callable[[], Trace]] = {
+    "three_naps": run_sync_of_three_naps,
+    "one_yield": one_yield_of_gencoro,
+    "readers_runner": one_yield_of_stage_7,
+    "two_fetches": two_fetches_of_stage_4,
+}

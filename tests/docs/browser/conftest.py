@@ -1,0 +1,21 @@
+"""Tests of pages in Chromium.
+
+What a page does there has nothing to do with the version of Python, so these tests run on
+one interpreter only.
+"""
+
+import pathlib
+
+import pytest
+
+from tests.helpers.chromium import chromium, emulate, phone, started_chromium
+
+__all__ = ["chromium", "emulate", "phone", "started_chromium"]
+
+HERE = pathlib.Path(__file__).parent
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if item.path.is_relative_to(HERE):
+            item.add_marker("once")
