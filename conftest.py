@@ -10,12 +10,13 @@ import hypothesis
 import pytest
 
 # Programs that are run by a test, and do something when they are imported.
-# The last needs Sphinx, and has no example.
+# The last two need Selenium and Sphinx, and have no example.
 collect_ignore_glob = [
     "docs/examples/*",
     "docs/patterns/*",
     "docs/story/*.py",
     "tests/story/solutions/*",
+    "docs/screenshots.py",
     "docs/conf.py",
 ]
 

@@ -1,4 +1,5 @@
-"""What the README promises: its example runs, and it has one command to run and to test."""
+"""What the README promises: its example runs, its pages exist, and it has one command to
+run and one to test."""
 
 import re
 import subprocess
@@ -7,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
-README = (Path(__file__).parent.parent / "README.md").read_text(encoding="utf-8")
+ROOT = Path(__file__).parent.parent
+DOCS = ROOT / "docs"
+README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
 def fenced_blocks(text, language):
@@ -27,6 +30,19 @@ def test_example_runs_as_it_stands():
 
     assert done.stderr == ""
     assert done.stdout == "tea is here and cake is here\n"
+
+
+def test_pages_are_listed_in_the_order_of_the_start_page():
+    start = (DOCS / "index.rst").read_text(encoding="utf-8")
+    pages = re.findall(
+        r"^   ([a-z/]+)$", start.split(".. toctree::", 1)[1], re.MULTILINE
+    )
+    order = [page for page in pages if (DOCS / f"{page}.rst").exists()]
+
+    listed = re.findall(r"^- `docs/([a-z/]+)\.rst`", README, re.MULTILINE)
+
+    assert set(listed) <= set(order)
+    assert listed == sorted(listed, key=order.index)
 
 
 @pytest.mark.parametrize("heading", ["Run it", "Test it"])
