@@ -15,7 +15,7 @@ import pytest
 
 STORY = Path(__file__).parents[2] / "docs/story"
 TRACES = STORY / "traces"
-PICTURES = ["one_yield.svg", "three_naps.svg", "two_fetches.svg"]
+PICTURES = ["one_cancel.svg", "one_yield.svg", "three_naps.svg", "two_fetches.svg"]
 OUTDATED = "run `python docs/story/traces/record.py`"
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -87,9 +87,33 @@ def test_picture_says_what_it_shows(name):
     assert set(re.findall(r"\w+", " ".join(texts[1:]))) <= words
 
 
-def test_three_naps_end_in_the_order_of_their_times():
-    picture = (TRACES / "three_naps.svg").read_text(encoding="utf-8")
-    description = re.search(r"<desc.*?>(.*?)</desc>", picture)[1]
+@pytest.mark.parametrize(
+    "name, order",
+    [
+        (
+            "three_naps.svg",
+            ["nap(1): ends", "nap(2): ends", "nap(3): ends", "main(): ends"],
+        ),
+        (
+            "one_cancel.svg",
+            [
+                "fetch(/sky): error",
+                "fetch(/sky): ends",
+                "main(): error",
+                "main(): ends",
+            ],
+        ),
+    ],
+)
+def test_order_is_that_of_the_coroutines(name, order):
+    root = ElementTree.parse(TRACES / name).getroot()
+    description = root.find(f"{SVG}desc").text.replace("'", "")
 
-    ended = re.findall(r"(\w+\(\d?\)): goes on, ends", description)
-    assert ended == ["nap(1)", "nap(2)", "nap(3)", "main()"]
+    done = re.findall(
+        r"(\w+\([/\w]*\)): (starts|goes on|error)((?:, \w+)*)", description
+    )
+    words = [
+        f"{who}: {word}" for who, *both in done for word in "".join(both).split(", ")
+    ]
+
+    assert [word for word in words if word.endswith(("error", ": ends"))] == order

@@ -54,7 +54,7 @@ class TimedLoop(VirtualLoop):
         return _label_of(frame.f_locals["self"])
 
     def _timers(self) -> list[Any]:
-        return sorted(self._scheduled)
+        return sorted(timer for timer in self._scheduled if not timer.cancelled())
 
     def _jump(self) -> None:
         before = self.time()

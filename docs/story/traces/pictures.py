@@ -21,7 +21,7 @@ LINE = 22
 HEAD_HEIGHT = 74
 
 # What coroutines do, and how a box says it.
-COROUTINE_KINDS = ("starts", "goes on", "waits", "ends")
+COROUTINE_KINDS = ("starts", "goes on", "error", "waits", "ends")
 
 STYLE = """
   .ground { fill: #ffffff; stroke: #d5d8dd }
@@ -84,9 +84,8 @@ def _rows_of_calls(events: Iterable[Event]) -> Iterator[Row]:
     turn, row = 0, None
     for event in events:
         if event.kind in COROUTINE_KINDS and row is not None:
-            before = row.texts.get(event.who)
-            text = f"{before}, {event.kind}" if before else event.kind
-            row.texts[event.who] = text
+            before = row.texts.get(event.who, "")
+            row.texts[event.who] = _joined(before, event.kind)
             continue
         if row is not None:
             yield row
@@ -94,6 +93,17 @@ def _rows_of_calls(events: Iterable[Event]) -> Iterator[Row]:
         turn = event.turn
     if row is not None:
         yield row
+
+
+def _joined(before: str, kind: str) -> str:
+    """Add what happens next; a coroutine that goes on with an error gets that.
+
+    >>> _joined("goes on", "waits"), _joined("goes on", "error"), _joined("", "starts")
+    ('goes on, waits', 'error', 'starts')
+    """
+    if kind == "error":
+        before = before.removesuffix("goes on").rstrip(", ")
+    return f"{before}, {kind}" if before else kind
 
 
 def _rows_of_steps(events: Iterable[Event]) -> Iterator[Row]:

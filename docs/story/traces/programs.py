@@ -1,5 +1,6 @@
 """The programs that are recorded; each function returns its `Trace`."""
 
+import contextlib
 import importlib
 import sys
 from collections.abc import Callable, Generator
@@ -10,6 +11,7 @@ STORY = Path(__file__).parent.parent
 sys.path.insert(0, str(STORY))
 
 import loop as loop_module
+import one_cancel
 import one_yield
 import readers_runner
 import runner
@@ -38,14 +40,27 @@ def one_yield_of_gencoro() -> Trace:
     return _record_run_sync(one_yield, {"main", "fetch"}, runners)
 
 
+def one_cancel_of_gencoro() -> Trace:
+    """Record where a cancel goes: ``run_sync`` has a timeout."""
+    return _record_run_sync(one_cancel, {"main", "fetch"}, {}, timeout=2)
+
+
 def _record_run_sync(
-    program: Any, coroutines: set[str], functions: dict[Path, set[str]]
+    program: Any,
+    coroutines: set[str],
+    functions: dict[Path, set[str]],
+    timeout: float | None = None,
 ) -> Trace:
     loop = TimedLoop()
     recorder = Recorder(loop, {Path(program.__file__): set(), **functions}, coroutines)
     loop.recorder = recorder
-    with new_io_loop(loop) as io_loop, recorder.recording():
-        io_loop.run_sync(program.main)
+    with (
+        new_io_loop(loop) as io_loop,
+        recorder.recording(),
+        contextlib.suppress(TimeoutError),
+        contextlib.redirect_stdout(None),
+    ):
+        io_loop.run_sync(program.main, timeout)
     return recorder.trace
 
 
@@ -99,6 +114,7 @@ def fetch_both(loop: loop_module.Loop, peer: Peer) -> Generator[Any, Any, list[b
 RECORDINGS: dict[str, Callable[[], Trace]] = {
     "three_naps": run_sync_of_three_naps,
     "one_yield": one_yield_of_gencoro,
+    "one_cancel": one_cancel_of_gencoro,
     "readers_runner": one_yield_of_stage_7,
     "two_fetches": two_fetches_of_stage_4,
 }

@@ -19,12 +19,14 @@ TITLES = {
     "two_fetches": "Two fetches on the loop of stage 4",
     "readers_runner": "One yielded Future, with the Runner of stage 7",
     "one_yield": "One yielded Future, with the Runner of gencoro",
+    "one_cancel": "Where a cancel goes",
 }
 
 DRAWN: dict[str, Callable[[Trace, str], str]] = {
     "three_naps": draw_turns,
     "two_fetches": draw_turns,
     "one_yield": draw_runners,
+    "one_cancel": draw_turns,
 }
 
 

@@ -65,10 +65,11 @@ class Event:
     """A coroutine or the loop begins something, or ends it.
 
     Attributes:
-        kind: "calls" of the loop; "starts", "goes on", "waits" and "ends" of a coroutine;
-            "enters" and "leaves" of a method; "passes" of time.
+        kind: "calls" of the loop; "starts", "goes on", "error", "waits" and "ends" of a
+            coroutine; "enters" and "leaves" of a method; "passes" of time.
         who: The coroutine, or the object that the function is a method of.
-        text: The callback, the line, the name of the method, or what it returns.
+        text: The callback, the line, the error, the name of the method, or what it
+            returns.
     """
 
     turn: int
@@ -127,6 +128,8 @@ class Recorder:
         self._functions = {str(path): names for path, names in functions.items()}
         self._coroutines = coroutines
         self._turn = 0
+        # The frame in which an error has been raised and no line has run since.
+        self._raising: FrameType | None = None
         self._states: dict[int, tuple[str, str]] = {}
         # Frames are kept alive, or another could get the same id.
         self._frames: list[FrameType] = []
@@ -166,7 +169,11 @@ class Recorder:
 
     def _on_event(self, frame: FrameType, event: str, arg: Any) -> Callable[..., Any]:
         if event == "line":
+            self._raising = None
             self._add_step(self._stack(frame), "")
+        # Not the end of a generator that another one has entered with `yield from`.
+        elif event == "exception" and arg[0] is not StopIteration:
+            self._raise(frame, arg[0].__name__)
         elif event == "return":
             self._leave(frame, arg)
         return self._on_event
@@ -184,8 +191,15 @@ class Recorder:
         if not is_new:
             self._add_step(self._stack(frame), f"{name} goes on at its yield.")
 
+    def _raise(self, frame: FrameType, error: str) -> None:
+        self._raising = frame
+        if frame.f_code.co_name in self._coroutines:
+            name = name_of_frame(frame)
+            self._add_event("error", name, error)
+            self._add_step(self._stack(frame), f"{error} is raised in {name}.")
+
     def _leave(self, frame: FrameType, value: Any) -> None:
-        is_suspended = _is_suspended(frame)
+        is_suspended = _is_suspended(frame) and self._raising is not frame
         if frame.f_code.co_name not in self._coroutines:
             self._add_method_event("leaves", frame, f"{value!r:.20}")
             return

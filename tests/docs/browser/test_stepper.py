@@ -151,7 +151,7 @@ def test_every_program_can_be_stepped_through(stepper):
         assert step == count
         assert not any("waits" in text for text in stepper.texts(".stepper-states"))
 
-    assert len(titles) == 4
+    assert len(titles) == 5
 
 
 def test_keys_do_what_the_buttons_do(stepper):
