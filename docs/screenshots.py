@@ -43,45 +43,57 @@ SIZE = {"width": 1240, "height": 980, "deviceScaleFactor": 1, "mobile": False}
 QUERY = "telescope*"
 
 
-def main() -> None:
-    """Write the pictures."""
+def main(pictures: Path = PICTURES, pace: dict[str, Any] = SLOWLY) -> None:
+    """Write the pictures.
+
+    Args:
+        pace: Options of the crawl.
+    """
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(1) as pool:
         chromium = start_chromium(Path(folder) / "profile")
         chromium.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", SIZE)
         chromium.execute_cdp_cmd("Emulation.setScrollbarsHidden", {"hidden": True})
         try:
-            IOLoop.current().run_sync(lambda: _take(chromium, Path(folder), pool))
+            loop = IOLoop(make_current=False)
+            into = str(Path(folder) / "crawl")
+            loop.run_sync(lambda: _take_all(chromium, pool, into, pictures, pace))
+            loop.close()
         finally:
             chromium.quit()
 
 
 @gen.coroutine
-def _take(
-    chromium: Chrome, folder: Path, pool: ThreadPoolExecutor
+def _take_all(
+    chromium: Chrome,
+    pool: ThreadPoolExecutor,
+    into: str,
+    pictures: Path,
+    pace: dict[str, Any],
 ) -> Generator[Any, Any, None]:
-    into = folder / "crawl"
     url: gen.Future[str] = gen.Future()
 
     @contextlib.contextmanager
     def watch(crawl: Crawl) -> Iterator[None]:
         monitor = Monitor(crawl)
-        with Dashboard(monitor, index_path=into / "crawl.sqlite") as page, monitor:
+        with Dashboard(monitor, index_path=Path(into, "crawl.sqlite")) as page, monitor:
             url.set_result(page.url)
             yield
 
     site = DemoSite()
     site.start()
-    config = CrawlConfig((site.url,), into=str(into), **SLOWLY)
+    config = CrawlConfig((site.url,), into=into, **pace)
     crawling = Crawler(config, watch=watch).run()
-    yield pool.submit(_take_dashboard, chromium, (yield url))
+    picture = pictures / "dashboard.webp"
+    yield pool.submit(_take_dashboard, chromium, (yield url), picture)
     yield crawling
     yield site.stop()
-    report = folder / "report.html"
+    report = Path(into, "report.html")
     report.write_text(render_html(gather(CrawlDirectory.open(into))), encoding="utf-8")
-    yield pool.submit(_take_report, chromium, report.as_uri())
+    chromium.get(report.as_uri())
+    _take(chromium, pictures / "report.webp")
 
 
-def _take_dashboard(chromium: Chrome, url: str) -> None:
+def _take_dashboard(chromium: Chrome, url: str, picture: Path) -> None:
     chromium.get(url)
     patience = WebDriverWait(chromium, 60)
     failures = chromium.find_element(By.ID, "failures")
@@ -89,18 +101,13 @@ def _take_dashboard(chromium: Chrome, url: str) -> None:
     chromium.find_element(By.ID, "query").send_keys(QUERY, Keys.ENTER)
     hits = chromium.find_element(By.ID, "hits")
     patience.until(lambda _: hits.text)
-    _write_picture(chromium, "dashboard.webp")
+    _take(chromium, picture)
 
 
-def _take_report(chromium: Chrome, url: str) -> None:
-    chromium.get(url)
-    _write_picture(chromium, "report.webp")
-
-
-def _write_picture(chromium: Chrome, name: str) -> None:
+def _take(chromium: Chrome, picture: Path) -> None:
     command = {"format": "webp", "quality": 80}
     taken = chromium.execute_cdp_cmd("Page.captureScreenshot", command)
-    (PICTURES / name).write_bytes(b64decode(taken["data"]))
+    picture.write_bytes(b64decode(taken["data"]))
 
 
 if __name__ == "__main__":

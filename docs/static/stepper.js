@@ -98,7 +98,7 @@
     }
   }
 
-  // Where the turn begins that is so many turns from this one.
+  // The first step of a turn: -1 is the one before this, 1 the next.
   function startOfTurn(distance) {
     const turn = program.steps[place][0] + distance;
     const index = program.steps.findIndex((step) => step[0] >= turn);
@@ -136,15 +136,29 @@
       show(moves[move]());
     }
   });
-  chooser.addEventListener("change", () => {
-    program = programs[chooser.selectedIndex];
+  function choose(index) {
+    chooser.selectedIndex = index;
+    program = programs[index];
     show(0);
-  });
+  }
+
+  // Other pages link to a program: steps.html#recorded-two-fetches.
+  function chooseFromAddress() {
+    const anchors = programs.map(({name}) => `#recorded-${name.replaceAll("_", "-")}`);
+    const index = anchors.indexOf(location.hash);
+    choose(Math.max(index, 0));
+    if (index >= 0) {
+      stepper.scrollIntoView();
+    }
+  }
+
+  chooser.addEventListener("change", () => choose(chooser.selectedIndex));
+  addEventListener("hashchange", chooseFromAddress);
 
   for (const {title} of programs) {
     chooser.add(new Option(title));
   }
-  show(0);
   stepper.hidden = false;
   document.documentElement.classList.add("has-stepper");
+  chooseFromAddress();
 }

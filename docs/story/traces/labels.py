@@ -101,10 +101,9 @@ def name_of_frame(frame: FrameType) -> str:
     'nap(3)'
     """
     code = frame.f_code
-    function = frame.f_locals.get("function")
-    if code.co_name == "body" and function:  # the wrapper of stage 7
-        shown = [repr(value) for value in frame.f_locals["args"]]
-        return f"{function.__name__}({', '.join(shown)})"
+    function, args = (frame.f_locals.get(name) for name in ("function", "args"))
+    if callable(function) and args is not None:  # `body_of` of stage 7
+        return f"{function.__name__}({', '.join(map(repr, args))})"
     names = code.co_varnames[: code.co_argcount]
     values = [frame.f_locals.get(name) for name in names]
     readable = [value for value in values if isinstance(value, str | int | float)]

@@ -48,16 +48,19 @@ PAGE = """\
 """
 
 
-def render(trace_by_title: dict[str, Trace]) -> str:
+def render(trace_by_name: dict[str, Trace], titles: dict[str, str]) -> str:
     """Return the HTML of the stepper with these traces; one line for each."""
-    programs = (_program(*item) for item in trace_by_title.items())
+    programs = [
+        {"name": name, "title": titles[name], **_packed(trace)}
+        for name, trace in trace_by_name.items()
+    ]
     lines = (json.dumps(program, separators=(",", ":")) for program in programs)
     # A script ends at the first "</".
     data = "[\n" + ",\n".join(lines).replace("</", "<\\/") + "\n]"
     return PAGE.replace("{data}", data)
 
 
-def _program(title: str, trace: Trace) -> dict[str, Any]:
+def _packed(trace: Trace) -> dict[str, Any]:
     """Return a trace for JSON; each text of its steps is an index into ``texts``."""
     texts: dict[str, int] = {}
     names = list(trace.sources)
@@ -78,4 +81,4 @@ def _program(title: str, trace: Trace) -> dict[str, Any]:
 
     steps = [packed(step) for step in trace.steps]
     functions = [(name, *source) for name, source in trace.sources.items()]
-    return {"title": title, "functions": functions, "steps": steps, "texts": [*texts]}
+    return {"functions": functions, "steps": steps, "texts": [*texts]}

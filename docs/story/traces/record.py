@@ -36,8 +36,7 @@ def results() -> dict[str, str]:
     files = {
         f"{name}.svg": draw(traces[name], TITLES[name]) for name, draw in DRAWN.items()
     }
-    page = render({TITLES[name]: trace for name, trace in traces.items()})
-    return {**files, "stepper.html": page}
+    return {**files, "stepper.html": render(traces, TITLES)}
 
 
 def main() -> None:

@@ -7,7 +7,6 @@ depends on the speed of the machine: the same program gives the same trace.
 
 import dis
 import inspect
-import linecache
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -68,8 +67,7 @@ class Event:
         kind: "calls" of the loop; "starts", "goes on", "error", "waits" and "ends" of a
             coroutine; "enters" and "leaves" of a method; "passes" of time.
         who: The coroutine, or the object that the function is a method of.
-        text: The callback, the line, the error, the name of the method, or what it
-            returns.
+        text: The callback, the error, the name of the method, or what it returns.
     """
 
     turn: int
@@ -90,10 +88,6 @@ class Trace:
     steps: list[Step] = field(default_factory=list)
     events: list[Event] = field(default_factory=list)
     sources: dict[str, tuple[int, list[str]]] = field(default_factory=dict)
-
-
-def _line_of(frame: FrameType) -> str:
-    return linecache.getline(frame.f_code.co_filename, frame.f_lineno).strip()
 
 
 def _is_suspended(frame: FrameType) -> bool:
@@ -187,7 +181,7 @@ class Recorder:
             self._frames.append(frame)
         name = name_of_frame(frame)
         self._states[id(frame)] = name, "running"
-        self._add_event("starts" if is_new else "goes on", name, _line_of(frame))
+        self._add_event("starts" if is_new else "goes on", name)
         if not is_new:
             self._add_step(self._stack(frame), f"{name} goes on at its yield.")
 
@@ -207,7 +201,7 @@ class Recorder:
         state = f"waits at line {frame.f_lineno}" if is_suspended else "has ended"
         self._states[id(frame)] = name, state
         kind = "waits" if is_suspended else "ends"
-        self._add_event(kind, name, _line_of(frame))
+        self._add_event(kind, name)
         self._add_step(self._stack(frame), f"{name} {kind}.")
 
     def _is_shown(self, code: CodeType) -> bool:
@@ -245,10 +239,10 @@ class Recorder:
         subject = frame.f_locals.get("self")
         # In __init__ the attribute may not be set yet.
         owner = owner_of(subject) or owner_of_locals(frame)
-        if owner:
+        if owner and subject is not None:
             who = f"{type(subject).__name__} of {owner}"
             self._add_event(kind, who, text)
 
-    def _add_event(self, kind: str, who: str, text: str) -> None:
+    def _add_event(self, kind: str, who: str, text: str = "") -> None:
         event = Event(self._turn, self._loop.now(), kind, who, text)
         self.trace.events.append(event)

@@ -178,6 +178,17 @@ def test_keys_choose_the_program_where_it_is_chosen(stepper):
     assert chosen == "Two fetches on the loop of stage 4"
 
 
+def test_address_may_name_a_program(stepper, address):
+    stepper.chromium.get(f"{address}#recorded-two-fetches")
+
+    chosen = Select(stepper.find("#stepper-program")).first_selected_option.text
+    assert chosen == "Two fetches on the loop of stage 4"
+    assert (
+        stepper.place
+        == "Step 1 of 336, turn 0. Loop.run, line 47: while self._is_running:"
+    )
+
+
 def test_tabulator_reaches_everything_in_order(stepper):
     stepper.find("#stepper-program").send_keys(Keys.TAB)
     reached = []
