@@ -75,7 +75,7 @@ def copy(fetch_next, write):
 @gen.coroutine
 def titles(rows):
     found = []
-    while row := (yield anext(rows, None)):
+    while (row := (yield anext(rows, None))) is not None:
         found.append(row["title"])
     return found
 

@@ -50,11 +50,11 @@
     const names = stack.map(([index]) => program.functions[index][0]);
     find("stack").textContent = names.join(" \u2192 ");
     const [index, current] = stack[stack.length - 1];
-    const [, first, lines] = program.functions[index];
+    const [, lines] = program.functions[index];
     const parts = lines.map((text, number) => {
       const line = document.createElement("span");
-      line.textContent = `${String(first + number).padStart(4)}  ${text}\n`;
-      if (first + number === current) {
+      line.textContent = `${String(number + 1).padStart(4)}  ${text}\n`;
+      if (number + 1 === current) {
         line.setAttribute("aria-current", "step");
       }
       return line;
@@ -72,8 +72,8 @@
       return "";
     }
     const [index, line] = stack[stack.length - 1];
-    const [name, first, lines] = program.functions[index];
-    return `${name}, line ${line}: ${lines[line - first].trim()}`;
+    const [name, lines] = program.functions[index];
+    return `${name}, line ${line}: ${lines[line - 1].trim()}`;
   }
 
   function show(index) {

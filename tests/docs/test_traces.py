@@ -15,7 +15,7 @@ import pytest
 
 STORY = Path(__file__).parents[2] / "docs/story"
 TRACES = STORY / "traces"
-PICTURES = ["one_cancel.svg", "one_yield.svg", "three_naps.svg", "two_fetches.svg"]
+PICTURES = sorted(path.name for path in TRACES.glob("*.svg"))
 OUTDATED = "run `python docs/story/traces/record.py`"
 SVG = "{http://www.w3.org/2000/svg}"
 

@@ -106,6 +106,8 @@ def name_of_frame(frame: FrameType) -> str:
         return f"{function.__name__}({', '.join(map(repr, args))})"
     names = code.co_varnames[: code.co_argcount]
     values = [frame.f_locals.get(name) for name in names]
+    # A claim of the crawler is known by its URL.
+    values = [getattr(value, "url", value) for value in values]
     readable = [value for value in values if isinstance(value, str | int | float)]
     # The port of a server is another one each time.
     shown = [re.sub(r"http://[\w.:]+", "", repr(value)) for value in readable]

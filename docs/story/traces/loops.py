@@ -157,7 +157,7 @@ class Peer:
         self._listening = socket.create_server(("127.0.0.1", 0))
         self._listening.setblocking(False)
         self._path_by_connection: dict[socket.socket, str] = {}
-        self.url = f"http://127.0.0.1:{self._listening.getsockname()[1]}"
+        self.site = f"http://127.0.0.1:{self._listening.getsockname()[1]}"
 
     def act(self) -> None:
         """Accept connections, read requests, and answer those whose time has come."""

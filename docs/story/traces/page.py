@@ -48,11 +48,15 @@ PAGE = """\
 """
 
 
-def render(trace_by_name: dict[str, Trace], titles: dict[str, str]) -> str:
-    """Return the HTML of the stepper with these traces; one line for each."""
+def render(recordings: dict[str, tuple[str, Trace]]) -> str:
+    """Return the HTML of the stepper with these traces; one line for each.
+
+    Args:
+        recordings: The title and the trace of each program, by its name.
+    """
     programs = [
-        {"name": name, "title": titles[name], **_packed(trace)}
-        for name, trace in trace_by_name.items()
+        {"name": name, "title": title, **_packed(trace)}
+        for name, (title, trace) in recordings.items()
     ]
     lines = (json.dumps(program, separators=(",", ":")) for program in programs)
     # A script ends at the first "</".
@@ -80,5 +84,5 @@ def _packed(trace: Trace) -> dict[str, Any]:
         ]
 
     steps = [packed(step) for step in trace.steps]
-    functions = [(name, *source) for name, source in trace.sources.items()]
+    functions = list(trace.sources.items())
     return {"functions": functions, "steps": steps, "texts": [*texts]}

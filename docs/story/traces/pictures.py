@@ -18,7 +18,7 @@ MARGIN = 16
 TIME_WIDTH = 62
 CALLS_WIDTH = 256
 LINE = 22
-HEAD_HEIGHT = 74
+HEAD_HEIGHT = 80
 
 # What coroutines do, and how a box says it.
 COROUTINE_KINDS = ("starts", "goes on", "error", "waits", "ends")
@@ -116,7 +116,8 @@ def _rows_of_steps(events: Iterable[Event]) -> Iterator[Row]:
         elif event.kind == "enters":
             row.texts[event.who] = f"{event.text}()"
         elif event.kind == "leaves":
-            row.texts[event.who] = f"returns {event.text}"
+            is_future = event.text.startswith("<")
+            row.texts[event.who] = f"\u2192 {'a Future' if is_future else event.text}"
         yield row
 
 

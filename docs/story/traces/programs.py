@@ -3,7 +3,7 @@
 import contextlib
 import importlib
 import sys
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
@@ -16,13 +16,22 @@ import one_yield
 import readers_runner
 import runner
 import three_naps
+import three_pages
 from loops import Peer, SocketLoop, TimedLoop
 from recorder import Recorder, Trace
 
+import crawler_app.crawl
 import gencoro.runner
 from gencoro.testing import new_io_loop
 
-__all__ = ["RECORDINGS"]
+__all__ = [
+    "one_cancel_of_gencoro",
+    "one_yield_of_gencoro",
+    "one_yield_of_stage_7",
+    "run_sync_of_three_naps",
+    "three_pages_of_crawler_app",
+    "two_fetches_of_stage_4",
+]
 
 stage_4 = importlib.import_module("4_generators")
 fetch, Task = stage_4.fetch, stage_4.Task
@@ -43,6 +52,13 @@ def one_yield_of_gencoro() -> Trace:
 def one_cancel_of_gencoro() -> Trace:
     """Record where a cancel goes: ``run_sync`` has a timeout."""
     return _record_run_sync(one_cancel, {"main", "fetch"}, {}, timeout=2)
+
+
+def three_pages_of_crawler_app() -> Trace:
+    """Record the path of three URLs through the crawler."""
+    methods = {"Crawl.run", "Crawl._work", "Crawl.crawl_one", "Crawl._explore"}
+    functions = {Path(crawler_app.crawl.__file__): methods}
+    return _record_run_sync(three_pages, {"crawl_one"}, functions)
 
 
 def _record_run_sync(
@@ -103,18 +119,9 @@ def two_fetches_of_stage_4() -> Trace:
 
 def fetch_both(loop: loop_module.Loop, peer: Peer) -> Generator[Any, Any, list[bytes]]:
     paths = ["/slow", "/quick"]
-    generators = [fetch(loop, peer.url + path) for path in paths]
+    generators = [fetch(loop, peer.site + path) for path in paths]
     tasks = [Task(loop, generator) for generator in generators]
     pages = []
     for task in tasks:
         pages.append((yield from task))
     return pages
-
-
-RECORDINGS: dict[str, Callable[[], Trace]] = {
-    "three_naps": run_sync_of_three_naps,
-    "one_yield": one_yield_of_gencoro,
-    "one_cancel": one_cancel_of_gencoro,
-    "readers_runner": one_yield_of_stage_7,
-    "two_fetches": two_fetches_of_stage_4,
-}

@@ -6,6 +6,7 @@
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
 
 import programs
 from page import render
@@ -14,29 +15,53 @@ from recorder import Trace
 
 __all__ = ["main", "results"]
 
-TITLES = {
-    "three_naps": "run_sync of three coroutines that sleep",
-    "two_fetches": "Two fetches on the loop of stage 4",
-    "readers_runner": "One yielded Future, with the Runner of stage 7",
-    "one_yield": "One yielded Future, with the Runner of gencoro",
-    "one_cancel": "Where a cancel goes",
-}
 
-DRAWN: dict[str, Callable[[Trace, str], str]] = {
-    "three_naps": draw_turns,
-    "two_fetches": draw_turns,
-    "one_yield": draw_runners,
-    "one_cancel": draw_turns,
+class Recording(NamedTuple):
+    """A program, and how its trace is drawn."""
+
+    title: str
+    record: Callable[[], Trace]
+    draw: Callable[[Trace, str], str]
+
+
+# By the name of the picture, in the order in which a reader may choose them.
+RECORDINGS = {
+    "three_naps": Recording(
+        "run_sync of three coroutines that sleep",
+        programs.run_sync_of_three_naps,
+        draw_turns,
+    ),
+    "two_fetches": Recording(
+        "Two fetches on the loop of stage 4",
+        programs.two_fetches_of_stage_4,
+        draw_turns,
+    ),
+    "readers_runner": Recording(
+        "One yielded Future, with the Runner of stage 7",
+        programs.one_yield_of_stage_7,
+        draw_runners,
+    ),
+    "one_yield": Recording(
+        "One yielded Future, with the Runner of gencoro",
+        programs.one_yield_of_gencoro,
+        draw_runners,
+    ),
+    "one_cancel": Recording(
+        "Where a cancel goes", programs.one_cancel_of_gencoro, draw_turns
+    ),
+    "three_pages": Recording(
+        "Three pages in crawler_app", programs.three_pages_of_crawler_app, draw_turns
+    ),
 }
 
 
 def results() -> dict[str, str]:
     """Return the text of each file, by its name."""
-    traces = {name: programs.RECORDINGS[name]() for name in TITLES}
-    files = {
-        f"{name}.svg": draw(traces[name], TITLES[name]) for name, draw in DRAWN.items()
-    }
-    return {**files, "stepper.html": render(traces, TITLES)}
+    files, traces = {}, {}
+    for name, (title, record, draw) in RECORDINGS.items():
+        traces[name] = title, record()
+        files[f"{name}.svg"] = draw(traces[name][1], title)
+    return {**files, "stepper.html": render(traces)}
 
 
 def main() -> None:

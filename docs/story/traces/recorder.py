@@ -7,6 +7,7 @@ depends on the speed of the machine: the same program gives the same trace.
 
 import dis
 import inspect
+import linecache
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -45,7 +46,8 @@ class Step:
     """A line that is about to run, or something that the loop does.
 
     Attributes:
-        stack: The functions that run, the innermost last: its key, and the line.
+        stack: The functions that run, the innermost last: its key, and the line within
+            it, from 1.
         note: What happens here, if it is not the line itself.
         states: What each coroutine does, in the order in which they began.
     """
@@ -82,12 +84,12 @@ class Trace:
     """A recorded program.
 
     Attributes:
-        sources: The lines of each function, and the number of the first, by its key.
+        sources: The lines of each function, by its key.
     """
 
     steps: list[Step] = field(default_factory=list)
     events: list[Event] = field(default_factory=list)
-    sources: dict[str, tuple[int, list[str]]] = field(default_factory=dict)
+    sources: dict[str, list[str]] = field(default_factory=dict)
 
 
 def _is_suspended(frame: FrameType) -> bool:
@@ -97,9 +99,14 @@ def _is_suspended(frame: FrameType) -> bool:
     return dis.opname[frame.f_code.co_code[frame.f_lasti]] in AT_YIELD
 
 
-def _source_of(code: CodeType) -> tuple[int, list[str]]:
-    lines, first = inspect.getsourcelines(code)
-    return first, [line.rstrip() for line in lines]
+def _line_of(frame: FrameType) -> str:
+    line = linecache.getline(frame.f_code.co_filename, frame.f_lineno)
+    return line.partition("  #")[0].strip()
+
+
+def _source_of(code: CodeType) -> list[str]:
+    lines, _ = inspect.getsourcelines(code)
+    return [line.rstrip() for line in lines]
 
 
 class Recorder:
@@ -198,7 +205,7 @@ class Recorder:
             self._add_method_event("leaves", frame, f"{value!r:.20}")
             return
         name = name_of_frame(frame)
-        state = f"waits at line {frame.f_lineno}" if is_suspended else "has ended"
+        state = f"waits: {_line_of(frame)}" if is_suspended else "has ended"
         self._states[id(frame)] = name, state
         kind = "waits" if is_suspended else "ends"
         self._add_event(kind, name)
@@ -212,7 +219,10 @@ class Recorder:
         stack = []
         while frame is not None:
             if self._is_shown(frame.f_code):
-                stack.append((self._key(frame.f_code), frame.f_lineno))
+                code = frame.f_code
+                # Not the line of the file: that changes with other functions.
+                line = frame.f_lineno - code.co_firstlineno + 1
+                stack.append((self._key(code), line))
             frame = frame.f_back
         return stack[::-1]
 

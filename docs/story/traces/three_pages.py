@@ -1,0 +1,46 @@
+"""crawler_app crawls a page and the two that it links to, without a network."""
+
+from crawler_app.config import CrawlConfig
+from crawler_app.crawl import Crawl
+from crawler_app.frontier.memory import MemoryFrontier
+from crawler_app.models import Fetched
+from gencoro import gen
+from gencoro.ioloop import IOLoop
+
+SITE = "http://site.test"
+LINKS = b'<a href="/slow">slow</a> <a href="/quick">quick</a>'
+SECONDS_BY_PATH = {"/": 1, "/slow": 3, "/quick": 1}
+
+
+class Network:
+    """A fetcher that takes some time for each page."""
+
+    @gen.coroutine
+    def fetch(self, url, headers=None):
+        path = url.removeprefix(SITE)
+        yield gen.sleep(SECONDS_BY_PATH[path])
+        body = LINKS if path == "/" else b"Hello"
+        return Fetched(url, 200, {"Content-Type": "text/html"}, body, 0.0)
+
+    def cookies_for(self, url):
+        return ""
+
+    def close(self):
+        pass
+
+
+def main():
+    config = CrawlConfig(
+        (f"{SITE}/",),
+        concurrency=2,
+        per_host=2,
+        host_gap_s=0,
+        robots=False,
+        sitemaps=False,
+    )
+    clock = IOLoop.current().asyncio_loop.time
+    return Crawl(config, MemoryFrontier(), Network(), clock=clock).run()
+
+
+if __name__ == "__main__":
+    IOLoop.current().run_sync(main)
