@@ -87,6 +87,37 @@ def test_picture_says_what_it_shows(name):
     assert set(re.findall(r"\w+", " ".join(texts[1:]))) <= words
 
 
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(
+    "text, ground",
+    [
+        ("text", "ground"),
+        ("quiet", "ground"),
+        ("quiet", "pause"),
+        ("text", "runs"),
+        ("in", "ends"),
+    ],
+)
+def test_text_has_the_contrast_that_wcag_asks_for(text, ground, scheme):
+    style = ElementTree.parse(TRACES / PICTURES[0]).getroot().find(f"{SVG}style").text
+    light, dark = style.split("@media")
+    rules = light if scheme == "light" else light + dark
+    fills = dict(re.findall(r"(\w+) \{[^}]*?fill: #(\w{6})", rules))
+
+    dim, bright = sorted(luminance(fills[name]) for name in (text, ground))
+
+    assert (bright + 0.05) / (dim + 0.05) >= 4.5
+
+
+def luminance(color):
+    """Return the relative luminance of WCAG 2.2."""
+    red, green, blue = (
+        part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4
+        for part in (byte / 255 for byte in bytes.fromhex(color))
+    )
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
 @pytest.mark.parametrize(
     "name, order",
     [
