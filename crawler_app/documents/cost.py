@@ -46,11 +46,12 @@ _FORMATTING = re.compile(
     rb"<(?=[bcefinstu][eiomtu\s/>])(?:%b)(?=[\s/>])[^>]*+" % _NAMES, re.IGNORECASE
 )
 
-# The same and links, up to their ends.  Those whose end tag follows, with nothing but text
-# and ``<span>`` between, are closed for certain.
+# The same and links, up to their ends.  Those whose end tag follows, with nothing between but
+# text, ``<span>`` and elements that contain only text, are closed for certain.
 _FORMATTING_TO_END = re.compile(
     rb"<(?=[abcefinstu][eiomtu\s/>])((a|%b)(?=[\s/>])[^>]*+)"
-    rb"(>(?:[^<]++|</?span(?=[\s/>])[^>]*+>)*+</\2>)?" % _NAMES,
+    rb"(>(?:[^<]++|</?span(?=[\s/>])[^>]*+>|<(%b)>[^<]*+</\4>)*+</\2>)?"
+    % (_NAMES, _NAMES),
     re.IGNORECASE,
 )
 
@@ -117,11 +118,13 @@ def _reopened_bytes(body: bytes) -> int:
     """Return a bound for the bytes of the start tags that are reopened at one place."""
     longest_link = 0
     starts: Counter[bytes] = Counter()
-    for start, name, end in _FORMATTING_TO_END.findall(body):
+    for start, name, end, _ in _FORMATTING_TO_END.findall(body):
+        if end:
+            continue
         if name in b"aA":
             # A link ends the one before it, so at most one is open.
             longest_link = max(longest_link, len(start))
-        elif not end:
+        else:
             starts[start] += 1
     return longest_link + sum(
         len(start) * min(times, MAX_EQUAL) for start, times in starts.items()
