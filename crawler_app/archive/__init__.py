@@ -4,7 +4,6 @@ The files in the directory::
 
     archive-00001.warc.gz   and up: the exchanges as they were on the wire
     archive.sqlite3         where each capture lies in them, and what its head says
-    archive.cdxj            the index for replay tools, written when the crawl ends
 
 From the event loop to the disk::
 
@@ -19,7 +18,7 @@ From the event loop to the disk::
     totals      counts and sizes
     recovery    makes the table agree with the files when the archive is opened
     replay      a capture -> Fetched
-    surt, cdxj, wacz                                        for other tools
+    surt, cdxj, wacz                                        exports for other tools
 
 Rule: once `flush` has returned, everything written before is in the files and in the
 table, even if the process is killed.  The frontier relies on it: it commits a URL as done

@@ -8,24 +8,38 @@ browser the 304 itself, and so an empty page.  Without them it finds the capture
 which is the page as it was at that date.
 """
 
+import contextlib
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TextIO
 
-from crawler_app.archive.captures import NOT_MODIFIED, RESPONSE, Capture, Captures
-from crawler_app.archive.files import file_name, paths_of
+from crawler_app.archive.captures import (
+    NOT_MODIFIED,
+    RESPONSE,
+    Capture,
+    Captures,
+    table_errors,
+)
+from crawler_app.archive.files import file_name
 from crawler_app.archive.record import digits_of
-from crawler_app.safe_files import create
+from crawler_app.progress import OnStep, in_steps, no_step
 
-__all__ = ["index_lines", "is_current", "write_cdxj"]
+__all__ = ["index_lines", "write_cdxj"]
 
 # Stands for the MIME type of a revisit, which has no payload.
 REVISIT_MIME = "warc/revisit"
 
 
-def index_lines(captures: Captures) -> Iterator[str]:
-    """Return the line of each capture, newline included, in the order of an index."""
-    for key, capture in captures.by_surt():
+def index_lines(captures: Captures, on_step: OnStep = no_step) -> Iterator[str]:
+    """Return the line of each capture, newline included, in the order of an index.
+
+    Sorting a million captures takes five seconds, so this is done only when it is asked for.
+    """
+    total, _ = captures.counts()
+    for key, capture in in_steps(
+        "indexing captures", captures.by_surt(), on_step, total
+    ):
         if capture.kind != NOT_MODIFIED:
             yield _line_of(key, capture)
 
@@ -45,30 +59,22 @@ def _line_of(key: str, capture: Capture) -> str:
     return f"{key} {digits_of(capture.at)} {json.dumps(fields)}\n"
 
 
-def is_current(directory: Path) -> bool:
-    """Return whether the index is newer than all files of the archive."""
-    try:
-        written_at = _index_path(directory).stat().st_mtime_ns
-    except FileNotFoundError:
-        return False
-    return all(path.stat().st_mtime_ns < written_at for path in paths_of(directory))
+def write_cdxj(
+    directory: Path | str, file: TextIO, *, on_step: OnStep = no_step
+) -> None:
+    """Write the index of an archive, also while a crawl writes to it.
 
-
-def write_cdxj(directory: Path, captures: Captures) -> None:
-    """Write the index of an archive; if that fails, the old one stays.
+    Args:
+        on_step: Progress callback: the step's name, how much is done, and the total.
 
     Raises:
-        OSError, sqlite3.Error: the disk has failed.
+        ArchiveError: there is no archive, or its table cannot be read.
+        ConfigError: its table is of another version, or of another program.
     """
-    new = _index_path(directory).with_suffix(".cdxj.new")
-    try:
-        with create(new) as file:
-            file.writelines(index_lines(captures))
-        new.replace(_index_path(directory))
-    except BaseException:
-        new.unlink(missing_ok=True)
-        raise
-
-
-def _index_path(directory: Path) -> Path:
-    return directory / "archive.cdxj"
+    directory = Path(directory)
+    with (
+        table_errors(directory),
+        contextlib.closing(Captures(directory, read_only=True)) as captures,
+    ):
+        captures.hold()
+        file.writelines(index_lines(captures, on_step))

@@ -12,7 +12,6 @@ from crawler_app.archive.captures import (
     Captures,
     disk_errors,
 )
-from crawler_app.archive.cdxj import is_current, write_cdxj
 from crawler_app.archive.files import Files
 from crawler_app.archive.members import MAX_RECORD_BYTES
 from crawler_app.archive.recorder import Recorder
@@ -134,7 +133,7 @@ class Archive:
             )
 
     def close(self) -> None:
-        """Write what is queued and the index, and close the files; may be called twice.
+        """Write what is queued, and close the files; may be called twice.
 
         Raises:
             ArchiveError: writing has failed.
@@ -146,8 +145,6 @@ class Archive:
             cleanup.callback(self._recorder.close)
             cleanup.callback(self._captures.close)
             self._writer.close()
-            if self._is_recovered or not is_current(self._directory):
-                write_cdxj(self._directory, self._captures)
 
     def _check_open(self) -> None:
         if self._is_closed:

@@ -202,19 +202,16 @@ def _pieces(path: Path, size_bytes: int) -> Iterator[bytes]:
 def _add_index(writer: _Package, captures: Captures, on_step: OnStep) -> None:
     name = "index.cdx.gz"
     about = json.dumps({"format": "cdxj-gzip-1.0", "filename": name})
-    lines = index_lines(captures)
-    total, _ = captures.counts()
+    lines = index_lines(captures, on_step)
     blocks = [f"!meta 0 {about}\n".encode()]
 
     def compressed() -> Iterator[bytes]:
-        offset = done = 0
+        offset = 0
         while block_lines := list(itertools.islice(lines, BLOCK_LINES)):
             block = gzip.compress("".join(block_lines).encode(), mtime=0)
             blocks.append(_block_line(block_lines[0], offset, block))
             offset += len(block)
             yield block
-            done += len(block_lines)
-            on_step("indexing captures", done, total)
 
     writer.add(f"indexes/{name}", compressed(), is_stored=True)
     writer.add("indexes/index.idx", blocks)

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterator
 from typing import TextIO, cast
 
+from crawler_app.archive.cdxj import write_cdxj
 from crawler_app.archive.wacz import write_wacz
 from crawler_app.commands.arguments import add_directory, add_quiet
 from crawler_app.commands.exit_status import OK
@@ -16,7 +17,7 @@ from crawler_app.directory import CrawlDirectory
 from crawler_app.errors import ConfigError
 from crawler_app.frontier import Frontier
 from crawler_app.progress import in_steps
-from crawler_app.results.export import EXPORT_FORMATS, WACZ, write_urls
+from crawler_app.results.export import CDXJ, EXPORT_FORMATS, WACZ, write_urls
 from crawler_app.results.summary import is_page
 from crawler_app.terminal.steps import Steps
 
@@ -31,7 +32,8 @@ def add_export(parser: argparse.ArgumentParser) -> None:
         "--format",
         choices=EXPORT_FORMATS,
         default=EXPORT_FORMATS[0],
-        help=f"jsonl and csv: one URL a line; wacz: the archive (default {EXPORT_FORMATS[0]})",
+        help="jsonl and csv: one URL a line; wacz: the archive; cdxj: its index "
+        f"(default {EXPORT_FORMATS[0]})",
     )
     parser.set_defaults(command=export)
 
@@ -54,6 +56,11 @@ def export(arguments: argparse.Namespace) -> int:
             return OK
         # JSON and URLs are UTF-8, whatever the terminal's encoding.
         cast(io.TextIOWrapper, sys.stdout).reconfigure(encoding="utf-8")
+        if arguments.format == CDXJ:
+            _require_archive(directory)
+            write_cdxj(directory.path, sys.stdout, on_step=steps)
+            sys.stdout.flush()
+            return OK
         records = in_steps(
             "exporting URLs", frontier.records(), steps, frontier.total()
         )
@@ -67,8 +74,7 @@ def _export_archive(
 ) -> None:
     if sys.stdout.isatty():
         raise ConfigError("a WACZ file is binary; write it to a file with '> FILE'")
-    if not directory.kept().archive.files:
-        raise ConfigError(f"{directory.path} has no archive")
+    _require_archive(directory)
     title_by_url = {  # of each page
         record.url: record.outcome.title
         for record in in_steps(
@@ -83,6 +89,11 @@ def _export_archive(
         software=directory.config().user_agent,
         on_step=steps,
     )
+
+
+def _require_archive(directory: CrawlDirectory) -> None:
+    if not directory.kept().archive.files:
+        raise ConfigError(f"{directory.path} has no archive")
 
 
 @contextlib.contextmanager

@@ -5,7 +5,6 @@
     DIR/previous.sqlite3         the frontier of the previous crawl, if there was one
     DIR/archive-00001.warc.gz    the HTTP exchanges; 00002 and up follow
     DIR/archive.sqlite3          where each capture lies in them
-    DIR/archive.cdxj             the same for replay tools, once a run has ended
     DIR/crawl.sqlite             the full-text index
     DIR/lock                     locked by the process that crawls
 
@@ -45,7 +44,6 @@ INDEX_NAME = "crawl.sqlite"
 
 # The files of a crawl, except its configuration and the numbered files of the archive.
 OWN_NAMES = (
-    "archive.cdxj",
     "archive.sqlite3",
     FRONTIER_NAME,
     INDEX_NAME,

@@ -8,10 +8,11 @@ from typing import Any, TextIO
 
 from crawler_app.models import State, UrlRecord
 
-__all__ = ["EXPORT_FORMATS", "WACZ", "write_urls"]
+__all__ = ["CDXJ", "EXPORT_FORMATS", "WACZ", "write_urls"]
 
+CDXJ = "cdxj"
 WACZ = "wacz"
-EXPORT_FORMATS = ("jsonl", "csv", WACZ)
+EXPORT_FORMATS = ("jsonl", "csv", CDXJ, WACZ)
 
 # A spreadsheet takes a cell that begins with one of these as a formula, which may send
 # other cells to the site that chose the title; the last four are fullwidth.  Source: OWASP,

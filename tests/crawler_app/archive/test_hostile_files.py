@@ -130,11 +130,11 @@ def read_all(directory):
     """Do what commands do with an archive; only its own error is foreseen."""
     with contextlib.closing(Captures(directory)) as captures:
         recover(directory, captures)
-        write_cdxj(directory, captures)
     with contextlib.closing(Captures(directory, read_only=True)) as captures:
         for capture in list(captures.in_order()):
             with contextlib.suppress(ArchiveError):
                 read_capture(directory, captures, capture, 10**6)
+    write_cdxj(directory, io.StringIO())
     write_wacz(directory, io.BytesIO(), software="x")
 
 

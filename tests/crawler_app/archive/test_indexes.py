@@ -13,6 +13,7 @@ import zipfile
 import pytest
 from warcio.archiveiterator import ArchiveIterator
 
+from crawler_app.archive.cdxj import write_cdxj
 from crawler_app.archive.wacz import write_wacz
 from crawler_app.errors import ArchiveError
 
@@ -53,6 +54,12 @@ def archived(archive_of, exchange):
     )
 
 
+def index_of(directory):
+    file = io.StringIO()
+    write_cdxj(directory, file)
+    return file.getvalue()
+
+
 def split(line):
     key, digits, fields = line.rstrip("\n").split(" ", 2)
     return key, digits, json.loads(fields)
@@ -62,7 +69,7 @@ def test_a_line_leads_to_its_record(archived, read_records):
     record_by_place = {
         (record.path.name, *record.place): record for record in read_records()
     }
-    lines = (archived / "archive.cdxj").read_text().splitlines()
+    lines = index_of(archived).splitlines()
 
     for line in lines:
         _, digits, fields = split(line)
@@ -86,13 +93,13 @@ def test_urls_of_one_key_and_time_are_in_order_too(
         archive.write(exchange(url), now)
     archive.close()
 
-    lines = (tmp_path / "archive.cdxj").read_text().splitlines()
+    lines = index_of(tmp_path).splitlines()
     assert len({line.partition("{")[0] for line in lines}) == 1
     assert lines == sorted(lines)
 
 
 def test_a_line_is_as_cdxj_indexer_writes_it(archived):
-    lines = (archived / "archive.cdxj").read_text().splitlines()
+    lines = index_of(archived).splitlines()
 
     key, digits, fields = split(lines[-1])
 
@@ -104,9 +111,11 @@ def test_a_line_is_as_cdxj_indexer_writes_it(archived):
     assert "mime" not in split(next(line for line in lines if ")/gone" in line))[2]
 
 
-def test_there_is_no_package_without_an_archive(tmp_path):
+def test_there_is_no_export_without_an_archive(tmp_path):
     with pytest.raises(ArchiveError, match="unable to open"):
         write_wacz(tmp_path, io.BytesIO(), software="test")
+    with pytest.raises(ArchiveError, match="unable to open"):
+        index_of(tmp_path)
 
 
 @pytest.fixture
@@ -154,7 +163,7 @@ def test_a_package_leads_to_its_records(package, archived):
     about, *blocks = package.read("indexes/index.idx").decode().splitlines()
 
     assert split(about)[2] == {"format": "cdxj-gzip-1.0", "filename": "index.cdx.gz"}
-    assert gzip.decompress(index).decode() == (archived / "archive.cdxj").read_text()
+    assert gzip.decompress(index).decode() == index_of(archived)
     assert len(blocks) == 3
     for key, digits, place in map(split, blocks):
         data = index[place["offset"] : place["offset"] + place["length"]]
@@ -205,7 +214,7 @@ def test_every_stage_of_a_package_is_told(archive_of, exchange):
     assert [done for done in told if done[0] == STAGES[2]] == [
         (STAGES[2], number, 3) for number in range(3)
     ]
-    assert (STAGES[1], 3, 3) in told
+    assert (STAGES[1], 0, 3) in told
 
 
 @pytest.mark.parametrize("last_stage", STAGES)
@@ -245,10 +254,11 @@ def test_py_wacz_finds_a_package_valid(archived, tmp_path):
 def test_pywb_replays_every_kind_of_capture(archived, tmp_path):
     pytest.importorskip("pywb", reason="needs the package pywb")
     collection = tmp_path / "replay" / "collections" / "c"
-    for name, pattern in (("archive", "*.warc.gz"), ("indexes", "*.cdxj")):
+    for name in ("archive", "indexes"):
         (collection / name).mkdir(parents=True)
-        for path in archived.glob(pattern):
-            (collection / name / path.name).symlink_to(path)
+    for path in archived.glob("*.warc.gz"):
+        (collection / "archive" / path.name).symlink_to(path)
+    (collection / "indexes" / "index.cdxj").write_text(index_of(archived))
     urls = ["http://www.a.test/7", "http://a.test/z", "http://b.test/z"]
     paths = [f"/c/2030id_/{url}" for url in [*urls, "http://a.test/gone"]]
 

@@ -239,21 +239,6 @@ def test_a_revisit_of_what_is_gone_is_not_usable(
         archive.read(capture, 10**6)
 
 
-def test_the_index_is_written_again_if_the_files_have_changed(
-    archived, open_archive, tmp_path
-):
-    index = archived / "archive.cdxj"
-    whole = index.read_text()
-    index.write_text("mine\n")
-    open_archive().close()
-    assert index.read_text() == "mine\n"
-
-    forget_table(archived)
-    open_archive().close()
-
-    assert index.read_text() == whole
-
-
 @pytest.fixture
 def crawl(start_script, tmp_path):
     """Start synthetic crawls in processes of their own, which are killed at the end."""

@@ -1,6 +1,7 @@
 """What a crawl keeps: every exchange in the archive, the words of every page."""
 
 import contextlib
+import gzip
 import io
 import json
 import re
@@ -81,6 +82,7 @@ def test_archive_that_cannot_be_written_ends_the_crawl(
         (None, "frontier.sqlite3-", None, ""),  # files of a running database
         ("--no-index", "crawl.sqlite", ("search", "mill"), "no index"),
         ("--no-archive", "archive", ("export", "--format", "wacz"), "has no archive"),
+        ("--no-archive", "archive", ("export", "--format", "cdxj"), "has no archive"),
     ],
 )
 def test_what_is_not_wanted_is_not_kept(
@@ -93,7 +95,7 @@ def test_what_is_not_wanted_is_not_kept(
 
     assert status == 0
     assert site.paths == ["/robots.txt", "/", "/a"]
-    kept = ["archive-00001.warc.gz", "archive.cdxj", "archive.sqlite3", "crawl.json"]
+    kept = ["archive-00001.warc.gz", "archive.sqlite3", "crawl.json"]
     kept += ["crawl.sqlite", "frontier.sqlite3", "lock"]
     names = sorted(path.name for path in directory.iterdir())
     assert names == [name for name in kept if not name.startswith(missing)]
@@ -174,8 +176,10 @@ def test_export_as_wacz_goes_through_a_pipe(site, cli, directory):
         assert wacz.testzip() is None
         names = wacz.namelist()
         pages = wacz.read("pages/pages.jsonl").decode().splitlines()
+        index = gzip.decompress(wacz.read("indexes/index.cdx.gz")).decode()
     assert "archive/archive-00001.warc.gz" in names
     assert "datapackage.json" in names
+    assert cli("export", "--format", "cdxj")[:2] == (0, index)
     titles = {(page["url"], page.get("title")) for page in map(json.loads, pages[1:])}
     assert titles == {
         (site.url, "Home"),
