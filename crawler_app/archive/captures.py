@@ -27,7 +27,7 @@ __all__ = [
     "table_errors",
 ]
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 
 # Pages (4 KB) in the write-ahead log before a checkpoint; SQLite's default is 1000.  The
 # keys come in random order, so each commit touches many pages, and a checkpoint of a long
@@ -58,12 +58,16 @@ CREATE INDEX capture_url ON capture (url);
 CREATE INDEX capture_place ON capture (file, offset);
 CREATE INDEX capture_revisit ON capture (id) WHERE {IS_REVISIT};
 CREATE INDEX capture_payload ON capture (payload_key) WHERE payload_key IS NOT NULL;
+
+-- The number of rows, which SQLite itself counts only by reading them.
+CREATE TABLE tally (captures INTEGER NOT NULL, revisits INTEGER NOT NULL);
+INSERT INTO tally VALUES (0, 0);
 """
 
 SCHEMA = database.Schema(
     "a table of captures",
     SCHEMA_VERSION,
-    frozenset({"capture"}),
+    frozenset({"capture", "tally"}),
     TABLES,
     log_pages=LOG_PAGES,
 )
@@ -143,6 +147,8 @@ class Captures:
         self._db = database.connect(
             database_path(directory), SCHEMA, read_only=read_only, any_thread=True
         )
+        # To be added to the tally by the next commit.
+        self._captures = self._revisits = 0
 
     def add(self, capture: Capture, payload_key: bytes | None) -> None:
         """Insert a capture.
@@ -171,14 +177,22 @@ class Captures:
                 payload_key,
             ),
         )
+        self._captures += 1
+        self._revisits += capture.kind != RESPONSE
 
     def commit(self) -> None:
         """Commit the changes since the last commit."""
         if self._db.in_transaction:
+            self._db.execute(
+                "UPDATE tally SET captures = captures + ?, revisits = revisits + ?",
+                (self._captures, self._revisits),
+            )
             self._db.execute("COMMIT")
+            self._captures = self._revisits = 0
 
     def rollback(self) -> None:
         """Undo the changes since the last commit."""
+        self._captures = self._revisits = 0
         if self._db.in_transaction:
             self._db.execute("ROLLBACK")
 
@@ -241,15 +255,23 @@ class Captures:
         return self._drop("file = ? AND offset >= ?", file, offset)
 
     def _drop(self, condition: str, *values: int) -> int:
-        if not self._db.in_transaction:
-            self._db.execute("BEGIN")
-        dropped = self._db.execute(f"DELETE FROM capture WHERE {condition}", values)
-        if dropped.rowcount:
+        dropped: int
+        dropped, revisits = self._db.execute(
+            f"SELECT count(*), count(*) FILTER (WHERE {IS_REVISIT}) FROM capture"
+            f" WHERE {condition}",
+            values,
+        ).fetchone()
+        if dropped:
+            if not self._db.in_transaction:
+                self._db.execute("BEGIN")
+            self._db.execute(f"DELETE FROM capture WHERE {condition}", values)
             self._db.execute(
-                "UPDATE capture SET refers_to = NULL WHERE refers_to IS NOT NULL "
-                "AND refers_to NOT IN (SELECT id FROM capture)"
+                f"UPDATE capture SET refers_to = NULL WHERE {IS_REVISIT}"
+                " AND refers_to IS NOT NULL AND refers_to NOT IN (SELECT id FROM capture)"
             )
-        return dropped.rowcount
+            self._captures -= dropped
+            self._revisits -= revisits
+        return dropped
 
     def hold(self) -> None:
         """Start a read transaction: what others write from now on is not seen."""
@@ -295,11 +317,8 @@ class Captures:
             raise errors[0] if errors else exc from None
 
     def counts(self) -> tuple[int, int]:
-        """Return how many captures there are, and how many are revisits."""
-        (captures,) = self._db.execute("SELECT count(*) FROM capture").fetchone()
-        (revisits,) = self._db.execute(
-            f"SELECT count(*) FROM capture WHERE {IS_REVISIT}"
-        ).fetchone()
+        """Return how many captures are committed, and how many of them are revisits."""
+        captures, revisits = self._db.execute("SELECT * FROM tally").fetchone()
         return captures, revisits
 
     def close(self) -> None:

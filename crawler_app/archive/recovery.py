@@ -15,6 +15,7 @@ deleted.
 import logging
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 from crawler_app.archive.block import facts_of, split_block
 from crawler_app.archive.captures import (
@@ -37,7 +38,7 @@ from crawler_app.archive.recorder import payload_key
 from crawler_app.errors import ArchiveError
 from crawler_app.safe_files import open_regular
 
-__all__ = ["recover", "whole_bytes"]
+__all__ = ["Recovery", "recover", "whole_bytes"]
 
 logger = logging.getLogger(__name__)
 
@@ -45,10 +46,24 @@ logger = logging.getLogger(__name__)
 COMMITTED_CAPTURES = 1000
 
 
+class Recovery(NamedTuple):
+    """What was changed when an archive was opened.
+
+    Attributes:
+        dropped: Captures whose records are no longer in the files.
+        entered: Records that were missing from the table.
+        is_rebuilt: Whether the table was empty, so that nothing says what was lost.
+    """
+
+    dropped: int = 0
+    entered: int = 0
+    is_rebuilt: bool = False
+
+
 def recover(
     directory: Path, captures: Captures, max_record_bytes: int = MAX_RECORD_BYTES
-) -> int:
-    """Make the table of captures agree with the files; return the number of changes.
+) -> Recovery:
+    """Make the table of captures agree with the files.
 
     Args:
         max_record_bytes: Larger records are not entered.
@@ -57,27 +72,35 @@ def recover(
         OSError, sqlite3.Error: the disk has failed.
     """
     paths = paths_of(directory)
-    changes = captures.drop_files_except(file_number(path) or 0 for path in paths)
+    was_empty = captures.counts() == (0, 0)
+    dropped = captures.drop_files_except(file_number(path) or 0 for path in paths)
+    entered = 0
     for path in paths:
-        changes += _recover_file(path, captures, max_record_bytes)
+        dropped_here, entered_here = _recover_file(path, captures, max_record_bytes)
+        dropped += dropped_here
+        entered += entered_here
         captures.commit()
     captures.commit()
-    return changes
+    return Recovery(dropped, entered, was_empty and bool(paths))
 
 
-def _recover_file(path: Path, captures: Captures, max_record_bytes: int) -> int:
+def _recover_file(
+    path: Path, captures: Captures, max_record_bytes: int
+) -> tuple[int, int]:
+    """Return how many captures were dropped, and how many were entered."""
     number = file_number(path) or 0
     size_bytes = path.stat().st_size
-    changes = captures.drop_from(number, size_bytes)
+    dropped = captures.drop_from(number, size_bytes)
     last = _last_whole(path, captures.from_end_of(number), max_record_bytes)
-    changes += captures.drop_from(number, last.offset + 1 if last else 0)
-    if changes:
-        logger.warning("%s: %d captures are missing from it", path, changes)
+    dropped += captures.drop_from(number, last.offset + 1 if last else 0)
+    if dropped:
+        logger.warning("%s: %d captures are missing from it", path, dropped)
+    entered = 0
     end = last.offset + last.length if last else 0
     for member in members(path, end, max_record_bytes):
         end = member.offset + member.length
-        changes += _enter(member, number, captures)
-        if changes % COMMITTED_CAPTURES == 0:
+        entered += _enter(member, number, captures)
+        if entered % COMMITTED_CAPTURES == 0:
             captures.commit()
     if not end:
         path.unlink()
@@ -88,7 +111,7 @@ def _recover_file(path: Path, captures: Captures, max_record_bytes: int) -> int:
             size_bytes - end,
         )
         _cut_off(path, end)
-    return changes
+    return dropped, entered
 
 
 def _cut_off(path: Path, end: int) -> None:

@@ -55,9 +55,8 @@ class Archive:
         with contextlib.ExitStack() as opened, disk_errors(self._directory):
             captures = Captures(self._directory)
             opened.callback(captures.close)
-            self._is_recovered = bool(
-                recover(self._directory, captures, max_record_bytes)
-            )
+            recovery = recover(self._directory, captures, max_record_bytes)
+            self._has_lost = bool(recovery.dropped or recovery.is_rebuilt)
             # A second connection, which sees only what is committed.
             self._captures = Captures(self._directory, read_only=True)
             opened.callback(self._captures.close)
@@ -103,11 +102,12 @@ class Archive:
     def may_lack_responses(self, expected: int) -> bool:
         """Return whether the archive might hold fewer responses than expected.
 
-        Exact, unless files or the table were repaired on opening; then it is always True.
+        Exact, unless captures were dropped or the table was rebuilt on opening; then it is
+        always True.
         """
         self._check_open()
         with disk_errors(self._directory):
-            return self._is_recovered or self._captures.counts()[0] < expected
+            return self._has_lost or self._captures.counts()[0] < expected
 
     def holds(self, url: str) -> bool:
         """Return whether a response of a URL is in the archive, with its body."""

@@ -9,9 +9,9 @@ import tempfile
 
 import pytest
 
-from crawler_app.archive.captures import Captures
+from crawler_app.archive.captures import RESPONSE, Captures
 from crawler_app.archive.members import members
-from crawler_app.archive.recovery import recover
+from crawler_app.archive.recovery import Recovery, recover
 from crawler_app.archive.totals import summary
 from crawler_app.errors import ArchiveError
 
@@ -44,6 +44,8 @@ def rows(directory):
     """Return what the table holds but for the ids, which may be others."""
     captures = Captures(directory, read_only=True)
     with contextlib.closing(captures):
+        kinds = [row.kind for row in captures.in_order()]
+        assert captures.counts() == (len(kinds), len(kinds) - kinds.count(RESPONSE))
         url_by_id = {row.id: row.url for row in captures.in_order()}
         return [
             (
@@ -90,7 +92,7 @@ def archived(archive_of, exchange):
 def test_nothing_changes_where_nothing_happened(archived):
     before = {path.name: path.read_bytes() for path in archived.glob("*.gz")}
 
-    assert recover_in(archived) == 0
+    assert recover_in(archived) == Recovery()
 
     assert {path.name: path.read_bytes() for path in archived.glob("*.gz")} == before
     assert len(before) > 1
@@ -107,7 +109,7 @@ def test_a_lost_table_is_made_anew(archived, open_archive, has_log):
     if has_log:
         (archived / f"{TABLE}-wal").write_bytes(log or bytes(4000))
 
-    assert recover_in(archived) == 7
+    assert recover_in(archived) == Recovery(0, 7, is_rebuilt=True)
 
     assert rows(archived) == before
     assert payload_keys(archived) == keys
@@ -170,7 +172,7 @@ def test_records_that_the_table_does_not_know_are_entered(
     forget_table(archived)
     (archived / TABLE).write_bytes(table)
 
-    assert recover_in(archived) == 20
+    assert recover_in(archived) == Recovery(0, 20)
 
     assert rows(archived) == after
     assert after[: len(before)] == before
