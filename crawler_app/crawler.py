@@ -21,9 +21,9 @@ from crawler_app.errors import ConfigError
 from crawler_app.fetcher import check_fetcher, make_fetcher
 from crawler_app.frontier.memory import MemoryFrontier
 from crawler_app.models import CrawledPage, Link, UrlRecord
-from crawler_app.reasons import AnyReason, Reason
-from crawler_app.results.comparison import Comparison
-from crawler_app.results.summary import Summary, final_records, pages_of, summarize
+from crawler_app.reasons import AnyReason
+from crawler_app.results.comparison import Comparison, compare
+from crawler_app.results.summary import Summary, final_records, summarize
 from crawler_app.subgenerator import Subgenerator
 from gencoro import gen
 
@@ -183,7 +183,7 @@ class Crawler:
                 fetcher,
                 archive=stores.archive,
                 index=stores.index,
-                is_recrawl=directory is not None and directory.is_recrawl,
+                is_recrawl=stores.frontier.is_recrawl,
                 archived=archived,
                 hooks=self._hooks,
             )
@@ -199,7 +199,7 @@ class Crawler:
         assert self._crawl is not None
         frontier = stores.frontier
         summary = summarize(frontier)
-        comparison = None if directory is None else directory.comparison(frontier)
+        comparison = compare(frontier)
         if comparison is not None:
             _forget_vanished(stores, comparison)
         limit_reached = self._crawl.limit_reached
@@ -217,10 +217,8 @@ def _forget_vanished(stores: Stores, comparison: Comparison) -> None:
     """Remove pages that no longer exist from the index."""
     if stores.index is None:
         return
-    if comparison.is_whole:
-        stores.index.retain(pages_of(stores.frontier))
-    else:
-        for page in comparison.vanished:
-            if page.reason != Reason.ROBOTS:
-                stores.index.remove(page.url)
+    for url in stores.frontier.gone(is_whole=comparison.is_whole):
+        stores.index.remove(url)
     stores.index.flush()
+    if comparison.is_whole:
+        stores.frontier.forget_earlier()

@@ -8,12 +8,12 @@ import time
 from pathlib import Path
 from typing import Any
 
-from crawler_app.commands.arguments import add_directory, add_quiet
+from crawler_app.commands.arguments import add_directory
 from crawler_app.commands.exit_status import OK
 from crawler_app.commands.summary_text import render_summary
 from crawler_app.directory import CrawlDirectory
+from crawler_app.results.comparison import compare
 from crawler_app.results.summary import FINISHED, RUNNING, Summary, state_of, summarize
-from crawler_app.terminal.steps import Steps
 from crawler_app.text.formatting import number
 
 __all__ = ["add_status", "render_state", "status"]
@@ -22,7 +22,6 @@ __all__ = ["add_status", "render_state", "status"]
 def add_status(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `status`."""
     add_directory(parser)
-    add_quiet(parser)
     parser.add_argument(
         "--json", action="store_true", help="write JSON, with complete lists"
     )
@@ -33,12 +32,9 @@ def status(arguments: argparse.Namespace) -> int:
     """Print the state and the summary of a crawl."""
     directory = CrawlDirectory.open(arguments.directory)
     owner = directory.owner()
-    with (
-        contextlib.closing(directory.frontier()) as frontier,
-        Steps(quiet=arguments.quiet) as steps,
-    ):
+    with contextlib.closing(directory.frontier()) as frontier:
         summary = summarize(frontier)
-        comparison = directory.comparison(frontier, steps)
+        comparison = compare(frontier)
     kept = directory.kept()
     if arguments.json:
         values: dict[str, Any] = {"state": _state(summary, owner), "process": owner}

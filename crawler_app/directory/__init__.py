@@ -2,7 +2,6 @@
 
     DIR/crawl.json               the configuration: ``resume DIR`` needs no options
     DIR/frontier.sqlite3         every URL and its outcome
-    DIR/previous.sqlite3         the frontier of the previous crawl, if there was one
     DIR/archive-00001.warc.gz    the HTTP exchanges; 00002 and up follow
     DIR/archive.sqlite3          where each capture lies in them
     DIR/crawl.sqlite             the full-text index
@@ -28,18 +27,14 @@ from crawler_app.archive.totals import ArchiveSummary, summary
 from crawler_app.config import CrawlConfig
 from crawler_app.directory.lock import LOCK_NAME, DirectoryLock
 from crawler_app.errors import ConfigError
-from crawler_app.frontier import Frontier
 from crawler_app.frontier.sqlite import SqliteFrontier
 from crawler_app.index import PageIndex
-from crawler_app.progress import OnStep, no_step
-from crawler_app.results.comparison import Comparison, compare
 from crawler_app.safe_files import create, open_regular
 
 __all__ = ["CrawlDirectory", "Kept"]
 
 CONFIG_NAME = "crawl.json"
 FRONTIER_NAME = "frontier.sqlite3"
-PREVIOUS_NAME = "previous.sqlite3"
 INDEX_NAME = "crawl.sqlite"
 
 # The files of a crawl, except its configuration and the numbered files of the archive.
@@ -48,7 +43,6 @@ OWN_NAMES = (
     FRONTIER_NAME,
     INDEX_NAME,
     LOCK_NAME,
-    PREVIOUS_NAME,
 )
 
 # A hundred thousand start URLs; the file may come from another person.
@@ -212,41 +206,15 @@ class CrawlDirectory:
         return self.path / FRONTIER_NAME
 
     @property
-    def previous_path(self) -> Path:
-        """The file of the previous crawl's frontier, if there was one."""
-        return self.path / PREVIOUS_NAME
-
-    @property
     def index_path(self) -> Path:
         """The file of the full-text index, if there is one."""
         return self.path / INDEX_NAME
-
-    @property
-    def is_recrawl(self) -> bool:
-        """Whether there was a previous crawl into this directory."""
-        return self.previous_path.exists()
 
     def frontier(self) -> SqliteFrontier:
         """Open the frontier for reading."""
         if not self.frontier_path.exists():
             raise ConfigError(f"the crawl in {self.path} has not begun yet")
         return SqliteFrontier(self.frontier_path, read_only=True)
-
-    def previous(self) -> SqliteFrontier | None:
-        """Open the previous crawl's frontier for reading; None if there was none."""
-        if not self.is_recrawl:
-            return None
-        return SqliteFrontier(self.previous_path, read_only=True)
-
-    def comparison(
-        self, frontier: Frontier, on_step: OnStep = no_step
-    ) -> Comparison | None:
-        """Compare a frontier with the previous crawl; None if there was none."""
-        previous = self.previous()
-        if previous is None:
-            return None
-        with contextlib.closing(previous):
-            return compare(previous, frontier, on_step)
 
     def index(self) -> PageIndex:
         """Open the full-text index for searching."""

@@ -75,7 +75,7 @@ def begin_recrawl(directory: CrawlDirectory, config: CrawlConfig) -> bool:
     Returns whether the last crawl had finished, that is, had no URLs left.  If it had not,
     or had fetched nothing, and there already is a previous crawl, that one is kept and the
     last one is dropped: the previous one is better to compare with.  The directory must be
-    locked.
+    locked.  All of it is one transaction of the frontier.
 
     Args:
         config: Configuration of the new crawl; its stores are opened before anything is
@@ -90,14 +90,7 @@ def begin_recrawl(directory: CrawlDirectory, config: CrawlConfig) -> bool:
         frontier = stores.frontier
         assert isinstance(frontier, SqliteFrontier)
         is_finished = frontier.is_drained()
-        is_whole = is_finished and frontier.count(State.DONE) > 0
-        if is_whole or not (frontier.total() == 0 or directory.is_recrawl):
-            # A copy, because a reader may keep a part of the data in the file's log.
-            new = directory.previous_path.with_suffix(".new")
-            new.unlink(missing_ok=True)
-            frontier.copy_to(new)
-            new.replace(directory.previous_path)
-    for suffix in ("", "-wal", "-shm"):
-        path = directory.frontier_path
-        path.with_name(path.name + suffix).unlink(missing_ok=True)
+        is_better = is_finished and frontier.count(State.DONE) > 0
+        if frontier.total():
+            frontier.begin_anew(is_compared=is_better or not frontier.is_recrawl)
     return is_finished

@@ -34,7 +34,8 @@ Rule 3: no clock: the current time is an argument, in seconds since the epoch.
 Backends::
 
     sqlite  the default, on disk; with its schema; schedule, the order of claims; group, which
-            commits many steps at once; tally, its counts; and keys, the numbers of known URLs
+            commits many steps at once; tally, its counts; previous, what differs from the
+            previous crawl; and keys, the numbers of known URLs
     memory  for tests and small crawls
 
 Both count URLs as `crawler_app.frontier.counts` describes.
@@ -44,6 +45,7 @@ import abc
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from crawler_app.frontier.counts import Amount, Host, Kind
+from crawler_app.frontier.previous import Differences
 from crawler_app.models import Candidate, Claim, Outcome, State, UrlRecord
 from crawler_app.urls import MAX_KEY_CHARS, dedup_key
 
@@ -201,6 +203,30 @@ class Frontier(abc.ABC):
     @abc.abstractmethod
     def redirects(self) -> dict[str, str]:
         """Return the target of each redirect, by its URL."""
+
+    @property
+    def is_recrawl(self) -> bool:
+        """Whether there was a previous crawl to compare with."""
+        return False
+
+    def differences(self) -> Differences | None:
+        """Return what differs from the previous crawl; None if there was none."""
+        return None
+
+    def unmet(self) -> list[str]:
+        """Return the pages and files of the previous crawl whose URLs were not met."""
+        return []
+
+    def gone(self, *, is_whole: bool) -> list[str]:
+        """Return the URLs of pages whose words are to leave the index.
+
+        Args:
+            is_whole: Whether a page that was not met is gone.
+        """
+        return []
+
+    def forget_earlier(self) -> None:
+        """Forget the pages of crawls before the previous one, which are not in the index."""
 
     @abc.abstractmethod
     def queries(self) -> Iterable[str]:

@@ -110,6 +110,31 @@ CREATE TABLE slowest (
     PRIMARY KEY (took_s, url_id)
 ) WITHOUT ROWID;
 
+-- The pages and files of the previous crawl.  A row without a digest is a page of another
+-- crawl, whose words may still be in the index.
+CREATE TABLE previous (
+    id INTEGER PRIMARY KEY,
+    key INTEGER NOT NULL,
+    url TEXT NOT NULL,
+    digest TEXT,
+    is_page INTEGER NOT NULL,
+    is_met INTEGER NOT NULL DEFAULT 0  -- whether this crawl has met its URL
+);
+CREATE INDEX previous_key ON previous (key);
+CREATE INDEX previous_unmet ON previous (id) WHERE NOT is_met;
+CREATE INDEX previous_earlier ON previous (id) WHERE digest IS NULL;
+
+-- URLs that differ from the previous crawl, by the kinds of `crawler_app.frontier.previous`.
+CREATE TABLE difference (
+    kind TEXT NOT NULL,
+    url_id INTEGER NOT NULL REFERENCES url,
+    previous_id INTEGER NOT NULL,
+    PRIMARY KEY (kind, url_id, previous_id)
+) WITHOUT ROWID;
+
+-- One row if there was a previous crawl.
+CREATE TABLE comparison (was_whole INTEGER NOT NULL, unchanged INTEGER NOT NULL);
+
 -- Keeps a site from choosing URLs whose keys are equal.
 CREATE TABLE secret (bytes BLOB NOT NULL);
 INSERT INTO secret VALUES (randomblob(16));
@@ -118,7 +143,12 @@ INSERT INTO secret VALUES (randomblob(16));
 SCHEMA = database.Schema(
     "a frontier",
     SCHEMA_VERSION,
-    frozenset({"host", "origin", "url", "tally", "unfinished", "slowest", "secret"}),
+    frozenset(
+        {
+            *("host", "origin", "url", "tally", "unfinished", "slowest", "secret"),
+            *("previous", "difference", "comparison"),
+        }
+    ),
     TABLES,
 )
 

@@ -26,6 +26,7 @@ from crawler_app.frontier import PATIENCE_S, Frontier, counts, key_of, stored_ur
 from crawler_app.frontier.counts import Amount, Kind
 from crawler_app.frontier.group import Group
 from crawler_app.frontier.keys import KEY_BITS, Keys
+from crawler_app.frontier.previous import Differences, Previous
 from crawler_app.frontier.schedule import Host, Queued, Schedule
 from crawler_app.frontier.schema import (
     CLEAR_OUTCOME,
@@ -150,6 +151,7 @@ class SqliteFrontier(Frontier):
         # When hosts are free again, by id, if that is not in the file yet.
         self._holds: dict[int, float] = {}
         self._tally, self._slowest = Tally(self._db), Slowest(self._db)
+        self._previous = Previous(self._db)
         self._count_states()
         if not with_keys:
             return
@@ -244,6 +246,9 @@ class SqliteFrontier(Frontier):
             self._tally.count_unfinished(host.id, claim.depth, -1)
             self._tally.count(host.id, claim.depth, outcome, now)
             self._slowest.note(claim.id, outcome.took_s)
+            if self._previous.exists:
+                key = self._hashed(dedup_key(claim.url))
+                self._previous.note(key, claim.id, claim.url, outcome)
             if again is not None:
                 self._db.execute(
                     "UPDATE url SET redirects_left = ? WHERE id = ?",
@@ -400,6 +405,35 @@ class SqliteFrontier(Frontier):
         rows = self._db.execute(f"{SELECT_RECORDS} WHERE url.id = ?", (url_id,))
         return self._record_of(rows.fetchone())
 
+    @property
+    def is_recrawl(self) -> bool:
+        """Whether there was a previous crawl to compare with."""
+        return self._previous.exists
+
+    def differences(self) -> Differences | None:
+        return self._previous.differences()
+
+    def unmet(self) -> list[str]:
+        return self._previous.unmet()
+
+    def gone(self, *, is_whole: bool) -> list[str]:
+        return self._previous.gone(is_whole=is_whole)
+
+    def forget_earlier(self) -> None:
+        with self._group:
+            self._previous.forget_earlier()
+        self.flush()
+
+    def begin_anew(self, *, is_compared: bool) -> None:
+        """Delete all URLs for another crawl, see `Previous.begin_anew`."""
+        self.flush()
+        with self._group:
+            self._previous.begin_anew(
+                is_compared=is_compared, was_whole=self.is_drained()
+            )
+        self.flush()
+        self._load()
+
     def redirects(self) -> dict[str, str]:
         rows = self._db.execute(
             "SELECT url, redirect_to FROM url WHERE reason = 'redirect' ORDER BY id"
@@ -441,15 +475,6 @@ class SqliteFrontier(Frontier):
                 pass
         self._group.commit()
 
-    def copy_to(self, path: Path) -> None:
-        """Copy the frontier into a new file."""
-        self.flush()
-        copy = sqlite3.connect(path)
-        try:
-            self._db.backup(copy)
-        finally:
-            copy.close()
-
     def close(self) -> None:
         try:
             self.flush()
@@ -471,6 +496,11 @@ class SqliteFrontier(Frontier):
                 self._provisional_keys.add(key)
             host = self._host(candidate.host)
             url_id = self._insert(key, candidate, host.id, via, old_id)
+            if self._previous.exists:
+                self._previous.meet(key)
+                if refusal:
+                    outcome = Outcome(State.EXCLUDED, refusal)
+                    self._previous.note(key, url_id, candidate.url, outcome)
             if refusal:
                 outcome = Outcome(State.EXCLUDED, refusal)
                 self._count_by_state[State.EXCLUDED] += 1
@@ -503,9 +533,17 @@ class SqliteFrontier(Frontier):
         ).fetchone()
         self._provisional_keys.remove(key)
         self._count_by_state[State.EXCLUDED] -= 1
-        outcome = Outcome(State.EXCLUDED, Reason(reason))
-        self._tally.count(host_id, depth, outcome, times=-1)
+        self._forget_outcome(
+            url_id, host_id, depth, Outcome(State.EXCLUDED, Reason(reason))
+        )
         return int(url_id)
+
+    def _forget_outcome(
+        self, url_id: int, host_id: int, depth: int, outcome: Outcome
+    ) -> None:
+        """Count an outcome no more."""
+        self._tally.count(host_id, depth, outcome, times=-1)
+        self._previous.forget(url_id, outcome)
 
     def _insert(
         self,
@@ -554,7 +592,7 @@ class SqliteFrontier(Frontier):
         ).fetchone()
         outcome = outcome_of(state, *values)
         assert outcome is not None
-        self._tally.count(host_id, depth, outcome, times=-1)
+        self._forget_outcome(url_id, host_id, depth, outcome)
         self._tally.count_unfinished(host_id, depth, 1)
         self._db.execute(
             f"UPDATE url SET {CLEAR_OUTCOME}, finished_at = NULL, tries = 0,"

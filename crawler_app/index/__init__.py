@@ -17,7 +17,7 @@ Inside::
 
 import contextlib
 import sqlite3
-from collections.abc import Container, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -143,17 +143,6 @@ class PageIndex:
             self._forget_words(old)
             self._db.execute("DELETE FROM page WHERE id = ?", old[:1])
             return True
-
-    def retain(self, urls: Container[str]) -> None:
-        """Remove all pages except those at these URLs.
-
-        Raises:
-            SearchIndexError: writing failed; everything since the last flush is lost.
-        """
-        known = [url for (url,) in self._db.execute("SELECT url FROM page").fetchall()]
-        for url in known:
-            if url not in urls:
-                self.remove(url)
 
     def _page(self, url: str) -> tuple[int, str, str, str] | None:
         row: tuple[int, str, str, str] | None = self._db.execute(

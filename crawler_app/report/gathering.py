@@ -22,6 +22,7 @@ from crawler_app.report.kinds import add_redirects, add_url
 from crawler_app.report.listing import Listing
 from crawler_app.report.shape import Shape
 from crawler_app.report.targets import Targets, add_first_pages
+from crawler_app.results.comparison import compare
 from crawler_app.results.summary import Summary, is_page, state_of, summarize
 from crawler_app.text.formatting import number
 from crawler_app.urls import dedup_key, host_of
@@ -57,7 +58,7 @@ def gather(directory: CrawlDirectory, on_step: OnStep = no_step) -> Report:
         report.examples_by_reason = listing.examples_by_reason
         report.largest = listing.largest
         _add_chains_and_duplicates(report, frontier, listing, on_step)
-        report.comparison = directory.comparison(frontier)
+        report.comparison = compare(frontier)
     _find_links(report, directory, on_step)
     add_first_pages(report.broken, summary.failures)
     report.broken.sort(key=lambda broken: -len(broken.links))

@@ -4,10 +4,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from crawler_app.frontier import Frontier
-from crawler_app.models import UrlRecord
-from crawler_app.progress import OnStep, in_steps, no_step
-from crawler_app.reasons import CONTENT, RETRYABLE, AnyReason, Reason
-from crawler_app.urls import dedup_key
+from crawler_app.reasons import AnyReason, Reason
 
 __all__ = ["Comparison", "Vanished", "compare"]
 
@@ -57,47 +54,26 @@ class Comparison:
         }
 
 
-def compare(before: Frontier, now: Frontier, on_step: OnStep = no_step) -> Comparison:
-    """Compare a crawl with the previous one; memory grows with the pages of that one.
+def compare(frontier: Frontier) -> Comparison | None:
+    """Compare a crawl with the previous one; None if there was none.
 
     URLs not fetched yet are left out.  If a page of the previous crawl could not be
     fetched, its links are unknown, so pages that were not met are not called vanished.
     """
-    digest_by_key = {
-        dedup_key(record.url): (record.url, record.outcome.digest)
-        for record in before.records()
-        if record.outcome is not None and record.outcome.reason in CONTENT
-    }
-    comparison = Comparison(was_whole=before.is_drained())
-    records = in_steps("comparing", now.records(), on_step, now.total())
-    for record in records:
-        known = digest_by_key.pop(dedup_key(record.url), None)
-        if record.outcome is None:
-            continue
-        if record.outcome.reason in CONTENT:
-            _count(comparison, record, known and known[1])
-        elif known is not None and record.outcome.reason in RETRYABLE:
-            comparison.unreachable.append(record.url)
-        elif known is not None:
-            comparison.vanished.append(Vanished(record.url, record.outcome.reason))
-    comparison.is_whole = now.is_drained() and not _has_unseen_pages(comparison)
-    if comparison.is_whole:
-        comparison.vanished += [
-            Vanished(url, Reason.NO_LONGER_LINKED) for url, _ in digest_by_key.values()
-        ]
-    return comparison
-
-
-def _has_unseen_pages(comparison: Comparison) -> bool:
-    is_forbidden = any(page.reason == Reason.ROBOTS for page in comparison.vanished)
-    return is_forbidden or bool(comparison.unreachable)
-
-
-def _count(comparison: Comparison, record: UrlRecord, digest: str | None) -> None:
-    assert record.outcome is not None
-    if digest is None:
-        comparison.new.append(record.url)
-    elif digest == record.outcome.digest:
-        comparison.unchanged += 1
-    else:
-        comparison.changed.append(record.url)
+    found = frontier.differences()
+    if found is None:
+        return None
+    vanished = [Vanished(url, reason) for url, reason in found.vanished]
+    is_forbidden = any(page.reason == Reason.ROBOTS for page in vanished)
+    is_whole = frontier.is_drained() and not (is_forbidden or found.unreachable)
+    if is_whole:
+        vanished += [Vanished(url, Reason.NO_LONGER_LINKED) for url in frontier.unmet()]
+    return Comparison(
+        found.new,
+        found.changed,
+        found.unchanged,
+        vanished,
+        found.unreachable,
+        is_whole,
+        found.was_whole,
+    )

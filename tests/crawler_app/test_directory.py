@@ -272,17 +272,17 @@ def test_crawl_that_begins_again_keeps_the_one_that_somebody_looks_at(directory)
         pass
     with contextlib.closing(directory.frontier()) as onlooker:
         crawled(directory, *urls)
-        assert (directory.is_recrawl, directory.previous()) == (False, None)
+        assert not onlooker.is_recrawl
 
         with directory:
             begin_recrawl(directory, CONFIG)
 
-        assert directory.is_recrawl
-        with contextlib.closing(directory.previous()) as previous:
-            assert previous.urls(State.DONE) == urls
+        assert not onlooker.is_recrawl
         assert onlooker.count(State.DONE) == 0
     with open_stores(directory, CONFIG) as stores:
+        assert stores.frontier.is_recrawl
         assert stores.frontier.urls() == []
+        assert stores.frontier.unmet() == urls
 
 
 def test_crawl_that_was_not_begun_need_not_begin_recrawl(path, directory):
@@ -299,10 +299,9 @@ def test_crawl_that_was_broken_off_does_not_replace_a_whole_one(directory):
 
     begin_recrawl(directory, CONFIG)
 
-    with contextlib.closing(directory.previous()) as previous:
-        assert previous.count(State.DONE) == 2
-    with pytest.raises(ConfigError, match="not begun"):
-        directory.frontier()
+    with contextlib.closing(directory.frontier()) as frontier:
+        assert frontier.total() == 0
+        assert frontier.unmet() == ["http://a.test/", "http://a.test/x"]
 
 
 def test_first_crawl_is_kept_though_it_was_broken_off(directory):
@@ -311,8 +310,9 @@ def test_first_crawl_is_kept_though_it_was_broken_off(directory):
 
     begin_recrawl(directory, CONFIG)
 
-    with contextlib.closing(directory.previous()) as previous:
-        assert previous.urls() == ["http://a.test/"]
+    with contextlib.closing(directory.frontier()) as frontier:
+        assert frontier.total() == 0
+        assert frontier.differences().was_whole is False
 
 
 @pytest.mark.parametrize(

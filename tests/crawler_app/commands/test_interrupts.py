@@ -1,6 +1,5 @@
 """Commands that read a whole crawl: they say how far they are, and Ctrl-C ends them."""
 
-import shutil
 import signal
 import subprocess
 
@@ -28,8 +27,6 @@ URLS = 5_000
     [
         (["export"], "exporting URLs", ""),
         (["export", "--format", "csv"], "exporting URLs", "precious\n"),
-        (["status"], "comparing", ""),
-        (["status", "--json"], "comparing", ""),
     ],
 )
 def test_ctrl_c_ends_with_130_and_leaves_the_file_as_it_was(
@@ -39,7 +36,6 @@ def test_ctrl_c_ends_with_130_and_leaves_the_file_as_it_was(
     output = tmp_path / "output"
     output.write_text(before)
     directory = crawled(queued=URLS)
-    shutil.copy(directory.frontier_path, directory.previous_path)
     with output.open("a" if before else "w") as file:
         process = start_script(
             COMMAND,
@@ -50,7 +46,7 @@ def test_ctrl_c_ends_with_130_and_leaves_the_file_as_it_was(
             stderr=subprocess.PIPE,
         )
     lines = [process.stderr.readline() for _ in range(1_000)]
-    assert output.stat().st_size > len(before) or command == "status"
+    assert output.stat().st_size > len(before)
     process.send_signal(signal.SIGINT)
     rest = process.stderr.read()
 

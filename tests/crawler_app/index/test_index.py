@@ -700,11 +700,3 @@ def test_page_that_the_words_know_and_the_table_does_not_is_damage(index):
 
     with pytest.raises(SearchIndexError, match="is damaged.*delete the index"):
         index.search("mill")
-
-
-def test_pages_but_those_that_are_retained_are_forgotten(index):
-    add(index, *((name, "mill") for name in "abc"))
-
-    index.retain({url("b")})
-
-    assert found(index, "mill") == ["b"]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from crawler_app.frontier.memory import MemoryFrontier
+from crawler_app.frontier.sqlite import SqliteFrontier
 from crawler_app.models import Candidate, Outcome, State
 from crawler_app.reasons import Reason
 from crawler_app.results.comparison import compare
@@ -16,9 +16,8 @@ def failure(reason):
     return Outcome(State.FAILED, reason)
 
 
-def crawled(outcome_by_path):
-    """Return a frontier in which these URLs have ended so; None is still to fetch."""
-    frontier = MemoryFrontier()
+def crawl(frontier, outcome_by_path):
+    """End these URLs so; None is still to fetch."""
     frontier.add(Candidate(url(path), "a.test") for path in outcome_by_path)
     claims = []
     while (claim := frontier.claim(0.0, 60.0)) is not None:
@@ -29,7 +28,6 @@ def crawled(outcome_by_path):
             frontier.release(claim)
         else:
             frontier.finish(claim, outcome, 1.0)
-    return frontier
 
 
 def url(path):
@@ -76,4 +74,11 @@ NOTHING = {"new": [], "changed": [], "unchanged": 0, "vanished": [], "unreachabl
     ],
 )
 def test_each_url_is_told_by_what_has_become_of_it(before, now, found):
-    assert compare(crawled(before), crawled(now)).to_json() == NOTHING | found
+    frontier = SqliteFrontier(":memory:")
+    crawl(frontier, before)
+    assert compare(frontier) is None
+    frontier.begin_anew(is_compared=True)
+    crawl(frontier, now)
+
+    assert compare(frontier).to_json() == NOTHING | found
+    frontier.close()
