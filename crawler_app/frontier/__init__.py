@@ -49,11 +49,14 @@ from crawler_app.frontier.previous import Differences
 from crawler_app.models import Candidate, Claim, Outcome, State, UrlRecord
 from crawler_app.urls import MAX_KEY_CHARS, dedup_key
 
-__all__ = ["PATIENCE_S", "Frontier", "key_of", "stored_url"]
+__all__ = ["MAX_QUERIES", "PATIENCE_S", "Frontier", "key_of", "stored_url"]
 
 # How many seconds a level-by-level crawl waits for a retry before it continues with the next
 # level.
 PATIENCE_S = 60.0
+
+# How many URLs with a query a resumed crawl learns from; reading them takes a third of a second.
+MAX_QUERIES = 100_000
 
 
 class Frontier(abc.ABC):
@@ -230,7 +233,10 @@ class Frontier(abc.ABC):
 
     @abc.abstractmethod
     def queries(self) -> Iterable[str]:
-        """Return the URLs with a query or path parameters, except excluded ones."""
+        """Return the newest URLs with a query or path parameters, at most MAX_QUERIES.
+
+        Excluded ones are left out.  The order is that in which they were found.
+        """
 
     @abc.abstractmethod
     def find(self, key: str) -> UrlRecord | None:

@@ -10,7 +10,7 @@ import itertools
 from collections.abc import Collection, Iterable, Iterator
 
 from crawler_app.errors import LeaseLostError
-from crawler_app.frontier import PATIENCE_S, Frontier, key_of, stored_url
+from crawler_app.frontier import MAX_QUERIES, PATIENCE_S, Frontier, key_of, stored_url
 from crawler_app.frontier.counts import RANKED, Amount, Host, Kind
 from crawler_app.models import (
     Candidate,
@@ -280,11 +280,12 @@ class MemoryFrontier(Frontier):
         }
 
     def queries(self) -> list[str]:
-        return [
+        found = [
             url.record.url
             for url in self._urls
             if has_query(url.record.url) and url.record.state is not State.EXCLUDED
         ]
+        return found[-MAX_QUERIES:]
 
     def find(self, key: str) -> UrlRecord | None:
         url = self._url_by_key.get(key)

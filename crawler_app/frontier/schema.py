@@ -80,6 +80,7 @@ CREATE INDEX url_ready ON url (host_id, depth, id)
 CREATE INDEX url_alarm ON url (alarm_at) WHERE alarm_at IS NOT NULL;
 CREATE INDEX url_failed ON url (id) WHERE state = 'failed';
 CREATE INDEX url_redirect ON url (id) WHERE reason = 'redirect';
+CREATE INDEX url_start ON url (key) WHERE depth = 0;
 CREATE INDEX url_query ON url (id) WHERE {HAS_QUERY};
 CREATE INDEX url_provisional ON url (key) WHERE {IS_PROVISIONAL};
 

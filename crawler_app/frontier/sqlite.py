@@ -22,7 +22,14 @@ from pathlib import Path
 from typing import Any
 
 from crawler_app.errors import ConfigError, LeaseLostError
-from crawler_app.frontier import PATIENCE_S, Frontier, counts, key_of, stored_url
+from crawler_app.frontier import (
+    MAX_QUERIES,
+    PATIENCE_S,
+    Frontier,
+    counts,
+    key_of,
+    stored_url,
+)
 from crawler_app.frontier.counts import Amount, Kind
 from crawler_app.frontier.group import Group
 from crawler_app.frontier.keys import KEY_BITS, Keys
@@ -367,6 +374,8 @@ class SqliteFrontier(Frontier):
         return min(in_work, default=None)  # the difference keeps only counts above 0
 
     def requeue_failed(self, reasons: Collection[str]) -> int:
+        if not reasons:
+            return 0
         wanted = ", ".join("?" * len(reasons))
         return self._requeue(
             f"state = 'failed' AND reason IN ({wanted})", *reasons, is_wanted=bool
@@ -442,17 +451,26 @@ class SqliteFrontier(Frontier):
 
     def queries(self) -> Iterator[str]:
         rows = self._db.execute(
-            f"SELECT url FROM url WHERE ({HAS_QUERY}) AND state != 'excluded' ORDER BY id"
+            "SELECT url FROM (SELECT id, url FROM url"
+            f" WHERE ({HAS_QUERY}) AND state != 'excluded' ORDER BY id DESC LIMIT ?)"
+            " ORDER BY id",
+            (MAX_QUERIES,),
         )
         return (url for (url,) in rows)
 
     def find(self, key: str) -> UrlRecord | None:
-        # Without an index, which would cost each new URL more than its row; this is asked
-        # for a few URLs, and those of the first pages are soon found.
-        row = self._db.execute(
-            "SELECT id FROM url WHERE key = ? LIMIT 1", (self._hashed(key),)
-        ).fetchone()
-        return None if row is None else self._record(row[0])
+        # An index of all keys would cost each new URL more than its row.  This is asked for
+        # start URLs and what they lead to, which are soon found.
+        number = self._hashed(key)
+        if number not in self._keys:
+            return None
+        for condition in ("key = ? AND depth = 0", "key = ?"):
+            row = self._db.execute(
+                f"SELECT id FROM url WHERE {condition} LIMIT 1", (number,)
+            ).fetchone()
+            if row is not None:
+                return self._record(row[0])
+        return None
 
     def records(self, state: State | None = None) -> Iterator[UrlRecord]:
         stored = State.QUEUED if state is State.CLAIMED else state

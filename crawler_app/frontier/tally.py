@@ -139,6 +139,8 @@ class Tally:
 class Slowest:
     """Keeps the slowest fetches in their table; most fetches cost a comparison.
 
+    Of fetches that took equally long, those that ended first are kept.
+
     Args:
         db: As for `Tally`.
     """
@@ -151,12 +153,12 @@ class Slowest:
         """Find out below which time a fetch is not among the slowest."""
         times = self._db.execute("SELECT took_s FROM slowest ORDER BY took_s DESC")
         kept = times.fetchmany(RANKED)
-        self._least_s = kept[-1][0] if len(kept) == RANKED else 0.0
+        self._least_s = kept[-1][0] if len(kept) == RANKED else -1.0
         self._added = 0
 
     def note(self, url_id: int, took_s: float | None) -> None:
         """Keep a fetch if it is among the slowest."""
-        if took_s is None or took_s < self._least_s:
+        if took_s is None or took_s <= self._least_s:
             return
         self._db.execute(
             "INSERT OR IGNORE INTO slowest VALUES (?, ?)", (took_s, url_id)

@@ -24,7 +24,7 @@ from hypothesis.stateful import (
 )
 
 from crawler_app.errors import LeaseLostError
-from crawler_app.frontier import PATIENCE_S, schedule
+from crawler_app.frontier import PATIENCE_S, memory, schedule, sqlite
 from crawler_app.frontier.memory import MemoryFrontier
 from crawler_app.frontier.sqlite import SqliteFrontier
 from crawler_app.models import (
@@ -123,6 +123,16 @@ def test_record_that_was_handed_out_is_a_copy(frontier):
     frontier.claim(0.0, LEASE_S)
 
     assert frontier.urls(State.CLAIMED) == [url("x")]
+
+
+def test_only_the_newest_queries_are_told(frontier, monkeypatch):
+    for module in (memory, sqlite):
+        monkeypatch.setattr(module, "MAX_QUERIES", 2)
+    frontier.add(found(path) for path in ("x?1", "y", "x?2", "x?3"))
+    told = list(frontier.queries())
+    monkeypatch.undo()
+
+    assert told == [url("x?2"), url("x?3")]
 
 
 # What a walk meets too rarely.
