@@ -76,7 +76,7 @@ class CachingResolver(Resolver):
 
         if len(self._answers) >= MAX_ANSWERS:
             self._answers.clear()
-        answer = self._look_up(*question)
+        answer = _literal(*question) or self._look_up(*question)
         self._answers[question] = (answer, math.inf)
         gen.future_add_done_callback(answer, remember)
         return answer
@@ -90,3 +90,18 @@ class CachingResolver(Resolver):
         except UnicodeError as exc:  # a label is empty or too long
             raise socket.gaierror(socket.EAI_NONAME, f"{host}: {exc}") from None
         return addresses
+
+
+def _literal(
+    host: str, port: int, family: socket.AddressFamily
+) -> "gen.Future[Addresses] | None":
+    """Return the answer for a host that is an address, which needs no thread."""
+    try:
+        found = socket.getaddrinfo(
+            host, port, family, socket.SOCK_STREAM, flags=socket.AI_NUMERICHOST
+        )
+    except (OSError, UnicodeError):
+        return None
+    answer: gen.Future[Addresses] = gen.Future()
+    answer.set_result([(each[0], each[4]) for each in found])
+    return answer

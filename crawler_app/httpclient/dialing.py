@@ -145,7 +145,7 @@ class _Dial:
     def run(self) -> Generator[Any, Any, None]:
         """Open the connection."""
         key, progress = self._key, self._progress
-        sock = yield self._connect()
+        sock = yield from self._connect()
         progress.connected_at = self._loop.time()
         if key.tls is None:
             yield self._loop.create_connection(lambda: self._connection, sock=sock)
@@ -157,7 +157,6 @@ class _Dial:
         yield self._secure(sock, key.tls)
         progress.secured_at = self._loop.time()
 
-    @gen.coroutine
     def _connect(self) -> Generator[Any, Any, socket.socket]:
         """Return a socket connected to the host, or to the proxy."""
         key, progress = self._key, self._progress
@@ -174,12 +173,16 @@ class _Dial:
         addresses = _usable(host, addresses, key)
         shown = ", ".join(_shown(address) for _, address in addresses)
         progress.phase = f"while connecting to {shown}"
-        sock: socket.socket = yield self._race(_interleaved(addresses))
-        return sock
+        if len(addresses) == 1:
+            yield from self._try(*addresses[0])
+        else:
+            yield from self._race(_interleaved(addresses))
+        if not self._connected:
+            raise self._errors.pop()
+        return self._keep_first()
 
-    @gen.coroutine
-    def _race(self, addresses: Addresses) -> Generator[Any, Any, socket.socket]:
-        """Return a socket connected to the first address that accepts ("Happy Eyeballs").
+    def _race(self, addresses: Addresses) -> Generator[Any, Any, None]:
+        """Connect to the first address that accepts ("Happy Eyeballs").
 
         The attempts start one after another, with a short delay.
 
@@ -188,7 +191,7 @@ class _Dial:
         untried = collections.deque(addresses)
         attempts: set[asyncio.Future[None]] = set()
         try:
-            while untried or attempts:
+            while not self._connected and (untried or attempts):
                 if untried:
                     attempts.add(self._attempt(*untried.popleft()))
                 done, attempts = yield asyncio.wait(
@@ -198,15 +201,16 @@ class _Dial:
                 )
                 for attempt in done:
                     attempt.result()
-                if self._connected:
-                    return self._keep_first()
         finally:
             for attempt in attempts:
                 attempt.cancel()
-        raise self._errors.pop()
 
     @gen.coroutine
     def _attempt(self, family: int, address: Any) -> Generator[Any, Any, None]:
+        yield from self._try(family, address)
+
+    def _try(self, family: int, address: Any) -> Generator[Any, Any, None]:
+        """Add a connected socket, or the error."""
         sock = socket.socket(family, socket.SOCK_STREAM)
         try:
             sock.setblocking(False)
@@ -215,7 +219,7 @@ class _Dial:
                 sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             if self._key.source_ip:
                 sock.bind((self._key.source_ip, 0))
-            yield self._loop.sock_connect(sock, address)
+            yield from self._connect_socket(sock, address)
         except OSError as exc:
             sock.close()
             if exc.errno is not None:
@@ -227,6 +231,26 @@ class _Dial:
             sock.close()
             raise
         self._connected.append(sock)
+
+    def _connect_socket(
+        self, sock: socket.socket, address: Any
+    ) -> Generator[Any, Any, None]:
+        """Do the same as ``sock_connect`` of the loop, but without a Task."""
+        loop = self._loop
+        if not isinstance(loop, asyncio.SelectorEventLoop):
+            yield loop.sock_connect(sock, address)
+            return
+        try:
+            sock.connect(address)
+        except (BlockingIOError, InterruptedError):
+            connected, fd = loop.create_future(), sock.fileno()
+            loop.add_writer(fd, _set_done, connected)
+            try:
+                yield connected
+            finally:
+                loop.remove_writer(fd)
+            if error := sock.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR):
+                raise OSError(error, os.strerror(error)) from None
 
     def _keep_first(self) -> socket.socket:
         for sock in self._connected[1:]:
@@ -328,6 +352,11 @@ class _TunnelOpening(asyncio.Protocol):
         if not self.answered.done():
             self.answered.set_exception(error)
             self.answered.exception()  # in case nothing awaits it any more
+
+
+def _set_done(future: "asyncio.Future[None]") -> None:
+    if not future.done():
+        future.set_result(None)
 
 
 def _usable(host: str, addresses: Addresses, key: ConnectionKey) -> Addresses:

@@ -123,3 +123,14 @@ def test_closing_closes_the_resolver_below(resolver, below):
     resolver.close()
 
     assert below.is_closed
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "::1"])
+def test_address_is_not_looked_up(resolver, below, host):
+    async def main():
+        return await resolver.resolve(host, 80)
+
+    ((_, address),) = asyncio.run(main())
+
+    assert address[:2] == (host, 80)
+    assert below.questions == []
