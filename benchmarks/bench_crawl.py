@@ -11,6 +11,7 @@ of them in its own process, in interleaved rounds:
     python benchmarks/bench_crawl.py --page-bytes 26000 --hosts 20 --absolute
     python benchmarks/bench_crawl.py --quick
     python benchmarks/bench_crawl.py --memory
+    python benchmarks/bench_crawl.py --parts
     python benchmarks/bench_crawl.py --check
 
 The figures are the user + system time of the competitor's whole process, without nginx.
@@ -27,6 +28,7 @@ import statistics
 import sys
 
 from crawl_field import CANDIDATES, find_competitors, install_peers
+from crawl_parts import NAMES, print_parts
 from crawl_runs import measure, ratio, run
 from crawl_site import Layout, served_site
 
@@ -192,6 +194,11 @@ def parse_arguments():
         "--memory", action="store_true", help=f"only our memory, {MEMORY_PAGES} pages"
     )
     parser.add_argument(
+        "--parts",
+        action="store_true",
+        help="only what each part costs, for pages of three sizes and up to 1000 hosts",
+    )
+    parser.add_argument(
         "--check",
         action="store_true",
         help="only what has a bar, and memory; exit 1 and name each bar not reached",
@@ -206,6 +213,8 @@ def parse_arguments():
 
 def chosen(arguments):
     names = set(arguments.only or HEADING_BY_TABLE)
+    if arguments.parts:
+        names = set(NAMES)
     if arguments.check and not arguments.only:
         names = {*BARS, *BARS_MS, *OURS_BY_TABLE.values()}
     return [
@@ -222,6 +231,10 @@ def main():
         pythons.append(install_peers(arguments.peers))
     competitors, absent = find_competitors(chosen(arguments), pythons)
     short = []
+    if arguments.parts:
+        print_parts(competitors, arguments.rounds, arguments.concurrency)
+        print(*absent, sep="\n")
+        return 0
     if not arguments.memory:
         short += compare(competitors, arguments)
         for sentence in absent:

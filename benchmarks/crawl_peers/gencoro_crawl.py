@@ -1,9 +1,10 @@
-"""Crawl a site with crawler_app, the frontier on disk; print what became of memory.
+"""Crawl a site with crawler_app, the frontier on disk; print its memory and its files.
 
     python gencoro_crawl.py URL CONCURRENCY
-        [--client NAME] [--archive] [--index] [--scope SCOPE] [--sample PAGES]
+        [--client NAME] [--archive] [--index] [--scope SCOPE] [--sample PAGES] [--parts]
 
-With --sample it looks at its memory as it goes on, which the bare crawl does not.
+With --sample it looks at its memory as it goes on, which the bare crawl does not; with --parts,
+at what it is doing.
 """
 
 import argparse
@@ -12,6 +13,8 @@ import resource
 import sys
 import tempfile
 from pathlib import Path
+
+from cpu_samples import cpu_samples
 
 from crawler_app.config import CrawlConfig
 from crawler_app.crawl import Crawl
@@ -44,6 +47,31 @@ def key_bytes(keys):
     return (recent + sum(map(sys.getsizeof, keys._buckets))) / len(keys)
 
 
+def crawl(into, config, arguments, report):
+    with (
+        CrawlDirectory.create(into, config) as directory,
+        open_stores(directory, config) as stores,
+    ):
+        crawler = Crawl(
+            config,
+            stores.frontier,
+            make_fetcher(config),
+            archive=stores.archive,
+            index=stores.index,
+        )
+        if arguments.sample:
+            report["rss_mb_by_tenth"] = sample_memory(crawler, arguments.sample)
+        if arguments.parts:
+            with cpu_samples() as report["samples"]:
+                IOLoop.current().run_sync(crawler.run)
+        else:
+            IOLoop.current().run_sync(crawler.run)
+        if arguments.sample:
+            report["final_rss_mb"] = rss_mb()
+            report["key_bytes"] = key_bytes(stores.frontier._keys)
+        crawler.fetcher.close()
+
+
 def main(arguments):
     client = {"client": arguments.client} if arguments.client else {}
     config = CrawlConfig(
@@ -55,26 +83,11 @@ def main(arguments):
         scope=arguments.scope,
         **client,
     )
-    with (
-        tempfile.TemporaryDirectory() as into,
-        CrawlDirectory.create(into, config) as directory,
-        open_stores(directory, config) as stores,
-    ):
-        crawler = Crawl(
-            config,
-            stores.frontier,
-            make_fetcher(config),
-            archive=stores.archive,
-            index=stores.index,
-        )
-        report = {"client": config.client}
-        if arguments.sample:
-            report["rss_mb_by_tenth"] = sample_memory(crawler, arguments.sample)
-        IOLoop.current().run_sync(crawler.run)
-        if arguments.sample:
-            report["final_rss_mb"] = rss_mb()
-            report["key_bytes"] = key_bytes(stores.frontier._keys)
-        crawler.fetcher.close()
+    report = {"client": config.client}
+    with tempfile.TemporaryDirectory() as into:
+        crawl(into, config, arguments, report)
+        files = Path(into).iterdir()
+        report["bytes"] = {path.name: path.stat().st_size for path in files}
     print(json.dumps(report))
 
 
@@ -87,4 +100,5 @@ if __name__ == "__main__":
     parser.add_argument("--index", action="store_true")
     parser.add_argument("--scope", default="host")
     parser.add_argument("--sample", type=int, metavar="PAGES")
+    parser.add_argument("--parts", action="store_true")
     main(parser.parse_args())

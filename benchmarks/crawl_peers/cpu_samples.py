@@ -1,0 +1,57 @@
+"""Samples which part of the crawler its CPU time is spent in.
+
+A signal interrupts the process after a while of CPU time, and the innermost frame of
+crawler_app says the part.  Only the bare crawl is measured so: an archive has a thread of its
+own, which a handler in the main thread does not see.
+"""
+
+import collections
+import contextlib
+import signal
+
+__all__ = ["cpu_samples"]
+
+# The kernel rounds it up to its clock tick, which is 4 ms on most machines.
+EVERY_S = 0.001
+
+# By the path below crawler_app, or its first part.
+PART_BY_PATH = {
+    "httpclient": "fetch",
+    "fetcher": "fetch",
+    "http_headers.py": "fetch",
+    "documents": "HTML",
+    "sandbox": "HTML",
+    "documents/settled_links.py": "links",
+    "urls.py": "links",
+    "crawl/admission.py": "links",
+    "crawl/scope.py": "links",
+    "crawl/traps.py": "links",
+    "frontier": "frontier",
+}
+
+
+@contextlib.contextmanager
+def cpu_samples():
+    """Count the samples of each part in the mapping that is returned."""
+    samples = collections.Counter()
+
+    def sample(signum, frame):
+        samples[part_of(frame)] += 1
+
+    before = signal.signal(signal.SIGPROF, sample)
+    signal.setitimer(signal.ITIMER_PROF, EVERY_S, EVERY_S)
+    try:
+        yield samples
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
+
+
+def part_of(frame):
+    while frame is not None:
+        _, found, path = frame.f_code.co_filename.rpartition("/crawler_app/")
+        if found:
+            package = path.partition("/")[0]
+            return PART_BY_PATH.get(path) or PART_BY_PATH.get(package, "rest")
+        frame = frame.f_back
+    return "rest"
