@@ -35,7 +35,7 @@ Backends::
 
     sqlite  the default, on disk; with its schema; schedule, the order of claims; group, which
             commits many steps at once; tally, its counts; previous, what differs from the
-            previous crawl; and keys, the numbers of known URLs
+            previous crawl; keys, the numbers of known URLs; and known, which saves them
     memory  for tests and small crawls
 
 Both count URLs as `crawler_app.frontier.counts` describes.

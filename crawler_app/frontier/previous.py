@@ -57,7 +57,10 @@ SELECT key, url, 1, 1 FROM url WHERE id = ?
 """
 
 # The tables of one crawl.
-CRAWL_TABLES = ("difference", "url", "host", "origin", "tally", "unfinished", "slowest")
+CRAWL_TABLES = (
+    *("url", "host", "origin", "tally", "unfinished", "slowest"),
+    *("known", "saved", "difference"),
+)
 
 
 @dataclass(slots=True, frozen=True)

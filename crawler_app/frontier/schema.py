@@ -136,6 +136,14 @@ CREATE TABLE difference (
 -- One row if there was a previous crawl.
 CREATE TABLE comparison (was_whole INTEGER NOT NULL, unchanged INTEGER NOT NULL);
 
+-- The keys of the first URLs, by the buckets of `crawler_app.frontier.keys`.
+CREATE TABLE known (bucket INTEGER PRIMARY KEY, keys BLOB NOT NULL);
+CREATE TABLE saved (
+    last_id INTEGER NOT NULL,          -- of these URLs
+    urls INTEGER NOT NULL,
+    byte_order TEXT NOT NULL
+);
+
 -- Keeps a site from choosing URLs whose keys are equal.
 CREATE TABLE secret (bytes BLOB NOT NULL);
 INSERT INTO secret VALUES (randomblob(16));
@@ -147,7 +155,7 @@ SCHEMA = database.Schema(
     frozenset(
         {
             *("host", "origin", "url", "tally", "unfinished", "slowest", "secret"),
-            *("previous", "difference", "comparison"),
+            *("previous", "difference", "comparison", "known", "saved"),
         }
     ),
     TABLES,

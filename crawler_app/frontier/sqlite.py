@@ -21,7 +21,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from crawler_app.errors import ConfigError, LeaseLostError
+from crawler_app.errors import ConfigError, FrontierError, LeaseLostError
 from crawler_app.frontier import (
     MAX_QUERIES,
     PATIENCE_S,
@@ -33,6 +33,7 @@ from crawler_app.frontier import (
 from crawler_app.frontier.counts import Amount, Kind
 from crawler_app.frontier.group import Group
 from crawler_app.frontier.keys import KEY_BITS, Keys
+from crawler_app.frontier.known import load_keys, save_keys
 from crawler_app.frontier.previous import Differences, Previous
 from crawler_app.frontier.schedule import Host, Queued, Schedule
 from crawler_app.frontier.schema import (
@@ -123,6 +124,7 @@ class SqliteFrontier(Frontier):
         before_commit: Callable[[], None] = lambda: None,
     ) -> None:
         self._db = open_database(path, read_only=read_only)
+        self._is_read_only = read_only
 
         def prepare() -> None:
             before_commit()
@@ -165,7 +167,7 @@ class SqliteFrontier(Frontier):
         self._load_schedule()
         (secret,) = self._db.execute("SELECT bytes FROM secret").fetchone()
         self._keyed = hashlib.blake2b(digest_size=8, salt=secret)
-        self._keys.load(self._db.execute("SELECT key FROM url"))
+        load_keys(self._db, self._keys)
         self._provisional_keys.load(self._db.execute(SELECT_PROVISIONAL))
 
     def _count_states(self) -> None:
@@ -496,8 +498,16 @@ class SqliteFrontier(Frontier):
     def close(self) -> None:
         try:
             self.flush()
+            if not self._is_read_only:
+                with contextlib.suppress(FrontierError):  # it is only quicker to resume
+                    self._save_keys()
         finally:
             self._db.close()
+
+    def _save_keys(self) -> None:
+        with self._group:
+            save_keys(self._db, self._keys)
+        self.flush()
 
     def _add(self, candidates: Iterable[Candidate], via: Claim | None) -> int:
         # Counted together, by host and depth.

@@ -16,11 +16,13 @@ from crawler_app.errors import (
     FrontierError,
     LeaseLostError,
 )
+from crawler_app.frontier import known
 from crawler_app.frontier.counts import RANKED
 from crawler_app.frontier.group import MAX_AGE_S, MAX_ENDS
 from crawler_app.frontier.sqlite import SqliteFrontier
 from crawler_app.models import Candidate, Outcome, State
 from crawler_app.reasons import Reason
+from crawler_app.urls import dedup_key
 from tests.helpers.counting import counts_are_those_of_the_records
 
 LEASE_S = 60.0
@@ -100,6 +102,30 @@ def agree(frontier):
         is_too_deep = record.outcome and record.outcome.reason == Reason.TOO_DEEP
         assert (record.url in frontier) is not bool(is_too_deep)
     assert len(frontier._keys) == len(records)
+
+
+def test_keys_are_known_whether_or_not_they_were_saved(open_frontier, monkeypatch):
+    monkeypatch.setattr(known, "MAX_UNSAVED", 10)
+    chosen = random.Random(2)
+    urls = [
+        found(str(n), refusal=chosen.choice(["", "", "too_deep"])) for n in range(400)
+    ]
+    frontier = open_frontier()
+    for _ in range(40):
+        frontier.add(chosen.sample(urls, 12))
+        if chosen.random() < 0.5:
+            frontier.close()
+        frontier = open_frontier()
+        if chosen.random() < 0.1:
+            frontier.begin_anew(is_compared=False)
+        agree(frontier)
+        for each in urls[::7]:
+            assert (frontier.find(dedup_key(each.url)) is not None) == (
+                each.url in frontier.urls()
+            )
+
+    saved = frontier._db.execute("SELECT urls FROM saved").fetchone()[0]
+    assert 0 < saved <= frontier.total()
 
 
 def test_slowest_of_many_are_kept(open_frontier):
