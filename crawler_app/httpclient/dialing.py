@@ -86,7 +86,7 @@ class Dialer:
         connection = Connection(key, self._on_idle_close, self._buffer)
         attempt = _Dial(self, connection, progress)
         try:
-            yield attempt.run()
+            yield from attempt.run()
         except BaseException:
             attempt.undo()
             raise
@@ -141,7 +141,6 @@ class _Dial:
         for sock in self._connected:
             sock.close()
 
-    @gen.coroutine
     def run(self) -> Generator[Any, Any, None]:
         """Open the connection."""
         key, progress = self._key, self._progress
