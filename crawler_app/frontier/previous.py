@@ -25,8 +25,6 @@ __all__ = ["Differences", "Previous"]
 NEW, CHANGED, VANISHED, UNREACHABLE = "new", "changed", "vanished", "unreachable"
 GONE = "gone"
 KINDS = (NEW, CHANGED, VANISHED, UNREACHABLE, GONE)
-# Only counted.
-UNCHANGED = "unchanged"
 
 SELECT_DIFFERENCES = """
 SELECT url.url, url.reason FROM difference JOIN url ON url.id = url_id
@@ -113,11 +111,9 @@ class Previous:
 
     def note(self, key: int, url_id: int, url: str, outcome: Outcome) -> None:
         """Note how a URL has ended."""
-        rows = self._rows("key = ?", key)
+        rows = self._rows(key)
         kind = _kind_of(outcome, rows)
-        if kind == UNCHANGED:
-            self._count_unchanged(1)
-        elif kind:
+        if kind:
             self._insert(kind, url_id, 0)
         for row in rows:
             if row.is_page and _is_gone(row, url, outcome):
@@ -126,9 +122,6 @@ class Previous:
     def forget(self, url_id: int, outcome: Outcome) -> None:
         """Undo `note`, for a URL that is to be fetched again."""
         if self.exists:
-            rows = self._rows("key = (SELECT key FROM url WHERE id = ?)", url_id)
-            if _kind_of(outcome, rows) == UNCHANGED:
-                self._count_unchanged(-1)
             self._db.executemany(
                 "DELETE FROM difference WHERE kind = ? AND url_id = ?",
                 [(kind, url_id) for kind in KINDS],
@@ -136,36 +129,37 @@ class Previous:
         if _is_page(outcome):
             self._db.execute(KEEP_PAGE, (url_id,))
 
-    def _rows(self, condition: str, value: int) -> list[_Row]:
+    def _rows(self, key: int) -> list[_Row]:
         rows = self._db.execute(
-            f"SELECT id, url, digest, is_page FROM previous WHERE {condition}", (value,)
+            "SELECT id, url, digest, is_page FROM previous WHERE key = ?", (key,)
         )
         return [_Row(*row) for row in rows]
-
-    def _count_unchanged(self, times: int) -> None:
-        self._db.execute("UPDATE comparison SET unchanged = unchanged + ?", (times,))
 
     def _insert(self, kind: str, url_id: int, previous_id: int) -> None:
         self._db.execute(
             "INSERT INTO difference VALUES (?, ?, ?)", (kind, url_id, previous_id)
         )
 
-    def differences(self) -> Differences | None:
-        """Return the differences; None if there was no previous crawl."""
-        row = self._db.execute("SELECT unchanged, was_whole FROM comparison").fetchone()
+    def differences(self, content: int) -> Differences | None:
+        """Return the differences; None if there was no previous crawl.
+
+        Args:
+            content: The number of pages and files of this crawl.
+        """
+        row = self._db.execute("SELECT was_whole FROM comparison").fetchone()
         if row is None:
             return None
-        unchanged, was_whole = row
+        new, changed = self._urls(NEW), self._urls(CHANGED)
         return Differences(
-            self._urls(NEW),
-            self._urls(CHANGED),
-            unchanged,
+            new,
+            changed,
+            content - len(new) - len(changed),
             [
                 (url, reason_of_word(reason))
                 for url, reason in self._db.execute(SELECT_DIFFERENCES, (VANISHED,))
             ],
             self._urls(UNREACHABLE),
-            bool(was_whole),
+            bool(row[0]),
         )
 
     def _urls(self, kind: str) -> list[str]:
@@ -207,10 +201,9 @@ class Previous:
             db.execute(DELETE_SEEN)
             db.execute("UPDATE previous SET is_met = 0, digest = NULL")
             db.execute("DELETE FROM comparison")
-            db.execute("INSERT INTO comparison VALUES (?, 0)", (was_whole,))
+            db.execute("INSERT INTO comparison VALUES (?)", (was_whole,))
         else:
             db.execute("UPDATE previous SET is_met = 0 WHERE is_met")
-            db.execute("UPDATE comparison SET unchanged = 0")
         db.execute(INSERT_CONTENT, (is_compared,))
         for table in CRAWL_TABLES:
             db.execute(f"DELETE FROM {table}")
@@ -221,11 +214,12 @@ def _is_page(outcome: Outcome) -> bool:
 
 
 def _kind_of(outcome: Outcome, rows: Iterable[_Row]) -> str | None:
+    """Return the difference that is reported of a URL; None if there is none."""
     digests = [row.digest for row in rows if row.digest is not None]
     if outcome.reason in CONTENT:
         if not digests:
             return NEW
-        return UNCHANGED if outcome.digest in digests else CHANGED
+        return None if outcome.digest in digests else CHANGED
     if not digests:
         return None
     return UNREACHABLE if outcome.reason in RETRYABLE else VANISHED

@@ -134,7 +134,7 @@ CREATE TABLE difference (
 ) WITHOUT ROWID;
 
 -- One row if there was a previous crawl.
-CREATE TABLE comparison (was_whole INTEGER NOT NULL, unchanged INTEGER NOT NULL);
+CREATE TABLE comparison (was_whole INTEGER NOT NULL);
 
 -- The keys of the first URLs, by the buckets of `crawler_app.frontier.keys`.
 CREATE TABLE known (bucket INTEGER PRIMARY KEY, keys BLOB NOT NULL);

@@ -56,7 +56,7 @@ from crawler_app.models import (
     State,
     UrlRecord,
 )
-from crawler_app.reasons import PROVISIONAL, Reason
+from crawler_app.reasons import CONTENT, PROVISIONAL, Reason
 from crawler_app.urls import dedup_key
 
 __all__ = ["SqliteFrontier"]
@@ -422,7 +422,9 @@ class SqliteFrontier(Frontier):
         return self._previous.exists
 
     def differences(self) -> Differences | None:
-        return self._previous.differences()
+        tally = self._tally.amount_by_kind.items()
+        content = sum(amount.urls for kind, amount in tally if kind.reason in CONTENT)
+        return self._previous.differences(content)
 
     def unmet(self) -> list[str]:
         return self._previous.unmet()
