@@ -43,7 +43,7 @@ class Keys:
         self._buckets: list[array[int]] = []
         # The buckets that are loaded but not sorted; each is sorted when it is first used.
         self._unsorted: set[int] = set()
-        # The buckets of which a part is not loaded, and what returns it, sorted.
+        # The buckets of which a part is not loaded, and the function that returns it.
         self._unread: set[int] = set()
         self._read: Callable[[int], bytes] = lambda number: b""
         self._in_buckets = 0

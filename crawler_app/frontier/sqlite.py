@@ -501,7 +501,8 @@ class SqliteFrontier(Frontier):
         try:
             self.flush()
             if not self._is_read_only:
-                with contextlib.suppress(FrontierError):  # it is only quicker to resume
+                # Without them it takes longer to resume; nothing is lost.
+                with contextlib.suppress(FrontierError, sqlite3.Error):
                     self._save_keys()
         finally:
             self._db.close()

@@ -16,7 +16,7 @@ from crawler_app.errors import (
     FrontierError,
     LeaseLostError,
 )
-from crawler_app.frontier import known
+from crawler_app.frontier import known, sqlite
 from crawler_app.frontier.counts import RANKED
 from crawler_app.frontier.group import MAX_AGE_S, MAX_ENDS
 from crawler_app.frontier.sqlite import SqliteFrontier
@@ -126,6 +126,22 @@ def test_keys_are_known_whether_or_not_they_were_saved(open_frontier, monkeypatc
 
     saved = frontier._db.execute("SELECT urls FROM saved").fetchone()[0]
     assert 0 < saved <= frontier.total()
+
+
+def test_full_disk_does_not_matter_when_keys_are_saved(open_frontier, monkeypatch):
+    def fail(db, keys):
+        db.execute("INSERT INTO known VALUES (0, x'00')")
+        raise sqlite3.OperationalError("database or disk is full")
+
+    frontier = open_frontier()
+    frontier.add([found("x")])
+    monkeypatch.setattr(sqlite, "save_keys", fail)
+
+    frontier.close()
+
+    frontier = open_frontier()
+    agree(frontier)
+    assert frontier._db.execute("SELECT * FROM known").fetchall() == []
 
 
 def test_slowest_of_many_are_kept(open_frontier):
