@@ -52,7 +52,8 @@ def print_parts(competitors, rounds, concurrency):
         with served_site(layout) as site:
             figures, found = measure(competitors, site, rounds, concurrency)
             shares = sampled_shares(competitors, site, concurrency)
-        title = f"{layout.page_bytes / 1000:g} KB, {layout.hosts:,} host(s)"
+        hosts = f"{layout.hosts:,} hosts" if layout.hosts > 1 else "1 host"
+        title = f"{layout.page_bytes / 1000:g} KB, {hosts}"
         cpu_rows.append((title, *cpu_cells(figures, shares)))
         store_rows.append((title, *store_cells(figures[BOTH], layout.pages)))
         remarks += found
