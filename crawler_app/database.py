@@ -43,7 +43,7 @@ class Schema:
 
 
 def open_database(
-    path: Path | str, schema: Schema, *, read_only: bool
+    path: Path | str, schema: Schema, *, read_only: bool, any_thread: bool = False
 ) -> sqlite3.Connection:
     """Open or create a file; the caller controls transactions.
 
@@ -51,6 +51,7 @@ def open_database(
         path: The file, or ``:memory:``.
         read_only: Open it for reading only, even while another process writes, or on a
             read-only medium.
+        any_thread: Whether several threads may use it, though only one at a time.
 
     Raises:
         ConfigError: it holds something else, or has another version, or is not a database,
@@ -63,7 +64,7 @@ def open_database(
     >>> db.close()
     """
     try:
-        return connect(path, schema, read_only=read_only)
+        return connect(path, schema, read_only=read_only, any_thread=any_thread)
     except (sqlite3.Error, OSError) as exc:
         raise ConfigError(f"{path} cannot be used as {schema.name}: {exc}") from None
 
@@ -72,9 +73,6 @@ def connect(
     path: Path | str, schema: Schema, *, read_only: bool, any_thread: bool = False
 ) -> sqlite3.Connection:
     """Do the same as `open_database`, for a caller that handles SQLite's errors itself.
-
-    Args:
-        any_thread: Whether several threads may use it, though only one at a time.
 
     Raises:
         ConfigError: it holds something else, or has another version.

@@ -8,7 +8,7 @@ The files in the directory::
 From the event loop to the disk::
 
     store       the archive as a crawl uses it
-    writer      the writer thread: batches, back-pressure, errors
+    writer      batches and back-pressure for the thread that writes
     recorder    one exchange -> records and a row; revisits
     block       the HTTP message as it was on the wire                  pure
     record      WARC records                                            pure

@@ -89,6 +89,15 @@ class Archive:
         self._check_open()
         self._writer.flush()
 
+    def flushed(self) -> "gen.Future[None]":
+        """Return a Future of the running event loop that is done when `flush` would return.
+
+        Raises:
+            ArchiveError: writing has failed; nothing more will be written.
+        """
+        self._check_open()
+        return self._writer.flushed()
+
     def latest(self, url: str) -> Capture | None:
         """Return the newest capture of a URL that has a body and status 200.
 

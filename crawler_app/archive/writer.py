@@ -1,18 +1,14 @@
-"""The writer thread: the event loop hands it batches, and waits for it before a commit.
-
-Waking a thread takes 20-50 us, long enough to archive a page; so pages go in batches.
-"""
+"""The writer thread: the event loop hands it batches, and waits for it before a commit."""
 
 import asyncio
 import contextlib
-import queue
-import sqlite3
 import threading
-from collections.abc import Callable
+from functools import partial
 
 from crawler_app.archive.recorder import Recorder
 from crawler_app.errors import ArchiveError
 from crawler_app.models import Fetched
+from crawler_app.store_thread import StoreThread
 from gencoro import gen
 
 __all__ = ["Writer"]
@@ -32,10 +28,6 @@ class Writer:
 
     def __init__(self, recorder: Recorder) -> None:
         self._recorder = recorder
-        # A batch to write; an event to set when everything before it is on disk; None
-        # to end.
-        self._tasks: queue.SimpleQueue[Batch | threading.Event | None]
-        self._tasks = queue.SimpleQueue()
         # Used by the caller's thread only.
         self._batch: Batch = []
         self._batch_bytes = 0
@@ -43,13 +35,11 @@ class Writer:
         self._lock = threading.Lock()
         self._waiting_bytes = 0
         self._waiters: list[gen.Future[None]] = []
-        self._error: Exception | None = None
-        self._thread = threading.Thread(target=self._run, name="archive", daemon=True)
-        self._thread.start()
+        self._thread = StoreThread("archive", _error_of, undo=recorder.undo)
 
     def write(self, fetched: Fetched, began_at: float) -> "gen.Future[None]":
         """Queue an exchange; see `crawler_app.archive.store.Archive.write`."""
-        self._raise_error()
+        self._thread.raise_error()
         size_bytes = _size_of(fetched)
         self._batch.append((fetched, began_at))
         self._batch_bytes += size_bytes
@@ -68,15 +58,23 @@ class Writer:
     def _hand_over(self) -> None:
         if self._batch:
             batch, self._batch, self._batch_bytes = self._batch, [], 0
-            self._tasks.put(batch)
+            size_bytes = sum(_size_of(fetched) for fetched, _ in batch)
+            self._thread.run(
+                partial(self._write_batch, batch),
+                then=partial(self._note_written, size_bytes),
+            )
 
     def flush(self) -> None:
         """Wait until everything is written; see `crawler_app.archive.store.Archive.flush`."""
         self._hand_over()
-        written = threading.Event()
-        self._tasks.put(written)
-        written.wait()
-        self._raise_error()
+        self._thread.run(self._recorder.commit)
+        self._thread.wait()
+
+    def flushed(self) -> "gen.Future[None]":
+        """Do the same without waiting; see `crawler_app.archive.store.Archive.flushed`."""
+        self._hand_over()
+        self._thread.run(self._recorder.commit)
+        return self._thread.waited()
 
     def close(self) -> None:
         """Write what is queued, and end the thread.
@@ -85,44 +83,13 @@ class Writer:
             ArchiveError: writing has failed.
         """
         self._hand_over()
-        self._tasks.put(None)
-        self._thread.join()
-        self._raise_error()
-
-    def _raise_error(self) -> None:
-        if self._error is not None:
-            raise ArchiveError(
-                f"the archive cannot be written: {self._error}; the pages since the "
-                "last flush may not be in it"
-            ) from self._error
-
-    def _run(self) -> None:
-        while (task := self._tasks.get()) is not None:
-            if isinstance(task, threading.Event):
-                self._attempt(self._recorder.commit)
-                task.set()
-            else:
-                self._write_batch(task)
-            # Do not keep the pages in memory while waiting for the next task.
-            del task
-        self._attempt(self._recorder.commit)
+        self._thread.run(self._recorder.commit)
+        self._thread.close()
 
     def _write_batch(self, batch: Batch) -> None:
         for fetched, began_at in batch:
-            self._attempt(self._recorder.take, fetched, began_at)
-        self._attempt(self._recorder.write_out)
-        self._note_written(sum(_size_of(fetched) for fetched, _ in batch))
-
-    def _attempt(self, step: Callable[..., None], *args: object) -> None:
-        """Run a step, unless one has failed before: a file must not have a gap."""
-        if self._error is not None:
-            return
-        try:
-            step(*args)
-        except Exception as exc:  # OSError, sqlite3.Error; and our own bugs
-            self._error = exc
-            with contextlib.suppress(OSError, sqlite3.Error):
-                self._recorder.undo()
+            self._recorder.take(fetched, began_at)
+        self._recorder.write_out()
 
     def _note_written(self, size_bytes: int) -> None:
         with self._lock:
@@ -142,3 +109,10 @@ def _size_of(fetched: Fetched) -> int:
 def _release(waiter: "asyncio.Future[None]") -> None:
     if not waiter.done():
         waiter.set_result(None)
+
+
+def _error_of(exc: Exception) -> ArchiveError:
+    return ArchiveError(
+        f"the archive cannot be written: {exc}; the pages since the last flush may not "
+        "be in it"
+    )

@@ -27,8 +27,8 @@ its lease was lost, or the crawl ends: by a disk that fails, or by a callback th
 what is not an Exception.
 
 Rule 3: the response of a URL that the frontier records as finished is in the archive, and its
-words are in the index: both are flushed before each commit of the frontier, see
-`crawler_app.directory.stores`.
+text is in the index: both are flushed, by their own threads, before each commit of the
+frontier.  No claim ends meanwhile.
 """
 
 import asyncio
@@ -68,7 +68,7 @@ from crawler_app.errors import (
 )
 from crawler_app.fetcher import Fetcher
 from crawler_app.frontier import Frontier
-from crawler_app.index import PageIndex
+from crawler_app.index.writer import IndexWriter
 from crawler_app.models import Candidate, Claim, CrawledPage, State
 from crawler_app.reasons import AnyReason
 from crawler_app.subgenerator import Subgenerator
@@ -144,7 +144,7 @@ class Crawl:
         clock: Callable[[], float] = time.time,
         *,
         archive: Archive | None = None,
-        index: PageIndex | None = None,
+        index: IndexWriter | None = None,
         is_recrawl: bool = False,
         archived: Container[str] = (),
         hooks: Hooks | None = None,
@@ -156,6 +156,8 @@ class Crawl:
         self.limit_reached = ""
         self.is_paused = self.is_stopping = self._has_failed = False
         self.last_failures = collections.deque[Failure](maxlen=KEPT_FAILURES)
+        self._stores = [store for store in (archive, index) if store is not None]
+        self._is_committing = False
         self._clock = clock
         self._hooks = hooks
         self._hosts = HostStates(config)
@@ -190,13 +192,14 @@ class Crawl:
         self._admission.remember()
         seeds = [self.admit(seed) for seed in self.config.seeds]
         self.frontier.add(seed for seed in seeds if seed is not None)
+        self.frontier.flush()
         with self._time_limit(), contextlib.closing(self._reader):
             workers = [self._work() for _ in range(self.config.concurrency)]
             # A disk that fails fails for several of them; one error says so.
             yield gen.multi(workers, quiet_exceptions=StorageError)
         is_whole = self.frontier.is_drained()
         self.limit_reached = "" if is_whole else self.limit_reached or self._limit()
-        self.frontier.flush()
+        yield self._commit()
 
     def stop(self) -> None:
         """Start no further fetch; those under way are completed."""
@@ -243,14 +246,19 @@ class Crawl:
         try:
             while not self._is_over():
                 if self.is_paused:
-                    if not self._claims:
-                        self.frontier.flush()  # so that other processes see everything
-                    yield self._changed.wait()
+                    if not self._claims and self._may_commit():
+                        yield self._commit()  # so that other processes see everything
+                    else:
+                        yield self._changed.wait()
                     continue
                 now = self._clock()
-                claim = self._claim(now)
-                if claim is not None:
+                if self.frontier.is_due(now) and self._may_commit():
+                    yield self._commit()
+                elif (claim := self._claim(now)) is not None:
                     yield self.crawl_one(claim)
+                elif self._may_commit():
+                    # There is time now, and the next claim may be far off.
+                    yield self._commit()
                 else:
                     yield self._wait_for_change(now)
         except (asyncio.CancelledError, GeneratorExit):
@@ -261,6 +269,32 @@ class Crawl:
             self._has_failed = True
             self.stop()
             raise
+
+    def _may_commit(self) -> bool:
+        return self.frontier.has_changes() and not self._is_committing
+
+    @gen.coroutine
+    def _commit(self) -> Generator[Any, Any, None]:
+        """Commit the frontier, once the archive and the index have been flushed."""
+        self._is_committing = True
+        try:
+            is_prepared = yield from self._flush_stores()
+            self.frontier.flush(is_prepared=is_prepared)
+        except StorageError:
+            self._has_failed = True
+            raise
+        finally:
+            self._is_committing = False
+            self._changed.notify_all()
+
+    def _flush_stores(self) -> Subgenerator[bool]:
+        """Flush the archive and the index; return whether both have succeeded."""
+        flushed = [store.flushed() for store in self._stores]
+        try:
+            yield gen.multi(flushed, quiet_exceptions=StorageError)
+        except StorageError:
+            return False  # the frontier will meet the same error, and roll back
+        return True
 
     @gen.coroutine
     def _wait_for_change(self, now: float) -> Generator[Any, Any, None]:
@@ -304,6 +338,8 @@ class Crawl:
         self._claims.add(claim)
         try:
             end = yield self._explore(claim)
+            while self._is_committing:
+                yield self._changed.wait()
             self._end_claim(claim, end)
         except asyncio.CancelledError:
             self.frontier.release(claim)

@@ -24,8 +24,8 @@ from crawler_app.documents.reader import LimitExceeded, Reader
 from crawler_app.documents.settled_links import SettledLinks
 from crawler_app.documents.sniffing import sniffed_type
 from crawler_app.http_headers import UNKNOWN_TYPES, extracted_type, is_html
-from crawler_app.index import PageIndex
 from crawler_app.index.columns import Columns, columns_of
+from crawler_app.index.writer import IndexWriter
 from crawler_app.models import (
     Candidate,
     Claim,
@@ -68,7 +68,7 @@ class Interpreter:
         admission: Admission,
         redirects: RedirectReader,
         reader: Reader,
-        index: PageIndex | None,
+        index: IndexWriter | None,
         *,
         keeps_page: bool,
     ) -> None:
@@ -183,14 +183,12 @@ class Interpreter:
         )
 
     def _write_index(
-        self, index: PageIndex, url: str, page: Page, directives: Collection[str]
+        self, index: IndexWriter, url: str, page: Page, directives: Collection[str]
     ) -> Subgenerator[None]:
         if "noindex" in directives:
             index.remove(url)  # an earlier crawl may have added it
             return
         columns = yield from self._columns_of(page)
-        if index.remove(url, unless=columns):
-            yield gen.moment  # both take up to 50 ms
         index.put(url, columns, self._clock())
 
     def _columns_of(self, page: Page) -> Subgenerator[Columns]:

@@ -13,7 +13,7 @@ SQLite's own ``-wal`` and ``-shm`` files may lie beside a database.
 finds what was lost since the last run.
 
 Rule: the frontier is written last.  The response of a URL that it records as finished is in
-the archive, and its words are in the index; any other URL is fetched again.
+the archive, and its text is in the index; any other URL is fetched again.
 """
 
 import contextlib
@@ -26,7 +26,7 @@ from typing import Any, Self
 from crawler_app.archive.totals import ArchiveSummary, summary
 from crawler_app.config import CrawlConfig
 from crawler_app.directory.lock import LOCK_NAME, DirectoryLock
-from crawler_app.errors import ConfigError
+from crawler_app.errors import ConfigError, SearchIndexError
 from crawler_app.frontier.sqlite import SqliteFrontier
 from crawler_app.index import PageIndex
 from crawler_app.safe_files import create, open_regular
@@ -217,7 +217,14 @@ class CrawlDirectory:
         return SqliteFrontier(self.frontier_path, read_only=True)
 
     def index(self) -> PageIndex:
-        """Open the full-text index for searching."""
+        """Open the full-text index for searching; add words that are missing since a kill."""
+        index = PageIndex(self.index_path, read_only=True)
+        if index.is_complete() or self.owner() is not None:
+            return index
+        index.close()
+        # In a read-only directory that is not possible.
+        with contextlib.suppress(ConfigError, SearchIndexError):
+            PageIndex(self.index_path).close()
         return PageIndex(self.index_path, read_only=True)
 
     def kept(self) -> Kept:

@@ -10,7 +10,7 @@ from crawler_app.config import CrawlConfig
 from crawler_app.directory import CrawlDirectory
 from crawler_app.frontier import Frontier
 from crawler_app.frontier.sqlite import SqliteFrontier
-from crawler_app.index import PageIndex
+from crawler_app.index.writer import IndexWriter
 from crawler_app.models import State
 from crawler_app.text.escaping import printable
 
@@ -23,7 +23,7 @@ class Stores:
 
     frontier: Frontier
     archive: Archive | None
-    index: PageIndex | None
+    index: IndexWriter | None
 
 
 @contextlib.contextmanager
@@ -35,12 +35,12 @@ def open_stores(directory: CrawlDirectory, config: CrawlConfig) -> Iterator[Stor
     """
     with contextlib.ExitStack() as cleanup:
         archive: Archive | None = None
-        index: PageIndex | None = None
+        index: IndexWriter | None = None
         if config.archive:
             archive = _open_archive(directory, config)
             cleanup.callback(archive.close)
         if config.index:
-            index = PageIndex(directory.index_path)
+            index = IndexWriter(directory.index_path)
             cleanup.callback(index.close)
 
         def flush() -> None:

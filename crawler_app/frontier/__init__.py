@@ -250,11 +250,21 @@ class Frontier(abc.ABC):
             state: None for every state.  Failed URLs are found without reading others.
         """
 
+    def is_due(self, now: float) -> bool:
+        """Return whether so much has ended, or so long ago, that it is time to `flush`."""
+        return False
+
+    def has_changes(self) -> bool:
+        """Return whether anything has changed since the last `flush`."""
+        return False
+
     @abc.abstractmethod
-    def flush(self) -> None:
+    def flush(self, *, is_prepared: bool = False) -> None:
         """Write pending changes to disk, so that other processes see them.
 
-        `claim` does so now and then, and whenever no URL is due; `add` always.
+        Args:
+            is_prepared: Whether the archive and the index were flushed since the last end
+                of a claim; if not, that is done here.
 
         Raises:
             FrontierError: they cannot be written, and are lost.

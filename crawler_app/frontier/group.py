@@ -31,9 +31,11 @@ class Group:
     Args:
         db: The connection; this class controls its transactions.
         reload: Called after a rollback, to load the state from the file again.
-        recount: Called if only the last step was rolled back, to count again what is
-            written before a commit.
-        before_commit: Called before each commit; an exception prevents the commit.
+        recount: Called if only the last step was rolled back, to count again what
+            ``complete`` writes.
+        complete: Called before each commit, to write what is kept in memory until then.
+        before_commit: Called before that, unless the caller of `commit` has done the same;
+            an exception prevents the commit.
     """
 
     def __init__(
@@ -42,17 +44,21 @@ class Group:
         *,
         reload: Callable[[], None],
         recount: Callable[[], None],
+        complete: Callable[[], None],
         before_commit: Callable[[], None],
     ) -> None:
         self._db = db
         self._reload = reload
         self._recount = recount
+        self._complete = complete
         self._before_commit = before_commit
         self._reset()
 
     def _reset(self) -> None:
         self._ends = 0
         self._due_at = math.inf
+        # Rows; of a connection, SQLite counts those of all transactions.
+        self._written_changes = self._db.total_changes
 
     def __enter__(self) -> None:
         if not self._db.in_transaction:
@@ -67,7 +73,7 @@ class Group:
             raise self._lost(exc) from exc
         self._db.execute("ROLLBACK TO step")
         # COMMIT also ends the savepoint, and keeps the earlier steps.
-        self._commit(self._recount, self._before_commit)
+        self._commit(self._recount, self._before_commit, self._complete)
         self._reload()
 
     def count_ended_url(self, now: float) -> None:
@@ -79,13 +85,23 @@ class Group:
         """Return whether it is time to commit."""
         return self._ends >= MAX_ENDS or now >= self._due_at
 
-    def commit(self) -> None:
+    def has_changes(self) -> bool:
+        """Return whether anything has changed since the last commit."""
+        return self._db.total_changes != self._written_changes
+
+    def commit(self, *, is_prepared: bool = False) -> None:
         """Write the changes since the last commit.
+
+        Args:
+            is_prepared: Whether what ``before_commit`` does has been done.
 
         Raises:
             FrontierError: they cannot be written, and are lost.
         """
-        self._commit(self._before_commit)
+        if is_prepared or not self.has_changes():
+            self._commit(self._complete)
+        else:
+            self._commit(self._before_commit, self._complete)
 
     def _commit(self, *preparations: Callable[[], None]) -> None:
         try:

@@ -300,7 +300,7 @@ class MemoryFrontier(Frontier):
         via = "" if url.via_id is None else self._urls[url.via_id].record.url
         return dataclasses.replace(url.record, via=via)
 
-    def flush(self) -> None:
+    def flush(self, *, is_prepared: bool = False) -> None:
         pass
 
     def close(self) -> None:

@@ -1,10 +1,9 @@
 """The frontier on disk: one SQLite file, which survives ``kill -9`` at any moment.
 
 Each commit is durable against the death of the process (WAL, synchronous=NORMAL).
-Transitions are committed in groups: when `claim` finds that a group is large or old enough,
-or that no URL is due, and by `add`.  If the process dies before the commit, the URLs of the
-group are still queued in the file, and the next run fetches them again.  A host that was on
-hold may then be asked a little early.
+Transitions are committed in groups, by `flush`.  If the process dies before it, the URLs of
+the group are still queued in the file, and the next run fetches them again.  A host that was
+on hold may then be asked a little early.
 
 What grows with the crawl is on disk, except a number for each known URL (see
 `crawler_app.frontier.keys`) and the hosts.  Claims are only in memory, where they cost
@@ -101,9 +100,9 @@ class SqliteFrontier(Frontier):
         path: The file; created if it does not exist.
         read_only: Read one snapshot, so that counts and records agree, even while another
             process writes.
-        before_commit: Called before each commit; an exception prevents the commit.  So
-            the archive and the index can be flushed before the frontier records that a
-            URL is finished.
+        before_commit: Called before each commit that is not prepared; an exception
+            prevents the commit.  So the archive and the index can be flushed before the
+            frontier records that a URL is finished.
 
     Raises:
         ConfigError: the file is not a frontier, or has another version.
@@ -126,8 +125,7 @@ class SqliteFrontier(Frontier):
         self._db = open_database(path, read_only=read_only)
         self._is_read_only = read_only
 
-        def prepare() -> None:
-            before_commit()
+        def complete() -> None:
             self._tally.write()
             self._write_holds()
 
@@ -135,7 +133,8 @@ class SqliteFrontier(Frontier):
             self._db,
             reload=self._load,
             recount=lambda: self._tally.count_again(),
-            before_commit=prepare,
+            complete=complete,
+            before_commit=before_commit,
         )
         self._per_host: int | None = None
         self._claim_by_id: dict[int, Claim] = {}
@@ -205,19 +204,14 @@ class SqliteFrontier(Frontier):
 
     def add(self, candidates: Iterable[Candidate], via: Claim | None = None) -> int:
         with self._group:
-            queued = self._add(candidates, via)
-        self.flush()
-        return queued
+            return self._add(candidates, via)
 
     def claim(
         self, now: float, lease_s: float, max_depth: int | None = None
     ) -> Claim | None:
-        if self._group.is_due(now):
-            self.flush()
         self._ring_alarms(now)
         taken = self._schedule.take(now, max_depth)
         if taken is None:
-            self.flush()  # there is time now, and the next claim may be far off
             return None
         host, (depth, url_id, url, redirects_left, tries, is_sitemap) = taken
         ends_at = now + lease_s
@@ -491,11 +485,17 @@ class SqliteFrontier(Frontier):
             record.state = State.CLAIMED
         return record
 
-    def flush(self) -> None:
+    def is_due(self, now: float) -> bool:
+        return self._group.is_due(now)
+
+    def has_changes(self) -> bool:
+        return bool(self._holds) or self._group.has_changes()
+
+    def flush(self, *, is_prepared: bool = False) -> None:
         if self._holds:
             with self._group:  # begins a transaction if there is none
                 pass
-        self._group.commit()
+        self._group.commit(is_prepared=is_prepared)
 
     def close(self) -> None:
         try:

@@ -33,7 +33,7 @@ def columns_of(title: str, headings: str, text: str) -> Columns:
     """
     # As stored, a Chinese character counts as two.
     return (
-        f"{stored(title)} {END}",
+        f"{stored(title[:MAX_HEADINGS_CHARS])[:MAX_HEADINGS_CHARS]} {END}",
         stored(headings[:MAX_HEADINGS_CHARS])[:MAX_HEADINGS_CHARS],
         _with_few_words(stored(text[:MAX_TEXT_CHARS])[:MAX_TEXT_CHARS]),
     )

@@ -1,13 +1,18 @@
 """The schema of the index file, and how it is opened.
 
-The pages are in one table, and FTS5 keeps only the words (an external content table): the
-columns can be read directly, and a page's text is stored once.
+FTS5 keeps only the words of the pages (a contentless table).  Their texts are compressed in
+blocks of several pages, see `crawler_app.index.texts`; what needs a page's text, such as a
+snippet, reads its block.
 
-Measured with 20 000 pages, in commits of 25, on SQLite 3.40: the file is twice the size
-of the text; a commit takes 2 ms, the slowest 31 ms, with a merge and a checkpoint in it.
-The defaults of FTS5 and SQLite are kept: ``automerge=8`` and ``pgsz`` gain less than a
-tenth, ``automerge=0`` gains 20 % but has commits of 400 ms, and larger pages make the
-file larger.  ``detail=column`` saves a tenth of the file but cannot find phrases.
+Words may be added later than texts, and many at a time: ``progress`` says which blocks have
+theirs in ``words``.
+
+Measured with SQLite 3.40, as a share of the text: the words take 28 to 37 %, the compressed
+texts 23 to 36 %.  Of FTS5's options, ``automerge=8`` takes a tenth less time than the default
+of 4 and leaves fewer unused pages; 2 takes half as long again, and with 0 or 16 some merges
+take a quarter of a second.  ``pgsz`` and ``columnsize=0`` change less than a twentieth.
+``detail=column`` halves the words but cannot find phrases.  Larger pages of the file waste
+more of it.
 """
 
 import contextlib
@@ -18,35 +23,66 @@ from crawler_app import database
 from crawler_app.errors import ConfigError
 from crawler_app.index.letters import TOKENIZER
 
-__all__ = ["COLUMNS", "SCHEMA_VERSION", "open_database"]
+__all__ = ["COLUMNS", "SCHEMA_VERSION", "open_database", "words_table"]
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 
-# The searchable columns, in the order of those of ``words``.
+# The searchable columns.
 COLUMNS = ("title", "headings", "text")
+
+# Those of ``words``.  A word that occurs in any but the first column takes two more bytes
+# for each page.
+WORDS_COLUMNS = ("text", "title", "headings")
+
+# More words than are ever added at a time, so that FTS5 does not write them in pieces.
+HASH_BYTES = 64 * 2**20
+
+
+def words_table(content: str = "") -> str:
+    """Return the SQL that creates the table of words.
+
+    Args:
+        content: FTS5's option ``content``, with its comma.
+    """
+    return (
+        f"CREATE VIRTUAL TABLE words USING fts5({', '.join(WORDS_COLUMNS)}, {content}"
+        f" tokenize='{TOKENIZER}');"
+    )
+
 
 TABLES = f"""
 CREATE TABLE page (
     id INTEGER PRIMARY KEY,
     url TEXT NOT NULL UNIQUE,
-    indexed_at REAL NOT NULL,
-    title TEXT NOT NULL,
-    headings TEXT NOT NULL,
-    text TEXT NOT NULL                 -- last, so that the others are read without it
+    indexed_at REAL NOT NULL
 );
-CREATE VIRTUAL TABLE words USING fts5(
-    {", ".join(COLUMNS)},
-    content='page', content_rowid='id', tokenize='{TOKENIZER}'
+CREATE TABLE block (
+    id INTEGER PRIMARY KEY,            -- of its first page; the ids of the others follow
+    texts BLOB NOT NULL
 );
+CREATE TABLE progress (
+    words_to INTEGER NOT NULL          -- blocks up to this one have their words in `words`
+);
+INSERT INTO progress VALUES (0);
+{words_table("content='',")}
+INSERT INTO words (words, rank) VALUES ('automerge', 8), ('hashsize', {HASH_BYTES});
 """
 
 SCHEMA = database.Schema(
-    "an index", SCHEMA_VERSION, frozenset({"page", "words"}), TABLES
+    "an index",
+    SCHEMA_VERSION,
+    frozenset({"page", "block", "progress", "words"}),
+    TABLES,
 )
 
 
-def open_database(path: Path | str, *, read_only: bool) -> sqlite3.Connection:
+def open_database(
+    path: Path | str, *, read_only: bool, any_thread: bool = False
+) -> sqlite3.Connection:
     """Open an index, or create one; the caller begins and ends transactions.
+
+    Args:
+        any_thread: Whether several threads may use it, though only one at a time.
 
     Raises:
         ConfigError: the file is not an index, or one of another version, or cannot be
@@ -56,7 +92,9 @@ def open_database(path: Path | str, *, read_only: bool) -> sqlite3.Connection:
     if read_only and not path.exists():
         raise ConfigError(f"{path.parent} has no index: {path.name} is missing")
     _check_fts5()
-    return database.open_database(path, SCHEMA, read_only=read_only)
+    return database.open_database(
+        path, SCHEMA, read_only=read_only, any_thread=any_thread
+    )
 
 
 def _check_fts5() -> None:

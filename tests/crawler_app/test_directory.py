@@ -15,6 +15,7 @@ from crawler_app.config import CrawlConfig
 from crawler_app.directory import CrawlDirectory, Kept
 from crawler_app.directory.stores import begin_recrawl, open_stores
 from crawler_app.errors import ArchiveError, ConfigError, FrontierError
+from crawler_app.index.columns import columns_of
 from crawler_app.models import Candidate, Outcome, State
 
 CONFIG = CrawlConfig(("http://a.test/",), concurrency=3, exclude=("/ü/",))
@@ -219,6 +220,7 @@ def test_lock_that_cannot_be_made_is_a_clear_error(path, directory):
 def finish(stores, *urls):
     """Crawl some URLs, as far as the frontier is concerned."""
     stores.frontier.add(Candidate(url, "a.test") for url in urls)
+    stores.frontier.flush()
     for _ in urls:
         claim = stores.frontier.claim(0.0, 60.0)
         stores.frontier.finish(claim, Outcome(State.DONE, "ok", 200), 1.0)
@@ -243,7 +245,7 @@ def test_only_what_is_wanted_is_kept(path, directory):
 def test_what_a_url_left_is_on_disk_before_the_frontier_is(path, directory):
     with open_stores(directory, CONFIG) as stores:
         stores.frontier.add([Candidate("http://a.test/", "a.test")])
-        stores.index.add("http://a.test/", "Home", "", "words", 0.0)
+        stores.index.put("http://a.test/", columns_of("Home", "", "words"), 0.0)
         claim = stores.frontier.claim(0.0, 60.0)
         stores.frontier.finish(claim, Outcome(State.DONE, "ok", 200), 1.0)
         assert directory.kept().pages == 0

@@ -14,8 +14,11 @@ import time
 
 import pytest
 
+from crawler_app.directory import CrawlDirectory
 from crawler_app.frontier.group import MAX_ENDS
 from crawler_app.index import PageIndex
+from crawler_app.models import State
+from crawler_app.reasons import Reason
 from tests.helpers.scripts import start_python
 
 
@@ -221,6 +224,19 @@ def test_ctrl_c_saves_everything_and_ends_with_130(
     assert site.paths.count("/a") <= 2
 
 
+def done_pages(directory):
+    """Return the URLs of the pages that the frontier of a crawl records as finished."""
+    with contextlib.closing(CrawlDirectory.open(directory).frontier()) as frontier:
+        records = frontier.records(State.DONE)
+        return {each.url for each in records if each.outcome.reason == Reason.OK}
+
+
+def found_pages(directory):
+    """Return the URLs of all pages that a search finds."""
+    with contextlib.closing(CrawlDirectory.open(directory).index()) as index:
+        return {hit.url for hit in index.search("title:page", limit=1000).hits}
+
+
 def test_killed_ten_times_and_resumed_misses_nothing(
     gencrawl, site, directory, captures
 ):
@@ -230,7 +246,7 @@ def test_killed_ten_times_and_resumed_misses_nothing(
         children = [f"/{c}" for c in range(4 * i + 1, 4 * i + 5) if c < pages]
         if i % 7 == 3:
             site.redirect(f"/{i}", to=f"/r{i}")
-        site.page(f"/r{i}" if i % 7 == 3 else f"/{i}", *children)
+        site.page(f"/r{i}" if i % 7 == 3 else f"/{i}", *children, title="Page")
     concurrency = 5
     wanted = [f"/{i}" for i in range(pages)]
     wanted += [f"/r{i}" for i in range(pages) if i % 7 == 3]
@@ -244,6 +260,7 @@ def test_killed_ten_times_and_resumed_misses_nothing(
         running.kill()
         running.communicate()
         assert running.returncode == -signal.SIGKILL, f"it had ended before kill {kill}"
+        assert done_pages(directory) <= found_pages(directory)
         arguments = ["resume", directory]
     last = gencrawl("resume", directory, "--quiet")
 

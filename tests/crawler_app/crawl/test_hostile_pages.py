@@ -9,6 +9,7 @@ import time
 from crawler_app.config import CrawlConfig
 from crawler_app.crawler import Crawler
 from crawler_app.directory import CrawlDirectory
+from crawler_app.index.columns import MAX_WORDS
 from crawler_app.models import State
 from tests.helpers.turns import turns_below
 
@@ -74,6 +75,22 @@ def test_no_document_holds_up_the_crawl(site, run_sync, tmp_path):
 
     assert {"/found", "/page", "/words", "/han", "/marks"} <= set(site.paths)
     assert len(shown) > 2 * LINKS
+
+
+def test_index_of_many_words_does_not_hold_up_the_crawl(site, run_sync, tmp_path):
+    pages = [f"/{number}" for number in range(15)]
+    site.page("/", *pages)
+    chosen = random.Random(2)
+    letters = "abcdefghijklmnopqrstuvwxyz"
+    for path in pages * 2:
+        words = ("".join(chosen.choices(letters, k=8)) for _ in range(MAX_WORDS))
+        site.answer(path, f"<p>{' '.join(words)}".encode(), times=1)
+    config = CrawlConfig((site.url,), into=str(tmp_path / "crawl"), robots=False)
+
+    for _ in range(2):  # the second time, every word of the index is replaced
+        # Adding the words of one page takes 12 ms, and those of five are merged.
+        crawler = Crawler(config, watch=lambda crawl: turns_below(0.015))
+        assert run_sync(crawler.run).summary.failed == 0
 
 
 def test_callback_that_takes_long_for_a_link_holds_up_the_crawl_for_one(site, run_sync):

@@ -9,10 +9,12 @@ import zipfile
 
 import pytest
 
+from crawler_app.archive.recorder import Recorder
 from crawler_app.archive.store import Archive
 from crawler_app.documents import reader
 from crawler_app.errors import ArchiveError
 from crawler_app.index import PageIndex
+from crawler_app.index.texts import Texts
 from tests.helpers.scripts import start_python
 
 
@@ -74,6 +76,31 @@ def test_archive_that_cannot_be_written_ends_the_crawl(
     site.page("/a")
     assert cli("resume", "--quiet")[0] == 0
     assert [each.path for each in captures()] == ["/", "/a"]
+
+
+@pytest.mark.parametrize(("store", "step"), [(Recorder, "commit"), (Texts, "add")])
+def test_disk_that_fails_in_a_thread_ends_the_crawl(
+    site, captures, cli, monkeypatch, store, step
+):
+    def fail(*args, **options):
+        raise OSError("the disk is full")
+
+    site.page("/", *(f"/{number}" for number in range(40)))
+    for number in range(40):
+        site.page(f"/{number}", title="Page")
+    monkeypatch.setattr(store, step, fail)
+
+    status, _, complaint = cli("crawl", "--no-robots")
+
+    assert status == 1
+    assert complaint.count("disk is full") == 1
+    assert "disk error: " in complaint
+    assert "Traceback" not in complaint
+    assert json.loads(cli("status", "--json")[1])["states"]["done"] == 0
+    monkeypatch.undo()
+    assert cli("resume", "--quiet")[0] == 0
+    assert len({each.path for each in captures()}) == 41
+    assert "40 pages found" in cli("search", "page")[1]
 
 
 @pytest.mark.parametrize(

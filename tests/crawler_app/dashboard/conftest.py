@@ -14,7 +14,7 @@ from crawler_app.crawl.monitor import Monitor
 from crawler_app.dashboard import Dashboard
 from crawler_app.fetcher import make_fetcher
 from crawler_app.frontier.memory import MemoryFrontier
-from crawler_app.index import PageIndex
+from crawler_app.index.writer import IndexWriter
 from gencoro import gen
 
 TOKEN = "a-token-of-the-tests"
@@ -134,7 +134,7 @@ def watch(site, tmp_path):
             pages = None
             if index:
                 pages = cleanup.enter_context(
-                    contextlib.closing(PageIndex(tmp_path / "index.sqlite"))
+                    contextlib.closing(IndexWriter(tmp_path / "index.sqlite"))
                 )
             frontier = cleanup.enter_context(contextlib.closing(MemoryFrontier()))
             fetcher = cleanup.enter_context(contextlib.closing(make_fetcher(config)))

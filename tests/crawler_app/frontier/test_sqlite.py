@@ -47,6 +47,8 @@ frontier.add([page(0)])
 held = []
 for turn in itertools.count():
     now = turn / 1000
+    if frontier.is_due(now):
+        frontier.flush()
     while len(held) < 4 and (claim := frontier.claim(now, 10**9)):
         held.append(claim)
     claim = held.pop(0)
@@ -167,6 +169,7 @@ def test_slowest_of_many_are_kept(open_frontier):
 def test_claims_are_those_of_one_process(open_frontier):
     frontier = open_frontier()
     frontier.add([found("x"), found("y")])
+    frontier.flush()
     frontier.claim(0.0, LEASE_S)
     frontier.flush()
 
@@ -179,9 +182,11 @@ def test_claims_are_those_of_one_process(open_frontier):
 def test_reader_sees_one_moment(open_frontier):
     frontier = open_frontier()
     frontier.add([found("x")])
+    frontier.flush()
     reader = open_frontier(read_only=True)
 
     frontier.add([found("y")])
+    frontier.flush()
 
     assert reader.urls() == [url("x")]
     assert open_frontier(read_only=True).urls() == [url("x"), url("y")]
@@ -204,7 +209,9 @@ def test_damaged_file_is_refused_and_left_alone(open_frontier, path, read_only):
 def test_path_with_special_characters(open_frontier, tmp_path):
     path = tmp_path / "a?mode=memory&b#c%20d é.sqlite3"
 
-    open_frontier(path).add([found("x")])
+    frontier = open_frontier(path)
+    frontier.add([found("x")])
+    frontier.flush()
 
     assert open_frontier(path, read_only=True).urls(State.QUEUED) == [url("x")]
     assert path.exists()
@@ -248,40 +255,49 @@ def finish(frontier, now=0.0, outlinks=()):
     frontier.finish(frontier.claim(now, LEASE_S), PAGE, now, outlinks)
 
 
-def test_ends_are_written_when_there_are_enough_of_them(open_frontier):
+def test_group_is_due_when_there_are_enough_ends(open_frontier):
     frontier = open_frontier()
     frontier.add(found(str(n)) for n in range(2 * MAX_ENDS))
 
     for _ in range(MAX_ENDS):
+        assert not frontier.is_due(0.0)
         finish(frontier)
-        assert seen_from_outside(open_frontier) == []
-    frontier.claim(0.0, LEASE_S)
 
+    assert frontier.is_due(0.0)
+    assert seen_from_outside(open_frontier) == []
+    frontier.flush()
+    assert not frontier.is_due(0.0)
     assert seen_from_outside(open_frontier) == [url(str(n)) for n in range(MAX_ENDS)]
 
 
-def test_ends_are_written_when_the_first_of_them_is_old_enough(open_frontier):
+def test_group_is_due_when_the_first_of_its_ends_is_old_enough(open_frontier):
     frontier = open_frontier()
     frontier.add(found(str(n)) for n in range(9))
+    assert not frontier.is_due(1000.0)
     finish(frontier, now=100.0)
     finish(frontier, now=100.0 + 0.9 * MAX_AGE_S)
-    seen_before = seen_from_outside(open_frontier)
 
-    frontier.claim(100.0 + MAX_AGE_S, LEASE_S)
-
-    assert seen_before == []
-    assert seen_from_outside(open_frontier) == [url("0"), url("1")]
+    assert not frontier.is_due(100.0 + 0.9 * MAX_AGE_S)
+    assert frontier.is_due(100.0 + MAX_AGE_S)
 
 
-def test_ends_are_written_when_nothing_can_be_claimed(open_frontier):
-    frontier = open_frontier()
+def test_what_changes_nothing_need_not_be_written(open_frontier):
+    prepared = []
+    frontier = open_frontier(before_commit=lambda: prepared.append(True))
     frontier.add([found("x")])
-    finish(frontier)
+    assert frontier.has_changes()
+    frontier.flush()
 
-    assert frontier.claim(0.0, LEASE_S) is None
+    frontier.next_at(0.0)
+    frontier.depth_in_work(0.0)
+    frontier.claim(0.0, LEASE_S, max_depth=-1)
+    frontier.flush()
 
-    assert seen_from_outside(open_frontier) == [url("x")]
-    assert not frontier._db.in_transaction  # nor is anybody kept from writing
+    assert not frontier.has_changes()
+    assert prepared == [True]
+    assert not frontier._db.in_transaction  # nor is another process kept from writing
+    frontier.hold_host("a.test", 5.0)
+    assert frontier.has_changes()
 
 
 @pytest.mark.parametrize("how", ["flush", "close"])
@@ -307,6 +323,7 @@ def test_claim_of_a_url_that_was_lost_with_its_group_ends(open_frontier):
 
     frontier = open_frontier(before_commit=keep)
     frontier.add([found("x")])
+    frontier.flush()
     finish(frontier, outlinks=[found("new")])
     claimed = frontier.claim(0.0, LEASE_S)
     is_full = True
@@ -345,6 +362,10 @@ def test_what_belongs_to_a_group_is_kept_before_the_group(open_frontier):
 
     assert seen == [[]]
     assert seen_from_outside(open_frontier) == [url("x")]
+    finish(frontier)
+    frontier.flush(is_prepared=True)
+    assert seen == [[]]
+    assert seen_from_outside(open_frontier) == [url("x"), url("y")]
 
 
 @pytest.mark.parametrize("fault", ["belongings", "disk"])
@@ -357,6 +378,7 @@ def test_group_that_cannot_be_written_is_queued_again_as_a_whole(open_frontier, 
 
     frontier = open_frontier(before_commit=keep)
     frontier.add(found(str(n)) for n in range(4))
+    frontier.flush()
     for _ in range(2):
         finish(frontier, outlinks=[found("new", 1)])
     claimed = frontier.claim(0.0, LEASE_S)
@@ -489,6 +511,8 @@ def crawl_until_full(frontier, held):
     """Crawl pages with many links, for ever; the claims that have not ended are held."""
     for n in itertools.count():
         now = n * MAX_AGE_S / 5
+        if frontier.is_due(now):
+            frontier.flush()
         while len(held) < 4 and (claim := frontier.claim(now, 1e9)):
             held.append(claim)
         links = [found(f"{n}/{i}/{'x' * 500}", 1) for i in range(20)]
@@ -510,6 +534,7 @@ def go_on(frontier, held):
 def test_full_database_is_an_error_after_which_memory_and_file_agree(open_frontier):
     frontier = open_frontier()
     frontier.add(found(f"start{n}") for n in range(10))
+    frontier.flush()
     frontier._db.execute("PRAGMA max_page_count = 100")
     held = []
 
@@ -527,6 +552,7 @@ def test_disk_that_is_full_at_any_moment(open_frontier, tmp_path):
     for limit in range(100_000, 200_000, 5_003):
         frontier = open_frontier(tmp_path / f"{limit}.sqlite3")
         frontier.add(found(f"start{n}") for n in range(30))
+        frontier.flush()
         held = []
 
         with (

@@ -7,14 +7,16 @@ import os
 import random
 import sqlite3
 import unicodedata
+import zlib
 
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from crawler_app.errors import ConfigError, SearchError, SearchIndexError
-from crawler_app.index import PageIndex
+from crawler_app.index import WORDS, PageIndex
 from crawler_app.index.columns import MAX_WORDS
+from crawler_app.index.schema import words_table
 from crawler_app.models import MAX_TEXT_CHARS
 from tests.helpers.fuzzing import examples
 
@@ -132,6 +134,8 @@ FOUND = [
 ]
 
 
+ALL_IDS = "SELECT id FROM page"
+
 # What a query is made of, so that random ones are nearly right.
 QUERY_PARTS = st.sampled_from(
     ["OR", "AND", "NOT", "-", '"', "*", ":", "title:", "foo:", "(", ")", "^", "+", "'"]
@@ -204,8 +208,26 @@ def highlighted(snippet):
 def check(index):
     """The words are those of the pages, all of them and no others."""
     index.flush()  # SQLite 3.40 miscounts after such a check within a transaction
-    index._db.execute("INSERT INTO words (words, rank) VALUES ('integrity-check', 1)")
+    index._db.execute("INSERT INTO words (words) VALUES ('integrity-check')")
     assert index._db.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+    blocks = [pages for _, pages in index._texts.after(0)]
+    texts = {page_id: columns for pages in blocks for page_id, columns in pages}
+    assert texts.keys() == {page_id for (page_id,) in index._db.execute(ALL_IDS)}
+    with contextlib.closing(sqlite3.connect(":memory:")) as expected:
+        expected.execute(words_table())
+        rows = [(page_id, *columns) for page_id, columns in texts.items()]
+        expected.executemany(f"INSERT INTO {WORDS} VALUES (?, ?, ?, ?)", rows)
+        assert instances(index._db) == instances(expected)
+
+
+def instances(db):
+    """Return every word with all the places where it occurs."""
+    db.execute(
+        "CREATE VIRTUAL TABLE temp.instances USING fts5vocab(main, words, instance)"
+    )
+    rows = db.execute("SELECT * FROM temp.instances").fetchall()
+    db.execute("DROP TABLE temp.instances")
+    return rows
 
 
 # What is found.
@@ -446,6 +468,7 @@ def test_text_of_too_many_words_is_cut_where_they_are_too_many(
     text = separator.join("".join(map(chr, each)) for each in codes)
 
     add(index, ("a", text))
+    index.flush()
 
     index._db.execute(
         "CREATE VIRTUAL TABLE temp.terms USING fts5vocab(main, words, row)"
@@ -509,7 +532,7 @@ def test_search_sees_the_pages_at_one_moment(open_index):
     reader = open_index(read_only=True)
 
     def remove_all(sql):
-        if "snippet(" in sql:  # the last of the steps of a search
+        if "FROM block" in sql:  # the last of the steps of a search
             writer.remove(url("a"))
             writer.remove(url("b"))
             writer.flush()
@@ -612,10 +635,11 @@ def test_full_disk_is_an_error_and_leaves_the_last_flush_standing(open_index):
 class FailingCommit:
     """A connection that cannot commit."""
 
-    in_transaction = True
-
     def __init__(self, db):
         self._db = db
+
+    def __getattr__(self, name):
+        return getattr(self._db, name)
 
     def execute(self, sql, *values):
         if sql == "COMMIT":
@@ -625,6 +649,7 @@ class FailingCommit:
 
 def add_unstorable(index, monkeypatch):
     add(index, ("\ud800", "mill"))
+    len(index)  # writes it
 
 
 def remove_unstorable(index, monkeypatch):
@@ -633,6 +658,7 @@ def remove_unstorable(index, monkeypatch):
 
 def add_without_time(index, monkeypatch):
     index.add(url("bad"), "Bad", "", "bad", object())
+    len(index)
 
 
 def fail_to_commit(index, monkeypatch):
@@ -681,7 +707,7 @@ def test_interrupt_loses_its_group_and_is_told_as_it_is(index, monkeypatch, erro
     add(index, ("first", "mill"))
     index.flush()
     add(index, ("second", "mill"), ("first", "changed"))
-    monkeypatch.setattr(index, "_forget_words", interrupt)
+    monkeypatch.setattr(index, "_remove", interrupt)
 
     with pytest.raises(type(error)) as raised:
         index.remove(url("first"))
@@ -696,7 +722,29 @@ def test_interrupt_loses_its_group_and_is_told_as_it_is(index, monkeypatch, erro
 
 def test_page_that_the_words_know_and_the_table_does_not_is_damage(index):
     add(index, ("a", "mill"))
+    index.flush()
     index._db.execute("DELETE FROM page")
+
+    with pytest.raises(SearchIndexError, match="is damaged.*delete the index"):
+        index.search("mill")
+
+
+@pytest.mark.parametrize(
+    "block",
+    [
+        b"",
+        b"no block",
+        zlib.compress(b"title\0headings\0text")[:-1],
+        zlib.compress(b"title\0text"),
+        zlib.compress(b"title\0headings\0\xff"),
+        zlib.compress(b"title\0headings\0text" + bytes(4000)),
+        zlib.compress(b"x" * 2**23),
+    ],
+)
+def test_texts_that_are_damaged_are_an_error(index, block):
+    add(index, ("a", "mill"))
+    index.flush()
+    index._db.execute("UPDATE block SET texts = ?", (block,))
 
     with pytest.raises(SearchIndexError, match="is damaged.*delete the index"):
         index.search("mill")

@@ -1,0 +1,161 @@
+"""Searches an index: counts, ranks and shows the pages that match."""
+
+import contextlib
+import sqlite3
+from collections.abc import Iterator
+from dataclasses import replace
+
+from crawler_app.errors import SearchIndexError
+from crawler_app.index.columns import Columns
+from crawler_app.index.hits import Hit, SearchResult, Snippet, read_snippet
+from crawler_app.index.letters import CLOSE, OPEN, shown
+from crawler_app.index.query import Query, parse_query
+from crawler_app.index.schema import words_table
+from crawler_app.index.texts import Texts
+
+__all__ = ["search"]
+
+# Weights of an occurrence in the text, in the title, and in a heading.
+WEIGHTS = "1.0, 10.0, 4.0"
+
+# Words around the hit, 64 at most; a Chinese character counts as one.
+SNIPPET_WORDS = 40
+
+# A page whose title is the query comes first, however often others repeat the words;
+# next, one occurrence of all words in the title beats any number in the text, unless the
+# page is much longer.
+SELECT_BEST = f"""
+SELECT rowid, bm25(words, {WEIGHTS})
+    * CASE WHEN rowid IN (SELECT rowid FROM words WHERE words MATCH :in_title)
+      THEN 2 ELSE 1 END AS score
+FROM words WHERE words MATCH :expression
+ORDER BY rowid IN (SELECT rowid FROM words WHERE words MATCH :whole_title) DESC,
+    score, rowid
+LIMIT :limit OFFSET :offset
+"""
+
+SELECT_SNIPPETS = """
+SELECT snippet(words, 0, :open, :close, '…', :words),
+    snippet(words, 2, :open, :close, '…', :words)
+FROM words WHERE words MATCH :expression
+"""
+
+
+def search(
+    db: sqlite3.Connection, texts: Texts, text: str, limit: int, offset: int
+) -> SearchResult:
+    """Return the best pages, and the total number of matches.
+
+    The caller begins a transaction, so that the hits agree with their total.
+
+    Raises:
+        SearchError: the query is invalid.
+        SearchIndexError: the file is damaged.
+        sqlite3.Error: it cannot be read.
+    """
+    query = parse_query(text)
+    searching = _Searching(db, texts, query)
+    total = searching.matches(query.expression())
+    if not total:
+        return SearchResult(text, 0, offset, [], searching.hint())
+    return SearchResult(text, total, offset, list(searching.hits(limit, offset)))
+
+
+class _Searching:
+    """One search."""
+
+    def __init__(self, db: sqlite3.Connection, texts: Texts, query: Query) -> None:
+        self._db = db
+        self._texts = texts
+        self._query = query
+
+    def hits(self, limit: int, offset: int) -> Iterator[Hit]:
+        query = self._query
+        best = self._db.execute(
+            SELECT_BEST,
+            {
+                "expression": query.expression(),
+                "in_title": query.in_title(),
+                "whole_title": query.whole_title(),
+                "limit": limit,
+                "offset": offset,
+            },
+        ).fetchall()
+        for page_id, score in best:
+            row = self._db.execute(
+                "SELECT url FROM page WHERE id = ?", (page_id,)
+            ).fetchone()
+            if row is None:
+                raise SearchIndexError(
+                    f"the index is damaged: it has words of page {page_id}, which does "
+                    "not exist; delete the index and crawl again"
+                )
+            columns = self._texts.read(page_id)
+            title = " ".join(shown(columns[0]).split())
+            yield Hit(row[0], title, self._snippet(columns), -score)
+
+    def _snippet(self, columns: Columns) -> Snippet:
+        """Return the part of the text, or of the headings, that matches best.
+
+        If the words are in neither, it is the beginning of the text.
+        """
+        snippets = [read_snippet(text) for text in _snippets(columns, self._query)]
+        return next((s for s in snippets if s.highlights), snippets[0])
+
+    def hint(self) -> str:
+        """Return why nothing was found, and what to try."""
+        query = self._query
+        missing = [
+            term
+            for group in query.wanted
+            if not any(self.matches(term.expression()) for term in group)
+            for term in group
+        ]
+        beginnings = [replace(term, is_prefix=True) for term in missing]
+        longer = [f"{t.text}*" for t in beginnings if self.matches(t.expression())]
+        if longer:
+            return f"some pages have words that begin like this; try {' '.join(longer)}"
+        if missing and len(query.wanted) > 1:
+            return (
+                f"no page contains {' or '.join(term.text for term in missing)}; "
+                "leave it out"
+            )
+        if missing:
+            return ""
+        if query.excluded:
+            return "every match is excluded; exclude fewer words"
+        return "no page contains all of these words; put OR between them"
+
+    def matches(self, expression: str) -> int:
+        """Return how many pages match an FTS5 expression."""
+        (pages,) = self._db.execute(
+            "SELECT count(*) FROM words WHERE words MATCH ?", (expression,)
+        ).fetchone()
+        return int(pages)
+
+
+def _snippets(columns: Columns, query: Query) -> tuple[str, str]:
+    """Return the best parts of the text and of the headings of a page, with marks.
+
+    FTS5 makes them of what a table stores, so the page is stored in one, in memory.
+    """
+    with contextlib.closing(sqlite3.connect(":memory:")) as db:
+        db.execute(words_table())
+        db.execute(
+            "INSERT INTO words (title, headings, text) VALUES (?, ?, ?)", columns
+        )
+        row: tuple[str, str] | None = db.execute(
+            SELECT_SNIPPETS,
+            {
+                "expression": query.expression(),
+                "open": OPEN,
+                "close": CLOSE,
+                "words": SNIPPET_WORDS,
+            },
+        ).fetchone()
+    if row is None:
+        raise SearchIndexError(
+            "the index is damaged: a page does not have the words that it was found by; "
+            "delete the index and crawl again"
+        )
+    return row
