@@ -43,6 +43,11 @@ _NOT_SEEN = re.compile(
     "\ud800-\uf8ff\ufeff\ufff9-\ufffb\U000e0000-\U000e007f\U000f0000-\U0010ffff]"
 )
 
+# Python translates ASCII faster than it does anything else with single characters.
+_WITHOUT_CONTROLS = {code: chr(code) for code in range(128)} | dict.fromkeys(
+    (*range(0x20), 0x7F)
+)
+
 
 def flat_marked_text(markup: str) -> str:
     """Return the text of a page that is read tag by tag, with heading marks."""
@@ -76,7 +81,11 @@ def _as_read(text: str) -> str:
     """
     # A pilcrow at the end of a heading is a link to it, not text.
     text = " ".join(text.replace("\N{PILCROW SIGN}", " ").split())
-    if text.isprintable():
+    if text.isascii():
+        # A quarter of the time of `isprintable`.
+        if len(text.translate(_WITHOUT_CONTROLS)) == len(text):
+            return text
+    elif text.isprintable():
         return text
     text = _BETWEEN_WORDS.sub(" ", text)
     return " ".join(_NOT_SEEN.sub("", text).split())

@@ -58,6 +58,12 @@ _OTHER_SHAPES = re.compile(
 
 _ACCENTED = re.compile("[\u0386-\u0390\u03aa-\u03b0\u03ca-\u03ce\u0401\u0451]")
 
+# For text in ASCII, which takes half the time of a match.
+_WITHOUT_ASCII_CONTROLS = {
+    code: None if re.match(f"[{_CONTROLS}]", chr(code)) else chr(code)
+    for code in range(128)
+}
+
 # Ligatures of whole phrases, of which one becomes eighteen letters; a text of nothing else
 # would take all the time.
 _PHRASES = "\ufdfa\ufdfb"
@@ -93,6 +99,8 @@ def stored(text: str) -> str:
     >>> stored("\u00e9t\u00e9"), stored("東京tower")
     ('été', '\\x1f東\\x1f京\\x1ftower')
     """
+    if text.isascii():
+        return text.translate(_WITHOUT_ASCII_CONTROLS)
     if _PLAIN.fullmatch(text):
         return text
     for phrase in _PHRASES:
