@@ -280,6 +280,9 @@ class Crawl:
         try:
             is_prepared = yield from self._flush_stores()
             self.frontier.flush(is_prepared=is_prepared)
+            checkpoint = self.frontier.due_checkpoint()
+            if checkpoint is not None:
+                yield asyncio.get_running_loop().run_in_executor(None, checkpoint)
         except StorageError:
             self._has_failed = True
             raise

@@ -34,15 +34,16 @@ Rule 3: no clock: the current time is an argument, in seconds since the epoch.
 Backends::
 
     sqlite  the default, on disk; with its schema; schedule, the order of claims; group, which
-            commits many steps at once; tally, its counts; previous, what differs from the
-            previous crawl; keys, the numbers of known URLs; and known, which saves them
+            commits many steps at once; checkpoints; tally, its counts; previous, what differs
+            from the previous crawl; keys, the numbers of known URLs; and known, which saves
+            them
     memory  for tests and small crawls
 
 Both count URLs as `crawler_app.frontier.counts` describes.
 """
 
 import abc
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
 from crawler_app.frontier.counts import Amount, Host, Kind
 from crawler_app.frontier.previous import Differences
@@ -257,6 +258,13 @@ class Frontier(abc.ABC):
     def has_changes(self) -> bool:
         """Return whether anything has changed since the last `flush`."""
         return False
+
+    def due_checkpoint(self) -> Callable[[], None] | None:
+        """Return what is to be done in another thread after a `flush`, if anything is.
+
+        As little as possible should be changed until that is done.
+        """
+        return None
 
     @abc.abstractmethod
     def flush(self, *, is_prepared: bool = False) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from crawler_app import database
+from crawler_app.frontier.checkpoints import LOG_PAGES
 from crawler_app.models import Outcome, State, UrlRecord
 from crawler_app.reasons import PROVISIONAL, reason_of_word
 
@@ -159,6 +160,7 @@ SCHEMA = database.Schema(
         }
     ),
     TABLES,
+    log_pages=LOG_PAGES,
 )
 
 # The fields of an Outcome that have columns of the same names.

@@ -29,6 +29,7 @@ from crawler_app.frontier import (
     key_of,
     stored_url,
 )
+from crawler_app.frontier.checkpoints import Checkpoints
 from crawler_app.frontier.counts import Amount, Kind
 from crawler_app.frontier.group import Group
 from crawler_app.frontier.keys import KEY_BITS, Keys
@@ -136,6 +137,7 @@ class SqliteFrontier(Frontier):
             complete=complete,
             before_commit=before_commit,
         )
+        self._checkpoints = Checkpoints(self._db)
         self._per_host: int | None = None
         self._claim_by_id: dict[int, Claim] = {}
         self._next_expiry_at = math.inf  # no lease expires before this time
@@ -490,6 +492,9 @@ class SqliteFrontier(Frontier):
 
     def has_changes(self) -> bool:
         return bool(self._holds) or self._group.has_changes()
+
+    def due_checkpoint(self) -> Callable[[], None] | None:
+        return self._checkpoints.make if self._checkpoints.is_due() else None
 
     def flush(self, *, is_prepared: bool = False) -> None:
         if self._holds:

@@ -5,6 +5,7 @@ import gzip
 import io
 import json
 import re
+import threading
 import zipfile
 
 import pytest
@@ -13,6 +14,8 @@ from crawler_app.archive.recorder import Recorder
 from crawler_app.archive.store import Archive
 from crawler_app.documents import reader
 from crawler_app.errors import ArchiveError
+from crawler_app.frontier import checkpoints
+from crawler_app.frontier.checkpoints import Checkpoints
 from crawler_app.index import PageIndex
 from crawler_app.index.texts import Texts
 from tests.helpers.scripts import start_python
@@ -101,6 +104,25 @@ def test_disk_that_fails_in_a_thread_ends_the_crawl(
     assert cli("resume", "--quiet")[0] == 0
     assert len({each.path for each in captures()}) == 41
     assert "40 pages found" in cli("search", "page")[1]
+
+
+def test_checkpoints_of_the_frontier_are_made_in_another_thread(site, cli, monkeypatch):
+    threads = []
+    make = Checkpoints.make
+
+    def made(checkpoints):
+        make(checkpoints)
+        threads.append(threading.current_thread())
+
+    site.page("/", *(f"/{number}" for number in range(60)))
+    site.pages(*(f"/{number}" for number in range(60)))
+    monkeypatch.setattr(checkpoints, "DUE_ROWS", 100)
+    monkeypatch.setattr(Checkpoints, "make", made)
+
+    assert cli("crawl", "--no-robots")[0] == 0
+
+    assert threads
+    assert threading.main_thread() not in threads
 
 
 @pytest.mark.parametrize(

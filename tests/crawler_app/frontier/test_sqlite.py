@@ -6,6 +6,7 @@ import itertools
 import random
 import resource
 import sqlite3
+import threading
 import tracemalloc
 
 import pytest
@@ -16,7 +17,7 @@ from crawler_app.errors import (
     FrontierError,
     LeaseLostError,
 )
-from crawler_app.frontier import known, sqlite
+from crawler_app.frontier import checkpoints, known, sqlite
 from crawler_app.frontier.counts import RANKED
 from crawler_app.frontier.group import MAX_AGE_S, MAX_ENDS
 from crawler_app.frontier.sqlite import SqliteFrontier
@@ -400,6 +401,29 @@ def test_group_that_cannot_be_written_is_queued_again_as_a_whole(open_frontier, 
     finish(frontier, outlinks=[found("new", 1)])
     frontier.flush()
     assert seen_from_outside(open_frontier) == [url("0"), url("2")]
+
+
+def test_log_is_copied_in_another_thread_and_begins_anew(
+    open_frontier, path, monkeypatch
+):
+    monkeypatch.setattr(checkpoints, "DUE_ROWS", 500)
+    frontier = open_frontier()
+    log = path.with_name(path.name + "-wal")
+    sizes = []
+
+    for n in range(60):
+        frontier.add(found(f"{n}/{i}") for i in range(100))
+        frontier.flush()
+        checkpoint = frontier.due_checkpoint()
+        if checkpoint is not None:
+            thread = threading.Thread(target=checkpoint)
+            thread.start()
+            thread.join()
+        sizes.append(log.stat().st_size)
+
+    assert sizes[-1] < 1.5 * sizes[15]
+    assert path.stat().st_size > sizes[-1]
+    assert len(open_frontier(read_only=True).urls()) == 6_000
 
 
 # Death.

@@ -1,0 +1,46 @@
+"""Checkpoints: SQLite's write-ahead log is copied into the file, beside the event loop.
+
+A checkpoint waits for the disk twice, which can take 50 ms.  SQLite makes one by itself in a
+COMMIT when the log is long; so that it need not, one is made in another thread before.
+
+The log begins anew only if a transaction begins while all of it has been copied; otherwise it
+grows.  So as little as possible should be written until a checkpoint is complete.
+"""
+
+import contextlib
+import sqlite3
+
+__all__ = ["LOG_PAGES", "Checkpoints"]
+
+# Changed rows after which a checkpoint is due.  Each changes a page of the log, or much less.
+DUE_ROWS = 5_000
+
+# Pages of the log after which SQLite makes a checkpoint by itself: while many seeds are added,
+# or if something was written during each of our own.
+LOG_PAGES = 20_000
+
+
+class Checkpoints:
+    """Tells when a checkpoint of a connection's file is due, and makes it."""
+
+    def __init__(self, db: sqlite3.Connection) -> None:
+        self._db = db
+        # Empty for a database in memory.
+        (_, _, self._path) = db.execute("PRAGMA database_list").fetchone()
+        self._rows = db.total_changes
+
+    def is_due(self) -> bool:
+        """Return whether a checkpoint is due; if so, the next one is due later."""
+        if not self._path or self._db.total_changes < self._rows + DUE_ROWS:
+            return False
+        self._rows = self._db.total_changes
+        return True
+
+    def make(self) -> None:
+        """Make a checkpoint; call it in another thread, when a commit has been made."""
+        # If the disk is full, the log is kept; a commit meets the same error.
+        with (
+            contextlib.suppress(sqlite3.Error),
+            contextlib.closing(sqlite3.connect(self._path)) as db,
+        ):
+            db.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
