@@ -21,7 +21,7 @@ from crawler_app.errors import ConfigError
 
 __all__ = ["any_of"]
 
-# Loaded with the first pattern: it takes 10 ms and 2.5 MB, and most crawls have none.
+# Loaded with the first pattern: it takes 10 ms and 2.5 MB, and most commands need none.
 re2 = lazy_loader.load("re2")
 
 # What a compiled pattern and its states may take; beyond, RE2 is slower but still linear.

@@ -12,12 +12,9 @@ import re
 from collections import Counter
 from collections.abc import Callable
 
-import lazy_loader
+import re2
 
 __all__ = ["is_cheap"]
-
-# Loaded with the first page that is not small.
-re2 = lazy_loader.load("re2")
 
 # The most elements, and tags of any kind; at both limits, the worst page takes 40 ms.  Pages of
 # 100 KB that people have written have half as many.

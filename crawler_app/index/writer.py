@@ -5,7 +5,7 @@ loop.
 """
 
 import time
-from collections.abc import Callable, Container
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -64,10 +64,6 @@ class IndexWriter:
             SearchIndexError: writing has failed; nothing more will be written.
         """
         self._take(partial(self._index.remove, url))
-
-    def retain(self, urls: Container[str]) -> None:
-        """Queue the removal of all pages except those at these URLs."""
-        self._take(partial(self._index.retain, urls))
 
     def _take(self, change: Callable[[], object]) -> None:
         self._thread.raise_error()

@@ -116,6 +116,7 @@ def test_keys_are_known_whether_or_not_they_were_saved(open_frontier, monkeypatc
     frontier = open_frontier()
     for _ in range(40):
         frontier.add(chosen.sample(urls, 12))
+        frontier.flush()
         if chosen.random() < 0.5:
             frontier.close()
         frontier = open_frontier()
@@ -412,7 +413,7 @@ def test_log_is_copied_in_another_thread_and_begins_anew(
     sizes = []
 
     for n in range(60):
-        frontier.add(found(f"{n}/{i}") for i in range(100))
+        frontier.add(found(f"{n}/{i}", 1) for i in range(100))
         frontier.flush()
         checkpoint = frontier.due_checkpoint()
         if checkpoint is not None:
