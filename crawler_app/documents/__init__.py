@@ -12,6 +12,10 @@
       refresh       where a page takes its visitors by itself
       settled_links skips links already handled in the same directory
       anchors       links together with their text
+    references      everything that a page refers to, with its place
+      tags          the tags of a page, with their places in the source
+      css           what a style sheet refers to
+      srcset        the images that a srcset lists
     sitemap         the URLs that a sitemap lists
       sitemap_xml   the same for XML and feeds
       sitemap_pieces  its content, unpacked and in UTF-8

@@ -90,7 +90,7 @@ def charset_of(body: bytes, content_type: str = "") -> str:
     for bom, name in _NAME_BY_BOM.items():
         if body.startswith(bom):
             return name
-    if name := _charset_of_header(content_type):
+    if name := charset_of_header(content_type):
         return name
     return _charset_in_head(body) or charset_of_xml(body)
 
@@ -122,7 +122,7 @@ def _charset_of_metas(head: bytes) -> str:
 
 # The pages of a site have few different headers and <meta>s.
 @functools.lru_cache(maxsize=64)
-def _charset_of_header(content_type: str) -> str:
+def charset_of_header(content_type: str) -> str:
     declared = _PARAMETER.search(content_type)
     return _whatwg_name(declared[1]) if declared else ""
 

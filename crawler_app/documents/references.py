@@ -1,0 +1,368 @@
+"""Everything that a page refers to, with its place: links, and what a browser loads for it.
+
+Pure.  A crawl follows links as `crawler_app.documents.html` finds them in the tree; this finds
+the rest, and for a check the links too, with the line and the column.
+"""
+
+import functools
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from enum import IntEnum
+from typing import NamedTuple
+
+from selectolax.lexbor import LexborHTMLParser, LexborNode
+
+from crawler_app.documents.css import references_in_css
+from crawler_app.documents.refresh import parse_refresh
+from crawler_app.documents.srcset import candidates_in
+from crawler_app.documents.tags import Tag, attributes_of, tags_in
+from crawler_app.documents.tree import is_within, tag_ids
+
+__all__ = [
+    "Reference",
+    "Requisite",
+    "Use",
+    "ids_of",
+    "references_in",
+    "requisites_in",
+    "requisites_in_tree",
+]
+
+
+class Use(IntEnum):
+    """What a reference is for."""
+
+    LINK = 0
+    """A visitor may follow it."""
+    FRAME = 1
+    """A browser shows the page in this one."""
+    REQUISITE = 2
+    """A browser loads it for this page."""
+    BASE = 3
+    """The others are relative to it."""
+
+
+class Reference(NamedTuple):
+    """A reference in a page.
+
+    Attributes:
+        value: As written, without character references and escapes.
+        element: In lower case; "style" for what is in a style sheet.
+        attribute: In lower case; empty for what is in an element's text.
+        at: The offset of the value in the source.
+        text_at: Where the text of the element begins in the source.
+    """
+
+    value: str
+    use: Use
+    element: str
+    attribute: str
+    at: int
+    text_at: int = -1
+
+
+class Requisite(NamedTuple):
+    """What a browser loads for a page; only ``FRAME`` and ``REQUISITE``."""
+
+    value: str
+    use: Use
+
+
+_WITH_BACKGROUND = ("body", "table", "tbody", "td", "tfoot", "th", "thead", "tr")
+
+# Attributes that refer to something.
+_USE_BY_ATTRIBUTE = {
+    "a": {"href": Use.LINK},
+    "area": {"href": Use.LINK},
+    "audio": {"src": Use.REQUISITE},
+    "base": {"href": Use.BASE},
+    "embed": {"src": Use.REQUISITE},
+    "frame": {"src": Use.FRAME},
+    "iframe": {"src": Use.FRAME},
+    "image": {"src": Use.REQUISITE},
+    "img": {"src": Use.REQUISITE},
+    "object": {"data": Use.REQUISITE},
+    "source": {"src": Use.REQUISITE},
+    "track": {"src": Use.REQUISITE},
+    "video": {"src": Use.REQUISITE, "poster": Use.REQUISITE},
+    **{key: {"background": Use.REQUISITE} for key in _WITH_BACKGROUND},
+}
+
+# The same in an <svg>, where each may have a prefix.
+_USE_IN_SVG = {
+    "a": Use.LINK,
+    "feimage": Use.REQUISITE,
+    "image": Use.REQUISITE,
+    "script": Use.REQUISITE,
+    "use": Use.REQUISITE,
+}
+
+_LOADED_RELS = frozenset(
+    (
+        "apple-touch-icon",
+        "apple-touch-icon-precomposed",
+        "icon",
+        "manifest",
+        "mask-icon",
+        "modulepreload",
+        "preload",
+        "stylesheet",
+    )
+)
+_LINKED_RELS = frozenset(
+    (
+        "alternate",
+        "amphtml",
+        "author",
+        "canonical",
+        "help",
+        "license",
+        "next",
+        "prefetch",
+        "prerender",
+        "prev",
+        "privacy-policy",
+        "search",
+        "shortlink",
+        "terms-of-service",
+    )
+)
+
+# Other values of ``type`` make a script a block of data.
+_SCRIPT_TYPES = frozenset(
+    (
+        "",
+        "module",
+        "application/ecmascript",
+        "application/javascript",
+        "application/x-ecmascript",
+        "application/x-javascript",
+        "text/ecmascript",
+        "text/javascript",
+        "text/jscript",
+        "text/livescript",
+        "text/x-ecmascript",
+        "text/x-javascript",
+        *(f"text/javascript1.{version}" for version in range(6)),
+    )
+)
+
+_WITH_SRCSET = {"img": "srcset", "source": "srcset", "link": "imagesrcset"}
+
+_NAMES = frozenset(
+    (*_USE_BY_ATTRIBUTE, *_USE_IN_SVG, "input", "link", "meta", "script", "style")
+)
+
+# Those for which a browser loads something.
+_SELECTOR = ",".join(sorted(_NAMES - {"a", "area", "base", "meta", *_WITH_BACKGROUND}))
+_LOADED_USES = frozenset((Use.FRAME, Use.REQUISITE))
+_SVG = tag_ids("svg")
+_NOSCRIPT = re.compile(
+    rb"<noscript\b[^>]*>(.*?)(?:</noscript|\Z)", re.IGNORECASE | re.DOTALL
+)
+
+# Elements with longer attributes are not remembered.
+MAX_KNOWN_CHARS = 500
+
+_CONTAINERS = frozenset(
+    ("math", "noscript", "svg", "template")
+    + ("/math", "/noscript", "/svg", "/template")
+)
+
+
+def references_in(markup: str) -> Iterator[Reference]:
+    """Yield the references of a page, in document order.
+
+    Empty ones too, and those to places in the page itself.  As in a browser that runs
+    scripts, nothing is loaded for a ``<noscript>``, and nothing in a ``<template>`` counts.
+
+    >>> [found.value for found in references_in("<a href=b>B</a><img src=c srcset='d 2x'>")]
+    ['b', 'c', 'd']
+    """
+    depth = {"math": 0, "noscript": 0, "svg": 0, "template": 0}
+    for tag in tags_in(markup):
+        if tag.name in _CONTAINERS:
+            _enter(depth, tag)
+        if depth["template"]:
+            continue
+        for found in _of_tag(tag, is_svg=depth["svg"] > 0):
+            if found.use is Use.LINK or not depth["noscript"]:
+                yield found
+
+
+def _enter(depth: dict[str, int], tag: Tag) -> None:
+    name = tag.name.removeprefix("/")
+    if name != tag.name:
+        depth[name] = max(0, depth[name] - 1)
+    elif name == "noscript":
+        depth[name] = 1  # a browser takes its content for text, up to the first end tag
+    elif not (tag.attributes.endswith("/") and name in ("svg", "math")):
+        depth[name] += 1
+
+
+def _of_tag(tag: Tag, *, is_svg: bool) -> Iterator[Reference]:
+    has_style = "style" in tag.attributes and "(" in tag.attributes
+    if tag.name not in _NAMES and not has_style:
+        return
+    if tag.name == "style":
+        for style in references_in_css(tag.content):
+            at = tag.end + style.at
+            yield Reference(style.value, Use.REQUISITE, "style", "", at)
+    attributes = attributes_of(tag)
+    values = {name: attribute.value for name, attribute in attributes.items()}
+    for found in _of_element(tag.name, values, is_svg=is_svg):
+        at = attributes[found.attribute].at
+        at = tag.at if at < 0 else at + found.offset
+        yield Reference(found.value, found.use, tag.name, found.attribute, at, tag.end)
+
+
+class _Found(NamedTuple):
+    """A reference in an attribute, and its offset in the value."""
+
+    value: str
+    use: Use
+    attribute: str
+    offset: int = 0
+
+
+def _of_element(
+    name: str, attributes: Mapping[str, str], *, is_svg: bool
+) -> Iterator[_Found]:
+    """Yield the references in the attributes of an element."""
+    uses = _uses_of(name, attributes, is_svg=is_svg)
+    for attribute, use in uses.items():
+        value = attributes.get(attribute)
+        if value is not None:
+            yield _Found(value, use, attribute)
+    if name in _WITH_SRCSET and uses is not _NOTHING:
+        attribute = _WITH_SRCSET[name]
+        for image in candidates_in(attributes.get(attribute) or ""):
+            if image.is_valid:
+                yield _Found(image.url, Use.REQUISITE, attribute, image.at)
+    if name == "meta":
+        yield from _refreshes(attributes)
+    if name == "iframe" and "srcdoc" in attributes:
+        for inner in references_in(attributes["srcdoc"]):
+            if inner.use is not Use.BASE:
+                yield _Found(inner.value, inner.use, "srcdoc")
+    if "(" in (style := attributes.get("style") or ""):
+        for found in references_in_css(style, is_attribute=True):
+            yield _Found(found.value, Use.REQUISITE, "style", found.at)
+
+
+_NOTHING: Mapping[str, Use] = {}
+_SRC = {"src": Use.REQUISITE}
+
+
+def _uses_of(
+    name: str, attributes: Mapping[str, str], *, is_svg: bool
+) -> Mapping[str, Use]:
+    """Return the attributes of an element that refer to something."""
+    if is_svg and name in _USE_IN_SVG:
+        prefixed = "href" if "href" in attributes else "xlink:href"
+        return {prefixed: _USE_IN_SVG[name]}
+    if name == "link":
+        return _uses_of_link(attributes)
+    if name == "script":
+        kind = (attributes.get("type") or "").strip().lower()
+        return _SRC if kind in _SCRIPT_TYPES else _NOTHING
+    if name == "input":
+        is_image = (attributes.get("type") or "").lower() == "image"
+        return _SRC if is_image else _NOTHING
+    return _USE_BY_ATTRIBUTE.get(name, _NOTHING)
+
+
+def _uses_of_link(attributes: Mapping[str, str]) -> Mapping[str, Use]:
+    rels = (attributes.get("rel") or "").lower().split()
+    if "disabled" in attributes:
+        return _NOTHING
+    if not _LOADED_RELS.isdisjoint(rels):
+        return {"href": Use.REQUISITE}
+    return _NOTHING if _LINKED_RELS.isdisjoint(rels) else {"href": Use.LINK}
+
+
+def _refreshes(attributes: Mapping[str, str]) -> Iterator[_Found]:
+    if (attributes.get("http-equiv") or "").lower() == "refresh":
+        content = attributes.get("content") or ""
+        refresh = parse_refresh(content)
+        if refresh is not None:
+            at = max(0, content.find(refresh.reference))
+            yield _Found(refresh.reference, Use.LINK, "content", at)
+
+
+def requisites_in(markup: str) -> list[Requisite]:
+    """Return what a browser loads for a page, and its frames, without duplicates.
+
+    >>> requisites_in("<a href=b>B</a><img src=c><img src=c>")
+    [Requisite(value='c', use=<Use.REQUISITE: 2>)]
+    """
+    return list(dict.fromkeys(_requisites_of(markup)))
+
+
+def requisites_in_tree(tree: LexborHTMLParser, source: bytes) -> list[Requisite]:
+    """Return the same as `requisites_in`, from the tree of a page, in a fraction of the time.
+
+    Args:
+        source: What the tree was made from.
+    """
+    lowered = source.lower()
+    selector = _SELECTOR
+    if b"url(" in lowered or b"src(" in lowered or b"image-set(" in lowered:
+        selector += ",[style]"
+    if b"background" in lowered:
+        selector += ",[background]"
+    found = Counter(each for node in tree.css(selector) for each in _of_node(node))
+    if b"noscript" in lowered:
+        # Its content is outside of it, where a parser without scripting ends the head.
+        for piece in _NOSCRIPT.findall(source):
+            found.subtract(_requisites_of(piece.decode("utf-8", "replace")))
+    return [each for each, times in found.items() if times > 0]
+
+
+def _requisites_of(markup: str) -> Iterator[Requisite]:
+    for found in references_in(markup):
+        if found.use in _LOADED_USES:
+            yield Requisite(found.value, found.use)
+
+
+def _of_node(node: LexborNode) -> Iterable[Requisite]:
+    name = (node.tag or "").lower()
+    if name == "style":
+        return [
+            Requisite(style.value, Use.REQUISITE)
+            for style in references_in_css(node.text())
+        ]
+    attributes = tuple(node.attributes.items())
+    is_svg = name in _USE_IN_SVG and is_within(node, _SVG)
+    if sum(len(value) for _, value in attributes if value) > MAX_KNOWN_CHARS:
+        return _loaded_by.__wrapped__(name, attributes, is_svg=is_svg)
+    return _loaded_by(name, attributes, is_svg=is_svg)
+
+
+# The pages of a site have many elements in common.
+@functools.lru_cache(maxsize=1024)
+def _loaded_by(
+    name: str, attributes: tuple[tuple[str, str | None], ...], *, is_svg: bool
+) -> tuple[Requisite, ...]:
+    values = {key: value or "" for key, value in attributes}
+    return tuple(
+        Requisite(found.value, found.use)
+        for found in _of_element(name, values, is_svg=is_svg)
+        if found.use in _LOADED_USES
+    )
+
+
+def ids_of(markup: str) -> Iterator[str]:
+    """Yield what the fragment of a link to the page may name.
+
+    >>> list(ids_of("<h1 id=top><a name='a&amp;b'>x</a>"))
+    ['top', 'a&b']
+    """
+    for tag in tags_in(markup):
+        lowered = tag.attributes.lower()
+        if "id" in lowered or (tag.name == "a" and "name" in lowered):
+            attributes = attributes_of(tag)
+            for name in ("id", "name") if tag.name == "a" else ("id",):
+                if name in attributes:
+                    yield attributes[name].value

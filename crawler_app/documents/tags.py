@@ -1,0 +1,195 @@
+"""The start tags of a page, with their places in the source.
+
+Pure.  A tree does not say where in the source an element is, so this reads the source as the
+tokenizer of the standard does (WHATWG HTML, 13.2.5): nothing in comments, scripts, style
+sheets and attribute values is taken for a tag.  The time is proportional to the page's size.
+"""
+
+import bisect
+import html.entities
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+__all__ = [
+    "Attribute",
+    "Lines",
+    "Place",
+    "Tag",
+    "attributes_of",
+    "tags_in",
+    "unescaped",
+]
+
+# White space in HTML, for a character class.
+_SPACE = r"\t\n\f\r "
+
+# Up to the ">" of a tag, or the end of the page.  A quote begins a value only after a "=".
+_ATTRIBUTES = (
+    rf"""(?:[^>=]++|=[{_SPACE}]*+(?:"[^"]*+(?:"|\Z)|'[^']*+(?:'|\Z)|[^{_SPACE}>"']"""
+    rf"[^{_SPACE}>]*+)?+)*+"
+)
+_MARKUP = re.compile(
+    r"<(?:!--(?:-?>|.*?(?:--!?>|\Z))"
+    rf"|(?P<name>/?[a-zA-Z][^{_SPACE}/>]*+)(?P<attributes>{_ATTRIBUTES})(?P<end>>|\Z)"
+    r"|[!?/][^>]*+(?:>|\Z))",
+    re.DOTALL,
+)
+_ATTRIBUTE = re.compile(
+    rf"([^{_SPACE}/>][^{_SPACE}/>=]*+)"
+    rf"""(?:[{_SPACE}]*+=[{_SPACE}]*+(?:"([^"]*+)"|'([^']*+)'|([^{_SPACE}>]*+)))?+"""
+)
+_REFERENCE = re.compile(
+    "&(?:#(?:[0-9]+|[xX][0-9a-fA-F]+);?|([a-zA-Z][a-zA-Z0-9]*+)(;|(?!=)))"
+)
+_LINE_BREAK = re.compile("\r\n?|\n")
+
+# What is in these is text, up to their end tags.
+_RAW = frozenset(
+    ("iframe", "noembed", "noframes", "script", "style", "textarea", "title", "xmp")
+)
+_END_OF_RAW = {
+    name: re.compile(rf"</{name}(?=[{_SPACE}/>])", re.IGNORECASE) for name in _RAW
+}
+_IN_SCRIPT = re.compile(rf"<!--|-->|<(/?)script(?=[{_SPACE}/>])", re.IGNORECASE)
+
+
+class Tag(NamedTuple):
+    """A start tag, or an end tag, whose name begins with a slash.
+
+    Attributes:
+        name: In lower case.
+        attributes: Their source, for `attributes_of`.
+        at: The offset of its "<".
+        attributes_at: The offset of the attributes.
+        end: The offset behind its ">".
+        content: The text of an element that contains no tags, such as ``<style>``.
+    """
+
+    name: str
+    attributes: str
+    at: int
+    attributes_at: int
+    end: int
+    content: str = ""
+
+
+class Attribute(NamedTuple):
+    """An attribute's value, unescaped, and the offset of its source."""
+
+    value: str
+    at: int
+
+
+class Place(NamedTuple):
+    """A place in a document; both numbers begin with 1, and columns count characters."""
+
+    line: int
+    column: int
+
+
+def tags_in(markup: str) -> Iterator[Tag]:
+    """Yield the tags of a page.
+
+    >>> [tag.name for tag in tags_in("<P title='<b>'><!-- <i> --><a>x</a>")]
+    ['p', 'a', '/a']
+    """
+    at, foreign = 0, 0
+    while (found := _MARKUP.search(markup, at)) is not None:
+        at = found.end()
+        if not found["end"]:  # a comment, or a tag that the end of the page cuts
+            continue
+        name, attributes = found["name"].lower(), found["attributes"]
+        content = ""
+        if name in ("svg", "math"):
+            foreign += not attributes.endswith("/")
+        elif name in ("/svg", "/math"):
+            foreign = max(0, foreign - 1)
+        elif name == "plaintext" and not foreign:
+            at = len(markup)
+        elif name in _RAW and not (foreign and attributes.endswith("/")):
+            end = _end_of_raw(markup, name, at)
+            content, at = markup[at:end], end
+        yield Tag(
+            name,
+            attributes,
+            found.start(),
+            found.start("attributes"),
+            found.end(),
+            content,
+        )
+
+
+def _end_of_raw(markup: str, name: str, at: int) -> int:
+    if name == "script":
+        return _end_of_script(markup, at)
+    end = _END_OF_RAW[name].search(markup, at)
+    return len(markup) if end is None else end.start()
+
+
+def _end_of_script(markup: str, at: int) -> int:
+    """Return where a script ends: not in a script within a comment, for old browsers."""
+    is_comment = is_inner = False
+    for found in _IN_SCRIPT.finditer(markup, at):
+        if found[0] == "<!--":
+            is_comment = True
+        elif found[0] == "-->":
+            is_comment = is_inner = False
+        elif not found[1]:
+            is_inner = is_comment
+        elif is_inner:
+            is_inner = False
+        else:
+            return found.start()
+    return len(markup)
+
+
+def attributes_of(tag: Tag) -> dict[str, Attribute]:
+    """Return the attributes of a tag by name, in lower case; of equal ones, the first.
+
+    >>> (tag,) = tags_in("<a HREF='/?a=1&amp;copy=2' download>")
+    >>> attributes_of(tag)
+    {'href': Attribute(value='/?a=1&copy=2', at=9), 'download': Attribute(value='', at=-1)}
+    """
+    found: dict[str, Attribute] = {}
+    for each in _ATTRIBUTE.finditer(tag.attributes):
+        group = each.lastindex or 1
+        at = tag.attributes_at + each.start(group) if group > 1 else -1
+        value = unescaped(each[group]) if group > 1 else ""
+        found.setdefault(each[1].lower(), Attribute(value, at))
+    return found
+
+
+def unescaped(value: str) -> str:
+    """Return the value of an attribute without character references.
+
+    Unlike in text, one without a semicolon counts only if no letter, digit or "=" follows.
+
+    >>> unescaped("?a&copy=1&amp;b"), unescaped("&copy &#x41;")
+    ('?a&copy=1&b', '© A')
+    """
+    return _REFERENCE.sub(_character, value) if "&" in value else value
+
+
+def _character(reference: re.Match[str]) -> str:
+    name, end = reference.groups()
+    if name is None:
+        return html.unescape(reference[0])
+    return html.entities.html5.get(name + end, reference[0])
+
+
+class Lines:
+    """Turns offsets in a text into places.
+
+    >>> Lines("ab\\ncd").place(4)
+    Place(line=2, column=2)
+    """
+
+    def __init__(self, text: str) -> None:
+        self._ends = [found.end() for found in _LINE_BREAK.finditer(text)]
+
+    def place(self, offset: int) -> Place:
+        """Return the place of a character."""
+        line = bisect.bisect_right(self._ends, offset)
+        start = self._ends[line - 1] if line else 0
+        return Place(line + 1, offset - start + 1)

@@ -1,0 +1,117 @@
+"""What a page refers to, and where: links, and what a browser loads for it."""
+
+import time
+
+import pytest
+from selectolax.lexbor import LexborHTMLParser
+
+from crawler_app.documents.references import (
+    Use,
+    ids_of,
+    references_in,
+    requisites_in,
+    requisites_in_tree,
+)
+from crawler_app.documents.tags import Lines, tags_in
+
+LOADED = {
+    "<img src=a>": ["a"],
+    "<img src='a b.png' alt='<img src=x>'>": ["a b.png"],
+    "<IMG SRC=a SRCSET='b 1x, c 2x'>": ["a", "b", "c"],
+    "<img srcset='a 100w, b 2q, c'>": ["a", "c"],
+    "<picture><source srcset='a, b 2x'><img src=c></picture>": ["a", "b", "c"],
+    "<image src=a>": ["a"],
+    "<input type=Image src=a><input src=b>": ["a"],
+    "<video src=a poster=b><source src=c><track src=d></video>": ["a", "b", "c", "d"],
+    "<audio src=a></audio>": ["a"],
+    "<embed src=a><object data=b></object>": ["a", "b"],
+    "<body background=a><table background=b><td background=c>": ["a", "b", "c"],
+    "<script src=a></script><script type=module src=b></script>": ["a", "b"],
+    "<script type='text/template' src=a><img src=b></script>": [],
+    "<script><!-- <script> '<img src=a>' </script> --></script><img src=b>": ["b"],
+    "<link rel=stylesheet href=a><link rel='Shortcut ICON' href=b>": ["a", "b"],
+    "<link rel=preload as=image href=a imagesrcset='b 2x'>": ["a", "b"],
+    "<link rel=manifest href=a><link rel=modulepreload href=b>": ["a", "b"],
+    "<link rel=stylesheet href=a disabled><link rel=dns-prefetch href=//b>": [],
+    "<link rel=canonical href=a><link rel=alternate href=b hreflang=de>": [],
+    "<style>@import 'a'; p {background: url(b)}</style>": ["a", "b"],
+    "<p style='background: url(&quot;a&quot;)'>": ["a"],
+    "<p style=\"background: image-set('a' 1x, 'b' 2x)\">": ["a", "b"],
+    "<svg><image href=a /><use xlink:href='b#x'/></svg>": ["a", "b#x"],
+    "<svg><script href=a /><image href=b /></svg>": ["a", "b"],
+    "<image href=a><use href=b>": [],
+    "<!-- <img src=a> --><!--> <img src=b> --!> <img src=c>": ["b", "c"],
+    "<textarea><img src=a></textarea><title><img src=b></title>": [],
+    "<template><img src=a><template></template><img src=b></template>": [],
+    "<noscript><img src=a></noscript><img src=b>": ["b"],
+    "<img src=a alt='": [],
+    "<img\nsrc\n=\n'a'/><img/src=b>": ["a", "b"],
+    "<img src=a src=b>": ["a"],
+    "<img src='a?x=1&amp;copy=2&copy=3&#38;'>": ["a?x=1&copy=2&copy=3&"],
+    "<?php '<img src=a' ?><img src=b>": ["b"],
+}
+
+
+@pytest.mark.parametrize("markup", LOADED)
+def test_what_is_loaded_is_found_in_source_and_in_tree(markup):
+    tree = LexborHTMLParser(markup.encode())
+
+    in_tree = requisites_in_tree(tree, markup.encode())
+
+    assert [found.value for found in requisites_in(markup)] == LOADED[markup]
+    assert sorted(found.value for found in in_tree) == sorted(LOADED[markup])
+
+
+@pytest.mark.parametrize(
+    ("markup", "uses"),
+    [
+        ("<iframe src=a></iframe><frame src=b>", [Use.FRAME, Use.FRAME]),
+        ("<iframe srcdoc='<img src=a><a href=b>'></iframe>", [Use.REQUISITE, Use.LINK]),
+        ("<base href=/><a href=a><area href=b>", [Use.BASE, Use.LINK, Use.LINK]),
+        ("<a><a href><a href=''>", [Use.LINK, Use.LINK]),
+        ("<svg><a xlink:href=a></a></svg>", [Use.LINK]),
+        ("<noscript><a href=a></a></noscript>", [Use.LINK]),
+        ("<link rel=canonical href=a><link rel=next href=b>", [Use.LINK, Use.LINK]),
+        ("<meta http-equiv=refresh content='1;url=a'>", [Use.LINK]),
+        ("<meta http-equiv=refresh content=300>", []),
+    ],
+)
+def test_reference_has_a_use(markup, uses):
+    assert [found.use for found in references_in(markup)] == uses
+
+
+@pytest.mark.parametrize(
+    ("markup", "place"),
+    [
+        ("<a href=X>", (1, 9)),
+        ("<p>\r\n<a\n  href = 'X'>", (3, 11)),
+        ("é<img alt='\n' srcset='a 2x, X 3x'>", (2, 17)),
+        ("<style>\np {x: url( 'X' )}</style>", (2, 13)),
+        ("<p style='x: url(X)'>", (1, 18)),
+        ("<meta content='1; url=X' http-equiv=refresh>", (1, 23)),
+    ],
+)
+def test_reference_has_the_place_of_its_value(markup, place):
+    (at,) = (found.at for found in references_in(markup) if found.value == "X")
+
+    assert markup[at] == "X"
+    assert Lines(markup).place(at) == place
+
+
+def test_ids_are_those_that_a_fragment_may_name():
+    markup = "<p ID='a&amp;b'><a name=c><input name=d><!-- <p id=e> --><p data-id=f>"
+
+    assert list(ids_of(markup)) == ["a&b", "c"]
+
+
+@pytest.mark.parametrize(
+    "piece", ["<", "<a", "<a ", "<a =", "<a b='", "<!--", "<script>", "<svg>", "&", "'"]
+)
+def test_any_markup_is_read_in_linear_time(piece):
+    markup = piece * (200_000 // len(piece))
+    started_at = time.thread_time()
+
+    list(tags_in(markup))
+    list(references_in(markup))
+
+    assert time.thread_time() - started_at < 3.0
