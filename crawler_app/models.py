@@ -5,7 +5,7 @@ No behavior beyond what follows from the fields.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from enum import StrEnum
+from enum import IntEnum, StrEnum
 
 from crawler_app.reasons import AnyReason, Reason
 
@@ -18,6 +18,7 @@ __all__ = [
     "Fetched",
     "Link",
     "Outcome",
+    "Role",
     "State",
     "UrlRecord",
 ]
@@ -52,6 +53,28 @@ class State(StrEnum):
 _LABEL_BY_STATE = {State.CLAIMED: "under_way", State.EXCLUDED: "skipped"}
 
 
+class Role(IntEnum):
+    """What a URL was found as; stored by number.
+
+    >>> [role.name for role in Role if role.is_extra]
+    ['REQUISITE', 'PROBE']
+    """
+
+    LINK = 0
+    """A page or a file that a visitor may open: a seed, or the target of a link."""
+    SITEMAP = 1
+    """A robots.txt or another sitemap lists it as a sitemap."""
+    REQUISITE = 2
+    """A browser loads it for a page, such as an image or a style sheet."""
+    PROBE = 3
+    """It is asked for once, to learn whether it exists, and never read."""
+
+    @property
+    def is_extra(self) -> bool:
+        """Whether it does not count as one of the pages of a crawl."""
+        return self >= Role.REQUISITE
+
+
 @dataclass(slots=True)
 class Candidate:
     """A URL that was found, on its way into the frontier.
@@ -62,7 +85,7 @@ class Candidate:
         depth: Links from a seed; a redirect does not count.
         redirects_left: Redirects that may still follow.
         refusal: Why it must not be fetched; None if it may.
-        is_sitemap: Whether a robots.txt or another sitemap lists it as a sitemap.
+        role: What it was found as.
         key: See `crawler_app.urls.dedup_key`; empty if it has not been computed.
     """
 
@@ -71,7 +94,7 @@ class Candidate:
     depth: int = 0
     redirects_left: int = 0
     refusal: Reason | None = None
-    is_sitemap: bool = False
+    role: Role = Role.LINK
     key: str = field(default="", compare=False, repr=False)
 
 
@@ -82,7 +105,7 @@ class Claim:
     Attributes:
         tries: Fetches of it that have failed so far.
         lease_ends_at: When it goes back to the queue, in seconds since the epoch.
-        is_sitemap: Whether a robots.txt or another sitemap lists it as a sitemap.
+        role: What it was found as.
     """
 
     id: int
@@ -92,7 +115,7 @@ class Claim:
     redirects_left: int
     tries: int
     lease_ends_at: float
-    is_sitemap: bool = False
+    role: Role = Role.LINK
 
 
 @dataclass(slots=True)
@@ -207,6 +230,7 @@ class UrlRecord:
         tries: Failed fetches that were retried.
         outcome: None while it is queued or claimed; the refusal if it is excluded.
         finished_at: In seconds since the epoch.
+        role: What it was found as first.
     """
 
     url: str
@@ -216,3 +240,4 @@ class UrlRecord:
     tries: int = 0
     outcome: Outcome | None = None
     finished_at: float | None = None
+    role: Role = Role.LINK

@@ -23,6 +23,7 @@ from crawler_app.report import (
     render_markdown,
     to_json,
 )
+from crawler_app.report.coverage import unchecked
 from crawler_app.results.summary import FINISHED
 from crawler_app.terminal.steps import Steps
 from crawler_app.text.formatting import number
@@ -76,7 +77,7 @@ def report(arguments: argparse.Namespace) -> int:
     else:
         with _opened(Path(output), is_named=bool(arguments.output)) as file:
             _write(found, style, file)
-        print(f"Wrote {output}", file=sys.stderr)
+        print(f"{unchecked(found)}\nWrote {output}", file=sys.stderr)
     return _verdict(found) if arguments.fail_on else OK
 
 

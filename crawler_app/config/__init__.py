@@ -128,7 +128,7 @@ class CrawlConfig:
     )
 
     # None for no limit.  max_pages counts fetched URLs with any outcome over all runs;
-    # retries and robots.txt are not counted.  max_bytes (of bodies after decompression)
+    # retries, robots.txt and what pages need are not counted.  max_bytes (of bodies after decompression)
     # and max_time_s are for one run.
     max_pages: int | None = option(
         None,
@@ -174,6 +174,16 @@ class CrawlConfig:
         group=SCOPE,
         metavar="RE",
         rule=validators.require_patterns,
+    )
+
+    # In the archive, so that a replay shows pages as they were.  Not counted as pages.
+    assets: bool = option(
+        True,
+        "fetch what pages need from the crawled hosts: images, style sheets, scripts, "
+        "fonts, media, frames (default)",
+        group=SCOPE,
+        flag="--assets",
+        opposite=("--no-assets", "do not fetch what pages need"),
     )
 
     # A redirect does not count as a link.  None for no limit.

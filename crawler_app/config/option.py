@@ -89,9 +89,9 @@ class Option:
     @property
     def off_flag(self) -> str:
         """The flag that sets False; empty if there is none."""
-        if self.default is True:
-            return self.flag
-        return self.opposite[0] if self.opposite else ""
+        if self.opposite:
+            return self.opposite[0]
+        return self.flag if self.default is True else ""
 
     @property
     def is_switch(self) -> bool:

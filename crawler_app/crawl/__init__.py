@@ -87,6 +87,9 @@ MIN_WAIT_S = 0.001
 MAX_EXCHANGES = 8
 LEASE_MARGIN_S = 60.0
 
+# Below the depth of every page.
+NO_PAGES = -1
+
 # For the monitor.
 KEPT_FAILURES = 20
 
@@ -312,12 +315,25 @@ class Crawl:
         # If the depth is limited, crawl level by level.  Then a URL's depth is its shortest
         # distance, and no link is refused as too deep that a slower page links to as well.
         level = None
-        if self.config.max_depth is not None:
+        if self._limit() == "max_pages":
+            level = NO_PAGES
+        elif self.config.max_depth is not None:
             level = self.frontier.depth_in_work(now)
         return self.frontier.claim(now, self._lease_s, level)
 
     def _is_over(self) -> bool:
-        return self.is_stopping or self.frontier.is_drained() or bool(self._limit())
+        if self.is_stopping or self.frontier.is_drained():
+            return True
+        limit = self._limit()
+        if limit != "max_pages":
+            return bool(limit)
+        # The last pages still get what they need.
+        return not self.frontier.count_extras(State.QUEUED)
+
+    def _begun_pages(self) -> int:
+        begun = (State.DONE, State.FAILED, State.CLAIMED)
+        count, count_extras = self.frontier.count, self.frontier.count_extras
+        return sum(count(state) - count_extras(state) for state in begun)
 
     def _limit(self) -> str:
         """Return the limit that is reached now; empty if none.
@@ -327,11 +343,7 @@ class Crawl:
         config = self.config
         if config.max_bytes is not None and self.stats["bytes"] >= config.max_bytes:
             return "max_bytes"
-        begun = (State.DONE, State.FAILED, State.CLAIMED)
-        if (
-            config.max_pages is not None
-            and sum(map(self.frontier.count, begun)) >= config.max_pages
-        ):
+        if config.max_pages is not None and self._begun_pages() >= config.max_pages:
             return "max_pages"
         return ""
 

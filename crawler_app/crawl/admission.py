@@ -10,7 +10,7 @@ from crawler_app.crawl.time_slice import TimeSlice
 from crawler_app.crawl.traps import QueryCounter, TrapLimits, trap_in
 from crawler_app.errors import UrlError
 from crawler_app.frontier import Frontier
-from crawler_app.models import Candidate, Claim
+from crawler_app.models import Candidate, Claim, Role
 from crawler_app.reasons import Reason, facts_of
 from crawler_app.subgenerator import Subgenerator
 from crawler_app.urls import dedup_key, host_of, join
@@ -70,7 +70,7 @@ class Admission:
         redirects_left: int | None = None,
         *,
         nofollow: bool = False,
-        is_sitemap: bool = False,
+        role: Role = Role.LINK,
     ) -> Candidate | None:
         """Return the candidate that a reference stands for, canonicalized and checked.
 
@@ -82,8 +82,8 @@ class Admission:
             base: The URL that it is relative to.
             redirects_left: None for the number that the configuration allows.
             nofollow: Whether the page asks robots not to follow it.
-            is_sitemap: Whether it is announced as a sitemap.  On the host of a seed, a
-                sitemap may have any path: the URLs that it lists are checked.
+            role: What it was found as.  On the host of a seed, a sitemap may have any
+                path: the URLs that it lists are checked.
         """
         try:
             url = join(base, reference)
@@ -93,14 +93,12 @@ class Admission:
         key = dedup_key(url)
         if self._frontier.knows(key):
             return None
-        refusal = self.check(url, depth, nofollow=nofollow, is_sitemap=is_sitemap)
+        refusal = self.check(url, depth, nofollow=nofollow, role=role)
         if refusal is not None:
             self._stats.add(f"skipped/{refusal}")
         if redirects_left is None:
             redirects_left = self._max_redirects
-        return Candidate(
-            url, host_of(url), depth, redirects_left, refusal, is_sitemap, key
-        )
+        return Candidate(url, host_of(url), depth, redirects_left, refusal, role, key)
 
     def in_turns(
         self, admitted: Iterable[Candidate | None], via: Claim | None
@@ -123,15 +121,23 @@ class Admission:
         return candidates
 
     def check(
-        self, url: str, depth: int, *, nofollow: bool = False, is_sitemap: bool = False
+        self,
+        url: str,
+        depth: int,
+        *,
+        nofollow: bool = False,
+        role: Role = Role.LINK,
     ) -> Reason | None:
         """Return why a canonical URL must not be fetched; None if it may.
 
         Then its query counts towards the limit of its path.
         """
-        refusal = self._scope.check(url, depth).refusal
+        if role is Role.REQUISITE:
+            refusal = self._scope.check_requisite(url).refusal
+        else:
+            refusal = self._scope.check(url, depth).refusal
         if refusal is not None and not (
-            is_sitemap
+            role is Role.SITEMAP
             and facts_of(refusal).spares_sitemaps
             and host_of(url) in self._seed_hosts
         ):

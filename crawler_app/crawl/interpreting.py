@@ -9,7 +9,7 @@ of the same URL.  `crawler_app.crawl.redirecting` reads redirects.
 
 import itertools
 import logging
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from functools import partial
 
 from crawler_app.crawl import ending
@@ -21,6 +21,7 @@ from crawler_app.crawl.time_slice import TimeSlice
 from crawler_app.documents import sitemap
 from crawler_app.documents.html import Page
 from crawler_app.documents.reader import LimitExceeded, Reader
+from crawler_app.documents.references import Requisite, Use
 from crawler_app.documents.settled_links import SettledLinks
 from crawler_app.documents.sniffing import sniffed_type
 from crawler_app.http_headers import UNKNOWN_TYPES, extracted_type, is_html
@@ -33,6 +34,7 @@ from crawler_app.models import (
     Fetched,
     Link,
     Outcome,
+    Role,
     State,
 )
 from crawler_app.reasons import Reason, meaning_of
@@ -81,6 +83,7 @@ class Interpreter:
         self._index = index
         self._keeps_page = keeps_page
         self._settled = SettledLinks()
+        self._settled_requisites = SettledLinks()
 
     def read(
         self, claim: Claim, fetched: Fetched, reason: Reason = Reason.OK
@@ -112,15 +115,18 @@ class Interpreter:
             return Finish(outcome, (yield from self._read_sitemap(claim, fetched)))
         if is_html(content_type):
             return (yield from self._read_page(claim, fetched, outcome))
-        return Finish(outcome, self._redirects.refresh(claim, fetched, outcome))
+        found = self._redirects.refresh(claim, fetched, outcome)
+        if self._config.assets:
+            found += yield from self._requisites_of_file(claim, fetched, content_type)
+        return Finish(outcome, found)
 
     def _is_sitemap(self, claim: Claim, content_type: str, body: bytes) -> bool:
-        is_page = is_html(content_type)
-        if is_page and not claim.is_sitemap:  # the most frequent case
+        is_page, is_named = is_html(content_type), claim.role is Role.SITEMAP
+        if is_page and not is_named:  # the most frequent case
             return False
-        if claim.is_sitemap and not is_page:  # text sitemaps cannot be recognized
+        if is_named and not is_page:  # text sitemaps cannot be recognized
             return True
-        is_one = sitemap.is_sitemap(content_type, body, or_feed=claim.is_sitemap)
+        is_one = sitemap.is_sitemap(content_type, body, or_feed=is_named)
         return is_one and self._config.sitemaps
 
     def _read_page(
@@ -131,6 +137,7 @@ class Interpreter:
             outcome.content_type,
             with_text=self._index is not None or self._keeps_page,
             with_anchors=self._keeps_page,
+            with_requisites=self._config.assets,
             agent=self._agent,
         )
         if page.is_partial:
@@ -143,7 +150,10 @@ class Interpreter:
         refreshed = self._redirects.refresh(
             claim, fetched, outcome, page, base, nofollow="nofollow" in directives
         )
-        admitted = self._links(claim, page, base, directives)
+        admitted = itertools.chain(
+            self._links(claim, page, base, directives),
+            self._requisites(claim, page.requisites, base, directives),
+        )
         outlinks = yield from self._admission.in_turns(admitted, claim)
         kept = None
         if self._keeps_page:
@@ -165,6 +175,39 @@ class Interpreter:
             if candidate is None:
                 self._settled.add(base, link)
             yield candidate
+
+    def _requisites(
+        self,
+        claim: Claim,
+        requisites: Iterable[Requisite],
+        base: str,
+        directives: Collection[str] = (),
+    ) -> Iterator[Candidate | None]:
+        """Admit what a browser loads for a page; a frame is a page of its own."""
+        admit, depth, settled = (
+            self._admission.admit,
+            claim.depth,
+            self._settled_requisites,
+        )
+        use_by_value = {each.value: each.use for each in requisites}
+        for value in settled.unsettled(base, use_by_value):
+            if use_by_value[value] is Use.FRAME:
+                candidate = admit(value, base, depth, nofollow="nofollow" in directives)
+            else:
+                candidate = admit(value, base, depth, role=Role.REQUISITE)
+            if candidate is None:
+                settled.add(base, value)
+            yield candidate
+
+    def _requisites_of_file(
+        self, claim: Claim, fetched: Fetched, content_type: str
+    ) -> Subgenerator[list[Candidate]]:
+        """Admit what a style sheet or a manifest refers to."""
+        found = yield from self._reader.requisites(fetched.body, content_type)
+        if not found:
+            return []
+        admitted = self._requisites(claim, found, claim.url)
+        return (yield from self._admission.in_turns(admitted, claim))
 
     def _crawled_page(
         self, claim: Claim, fetched: Fetched, page: Page, base: str
@@ -218,7 +261,7 @@ class Interpreter:
             logger.warning("only a part of %s could be read", claim.url)
         admit, depth = self._admission.admit, claim.depth + 1
         admitted = itertools.chain(
-            (admit(url, claim.url, is_sitemap=True) for url in found.sitemaps),
+            (admit(url, claim.url, role=Role.SITEMAP) for url in found.sitemaps),
             (admit(url, claim.url, depth) for url in found.pages),
         )
         return (yield from self._admission.in_turns(admitted, claim))

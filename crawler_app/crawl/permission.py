@@ -12,7 +12,7 @@ from crawler_app.crawl.context import RunContext
 from crawler_app.crawl.ending import Ending, PutBack
 from crawler_app.crawl.hooks import Hooks
 from crawler_app.errors import FetchError
-from crawler_app.models import Claim, Fetched
+from crawler_app.models import Claim, Fetched, Role
 from crawler_app.reasons import Reason
 from crawler_app.robots import RobotsCache
 from crawler_app.robots.rules import Rules
@@ -66,7 +66,7 @@ class Permission:
 
     def _is_exempt(self, claim: Claim) -> bool:
         """Return whether ``should_fetch`` is not consulted about a URL."""
-        return claim.is_sitemap or claim.url in self._context.config.seeds
+        return claim.role is Role.SITEMAP or claim.url in self._context.config.seeds
 
     def _check_robots(
         self, claim: Claim, robots: RobotsCache
@@ -99,7 +99,7 @@ class Permission:
         if not self._context.config.sitemaps:
             return
         admitted = (
-            self._admission.admit(url, claim.url, is_sitemap=True)
+            self._admission.admit(url, claim.url, role=Role.SITEMAP)
             for url in rules.sitemaps
         )
         new = yield from self._admission.in_turns(admitted, None)

@@ -77,6 +77,8 @@ class Scope:
     ) -> None:
         self._seeds = frozenset(seeds)
         self._is_reached = _reach_test(reach, self._seeds)
+        hosts = "host" if reach == "prefix" else reach
+        self._has_host_reached = _reach_test(hosts, self._seeds)
         self._is_included = any_of(include) if include else None
         self._is_excluded = any_of(exclude) if exclude else None
         self._max_depth = max_depth
@@ -93,6 +95,17 @@ class Scope:
             return NOT_INCLUDED
         if self._max_depth is not None and depth > self._max_depth:
             return BELOW_DEPTH
+        return IN_SCOPE
+
+    def check_requisite(self, url: str) -> Verdict:
+        """Return the verdict on what a page needs: only its host and ``exclude`` count.
+
+        A page in ``/docs/`` may need a style sheet in ``/static/``.
+        """
+        if not self._has_host_reached(url):
+            return OUT_OF_REACH
+        if self._is_excluded is not None and _occurs(self._is_excluded, url):
+            return EXCLUDED
         return IN_SCOPE
 
 

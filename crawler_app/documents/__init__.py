@@ -15,6 +15,7 @@
     references      everything that a page refers to, with its place
       tags          the tags of a page, with their places in the source
       css           what a style sheet refers to
+      files         what a style sheet or a manifest refers to
       srcset        the images that a srcset lists
     sitemap         the URLs that a sitemap lists
       sitemap_xml   the same for XML and feeds

@@ -4,9 +4,10 @@ Pure.  The parser is lexbor, which follows WHATWG: it reads a page as a browser 
 finds no links in comments or scripts.
 """
 
+import itertools
 from collections import Counter, defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
@@ -19,6 +20,11 @@ from crawler_app.documents.anchors import (
 )
 from crawler_app.documents.charset import decode_html
 from crawler_app.documents.flat_html import has_open_noscript, tags_of, tags_of_head
+from crawler_app.documents.references import (
+    Requisite,
+    requisites_in,
+    requisites_in_tree,
+)
 from crawler_app.documents.refresh import Refresh, refresh_among
 from crawler_app.documents.sent_links import as_sent
 from crawler_app.documents.text import (
@@ -71,6 +77,7 @@ class Page:
         refresh: Where it takes its visitors by ``<meta http-equiv=refresh>``; None if
             nowhere else.
         anchors: The links with their text; None unless requested.
+        requisites: What a browser loads for it; empty unless requested.
         text: The main text in one line, including the headings; empty unless requested.
         is_partial: Whether it was read tag by tag, or has too many links.
     """
@@ -86,6 +93,7 @@ class Page:
     text: str = ""
     refresh: Refresh | None = None
     anchors: Anchors | None = None
+    requisites: list[Requisite] = field(default_factory=list)
     is_partial: bool = False
 
 
@@ -95,6 +103,7 @@ def parse_html(
     *,
     with_text: bool = False,
     with_anchors: bool = False,
+    with_requisites: bool = False,
     agent: str = PRODUCT,
     is_flat: bool = False,
 ) -> Page:
@@ -104,6 +113,7 @@ def parse_html(
         content_type: The header's value.
         with_text: Whether to read text and headings too, which doubles the time.
         with_anchors: Whether to read the text of each link too.
+        with_requisites: Whether to find what a browser loads for it too.
         agent: The name by which a ``<meta>`` may address us.
         is_flat: Whether to read it tag by tag, because its tree would be too large.
 
@@ -125,6 +135,7 @@ def parse_html(
         page = _page_of(_flat_values(tags), charset)
         page.is_partial = True
         page.anchors = flat_anchors(tags, charset) if with_anchors else None
+        found = requisites_in(markup) if with_requisites else []
         text = flat_marked_text(markup) if with_text else ""
     else:
         noscript = with_text and b"<noscript" in lowered and has_open_noscript(markup)
@@ -132,13 +143,22 @@ def parse_html(
         del markup  # which may take twice the memory of the body, or four times
         tree = tree_of(source)
         page = _page_in(tree, lowered, charset, with_anchors=with_anchors)
+        found = requisites_in_tree(tree, source) if with_requisites else []
         if noscript:
             tree = tree_of(source, scripting=True)
         text = marked_text_of_tree(tree, source, lowered) if with_text else ""
     page.robots, page.canonical = robots, canonical
+    page.requisites = _sent_requisites(found, charset)
     if text:
         page.headings, page.text = headings_and_text(text)
     return page
+
+
+def _sent_requisites(found: list[Requisite], charset: str) -> list[Requisite]:
+    values = as_sent([each.value for each in found], charset)
+    sent = (each._replace(value=v) for v, each in zip(values, found, strict=True))
+    fit = (each for each in sent if len(each.value) <= MAX_LINK_CHARS)
+    return list(itertools.islice(fit, MAX_LINKS))
 
 
 def _lowered(body: bytes, markup: str, charset: str) -> bytes:

@@ -11,7 +11,9 @@ from typing import Any, TypeVar
 
 from crawler_app.documents.anchors import Anchors, Choice, anchors_of, only_chosen
 from crawler_app.documents.cost import is_cheap
+from crawler_app.documents.files import may_have_requisites, requisites_of_file
 from crawler_app.documents.html import Page, parse_html
+from crawler_app.documents.references import Requisite
 from crawler_app.documents.sitemap import GZIP_MAGIC, Sitemap, parse_sitemap
 from crawler_app.sandbox import LimitExceeded, Sandbox
 from crawler_app.subgenerator import Subgenerator
@@ -22,6 +24,9 @@ T = TypeVar("T")
 
 # Takes some milliseconds.
 SMALL_SITEMAP_BYTES = 32 * 1024
+
+# The same for a style sheet.
+SMALL_FILE_BYTES = 64 * 1024
 
 # Where no event loop waits, a page may take some tenths of a second.
 PATIENCE = 4
@@ -46,6 +51,7 @@ class Reader:
         *,
         with_text: bool,
         with_anchors: bool = False,
+        with_requisites: bool = False,
         agent: str,
     ) -> Subgenerator[Page]:
         """Parse a page; see `parse_html`."""
@@ -55,6 +61,7 @@ class Reader:
             content_type,
             with_text=with_text,
             with_anchors=with_anchors,
+            with_requisites=with_requisites,
             agent=agent,
         )
         if is_cheap(body):
@@ -84,6 +91,22 @@ class Reader:
             return (yield from self._sandbox.call(parse_sitemap, body, content_type))
         except LimitExceeded:
             return Sitemap(is_cut=True)
+
+    def requisites(
+        self, body: bytes, content_type: str
+    ) -> Subgenerator[list[Requisite]]:
+        """Return what a file refers to; see `requisites_of_file`."""
+        if not may_have_requisites(content_type):
+            return []
+        if len(body) <= SMALL_FILE_BYTES:
+            return requisites_of_file(body, content_type)
+        try:
+            found: list[Requisite] = yield from self._sandbox.call(
+                requisites_of_file, body, content_type
+            )
+            return found
+        except LimitExceeded:
+            return []
 
     def within_limits(self, function: Callable[..., T], *args: Any) -> Subgenerator[T]:
         """Return the result of another function, called in the sandbox.

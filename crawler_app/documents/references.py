@@ -63,10 +63,16 @@ class Reference(NamedTuple):
 
 
 class Requisite(NamedTuple):
-    """What a browser loads for a page; only ``FRAME`` and ``REQUISITE``."""
+    """What a browser loads for a page.
+
+    Attributes:
+        use: ``FRAME`` or ``REQUISITE``.
+        element: The element that refers to it, such as "<img>".
+    """
 
     value: str
     use: Use
+    element: str = ""
 
 
 _WITH_BACKGROUND = ("body", "table", "tbody", "td", "tfoot", "th", "thead", "tr")
@@ -295,7 +301,7 @@ def requisites_in(markup: str) -> list[Requisite]:
     """Return what a browser loads for a page, and its frames, without duplicates.
 
     >>> requisites_in("<a href=b>B</a><img src=c><img src=c>")
-    [Requisite(value='c', use=<Use.REQUISITE: 2>)]
+    [Requisite(value='c', use=<Use.REQUISITE: 2>, element='<img>')]
     """
     return list(dict.fromkeys(_requisites_of(markup)))
 
@@ -323,14 +329,14 @@ def requisites_in_tree(tree: LexborHTMLParser, source: bytes) -> list[Requisite]
 def _requisites_of(markup: str) -> Iterator[Requisite]:
     for found in references_in(markup):
         if found.use in _LOADED_USES:
-            yield Requisite(found.value, found.use)
+            yield Requisite(found.value, found.use, f"<{found.element}>")
 
 
 def _of_node(node: LexborNode) -> Iterable[Requisite]:
     name = (node.tag or "").lower()
     if name == "style":
         return [
-            Requisite(style.value, Use.REQUISITE)
+            Requisite(style.value, Use.REQUISITE, "<style>")
             for style in references_in_css(node.text())
         ]
     attributes = tuple(node.attributes.items())
@@ -347,7 +353,7 @@ def _loaded_by(
 ) -> tuple[Requisite, ...]:
     values = {key: value or "" for key, value in attributes}
     return tuple(
-        Requisite(found.value, found.use)
+        Requisite(found.value, found.use, f"<{name}>")
         for found in _of_element(name, values, is_svg=is_svg)
         if found.use in _LOADED_USES
     )

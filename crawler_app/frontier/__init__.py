@@ -47,10 +47,10 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
 from crawler_app.frontier.counts import Amount, Host, Kind
 from crawler_app.frontier.previous import Differences
-from crawler_app.models import Candidate, Claim, Outcome, State, UrlRecord
+from crawler_app.models import Candidate, Claim, Outcome, Role, State, UrlRecord
 from crawler_app.urls import MAX_KEY_CHARS, dedup_key
 
-__all__ = ["MAX_QUERIES", "PATIENCE_S", "Frontier", "key_of", "stored_url"]
+__all__ = ["MAX_QUERIES", "PATIENCE_S", "Frontier", "key_of", "stored_url", "turn_of"]
 
 # How many seconds a level-by-level crawl waits for a retry before it continues with the next
 # level.
@@ -90,13 +90,15 @@ class Frontier(abc.ABC):
         """Lease the next URL whose host may be asked now to one worker.
 
         Order of hosts: the one that has been free longest, then the one found first.  Order
-        of URLs: by depth, then by the order in which they were found.  None if no URL is
+        of URLs: requisites and probes, at any depth; then by depth, and by the order in
+        which they were found.  None if no URL is
         due *now*; `next_at` returns when to call again.  A host that has reached the limit
         of `limit_hosts` is not free.
 
         Args:
             lease_s: Seconds after which the URL goes back to the queue.
-            max_depth: Deeper URLs are not claimed; None for no limit.
+            max_depth: Deeper URLs are not claimed, except requisites and probes; None for
+                no limit.
         """
 
     @abc.abstractmethod
@@ -191,6 +193,10 @@ class Frontier(abc.ABC):
     @abc.abstractmethod
     def count(self, state: State) -> int:
         """Return how many URLs are in a state."""
+
+    @abc.abstractmethod
+    def count_extras(self, state: State) -> int:
+        """Return how many requisites and probes are in a state."""
 
     @abc.abstractmethod
     def tally(self) -> Mapping[Kind, Amount]:
@@ -302,6 +308,15 @@ class Frontier(abc.ABC):
 def key_of(candidate: Candidate) -> str:
     """Return the key of a candidate."""
     return candidate.key or dedup_key(candidate.url)
+
+
+def turn_of(role: Role, depth: int) -> int:
+    """Return when it is the turn of a URL: first what pages need, then level by level.
+
+    So a page is whole when the next one begins, and a crawl that is stopped by a limit has
+    few pages without their images.
+    """
+    return -1 if role.is_extra else depth
 
 
 def stored_url(candidate: Candidate) -> str:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from crawler_app.http_headers import is_html
-from crawler_app.models import Outcome, State
+from crawler_app.models import Outcome, Role, State
 from crawler_app.reasons import CONTENT, AnyReason, is_broken
 
 __all__ = ["RANKED", "Amount", "Host", "Kind"]
@@ -19,6 +19,7 @@ class Kind(NamedTuple):
     Attributes:
         status: None if there was no response.
         is_html: Whether the response was an HTML page.
+        role: What they were found as.
     """
 
     depth: int
@@ -26,19 +27,20 @@ class Kind(NamedTuple):
     reason: AnyReason
     status: int | None = None
     is_html: bool = False
+    role: Role = Role.LINK
 
     @classmethod
-    def of(cls, depth: int, outcome: Outcome) -> "Kind":
+    def of(cls, depth: int, outcome: Outcome, role: Role = Role.LINK) -> "Kind":
         """Return the kind of a URL that has ended.
 
         >>> from crawler_app.reasons import Reason
         >>> Kind.of(2, Outcome(State.DONE, Reason.OK, 200, "image/png"))
         ... # doctest: +ELLIPSIS
-        Kind(depth=2, state=<State.DONE: 'done'>, ..., status=200, is_html=False)
+        Kind(depth=2, state=<State.DONE: 'done'>, ..., is_html=False, role=<Role.LINK: 0>)
         """
         reason, status = outcome.reason, outcome.status
         is_page = reason in CONTENT and is_html(outcome.content_type)
-        return cls(depth, outcome.state, reason, status, is_page)
+        return cls(depth, outcome.state, reason, status, is_page, role)
 
 
 @dataclass(slots=True)

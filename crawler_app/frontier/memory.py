@@ -10,12 +10,20 @@ import itertools
 from collections.abc import Collection, Iterable, Iterator
 
 from crawler_app.errors import LeaseLostError
-from crawler_app.frontier import MAX_QUERIES, PATIENCE_S, Frontier, key_of, stored_url
+from crawler_app.frontier import (
+    MAX_QUERIES,
+    PATIENCE_S,
+    Frontier,
+    key_of,
+    stored_url,
+    turn_of,
+)
 from crawler_app.frontier.counts import RANKED, Amount, Host, Kind
 from crawler_app.models import (
     Candidate,
     Claim,
     Outcome,
+    Role,
     State,
     UrlRecord,
 )
@@ -38,7 +46,7 @@ class _Url:
     record: UrlRecord
     host: str
     redirects_left: int
-    is_sitemap: bool = False
+    role: Role = Role.LINK
     via_id: int | None = None
     claim: Claim | None = None
     alarm_at: float | None = None
@@ -85,13 +93,15 @@ class MemoryFrontier(Frontier):
         url_id = len(self._urls) if known is None else known.id
         self._meet_host(candidate.host)
         state = State.EXCLUDED if candidate.refusal else State.QUEUED
-        record = UrlRecord(stored_url(candidate), state, candidate.depth)
+        record = UrlRecord(
+            stored_url(candidate), state, candidate.depth, role=candidate.role
+        )
         url = _Url(
             url_id,
             record,
             candidate.host,
             candidate.redirects_left,
-            candidate.is_sitemap,
+            candidate.role,
             via.id if via else None,
         )
         self._urls[url_id : url_id + 1] = [url]
@@ -130,7 +140,7 @@ class MemoryFrontier(Frontier):
             url.redirects_left,
             url.record.tries,
             now + lease_s,
-            url.is_sitemap,
+            url.role,
         )
         self._set_alarm(url, url.claim.lease_ends_at)
         return url.claim
@@ -250,11 +260,14 @@ class MemoryFrontier(Frontier):
     def count(self, state: State) -> int:
         return self._count_by_state[state]
 
+    def count_extras(self, state: State) -> int:
+        return sum(url.role.is_extra for url in self._urls if url.record.state is state)
+
     def tally(self) -> dict[Kind, Amount]:
         amount_by_kind: dict[Kind, Amount] = collections.defaultdict(Amount)
         for record in self.records():
             if record.outcome is not None:
-                kind = Kind.of(record.depth, record.outcome)
+                kind = Kind.of(record.depth, record.outcome, record.role)
                 amount_by_kind[kind].count(record.outcome, record.finished_at)
         return dict(amount_by_kind)
 
@@ -336,7 +349,7 @@ class MemoryFrontier(Frontier):
 
     def _make_ready(self, url: _Url) -> None:
         ready = self._ready_by_host.setdefault(url.host, [])
-        heapq.heappush(ready, (url.record.depth, url.id))
+        heapq.heappush(ready, (turn_of(url.role, url.record.depth), url.id))
 
     def _set_alarm(self, url: _Url, at: float) -> None:
         url.alarm_at = at

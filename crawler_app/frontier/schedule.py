@@ -1,7 +1,7 @@
 """Which URL of which host is next: in memory, but the longer queues stay in the file.
 
 Hosts take turns: the one that has been free longest, then the one found first.  The URLs of
-a host are in the order of their depth, then in the order in which they were found.
+a host are in the order of their turns, then in the order in which they were found.
 
 A host has its turn if a URL of it may be given out and there is room for one more claim.
 Turns that have become wrong stay in their heap, and are dropped when they are met: a host's
@@ -18,8 +18,9 @@ __all__ = ["Host", "Queued", "Schedule"]
 MAX_HELD = 50_000
 MAX_HELD_PER_HOST = 200
 
-# The depth, id and URL, the redirects left, the tries, and whether it is a sitemap.
-Queued = tuple[int, int, str, int, int, bool]
+# The turn (see `crawler_app.frontier.turn_of`), id and URL, the redirects left, the tries, the
+# role and the depth.
+Queued = tuple[int, int, str, int, int, int, int]
 
 # In front of every queued URL.
 START = (-1, -1)
@@ -34,7 +35,7 @@ class Host:
         turn_at: Its ``free_at`` when it got its turn; None if it has none.
         claimed: The number of its URLs that are claimed.
         queued: A heap of its URLs.
-        held_to: Up to this depth and id, every URL is in the heap; None if all are.
+        held_to: Up to this turn and id, every URL is in the heap; None if all are.
     """
 
     id: int
@@ -50,13 +51,13 @@ class Schedule:
     """The order in which URLs are claimed.
 
     Args:
-        load: Returns queued URLs of a host in their order: those behind a depth and an id,
+        load: Returns queued URLs of a host in their order: those behind a turn and an id,
             up to a number.
         is_claimed: Returns whether a URL is claimed, by its id; the file does not know.
 
     >>> schedule = Schedule(lambda *_: [], lambda url_id: False)
     >>> host = schedule.meet(7, "a.test", free_at=50.0)
-    >>> schedule.put(host, (0, 1, "http://a.test/", 0, 0, False))
+    >>> schedule.put(host, (0, 1, "http://a.test/", 0, 0, 0, 0))
     >>> schedule.take(now=49.0), schedule.next_at(now=49.0)
     (None, 50.0)
     >>> schedule.take(now=50.0)[1][2]

@@ -11,7 +11,7 @@ from typing import Any
 
 from crawler_app import database
 from crawler_app.frontier.checkpoints import LOG_PAGES
-from crawler_app.models import Outcome, State, UrlRecord
+from crawler_app.models import Outcome, Role, State, UrlRecord
 from crawler_app.reasons import PROVISIONAL, reason_of_word
 
 __all__ = [
@@ -28,7 +28,7 @@ __all__ = [
     "values_of",
 ]
 
-SCHEMA_VERSION = 5
+SCHEMA_VERSION = 6
 
 # Whether another link may end the refusal of a URL.
 IS_PROVISIONAL = "reason IN ({})".format(
@@ -59,7 +59,8 @@ CREATE TABLE url (
     state TEXT NOT NULL,
     depth INTEGER NOT NULL,
     redirects_left INTEGER NOT NULL,
-    is_sitemap INTEGER NOT NULL DEFAULT 0,
+    role INTEGER NOT NULL,
+    turn INTEGER NOT NULL,             -- smaller ones are claimed first
     via INTEGER REFERENCES url,
     tries INTEGER NOT NULL DEFAULT 0,
     alarm_at REAL,                     -- when a retry is due
@@ -76,7 +77,7 @@ CREATE TABLE url (
     note TEXT,
     finished_at REAL
 );
-CREATE INDEX url_ready ON url (host_id, depth, id)
+CREATE INDEX url_ready ON url (host_id, turn, id)
     WHERE state = 'queued' AND alarm_at IS NULL;
 CREATE INDEX url_alarm ON url (alarm_at) WHERE alarm_at IS NOT NULL;
 CREATE INDEX url_failed ON url (id) WHERE state = 'failed';
@@ -95,15 +96,20 @@ CREATE TABLE tally (
     reason TEXT NOT NULL,
     status INTEGER NOT NULL,
     is_html INTEGER NOT NULL,
+    role INTEGER NOT NULL,
     urls INTEGER NOT NULL,
     size_bytes INTEGER NOT NULL,
     first_at REAL,
     last_at REAL,
-    PRIMARY KEY (depth, state, reason, status, is_html)
+    PRIMARY KEY (depth, state, reason, status, is_html, role)
 ) WITHOUT ROWID;
 
 -- URLs queued or claimed.
-CREATE TABLE unfinished (depth INTEGER PRIMARY KEY, urls INTEGER NOT NULL);
+CREATE TABLE unfinished (
+    depth INTEGER PRIMARY KEY,
+    urls INTEGER NOT NULL,
+    extras INTEGER NOT NULL            -- requisites and probes among them
+);
 
 -- The slowest fetches, and some that were among them.
 CREATE TABLE slowest (
@@ -185,14 +191,14 @@ CLEAR_OUTCOME = ", ".join(f"{name} = NULL" for name in OUTCOME_COLUMNS)
 # URLs: the id, and values in the format of `record_of`; a condition and an order may
 # follow.
 SELECT_RECORDS = f"""
-SELECT url.id, url.url, url.depth, coalesce(via.url, ''), url.tries, url.finished_at, url.state,
-    {", ".join(f"url.{name}" for name in OUTCOME_COLUMNS)}
+SELECT url.id, url.url, url.depth, coalesce(via.url, ''), url.tries, url.finished_at,
+    url.role, url.state, {", ".join(f"url.{name}" for name in OUTCOME_COLUMNS)}
 FROM url LEFT JOIN url AS via ON via.id = url.via
 """
 
 # URLs with what is counted of them, in the format of `outcome_of` from the state on.
 SELECT_COUNTED = f"""
-SELECT host_id, depth, finished_at, state, {", ".join(OUTCOME_COLUMNS)} FROM url
+SELECT host_id, depth, role, finished_at, state, {", ".join(OUTCOME_COLUMNS)} FROM url
 """
 
 _outcome_fields = attrgetter(*OUTCOME_COLUMNS)
@@ -223,9 +229,11 @@ def outcome_of(state: str, *values: Any) -> Outcome | None:
 
 def record_of(row: Iterable[Any]) -> UrlRecord:
     """Convert a row of SELECT_RECORDS, without its id, into a record."""
-    url, depth, via, tries, finished_at, state, *values = row
+    url, depth, via, tries, finished_at, role, state, *values = row
     outcome = outcome_of(state, *values)
-    return UrlRecord(url, State(state), depth, via, tries, outcome, finished_at)
+    return UrlRecord(
+        url, State(state), depth, via, tries, outcome, finished_at, Role(role)
+    )
 
 
 def open_database(path: Path | str, *, read_only: bool) -> sqlite3.Connection:

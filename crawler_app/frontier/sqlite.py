@@ -28,6 +28,7 @@ from crawler_app.frontier import (
     counts,
     key_of,
     stored_url,
+    turn_of,
 )
 from crawler_app.frontier.checkpoints import Checkpoints
 from crawler_app.frontier.counts import Amount, Kind
@@ -53,6 +54,7 @@ from crawler_app.models import (
     Candidate,
     Claim,
     Outcome,
+    Role,
     State,
     UrlRecord,
 )
@@ -63,11 +65,11 @@ __all__ = ["SqliteFrontier"]
 
 # URLs that may be claimed, in the format of `Queued`.
 SELECT_QUEUED = """
-SELECT depth, id, url, redirects_left, tries, is_sitemap FROM url
+SELECT turn, id, url, redirects_left, tries, role, depth FROM url
 WHERE state = 'queued' AND alarm_at IS NULL
 """
 SELECT_NEXT = f"""
-{SELECT_QUEUED} AND host_id = ? AND (depth, id) > (?, ?) ORDER BY depth, id LIMIT ?
+{SELECT_QUEUED} AND host_id = ? AND (turn, id) > (?, ?) ORDER BY turn, id LIMIT ?
 """
 
 # The hosts with such URLs, without reading all of these.
@@ -176,8 +178,12 @@ class SqliteFrontier(Frontier):
         self._count_by_state = collections.Counter(
             {State.QUEUED: self._tally.unfinished_by_depth.total()}
         )
+        self._extras_by_state = collections.Counter(
+            {State.QUEUED: self._tally.extras_by_depth.total()}
+        )
         for kind, amount in self._tally.amount_by_kind.items():
             self._count_by_state[kind.state] += amount.urls
+            self._extras_by_state[kind.state] += kind.role.is_extra * amount.urls
 
     def _load_schedule(self) -> None:
         """Load which hosts have queued URLs; claims stay if their URLs are in the file."""
@@ -215,7 +221,7 @@ class SqliteFrontier(Frontier):
         taken = self._schedule.take(now, max_depth)
         if taken is None:
             return None
-        host, (depth, url_id, url, redirects_left, tries, is_sitemap) = taken
+        host, (_, url_id, url, redirects_left, tries, role, depth) = taken
         ends_at = now + lease_s
         claim = Claim(
             url_id,
@@ -225,7 +231,7 @@ class SqliteFrontier(Frontier):
             redirects_left,
             tries,
             ends_at,
-            bool(is_sitemap),
+            Role(role),
         )
         self._note_claim(claim)
         return claim
@@ -233,7 +239,7 @@ class SqliteFrontier(Frontier):
     def _note_claim(self, claim: Claim) -> None:
         self._claim_by_id[claim.id] = claim
         self._next_expiry_at = min(self._next_expiry_at, claim.lease_ends_at)
-        self._count_move(State.QUEUED, State.CLAIMED)
+        self._count_move(State.QUEUED, State.CLAIMED, claim.role)
 
     def finish(
         self,
@@ -248,8 +254,9 @@ class SqliteFrontier(Frontier):
             self._db.execute(
                 FINISH, (outcome.state, *values_of(outcome), now, claim.id)
             )
-            self._tally.count_unfinished(host.id, claim.depth, -1)
-            self._tally.count(host.id, claim.depth, outcome, now)
+            is_extra = claim.role.is_extra
+            self._tally.count_unfinished(host.id, claim.depth, -1, -is_extra)
+            self._tally.count(host.id, claim.depth, outcome, now, role=claim.role)
             self._slowest.note(claim.id, outcome.took_s)
             if self._previous.exists:
                 key = self._hashed(dedup_key(claim.url))
@@ -301,7 +308,7 @@ class SqliteFrontier(Frontier):
 
     def _end_claim(self, claim: Claim, host: Host, state: State = State.QUEUED) -> None:
         del self._claim_by_id[claim.id]
-        self._count_move(State.CLAIMED, state)
+        self._count_move(State.CLAIMED, state, claim.role)
         self._schedule.end_claim(host)
 
     def _put(self, host: Host, claim: Claim) -> None:
@@ -312,12 +319,13 @@ class SqliteFrontier(Frontier):
         self._schedule.put(
             host,
             (
-                claim.depth,
+                turn_of(claim.role, claim.depth),
                 claim.id,
                 claim.url,
                 claim.redirects_left,
                 claim.tries,
-                claim.is_sitemap,
+                claim.role,
+                claim.depth,
             ),
         )
 
@@ -397,6 +405,9 @@ class SqliteFrontier(Frontier):
 
     def count(self, state: State) -> int:
         return self._count_by_state[state]
+
+    def count_extras(self, state: State) -> int:
+        return self._extras_by_state[state]
 
     def tally(self) -> dict[Kind, Amount]:
         tally = self._tally.amount_by_kind
@@ -519,7 +530,7 @@ class SqliteFrontier(Frontier):
 
     def _add(self, candidates: Iterable[Candidate], via: Claim | None) -> int:
         # Counted together, by host and depth.
-        queued: dict[tuple[int, int], int] = {}
+        queued: dict[tuple[int, int, bool], int] = {}
         for candidate in candidates:
             key, refusal = self._hashed(key_of(candidate)), candidate.refusal
             old_id = None
@@ -540,45 +551,49 @@ class SqliteFrontier(Frontier):
             if refusal:
                 outcome = Outcome(State.EXCLUDED, refusal)
                 self._count_by_state[State.EXCLUDED] += 1
-                self._tally.count(host.id, candidate.depth, outcome)
+                self._extras_by_state[State.EXCLUDED] += candidate.role.is_extra
+                depth, role = candidate.depth, candidate.role
+                self._tally.count(host.id, depth, outcome, role=role)
             else:
-                place = host.id, candidate.depth
+                place = host.id, candidate.depth, candidate.role.is_extra
                 queued[place] = queued.get(place, 0) + 1
                 self._schedule.put(
                     host,
                     (
-                        candidate.depth,
+                        turn_of(candidate.role, candidate.depth),
                         url_id,
                         candidate.url,
                         candidate.redirects_left,
                         0,
-                        candidate.is_sitemap,
+                        candidate.role,
+                        candidate.depth,
                     ),
                 )
-        for (host_id, depth), urls in queued.items():
+        for (host_id, depth, is_extra), urls in queued.items():
             self._count_by_state[State.QUEUED] += urls
-            self._tally.count_unfinished(host_id, depth, urls)
+            self._extras_by_state[State.QUEUED] += is_extra * urls
+            self._tally.count_unfinished(host_id, depth, urls, is_extra * urls)
         return sum(queued.values())
 
     def _forget_refusal(self, key: int) -> int:
         """Count a provisional refusal no more; return the id of its row."""
-        url_id, host_id, depth, reason = self._db.execute(
-            "SELECT id, host_id, depth, reason FROM url"
+        url_id, host_id, depth, role, reason = self._db.execute(
+            "SELECT id, host_id, depth, role, reason FROM url"
             f" WHERE key = ? AND {IS_PROVISIONAL}",
             (key,),
         ).fetchone()
         self._provisional_keys.remove(key)
         self._count_by_state[State.EXCLUDED] -= 1
-        self._forget_outcome(
-            url_id, host_id, depth, Outcome(State.EXCLUDED, Reason(reason))
-        )
+        self._extras_by_state[State.EXCLUDED] -= Role(role).is_extra
+        outcome = Outcome(State.EXCLUDED, Reason(reason))
+        self._forget_outcome(url_id, host_id, depth, outcome, Role(role))
         return int(url_id)
 
     def _forget_outcome(
-        self, url_id: int, host_id: int, depth: int, outcome: Outcome
+        self, url_id: int, host_id: int, depth: int, outcome: Outcome, role: Role
     ) -> None:
         """Count an outcome no more."""
-        self._tally.count(host_id, depth, outcome, times=-1)
+        self._tally.count(host_id, depth, outcome, times=-1, role=role)
         self._previous.forget(url_id, outcome)
 
     def _insert(
@@ -592,8 +607,8 @@ class SqliteFrontier(Frontier):
         """Insert a row for a candidate, or replace that of its refusal; return the id."""
         inserted = self._db.execute(
             "INSERT OR REPLACE INTO url (id, key, url, host_id, state, depth,"
-            " redirects_left, is_sitemap, via, reason)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            " redirects_left, role, turn, via, reason)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
                 old_id,
                 key,
@@ -602,7 +617,8 @@ class SqliteFrontier(Frontier):
                 State.EXCLUDED if candidate.refusal else State.QUEUED,
                 candidate.depth,
                 candidate.redirects_left,
-                candidate.is_sitemap,
+                candidate.role,
+                turn_of(candidate.role, candidate.depth),
                 via and via.id,
                 candidate.refusal or None,
             ),
@@ -623,19 +639,20 @@ class SqliteFrontier(Frontier):
 
     def _queue_anew(self, url_id: int) -> None:
         """Queue a URL that has ended, as if never tried."""
-        host_id, depth, _, state, *values = self._db.execute(
+        host_id, depth, number, _, state, *values = self._db.execute(
             f"{SELECT_COUNTED} WHERE id = ?", (url_id,)
         ).fetchone()
         outcome = outcome_of(state, *values)
         assert outcome is not None
-        self._forget_outcome(url_id, host_id, depth, outcome)
-        self._tally.count_unfinished(host_id, depth, 1)
+        role = Role(number)
+        self._forget_outcome(url_id, host_id, depth, outcome, role)
+        self._tally.count_unfinished(host_id, depth, 1, role.is_extra)
         self._db.execute(
             f"UPDATE url SET {CLEAR_OUTCOME}, finished_at = NULL, tries = 0,"
             " state = 'queued' WHERE id = ?",
             (url_id,),
         )
-        self._count_move(State(state), State.QUEUED)
+        self._count_move(State(state), State.QUEUED, role)
         self._put_stored(url_id)
 
     def _put_stored(self, url_id: int) -> None:
@@ -674,9 +691,12 @@ class SqliteFrontier(Frontier):
         ).fetchone()
         self._next_retry_at = math.inf if retry_at is None else retry_at
 
-    def _count_move(self, old: State, new: State, urls: int = 1) -> None:
-        self._count_by_state[old] -= urls
-        self._count_by_state[new] += urls
+    def _count_move(self, old: State, new: State, role: Role) -> None:
+        self._count_by_state[old] -= 1
+        self._count_by_state[new] += 1
+        if role.is_extra:
+            self._extras_by_state[old] -= 1
+            self._extras_by_state[new] += 1
 
     def _host(self, name: str) -> Host:
         """Return the host of a name; it must be in the schedule, or a step under way."""

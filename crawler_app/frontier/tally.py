@@ -6,7 +6,7 @@ from operator import attrgetter
 
 from crawler_app.frontier.counts import RANKED, Amount, Host, Kind
 from crawler_app.frontier.schema import SELECT_COUNTED, outcome_of
-from crawler_app.models import Outcome, State
+from crawler_app.models import Outcome, Role, State
 from crawler_app.reasons import reason_of_word
 
 __all__ = ["Slowest", "Tally"]
@@ -15,8 +15,8 @@ __all__ = ["Slowest", "Tally"]
 AMOUNTS = ("urls", "size_bytes", "first_at", "last_at")
 HOST_COUNTS = ("urls", "pages", "broken", "size_bytes", "took_us", "timed")
 
-REPLACE_AMOUNT = "INSERT OR REPLACE INTO tally VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
-REPLACE_UNFINISHED = "INSERT OR REPLACE INTO unfinished VALUES (?, ?)"
+REPLACE_AMOUNT = "INSERT OR REPLACE INTO tally VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+REPLACE_UNFINISHED = "INSERT OR REPLACE INTO unfinished VALUES (?, ?, ?)"
 ADD_TO_HOST = (
     f"UPDATE host SET {', '.join(f'{name} = {name} + ?' for name in HOST_COUNTS)}"
     " WHERE id = ?"
@@ -44,6 +44,7 @@ class Tally:
     Attributes:
         amount_by_kind: The URLs of each kind.
         unfinished_by_depth: The number of URLs queued or under way.
+        extras_by_depth: How many of those are requisites or probes.
     """
 
     def __init__(self, db: sqlite3.Connection) -> None:
@@ -55,14 +56,15 @@ class Tally:
         self._changed: set[Kind] = set()
         # What is to be added to the counts of the hosts, by their ids.
         self._change_by_host_id: dict[int, Host] = {}
-        for depth, state, reason, status, is_html, *amount in self._db.execute(
+        for depth, state, reason, status, is_html, role, *amount in self._db.execute(
             "SELECT * FROM tally"
         ):
             known, html = reason_of_word(reason), bool(is_html)
-            kind = Kind(depth, State(state), known, status or None, html)
+            kind = Kind(depth, State(state), known, status or None, html, Role(role))
             self.amount_by_kind[kind] = Amount(*amount)
-        unfinished = self._db.execute("SELECT depth, urls FROM unfinished")
-        self.unfinished_by_depth = Counter(dict(unfinished.fetchall()))
+        unfinished = self._db.execute("SELECT * FROM unfinished").fetchall()
+        self.unfinished_by_depth = Counter({row[0]: row[1] for row in unfinished})
+        self.extras_by_depth = Counter({row[0]: row[2] for row in unfinished})
 
     def count(
         self,
@@ -71,13 +73,14 @@ class Tally:
         outcome: Outcome,
         at: float | None = None,
         times: int = 1,
+        role: Role = Role.LINK,
     ) -> None:
         """Count a URL that has ended, or with ``times=-1`` count it no more.
 
         Args:
             at: When it was finished, in seconds since the epoch.
         """
-        kind = Kind.of(depth, outcome)
+        kind = Kind.of(depth, outcome, role)
         self._changed.add(kind)
         amount = self.amount_by_kind.get(kind)
         if amount is None:
@@ -85,9 +88,16 @@ class Tally:
         amount.count(outcome, at, times)
         self._change_of(host_id).count(kind, outcome, times)
 
-    def count_unfinished(self, host_id: int, depth: int, urls: int) -> None:
-        """Count URLs that are to be fetched, or with a negative number no more."""
+    def count_unfinished(
+        self, host_id: int, depth: int, urls: int, extras: int = 0
+    ) -> None:
+        """Count URLs that are to be fetched, or with a negative number no more.
+
+        Args:
+            extras: How many of them are requisites or probes.
+        """
         self.unfinished_by_depth[depth] += urls
+        self.extras_by_depth[depth] += extras
         self._change_of(host_id).urls += urls
 
     def _change_of(self, host_id: int) -> Host:
@@ -107,16 +117,18 @@ class Tally:
             return
         write = self._db.executemany
         write(REPLACE_AMOUNT, map(self._row, self._changed))
-        write(REPLACE_UNFINISHED, self.unfinished_by_depth.items())
+        extras = self.extras_by_depth
+        unfinished = self.unfinished_by_depth.items()
+        write(REPLACE_UNFINISHED, ((*each, extras[each[0]]) for each in unfinished))
         changes = self._change_by_host_id.items()
         write(ADD_TO_HOST, ((*_counts(host), host_id) for host_id, host in changes))
         self._changed.clear()
         self._change_by_host_id.clear()
 
     def _row(self, kind: Kind) -> tuple[object, ...]:
-        depth, state, reason, status, is_html = kind
+        depth, state, reason, status, is_html, role = kind
         amount = _amounts(self.amount_by_kind[kind])
-        return depth, state, reason, status or 0, is_html, *amount
+        return depth, state, reason, status or 0, is_html, role, *amount
 
     def count_again(self) -> None:
         """Count all URLs in the file, after a part of the changes was rolled back."""
@@ -128,12 +140,12 @@ class Tally:
         ):
             self._db.execute(change)
         self._load()
-        for host_id, depth, at, *values in self._db.execute(SELECT_COUNTED):
+        for host_id, depth, role, at, *values in self._db.execute(SELECT_COUNTED):
             outcome = outcome_of(*values)
             if outcome is None:
-                self.count_unfinished(host_id, depth, 1)
+                self.count_unfinished(host_id, depth, 1, Role(role).is_extra)
             else:
-                self.count(host_id, depth, outcome, at)
+                self.count(host_id, depth, outcome, at, role=Role(role))
 
 
 class Slowest:

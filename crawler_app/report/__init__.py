@@ -7,6 +7,7 @@ From the directory of a crawl to the page::
     holders      finds the pages that hold broken links, in the archive
     targets      the URLs that those links lead to                      pure
     findings     the Report, as plain values                            pure
+    coverage                 what was checked, and what not             pure
     shape, kinds, treemap    the folders of the site, and their picture pure
     verdict, tables          the headline and the sections, for people  pure
     html, markdown, as_json  the output formats                         pure

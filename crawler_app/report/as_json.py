@@ -8,6 +8,7 @@ from typing import Any
 from crawler_app.frontier.counts import Host
 from crawler_app.models import State
 from crawler_app.reasons import meaning_of
+from crawler_app.report.coverage import checks
 from crawler_app.report.findings import Broken, Duplicates, Report
 
 __all__ = ["to_json"]
@@ -35,6 +36,7 @@ def to_json(report: Report) -> dict[str, Any]:
             str(n): count for n, count in sorted(summary.count_by_status.items())
         },
         "unanswered": summary.unanswered,
+        "checked": checks(report),
         "broken": [_broken(each) for each in report.broken],
         "pages_not_read": report.unread if report.has_archive else summary.pages,
         "redirects": {

@@ -198,8 +198,13 @@ def _find_links(
     targets = Targets(report.broken, report.summary.redirects)
     if not targets.number_by_key or not report.has_archive:
         return
-    max_body_bytes = directory.config().max_body_bytes
-    pages = links_to(directory.path, targets.number_by_key, max_body_bytes)
+    config = directory.config()
+    pages = links_to(
+        directory.path,
+        targets.number_by_key,
+        config.max_body_bytes,
+        with_requisites=config.assets,
+    )
     for done, found in enumerate(pages, 1):
         on_step("reading pages", done, max(done, report.summary.pages))
         if found is None:

@@ -7,20 +7,23 @@ before parsing it saves nothing where a link in a menu is broken, as each page h
 """
 
 import contextlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
 from crawler_app.archive.captures import Captures, database_path, table_errors
 from crawler_app.archive.replay import read_capture
 from crawler_app.directory import CrawlDirectory
+from crawler_app.documents.charset import decode_html
+from crawler_app.documents.files import may_have_requisites, requisites_of_file
 from crawler_app.documents.reader import Reader
+from crawler_app.documents.references import Requisite, requisites_in
 from crawler_app.documents.refresh import followed_refresh
 from crawler_app.documents.settled_links import SettledLinks
 from crawler_app.errors import ArchiveError
 from crawler_app.http_headers import is_html
 from crawler_app.models import Fetched, UrlRecord
-from crawler_app.reasons import Reason
+from crawler_app.reasons import CONTENT, Reason
 from crawler_app.results.summary import is_page
 from crawler_app.urls import dedup_key, join_or_nothing, without_fragment
 
@@ -37,7 +40,11 @@ class FoundLink(NamedTuple):
 
 
 def links_to(
-    path: Path, number_by_key: Mapping[str, int], max_body_bytes: int
+    path: Path,
+    number_by_key: Mapping[str, int],
+    max_body_bytes: int,
+    *,
+    with_requisites: bool = False,
 ) -> Iterator[list[FoundLink] | None]:
     """Return the links found in each page of a crawl; None for one that cannot be read.
 
@@ -47,6 +54,8 @@ def links_to(
         path: The directory of the crawl.
         number_by_key: The URLs to search for, by dedup key, each with a number.
         max_body_bytes: Larger pages, after decompression, are not read.
+        with_requisites: Whether to find what the pages load too; then style sheets and
+            manifests count as pages.
 
     Raises:
         ArchiveError: the table of the archive cannot be read.
@@ -59,9 +68,9 @@ def links_to(
             contextlib.closing(Captures(path, read_only=True))
         )
         reader = cleanup.enter_context(contextlib.closing(Reader()))
-        finder = _Finder(number_by_key, reader)
+        finder = _Finder(number_by_key, reader, with_requisites=with_requisites)
         for record in frontier.records():
-            if _has_links(record):
+            if _has_links(record) or (with_requisites and _is_style(record)):
                 fetched = _archived(path, captures, record.url, max_body_bytes)
                 found = None if fetched is None else finder.find(record.url, fetched)
                 yield found
@@ -82,6 +91,16 @@ def _has_links(record: UrlRecord) -> bool:
     return is_page(outcome)
 
 
+def _is_style(record: UrlRecord) -> bool:
+    """Return whether a URL gave a file that may load others."""
+    outcome = record.outcome
+    return (
+        outcome is not None
+        and outcome.reason in CONTENT
+        and may_have_requisites(outcome.content_type)
+    )
+
+
 def _archived(
     path: Path, captures: Captures, url: str, max_body_bytes: int
 ) -> Fetched | None:
@@ -97,13 +116,38 @@ def _archived(
 class _Finder:
     """Searches pages one after the other, and remembers links that do not matter."""
 
-    def __init__(self, number_by_key: Mapping[str, int], reader: Reader) -> None:
+    def __init__(
+        self,
+        number_by_key: Mapping[str, int],
+        reader: Reader,
+        *,
+        with_requisites: bool,
+    ) -> None:
         self._number_by_key = number_by_key
         self._reader = reader
+        self._with_requisites = with_requisites
         self._elsewhere = SettledLinks()
 
     def find(self, url: str, fetched: Fetched) -> list[FoundLink]:
-        return list(dict.fromkeys(self._links_of(url, fetched)))
+        content_type = fetched.headers.get("Content-Type", "")
+        if may_have_requisites(content_type):
+            loaded = requisites_of_file(fetched.body, content_type)
+            found = self._loaded(url, url, loaded)
+        else:
+            found = self._links_of(url, fetched)
+        return list(dict.fromkeys(found))
+
+    def _loaded(
+        self, url: str, base: str, loaded: Iterable[Requisite]
+    ) -> Iterator[FoundLink]:
+        values = {each.value: each.element for each in loaded}
+        for value in self._elsewhere.unsettled(base, values):
+            target = dedup_key(join_or_nothing(base, value))
+            number = self._number_by_key.get(target)
+            if number is None:
+                self._elsewhere.add(base, value)
+            else:
+                yield FoundLink(number, url, values[value], value)
 
     def _links_of(self, url: str, fetched: Fetched) -> Iterator[FoundLink]:
         number_by_link: dict[str, int] = {}
@@ -132,3 +176,6 @@ class _Finder:
             found = self._number_by_key.get(dedup_key(refresh.reference))
             if found is not None:
                 yield FoundLink(found, url, "", refresh.reference)
+        if self._with_requisites:
+            markup, _ = decode_html(fetched.body, content_type)
+            yield from self._loaded(url, base, requisites_in(markup))

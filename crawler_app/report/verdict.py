@@ -5,6 +5,7 @@ Pure.  The HTML page and the Markdown text begin with the same words.
 
 from crawler_app.models import State
 from crawler_app.reasons import Reason, meaning_of
+from crawler_app.report.coverage import unchecked
 from crawler_app.report.findings import Report
 from crawler_app.report.tables import command
 from crawler_app.results.summary import FINISHED, RUNNING
@@ -60,7 +61,7 @@ def _why_nothing(report: Report) -> str:
 
 def caveats(report: Report) -> list[str]:
     """Return why the numbers may be incomplete."""
-    found = []
+    found = [] if report.is_empty else [unchecked(report)]
     left = number(report.summary.left, "URL is", "URLs are")
     if report.state == RUNNING:
         found.append(f"The crawl is running: {left} still to be fetched.")

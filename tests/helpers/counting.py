@@ -17,6 +17,10 @@ def counts_are_those_of_the_records(frontier):
     assert {state: frontier.count(state) for state in State} == {
         state: states[state] for state in State
     }
+    extras = collections.Counter(r.state for r in records if r.role.is_extra)
+    assert {state: frontier.count_extras(state) for state in State} == {
+        state: extras[state] for state in State
+    }
     urls, sizes, hosts = collections.Counter(), collections.Counter(), {}
     for record in records:
         name = host_of(record.url)
@@ -24,7 +28,7 @@ def counts_are_those_of_the_records(frontier):
         if record.outcome is None:
             host.urls += 1
             continue
-        kind = Kind.of(record.depth, record.outcome)
+        kind = Kind.of(record.depth, record.outcome, record.role)
         urls[kind] += 1
         sizes[kind] += record.outcome.size_bytes
         host.count(kind, record.outcome)

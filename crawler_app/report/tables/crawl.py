@@ -9,6 +9,7 @@ from typing import Any
 
 from crawler_app.models import State
 from crawler_app.reasons import meaning_of
+from crawler_app.report.coverage import unchecked
 from crawler_app.report.tables import Cell, Maker, Table, shown
 from crawler_app.results.comparison import Vanished
 from crawler_app.results.summary import FINISHED
@@ -18,12 +19,6 @@ __all__ = ["compared", "crawl", "not_checked", "skipped"]
 
 # Seeds that are shown.
 MAX_SEEDS = 10
-
-# Said because people may expect broken images among the broken links.
-CHECKED = (
-    "Only links (<a>, <area>), redirects, refreshes and URLs in sitemaps were checked: no "
-    "images, style sheets, scripts or frames"
-)
 
 OPTION_CHARS = 120
 ERROR_CHARS = 160
@@ -137,7 +132,5 @@ def crawl(maker: Maker) -> Table:
     )
     rows.insert(0, [Cell("Start URLs"), seeds])
     table = maker.table("crawl", "This crawl", ["Property", "Value"], rows)
-    is_any_site = report.options.get("scope") == "any"
-    other_sites = "." if is_any_site else ", and no links to other sites."
-    table.words = CHECKED + other_sites
+    table.words = unchecked(report)
     return table

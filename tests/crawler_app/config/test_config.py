@@ -49,6 +49,7 @@ FULL = CrawlConfig(
     cookies=False,
     cookie_file="cookies.txt",
     archive=False,
+    assets=False,
     max_archive_file_bytes=1_000,
     index=False,
 )

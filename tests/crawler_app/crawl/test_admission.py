@@ -6,7 +6,7 @@ from crawler_app.config import CrawlConfig
 from crawler_app.crawl.admission import Admission
 from crawler_app.crawl.stats import Stats
 from crawler_app.frontier.memory import MemoryFrontier
-from crawler_app.models import Candidate
+from crawler_app.models import Candidate, Role
 
 SEED = "http://a.test/docs/"
 
@@ -117,9 +117,9 @@ def test_nofollow_is_a_refusal_like_others():
 def test_sitemap_is_read_unless_it_is_excluded_or_elsewhere(
     reference, options, refusal
 ):
-    candidate = Door(**options).admission.admit(reference, SEED, is_sitemap=True)
+    candidate = Door(**options).admission.admit(reference, SEED, role=Role.SITEMAP)
 
-    assert candidate.is_sitemap
+    assert candidate.role is Role.SITEMAP
     assert candidate.refusal == refusal
 
 

@@ -30,6 +30,7 @@ from crawler_app.frontier.sqlite import SqliteFrontier
 from crawler_app.models import (
     Candidate,
     Outcome,
+    Role,
     State,
     UrlRecord,
 )
@@ -93,9 +94,12 @@ def test_long_url_is_stored_whole_only_if_it_may_be_fetched(frontier):
 
 
 def test_claim_tells_what_was_named_a_sitemap(frontier):
-    frontier.add([dataclasses.replace(found("x"), is_sitemap=True), found("y")])
+    frontier.add([dataclasses.replace(found("x"), role=Role.SITEMAP), found("y")])
 
-    assert [frontier.claim(0.0, LEASE_S).is_sitemap for _ in "xy"] == [True, False]
+    assert [frontier.claim(0.0, LEASE_S).role for _ in "xy"] == [
+        Role.SITEMAP,
+        Role.LINK,
+    ]
 
 
 def test_candidates_that_fail_leave_everything_as_it_was(frontier):

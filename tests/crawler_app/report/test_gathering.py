@@ -74,6 +74,28 @@ def test_page_that_leads_to_a_broken_url_by_itself_is_told(crawl, padding):
     ]
 
 
+def test_what_a_page_needs_is_found_where_it_is_named(crawl):
+    crawl.page(
+        "/", "<img src=/no.png><iframe src=/no.html></iframe><a href=no.html>x</a>"
+    )
+    crawl.page("/s.css", "p {x: url(no.png)}", content_type="text/css")
+    crawl.page("/x", "<base href=/d/><p style='x: url(../no.png)'>")
+    crawl.fail("/no.png")
+    crawl.fail("/no.html")
+
+    report = crawl.report()
+
+    assert links_of(report, "/no.png") == [
+        HeldLink(f"{A}/", "<img>", "/no.png"),
+        HeldLink(f"{A}/s.css", "style sheet", "no.png"),
+        HeldLink(f"{A}/x", "<p>", "../no.png"),
+    ]
+    assert links_of(report, "/no.html") == [
+        HeldLink(f"{A}/", "x", "no.html"),
+        HeldLink(f"{A}/", "<iframe>", "/no.html"),
+    ]
+
+
 def test_link_relative_to_a_base_is_found(crawl):
     crawl.page("/", '<base href="/deep/"><a href="gone">x</a><a href="?q">y</a>')
     crawl.fail("/deep/gone")

@@ -97,6 +97,7 @@ def test_json_has_these_keys(crawl):
         "totals",
         "statuses",
         "unanswered",
+        "checked",
         "broken",
         "pages_not_read",
         "redirects",

@@ -1,0 +1,47 @@
+"""What a crawl has checked, and what not, in words.
+
+Pure.  It stands beside the headline, so that "No broken links" does not promise too much.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from crawler_app.models import State
+from crawler_app.reasons import Reason
+from crawler_app.report.findings import Report
+from crawler_app.text.formatting import number
+
+__all__ = ["checks", "unchecked"]
+
+
+def checks(report: Report) -> dict[str, Any]:
+    """Return which kinds of URLs were checked, for programs."""
+    skipped = report.summary.count_by_reason[State.EXCLUDED]
+    return {
+        "links": True,
+        "assets": bool(report.options.get("assets", True)),
+        "other_sites_not_checked": skipped[Reason.OUT_OF_SCOPE],
+        "fragments": False,
+    }
+
+
+def unchecked(report: Report) -> str:
+    """Return the sentence about what was not checked."""
+    return f"Not checked: {', '.join(_kinds(report))}."
+
+
+def _kinds(report: Report) -> Iterator[str]:
+    skipped = report.summary.count_by_reason[State.EXCLUDED]
+    if not checks(report)["assets"]:
+        yield "images, style sheets, scripts and frames"
+    elsewhere = skipped[Reason.OUT_OF_SCOPE]
+    if elsewhere:
+        yield number(elsewhere, "URL outside the scope", "URLs outside the scope")
+    if others := skipped.total() - elsewhere:
+        yield number(
+            others, "other URL that was skipped", "other URLs that were skipped"
+        )
+    if failed := len(report.not_checked):
+        limits = "that failed by a limit or a fault of the crawl"
+        yield number(failed, f"URL {limits}", f"URLs {limits}")
+    yield "fragments (#...)"
