@@ -72,7 +72,7 @@ class Role(IntEnum):
     @property
     def is_extra(self) -> bool:
         """Whether it does not count as one of the pages of a crawl."""
-        return self >= Role.REQUISITE
+        return self >= 2
 
 
 @dataclass(slots=True)

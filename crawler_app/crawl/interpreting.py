@@ -150,10 +150,11 @@ class Interpreter:
         refreshed = self._redirects.refresh(
             claim, fetched, outcome, page, base, nofollow="nofollow" in directives
         )
-        admitted = itertools.chain(
-            self._links(claim, page, base, directives),
-            self._requisites(claim, page.requisites, base, directives),
-        )
+        admitted: Iterator[Candidate | None]
+        admitted = self._links(claim, page, base, directives)
+        if page.requisites:
+            needed = self._requisites(claim, page.requisites, base, directives)
+            admitted = itertools.chain(admitted, needed)
         outlinks = yield from self._admission.in_turns(admitted, claim)
         kept = None
         if self._keeps_page:

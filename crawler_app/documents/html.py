@@ -148,7 +148,8 @@ def parse_html(
             tree = tree_of(source, scripting=True)
         text = marked_text_of_tree(tree, source, lowered) if with_text else ""
     page.robots, page.canonical = robots, canonical
-    page.requisites = _sent_requisites(found, charset)
+    if found:
+        page.requisites = _sent_requisites(found, charset)
     if text:
         page.headings, page.text = headings_and_text(text)
     return page

@@ -161,9 +161,12 @@ _NAMES = frozenset(
 )
 
 # Those for which a browser loads something.
-_SELECTOR = ",".join(sorted(_NAMES - {"a", "area", "base", "meta", *_WITH_BACKGROUND}))
+_LOADING = _NAMES - {"a", "area", "base", "meta", *_WITH_BACKGROUND}
+# One selector for all: parsing it takes longer than comparing the elements of most pages, and
+# searching the page for a word first takes as long.
+_SELECTOR = ",".join((*sorted(_LOADING), "noscript", '[style*="("]', "[background]"))
 _LOADED_USES = frozenset((Use.FRAME, Use.REQUISITE))
-_SVG = tag_ids("svg")
+_NOSCRIPT_ID, _SVG = tag_ids("noscript"), tag_ids("svg")
 _NOSCRIPT = re.compile(
     rb"<noscript\b[^>]*>(.*?)(?:</noscript|\Z)", re.IGNORECASE | re.DOTALL
 )
@@ -312,14 +315,12 @@ def requisites_in_tree(tree: LexborHTMLParser, source: bytes) -> list[Requisite]
     Args:
         source: What the tree was made from.
     """
-    lowered = source.lower()
-    selector = _SELECTOR
-    if b"url(" in lowered or b"src(" in lowered or b"image-set(" in lowered:
-        selector += ",[style]"
-    if b"background" in lowered:
-        selector += ",[background]"
-    found = Counter(each for node in tree.css(selector) for each in _of_node(node))
-    if b"noscript" in lowered:
+    found: Counter[Requisite] = Counter()
+    has_noscript = False
+    for node in tree.css(_SELECTOR):
+        found.update(_of_node(node))
+        has_noscript |= node.tag_id in _NOSCRIPT_ID
+    if has_noscript:
         # Its content is outside of it, where a parser without scripting ends the head.
         for piece in _NOSCRIPT.findall(source):
             found.subtract(_requisites_of(piece.decode("utf-8", "replace")))
