@@ -14,6 +14,7 @@ from typing import Any
 from crawler_app.config import CrawlConfig
 from crawler_app.crawl import Crawl
 from crawler_app.crawl.hooks import Hooks
+from crawler_app.crawl.kept_probes import KeptProbes
 from crawler_app.directory import CrawlDirectory, Kept
 from crawler_app.directory.losses import requeue_lost
 from crawler_app.directory.stores import Stores, begin_recrawl, open_stores
@@ -176,7 +177,12 @@ class Crawler:
     ) -> Subgenerator[None]:
         stores.frontier.requeue_failed(self._retried_reasons)
         archived = requeue_lost(stores)
-        with contextlib.closing(make_fetcher(self.config)) as fetcher:
+        with contextlib.ExitStack() as cleanup:
+            fetcher = cleanup.enter_context(
+                contextlib.closing(make_fetcher(self.config))
+            )
+            kept = KeptProbes(*self._place_of_probes(directory))
+            cleanup.enter_context(contextlib.closing(kept))
             crawl = self._crawl = Crawl(
                 self.config,
                 stores.frontier,
@@ -186,6 +192,7 @@ class Crawler:
                 is_recrawl=stores.frontier.is_recrawl,
                 archived=archived,
                 hooks=self._hooks,
+                kept_probes=kept,
             )
             if self._is_stopped:
                 crawl.stop()
@@ -194,6 +201,11 @@ class Crawler:
         # Closed connections leave their descriptors in the next turn of the loop, and what
         # follows opens files.
         yield gen.moment
+
+    def _place_of_probes(self, directory: CrawlDirectory | None) -> tuple[str, float]:
+        if directory is None or not self.config.external:
+            return "", 0.0
+        return str(directory.probes_path), self.config.external_max_age_s
 
     def _result(self, stores: Stores, directory: CrawlDirectory | None) -> Result:
         assert self._crawl is not None

@@ -59,6 +59,7 @@ class Reason(StrEnum):
     NO_LONGER_LINKED = "no longer linked"
     PRIVATE_ADDRESS = "private_address"
     REDIRECT_LOOP = "redirect_loop"
+    REFUSED_TO_US = "refused_to_us"
     ROBOTS_UNREACHABLE = "robots_unreachable"
     TIMEOUT = "timeout"
     TLS = "tls"
@@ -205,6 +206,10 @@ FACTS: dict[AnyReason, Facts] = {
     Reason.NO_LONGER_LINKED: _fails(Fault.LIMIT, "no longer linked"),
     Reason.PRIVATE_ADDRESS: _fails(
         Fault.LIMIT, "it is not on the public Internet; --allow-private crawls it"
+    ),
+    Reason.REFUSED_TO_US: _fails(
+        Fault.LIMIT,
+        "the host does not answer programs; a visitor may well see it",
     ),
     Reason.ROBOTS_UNREACHABLE: _fails(
         Fault.LIMIT,

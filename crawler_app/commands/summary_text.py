@@ -38,8 +38,9 @@ def render_summary(
 
 def render_text(summary: Summary) -> str:
     """Return the counts and lists of a summary, without a newline at the end."""
+    external = f"{summary.external:,} outside, " if summary.external else ""
     amount = (
-        f"{number(summary.pages, 'page')}, {number(summary.files, 'file')}, "
+        f"{number(summary.pages, 'page')}, {number(summary.files, 'file')}, {external}"
         f"{number(len(summary.redirects), 'redirect')}, {size(summary.size_bytes)}"
     )
     lines = [f"done         {summary.done:>9,}   {amount}"]

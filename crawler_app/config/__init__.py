@@ -186,6 +186,24 @@ class CrawlConfig:
         opposite=("--no-assets", "do not fetch what pages need"),
     )
 
+    external: bool = option(
+        False,
+        "ask once whether URLs exist that are outside the scope or too deep, such as those "
+        "on other sites; they are not crawled",
+        group=SCOPE,
+        opposite=("--no-external", "do not ask for URLs outside the scope (default)"),
+        is_resumable=True,
+    )
+    # Precedent: lychee, a day.
+    external_max_age_s: float = option(
+        86400.0,
+        "do not ask again for a URL outside the scope that existed this short ago",
+        group=SCOPE,
+        unit="seconds",
+        rule=seconds("a year", may_be_0=True),
+        is_resumable=True,
+    )
+
     # A redirect does not count as a link.  None for no limit.
     max_depth: int | None = option(
         None,

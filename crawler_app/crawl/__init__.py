@@ -10,6 +10,8 @@
 
 Beside the path::
 
+    probing      asks for URLs outside the scope: do they exist?
+    kept_probes  which of them existed in earlier runs
     context      what the parts of one run share
     host_state   what a run learns about its hosts
     outages      tells a host that is down from a URL that fails
@@ -54,9 +56,11 @@ from crawler_app.crawl.fetching import Fetching
 from crawler_app.crawl.hooks import Hooks
 from crawler_app.crawl.host_state import HostStates
 from crawler_app.crawl.interpreting import Interpreter
+from crawler_app.crawl.kept_probes import KeptProbes
 from crawler_app.crawl.malloc import keep_freed_memory
 from crawler_app.crawl.outages import Outages
 from crawler_app.crawl.permission import Permission
+from crawler_app.crawl.probing import Prober
 from crawler_app.crawl.redirecting import RedirectReader
 from crawler_app.crawl.stats import Stats
 from crawler_app.documents.reader import Reader
@@ -69,7 +73,7 @@ from crawler_app.errors import (
 from crawler_app.fetcher import Fetcher
 from crawler_app.frontier import Frontier
 from crawler_app.index.writer import IndexWriter
-from crawler_app.models import Candidate, Claim, CrawledPage, State
+from crawler_app.models import Candidate, Claim, CrawledPage, Role, State
 from crawler_app.reasons import AnyReason
 from crawler_app.subgenerator import Subgenerator
 from crawler_app.urls import host_of
@@ -124,6 +128,7 @@ class Crawl:
         archived: URLs whose responses are read from the archive instead of fetched (in a
             recrawl they are asked for conditionally).
         hooks: The user's callbacks.
+        kept_probes: Which URLs outside the scope existed in earlier runs.
 
     Attributes:
         limit_reached: The name of the option whose limit ended the crawl; empty if none.
@@ -151,6 +156,7 @@ class Crawl:
         is_recrawl: bool = False,
         archived: Container[str] = (),
         hooks: Hooks | None = None,
+        kept_probes: KeptProbes | None = None,
     ) -> None:
         stats = Stats() if stats is None else stats
         hooks = Hooks() if hooks is None else hooks
@@ -174,10 +180,14 @@ class Crawl:
             context, self._admission, hooks, self._fetching.fetch
         )
         self._reader = Reader()
+        redirects = RedirectReader(context, self._admission, self._fetching.cookies_for)
+        self._prober = Prober(
+            context, self._fetching, redirects, kept_probes or KeptProbes()
+        )
         self._interpreter = Interpreter(
             context,
             self._admission,
-            RedirectReader(context, self._admission, self._fetching.cookies_for),
+            redirects,
             self._reader,
             index,
             keeps_page=hooks.want_pages,
@@ -373,10 +383,16 @@ class Crawl:
     @gen.coroutine
     def _explore(self, claim: Claim) -> Generator[Any, Any, Ending]:
         """Fetch a URL and interpret the response; nothing is recorded yet."""
+        is_probe = claim.role is Role.PROBE
         try:
+            if is_probe and (end := self._prober.known(claim)) is not None:
+                yield gen.moment  # many in a row must not block the loop
+                return end
             end = yield from self._permission.check(claim)
             if end is not None:
                 return end
+            if is_probe:
+                return (yield from self._prober.ask(claim))
             fetched, reason = yield from self._fetching.fetch_page(claim.url)
             end = yield from self._interpreter.read(claim, fetched, reason)
             if isinstance(end, Finish) and end.page is not None:

@@ -22,6 +22,9 @@ __all__ = ["Admission"]
 # characters, all escaped, takes almost a millisecond.
 BATCH = 8
 
+# URLs outside of what is crawled, which `external` has asked for once.
+PROBED = frozenset((Reason.NOT_INCLUDED, Reason.OUT_OF_SCOPE, Reason.TOO_DEEP))
+
 
 class Admission:
     """Canonicalizes each URL found and decides whether it may be fetched.
@@ -42,6 +45,7 @@ class Admission:
         self._max_redirects = config.max_redirects
         self._frontier = frontier
         self._stats = stats
+        self._asks_outside = config.external
         self._seeds = frozenset(config.seeds)
         self._seed_hosts = frozenset(map(host_of, config.seeds))
         self._scope = Scope(
@@ -94,6 +98,9 @@ class Admission:
         if self._frontier.knows(key):
             return None
         refusal = self.check(url, depth, nofollow=nofollow, role=role)
+        if refusal in PROBED and self._asks_outside:
+            role = Role.PROBE
+            refusal = Reason.EXCLUDED_BY_PATTERN if self._scope.excludes(url) else None
         if refusal is not None:
             self._stats.add(f"skipped/{refusal}")
         if redirects_left is None:

@@ -113,9 +113,17 @@ class Fetching:
             return None
 
     def fetch(
-        self, url: str, headers: Mapping[str, str] | None = None
+        self,
+        url: str,
+        headers: Mapping[str, str] | None = None,
+        *,
+        method: str = "GET",
+        is_archived: bool = True,
     ) -> Subgenerator[Fetched]:
         """Make one exchange, and archive it.
+
+        Args:
+            is_archived: Whether it belongs into the archive, if there is one.
 
         Raises:
             FetchError: there was no usable response.
@@ -126,12 +134,15 @@ class Fetching:
         if gap_s:
             context.frontier.hold_host(host, context.clock() + gap_s)
         began_at = context.clock()
-        fetched: Fetched = yield self._fetcher.fetch(url, headers)
+        if method == "GET":
+            fetched: Fetched = yield self._fetcher.fetch(url, headers)
+        else:
+            fetched = yield self._fetcher.fetch(url, headers, method)
         context.hosts.note_answer(host, fetched.took_s)
         context.outages.note_response(url)
         context.stats.add("fetched")
         context.stats.add("bytes", len(fetched.body))
-        if self._archive is not None:
+        if self._archive is not None and is_archived:
             yield self._archive.write(fetched, began_at)
         return fetched
 

@@ -89,7 +89,7 @@ class Scope:
             return OUT_OF_REACH
         if url in self._seeds:
             return IN_SCOPE
-        if self._is_excluded is not None and _occurs(self._is_excluded, url):
+        if self.excludes(url):
             return EXCLUDED
         if self._is_included is not None and not _occurs(self._is_included, url):
             return NOT_INCLUDED
@@ -104,9 +104,11 @@ class Scope:
         """
         if not self._has_host_reached(url):
             return OUT_OF_REACH
-        if self._is_excluded is not None and _occurs(self._is_excluded, url):
-            return EXCLUDED
-        return IN_SCOPE
+        return EXCLUDED if self.excludes(url) else IN_SCOPE
+
+    def excludes(self, url: str) -> bool:
+        """Return whether a pattern of ``exclude`` matches a URL, on any host."""
+        return self._is_excluded is not None and _occurs(self._is_excluded, url)
 
 
 def _occurs(is_match: Callable[[str], bool], url: str) -> bool:

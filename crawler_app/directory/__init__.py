@@ -35,6 +35,7 @@ __all__ = ["CrawlDirectory", "Kept"]
 
 CONFIG_NAME = "crawl.json"
 FRONTIER_NAME = "frontier.sqlite3"
+PROBES_NAME = "external.sqlite3"
 INDEX_NAME = "crawl.sqlite"
 
 # The files of a crawl, except its configuration and the numbered files of the archive.
@@ -209,6 +210,11 @@ class CrawlDirectory:
     def index_path(self) -> Path:
         """The file of the full-text index, if there is one."""
         return self.path / INDEX_NAME
+
+    @property
+    def probes_path(self) -> Path:
+        """The file of the URLs outside the scope that exist, if there is one."""
+        return self.path / PROBES_NAME
 
     def frontier(self) -> SqliteFrontier:
         """Open the frontier for reading."""

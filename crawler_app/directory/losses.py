@@ -8,7 +8,7 @@ again.
 import logging
 
 from crawler_app.directory.stores import Stores
-from crawler_app.models import State
+from crawler_app.models import Role, State
 from crawler_app.results.summary import pages_of
 
 __all__ = ["requeue_lost"]
@@ -53,6 +53,7 @@ def _without_response(stores: Stores) -> frozenset[str]:
         if record.state in (State.DONE, State.FAILED)
         and record.outcome is not None
         and record.outcome.status
+        and record.role is not Role.PROBE  # not archived
         and not archive.holds(record.url)
     )
 

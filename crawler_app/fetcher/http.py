@@ -107,16 +107,16 @@ class HttpFetcher:
 
     @gen.coroutine
     def fetch(
-        self, url: str, headers: Mapping[str, str] | None = None
+        self, url: str, headers: Mapping[str, str] | None = None, method: str = "GET"
     ) -> Generator[Any, Any, Fetched]:
         """Fetch a URL once; see `Fetcher`."""
         started_at = time.monotonic()
         self._outgoing.require_public_host(url)
         carried = self._outgoing.headers_for(url, headers)
         if isinstance(self._client, PooledAsyncHTTPClient):
-            fetched = yield from self._fetch(url, carried)
+            fetched = yield from self._fetch(url, carried, method)
         else:
-            fetched = yield from self._fetch_bounded(url, carried)
+            fetched = yield from self._fetch_bounded(url, carried, method)
         fetched.took_s = time.monotonic() - started_at
         return fetched
 
@@ -129,9 +129,11 @@ class HttpFetcher:
         self._client.close()
         self._resolver.close()
 
-    def _fetch(self, url: str, headers: HTTPHeaders) -> Subgenerator[Fetched]:
+    def _fetch(
+        self, url: str, headers: HTTPHeaders, method: str
+    ) -> Subgenerator[Fetched]:
         request = HTTPRequest(
-            url, headers=headers, decompress_response=True, **self._options
+            url, method, headers=headers, decompress_response=True, **self._options
         )
         try:
             response = yield self._client.fetch(request, raise_error=False)
@@ -142,7 +144,9 @@ class HttpFetcher:
         self._outgoing.take_cookies(url, response.headers)
         return _fetched(url, response)
 
-    def _fetch_bounded(self, url: str, headers: HTTPHeaders) -> Subgenerator[Fetched]:
+    def _fetch_bounded(
+        self, url: str, headers: HTTPHeaders, method: str
+    ) -> Subgenerator[Fetched]:
         """Fetch with a client that cannot tell a too large body from other errors."""
         incoming = Incoming(self._config.max_body_bytes)
         curl = CurlExchange(
@@ -152,12 +156,16 @@ class HttpFetcher:
             has_proxy=self._outgoing.proxy is not None,
         )
         request = self._bounded_request(url, headers, incoming, curl)
+        request.method = method
         try:
             response = yield from self._exchange(request)
             incoming.refuse_too_large()
-            body, notes = decoded(
-                incoming.body, response.headers, self._config.max_body_bytes
-            )
+            body: bytes = b""
+            notes: tuple[str, ...] = ()
+            if method != "HEAD":
+                body, notes = decoded(
+                    incoming.body, response.headers, self._config.max_body_bytes
+                )
         except FetchError:
             raise
         except Exception as exc:  # as above

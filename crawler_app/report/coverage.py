@@ -19,6 +19,7 @@ def checks(report: Report) -> dict[str, Any]:
     skipped = report.summary.count_by_reason[State.EXCLUDED]
     return {
         "links": True,
+        "external": bool(report.options.get("external", False)),
         "assets": bool(report.options.get("assets", True)),
         "other_sites_not_checked": skipped[Reason.OUT_OF_SCOPE],
         "fragments": False,

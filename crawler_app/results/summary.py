@@ -9,7 +9,7 @@ from typing import Any
 from crawler_app.frontier import Frontier
 from crawler_app.frontier.counts import Amount, Host, Kind
 from crawler_app.http_headers import is_html
-from crawler_app.models import Outcome, State, UrlRecord
+from crawler_app.models import Outcome, Role, State, UrlRecord
 from crawler_app.reasons import CONTENT, AnyReason, is_broken
 from crawler_app.results.ranking import Ranked
 from crawler_app.results.redirects import Redirects
@@ -44,6 +44,7 @@ class Summary:
         count_by_status: Number of responses by HTTP status.
         pages: HTML pages.
         files: Anything else that was fetched and is not a redirect.
+        external: URLs outside the scope that were asked for, and exist.
         size_bytes: Total size of the bodies, after decompression.
         pages_by_depth: Number of HTML pages by depth.
         redirects: The redirects, with their chains and loops.
@@ -72,6 +73,7 @@ class Summary:
     count_by_status: Counter[int] = field(default_factory=Counter)
     pages: int = 0
     files: int = 0
+    external: int = 0
     size_bytes: int = 0
     pages_by_depth: Counter[int] = field(default_factory=Counter)
     redirects: Redirects = field(default_factory=lambda: Redirects({}))
@@ -152,6 +154,7 @@ class Summary:
             "done": self.done,
             "pages": self.pages,
             "files": self.files,
+            "external": self.external,
             "redirects": len(self.redirects),
             "failed": self.failed,
             "broken": self.broken,
@@ -176,7 +179,10 @@ class Summary:
             self.pages += amount.urls
             self.pages_by_depth[kind.depth] += amount.urls
         elif kind.state is State.DONE and kind.reason in CONTENT:
-            self.files += amount.urls
+            if kind.role is Role.PROBE:
+                self.external += amount.urls
+            else:
+                self.files += amount.urls
 
 
 def summarize(frontier: Frontier) -> Summary:

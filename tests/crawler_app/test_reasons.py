@@ -91,7 +91,9 @@ def test_facts_of_each_reason_fit_together(reason):
 BROKEN = "bad_redirect bad_response connection_closed dns network redirect_loop refused"
 BROKEN += " timeout tls too_many_redirects http_404 http_503 http_799"
 NOT_BROKEN = "bad_request hook_error internal_error private_address robots_unreachable"
-NOT_BROKEN += " dangerous too_large ok unchanged redirect robots quite_new"
+NOT_BROKEN += (
+    " refused_to_us dangerous too_large ok unchanged redirect robots quite_new"
+)
 
 
 def test_what_gives_no_visitor_anything_by_no_limit_of_ours_is_broken():

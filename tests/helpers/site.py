@@ -37,11 +37,15 @@ class Site:
 
     Attributes:
         resets: Whether the connection is reset after a request for a path.
+        methods: The methods of the requests.
+        head_status: The answer to HEAD; None for the same as to GET.
     """
 
     def __init__(self):
         self.requests = []
         self.times = []
+        self.methods = []
+        self.head_status = None
         self.resets = lambda path: False
         self._answers = {}
         self._gates = {}
@@ -124,12 +128,15 @@ class Site:
         path = handler.request.uri
         self.requests.append((path, dict(handler.request.headers)))
         self.times.append(time.monotonic())
+        self.methods.append(handler.request.method)
         self._at_once += 1
         self._most_at_once = max(self._most_at_once, self._at_once)
         try:
             if path in self._gates:
                 await self._gates[path].wait()
-            if self.resets(path):
+            if handler.request.method == "HEAD" and self.head_status is not None:
+                handler.set_status(self.head_status)
+            elif self.resets(path):
                 _reset(handler)
             else:
                 self._write(handler, path)
@@ -172,6 +179,8 @@ class _Handler(RequestHandler):
 
     async def get(self):
         await self.site.respond(self)
+
+    head = get
 
     def compute_etag(self):
         return None  # only what the test gives

@@ -102,14 +102,16 @@ class RequestsFetcher:
 
     @gen.coroutine
     def fetch(
-        self, url: str, headers: Mapping[str, str] | None = None
+        self, url: str, headers: Mapping[str, str] | None = None, method: str = "GET"
     ) -> Generator[Any, Any, Fetched]:
         """Fetch a URL once; see `crawler_app.fetcher.Fetcher`."""
         if self._is_closed:
             raise FetchError(Reason.BAD_REQUEST, "the fetcher is closed")
         self._outgoing.require_public_host(url)
         wire = Wire(url, self._outgoing.check_address)
-        exchange = _Exchange(url, self._outgoing.headers_for(url, headers), wire)
+        exchange = _Exchange(
+            url, self._outgoing.headers_for(url, headers), wire, method
+        )
         job = self._perform(exchange, asyncio.get_running_loop())
         gen.chain_future(job, exchange.outcome)
         self._awaited.add(exchange)
@@ -175,7 +177,10 @@ class RequestsFetcher:
             _read_body(response, incoming, exchange.wire)
         headers = HTTPHeaders.parse(head.decode("latin-1").partition("\n")[2])
         encoded = incoming.body
-        body, notes = decoded(encoded, headers, self._config.max_body_bytes)
+        body: bytes = b""
+        notes: tuple[str, ...] = ()
+        if exchange.method != "HEAD":
+            body, notes = decoded(encoded, headers, self._config.max_body_bytes)
         fetched = Fetched(
             exchange.url,
             response.status_code,
@@ -193,7 +198,9 @@ class RequestsFetcher:
     def _send(
         self, session: requests.Session, exchange: "_Exchange"
     ) -> requests.Response:
-        request = requests.Request("GET", exchange.url, headers=dict(exchange.headers))
+        request = requests.Request(
+            exchange.method, exchange.url, headers=dict(exchange.headers)
+        )
         prepared = session.prepare_request(request)
         # Undo the normalization of requests.
         prepared.url = exchange.url
@@ -228,8 +235,11 @@ class _Exchange:
         is_over: Set when the thread has finished.
     """
 
-    def __init__(self, url: str, headers: HTTPHeaders, wire: Wire) -> None:
+    def __init__(
+        self, url: str, headers: HTTPHeaders, wire: Wire, method: str = "GET"
+    ) -> None:
         self.url = url
+        self.method = method
         self.headers = headers
         self.wire = wire
         self.outcome: gen.Future[tuple[Fetched, HTTPHeaders]] = gen.Future()

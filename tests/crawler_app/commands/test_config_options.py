@@ -64,7 +64,7 @@ def file(tmp_path):
 def words_for(option):
     """Return an option with a value that is not the default."""
     if option.is_switch:
-        return [option.off_flag]
+        return [option.flag if option.default is False else option.off_flag]
     other_choices = [choice for choice in option.choices if choice != option.default]
     return [option.flag, (other_choices or [VALUE_BY_METAVAR[option.metavar]])[0]]
 

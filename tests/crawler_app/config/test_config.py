@@ -50,6 +50,8 @@ FULL = CrawlConfig(
     cookie_file="cookies.txt",
     archive=False,
     assets=False,
+    external=True,
+    external_max_age_s=3600.0,
     max_archive_file_bytes=1_000,
     index=False,
 )

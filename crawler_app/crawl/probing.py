@@ -1,0 +1,109 @@
+"""URLs outside the scope are asked for once, to learn whether they exist.
+
+The request is HEAD, or GET where a host refuses HEAD.  Nothing is read or archived.  What
+exists is remembered in `crawler_app.crawl.kept_probes`, and not asked for again for a while.
+"""
+
+from crawler_app.crawl import ending
+from crawler_app.crawl.context import RunContext
+from crawler_app.crawl.ending import Ending, Finish, PutBack
+from crawler_app.crawl.fetching import Fetching
+from crawler_app.crawl.kept_probes import KeptProbes
+from crawler_app.crawl.redirecting import REDIRECTS, RedirectReader
+from crawler_app.errors import FetchError
+from crawler_app.models import Claim, Fetched, State
+from crawler_app.reasons import HOST_FAULTS, Reason
+from crawler_app.subgenerator import Subgenerator
+from crawler_app.urls import host_of
+
+__all__ = ["Prober"]
+
+# Asked for again with GET, where servers treat HEAD in another way, are all errors but these.
+NOT_FOR_HEAD_ALONE = (429, 503)
+
+# Many hosts answer with these to programs, and show the page to visitors; 999 is LinkedIn's.
+REFUSALS = (401, 403, 407, 451, 999)
+
+
+class Prober:
+    """Asks whether a URL exists.
+
+    Args:
+        kept: What is known from earlier runs.
+    """
+
+    def __init__(
+        self,
+        context: RunContext,
+        fetching: Fetching,
+        redirects: RedirectReader,
+        kept: KeptProbes,
+    ) -> None:
+        self._context = context
+        self._fetching = fetching
+        self._redirects = redirects
+        self._kept = kept
+        self._wants_get: set[str] = set()
+        self._hosts_without_head: set[str] = set()
+
+    def known(self, claim: Claim) -> Ending | None:
+        """Return the ending of a URL that was asked for not long ago; None otherwise."""
+        fetched = self._kept.find(claim.url, self._context.clock())
+        return None if fetched is None else self._ending(claim, fetched)
+
+    def ask(self, claim: Claim) -> Subgenerator[Ending]:
+        """Ask for a URL.
+
+        Raises:
+            FetchError: there was no usable response.
+        """
+        fetched = yield from self._exchange(claim.url)
+        if fetched is None:
+            return PutBack()  # asked with GET when its host's gap is over
+        end = self._ending(claim, fetched)
+        if isinstance(end, Finish) and end.outcome.state is State.DONE:
+            self._kept.keep(fetched, self._context.clock())
+        return end
+
+    def _exchange(self, url: str) -> Subgenerator[Fetched | None]:
+        host = host_of(url)
+        if url in self._wants_get or host in self._hosts_without_head:
+            return (yield from self._get(url))
+        try:
+            fetched = yield from self._fetching.fetch(
+                url, method="HEAD", is_archived=False
+            )
+        except FetchError as exc:
+            if exc.reason not in HOST_FAULTS:
+                self._wants_get.add(url)
+                return None
+            raise
+        if fetched.status < 400 or fetched.status in NOT_FOR_HEAD_ALONE:
+            return fetched
+        self._wants_get.add(url)
+        if fetched.status in (405, 501):
+            self._hosts_without_head.add(host)
+        return None
+
+    def _get(self, url: str) -> Subgenerator[Fetched]:
+        try:
+            fetched = yield from self._fetching.fetch(url, is_archived=False)
+        except FetchError as exc:
+            if exc.reason is not Reason.TOO_LARGE:
+                raise
+            return Fetched(url, 200, {}, b"", 0.0)  # it exists
+        self._wants_get.discard(url)
+        return fetched
+
+    def _ending(self, claim: Claim, fetched: Fetched) -> Ending:
+        if fetched.status in REDIRECTS:
+            return self._redirects.read(claim, fetched)
+        if fetched.status >= 400:
+            if fetched.status in REFUSALS:
+                outcome = ending.outcome_of(State.FAILED, Reason.REFUSED_TO_US, fetched)
+                return Finish(outcome)
+            return ending.of_status(fetched, self._context.clock())
+        outcome = ending.outcome_of(State.DONE, Reason.OK, fetched)
+        # It was not read, so it is neither a page nor a file of this crawl.
+        outcome.content_type, outcome.digest, outcome.size_bytes = "", "", 0
+        return Finish(outcome)
