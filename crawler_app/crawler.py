@@ -15,6 +15,7 @@ from crawler_app.config import CrawlConfig
 from crawler_app.crawl import Crawl
 from crawler_app.crawl.hooks import Hooks
 from crawler_app.crawl.kept_probes import KeptProbes
+from crawler_app.crawl.witness import Witness
 from crawler_app.directory import CrawlDirectory, Kept
 from crawler_app.directory.losses import requeue_lost
 from crawler_app.directory.stores import Stores, begin_recrawl, open_stores
@@ -71,6 +72,7 @@ class Crawler:
         retried_reasons: Failures with these reasons are retried.
         watch: Called with the `Crawl` before it runs; returns a context manager that is
             entered during the run.
+        witness: Is told of every reference and every end, for a check.
 
     Raises:
         ConfigError: options conflict, or a callback is invalid.
@@ -105,6 +107,7 @@ class Crawler:
         resume: bool = False,
         retried_reasons: Collection[AnyReason] = (),
         watch: Callable[[Crawl], AbstractContextManager[object]] | None = None,
+        witness: Witness | None = None,
     ) -> None:
         if resume and not config.into:
             raise ConfigError("resume needs the directory of a crawl; `into` is empty")
@@ -113,6 +116,7 @@ class Crawler:
         self._resumes = resume
         self._retried_reasons = retried_reasons
         self._watch = watch or contextlib.nullcontext
+        self._witness = witness
         self._crawl: Crawl | None = None
         self._is_stopped = False
         check_fetcher(config)
@@ -193,6 +197,7 @@ class Crawler:
                 archived=archived,
                 hooks=self._hooks,
                 kept_probes=kept,
+                witness=self._witness,
             )
             if self._is_stopped:
                 crawl.stop()

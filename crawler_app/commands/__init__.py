@@ -1,7 +1,7 @@
 """The commands of the command line; `crawler_app.commands.main` parses and runs them.
 
 One module per command, whose function takes the parsed arguments and returns the exit
-status: `crawl` (and resume), `report`, `status`, `search`, `export`, `demo` with its
+status: `crawl` (and resume), `check`, `report`, `status`, `search`, `export`, `demo` with its
 `demo_site`.  They share::
 
     main            the command line

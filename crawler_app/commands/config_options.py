@@ -14,7 +14,7 @@ from crawler_app.config.option import Option, kinds_of, options_of
 from crawler_app.config.toml import read_config_file
 from crawler_app.errors import ConfigError
 
-__all__ = ["add_options", "config_of", "read_options"]
+__all__ = ["add_options", "config_of", "read_options", "values_of"]
 
 OPTIONS = options_of(CrawlConfig)
 
@@ -127,9 +127,7 @@ def config_of(arguments: argparse.Namespace) -> CrawlConfig:
     Raises:
         ConfigError: a value is not allowed, or the URLs or the directory are missing.
     """
-    values = read_options(arguments)
-    if arguments.config is not None:
-        values = read_config_file(arguments.config, OPTIONS) | values
+    values = values_of(arguments)
     if not values.get("seeds"):
         raise ConfigError(
             "give a URL to start from, or `seeds = [...]` in a file for --config"
@@ -138,11 +136,28 @@ def config_of(arguments: argparse.Namespace) -> CrawlConfig:
         raise ConfigError(
             "give a directory with --into DIR, or `into = ...` in a file for --config"
         )
+    return CrawlConfig(**values)
+
+
+def values_of(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Return the values given in a file or on the command line, by field name.
+
+    Asks for the password on the terminal if only the user is given.
+
+    Args:
+        arguments: From a parser that was passed to `add_options`.
+
+    Raises:
+        ConfigError: a value is not allowed.
+    """
+    values = read_options(arguments)
+    if arguments.config is not None:
+        values = read_config_file(arguments.config, OPTIONS) | values
     if values.get("cookie_file"):  # ``resume`` may run in another directory
         values["cookie_file"] = str(Path(values["cookie_file"]).absolute())
     if values.get("auth") and ":" not in values["auth"]:
         values["auth"] += f":{_password()}"
-    return CrawlConfig(**values)
+    return values
 
 
 def _password() -> str:

@@ -12,7 +12,7 @@ FAILED = 1
 
 USAGE = 2
 
-# The report has broken links, and --fail-on asks for a status.
+# `check` found something broken, or the report has broken links and --fail-on asks for a status.
 BROKEN = 3
 
 # Stopped by Ctrl-C, SIGTERM or the dashboard.

@@ -1,8 +1,8 @@
 """The command line: ``python -m crawler_app``, installed as ``gencrawl``.
 
 Exit status: 0 if the crawl finished, 1 if a start URL could not be fetched, nothing was
-found or the disk failed, 2 for a usage error, 3 if ``report --fail-on broken`` found broken
-links, 130 if stopped by Ctrl-C, SIGTERM or the dashboard.
+found or the disk failed, 2 for a usage error, 3 if ``check`` or ``report --fail-on broken``
+found something broken, 130 if stopped by Ctrl-C, SIGTERM or the dashboard.
 """
 
 import argparse
@@ -28,6 +28,8 @@ examples:
   gencrawl crawl --config docs.toml
   gencrawl resume docs-crawl
   gencrawl resume docs-crawl --dashboard
+  gencrawl check https://docs.example.org/
+  gencrawl check build/html --format github
   gencrawl report docs-crawl
   gencrawl report docs-crawl --format md --fail-on broken
   gencrawl status docs-crawl
@@ -48,6 +50,7 @@ class Command(NamedTuple):
 COMMANDS = {
     "crawl": Command("crawl", "crawl a site into a directory"),
     "resume": Command("crawl", "continue a crawl that was stopped"),
+    "check": Command("check", "find what is broken on a site or in a folder"),
     "report": Command(
         "report",
         "write a report: broken links, redirects, site structure",

@@ -12,6 +12,7 @@ Beside the path::
 
     probing      asks for URLs outside the scope: do they exist?
     kept_probes  which of them existed in earlier runs
+    witness      what a check sees of the crawl
     context      what the parts of one run share
     host_state   what a run learns about its hosts
     outages      tells a host that is down from a URL that fails
@@ -63,6 +64,7 @@ from crawler_app.crawl.permission import Permission
 from crawler_app.crawl.probing import Prober
 from crawler_app.crawl.redirecting import RedirectReader
 from crawler_app.crawl.stats import Stats
+from crawler_app.crawl.witness import Witness
 from crawler_app.documents.reader import Reader
 from crawler_app.errors import (
     FetchError,
@@ -129,6 +131,7 @@ class Crawl:
             recrawl they are asked for conditionally).
         hooks: The user's callbacks.
         kept_probes: Which URLs outside the scope existed in earlier runs.
+        witness: Is told of every reference and every end; None for none.
 
     Attributes:
         limit_reached: The name of the option whose limit ended the crawl; empty if none.
@@ -157,6 +160,7 @@ class Crawl:
         archived: Container[str] = (),
         hooks: Hooks | None = None,
         kept_probes: KeptProbes | None = None,
+        witness: Witness | None = None,
     ) -> None:
         stats = Stats() if stats is None else stats
         hooks = Hooks() if hooks is None else hooks
@@ -172,7 +176,8 @@ class Crawl:
         self._hosts = HostStates(config)
         self._outages = Outages(config, frontier, stats)
         context = RunContext(config, frontier, self._hosts, self._outages, stats, clock)
-        self._admission = Admission(config, frontier, stats)
+        self._witness = witness
+        self._admission = Admission(config, frontier, stats, witness)
         self._fetching = Fetching(
             context, fetcher, archive, is_recrawl=is_recrawl, archived=archived
         )
@@ -191,6 +196,7 @@ class Crawl:
             self._reader,
             index,
             keeps_page=hooks.want_pages,
+            witness=witness,
         )
         self._lease_s = MAX_EXCHANGES * config.request_timeout_s + LEASE_MARGIN_S
         self._changed = Condition()
@@ -470,6 +476,8 @@ class Crawl:
         self.frontier.finish(claim, outcome, now, end.outlinks, end.again)
         if outcome.status is None:
             self._outages.forget(claim.url)
+        if self._witness is not None:
+            self._witness.saw_end(claim.url, outcome, claim.role)
         if outcome.state is State.FAILED:
             self.stats.add(f"failed/{outcome.reason}")
             self.last_failures.append(

@@ -8,6 +8,7 @@ from crawler_app.crawl.scope import Scope
 from crawler_app.crawl.stats import Stats
 from crawler_app.crawl.time_slice import TimeSlice
 from crawler_app.crawl.traps import QueryCounter, TrapLimits, trap_in
+from crawler_app.crawl.witness import Witness
 from crawler_app.errors import UrlError
 from crawler_app.frontier import Frontier
 from crawler_app.models import Candidate, Claim, Role
@@ -31,6 +32,7 @@ class Admission:
 
     Args:
         stats: Counts the refusals of this run, by reason.
+        witness: Is told of the refusals; None for none.
 
     >>> from crawler_app.frontier.memory import MemoryFrontier
     >>> config = CrawlConfig(("http://a.test/",))
@@ -41,10 +43,17 @@ class Admission:
     <Reason.OUT_OF_SCOPE: 'out_of_scope'>
     """
 
-    def __init__(self, config: CrawlConfig, frontier: Frontier, stats: Stats) -> None:
+    def __init__(
+        self,
+        config: CrawlConfig,
+        frontier: Frontier,
+        stats: Stats,
+        witness: Witness | None = None,
+    ) -> None:
         self._max_redirects = config.max_redirects
         self._frontier = frontier
         self._stats = stats
+        self._witness = witness
         self._asks_outside = config.external
         self._seeds = frozenset(config.seeds)
         self._seed_hosts = frozenset(map(host_of, config.seeds))
@@ -105,7 +114,12 @@ class Admission:
             self._stats.add(f"skipped/{refusal}")
         if redirects_left is None:
             redirects_left = self._max_redirects
-        return Candidate(url, host_of(url), depth, redirects_left, refusal, role, key)
+        candidate = Candidate(
+            url, host_of(url), depth, redirects_left, refusal, role, key
+        )
+        if refusal is not None and self._witness is not None:
+            self._witness.saw_refusal(candidate)
+        return candidate
 
     def in_turns(
         self, admitted: Iterable[Candidate | None], via: Claim | None

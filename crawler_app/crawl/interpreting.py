@@ -18,8 +18,11 @@ from crawler_app.crawl.context import RunContext
 from crawler_app.crawl.ending import Ending, Finish
 from crawler_app.crawl.redirecting import REDIRECTS, RedirectReader
 from crawler_app.crawl.time_slice import TimeSlice
+from crawler_app.crawl.witness import Witness
 from crawler_app.documents import sitemap
+from crawler_app.documents.files import may_have_requisites
 from crawler_app.documents.html import Page
+from crawler_app.documents.outline import Outline
 from crawler_app.documents.reader import LimitExceeded, Reader
 from crawler_app.documents.references import Requisite, Use
 from crawler_app.documents.settled_links import SettledLinks
@@ -41,7 +44,7 @@ from crawler_app.reasons import Reason, meaning_of
 from crawler_app.robots.rules import product_token
 from crawler_app.robots.tags import directives_in_header
 from crawler_app.subgenerator import Subgenerator
-from crawler_app.urls import join_or_nothing
+from crawler_app.urls import join_or_nothing, without_fragment
 from gencoro import gen
 
 __all__ = ["Interpreter"]
@@ -62,6 +65,7 @@ class Interpreter:
         reader: Parses pages and sitemaps.
         index: Stores the words of every page; None for no index.
         keeps_page: Whether an ending carries the page, for the user's callbacks.
+        witness: Is told of what documents refer to; None for none.
     """
 
     def __init__(
@@ -73,6 +77,7 @@ class Interpreter:
         index: IndexWriter | None,
         *,
         keeps_page: bool,
+        witness: Witness | None = None,
     ) -> None:
         self._config = context.config
         self._clock = context.clock
@@ -82,6 +87,7 @@ class Interpreter:
         self._reader = reader
         self._index = index
         self._keeps_page = keeps_page
+        self._witness = witness
         self._settled = SettledLinks()
         self._settled_requisites = SettledLinks()
 
@@ -118,6 +124,8 @@ class Interpreter:
         found = self._redirects.refresh(claim, fetched, outcome)
         if self._config.assets:
             found += yield from self._requisites_of_file(claim, fetched, content_type)
+            if self._witness is not None and may_have_requisites(content_type):
+                yield from self._show_outline(self._witness, claim, fetched, outcome)
         return Finish(outcome, found)
 
     def _is_sitemap(self, claim: Claim, content_type: str, body: bytes) -> bool:
@@ -155,6 +163,12 @@ class Interpreter:
         if page.requisites:
             needed = self._requisites(claim, page.requisites, base, directives)
             admitted = itertools.chain(admitted, needed)
+        if self._witness is not None:
+            outline = yield from self._show_outline(
+                self._witness, claim, fetched, outcome
+            )
+            others = self._other_links(claim, page, outline, base, directives)
+            admitted = itertools.chain(admitted, others)
         outlinks = yield from self._admission.in_turns(admitted, claim)
         kept = None
         if self._keeps_page:
@@ -176,6 +190,33 @@ class Interpreter:
             if candidate is None:
                 self._settled.add(base, link)
             yield candidate
+
+    def _show_outline(
+        self, witness: Witness, claim: Claim, fetched: Fetched, outcome: Outcome
+    ) -> Subgenerator[Outline]:
+        """Show a document to the witness, and return what it refers to."""
+        outline = yield from self._reader.outline(fetched.body, outcome.content_type)
+        witness.saw_document(claim.url, outline)
+        return outline
+
+    def _other_links(
+        self,
+        claim: Claim,
+        page: Page,
+        outline: Outline,
+        base: str,
+        directives: Collection[str],
+    ) -> Iterator[Candidate | None]:
+        """Admit links that a crawl does not follow, such as ``<link rel=next>``."""
+        known = frozenset(page.links)
+        others = {
+            without_fragment(mention.value)
+            for mention in outline.mentions
+            if mention.use is Use.LINK
+        }
+        for link in sorted(others - known):
+            nofollow = "nofollow" in directives
+            yield self._admission.admit(link, base, claim.depth + 1, nofollow=nofollow)
 
     def _requisites(
         self,
@@ -260,6 +301,8 @@ class Interpreter:
         found = yield from self._reader.sitemap(fetched.body, content_type)
         if found.is_cut:
             logger.warning("only a part of %s could be read", claim.url)
+        if self._witness is not None:
+            self._witness.saw_entries(claim.url, [*found.sitemaps, *found.pages])
         admit, depth = self._admission.admit, claim.depth + 1
         admitted = itertools.chain(
             (admit(url, claim.url, role=Role.SITEMAP) for url in found.sitemaps),

@@ -13,6 +13,7 @@
       settled_links skips links already handled in the same directory
       anchors       links together with their text
     references      everything that a page refers to, with its place
+      outline       the same as plain values, with the ids in the page
       tags          the tags of a page, with their places in the source
       css           what a style sheet refers to
       files         what a style sheet or a manifest refers to

@@ -13,6 +13,7 @@ from crawler_app.documents.anchors import Anchors, Choice, anchors_of, only_chos
 from crawler_app.documents.cost import is_cheap
 from crawler_app.documents.files import may_have_requisites, requisites_of_file
 from crawler_app.documents.html import Page, parse_html
+from crawler_app.documents.outline import Outline, outline_of
 from crawler_app.documents.references import Requisite
 from crawler_app.documents.sitemap import GZIP_MAGIC, Sitemap, parse_sitemap
 from crawler_app.sandbox import LimitExceeded, Sandbox
@@ -91,6 +92,18 @@ class Reader:
             return (yield from self._sandbox.call(parse_sitemap, body, content_type))
         except LimitExceeded:
             return Sitemap(is_cut=True)
+
+    def outline(self, body: bytes, content_type: str) -> Subgenerator[Outline]:
+        """Return what a page or a style sheet refers to, with places; see `outline_of`."""
+        if len(body) <= SMALL_FILE_BYTES:
+            return outline_of(body, content_type)
+        try:
+            found: Outline = yield from self._sandbox.call(
+                outline_of, body, content_type
+            )
+            return found
+        except LimitExceeded:
+            return Outline(is_partial=True)
 
     def requisites(
         self, body: bytes, content_type: str

@@ -25,6 +25,7 @@ __all__ = [
     "Use",
     "ids_of",
     "references_in",
+    "references_of",
     "requisites_in",
     "requisites_in_tree",
 ]
@@ -189,8 +190,13 @@ def references_in(markup: str) -> Iterator[Reference]:
     >>> [found.value for found in references_in("<a href=b>B</a><img src=c srcset='d 2x'>")]
     ['b', 'c', 'd']
     """
+    return references_of(tags_in(markup))
+
+
+def references_of(tags: Iterable[Tag]) -> Iterator[Reference]:
+    """Yield the references in the tags of a page; see `references_in`."""
     depth = {"math": 0, "noscript": 0, "svg": 0, "template": 0}
-    for tag in tags_in(markup):
+    for tag in tags:
         if tag.name in _CONTAINERS:
             _enter(depth, tag)
         if depth["template"]:
@@ -360,15 +366,14 @@ def _loaded_by(
     )
 
 
-def ids_of(markup: str) -> Iterator[str]:
+def ids_of(tags: Iterable[Tag]) -> Iterator[str]:
     """Yield what the fragment of a link to the page may name.
 
-    >>> list(ids_of("<h1 id=top><a name='a&amp;b'>x</a>"))
+    >>> list(ids_of(tags_in("<h1 id=top><a name='a&amp;b'>x</a>")))
     ['top', 'a&b']
     """
-    for tag in tags_in(markup):
-        lowered = tag.attributes.lower()
-        if "id" in lowered or (tag.name == "a" and "name" in lowered):
+    for tag in tags:
+        if "id" in tag.attributes or tag.name == "a" or "ID" in tag.attributes:
             attributes = attributes_of(tag)
             for name in ("id", "name") if tag.name == "a" else ("id",):
                 if name in attributes:

@@ -1,0 +1,16 @@
+"""The check of a site: each reference that does not work, with its place.
+
+A crawl shows what it reads to a ledger, which pairs references with the ends of the URLs that
+they lead to::
+
+    checking     runs a crawl with a ledger
+      ledger     pairs references and ends, and reports what is wrong        pure
+      malformed  what is wrong with a reference as it is written             pure
+      findings   what was found, and what was not checked                    pure
+    local        serves files and folders of this machine on loopback
+    baseline     findings that are accepted
+    output       findings for people and programs, in several formats        pure
+      sarif      the format of code scanners                                 pure
+
+Rule: a finding is reported once, as soon as it is certain.
+"""

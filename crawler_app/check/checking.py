@@ -1,0 +1,178 @@
+"""Runs a check: a crawl with a ledger, whose findings go to an output."""
+
+import asyncio
+import contextlib
+from collections.abc import Callable, Collection, Generator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from crawler_app.check.baseline import Baseline, write_baseline
+from crawler_app.check.findings import DEFAULT_KINDS, Finding, Kind, Summary
+from crawler_app.check.ledger import Ledger
+from crawler_app.check.local import LocalFolder, is_local
+from crawler_app.check.output import Output
+from crawler_app.config import CrawlConfig
+from crawler_app.crawler import Crawler, Result
+from crawler_app.errors import ConfigError
+from crawler_app.patterns import any_of
+from gencoro import gen
+
+__all__ = ["Check", "CheckOptions"]
+
+# In the directory of a crawl: what the last check found there.
+LAST_NAME = "check.json"
+
+
+@dataclass(frozen=True, slots=True)
+class CheckOptions:
+    """What a check does with its findings.
+
+    Attributes:
+        kinds: The kinds of findings that make it fail.
+        ignored: Patterns of targets that are left out.
+        baseline: The file of accepted findings; None for none.
+        writes_baseline: Whether to write that file anew.
+    """
+
+    kinds: Collection[Kind] = DEFAULT_KINDS
+    ignored: Sequence[str] = ()
+    baseline: Path | None = None
+    writes_baseline: bool = False
+
+
+@dataclass(slots=True)
+class Check:
+    """One check.
+
+    Args:
+        targets: URLs, and the names of files and folders.
+        values: Options of the crawl, by the names of the fields of `CrawlConfig`.
+
+    Attributes:
+        findings: What was found, except what the baseline accepts.
+        summary: The counts; complete when `run` has ended.
+        notes: What else is to be said at the end.
+    """
+
+    targets: Sequence[str]
+    values: Mapping[str, Any]
+    options: CheckOptions
+    output: Output
+    findings: list[Finding] = field(default_factory=list)
+    summary: Summary = field(default_factory=Summary)
+    notes: list[str] = field(default_factory=list)
+    _accepted: list[Finding] = field(default_factory=list)
+    _baseline: Baseline | None = None
+
+    @gen.coroutine
+    def run(self) -> Generator[Any, Any, bool]:
+        """Check everything; return whether the check has passed.
+
+        Raises:
+            ConfigError: an option is not allowed, or there is nothing to check.
+        """
+        self._baseline = self._opened_baseline()
+        with contextlib.ExitStack() as cleanup:
+            config, name_of = self._served(cleanup)
+            ledger = Ledger(
+                self._report,
+                config.seeds,
+                name_of=name_of,
+                is_ignored=_matcher(self.options.ignored),
+            )
+            last = self._last(config)
+            self.output.begin()
+            try:
+                result: Result = yield Crawler(config, witness=ledger).run()
+            except asyncio.CancelledError:
+                self._finish(ledger, config)
+                raise
+            summary = result.summary
+            ledger.summary.is_empty = not (summary.pages or summary.files)
+            self._compare(last, config)
+            self._finish(ledger, config)
+        return not any(finding.kind in self.options.kinds for finding in self.findings)
+
+    def _served(
+        self, cleanup: contextlib.ExitStack
+    ) -> tuple[CrawlConfig, Callable[[str], str]]:
+        """Serve the folders, and return the configuration of the crawl."""
+        folders = [LocalFolder(Path(t)) for t in self.targets if is_local(t)]
+        seeds = [target for target in self.targets if not is_local(target)]
+        values = dict(self.values)
+        if folders and values.get("into"):
+            raise ConfigError(
+                "--into is for URLs; files are served under a new one each time"
+            )
+        if folders and not seeds:
+            values.update(robots=False)  # they are your own
+        for folder in folders:
+            cleanup.enter_context(folder.served())
+            seeds += folder.seeds()
+
+        def name_of(url: str) -> str:
+            for folder in folders:
+                if (name := folder.name_of(url)) != url:
+                    return name
+            return url
+
+        return CrawlConfig(**values | {"seeds": tuple(seeds)}), name_of
+
+    def _opened_baseline(self) -> Baseline | None:
+        path = self.options.baseline
+        if path is None or self.options.writes_baseline or not path.exists():
+            return None
+        return Baseline(path)
+
+    def _report(self, finding: Finding) -> None:
+        if finding.kind is Kind.REDIRECT and Kind.REDIRECT not in self.options.kinds:
+            return
+        if self._baseline is not None and self._baseline.accepts(finding):
+            self._accepted.append(finding)
+            return
+        self.findings.append(finding)
+        self.output.add(finding)
+
+    def _finish(self, ledger: Ledger, config: CrawlConfig) -> None:
+        """Write the end of the output, and the baseline if it is new."""
+        summary = self.summary = ledger.finish()
+        summary.accepted = len(self._accepted)
+        summary.counts.update(finding.kind.value for finding in self.findings)
+        if not config.assets:
+            summary.options_off.append("images, style sheets, scripts and frames")
+        summary.options_off.append("fragments on other sites")
+        self.output.end(self.findings, summary)
+        path = self.options.baseline
+        if path is not None and self._baseline is None:
+            write_baseline(path, self.findings)
+            self.notes.append(
+                f"Wrote {path}: what was found now is accepted from now on."
+            )
+            self.findings = []
+        elif self._baseline is not None and self._baseline.mended:
+            self.notes.append(
+                f"{self._baseline.mended:,} accepted findings are mended; "
+                "--update-baseline takes them off the list."
+            )
+
+    def _last(self, config: CrawlConfig) -> Baseline | None:
+        path = Path(config.into, LAST_NAME)
+        return Baseline(path) if config.into and path.exists() else None
+
+    def _compare(self, last: Baseline | None, config: CrawlConfig) -> None:
+        """Compare the findings with those of the last check into the directory."""
+        if not config.into:
+            return
+        found = [*self.findings, *self._accepted]
+        if last is not None:
+            still = sum(map(last.accepts, found))
+            self.notes.append(
+                f"Since the last check: {len(found) - still:,} newly broken, "
+                f"{still:,} still broken, {last.mended:,} mended."
+            )
+        write_baseline(Path(config.into, LAST_NAME), found)
+
+
+def _matcher(patterns: Sequence[str]) -> Callable[[str], bool]:
+    return any_of(patterns) if patterns else lambda url: False

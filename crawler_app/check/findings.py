@@ -1,0 +1,110 @@
+"""What a check has found, and what it has not checked.  Pure."""
+
+from collections import Counter
+from dataclasses import asdict, dataclass, field
+from enum import StrEnum
+from typing import Any
+
+__all__ = ["DEFAULT_KINDS", "Finding", "Kind", "Summary"]
+
+
+class Kind(StrEnum):
+    """What is wrong, as ``--fail-on`` names it."""
+
+    BROKEN = "broken"
+    """The URL does not work."""
+    EXTERNAL = "external"
+    """The same, outside the scope of the crawl."""
+    FRAGMENT = "fragments"
+    """The page exists, but has no such place."""
+    MALFORMED = "malformed"
+    """The reference is not written as it should be."""
+    MIXED = "mixed"
+    """An https page needs something by http, which browsers refuse."""
+    REDIRECT = "redirects"
+    """A link leads to a permanent redirect."""
+
+
+# What makes a check fail unless it is told otherwise.
+DEFAULT_KINDS = tuple(kind for kind in Kind if kind is not Kind.REDIRECT)
+
+
+@dataclass(slots=True, frozen=True)
+class Finding:
+    """A reference that does not work.
+
+    Attributes:
+        page: The URL, or the name of the file, that has the reference; empty if no
+            document has it.
+        line: From 1; 0 if there is no place.
+        column: From 1, in characters.
+        text: The text of the link, or its element; without a page, "start URL" or "header or
+            robots.txt".
+        href: As written.
+        target: Where it leads.
+        status: The HTTP status at the end; None if there was none.
+        reason: In one word.
+        meaning: In words.
+        through: The redirect that it leads to first; empty if there is none.
+    """
+
+    kind: Kind
+    page: str
+    line: int
+    column: int
+    text: str
+    href: str
+    target: str
+    status: int | None
+    reason: str
+    meaning: str
+    through: str = ""
+
+    @property
+    def place(self) -> str:
+        """The page, with line and column if there are any."""
+        page = self.page or self.text
+        return f"{page}:{self.line}:{self.column}" if self.line else page
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """What stays the same when the page is edited elsewhere."""
+        return self.kind, self.page, self.href, self.target, self.reason
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the finding as plain values."""
+        return asdict(self)
+
+
+@dataclass(slots=True)
+class Summary:
+    """The counts of a check.
+
+    Attributes:
+        pages: Pages and style sheets that were read.
+        references: References in them.
+        urls: URLs whose ends are known.
+        counts: Findings by kind.
+        unchecked: URLs that were not checked, by the meaning of the reason.
+        options_off: What the options turn off, in words.
+        accepted: Findings that the baseline has.
+        ignored: References that ``--ignore`` names.
+        is_empty: Whether nothing could be fetched.
+    """
+
+    pages: int = 0
+    references: int = 0
+    urls: int = 0
+    counts: Counter[str] = field(default_factory=Counter)
+    unchecked: Counter[str] = field(default_factory=Counter)
+    options_off: list[str] = field(default_factory=list)
+    accepted: int = 0
+    ignored: int = 0
+    is_empty: bool = False
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the counts as plain values."""
+        return asdict(self) | {
+            "counts": {kind.value: self.counts[kind] for kind in Kind},
+            "unchecked": dict(self.unchecked),
+        }

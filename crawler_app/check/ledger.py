@@ -1,0 +1,295 @@
+"""Pairs the references of documents with the ends of the URLs that they lead to.
+
+Pure.  A reference waits until the end of its URL is known, and is forgotten then; so memory
+grows with the URLs that are known, and with the references to those that are still queued.
+"""
+
+from collections.abc import Callable, Collection, Iterable
+from typing import NamedTuple
+from urllib.parse import unquote
+
+from crawler_app.check.findings import Finding, Kind, Summary
+from crawler_app.check.malformed import is_missing, problem_in
+from crawler_app.documents.outline import Mention, Outline, words_of
+from crawler_app.documents.references import Use
+from crawler_app.models import Candidate, Outcome, Role, State
+from crawler_app.reasons import PROVISIONAL, Reason, is_broken, meaning_of
+from crawler_app.urls import (
+    dedup_key,
+    host_of,
+    is_loopback,
+    is_of_directory,
+    join_or_nothing,
+    without_fragment,
+)
+
+__all__ = ["Ledger"]
+
+PERMANENT = (301, 308)
+
+# Targets that are remembered as written, by directory.
+MAX_TARGETS = 100_000
+
+_ENTRY = Mention("", Use.LINK, "sitemap entry", "")
+
+
+class _Waiting(NamedTuple):
+    """A reference whose URL has not ended yet.
+
+    Attributes:
+        through: The first redirect on its way, if there is one, and that one's status.
+    """
+
+    page: str
+    mention: Mention
+    target: str
+    through: str = ""
+    through_status: int | None = None
+
+
+class _End(NamedTuple):
+    """The end of a URL that is not simply there."""
+
+    outcome: Outcome
+    role: Role
+
+
+class Ledger:
+    """Takes note of a crawl, and reports what is wrong; see `crawler_app.crawl.witness`.
+
+    Args:
+        report: Called with each finding.
+        seeds: The URLs that the crawl begins with.
+        name_of: Returns the name to show for a URL.
+        is_ignored: Tells which targets are left out.
+
+    >>> found = []
+    >>> ledger = Ledger(found.append)
+    >>> page = Outline("", [Mention("b", Use.LINK, "a", "href", 7, 3, "B")])
+    >>> ledger.saw_document("http://a.test/", page)
+    >>> gone = Outcome(State.FAILED, Reason.DNS)
+    >>> ledger.saw_end("http://a.test/b", gone, Role.LINK)
+    >>> found[0].place, found[0].text, found[0].meaning
+    ('http://a.test/:7:3', 'B', 'the name of the host is unknown')
+    """
+
+    def __init__(
+        self,
+        report: Callable[[Finding], object],
+        seeds: Collection[str] = (),
+        *,
+        name_of: Callable[[str], str] = str,
+        is_ignored: Callable[[str], bool] = lambda url: False,
+    ) -> None:
+        self.summary = Summary()
+        self._report = report
+        self._seeds = frozenset(seeds)
+        self._name_of = name_of
+        self._is_ignored = is_ignored
+        # None for a URL that is there.
+        self._end_by_key: dict[str, _End | None] = {}
+        self._waiting_by_key: dict[str, list[_Waiting]] = {}
+        # Numbers, which take less memory than the ids.
+        self._ids_by_key: dict[str, Collection[int]] = {}
+        self._target_by_link: dict[tuple[str, str], tuple[str, str, str]] = {}
+
+    # -- what the crawl tells -------------------------------------------------------------
+
+    def saw_document(self, url: str, outline: Outline) -> None:
+        """Take note of the references in a document, and of its ids."""
+        self.summary.pages += 1
+        base = join_or_nothing(url, outline.base) or url
+        if not outline.is_partial:
+            self._ids_by_key[dedup_key(url)] = frozenset(map(hash, outline.ids))
+        for mention in outline.mentions:
+            self._take(url, base, mention)
+
+    def saw_entries(self, sitemap: str, urls: Iterable[str]) -> None:
+        """Take note of what a sitemap lists."""
+        for url in urls:
+            self._take(sitemap, sitemap, _ENTRY._replace(value=url))
+
+    def saw_refusal(self, candidate: Candidate) -> None:
+        """Take note of a URL that is skipped, unless another link may end that."""
+        refusal = candidate.refusal
+        if refusal is not None and refusal not in PROVISIONAL:
+            outcome = Outcome(State.EXCLUDED, refusal)
+            self.saw_end(candidate.url, outcome, candidate.role)
+
+    def saw_end(self, url: str, outcome: Outcome, role: Role) -> None:
+        """Settle what has waited for a URL."""
+        key = dedup_key(url)
+        is_there = outcome.state is State.DONE and outcome.reason != Reason.REDIRECT
+        end = None if is_there else _End(outcome, role)
+        is_first = key not in self._end_by_key
+        self._end_by_key[key] = end
+        waiting = self._waiting_by_key.pop(key, None)
+        if (
+            waiting is None
+            and end is not None
+            and is_first
+            and not role.is_extra
+            and not self._is_ignored(url)
+        ):
+            waiting = [_Waiting("", self._elsewhere(url), url)]
+        for each in waiting or ():
+            self._settle(each, key)
+
+    def _elsewhere(self, url: str) -> Mention:
+        """Return the reference for a URL that no document has."""
+        name = "start URL" if url in self._seeds else "header or robots.txt"
+        return Mention(url, Use.LINK, name, "")
+
+    def finish(self) -> Summary:
+        """Return the summary; what still waits was not checked."""
+        summary = self.summary
+        unchecked = summary.unchecked
+        for end in self._end_by_key.values():
+            if end is not None and _is_unchecked(end.outcome):
+                unchecked[meaning_of(end.outcome.reason)] += 1
+        if self._waiting_by_key:
+            unchecked[
+                "not fetched, because the crawl follows no such link or has ended"
+            ] = len(self._waiting_by_key)
+        summary.urls = len(self._end_by_key) - sum(
+            1
+            for end in self._end_by_key.values()
+            if end is not None and _is_unchecked(end.outcome)
+        )
+        return summary
+
+    # -- references -----------------------------------------------------------------------
+
+    def _take(self, page: str, base: str, mention: Mention) -> None:
+        self.summary.references += 1
+        target, key, problem = self._target_of(base, mention.value)
+        if self._is_ignored(target or mention.value):
+            self.summary.ignored += 1
+            return
+        waiting = _Waiting(page, mention, target)
+        if is_missing(mention.value, mention.use, mention.element):
+            words = "the reference is empty"
+            self._find(Kind.MALFORMED, waiting, "malformed", words)
+            return
+        if problem:
+            self._find(Kind.MALFORMED, waiting, "malformed", problem)
+        if not target:
+            return
+        if mention.use is not Use.LINK and _is_mixed(page, target):
+            words = "an https page does not load this over http"
+            self._find(Kind.MIXED, waiting, "mixed_content", words)
+        self._settle(waiting, key)
+
+    def _target_of(self, base: str, value: str) -> tuple[str, str, str]:
+        """Return the URL of a reference, its key, and what is wrong with the reference.
+
+        URL and key are empty if it is not one that can be fetched.
+        """
+        link = without_fragment(value)
+        place = base.rpartition("/")[0] if is_of_directory(link) else base, link
+        found = self._target_by_link.get(place)
+        if found is None:
+            # An empty reference is the document itself.
+            url = join_or_nothing(base, link) if link else base
+            found = url, dedup_key(url) if url else "", problem_in(base, link)
+            if len(self._target_by_link) >= MAX_TARGETS:
+                self._target_by_link.clear()
+            self._target_by_link[place] = found
+        return found
+
+    def _settle(self, waiting: _Waiting, key: str) -> None:
+        """Follow redirects to an end that is known, or wait for one that is not."""
+        seen: set[str] = set()
+        while key in self._end_by_key:
+            end = self._end_by_key[key]
+            if end is None:
+                self._check_place(waiting, key)
+                return
+            if key in seen:
+                self._find_broken(waiting, _End(_LOOP, end.role))
+                return
+            seen.add(key)
+            if end.outcome.reason != Reason.REDIRECT:
+                if not _is_unchecked(end.outcome):
+                    self._find_broken(waiting, end)
+                return
+            if not waiting.through:
+                waiting = waiting._replace(
+                    through=end.outcome.redirect_to, through_status=end.outcome.status
+                )
+            key = dedup_key(end.outcome.redirect_to)
+        self._waiting_by_key.setdefault(key, []).append(waiting)
+
+    def _check_place(self, waiting: _Waiting, key: str) -> None:
+        """Check the fragment of a reference to a page that is there."""
+        if waiting.through_status in PERMANENT and waiting.mention.use is Use.LINK:
+            words = f"moved permanently to {self._name_of(waiting.through)}"
+            self._find(
+                Kind.REDIRECT, waiting, Reason.REDIRECT, words, waiting.through_status
+            )
+        ids = self._ids_by_key.get(key)
+        if ids is None or waiting.mention.use is Use.REQUISITE:
+            return
+        fragment = waiting.mention.value.partition("#")[2].strip()
+        if not _has_place(ids, fragment):
+            words = f'there is no "#{fragment}" on the page'
+            self._find(Kind.FRAGMENT, waiting, "no_such_id", words)
+
+    def _find_broken(self, waiting: _Waiting, end: _End) -> None:
+        outcome = end.outcome
+        kind = Kind.EXTERNAL if end.role is Role.PROBE else Kind.BROKEN
+        words = meaning_of(outcome.reason)
+        if outcome.error and not outcome.status:
+            words += f" ({outcome.error})"
+        self._find(kind, waiting, outcome.reason, words, outcome.status)
+
+    def _find(
+        self,
+        kind: Kind,
+        waiting: _Waiting,
+        reason: str,
+        meaning: str,
+        status: int | None = None,
+    ) -> None:
+        page, mention, target, through, _ = waiting
+        finding = Finding(
+            kind,
+            self._name_of(page) if page else "",
+            mention.line,
+            mention.column,
+            words_of(mention),
+            mention.value,
+            self._name_of(target) if target else mention.value,
+            status,
+            reason,
+            meaning,
+            self._name_of(through) if through else "",
+        )
+        self._report(finding)
+
+
+_LOOP = Outcome(State.FAILED, Reason.REDIRECT_LOOP)
+
+
+def _is_unchecked(outcome: Outcome) -> bool:
+    """Return whether nothing is known of a URL that has ended."""
+    if outcome.state is State.EXCLUDED:
+        return True
+    return outcome.state is State.FAILED and not is_broken(outcome.reason)
+
+
+def _is_mixed(page: str, target: str) -> bool:
+    is_mixed = page.startswith("https:") and target.startswith("http:")
+    return is_mixed and not is_loopback(host_of(target))
+
+
+def _has_place(ids: Collection[int], fragment: str) -> bool:
+    """Return whether a fragment names a place, or is none that names an id.
+
+    Source: WHATWG HTML, 7.4.6.4; a text fragment follows ":~:".  What begins with "/" or "!"
+    is the state of a script.
+    """
+    name = fragment.partition(":~:")[0]
+    if not name or name.lower() == "top" or name[0] in "/!":
+        return True
+    return hash(name) in ids or hash(unquote(name)) in ids

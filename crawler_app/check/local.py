@@ -1,0 +1,129 @@
+"""Serves files and folders of this machine on loopback, so that a check reads them as a site."""
+
+import contextlib
+import mimetypes
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import quote, unquote
+
+from tornado.httpserver import HTTPServer
+from tornado.netutil import bind_sockets
+from tornado.web import Application, RequestHandler
+
+from crawler_app.errors import ConfigError
+from crawler_app.urls import target_of
+
+__all__ = ["LocalFolder", "is_local"]
+
+INDEX = "index.html"
+UNKNOWN = "application/octet-stream"
+PAGES = (".htm", ".html", ".xhtml")
+
+
+def is_local(argument: str) -> bool:
+    """Return whether an argument names a file or a folder, and not a URL.
+
+    >>> is_local("."), is_local("https://a.test/")
+    (True, False)
+    """
+    return "://" not in argument and Path(argument).exists()
+
+
+class LocalFolder:
+    """A folder, served with its files.
+
+    Args:
+        path: A folder, or one page in it, where the check begins.
+
+    Attributes:
+        url: Its URL while it is served.
+
+    Raises:
+        ConfigError: there are no pages.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._shown = path if path.is_dir() else path.parent
+        self._root = self._shown.resolve()
+        self._files = [path.resolve()] if path.is_file() else _pages_in(self._root)
+        if not self._files:
+            raise ConfigError(f"there are no HTML files in {path}")
+        self.url = ""
+
+    @contextlib.contextmanager
+    def served(self) -> Iterator[None]:
+        """Serve it while the context lasts; the event loop must be running."""
+        application = Application(
+            [("/.*", _Handler, {"root": self._root})], log_function=lambda handler: None
+        )
+        server = HTTPServer(application)
+        sockets = bind_sockets(0, "127.0.0.1")
+        server.add_sockets(sockets)
+        self.url = f"http://127.0.0.1:{sockets[0].getsockname()[1]}/"
+        try:
+            yield
+        finally:
+            server.stop()
+
+    def seeds(self) -> list[str]:
+        """Return the URLs of the pages."""
+        return [self._url_of(path) for path in self._files]
+
+    def _url_of(self, path: Path) -> str:
+        relative = path.relative_to(self._root).as_posix()
+        if path.name == INDEX:
+            relative = relative.removesuffix(INDEX)
+        return self.url + quote(relative)
+
+    def name_of(self, url: str) -> str:
+        """Return the name of a file for its URL; the URL itself if it is elsewhere."""
+        if not self.url or not url.startswith(self.url):
+            return url
+        path, mark, query = target_of(url).partition("?")
+        name = unquote(path).removeprefix("/")
+        if (self._root / name).is_dir():
+            name = f"{name.rstrip('/')}/{INDEX}".removeprefix("/")
+        return os.path.normpath(self._shown / name) + mark + query
+
+
+class _Handler(RequestHandler):
+    """Serves files as most servers do; links to other folders are followed."""
+
+    def initialize(self, root: Path) -> None:
+        """Take the folder."""
+        self._root = root
+
+    def get(self) -> None:
+        """Send a file, or the index of a folder."""
+        names = unquote(self.request.path).split("/")[1:]
+        path = self._root.joinpath(*names)
+        if ".." in names or "\0" in self.request.path + "".join(names):
+            self.set_status(404)
+        elif path.is_dir() and names[-1]:
+            self.redirect(f"{self.request.path}/", permanent=True)
+        else:
+            self._send(path / INDEX if path.is_dir() else path)
+
+    head = get
+
+    def _send(self, path: Path) -> None:
+        try:
+            body = path.read_bytes()
+        except OSError as exc:
+            is_secret = isinstance(exc, PermissionError)
+            self.set_status(403 if is_secret else 404)
+            return
+        kind, coding = mimetypes.guess_type(path.name)
+        # The charset is that of the page itself, as it is for a file in a browser.
+        self.set_header("Content-Type", kind if kind and not coding else UNKNOWN)
+        self.write(body)
+
+
+def _pages_in(root: Path) -> list[Path]:
+    """Return the pages in a folder and below, except in hidden folders."""
+    found = []
+    for folder, folders, names in os.walk(root):
+        folders[:] = sorted(each for each in folders if not each.startswith("."))
+        found += [Path(folder, n) for n in sorted(names) if n.lower().endswith(PAGES)]
+    return found

@@ -1,0 +1,150 @@
+"""``gencrawl check``: find what is broken on a site, with its place."""
+
+import argparse
+import asyncio
+import io
+import sys
+from collections.abc import Generator, Sequence
+from pathlib import Path
+from typing import Any, cast
+
+from crawler_app.check.checking import Check, CheckOptions
+from crawler_app.check.findings import DEFAULT_KINDS, Kind
+from crawler_app.check.output import FORMATS, Output, summary_lines
+from crawler_app.commands.config_options import add_options, values_of
+from crawler_app.commands.exit_status import BROKEN, FAILED, OK
+from crawler_app.commands.interruptible import run_interruptible
+from crawler_app.config.validators import require_patterns
+from crawler_app.errors import ConfigError
+from gencoro import gen
+
+__all__ = ["add_check", "check"]
+
+STDIN = "-"
+
+
+def add_check(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `check`."""
+    parser.description = (
+        "Check a site: links, images, style sheets, scripts, fragments and URLs on other "
+        "sites.  URL may be a sitemap, a file or a folder of this machine, or - for a list "
+        f"on standard input.  Exits with status {BROKEN} if something is broken."
+    )
+    add_options(parser)
+    group = parser.add_argument_group("findings")
+    group.add_argument(
+        "--format", choices=list(FORMATS), default="text", help="(default text)"
+    )
+    group.add_argument(
+        "--fail-on",
+        action="append",
+        metavar="KIND[,KIND]",
+        help=f"fail on these kinds of findings: {', '.join(Kind)} (default all but "
+        f"{Kind.REDIRECT}, which are shown only if they are named here)",
+    )
+    group.add_argument(
+        "--ignore",
+        action="append",
+        default=[],
+        metavar="RE",
+        help="leave out targets that match this regular expression; repeatable",
+    )
+    group.add_argument(
+        "--baseline",
+        type=Path,
+        metavar="FILE",
+        help="accept the findings of this file; if it does not exist, write it",
+    )
+    group.add_argument(
+        "--update-baseline",
+        action="store_true",
+        help="write the file of --baseline again",
+    )
+    parser.set_defaults(command=check)
+
+
+def check(arguments: argparse.Namespace) -> int:
+    """Check a site, and print what is broken."""
+    require_patterns("--ignore", tuple(arguments.ignore))
+    if arguments.update_baseline and arguments.baseline is None:
+        raise ConfigError("--update-baseline needs --baseline FILE")
+    options = CheckOptions(
+        _kinds(arguments.fail_on),
+        arguments.ignore,
+        arguments.baseline,
+        arguments.update_baseline,
+    )
+    given, arguments.seeds = arguments.seeds, None  # a file is not a valid seed
+    values = _values(arguments)
+    in_file = values.pop("seeds", ())
+    targets = _targets(given or in_file)
+    # As UTF-8, whatever the terminal's encoding.
+    cast(io.TextIOWrapper, sys.stdout).reconfigure(encoding="utf-8")
+    output = FORMATS[arguments.format](_write)
+    return run_interruptible(
+        lambda: _run(Check(targets, values, options, output)), values.get("into")
+    )
+
+
+def _write(text: str) -> None:
+    sys.stdout.write(text)
+    if text.endswith("\n"):
+        sys.stdout.flush()
+
+
+def _kinds(given: Sequence[str] | None) -> Sequence[Kind]:
+    if given is None:
+        return DEFAULT_KINDS
+    words = [word.strip() for words in given for word in words.split(",")]
+    for word in words:
+        if word not in list(Kind):
+            raise ConfigError(
+                f"--fail-on is {word!r}; it must be one of {', '.join(Kind)}"
+            )
+    return [Kind(word) for word in words]
+
+
+def _values(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Return the options of the crawl; what is kept only with a directory is off."""
+    values = values_of(arguments)
+    values.setdefault("external", True)
+    if not values.get("into"):
+        values |= {"archive": False, "index": False}
+    return values
+
+
+def _targets(given: Sequence[str]) -> list[str]:
+    """Return what to check, with the list on standard input.
+
+    Raises:
+        ConfigError: there is nothing.
+    """
+    targets = []
+    for target in given:
+        if target == STDIN:
+            targets += [line.strip() for line in sys.stdin if line.strip()]
+        else:
+            targets.append(target)
+    if not targets:
+        raise ConfigError("give a URL, a file or a folder to check")
+    return targets
+
+
+@gen.coroutine
+def _run(run: Check) -> Generator[Any, Any, int]:
+    try:
+        has_passed: bool = yield run.run()
+    except asyncio.CancelledError:
+        _print_summary(run.output, run)
+        raise
+    _print_summary(run.output, run)
+    if run.summary.is_empty:
+        return FAILED
+    return OK if has_passed else BROKEN
+
+
+def _print_summary(output: Output, run: Check) -> None:
+    """Print the result where programs do not read it, and the notes."""
+    lines = summary_lines(run.summary) if output.is_for_programs else []
+    for line in [*lines, *run.notes]:
+        print(line, file=sys.stderr)

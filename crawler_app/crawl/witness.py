@@ -1,0 +1,29 @@
+"""What a check sees of a crawl: every reference, and how every URL ends."""
+
+from collections.abc import Iterable
+from typing import Protocol
+
+from crawler_app.documents.outline import Outline
+from crawler_app.models import Candidate, Outcome, Role
+
+__all__ = ["Witness"]
+
+
+class Witness(Protocol):
+    """Told of every document and of every end; all calls come from the loop."""
+
+    def saw_document(self, url: str, outline: Outline) -> None:
+        """Take note of a page or a style sheet, before its end."""
+        ...
+
+    def saw_entries(self, sitemap: str, urls: Iterable[str]) -> None:
+        """Take note of what a sitemap lists, before its end."""
+        ...
+
+    def saw_refusal(self, candidate: Candidate) -> None:
+        """Take note of a URL that will not be fetched."""
+        ...
+
+    def saw_end(self, url: str, outcome: Outcome, role: Role) -> None:
+        """Take note of how a URL ended."""
+        ...

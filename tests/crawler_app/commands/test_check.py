@@ -1,0 +1,280 @@
+"""``gencrawl check``: what it prints, in which formats, and with which status it exits."""
+
+import csv
+import io
+import json
+import re
+import sys
+from xml.etree import ElementTree
+
+import pytest
+
+from crawler_app.check.output import FORMATS
+from crawler_app.reasons import Reason, meaning_of
+
+PAGE = b"""<!doctype html>
+<p><a href="gone">The <b>lost</b> page</a> <a href="there#nowhere">x</a>
+<img src="gone.png">"""
+
+
+@pytest.fixture
+def faulty(site):
+    """Return a site with three faults."""
+    site.answer("/", PAGE)
+    site.page("/there")
+    return site
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """Return a folder of files with a fault, in the working directory."""
+    monkeypatch.chdir(tmp_path)
+    root = tmp_path / "public"
+    (root / "sub folder").mkdir(parents=True)
+    (root / "index.html").write_text('<a href="sub%20folder">x</a><a href=a.html>x</a>')
+    (root / "sub folder" / "index.html").write_text('<p>\n<a href="../gone">x</a>')
+    (root / "a.html").write_text("<link rel=stylesheet href=a.css>")
+    (root / "orphan.html").write_text("<img src=none.png>")
+    (root / "a.css").write_text("p { x: url(none.png) }")
+    return root
+
+
+def test_each_finding_is_a_line_with_its_place(faulty, gencrawl):
+    ended = gencrawl("check", faulty.url)
+
+    url = faulty.url
+    lines = ended.out.splitlines()
+    assert ended.status == 3
+    assert sorted(lines[:3]) == sorted(
+        [
+            f'{url}:2:13: "The lost page" -> {url}gone  404 Not Found',
+            f'{url}:2:53: "x" -> {url}there  there is no "#nowhere" on the page',
+            f'{url}:3:11: "<img src>" -> {url}gone.png  404 Not Found',
+        ]
+    )
+    assert lines[3:] == [
+        "",
+        "3 findings: 2 broken, 1 fragments",
+        "Checked: 3 references in 2 documents, to 4 URLs.",
+        "Not checked: fragments on other sites.",
+    ]
+
+
+def test_nothing_broken_is_said_with_what_was_not_checked(site, gencrawl):
+    site.page("/", "http://elsewhere.test/")
+
+    ended = gencrawl("check", site.url, "--no-external", "--no-assets")
+
+    assert ended.status == 0
+    unchecked = (
+        f"Not checked: 1 ({meaning_of(Reason.OUT_OF_SCOPE)}); images, style sheets"
+    )
+    assert ended.out.splitlines() == [
+        "No findings",
+        "Checked: 1 reference in 1 document, to 1 URL.",
+        f"{unchecked}, scripts and frames; fragments on other sites.",
+    ]
+
+
+@pytest.mark.parametrize("style", FORMATS)
+def test_every_format_has_every_finding(faulty, gencrawl, style):
+    ended = gencrawl("check", faulty.url, "--format", style)
+
+    assert ended.status == 3
+    hrefs = {"gone", "there#nowhere", "gone.png"}
+    assert READERS[style](ended.out) in (hrefs, {f"{faulty.url}{h}" for h in hrefs})
+    if style != "text":
+        assert "Not checked: fragments on other sites." in ended.err
+
+
+def in_order(text):
+    found = set(re.findall(r"(?:->|→) (\S+)", text))
+    return {each.replace("there", "there#nowhere") for each in found}
+
+
+READERS = {
+    "text": in_order,
+    "json": lambda text: {each["href"] for each in json.loads(text)["findings"]},
+    "jsonl": lambda text: {
+        each["href"] for each in map(json.loads, text.splitlines()) if "href" in each
+    },
+    "csv": lambda text: {each["href"] for each in csv.DictReader(io.StringIO(text))},
+    "junit": lambda text: {
+        test.get("name").rpartition(" ")[2]
+        for test in ElementTree.fromstring(text).iter("testcase")
+    },
+    "sarif": lambda text: {
+        each["message"]["text"].partition(": ")[0]
+        for each in json.loads(text)["runs"][0]["results"]
+    },
+    "github": in_order,
+    "markdown": in_order,
+}
+
+
+@pytest.mark.parametrize("style", FORMATS)
+def test_no_finding_is_a_valid_document_too(site, gencrawl, style):
+    site.page("/")
+
+    ended = gencrawl("check", site.url, "--format", style)
+
+    assert ended.status == 0
+    if style != "text":
+        assert not READERS[style](ended.out) - {"findings"}
+
+
+@pytest.mark.parametrize(
+    ("options", "status"),
+    [
+        (("--fail-on", "broken"), 3),
+        (("--fail-on", "external,malformed"), 0),
+        (("--fail-on", "external", "--fail-on", "fragments"), 3),
+        (("--ignore", "gone"), 3),
+        (("--ignore", "gone", "--ignore", "there"), 0),
+    ],
+)
+def test_what_fails_can_be_chosen(faulty, gencrawl, options, status):
+    assert gencrawl("check", faulty.url, *options).status == status
+
+
+def test_permanent_redirects_are_found_if_asked_for(site, gencrawl):
+    site.page("/", "old")
+    site.redirect("/old", site.url + "new", status=301)
+    site.page("/new")
+
+    assert gencrawl("check", site.url).status == 0
+    ended = gencrawl("check", site.url, "--fail-on", "redirects")
+    assert ended.status == 3
+    assert f"moved permanently to {site.url}new" in ended.out
+
+
+def test_baseline_accepts_what_was_found_before(faulty, gencrawl, tmp_path):
+    baseline = tmp_path / "accepted.json"
+    arguments = ("check", faulty.url, "--baseline", baseline)
+
+    first = gencrawl(*arguments)
+    second = gencrawl(*arguments)
+    faulty.answer("/new", b"<a href=gone2>x</a>")
+    faulty._answers["/"].clear()
+    faulty.answer("/", b"\n\n" + PAGE.replace(b"gone.png", b"new"))
+    third = gencrawl(*arguments)
+    fourth = gencrawl(*arguments, "--update-baseline")
+    fifth = gencrawl(*arguments)
+
+    assert (first.status, second.status) == (0, 0)
+    assert f"Wrote {baseline}" in first.err
+    assert "Left out: 3 accepted by the baseline, 0 ignored." in second.out
+    assert third.status == 3
+    assert third.out.startswith(f'{faulty.url}new:1:9: "x" -> {faulty.url}gone2')
+    assert "1 accepted findings are mended" in third.err
+    assert (fourth.status, fifth.status) == (0, 0)
+
+
+@pytest.mark.parametrize("text", ["", "{}", '{"format": "other", "findings": []}'])
+def test_file_that_is_no_baseline_is_refused(gencrawl, tmp_path, text):
+    (tmp_path / "b").write_text(text)
+
+    ended = gencrawl("check", "http://a.test/", "--baseline", tmp_path / "b")
+
+    assert ended.status == 2
+    assert "is not a baseline" in ended.err
+
+
+def test_folder_is_checked_with_all_its_pages(folder, gencrawl):
+    ended = gencrawl("check", "public/")
+
+    assert ended.status == 3
+    assert sorted(ended.out.splitlines()[:3]) == [
+        'public/a.css:1:12: "url()" -> public/none.png  404 Not Found',
+        'public/orphan.html:1:10: "<img src>" -> public/none.png  404 Not Found',
+        'public/sub folder/index.html:2:10: "x" -> public/gone  404 Not Found',
+    ]
+    assert gencrawl("check", "public/", "--fail-on", "redirects").status == 3
+
+
+def test_file_is_checked_with_what_it_leads_to(folder, gencrawl):
+    ended = gencrawl("check", "public/a.html", "--format", "json")
+
+    (finding,) = json.loads(ended.out)["findings"]
+    assert finding["page"] == "public/a.css"
+
+
+def test_folder_without_pages_or_for_a_directory_is_refused(folder, gencrawl):
+    (folder / "empty").mkdir()
+
+    assert gencrawl("check", "public/empty").status == 2
+    assert gencrawl("check", "public", "--into", "kept").status == 2
+    assert gencrawl("check").status == 2
+    assert gencrawl("check", "nothing/there").status == 2
+
+
+def test_folder_does_not_show_what_is_above(folder, gencrawl):
+    (folder.parent / "secret.html").write_text("<p>")
+    (folder / "b.html").write_text('<a href="/%2e%2e/secret.html">x</a>')
+    (folder / "c.html").write_text('<a href="/..%2fsecret.html">x</a>')
+
+    ended = gencrawl("check", "public/", "--format", "json")
+
+    pages = {each["page"] for each in json.loads(ended.out)["findings"]}
+    assert {"public/b.html", "public/c.html"} <= pages
+
+
+def test_list_on_standard_input(faulty, gencrawl, monkeypatch):
+    faulty.answer("/2", b"<a href=gone2>x</a>")
+    monkeypatch.setattr(sys, "stdin", io.StringIO(f"{faulty.url}\n\n{faulty.url}2\n"))
+
+    ended = gencrawl("check", "-", "--format", "json")
+
+    assert len(json.loads(ended.out)["findings"]) == 4
+
+
+def test_entries_of_a_sitemap_are_checked(site, gencrawl):
+    xml = "application/xml"
+    entry = f"<url><loc>{site.url}gone</loc></url>"
+    urlset = (
+        f'<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">{entry}</urlset>'
+    )
+    site.answer("/map.xml", urlset.encode(), headers={"Content-Type": xml})
+
+    ended = gencrawl("check", site.url + "map.xml")
+
+    url = site.url
+    assert ended.out.startswith(f'{url}map.xml: "sitemap entry" -> {url}gone  404')
+
+
+def test_start_url_that_is_broken_is_found(site, gencrawl):
+    site.page("/")
+
+    one_of_two = gencrawl("check", site.url, site.url + "gone", "--format", "json")
+    alone = gencrawl("check", site.url + "gone")
+
+    (finding,) = json.loads(one_of_two.out)["findings"]
+    assert (finding["page"], finding["target"]) == ("", site.url + "gone")
+    assert one_of_two.status == 3
+    assert alone.status == 1
+    assert alone.out.splitlines()[:3] == [
+        f"start URL -> {site.url}gone  404 Not Found",
+        "",
+        "Nothing was fetched",
+    ]
+
+
+def test_directory_keeps_the_crawl_and_is_compared_with(faulty, gencrawl, tmp_path):
+    into = tmp_path / "kept"
+    first = gencrawl("check", faulty.url, "--into", into)
+    faulty.page("/gone", "gone3")
+    second = gencrawl("check", faulty.url, "--into", into)
+
+    assert (first.status, second.status) == (3, 3)
+    wanted = "Since the last check: 1 newly broken, 2 still broken, 1 mended."
+    assert wanted in second.err
+    assert gencrawl("report", into, "--fail-on", "broken").status == 3
+    assert gencrawl("search", into, "lost").status == 0
+
+
+def test_unknown_kind_and_option_without_its_other_are_refused(gencrawl):
+    wrong = gencrawl("check", "http://a.test/", "--fail-on", "fire")
+    alone = gencrawl("check", "http://a.test/", "--update-baseline")
+
+    assert (wrong.status, alone.status) == (2, 2)
+    assert "it must be one of broken, external" in wrong.err
