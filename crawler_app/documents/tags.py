@@ -24,16 +24,41 @@ __all__ = [
 # White space in HTML, for a character class.
 _SPACE = r"\t\n\f\r "
 
+# Elements that refer to something, or tell how to read what is in them.
+_TELLING = (
+    *(
+        "a",
+        "area",
+        "audio",
+        "base",
+        "embed",
+        "feimage",
+        "frame",
+        "iframe",
+        "image",
+        "img",
+    ),
+    *("input", "link", "math", "meta", "noembed", "noframes", "noscript", "object"),
+    *("plaintext", "script", "source", "style", "svg", "template", "textarea", "title"),
+    *("track", "use", "video", "xmp"),
+)
+
 # Up to the ">" of a tag, or the end of the page.  A quote begins a value only after a "=".
 _ATTRIBUTES = (
     rf"""(?:[^>=]++|=[{_SPACE}]*+(?:"[^"]*+(?:"|\Z)|'[^']*+(?:'|\Z)|[^{_SPACE}>"']"""
     rf"[^{_SPACE}>]*+)?+)*+"
 )
+# Tags that tell nothing, and text: most of a page, passed over at once.
+_WORTHLESS = (
+    rf"(?:[^<]++|</(?!(?:math|noscript|svg|template)[{_SPACE}/>])[a-zA-Z][^>\"'=]*+>"
+    rf"|<(?!(?:{'|'.join(_TELLING)})[{_SPACE}/>])[a-zA-Z][^{_SPACE}/>]*+"
+    r"""(?:\ class="[^"]*+")?+>|<(?![a-zA-Z/!?]))*+"""
+)
 _MARKUP = re.compile(
-    r"<(?:!--(?:-?>|.*?(?:--!?>|\Z))"
+    rf"{_WORTHLESS}(?:\Z|<(?:!--(?:-?>|.*?(?:--!?>|\Z))"
     rf"|(?P<name>/?[a-zA-Z][^{_SPACE}/>]*+)(?P<attributes>{_ATTRIBUTES})(?P<end>>|\Z)"
-    r"|[!?/][^>]*+(?:>|\Z))",
-    re.DOTALL,
+    r"|[!?/][^>]*+(?:>|\Z)))",
+    re.DOTALL | re.IGNORECASE,
 )
 _ATTRIBUTE = re.compile(
     rf"([^{_SPACE}/>][^{_SPACE}/>=]*+)"
@@ -89,13 +114,15 @@ class Place(NamedTuple):
 
 
 def tags_in(markup: str) -> Iterator[Tag]:
-    """Yield the tags of a page.
+    """Yield the tags of a page, except most of those that cannot refer to anything.
 
-    >>> [tag.name for tag in tags_in("<P title='<b>'><!-- <i> --><a>x</a>")]
-    ['p', 'a', '/a']
+    >>> [tag.name for tag in tags_in("<P title='<b>'><!-- <i> --><b><a>x</a><svg></svg>")]
+    ['p', 'a', 'svg', '/svg']
     """
-    at, foreign = 0, 0
-    while (found := _MARKUP.search(markup, at)) is not None:
+    at, foreign, length = 0, 0, len(markup)
+    while at < length:
+        found = _MARKUP.match(markup, at)
+        assert found is not None
         at = found.end()
         if not found["end"]:  # a comment, or a tag that the end of the page cuts
             continue
@@ -113,7 +140,7 @@ def tags_in(markup: str) -> Iterator[Tag]:
         yield Tag(
             name,
             attributes,
-            found.start(),
+            found.start("name") - 1,
             found.start("attributes"),
             found.end(),
             content,

@@ -105,7 +105,23 @@ def test_ids_are_those_that_a_fragment_may_name():
 
 
 @pytest.mark.parametrize(
-    "piece", ["<", "<a", "<a ", "<a =", "<a b='", "<!--", "<script>", "<svg>", "&", "'"]
+    "piece",
+    [
+        '<p class="',
+        '<p class="x" ',
+        "</p",
+        "</p ",
+        "<",
+        "<a",
+        "<a ",
+        "<a =",
+        "<a b='",
+        "<!--",
+        "<script>",
+        "<svg>",
+        "&",
+        "'",
+    ],
 )
 def test_any_markup_is_read_in_linear_time(piece):
     markup = piece * (200_000 // len(piece))
