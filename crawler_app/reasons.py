@@ -45,6 +45,7 @@ class Reason(StrEnum):
     UNCHANGED = "unchanged"
     REDIRECT = "redirect"
     TOO_HARD = "too_hard"
+    EXISTS = "exists"
 
     BAD_REDIRECT = "bad_redirect"
     BAD_REQUEST = "bad_request"
@@ -88,9 +89,10 @@ AnyReason: TypeAlias = Reason | StatusReason
 
 
 class Category(Enum):
-    """The kind of result: a page or file, another URL, an error, or nothing."""
+    """The kind of result: a page or file, that there is one, another URL, an error, nothing."""
 
     CONTENT = auto()
+    EXISTENCE = auto()
     REDIRECT = auto()
     FAILURE = auto()
     SKIP = auto()
@@ -161,6 +163,9 @@ FACTS: dict[AnyReason, Facts] = {
         Category.CONTENT,
         "it was fetched, but parsing it would take too much time or memory, so it was "
         "read tag by tag, and perhaps in part",
+    ),
+    Reason.EXISTS: Facts(
+        Category.EXISTENCE, "it exists; it was asked for, and not read"
     ),
     # Broken: a visitor who follows a link to such a URL gets nothing.
     Reason.DNS: _fails(

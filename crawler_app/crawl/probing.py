@@ -103,7 +103,7 @@ class Prober:
                 outcome = ending.outcome_of(State.FAILED, Reason.REFUSED_TO_US, fetched)
                 return Finish(outcome)
             return ending.of_status(fetched, self._context.clock())
-        outcome = ending.outcome_of(State.DONE, Reason.OK, fetched)
+        outcome = ending.outcome_of(State.DONE, Reason.EXISTS, fetched)
         # It was not read, so it is neither a page nor a file of this crawl.
         outcome.content_type, outcome.digest, outcome.size_bytes = "", "", 0
         return Finish(outcome)

@@ -16,7 +16,7 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 from crawler_app.documents.css import references_in_css
 from crawler_app.documents.refresh import parse_refresh
 from crawler_app.documents.srcset import candidates_in
-from crawler_app.documents.tags import Tag, attributes_of, tags_in
+from crawler_app.documents.tags import Tag, attribute_of, attributes_of, tags_in
 from crawler_app.documents.tree import is_within, tag_ids
 
 __all__ = [
@@ -172,6 +172,8 @@ _NOSCRIPT = re.compile(
     rb"<noscript\b[^>]*>(.*?)(?:</noscript|\Z)", re.IGNORECASE | re.DOTALL
 )
 
+_NAMED = re.compile(r"\b(?:id|name)\s*=", re.IGNORECASE)
+
 # Elements with longer attributes are not remembered.
 MAX_KNOWN_CHARS = 500
 
@@ -219,6 +221,12 @@ def _enter(depth: dict[str, int], tag: Tag) -> None:
 def _of_tag(tag: Tag, *, is_svg: bool) -> Iterator[Reference]:
     has_style = "style" in tag.attributes and "(" in tag.attributes
     if tag.name not in _NAMES and not has_style:
+        return
+    if tag.name == "a" and not (is_svg or has_style):  # the most frequent case
+        href = attribute_of(tag, "href")
+        if href is not None:
+            at = href.at if href.at >= 0 else tag.at
+            yield Reference(href.value, Use.LINK, "a", "href", at, tag.end)
         return
     if tag.name == "style":
         for style in references_in_css(tag.content):
@@ -373,7 +381,7 @@ def ids_of(tags: Iterable[Tag]) -> Iterator[str]:
     ['top', 'a&b']
     """
     for tag in tags:
-        if "id" in tag.attributes or tag.name == "a" or "ID" in tag.attributes:
+        if _NAMED.search(tag.attributes):
             attributes = attributes_of(tag)
             for name in ("id", "name") if tag.name == "a" else ("id",):
                 if name in attributes:

@@ -180,11 +180,25 @@ def attributes_of(tag: Tag) -> dict[str, Attribute]:
     """
     found: dict[str, Attribute] = {}
     for each in _ATTRIBUTE.finditer(tag.attributes):
-        group = each.lastindex or 1
-        at = tag.attributes_at + each.start(group) if group > 1 else -1
-        value = unescaped(each[group]) if group > 1 else ""
-        found.setdefault(each[1].lower(), Attribute(value, at))
+        name = each[1].lower()
+        if name not in found:
+            found[name] = _attribute(tag, each)
     return found
+
+
+def attribute_of(tag: Tag, name: str) -> Attribute | None:
+    """Return one attribute of a tag, as `attributes_of` does; None if it has none."""
+    for each in _ATTRIBUTE.finditer(tag.attributes):
+        if each[1].lower() == name:
+            return _attribute(tag, each)
+    return None
+
+
+def _attribute(tag: Tag, found: re.Match[str]) -> Attribute:
+    group = found.lastindex or 1
+    if group == 1:
+        return Attribute("", -1)
+    return Attribute(unescaped(found[group]), tag.attributes_at + found.start(group))
 
 
 def unescaped(value: str) -> str:

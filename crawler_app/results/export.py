@@ -33,7 +33,7 @@ def write_urls(records: Iterable[UrlRecord], file: TextIO, style: str) -> None:
     >>> write_urls([UrlRecord("http://a.test/", State.QUEUED, depth=0)], sys.stdout, "csv")
     ... # doctest: +ELLIPSIS
     url,state,reason,status,depth,via,redirect_to,canonical,content_type,bytes,...
-    http://a.test/,queued,,,0,,,,,,,0,,,,,
+    http://a.test/,queued,,,0,,,,,,,0,,,,,link,
     """
     table = csv.DictWriter(file, list(_row(NOTHING)), lineterminator="\n")
     if style == "csv":
@@ -79,5 +79,6 @@ def _row(record: UrlRecord) -> dict[str, Any]:
         "title": of_outcome("title"),
         "error": of_outcome("error"),
         "note": of_outcome("note"),
+        "role": record.role.name.lower(),
         "finished_at": record.finished_at,
     }

@@ -9,8 +9,8 @@ from typing import Any
 from crawler_app.frontier import Frontier
 from crawler_app.frontier.counts import Amount, Host, Kind
 from crawler_app.http_headers import is_html
-from crawler_app.models import Outcome, Role, State, UrlRecord
-from crawler_app.reasons import CONTENT, AnyReason, is_broken
+from crawler_app.models import Outcome, State, UrlRecord
+from crawler_app.reasons import CONTENT, AnyReason, Reason, is_broken
 from crawler_app.results.ranking import Ranked
 from crawler_app.results.redirects import Redirects
 from crawler_app.urls import dedup_key, host_of
@@ -179,10 +179,9 @@ class Summary:
             self.pages += amount.urls
             self.pages_by_depth[kind.depth] += amount.urls
         elif kind.state is State.DONE and kind.reason in CONTENT:
-            if kind.role is Role.PROBE:
-                self.external += amount.urls
-            else:
-                self.files += amount.urls
+            self.files += amount.urls
+        elif kind.reason == Reason.EXISTS:
+            self.external += amount.urls
 
 
 def summarize(frontier: Frontier) -> Summary:

@@ -40,7 +40,7 @@ def test_url_outside_is_asked_for_once_and_not_read(site, other, crawl):
         ("HEAD", "/no"),
     ]
     assert sorted(site.paths) == ["/", "/b"]
-    assert outcome_of(crawler, other.url + "a").state is State.DONE
+    assert outcome_of(crawler, other.url + "a").reason == "exists"
     assert outcome_of(crawler, other.url + "no").reason == "http_404"
     summary = summarize(crawler.frontier)
     assert (summary.pages, summary.files, summary.external) == (2, 0, 1)

@@ -63,13 +63,14 @@ COLUMNS = [
     "title",
     "error",
     "note",
+    "role",
     "finished_at",
 ]
 
 
 # The same values as in RECORDS; what is not known is left out.
 ROWS = [
-    {"url": url("x"), "state": "queued", "depth": 0, "tries": 0},
+    {"url": url("x"), "state": "queued", "depth": 0, "tries": 0, "role": "link"},
     {
         "url": url("y"),
         "state": "done",
@@ -82,6 +83,7 @@ ROWS = [
         "took_s": 0.0,
         "tries": 1,
         "title": '„Zeile“, "two";\u2028three',
+        "role": "link",
         "finished_at": 1_700_000_000.25,
     },
     {
@@ -92,6 +94,7 @@ ROWS = [
         "bytes": 0,
         "tries": 0,
         "error": "a\r\nb\rc,\n",
+        "role": "link",
         "finished_at": 5.0,
     },
     {
@@ -101,6 +104,7 @@ ROWS = [
         "depth": 1,
         "bytes": 0,
         "tries": 0,
+        "role": "link",
     },
 ]
 
