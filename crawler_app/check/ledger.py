@@ -47,6 +47,20 @@ class _Waiting(NamedTuple):
     through_status: int | None = None
 
 
+class _Found(NamedTuple):
+    """Where a reference leads.
+
+    Attributes:
+        target: The URL; empty if it is not one that can be fetched.
+        key: The key of the URL.
+        problem: What is wrong with the reference itself.
+    """
+
+    target: str
+    key: str
+    problem: str
+
+
 class _End(NamedTuple):
     """The end of a URL that is not simply there."""
 
@@ -91,7 +105,7 @@ class Ledger:
         self._waiting_by_key: dict[str, list[_Waiting]] = {}
         # Numbers, which take less memory than the ids.
         self._ids_by_key: dict[str, Collection[int]] = {}
-        self._target_by_link: dict[tuple[str, str], tuple[str, str, str]] = {}
+        self._target_by_link: dict[tuple[str, str], _Found] = {}
 
     # -- what the crawl tells -------------------------------------------------------------
 
@@ -101,13 +115,20 @@ class Ledger:
         base = join_or_nothing(url, outline.base) or url
         if not outline.is_partial:
             self._ids_by_key[dedup_key(url)] = frozenset(map(hash, outline.ids))
+        # Most links of a document are to different places of a few others.
+        found_by_link: dict[str, _Found] = {}
         for mention in outline.mentions:
-            self._take(url, base, mention)
+            link = without_fragment(mention.value)
+            found = found_by_link.get(link)
+            if found is None:
+                found = found_by_link[link] = self._target_of(base, link)
+            self._take(url, mention, found)
 
     def saw_entries(self, sitemap: str, urls: Iterable[str]) -> None:
         """Take note of what a sitemap lists."""
         for url in urls:
-            self._take(sitemap, sitemap, _ENTRY._replace(value=url))
+            found = self._target_of(sitemap, without_fragment(url))
+            self._take(sitemap, _ENTRY._replace(value=url), found)
 
     def saw_refusal(self, candidate: Candidate) -> None:
         """Take note of a URL that is skipped, unless another link may end that."""
@@ -160,9 +181,9 @@ class Ledger:
 
     # -- references -----------------------------------------------------------------------
 
-    def _take(self, page: str, base: str, mention: Mention) -> None:
+    def _take(self, page: str, mention: Mention, found: _Found) -> None:
         self.summary.references += 1
-        target, key, problem = self._target_of(base, mention.value)
+        target, key, problem = found
         if self._is_ignored(target or mention.value):
             self.summary.ignored += 1
             return
@@ -180,18 +201,15 @@ class Ledger:
             self._find(Kind.MIXED, waiting, "mixed_content", words)
         self._settle(waiting, key)
 
-    def _target_of(self, base: str, value: str) -> tuple[str, str, str]:
-        """Return the URL of a reference, its key, and what is wrong with the reference.
-
-        URL and key are empty if it is not one that can be fetched.
-        """
-        link = without_fragment(value)
+    def _target_of(self, base: str, link: str) -> _Found:
+        """Return where a reference without a fragment leads."""
         place = base.rpartition("/")[0] if is_of_directory(link) else base, link
         found = self._target_by_link.get(place)
         if found is None:
             # An empty reference is the document itself.
             url = join_or_nothing(base, link) if link else base
-            found = url, dedup_key(url) if url else "", problem_in(base, link)
+            key = dedup_key(url) if url else ""
+            found = _Found(url, key, problem_in(base, link))
             if len(self._target_by_link) >= MAX_TARGETS:
                 self._target_by_link.clear()
             self._target_by_link[place] = found
@@ -227,11 +245,11 @@ class Ledger:
             self._find(
                 Kind.REDIRECT, waiting, Reason.REDIRECT, words, waiting.through_status
             )
-        ids = self._ids_by_key.get(key)
-        if ids is None or waiting.mention.use is Use.REQUISITE:
-            return
         fragment = waiting.mention.value.partition("#")[2].strip()
-        if not _has_place(ids, fragment):
+        if not fragment or waiting.mention.use is Use.REQUISITE:
+            return
+        ids = self._ids_by_key.get(key)
+        if ids is not None and not _has_place(ids, fragment):
             words = f'there is no "#{fragment}" on the page'
             self._find(Kind.FRAGMENT, waiting, "no_such_id", words)
 
