@@ -64,6 +64,8 @@ class Check:
     notes: list[str] = field(default_factory=list)
     _accepted: list[Finding] = field(default_factory=list)
     _baseline: Baseline | None = None
+    _crawler: Crawler | None = None
+    _failure: OSError | None = None
 
     @gen.coroutine
     def run(self) -> Generator[Any, Any, bool]:
@@ -71,6 +73,7 @@ class Check:
 
         Raises:
             ConfigError: an option is not allowed, or there is nothing to check.
+            OSError: the output cannot be written.
         """
         self._baseline = self._opened_baseline()
         with contextlib.ExitStack() as cleanup:
@@ -84,10 +87,13 @@ class Check:
             last = self._last(config)
             self.output.begin()
             try:
-                result: Result = yield Crawler(config, witness=ledger).run()
+                self._crawler = Crawler(config, witness=ledger)
+                result: Result = yield self._crawler.run()
             except asyncio.CancelledError:
                 self._finish(ledger, config)
                 raise
+            if self._failure is not None:
+                raise self._failure
             summary = result.summary
             ledger.summary.is_empty = not (summary.pages or summary.files)
             self._compare(last, config)
@@ -132,7 +138,13 @@ class Check:
             self._accepted.append(finding)
             return
         self.findings.append(finding)
-        self.output.add(finding)
+        try:
+            self.output.add(finding)
+        except OSError as exc:  # such as a pipe that the reader has closed
+            # Raised when the crawl has ended: for it, this is an error of one URL.
+            self._failure = exc
+            if self._crawler is not None:
+                self._crawler.stop()
 
     def _finish(self, ledger: Ledger, config: CrawlConfig) -> None:
         """Write the end of the output, and the baseline if it is new."""
