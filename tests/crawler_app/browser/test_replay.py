@@ -1,0 +1,95 @@
+"""A page in a WACZ looks in ReplayWeb.page as it did on its site.
+
+Skipped, with the reason, where ReplayWeb.page is missing: the folder with its ``ui.js`` and
+``sw.js``, of the package ``replaywebpage`` on npm.
+"""
+
+import base64
+import functools
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import threading
+import time
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+
+PNG = base64.b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU"
+    "5ErkJggg=="
+)
+PAGE = b"""<!doctype html><link rel=stylesheet href=css/a.css><h1 id=h>Home</h1>
+<img id=i src=a.png><div id=d>x</div><script src=s.js></script>"""
+VIEWER = """<!doctype html><script src="ui.js"></script>
+<replay-web-page source="crawl.wacz" url="{url}" replayBase="./" embed="replayonly">
+</replay-web-page>"""
+
+# Looks for the replayed page through shadow roots and frames.
+LOOK = """
+function find(root) {
+    for (const element of root.querySelectorAll('*')) {
+        const inner = element.contentDocument || element.shadowRoot;
+        const found = inner && (inner.getElementById('d') ? inner : find(inner));
+        if (found) return found;
+    }
+    return null;
+}
+const page = find(document);
+if (!page || !page.getElementById('i').naturalWidth || !page.title) return null;
+const style = (id) => page.defaultView.getComputedStyle(page.getElementById(id));
+return [page.title, style('h').color, style('d').backgroundImage.includes('b.png')];
+"""
+
+
+class _Quiet(SimpleHTTPRequestHandler):
+    def log_message(self, *_):
+        pass
+
+
+@pytest.fixture
+def viewer(tmp_path):
+    """Serve a folder with ReplayWeb.page; return the folder and its URL."""
+    source = os.environ.get("REPLAY_WEB_PAGE")
+    if not source:
+        pytest.skip("needs ReplayWeb.page: REPLAY_WEB_PAGE must name its folder")
+    folder = tmp_path / "viewer"
+    folder.mkdir()
+    for name in ("ui.js", "sw.js"):
+        shutil.copy(pathlib.Path(source, name), folder)
+    handler = functools.partial(_Quiet, directory=folder)
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield folder, f"http://127.0.0.1:{server.server_port}/"
+        server.shutdown()
+        thread.join()
+
+
+def test_page_looks_as_on_its_site(chromium, site, viewer, gencrawl, tmp_path):
+    crawl = tmp_path / "crawl"
+    css, script = {"Content-Type": "text/css"}, {"Content-Type": "text/javascript"}
+    site.answer("/", PAGE)
+    site.answer(
+        "/css/a.css", b"@import 'b.css'; h1 { color: rgb(1, 2, 3) }", headers=css
+    )
+    site.answer("/css/b.css", b"#d { background: url(../b.png) }", headers=css)
+    site.answer("/s.js", b"document.title = 'scripted'", headers=script)
+    for path in ("/a.png", "/b.png"):
+        site.answer(path, PNG, headers={"Content-Type": "image/png"})
+    gencrawl("crawl", site.url, "--into", crawl, "--quiet")
+    site.stop()
+    folder, home = viewer
+    with (folder / "crawl.wacz").open("wb") as wacz:
+        command = [sys.executable, "-m", "crawler_app", "export", crawl]
+        subprocess.run([*command, "--format", "wacz"], stdout=wacz, check=True)
+    (folder / "index.html").write_text(VIEWER.format(url=site.url))
+
+    chromium.get(home)
+
+    found, deadline = None, time.monotonic() + 30
+    while found is None and time.monotonic() < deadline:
+        found = chromium.execute_script(LOOK)
+    assert found == ["scripted", "rgb(1, 2, 3)", True]
