@@ -45,7 +45,7 @@ class Finding:
         status: The HTTP status at the end; None if there was none.
         reason: In one word.
         meaning: In words.
-        through: The redirect that it leads to first; empty if there is none.
+        end: Where its redirects end; empty if there are none.
     """
 
     kind: Kind
@@ -58,7 +58,7 @@ class Finding:
     status: int | None
     reason: str
     meaning: str
-    through: str = ""
+    end: str = ""
 
     @property
     def place(self) -> str:

@@ -37,14 +37,15 @@ class _Waiting(NamedTuple):
     """A reference whose URL has not ended yet.
 
     Attributes:
-        through: The first redirect on its way, if there is one, and that one's status.
+        redirected_to: Where its redirects have led so far; empty if there are none.
+        first_status: The status of the first of them.
     """
 
     page: str
     mention: Mention
     target: str
-    through: str = ""
-    through_status: int | None = None
+    redirected_to: str = ""
+    first_status: int | None = None
 
 
 class _Found(NamedTuple):
@@ -231,19 +232,19 @@ class Ledger:
                 if not _is_unchecked(end.outcome):
                     self._find_broken(waiting, end)
                 return
-            if not waiting.through:
-                waiting = waiting._replace(
-                    through=end.outcome.redirect_to, through_status=end.outcome.status
-                )
+            waiting = waiting._replace(
+                redirected_to=end.outcome.redirect_to,
+                first_status=waiting.first_status or end.outcome.status,
+            )
             key = dedup_key(end.outcome.redirect_to)
         self._waiting_by_key.setdefault(key, []).append(waiting)
 
     def _check_place(self, waiting: _Waiting, key: str) -> None:
         """Check the fragment of a reference to a page that is there."""
-        if waiting.through_status in PERMANENT and waiting.mention.use is Use.LINK:
-            words = f"moved permanently to {self._name_of(waiting.through)}"
+        if waiting.first_status in PERMANENT and waiting.mention.use is Use.LINK:
+            words = f"moved permanently to {self._name_of(waiting.redirected_to)}"
             self._find(
-                Kind.REDIRECT, waiting, Reason.REDIRECT, words, waiting.through_status
+                Kind.REDIRECT, waiting, Reason.REDIRECT, words, waiting.first_status
             )
         fragment = waiting.mention.value.partition("#")[2].strip()
         if not fragment or waiting.mention.use is Use.REQUISITE:
@@ -269,7 +270,7 @@ class Ledger:
         meaning: str,
         status: int | None = None,
     ) -> None:
-        page, mention, target, through, _ = waiting
+        page, mention, target, redirected_to, _ = waiting
         finding = Finding(
             kind,
             self._name_of(page) if page else "",
@@ -281,7 +282,7 @@ class Ledger:
             status,
             reason,
             meaning,
-            self._name_of(through) if through else "",
+            self._name_of(redirected_to) if redirected_to else "",
         )
         self._report(finding)
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
-from crawler_app.check.findings import Finding, Summary
+from crawler_app.check.findings import Finding, Kind, Summary
 from crawler_app.check.sarif import sarif_of
 from crawler_app.text.escaping import printable
 from crawler_app.text.formatting import number
@@ -80,7 +80,7 @@ class Csv(Output):
 
     COLUMNS = (
         *("kind", "page", "line", "column", "text", "href", "target", "status"),
-        *("reason", "meaning", "through"),
+        *("reason", "meaning", "end"),
     )
 
     def begin(self) -> None:
@@ -174,8 +174,9 @@ FORMATS: dict[str, type[Output]] = {
 
 def problem_of(finding: Finding) -> str:
     """Return what is wrong, in a few words."""
-    through = f" (through {finding.through})" if finding.through else ""
-    return printable(finding.meaning + through)
+    is_elsewhere = finding.end and finding.kind is not Kind.REDIRECT
+    where = f" (redirected to {finding.end})" if is_elsewhere else ""
+    return printable(finding.meaning + where)
 
 
 def line_of(finding: Finding) -> str:

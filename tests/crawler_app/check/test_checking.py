@@ -90,4 +90,4 @@ def test_end_of_redirects_is_found_in_any_order(order):
         ledger.saw_end(f"http://a.test/{name}", ends[name], Role.LINK)
 
     found = [each for each in found if each.page]
-    assert [(each.href, each.through) for each in found] == [("a", "http://a.test/b")]
+    assert [(each.href, each.end) for each in found] == [("a", "http://a.test/c")]
