@@ -18,7 +18,7 @@ from crawler_app.documents.html import Page
 from crawler_app.documents.refresh import followed_refresh
 from crawler_app.errors import UrlError
 from crawler_app.http_headers import different_values
-from crawler_app.models import Candidate, Claim, Fetched, Outcome, State
+from crawler_app.models import Candidate, Claim, Fetched, Outcome, Role, State
 from crawler_app.reasons import Reason
 from crawler_app.urls import dedup_key, redirect_target
 
@@ -85,11 +85,14 @@ class RedirectReader:
         """Return whether a target that is allowed is the same URL for the frontier."""
         if dedup_key(target_url) != dedup_key(claim.url):
             return False
-        return not self._admission.check(target_url, claim.depth)
+        role = _role_of_target(claim)
+        return not self._admission.check(target_url, claim.depth, role=role)
 
     def _lead_to(self, target_url: str, claim: Claim, outcome: Outcome) -> Finish:
         redirects_left = claim.redirects_left - 1
-        target = self._admission.admit(target_url, "", claim.depth, redirects_left)
+        target = self._admission.admit(
+            target_url, "", claim.depth, redirects_left, role=_role_of_target(claim)
+        )
         if target is not None:
             return Finish(outcome, (target,))
         again = None
@@ -144,3 +147,11 @@ class RedirectReader:
     def _has_new_cookies(self, url: str) -> bool:
         """Return whether a redirect would get other cookies now than it got before."""
         return self._cookies_for(url) != self._cookies_by_url.get(url, "")
+
+
+def _role_of_target(claim: Claim) -> Role:
+    """Return what the target of a redirect is found as.
+
+    What a page needs is needed wherever it is; the scope decides about other targets anew.
+    """
+    return Role.REQUISITE if claim.role is Role.REQUISITE else Role.LINK

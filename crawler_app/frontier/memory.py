@@ -58,6 +58,7 @@ class MemoryFrontier(Frontier):
     def __init__(self) -> None:
         self._urls: list[_Url] = []
         self._count_by_state: collections.Counter[State] = collections.Counter()
+        self._extras_by_state: collections.Counter[State] = collections.Counter()
         self._url_by_key: dict[str, _Url] = {}
         # Per host: (depth, id) of the URLs that are due as soon as the host is free.
         self._ready_by_host: dict[str, list[tuple[int, int]]] = {}
@@ -90,6 +91,7 @@ class MemoryFrontier(Frontier):
             return False
         if known is not None:
             self._count_by_state[State.EXCLUDED] -= 1
+            self._extras_by_state[State.EXCLUDED] -= known.role.is_extra
         url_id = len(self._urls) if known is None else known.id
         self._meet_host(candidate.host)
         state = State.EXCLUDED if candidate.refusal else State.QUEUED
@@ -107,6 +109,7 @@ class MemoryFrontier(Frontier):
         self._urls[url_id : url_id + 1] = [url]
         self._url_by_key[key] = url
         self._count_by_state[state] += 1
+        self._extras_by_state[state] += candidate.role.is_extra
         if candidate.refusal:
             record.outcome = Outcome(state, candidate.refusal)
             return False
@@ -261,7 +264,7 @@ class MemoryFrontier(Frontier):
         return self._count_by_state[state]
 
     def count_extras(self, state: State) -> int:
-        return sum(url.role.is_extra for url in self._urls if url.record.state is state)
+        return self._extras_by_state[state]
 
     def tally(self) -> dict[Kind, Amount]:
         amount_by_kind: dict[Kind, Amount] = collections.defaultdict(Amount)
@@ -335,6 +338,8 @@ class MemoryFrontier(Frontier):
     def _move(self, url: _Url, state: State) -> None:
         self._count_by_state[url.record.state] -= 1
         self._count_by_state[state] += 1
+        self._extras_by_state[url.record.state] -= url.role.is_extra
+        self._extras_by_state[state] += url.role.is_extra
         self._claimed_by_host[url.host] -= url.record.state is State.CLAIMED
         self._claimed_by_host[url.host] += state is State.CLAIMED
         url.record.state = state

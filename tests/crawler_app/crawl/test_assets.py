@@ -104,3 +104,15 @@ def test_page_that_is_embedded_is_a_page_with_links(site, crawl):
     crawl("/")
 
     assert site.paths == ["/", "/page.html", "/next.html"]
+
+
+def test_redirect_of_what_a_page_needs_leads_to_the_same(site, crawl, record_of):
+    site.answer("/docs/", b"<img src=a.png>")
+    site.redirect("/docs/a.png", "/static//b.png")
+    site.redirect("/static//b.png", "/static/b.png")
+    site.answer("/static/b.png", b"PNG", headers=PNG)
+
+    crawler = crawl("/docs/", scope="prefix", max_pages=1, include=("docs/$",))
+
+    assert site.paths == ["/docs/", "/docs/a.png", "/static//b.png", "/static/b.png"]
+    assert record_of(crawler, "/static/b.png").role is Role.REQUISITE
