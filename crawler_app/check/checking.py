@@ -16,6 +16,7 @@ from crawler_app.config import CrawlConfig
 from crawler_app.crawler import Crawler, Result
 from crawler_app.errors import ConfigError
 from crawler_app.patterns import any_of
+from crawler_app.safe_files import refusal
 from gencoro import gen
 
 __all__ = ["Check", "CheckOptions"]
@@ -169,8 +170,12 @@ class Check:
             )
 
     def _last(self, config: CrawlConfig) -> Baseline | None:
+        if not config.into:
+            return None
         path = Path(config.into, LAST_NAME)
-        return Baseline(path) if config.into and path.exists() else None
+        if reason := refusal(path):  # the directory may come from another person
+            raise ConfigError(f"{path} is {reason}; remove it")
+        return Baseline(path) if path.exists() else None
 
     def _compare(self, last: Baseline | None, config: CrawlConfig) -> None:
         """Compare the findings with those of the last check into the directory."""

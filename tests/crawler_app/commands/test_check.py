@@ -278,3 +278,17 @@ def test_unknown_kind_and_option_without_its_other_are_refused(gencrawl):
 
     assert (wrong.status, alone.status) == (2, 2)
     assert "it must be one of broken, external" in wrong.err
+
+
+def test_file_of_the_last_check_is_no_link(site, gencrawl, tmp_path):
+    site.page("/")
+    into = tmp_path / "kept"
+    gencrawl("check", site.url, "--into", into)
+    (into / "check.json").unlink()
+    (into / "check.json").symlink_to(tmp_path / "elsewhere")
+
+    ended = gencrawl("check", site.url, "--into", into)
+
+    assert ended.status == 2
+    assert "is a symbolic link" in ended.err
+    assert not (tmp_path / "elsewhere").exists()
