@@ -52,7 +52,7 @@ def test_too_few_files_are_told_once(crawl_within, files):
     assert "Too many open files" in error
 
 
-@pytest.mark.parametrize("kilobytes", [100, 400])
+@pytest.mark.parametrize("kilobytes", [200, 400])
 def test_full_disk_is_told_once(crawl_within, kilobytes):
     status, _, errors = crawl_within("RLIMIT_FSIZE", kilobytes * 1000)
 
