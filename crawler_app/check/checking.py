@@ -152,7 +152,7 @@ class Check:
         summary = self.summary = ledger.finish()
         summary.accepted = len(self._accepted)
         summary.counts.update(finding.kind.value for finding in self.findings)
-        if not config.assets:
+        if not config.fetches_assets:
             summary.options_off.append("images, style sheets, scripts and frames")
         summary.options_off.append("fragments on other sites")
         self.output.end(self.findings, summary)

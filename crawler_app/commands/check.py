@@ -106,8 +106,7 @@ def _kinds(given: Sequence[str] | None) -> Sequence[Kind]:
 
 def _values(arguments: argparse.Namespace) -> dict[str, Any]:
     """Return the options of the crawl; what is kept only with a directory is off."""
-    values = values_of(arguments)
-    values.setdefault("external", True)
+    values = {"external": True, "assets": True} | values_of(arguments)
     if not values.get("into"):
         values |= {"archive": False, "index": False}
     return values

@@ -176,13 +176,14 @@ class CrawlConfig:
         rule=validators.require_patterns,
     )
 
-    # In the archive, so that a replay shows pages as they were.  Not counted as pages.
-    assets: bool = option(
-        True,
+    # None for True if there is an archive, in which a replay shows pages as they were.  Not
+    # counted as pages.
+    assets: bool | None = option(
+        None,
         "fetch what pages need from the crawled hosts: images, style sheets, scripts, "
-        "fonts, media, frames (default)",
+        "fonts, media, frames",
         group=SCOPE,
-        flag="--assets",
+        shown_default="if there is an archive",
         opposite=("--no-assets", "do not fetch what pages need"),
     )
 
@@ -397,6 +398,11 @@ class CrawlConfig:
         validators.require_login(self.auth, self.headers)
         seeds = dict.fromkeys(map(canonicalize, self.seeds))
         object.__setattr__(self, "seeds", tuple(seeds))
+
+    @property
+    def fetches_assets(self) -> bool:
+        """Whether to fetch what pages need."""
+        return self.archive if self.assets is None else self.assets
 
     @property
     def full_user_agent(self) -> str:

@@ -122,7 +122,7 @@ class Interpreter:
         if is_html(content_type):
             return (yield from self._read_page(claim, fetched, outcome))
         found = self._redirects.refresh(claim, fetched, outcome)
-        if self._config.assets:
+        if self._config.fetches_assets:
             found += yield from self._requisites_of_file(claim, fetched, content_type)
             if self._witness is not None and may_have_requisites(content_type):
                 yield from self._show_outline(self._witness, claim, fetched, outcome)
@@ -145,7 +145,7 @@ class Interpreter:
             outcome.content_type,
             with_text=self._index is not None or self._keeps_page,
             with_anchors=self._keeps_page,
-            with_requisites=self._config.assets,
+            with_requisites=self._config.fetches_assets,
             agent=self._agent,
         )
         if page.is_partial:

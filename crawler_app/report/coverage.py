@@ -17,10 +17,11 @@ __all__ = ["checks", "unchecked"]
 def checks(report: Report) -> dict[str, Any]:
     """Return which kinds of URLs were checked, for programs."""
     skipped = report.summary.count_by_reason[State.EXCLUDED]
+    options = report.options
     return {
         "links": True,
-        "external": bool(report.options.get("external", False)),
-        "assets": bool(report.options.get("assets", True)),
+        "external": bool(options.get("external", False)),
+        "assets": bool(options.get("assets", options.get("archive", True))),
         "other_sites_not_checked": skipped[Reason.OUT_OF_SCOPE],
         "fragments": False,
     }

@@ -203,7 +203,7 @@ def _find_links(
         directory.path,
         targets.number_by_key,
         config.max_body_bytes,
-        with_requisites=config.assets,
+        with_requisites=config.fetches_assets,
     )
     for done, found in enumerate(pages, 1):
         on_step("reading pages", done, max(done, report.summary.pages))

@@ -46,8 +46,9 @@ def test_what_pages_need_is_fetched_once(rich_site, crawl, record_of):
     ]
 
 
-def test_nothing_is_fetched_for_pages_if_not_wanted(rich_site, crawl):
-    crawl("/docs/", assets=False)
+@pytest.mark.parametrize("option", ["assets", "archive"])
+def test_nothing_is_fetched_for_pages_if_not_wanted(rich_site, crawl, option):
+    crawl("/docs/", **{option: False})
 
     assert sorted(rich_site.paths) == ["/deep/", "/docs/"]
 
