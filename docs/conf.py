@@ -26,6 +26,7 @@ html_copy_source = False
 html_show_copyright = False
 html_static_path = ["static"]
 html_css_files = ["pages.css"]
+html_js_files = ["accessible.js"]
 
 # A name in single backquotes is a Python one, here as in the docstrings.
 default_role = "py:obj"
