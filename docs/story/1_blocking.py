@@ -55,8 +55,8 @@ def read(sock: socket.socket, deadline: float) -> bytes:
     left = deadline - time.monotonic()
     if left <= 0:
         raise TimeoutError("the answer is not complete")
-    # A timeout of a socket is one of each call: a server that sends a byte from time to
-    # time would never reach it.
+    # The timeout of a socket applies to each call: a server that sends a byte now and
+    # then would never exceed it.
     sock.settimeout(left)
     return sock.recv(RECEIVE_BYTES)
 

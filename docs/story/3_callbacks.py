@@ -3,7 +3,6 @@
 python docs/story/3_callbacks.py URL [--connections N] [--timeout S]
 """
 
-import os
 import socket
 from collections.abc import Callable
 from selectors import EVENT_READ, EVENT_WRITE
@@ -36,7 +35,7 @@ class Fetch:
         try:
             self.sock.connect(address_of(self.job.url))
         except BlockingIOError:
-            pass  # not connected yet: a socket that never waits says it with an error
+            pass  # not connected yet; if that fails, the first `send` raises the error
         except OSError as error:
             self.timer.cancel()
             self.sock.close()
@@ -46,11 +45,7 @@ class Fetch:
         self.loop.when_ready(self.sock, EVENT_WRITE, self.writable)
 
     def writable(self) -> None:
-        """Connected, or failed to connect; then, able to send more of the request."""
-        number = self.sock.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
-        if number:
-            self.end(OSError(number, os.strerror(number)))
-            return
+        """Send as much of the request as the system takes."""
         try:
             sent = self.sock.send(self.unsent)
         except OSError as error:

@@ -3,7 +3,7 @@
 python docs/story/4_generators.py URL [--connections N] [--timeout S]
 """
 
-import os
+import contextlib
 import socket
 from collections.abc import Callable, Generator
 from selectors import EVENT_READ, EVENT_WRITE
@@ -17,6 +17,7 @@ __all__ = ["Cancelled", "Future", "Task", "Waiting", "fetch", "run", "start"]
 Waiting = Generator["Future", None, Any]
 
 
+# Not an Exception: an `except Exception` around a wait must not stop it.
 class Cancelled(BaseException):
     """The Task that waits here is to end."""
 
@@ -125,19 +126,11 @@ def fetch(loop: Loop, url: str) -> Waiting:
     """Return what the server sends until it closes the connection."""
     with socket.socket() as sock:
         sock.setblocking(False)
-        yield from connect(loop, sock, address_of(url))
+        # Not connected yet.  If that fails, the first `send` raises the error.
+        with contextlib.suppress(BlockingIOError):
+            sock.connect(address_of(url))
         yield from send_all(loop, sock, request_for(url))
         return (yield from read_all(loop, sock))
-
-
-def connect(loop: Loop, sock: socket.socket, address: tuple[str, int]) -> Waiting:
-    try:
-        sock.connect(address)
-    except BlockingIOError:
-        yield from wait_until_ready(loop, sock, EVENT_WRITE)
-    number = sock.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
-    if number:
-        raise OSError(number, os.strerror(number))
 
 
 def send_all(loop: Loop, sock: socket.socket, unsent: bytes) -> Waiting:

@@ -27,9 +27,11 @@ class Queue:
         self._items: deque[Any] = deque()
         self._getters: deque[Any] = deque()  # Futures of those that wait for an item
         self._unfinished = 0
-        self._finished = Future(loop)
+        self._finished = Future(loop)  # of the items that are unfinished now
 
     def put(self, item: Any) -> None:
+        if not self._unfinished:
+            self._finished = Future(self._loop)
         self._unfinished += 1
         self._items.append(item)
         self._wake_next()
@@ -61,7 +63,8 @@ class Queue:
 
     def join(self) -> Waiting:
         """Wait until the work on every item is done."""
-        yield from self._finished
+        if self._unfinished:
+            yield from self._finished
 
 
 def crawl_all(loop: Loop, site: Site, connections: int, timeout: float) -> Waiting:
@@ -71,7 +74,7 @@ def crawl_all(loop: Loop, site: Site, connections: int, timeout: float) -> Waiti
     work_of_one = [work(loop, queue, site, timeout) for _ in range(connections)]
     workers = [Task(loop, work) for work in work_of_one]
     try:
-        # A worker ends before only if it fails.
+        # A worker ends before `join` only if it fails.
         first = yield from first_done(loop, [Task(loop, queue.join()), *workers])
         first.result()
     finally:
@@ -122,7 +125,7 @@ def with_timeout(loop: Loop, timeout: float, generator: Waiting) -> Waiting:
     except Cancelled:
         if task.done:
             raise TimeoutError from None
-        task.cancel()  # it was not the task that was cancelled, but who waits for it
+        task.cancel()  # the worker was cancelled, and not the task that it waits for
         raise
 
 

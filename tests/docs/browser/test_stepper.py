@@ -3,25 +3,20 @@
 As Sphinx builds it and alone, for where Sphinx is not installed.
 """
 
-import importlib.util
 import shutil
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import Select
 
+from tests.helpers.built_docs import DOCS, build_docs
 from tests.helpers.chromium_page import (
     accessibility_faults,
     console_errors,
     requested_urls,
     scrolls_sideways,
 )
-
-DOCS = Path(__file__).parents[3] / "docs"
 
 ALONE = """
 <!doctype html>
@@ -41,9 +36,11 @@ ALONE = """
 @pytest.fixture(scope="session", params=["alone", "built"])
 def address(request, tmp_path_factory):
     if request.param == "built":
-        if not importlib.util.find_spec("furo"):
-            pytest.skip("needs Sphinx and furo")
-        return build(tmp_path_factory.mktemp("built")).as_uri()
+        index = "Title\n=====\n\n.. toctree::\n\n   story/steps\n"
+        page = (DOCS / "story/steps.rst").read_text(encoding="utf-8")
+        pages = {"index.rst": index, "story/steps.rst": page}
+        folder = tmp_path_factory.mktemp("built")
+        return (build_docs(folder, pages) / "story/steps.html").as_uri()
     folder = tmp_path_factory.mktemp("alone")
     shutil.copytree(DOCS / "static", folder / "_static")
     shutil.copytree(DOCS / "story/traces", folder / "story/traces")
@@ -51,26 +48,6 @@ def address(request, tmp_path_factory):
     page = folder / "story/steps.html"
     page.write_text(ALONE.replace("{stepper}", stepper), encoding="utf-8")
     return page.as_uri()
-
-
-def build(folder):
-    """Build this page alone; the whole site would take half a minute."""
-    source, site = folder / "source", folder / "site"
-    shutil.copytree(DOCS / "static", source / "static")
-    shutil.copytree(DOCS / "story/traces", source / "story/traces")
-    shutil.copy(DOCS / "story/steps.rst", source / "story")
-    index = "Title\n=====\n\n.. toctree::\n\n   story/steps\n"
-    (source / "index.rst").write_text(index, encoding="utf-8")
-    settings = [
-        "html_theme=furo",
-        "html_copy_source=0",
-        "html_static_path=static",
-        "html_css_files=pages.css",
-    ]
-    options = [option for setting in settings for option in ("-D", setting)]
-    command = [sys.executable, "-m", "sphinx", "-qWC", *options, source, site]
-    subprocess.run(command, check=True, timeout=120)
-    return site / "story/steps.html"
 
 
 class Stepper:
@@ -185,7 +162,7 @@ def test_address_may_name_a_program(stepper, address):
     assert chosen == "Two fetches on the loop of stage 4"
     assert (
         stepper.place
-        == "Step 1 of 336, turn 0. Loop.run, line 3: while self._is_running:"
+        == "Step 1 of 287, turn 0. Loop.run, line 3: while self._is_running:"
     )
 
 
