@@ -1,8 +1,8 @@
 /* What furo's pages lack for keyboards and screen readers. */
 "use strict";
 
-// Code and tables that are wider than the page scroll; the arrow keys need the focus for it.
-const wide = ".highlight pre, .table-wrapper";
+// Code, tables and pictures wider than the page scroll; the arrow keys need the focus for it.
+const wide = ".highlight pre, .table-wrapper, figure";
 
 function letKeysScroll() {
   for (const box of document.querySelectorAll(wide)) {

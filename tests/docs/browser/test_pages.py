@@ -33,6 +33,12 @@ Table
 
    * - ``{"x" * 30}``
      - ``{"y" * 30}``
+
+Picture
+-------
+
+.. figure:: story/traces/three_naps.svg
+   :alt: Three naps.
 """
 
 
@@ -63,7 +69,7 @@ def test_only_what_scrolls_takes_the_focus(phone, address):
     phone.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
     phone.execute_async_script("requestAnimationFrame(() => setTimeout(arguments[0]))")
 
-    assert narrow == ["pre", "div"]
+    assert narrow == ["pre", "div", "figure"]
     assert focusable(phone) == []
 
 
