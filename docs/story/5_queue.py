@@ -121,12 +121,14 @@ def with_timeout(loop: Loop, timeout: float, generator: Waiting) -> Waiting:
     """
     task = stage_4.start(loop, timeout, generator)
     try:
-        return (yield from task)
-    except Cancelled:
-        if task.done:
-            raise TimeoutError from None
-        task.cancel()  # the worker was cancelled, and not the task that it waits for
+        yield task  # waits, and does not take the result
+    except Cancelled:  # the worker was cancelled
+        task.cancel()
         raise
+    try:
+        return task.result()
+    except Cancelled:  # the timer has cancelled the fetch
+        raise TimeoutError from None
 
 
 def first_done(loop: Loop, tasks: list[Any]) -> Waiting:

@@ -247,6 +247,21 @@ def test_item_of_a_cancelled_getter_goes_to_the_next(stage_5):
     assert run(main) == "item"
 
 
+def test_cancel_of_a_worker_is_not_taken_for_a_timeout(stage_5):
+    def main(loop):
+        answer = stage_5.Future(loop)
+        fetch = stage_5.with_timeout(loop, 60, answer.__iter__())
+        worker = stage_5.Task(loop, fetch)
+        for _ in range(2):  # until the Task of the fetch waits
+            yield from stage_5.Task(loop, turn())
+        answer.set("in the same turn")
+        worker.cancel()
+        yield from worker
+
+    with pytest.raises(stage_5.Cancelled):
+        run(main)
+
+
 def test_join_waits_for_the_items_that_are_unfinished_now(stage_5):
     def main(loop):
         queue = stage_5.Queue(loop)
