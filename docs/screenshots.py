@@ -98,9 +98,11 @@ def _take_dashboard(chromium: Chrome, url: str, picture: Path) -> None:
     patience = WebDriverWait(chromium, 60)
     failures = chromium.find_element(By.ID, "failures")
     patience.until(lambda _: "http_" in failures.text)
-    chromium.find_element(By.ID, "query").send_keys(QUERY, Keys.ENTER)
+    query = chromium.find_element(By.ID, "query")
+    query.send_keys(QUERY)
     hits = chromium.find_element(By.ID, "hits")
-    patience.until(lambda _: hits.text)
+    # Again, until the pages are in the index: they are committed from time to time.
+    patience.until(lambda _: hits.text or query.send_keys(Keys.ENTER))
     _take(chromium, picture)
 
 
