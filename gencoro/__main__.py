@@ -2,7 +2,8 @@
 
 ``python -m gencoro run app.py ARGS`` runs a program written for legacy Tornado on today's;
 ``python -m gencoro doctor PATH`` lists the legacy names that a code base uses; ``python -m
-gencoro pstree PID`` shows what the coroutines of a process wait for, and ``ps`` lists them.
+gencoro convert PATH`` converts its coroutines to ``async def``; ``python -m gencoro pstree
+PID`` shows what the coroutines of a process wait for, and ``ps`` lists them.
 """
 
 import argparse
@@ -13,6 +14,7 @@ from collections.abc import Callable
 from gencoro.compat.doctor import doctor
 from gencoro.compat.running import run_module, run_script
 from gencoro.introspect.remote.command import add_commands, show_process
+from gencoro.porting.command import add_command, convert_files
 
 __all__ = ["main"]
 
@@ -29,6 +31,7 @@ examples:
   python -m gencoro run -m package
   python -m gencoro doctor app.py
   python -m gencoro doctor --all tornado-redis
+  python -m gencoro convert app.py
   python -m gencoro pstree 4711
 """
 
@@ -39,6 +42,8 @@ def main(argv: list[str]) -> int:
     args = _parser().parse_args(own)
     if args.command == "doctor":
         return _guarded(args, _examine)
+    if args.command == "convert":
+        return _guarded(args, convert_files)
     if args.command in ("pstree", "ps"):
         return _guarded(args, show_process)
     if args.module is not None:
@@ -82,7 +87,8 @@ def _split(argv: list[str]) -> tuple[list[str], list[str]]:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m gencoro",
-        description="Runs programs written for Tornado 2 to 5, and examines running ones.",
+        description="Runs and converts programs written for Tornado 2 to 5, and examines "
+        "running ones.",
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -110,6 +116,7 @@ def _parser() -> argparse.ArgumentParser:
     examine.add_argument(
         "--format", choices=["text", "json"], default="text", help="(default: text)"
     )
+    add_command(commands)
     add_commands(commands)
     return parser
 

@@ -102,7 +102,8 @@ class Scope:
 
     def inner(self, node: ast.AST) -> "Scope":
         """Return the scope of a class or a function in this one."""
-        return Scope(node, self, self._today, self._modules, self.file, self._ignored)
+        cls = type(self)
+        return cls(node, self, self._today, self._modules, self.file, self._ignored)
 
     def things(self, node: ast.expr) -> Iterator[Thing]:
         """Yield what an expression may refer to, as far as known."""

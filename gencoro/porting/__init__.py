@@ -1,0 +1,31 @@
+"""Converts legacy source code: ``python -m gencoro convert``.
+
+Rule: the meaning stays, or the function stays as it is, with the reason.
+
+The sources of a program are read as a whole and never run; `gencoro.porting.fixers` decide
+what to change, and LibCST changes it.  Nothing of gencoro's runtime is imported.
+
+Inside::
+
+    command      the command line
+    files        reads sources; replaces all files or none
+    converting   runs the fixers
+    plan         the order of a conversion
+    report       diff, text, JSON and SARIF
+    fixers       one module for each kind of conversion
+    fixer        what a fixer is
+    yields       the places where functions yield
+    importing    how a module refers to gen and asyncio
+    decisions    which coroutines become async def, and how
+    problems     what keeps a coroutine from that
+    reasons      the texts of refusals
+    contracts    methods that Tornado calls
+    awaitables   what a yielded expression is
+    candidates   which functions are coroutines
+    references   where functions are used
+    rewriting    changes a source with LibCST
+    trees        nodes of LibCST
+    helpers      functions that converted modules define
+    program      the modules, functions and classes of a program
+    scopes       resolves names, also gencoro's
+"""

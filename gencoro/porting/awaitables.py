@@ -1,0 +1,253 @@
+"""What a yielded expression certainly is, and so how it is awaited.
+
+Rule: certain, or `ANYTHING`.  What is only likely is not certain.
+
+Pure.  Used by `gencoro.porting.decisions` and the fixers.
+"""
+
+import ast
+import enum
+import functools
+
+from gencoro.compat.doctor.rows import TODAY
+from gencoro.porting.candidates import GEN_TEST, candidates_of
+from gencoro.porting.program import Definition, Function, Module, Program
+from gencoro.porting.references import references_of
+from gencoro.porting.scopes import canonical
+
+__all__ = ["Awaitables", "Kind", "awaitables_of"]
+
+
+class Kind(enum.Enum):
+    """What an expression is."""
+
+    MOMENT = "None or gen.moment"
+    FUTURE = "a Future, or another object that can be awaited"
+    COLLECTION = "a list or a dict"
+    NOT_NONE = "something else than None"
+    ANYTHING = "anything"
+
+
+_FUTURES = frozenset(
+    {
+        "tornado.concurrent.Future",
+        "tornado.concurrent.TracebackFuture",
+        "tornado.gen.Future",
+        "tornado.gen.TracebackFuture",
+        "asyncio.Future",
+        "asyncio.futures.Future",
+    }
+)
+
+# Legacy functions that return a Future, and others whose annotations do not tell.
+_RETURN_FUTURES = frozenset(
+    {
+        "tornado.gen.Task",
+        "tornado.gen.maybe_future",
+        "tornado.gen.multi",
+        "tornado.gen.multi_future",
+        "tornado.gen.Multi",
+        "tornado.gen.sleep",
+        "tornado.gen.with_timeout",
+        "tornado.ioloop.IOLoop.run_in_executor",
+    }
+)
+
+# Functions of asyncio that may be awaited without a Task of their own.
+_OF_ASYNCIO = frozenset(
+    {"Future", "create_task", "ensure_future", "gather", "shield", "sleep"}
+)
+
+# Decorators whose functions return a Future.
+_FUTURE_MAKERS = frozenset(
+    {
+        "tornado.concurrent.return_future",
+        "tornado.concurrent.run_on_executor",
+    }
+)
+
+_LEGACY_YIELDABLES = frozenset(
+    f"tornado.gen.{name}"
+    for name in ("Callback", "Wait", "WaitAll", "YieldFuture", "YieldPoint")
+) | {"tornado.gen.MultiYieldPoint"}
+
+
+class Awaitables:
+    """Tells what expressions of a program are.
+
+    Args:
+        program: The program.
+    """
+
+    def __init__(self, program: Program) -> None:
+        self._program = program
+        self._references = references_of(program)
+        self._coroutines = {
+            c.function for c in candidates_of(program) if c.kind != GEN_TEST
+        }
+        self._returns: dict[Function, bool] = {}
+
+    def kind(self, module: Module, node: ast.expr | None) -> Kind:
+        """Return what an expression certainly is."""
+        match node:
+            case None | ast.Constant(value=None):
+                return Kind.MOMENT
+            case ast.List() | ast.ListComp() | ast.Dict() | ast.DictComp():
+                return Kind.COLLECTION
+            case ast.Call(func=ast.Name(id="list" | "dict" as name)):
+                is_builtin = not module.scope_at(node)._scope_of(name)
+                return Kind.COLLECTION if is_builtin else Kind.ANYTHING
+            case ast.IfExp(body=body, orelse=orelse):
+                kinds = {self.kind(module, body), self.kind(module, orelse)}
+                return kinds.pop() if len(kinds) == 1 else Kind.ANYTHING
+            case ast.Call():
+                return self._kind_of_call(module, node)
+            case ast.Name():
+                return self._kind_of_name(module, node)
+            case ast.Attribute():
+                names = module.names(node)
+                is_moment = names == {"tornado.gen.moment"}
+                return Kind.MOMENT if is_moment else Kind.ANYTHING
+        return Kind.ANYTHING
+
+    def is_legacy(self, module: Module, node: ast.expr | None) -> bool:
+        """Return whether an expression has a YieldPoint of Tornado in it."""
+        if node is None:
+            return False
+        return any(
+            module.names(part) & _LEGACY_YIELDABLES
+            for part in ast.walk(node)
+            if isinstance(part, (ast.Name, ast.Attribute))
+        )
+
+    def _kind_of_name(self, module: Module, node: ast.Name) -> Kind:
+        if module.names(node) == {"tornado.gen.moment"}:
+            return Kind.MOMENT
+        scope = module.scope_at(node)
+        owner = scope._scope_of(node.id)
+        if owner is not scope or isinstance(scope.node, ast.Module):
+            return Kind.ANYTHING
+        kinds = {
+            self.kind(module, binding) if isinstance(binding, ast.expr) else None
+            for binding in owner._bindings[node.id]
+        }
+        kind = kinds.pop() if len(kinds) == 1 else None
+        return kind if kind in (Kind.FUTURE, Kind.COLLECTION) else Kind.ANYTHING
+
+    def _kind_of_call(self, module: Module, node: ast.Call) -> Kind:
+        func = node.func
+        things = module.things(func)
+        if _is_of_asyncio(module, func):
+            return Kind.FUTURE
+        functions = [
+            self._program.function_by_node[t.node]
+            for t in things
+            if t.node in self._program.function_by_node and not t.is_object
+        ]
+        names = {canonical(t.name) for t in things if t.name and not t.is_object}
+        if names and not functions:
+            is_certain = all(map(_returns_future, names))
+            return Kind.FUTURE if is_certain else Kind.ANYTHING
+        name = func.attr if isinstance(func, ast.Attribute) else ""
+        if isinstance(func, ast.Attribute) and not (
+            functions and all(f.owner is None for f in functions)
+        ):
+            named = self._program.functions_by_name.get(name, [])
+            named = [f for f in named if f.owner is not None or f in functions]
+            if not named:
+                is_external = not things and not self._references.is_common(name)
+                is_own = name in self._references.stored
+                return Kind.NOT_NONE if is_external and not is_own else Kind.ANYTHING
+            if not functions and self._references.is_common(name):
+                return Kind.ANYTHING
+            functions = list({*functions, *named})
+        elif len(things) != len(functions) or not self._is_bound_once(module, func):
+            functions = []
+        if not functions or name in self._references.stored:
+            return Kind.ANYTHING
+        is_certain = all(self.returns_awaitable(f) for f in functions)
+        return Kind.FUTURE if is_certain else Kind.ANYTHING
+
+    def _is_bound_once(self, module: Module, func: ast.expr) -> bool:
+        return module.scope_at(func).is_sure(func)
+
+    def returns_awaitable(self, function: Function) -> bool:
+        """Return whether a function certainly returns what can be awaited."""
+        if function not in self._returns:
+            self._returns[function] = True  # it may call itself
+            self._returns[function] = self._find_returns(function)
+        return self._returns[function]
+
+    def _find_returns(self, function: Function) -> bool:
+        if self._references.is_named(function):
+            # It may be replaced, as by unittest.mock.
+            name = function.node.name
+            if name in self._references.patched:
+                return False
+        if function in self._coroutines:
+            return True
+        if isinstance(function.node, ast.AsyncFunctionDef):
+            return self._is_tame(function)
+        if any(function.has_decorator(name) for name in _FUTURE_MAKERS):
+            return len(function.node.decorator_list) == 1
+        if function.is_generator or not _are_plain(function):
+            return False
+        returns = [node for node in function.own if isinstance(node, ast.Return)]
+        return _never_falls_through(function.node) and all(
+            self.kind(function.module, r.value) is Kind.FUTURE for r in returns
+        )
+
+    def _is_tame(self, function: Function) -> bool:
+        """Return whether a native coroutine needs no Task of its own."""
+        if function.is_generator or not _are_plain(function):
+            return False
+        return all(
+            self.kind(function.module, node.value) is Kind.FUTURE
+            for node in function.own
+            if isinstance(node, ast.Await)
+        ) and not any(
+            isinstance(node, (ast.AsyncFor, ast.AsyncWith, ast.comprehension))
+            and getattr(node, "is_async", True)
+            for node in function.own
+        )
+
+
+@functools.lru_cache(maxsize=1)
+def awaitables_of(program: Program) -> Awaitables:
+    """Return what tells what expressions of a program are."""
+    return Awaitables(program)
+
+
+def _are_plain(function: Function) -> bool:
+    """Return whether a function has no decorator that could change its result."""
+    return all(
+        isinstance(decorator, ast.Name)
+        and decorator.id in ("classmethod", "staticmethod")
+        for decorator in function.node.decorator_list
+    )
+
+
+def _never_falls_through(node: Definition) -> bool:
+    return isinstance(node.body[-1], (ast.Return, ast.Raise))
+
+
+def _is_of_asyncio(module: Module, func: ast.expr) -> bool:
+    match func:
+        case ast.Attribute(value=ast.Name(id="asyncio") as owner, attr=name):
+            is_imported = not module.scope_at(owner)._scope_of("asyncio") is None
+            return is_imported and name in _OF_ASYNCIO
+    return False
+
+
+def _returns_future(name: str) -> bool:
+    """Return whether a function of Tornado returns what can be awaited."""
+    if name in _FUTURES or name in _RETURN_FUTURES:
+        return True
+    found = TODAY.find(name)
+    node = found[1] if found is not None else None
+    if isinstance(node, ast.AsyncFunctionDef):
+        return True
+    if not isinstance(node, ast.FunctionDef) or node.returns is None:
+        return False
+    annotation = ast.unparse(node.returns).strip("'\"")
+    return annotation.startswith(("Future", "Awaitable"))

@@ -1,0 +1,88 @@
+"""Which functions of a program are coroutines, and how each of them is made one.
+
+Rule: a decorator counts only if it is certainly Tornado's or gencoro's.
+
+Pure.  Used by `gencoro.porting.decisions` and the fixers.
+"""
+
+import ast
+from typing import NamedTuple
+
+from gencoro.porting.helpers import NAMES
+from gencoro.porting.program import Function, Program
+
+__all__ = ["COROUTINE", "GEN_TEST", "Candidate", "candidates_of"]
+
+COROUTINE = "tornado.gen.coroutine"
+GEN_TEST = "tornado.testing.gen_test"
+
+# Decorators that may be above a coroutine, because they await what it returns, or return it.
+_TRANSPARENT_ABOVE = frozenset(
+    {
+        "tornado.web.addslash",
+        "tornado.web.authenticated",
+        "tornado.web.removeslash",
+        GEN_TEST,
+    }
+)
+_BUILTIN_ABOVE = frozenset({"classmethod", "staticmethod"})
+
+
+class Candidate(NamedTuple):
+    """A coroutine that might be converted.
+
+    Attributes:
+        decorator: The decorator that makes it one, `COROUTINE` or `GEN_TEST`; None for a
+            generator that coroutines use with ``yield from``.
+        above: Whether a decorator above it is unknown, which receives the Future.
+        below: A decorator that receives the generator function; None if there is none.
+        is_certain: Whether the decorator is certainly Tornado's.
+    """
+
+    function: Function
+    decorator: ast.expr | None
+    kind: str
+    above: bool
+    below: ast.expr | None
+    is_certain: bool
+
+
+def candidates_of(program: Program) -> list[Candidate]:
+    """Return the coroutines and tests of a program, in the order of its sources."""
+    found = []
+    for function in program.functions:
+        if isinstance(function.node, ast.FunctionDef):
+            candidate = _candidate(function)
+            if candidate is not None and not _is_helper_of_ours(function):
+                found.append(candidate)
+    return found
+
+
+def _is_helper_of_ours(function: Function) -> bool:
+    """Return whether a function is a part of a helper that a conversion defined."""
+    return function.name.partition(".")[0] in NAMES
+
+
+def _candidate(function: Function) -> Candidate | None:
+    decorators = list(function.decorators())
+    kinds = [
+        next((k for k in (COROUTINE, GEN_TEST) if k in names), "")
+        for _, names in decorators
+    ]
+    if COROUTINE not in kinds and GEN_TEST not in kinds:
+        return None
+    kind = COROUTINE if COROUTINE in kinds else GEN_TEST
+    place = kinds.index(kind)
+    decorator, names = decorators[place]
+    is_certain = names == {kind} and function.outer.is_certain(decorator)
+    above = any(not _is_transparent(d, n) for d, n in decorators[:place])
+    below = [d for d, n in decorators[place + 1 :]]
+    return Candidate(
+        function, decorator, kind, above, below[0] if below else None, is_certain
+    )
+
+
+def _is_transparent(decorator: ast.expr, names: set[str]) -> bool:
+    if isinstance(decorator, ast.Name) and decorator.id in _BUILTIN_ABOVE:
+        return True
+    return bool(names) and names <= _TRANSPARENT_ABOVE

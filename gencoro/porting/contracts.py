@@ -1,0 +1,88 @@
+"""Which methods of Tornado's classes may be ``async def`` when a program overrides them.
+
+Rule: only methods whose result Tornado awaits at once; of any other base class nothing is
+known, and its methods go on returning Futures.
+
+Pure.  Used by `gencoro.porting.decisions`.
+"""
+
+import ast
+import builtins
+
+from gencoro.compat.doctor.rows import TODAY
+from gencoro.compat.doctor.things import Home
+from gencoro.porting.program import Function
+
+__all__ = ["has_unknown_base", "is_entry_point", "overrides_tornado"]
+
+_VERBS = frozenset({"delete", "get", "head", "options", "patch", "post", "put"})
+
+# The methods by the class of Tornado that awaits them.
+_AWAITED = {
+    "tornado.web.RequestHandler": _VERBS | {"prepare", "data_received"},
+    "tornado.websocket.WebSocketHandler": frozenset({"open", "on_message"}),
+}
+
+# Classes outside of Tornado that call no method of a subclass that may be a coroutine.
+_HARMLESS = frozenset({"object", "unittest.TestCase", "unittest.case.TestCase"})
+
+
+def is_entry_point(function: Function) -> bool:
+    """Return whether Tornado itself calls a method, and awaits it at once."""
+    name = function.node.name
+    return any(
+        name in methods and base in _owners(function)
+        for base, methods in _AWAITED.items()
+    )
+
+
+def overrides_tornado(function: Function) -> bool:
+    """Return whether a method replaces one of Tornado's that is not awaited."""
+    name = function.node.name
+    if is_entry_point(function):
+        return False
+    return any(TODAY.has(f"{base}.{name}") for base in _owners(function))
+
+
+def has_unknown_base(function: Function) -> bool:
+    """Return whether the class of a method inherits from classes that are not known."""
+    if function.owner is None:
+        return False
+    home = function.module.scope_at(function.owner)
+    return _is_unknown(home, function.owner, set())
+
+
+def _owners(function: Function) -> set[str]:
+    """Return Tornado's classes that the class of a method inherits from."""
+    if function.owner is None:
+        return set()
+    scope = function.module.scope_at(function.owner)
+    return {o for base in scope.bases(function.owner) for o in TODAY.owners(base)}
+
+
+def _is_unknown(home: Home, owner: ast.ClassDef, seen: set[ast.ClassDef]) -> bool:
+    seen.add(owner)
+    if any(keyword.arg != "metaclass" for keyword in owner.keywords):
+        return True
+    for base in owner.bases:
+        if isinstance(base, ast.Name) and base.id in _HARMLESS:
+            continue
+        things = list(home.things(base))
+        if not things and not _is_exception(base):
+            return True
+        for thing in things:
+            if thing.name and not TODAY.has(thing.name) and thing.name not in _HARMLESS:
+                return True
+            node, home_of_base = thing.node, thing.home
+            is_followed = isinstance(node, ast.ClassDef) and node not in seen
+            if is_followed and home_of_base is not None:
+                assert isinstance(node, ast.ClassDef), "it is followed"
+                if _is_unknown(home_of_base, node, seen):
+                    return True
+    return False
+
+
+def _is_exception(base: ast.expr) -> bool:
+    """Return whether a base is a builtin exception."""
+    found = getattr(builtins, base.id, None) if isinstance(base, ast.Name) else None
+    return isinstance(found, type) and issubclass(found, BaseException)

@@ -1,0 +1,181 @@
+"""Converts the sources of a program.
+
+Rule: a function is converted whole or not at all, and only if all its fixers are selected;
+what depends on a function that stays is decided again.
+
+Pure: sources come and go as bytes.  Used by `gencoro.porting.command`.
+"""
+
+import os
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from gencoro.porting.fixer import Fix, Fixer, Refusal
+from gencoro.porting.fixers import TO_ASYNC, TO_COROUTINE
+from gencoro.porting.program import Function, Program
+from gencoro.porting.reasons import REASONS, refusal
+from gencoro.porting.rewriting import CannotRewrite, rewrite
+
+__all__ = ["CODES", "Conversion", "Selection", "convert", "selecting"]
+
+_Key = tuple[str, int]
+
+# The codes of all fixers.
+CODES = frozenset(fixer.code for fixer in (*TO_COROUTINE, *TO_ASYNC))
+
+# How often the fixers of callback-style code run: one may prepare the next.
+ROUNDS = 5
+
+
+class Selection(NamedTuple):
+    """What is to be converted.
+
+    Attributes:
+        target: ``coroutine`` or ``async``.
+        only: The codes of the fixers to use; empty for all.
+        skip: The codes of fixers not to use.
+        is_selected: Whether a function may be converted.
+    """
+
+    target: str = "async"
+    only: frozenset[str] = frozenset()
+    skip: frozenset[str] = frozenset()
+    is_selected: Callable[[Function], bool] = lambda _function: True
+
+    def has(self, code: str) -> bool:
+        """Return whether a fixer is to be used."""
+        return code not in self.skip and (not self.only or code in self.only)
+
+
+class Conversion(NamedTuple):
+    """The result of a conversion.
+
+    Attributes:
+        sources: The sources that changed, by file.
+        fixes: What was done; the lines are those of the source as it was at that stage.
+        refusals: What was not, and why.
+    """
+
+    sources: dict[str, bytes]
+    fixes: list[Fix]
+    refusals: list[Refusal]
+
+
+def selecting(pattern: re.Pattern[str] | None) -> Callable[[Function], bool]:
+    """Return what tells whether a function's module and name contain a match."""
+    if pattern is None:
+        return lambda _function: True
+
+    def is_selected(function: Function) -> bool:
+        path = function.module.path.removesuffix(".py").replace(os.sep, ".")
+        return pattern.search(f"{path}.{function.name}") is not None
+
+    return is_selected
+
+
+def convert(sources: Mapping[str, bytes], selection: Selection) -> Conversion:
+    """Convert the sources of a program."""
+    now = dict(sources)
+    fixes: list[Fix] = []
+    refusals: list[Refusal] = []
+    for fixer in TO_COROUTINE:
+        for _ in range(ROUNDS):
+            done = _run(now, [fixer], selection)
+            fixes += done.fixes
+            now.update(done.sources)
+            if not done.sources:
+                refusals += done.refusals
+                break
+    if selection.target == "async":
+        done = _run(now, TO_ASYNC, selection)
+        now.update(done.sources)
+        fixes += done.fixes
+        refusals += done.refusals
+    refusals += _unreadable(sources)
+    changed = {path: now[path] for path in now if now[path] != sources[path]}
+    unique = list(dict.fromkeys(refusals))
+    return Conversion(changed, fixes, sorted(unique, key=lambda r: r[:3]))
+
+
+def _run(
+    sources: Mapping[str, bytes], fixers: Sequence[Fixer], selection: Selection
+) -> Conversion:
+    """Run fixers that belong together, until no further function has to stay."""
+    kept: dict[_Key, list[Refusal]] = {}
+    while True:
+        program = Program(sources, frozenset(kept))
+        if not kept:
+            unselected = [f for f in program.functions if not selection.is_selected(f)]
+            kept = {f.key: [] for f in unselected}
+            if kept:
+                continue
+        found = [x for fixer in fixers for x in fixer.find(program)]
+        fixes = [x for x in found if isinstance(x, Fix) and _key(x) not in kept]
+        refusals = [x for x in found if isinstance(x, Refusal) and _key(x) not in kept]
+        changed: dict[str, bytes] = {}
+        new = _refused(fixes, refusals, selection)
+        if not new:
+            fixes = [fix for fix in fixes if selection.has(fix.code)]
+            changed, new = _rewrite(sources, fixes)
+        if not new:
+            refusals += [r for reasons in kept.values() for r in reasons]
+            return Conversion(changed, fixes, refusals)
+        kept.update(new)
+
+
+def _key(found: Fix | Refusal) -> _Key | None:
+    return found.function.key if found.function is not None else None
+
+
+def _refused(
+    fixes: Iterable[Fix], refusals: Iterable[Refusal], selection: Selection
+) -> dict[_Key, list[Refusal]]:
+    """Return the functions with fixes that have to stay, and why."""
+    reasons: dict[_Key, list[Refusal]] = {}
+    for found in refusals:
+        if found.function is not None:
+            reasons.setdefault(found.function.key, []).append(found)
+    new: dict[_Key, list[Refusal]] = {}
+    for fix in fixes:
+        if fix.function is None:
+            continue
+        key = fix.function.key
+        if key in reasons:
+            new[key] = reasons[key]
+        elif not selection.has(fix.code):
+            new.setdefault(key, []).append(
+                refusal(fix.function, "skipped", None, fix.code)
+            )
+    return new
+
+
+def _rewrite(
+    sources: Mapping[str, bytes], fixes: Iterable[Fix]
+) -> tuple[dict[str, bytes], dict[_Key, list[Refusal]]]:
+    """Return the changed sources, or the functions of a file that cannot be changed."""
+    by_path: dict[str, list[Fix]] = {}
+    for fix in fixes:
+        by_path.setdefault(fix.module.path, []).append(fix)
+    changed: dict[str, bytes] = {}
+    for path, group in by_path.items():
+        try:
+            changed[path] = rewrite(sources[path], group)
+        except CannotRewrite as exc:
+            functions = {fix.function for fix in group if fix.function is not None}
+            if not functions:
+                raise
+            return {}, {
+                f.key: [refusal(f, "rewriting", None, str(exc))] for f in functions
+            }
+    return changed, {}
+
+
+def _unreadable(sources: Mapping[str, bytes]) -> list[Refusal]:
+    reason = REASONS["unreadable"]
+    return [
+        Refusal(
+            path, line, reason.code, reason.why.replace("{name}", why), reason.advice
+        )
+        for path, line, why in Program(sources).unreadable
+    ]

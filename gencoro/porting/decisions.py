@@ -1,0 +1,225 @@
+"""Decides, for the whole program, which coroutines become ``async def``, and how.
+
+Rule: a call of a coroutine starts its body at once, and that of an ``async def`` does not.
+So a coroutine whose calls are all awaited at once becomes a bare ``async def``; any other
+gets a decorator that starts it and returns a Future, as before.
+
+Pure.  Used by the fixers in `gencoro.porting.fixers` and by `gencoro.porting.plan`.
+"""
+
+import ast
+import functools
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from gencoro.porting.awaitables import Kind, awaitables_of
+from gencoro.porting.candidates import COROUTINE, GEN_TEST, Candidate, candidates_of
+from gencoro.porting.contracts import (
+    has_unknown_base,
+    is_entry_point,
+    overrides_tornado,
+)
+from gencoro.porting.fixer import Refusal
+from gencoro.porting.problems import problems_of
+from gencoro.porting.program import Function, Module, Program
+from gencoro.porting.reasons import refusal
+from gencoro.porting.references import Use, references_of
+
+__all__ = ["Conversion", "Decisions", "decisions_of"]
+
+
+class Conversion(NamedTuple):
+    """A function that is converted.
+
+    Attributes:
+        candidate: The function, and what makes it a coroutine.
+        starts_at_once: Why its calls must start at once and return Futures; empty if they
+            need not.
+    """
+
+    candidate: Candidate
+    starts_at_once: str
+
+    @property
+    def function(self) -> Function:
+        """The function."""
+        return self.candidate.function
+
+
+class Decisions(NamedTuple):
+    """What is converted and what is not.
+
+    Attributes:
+        conversions: In the order of the sources.
+        refusals: Why the other coroutines stay.
+    """
+
+    conversions: list[Conversion]
+    refusals: list[Refusal]
+
+
+@functools.lru_cache(maxsize=1)
+def decisions_of(program: Program) -> Decisions:
+    """Return what is converted of a program."""
+    return _Decider(program).decide()
+
+
+class _Decider:
+    def __init__(self, program: Program) -> None:
+        self._program = program
+        self._references = references_of(program)
+        self._awaitables = awaitables_of(program)
+        self._refusals: list[Refusal] = []
+        self._converting: dict[Function, Candidate] = {}
+
+    def decide(self) -> Decisions:
+        """Refuse what must stay, until nothing changes."""
+        found = candidates_of(self._program)
+        for candidate in [*found, *self._helpers_of(found)]:
+            if candidate.function.key in self._program.kept:
+                continue
+            problems = list(problems_of(candidate, self._program))
+            self._refusals += problems
+            if not problems:
+                self._converting[candidate.function] = candidate
+        while self._refuse_some():
+            pass
+        order = {function: i for i, function in enumerate(self._program.functions)}
+        conversions = [
+            Conversion(candidate, self._why_at_once(candidate))
+            for candidate in self._converting.values()
+        ]
+        conversions.sort(key=lambda c: order[c.function])
+        return Decisions(conversions, self._refusals)
+
+    def _helpers_of(self, found: list[Candidate]) -> list[Candidate]:
+        """Return the generators that coroutines use with ``yield from``."""
+        helpers: dict[Function, Candidate] = {}
+        users = [candidate.function for candidate in found]
+        while users:
+            user = users.pop()
+            for function in self._delegates(user):
+                if function in helpers or not _may_be_helper(function):
+                    continue
+                helpers[function] = Candidate(function, None, "", False, None, True)
+                users.append(function)
+        return list(helpers.values())
+
+    def _delegates(self, user: Function) -> Iterator[Function]:
+        for node in user.own:
+            if isinstance(node, ast.YieldFrom) and isinstance(node.value, ast.Call):
+                yield from self._program.functions_of(user.module, node.value.func)
+
+    def _refuse_some(self) -> bool:
+        """Refuse what depends on a function that stays; return whether there is any."""
+        before = len(self._converting)
+        for function, candidate in list(self._converting.items()):
+            problem = self._bad_delegation(function)
+            if problem is None and candidate.decorator is None:
+                problem = self._bad_use_of_helper(function)
+            if problem is not None:
+                del self._converting[function]
+                self._refusals.append(problem)
+        return len(self._converting) < before
+
+    def _bad_delegation(self, function: Function) -> Refusal | None:
+        """Return the refusal for a ``yield from`` of what cannot be awaited."""
+        for node in function.own:
+            if not isinstance(node, ast.YieldFrom):
+                continue
+            if self._awaitables.kind(function.module, node.value) is Kind.FUTURE:
+                continue
+            call = node.value
+            found = (
+                self._program.functions_of(function.module, call.func)
+                if isinstance(call, ast.Call)
+                else []
+            )
+            are_helpers = [
+                f in self._converting and self._converting[f].decorator is None
+                for f in found
+            ]
+            if not are_helpers or not all(are_helpers):
+                return refusal(function, "yield-from", node, ast.unparse(node.value))
+        return None
+
+    def _bad_use_of_helper(self, function: Function) -> Refusal | None:
+        if self._references.is_named(function):
+            return refusal(function, "helper-used-elsewhere", None, function.name)
+        for use in self._references.of(function):
+            call = use.module.parents[use.node]
+            is_call = isinstance(call, ast.Call) and call.func is use.node
+            parent = use.module.parents[call]
+            by = use.module.function_at(use.node)
+            is_fine = isinstance(parent, ast.YieldFrom) and by in self._converting
+            if not is_call or not is_fine:
+                return refusal(
+                    function, "helper-used-elsewhere", use.node, function.name
+                )
+        return None
+
+    def _why_at_once(self, candidate: Candidate) -> str:
+        """Return why calls of a coroutine must start at once; empty if they need not."""
+        function = candidate.function
+        if candidate.kind != COROUTINE or function.has_decorator(GEN_TEST):
+            return ""
+        if candidate.above:
+            return "a decorator receives its Future"
+        if function.node.name.startswith("__") and function.node.name.endswith("__"):
+            return "Python calls it"
+        if overrides_tornado(function):
+            return "Tornado calls it"
+        is_entry = is_entry_point(function)
+        if not is_entry and has_unknown_base(function):
+            return "a base class is unknown"
+        if not is_entry and self._references.is_named(function):
+            return "it may be looked up by its name"
+        for use in self._references.of(function):
+            if is_entry and not use.is_resolved:
+                continue
+            reason = self._why_use_needs_future(use)
+            if reason:
+                return reason
+        return ""
+
+    def _why_use_needs_future(self, use: Use) -> str:
+        module = use.module
+        node: ast.AST = use.node
+        call = module.parents[node]
+        place = f"{module.path}:{use.node.lineno}"
+        if _is_run_sync(module, node):
+            return ""
+        if not (isinstance(call, ast.Call) and call.func is node):
+            return f"it is not called at once at {place}"
+        if any(k.arg in ("callback", None) for k in call.keywords):
+            return f"it may get a callback at {place}"
+        parent = module.parents[call]
+        by = module.function_at(call)
+        is_yielded = isinstance(parent, (ast.Yield, ast.YieldFrom))
+        if is_yielded and by in self._converting:
+            is_certain = self._awaitables.kind(module, call) is Kind.FUTURE
+            return "" if is_certain else f"it may be another function at {place}"
+        if isinstance(parent, ast.Await):
+            return ""
+        if isinstance(parent, ast.Lambda) and _is_run_sync(module, parent):
+            return ""
+        return f"it is not awaited at once at {place}"
+
+
+def _may_be_helper(function: Function) -> bool:
+    return (
+        isinstance(function.node, ast.FunctionDef)
+        and function.is_generator
+        and all(
+            isinstance(d, ast.Name) and d.id in ("classmethod", "staticmethod")
+            for d in function.node.decorator_list
+        )
+    )
+
+
+def _is_run_sync(module: Module, node: ast.AST) -> bool:
+    """Return whether a function is the first argument of ``run_sync``."""
+    match module.parents[node]:
+        case ast.Call(func=ast.Attribute(attr="run_sync"), args=[first, *_]):
+            return first is node
+    return False

@@ -1,0 +1,108 @@
+"""What a fixer is: its code, its reason, its examples, and what it finds.
+
+Rule: a fixer decides on the syntax tree of the whole program, and says which nodes to
+change; `gencoro.porting.rewriting` changes them.  A function is converted whole or not at
+all.  Used by every module in `gencoro.porting.fixers`.
+"""
+
+import ast
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
+
+from gencoro.porting.program import Function, Module, Program
+
+__all__ = ["Change", "Example", "Fix", "Fixer", "Refusal"]
+
+
+class Change(NamedTuple):
+    """A change of one node of a source.
+
+    Attributes:
+        node: The node, in the tree of its module.
+        by: Receives the node of LibCST, whose parts have been changed already, and returns
+            another, or ``libcst.RemoveFromParent()``.
+        kind: The class of the node of LibCST, if its name is not that of the node's own
+            class; such as ``SimpleStatementLine`` for a statement and its line.
+    """
+
+    node: ast.AST
+    by: Callable[[Any], Any]
+    kind: str = ""
+
+
+class Fix(NamedTuple):
+    """What a fixer would do at one place.
+
+    Attributes:
+        code: The code of the fixer.
+        module: The module that is changed.
+        line: The place that is shown to the user.
+        changes: What is changed, all of it or nothing.
+        function: The function that is converted, if it is a part of that.  If any fixer
+            refuses the function, none of its fixes is made.
+        imports: Statements that the module needs, such as ``import asyncio``.
+        helpers: Definitions that the module needs, by name: source without decorators of
+            the program, placed before the first statement that needs them.
+    """
+
+    code: str
+    module: Module
+    line: int
+    changes: tuple[Change, ...]
+    function: Function | None = None
+    imports: tuple[str, ...] = ()
+    helpers: tuple[str, ...] = ()
+
+
+class Refusal(NamedTuple):
+    """What is not converted, and why.
+
+    Attributes:
+        file: Its file.
+        line: The line with the reason; 0 for the whole file.
+        code: The code of the reason.
+        why: One sentence.
+        advice: What a person would do.
+        function: The function that stays as it is; None if it is another thing.
+    """
+
+    file: str
+    line: int
+    code: str
+    why: str
+    advice: str
+    function: Function | None = None
+
+
+class Example(NamedTuple):
+    """A source, and what becomes of it: the tests and the documentation of a fixer.
+
+    Attributes:
+        about: What it shows, as a title.
+        before: A whole module.
+        after: The converted module; the same as `before` if it is left alone.
+        refused: The code of the refusal, if there is one.
+    """
+
+    about: str
+    before: str
+    after: str
+    refused: str = ""
+
+
+class Fixer(NamedTuple):
+    """One kind of conversion.
+
+    Attributes:
+        code: Such as ``GC201``, for ``--only`` and ``--skip``.
+        title: What it does, as a heading.
+        why: Why, in a sentence or a few.
+        examples: Sources that are converted, left alone and refused.
+        find: Returns what it would do to a program, and what it refuses.
+    """
+
+    code: str
+    title: str
+    why: str
+    examples: tuple[Example, ...]
+    find: Callable[[Program], Iterable[Fix | Refusal]]

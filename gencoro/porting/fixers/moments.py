@@ -1,0 +1,64 @@
+"""``yield None`` and ``yield gen.moment`` become ``await asyncio.sleep(0)``."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import libcst as cst
+
+from gencoro.porting.awaitables import Kind
+from gencoro.porting.fixer import Example, Fix, Fixer, Refusal
+from gencoro.porting.importing import reference_to_asyncio
+from gencoro.porting.program import Program
+from gencoro.porting.reasons import refusal
+from gencoro.porting.yields import change_yield, yields_of_kind
+
+__all__ = ["MOMENTS"]
+
+CODE = "GC206"
+
+
+def find(program: Program) -> Iterator[Fix | Refusal]:
+    """Yield the changes of yielded moments."""
+    for function, node in yields_of_kind(program, Kind.MOMENT):
+        asyncio = reference_to_asyncio(function)
+        if not asyncio.text:
+            yield refusal(function, "name-taken", node, "asyncio")
+            continue
+
+        def sleep(_value: Any) -> Any:
+            return cst.parse_expression("asyncio.sleep(0)")
+
+        change = change_yield(function.module, node, sleep)
+        yield Fix(
+            CODE, function.module, node.lineno, (change,), function, asyncio.imports
+        )
+
+
+MOMENTS = Fixer(
+    CODE,
+    "yield None and yield gen.moment become await asyncio.sleep(0)",
+    "Each lets the loop run for one turn.  None cannot be awaited, and Tornado's moment "
+    "cannot either.",
+    (
+        Example(
+            "A turn of the loop",
+            """\
+from tornado import gen
+
+@gen.coroutine
+def main():
+    yield gen.moment
+    yield
+""",
+            """\
+import asyncio
+from tornado import gen
+
+async def main():
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+""",
+        ),
+    ),
+    find,
+)

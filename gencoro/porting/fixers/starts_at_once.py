@@ -1,0 +1,102 @@
+"""``@gen.coroutine`` becomes ``async def`` with a decorator that starts its calls at once."""
+
+import ast
+from collections.abc import Iterator
+from typing import Any
+
+import libcst as cst
+
+from gencoro.porting.decisions import Conversion, decisions_of
+from gencoro.porting.fixer import Change, Example, Fix, Fixer
+from gencoro.porting.helpers import STARTS_AT_ONCE as HELPER
+from gencoro.porting.helpers import starts_at_once
+from gencoro.porting.program import Program
+from gencoro.porting.trees import made_async
+
+__all__ = ["STARTS_AT_ONCE"]
+
+CODE = "GC202"
+
+
+def find(program: Program) -> Iterator[Fix]:
+    """Yield the conversions of coroutines whose calls must start at once."""
+    for conversion in decisions_of(program).conversions:
+        if conversion.starts_at_once:
+            function = conversion.function
+            assert conversion.candidate.decorator is not None, "it is a coroutine"
+            yield Fix(
+                CODE,
+                function.module,
+                function.line,
+                (Change(function.node, _changer(conversion)),),
+                function,
+                ("import functools",),
+                (starts_at_once(conversion.candidate.decorator),),
+            )
+
+
+def _changer(conversion: Conversion) -> Any:
+    decorator = conversion.candidate.decorator
+    assert isinstance(decorator, ast.expr), "it is a coroutine"
+    place = conversion.function.node.decorator_list.index(decorator)
+
+    def change(node: cst.FunctionDef) -> cst.FunctionDef:
+        decorators = list(node.decorators)
+        decorators[place] = decorators[place].with_changes(decorator=cst.Name(HELPER))
+        return made_async(node.with_changes(decorators=decorators))
+
+    return change
+
+
+STARTS_AT_ONCE = Fixer(
+    CODE,
+    "a coroutine that must start at once becomes async def with a decorator",
+    "A call of a coroutine runs its body up to the first wait, and returns a Future that "
+    "can be stored, awaited twice or left alone.  A call of an async def does nothing "
+    "until it is awaited.  If not every call is awaited at once, a decorator keeps the old "
+    "behavior.",
+    (
+        Example(
+            "A coroutine that is started, and awaited later",
+            """\
+from tornado import gen
+
+@gen.coroutine
+def job():
+    print("started")
+    yield gen.sleep(0.01)
+
+@gen.coroutine
+def main():
+    future = job()
+    print("waiting")
+    yield future
+""",
+            '''\
+import functools
+from tornado import gen
+
+def _starts_at_once(function):
+    """Start the body at the call, and return a Future, as gen.coroutine does."""
+
+    @gen.coroutine
+    @functools.wraps(function)
+    def start(*args, **kwargs):
+        return (yield from function(*args, **kwargs).__await__())
+
+    return start
+
+@_starts_at_once
+async def job():
+    print("started")
+    await gen.sleep(0.01)
+
+async def main():
+    future = job()
+    print("waiting")
+    await future
+''',
+        ),
+    ),
+    find,
+)

@@ -1,0 +1,50 @@
+"""The functions that a converted module may need, as source.
+
+Rule: they need nothing but what the module imports already, so that a converted program
+does not depend on gencoro.
+
+Pure.  Used by the fixers and by `gencoro.porting.rewriting`.
+"""
+
+import ast
+
+__all__ = ["AWAITABLE", "NAMES", "STARTS_AT_ONCE", "awaitable", "starts_at_once"]
+
+STARTS_AT_ONCE = "_starts_at_once"
+AWAITABLE = "_awaitable"
+
+# The names, by which a second run knows the helpers.
+NAMES = frozenset({AWAITABLE, STARTS_AT_ONCE})
+
+
+def starts_at_once(decorator: ast.expr) -> str:
+    """Return a decorator that makes a coroutine of an ``async def``.
+
+    Args:
+        decorator: The decorator that does so for generators.
+    """
+    return f'''\
+def {STARTS_AT_ONCE}(function):
+    """Start the body at the call, and return a Future, as gen.coroutine does."""
+
+    @{ast.unparse(decorator)}
+    @functools.wraps(function)
+    def start(*args, **kwargs):
+        return (yield from function(*args, **kwargs).__await__())
+
+    return start
+'''
+
+
+def awaitable(gen: str) -> str:
+    """Return a function that makes any yielded value awaitable.
+
+    Args:
+        gen: The expression for the module ``gen``.
+    """
+    return f'''\
+def {AWAITABLE}(value):
+    """Return what an async def can await for a value that a coroutine yielded."""
+    future = {gen}.convert_yielded(value)
+    return asyncio.sleep(0) if future is {gen}.convert_yielded(None) else future
+'''

@@ -1,0 +1,146 @@
+"""The reasons for which functions stay as they are.
+
+Rule: each has a code, says in one sentence what is there, and what a person would do.
+
+Pure.  Used by `gencoro.porting.problems` and `gencoro.porting.decisions`.
+"""
+
+import ast
+from typing import NamedTuple
+
+from gencoro.porting.fixer import Refusal
+from gencoro.porting.program import Function
+
+__all__ = ["REASONS", "Reason", "refusal"]
+
+
+class Reason(NamedTuple):
+    """Why a function stays as it is.
+
+    Attributes:
+        code: The code, beginning with ``GC9``.
+        why: A sentence; ``{name}`` is replaced.
+        advice: What a person would do.
+    """
+
+    code: str
+    why: str
+    advice: str
+
+
+REASONS = {
+    "unreadable": Reason(
+        "GC900", "the file cannot be parsed: {name}", "correct it first"
+    ),
+    "rewriting": Reason(
+        "GC901", "the file cannot be changed: {name}", "convert it by hand"
+    ),
+    "uncertain-decorator": Reason(
+        "GC902",
+        "its decorator {name} may be another one than Tornado's",
+        "import the decorator in one way only",
+    ),
+    "decorator-below": Reason(
+        "GC903",
+        "the decorator {name} receives the generator function",
+        "check that it accepts an `async def`, and convert by hand",
+    ),
+    "yield-point": Reason(
+        "GC904",
+        "it yields {name}, which only a generator coroutine can wait for",
+        "convert it to Futures first, with --to coroutine",
+    ),
+    "return-caught": Reason(
+        "GC905",
+        "`raise gen.Return` here is caught by `except {name}`, and a `return` is not",
+        "move the `raise gen.Return` out of the `try`",
+    ),
+    "return-in-with": Reason(
+        "GC906",
+        "`with {name}` sees `raise gen.Return` as an error, but not a `return`",
+        "move the `raise gen.Return` out of the `with`, or check that it makes no "
+        "difference",
+    ),
+    "return-in-finally": Reason(
+        "GC907",
+        "`raise gen.Return` in a `finally` would become a `return` there",
+        "move it out of the `finally`",
+    ),
+    "return-elsewhere": Reason(
+        "GC908",
+        "{name} may raise gen.Return, which ends a generator coroutine only",
+        "let that function return the value, and return it here",
+    ),
+    "return-arguments": Reason(
+        "GC909",
+        "gen.Return has other arguments here than one value",
+        "write `return` with the value",
+    ),
+    "yield-from": Reason(
+        "GC910",
+        "`yield from {name}` is not allowed in an `async def`",
+        "await it if it can be awaited, or await its items in a loop",
+    ),
+    "helper-used-elsewhere": Reason(
+        "GC911",
+        "{name} is a generator that is not only used with `yield from` in coroutines",
+        "make a coroutine of it",
+    ),
+    "stack-context": Reason(
+        "GC912",
+        "it uses a stack context ({name}), which does not follow into an `async def`",
+        "replace it with a context variable first",
+    ),
+    "returns-generator": Reason(
+        "GC913",
+        "it may return a generator ({name}), which gen.coroutine runs",
+        "use `return (yield from ...)`, and convert again",
+    ),
+    "name-taken": Reason(
+        "GC914",
+        "the name {name} is needed, and means something else here",
+        "rename the other one",
+    ),
+    "already-native": Reason(
+        "GC915",
+        "it uses {name} as generators do",
+        "convert it by hand",
+    ),
+    "stop-iteration": Reason(
+        "GC916",
+        "StopIteration ends a generator coroutine, and is an error in an `async def`",
+        "use `return`",
+    ),
+    "skipped": Reason(
+        "GC917",
+        "it needs {name}, which is switched off",
+        "select that code too",
+    ),
+    "type-comment": Reason(
+        "GC918",
+        "its type comment describes a generator: {name}",
+        "write an annotation instead",
+    ),
+}
+
+
+def refusal(
+    function: Function, reason: str, node: ast.AST | None = None, name: str = ""
+) -> Refusal:
+    """Return the refusal of a function.
+
+    Args:
+        reason: A key of `REASONS`.
+        node: The place of the reason; None for the function itself.
+        name: What the sentence names.
+    """
+    found = REASONS[reason]
+    line = getattr(node, "lineno", function.line)
+    why = found.why.replace("{name}", _short(name))
+    return Refusal(function.module.path, line, found.code, why, found.advice, function)
+
+
+def _short(text: str, length: int = 60) -> str:
+    """Return a text on one line, shortened if it is long."""
+    text = " ".join(text.split())
+    return text if len(text) <= length else f"{text[: length - 3]}..."

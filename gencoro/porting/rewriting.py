@@ -1,0 +1,226 @@
+"""Makes the changes in a source with LibCST, which keeps all else as it is.
+
+Rule: a change that cannot be made, or that leads to invalid source, is an error; nothing
+is made in part.  Used by `gencoro.porting.converting`.
+"""
+
+import ast
+import codecs
+import re
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import libcst as cst
+from libcst.metadata import CodeRange, MetadataWrapper, PositionProvider
+
+from gencoro.errors import GencoroError
+from gencoro.porting.fixer import Change, Fix
+
+__all__ = ["CannotRewrite", "rewrite"]
+
+# The classes of LibCST whose names differ from those of `ast`.
+_KINDS = {
+    "AsyncFunctionDef": "FunctionDef",
+    "AsyncFor": "For",
+    "AsyncWith": "With",
+    "YieldFrom": "Yield",
+    "Module": "Module",
+}
+
+# Nodes that begin at different places, or end at different ones, in the two trees.
+_BY_START = frozenset(
+    ["ClassDef", "For", "FunctionDef", "If", "Try", "TryStar", "While", "With"]
+    + ["SimpleStatementLine", "ExceptHandler"]
+)
+
+_LINE_END = re.compile(r"\r\n|\r|\n")
+
+_Key = tuple[str, int, int, int, int]
+
+
+class CannotRewrite(GencoroError):
+    """A change cannot be made in a source."""
+
+
+class _Places:
+    """Where the nodes of `ast` are, in characters."""
+
+    def __init__(self, text: str) -> None:
+        self._lines = _LINE_END.split(text)
+
+    def key_of(self, change: Change) -> _Key:
+        node: Any = change.node
+        name = type(node).__name__
+        kind = change.kind or _KINDS.get(name, name)
+        if kind == "Module":
+            return (kind, 0, 0, 0, 0)
+        start = (node.lineno, self._column(node.lineno, node.col_offset))
+        if kind in _BY_START:
+            return (kind, *start, 0, 0)
+        end = (node.end_lineno, self._column(node.end_lineno, node.end_col_offset))
+        return (kind, *start, *end)
+
+    def _column(self, line: int, offset: int) -> int:
+        """Return the column for an offset in bytes of UTF-8."""
+        text = self._lines[line - 1]
+        if text.isascii():
+            return offset
+        return len(text.encode()[:offset].decode(errors="replace"))
+
+
+class _Rewriter(cst.CSTTransformer):
+    """Makes the changes of the nodes, the inmost first."""
+
+    def __init__(self, by_node: dict[cst.CSTNode, list[Change]]) -> None:
+        super().__init__()
+        self._by_node = by_node
+
+    def on_leave(self, original_node: Any, updated_node: Any) -> Any:
+        for change in self._by_node.get(original_node, ()):
+            updated_node = change.by(updated_node)
+        is_line = isinstance(updated_node, cst.SimpleStatementLine)
+        if is_line and original_node.body and not updated_node.body:
+            return cst.RemoveFromParent()
+        return updated_node
+
+
+def rewrite(source: bytes, fixes: Sequence[Fix]) -> bytes:
+    """Return a source with the changes of fixes.
+
+    Raises:
+        CannotRewrite: a change cannot be made; nothing is.
+    """
+    mark = codecs.BOM_UTF8 if source.startswith(codecs.BOM_UTF8) else b""
+    try:
+        module = cst.parse_module(source.removeprefix(mark))
+    except cst.ParserSyntaxError as exc:
+        raise CannotRewrite(f"LibCST cannot parse it: {exc.message}") from None
+    places = _Places(module.code)
+    changes = [(places.key_of(c), c) for fix in fixes for c in fix.changes]
+    by_node = _find_nodes(module, changes)
+    new = module.visit(_Rewriter(by_node))
+    new = _with_additions(new, fixes)
+    result = mark + new.bytes
+    try:
+        compile(result, "<converted>", "exec", dont_inherit=True)
+    except SyntaxError as exc:
+        raise CannotRewrite(f"the result would be invalid: {exc.msg}") from None
+    return result
+
+
+def _find_nodes(
+    module: cst.Module, changes: Iterable[tuple[_Key, Change]]
+) -> dict[cst.CSTNode, list[Change]]:
+    """Return the changes by the nodes of LibCST that they apply to."""
+    wanted: dict[_Key, list[Change]] = {}
+    for key, change in changes:
+        wanted.setdefault(key, []).append(change)
+    kinds = {key[0] for key in wanted}
+    wrapper = MetadataWrapper(module, unsafe_skip_copy=True)
+    found: dict[cst.CSTNode, list[Change]] = {}
+    for node, place in wrapper.resolve(PositionProvider).items():
+        kind = type(node).__name__
+        if kind in kinds and isinstance(place, CodeRange):
+            here = wanted.pop(_key(kind, place), None)
+            if here is not None:
+                found[node] = here
+    if wanted:
+        line = min(key[1] for key in wanted)
+        raise CannotRewrite(f"line {line}: the node to change was not found")
+    return found
+
+
+def _key(kind: str, place: CodeRange) -> _Key:
+    if kind == "Module":
+        return (kind, 0, 0, 0, 0)
+    start = (place.start.line, place.start.column)
+    end = (0, 0) if kind in _BY_START else (place.end.line, place.end.column)
+    return (kind, *start, *end)
+
+
+def _with_additions(module: cst.Module, fixes: Sequence[Fix]) -> cst.Module:
+    """Add the imports and the helpers that fixes need."""
+    imports = sorted({i for fix in fixes for i in fix.imports}, key=_import_order)
+    helpers = dict.fromkeys(helper for fix in fixes for helper in fix.helpers)
+    body = list(module.body)
+    place = _place_of_imports(body)
+    present = {module.code_for_node(s).strip() for s in body}
+    lines = [_statement(i, module) for i in imports if i not in present]
+    if lines and place < len(body):
+        # The comment above the first statement stays above it, before the imports.
+        first = body[place]
+        lines[0] = lines[0].with_changes(leading_lines=first.leading_lines)
+        body[place] = first.with_changes(leading_lines=())
+    body[place:place] = lines
+    module = module.with_changes(body=body)
+    for helper in helpers:
+        module = _with_helper(module, helper)
+    return module
+
+
+def _with_helper(module: cst.Module, text: str) -> cst.Module:
+    """Define a helper before the first statement that uses it, unless it is defined."""
+    added = _statement(text, module)
+    codes = [module.code_for_node(statement) for statement in module.body]
+    if any(
+        re.search(rf"^def {added.name.value}\(", code, re.MULTILINE) for code in codes
+    ):
+        return module
+    used = re.compile(rf"\b{added.name.value}\b")
+    place = next(i for i, code in enumerate(codes) if used.search(code))
+    names = "|".join(sorted(_names_in(text)))
+    imported = re.compile(rf"^\s*(?:from|import)\b.*\b({names})\b", re.MULTILINE)
+    for index, code in enumerate(codes):
+        # An import inside a function or class does not bind the name for the module.
+        is_block = isinstance(module.body[index], (cst.FunctionDef, cst.ClassDef))
+        if not is_block and imported.search(code):
+            place = max(place, index + 1)
+    body = list(module.body)
+    body.insert(place, added.with_changes(leading_lines=_blank_lines(body[place:])))
+    return module.with_changes(body=body)
+
+
+def _blank_lines(following: Sequence[Any]) -> list[cst.EmptyLine]:
+    """Return as many blank lines as there are before the next statement."""
+    lines = following[0].leading_lines if following else ()
+    count = sum(1 for line in lines if line.comment is None)
+    return [cst.EmptyLine(indent=False)] * max(1, count)
+
+
+def _names_in(text: str) -> set[str]:
+    return {node.id for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Name)}
+
+
+def _import_order(text: str) -> tuple[bool, str]:
+    return (not text.startswith("import "), text)
+
+
+def _statement(text: str, module: cst.Module) -> Any:
+    return cst.parse_statement(text, config=module.config_for_parsing)
+
+
+def _place_of_imports(body: Sequence[cst.BaseStatement]) -> int:
+    """Return where an import goes: after the docstring and ``__future__``."""
+    place = 0
+    for index, statement in enumerate(body):
+        small = _small(statement)
+        is_docstring = index == 0 and isinstance(small, cst.Expr)
+        if is_docstring or _is_future(small):
+            place = index + 1
+        else:
+            break
+    return place
+
+
+def _is_future(small: cst.BaseSmallStatement | None) -> bool:
+    return (
+        isinstance(small, cst.ImportFrom)
+        and isinstance(small.module, cst.Name)
+        and small.module.value == "__future__"
+    )
+
+
+def _small(statement: cst.BaseStatement) -> cst.BaseSmallStatement | None:
+    if isinstance(statement, cst.SimpleStatementLine) and statement.body:
+        return statement.body[0]
+    return None

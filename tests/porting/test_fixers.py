@@ -1,0 +1,41 @@
+"""The examples of each fixer: converted, left alone and refused."""
+
+import pytest
+
+from gencoro.porting.converting import Selection, convert
+from gencoro.porting.fixers import TO_ASYNC, TO_COROUTINE
+from gencoro.porting.reasons import REASONS
+
+pytestmark = pytest.mark.once
+
+EXAMPLES = [
+    pytest.param(target, example, id=f"{fixer.code} {example.about}")
+    for target, fixers in (("coroutine", TO_COROUTINE), ("async", TO_ASYNC))
+    for fixer in fixers
+    for example in fixer.examples
+]
+
+
+@pytest.mark.parametrize(("target", "example"), EXAMPLES)
+def test_example_becomes_what_it_says(target, example):
+    conversion = convert({"m.py": example.before.encode()}, Selection(target))
+
+    after = conversion.sources.get("m.py", example.before.encode()).decode()
+    assert after == example.after
+    assert {refusal.code for refusal in conversion.refusals} == (
+        {example.refused} if example.refused else set()
+    )
+
+
+@pytest.mark.parametrize(("target", "example"), EXAMPLES)
+def test_converted_example_stays_when_it_is_converted_again(target, example):
+    again = convert({"m.py": example.after.encode()}, Selection(target))
+
+    assert again.sources == {}
+
+
+def test_codes_are_unique():
+    codes = [fixer.code for fixer in (*TO_COROUTINE, *TO_ASYNC)]
+    codes += [reason.code for reason in REASONS.values()]
+
+    assert len(codes) == len(set(codes))
