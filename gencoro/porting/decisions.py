@@ -71,6 +71,8 @@ class _Decider:
         self._awaitables = awaitables_of(program)
         self._refusals: list[Refusal] = []
         self._converting: dict[Function, Candidate] = {}
+        # Generators that have other users than ``yield from`` in coroutines.
+        self._shared: set[Function] = set()
 
     def decide(self) -> Decisions:
         """Refuse what must stay, until nothing changes."""
@@ -119,7 +121,10 @@ class _Decider:
                 problem = self._bad_use_of_helper(function)
             if problem is not None:
                 del self._converting[function]
-                self._refusals.append(problem)
+                if candidate.decorator is None:
+                    self._shared.add(function)
+                else:
+                    self._refusals.append(problem)
         return len(self._converting) < before
 
     def _bad_delegation(self, function: Function) -> Refusal | None:
@@ -140,10 +145,13 @@ class _Decider:
                 for f in found
             ]
             if not are_helpers or not all(are_helpers):
-                return refusal(function, "yield-from", node, ast.unparse(node.value))
+                shared = [f.name for f in found if f in self._shared]
+                reason = "helper-used-elsewhere" if shared else "yield-from"
+                return refusal(function, reason, node, ast.unparse(node.value))
         return None
 
     def _bad_use_of_helper(self, function: Function) -> Refusal | None:
+        """Return a refusal if a generator is not only used with ``yield from``."""
         if self._references.is_named(function):
             return refusal(function, "helper-used-elsewhere", None, function.name)
         for use in self._references.of(function):

@@ -83,7 +83,7 @@ REASONS = {
     ),
     "helper-used-elsewhere": Reason(
         "GC911",
-        "{name} is a generator that is not only used with `yield from` in coroutines",
+        "the generator {name} has other users than `yield from` in coroutines",
         "make a coroutine of it",
     ),
     "stack-context": Reason(
