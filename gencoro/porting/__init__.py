@@ -23,6 +23,7 @@ Inside::
     awaitables   what a yielded expression is
     candidates   which functions are coroutines
     references   where functions are used
+    lookups      where functions may be looked up by name
     rewriting    changes a source with LibCST
     trees        nodes of LibCST
     helpers      functions that converted modules define

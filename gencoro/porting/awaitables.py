@@ -156,14 +156,16 @@ class Awaitables:
             named = [f for f in named if f.owner is not None or f in functions]
             if not named:
                 is_external = not things and not self._references.is_common(name)
-                is_own = name in self._references.stored
+                is_own = self._references.is_replaced(name)
                 return Kind.NOT_NONE if is_external and not is_own else Kind.ANYTHING
             if not functions and self._references.is_common(name):
                 return Kind.ANYTHING
             functions = list({*functions, *named})
         elif len(things) != len(functions) or not self._is_bound_once(module, func):
             functions = []
-        if not functions or name in self._references.stored:
+        if not functions or self._references.is_replaced(
+            name or functions[0].node.name
+        ):
             return Kind.ANYTHING
         is_certain = all(self.returns_awaitable(f) for f in functions)
         return Kind.FUTURE if is_certain else Kind.ANYTHING
@@ -179,11 +181,6 @@ class Awaitables:
         return self._returns[function]
 
     def _find_returns(self, function: Function) -> bool:
-        if self._references.is_named(function):
-            # It may be replaced, as by unittest.mock.
-            name = function.node.name
-            if name in self._references.patched:
-                return False
         if function in self._coroutines:
             return True
         if isinstance(function.node, ast.AsyncFunctionDef):

@@ -85,4 +85,6 @@ def _candidate(function: Function) -> Candidate | None:
 def _is_transparent(decorator: ast.expr, names: set[str]) -> bool:
     if isinstance(decorator, ast.Name) and decorator.id in _BUILTIN_ABOVE:
         return True
+    if isinstance(decorator, ast.Attribute) and decorator.attr == "run_sync":
+        return True
     return bool(names) and names <= _TRANSPARENT_ABOVE

@@ -9,6 +9,7 @@ import ast
 from typing import NamedTuple
 
 from gencoro.porting.program import Function, Module
+from gencoro.porting.scopes import canonical
 
 __all__ = ["Reference", "reference_to_asyncio", "reference_to_gen"]
 
@@ -31,24 +32,28 @@ def reference_to_gen(function: Function) -> Reference:
     """Return how a function refers to the module ``gen``."""
     module = function.module
     for name, bindings in module.top._bindings.items():
-        if all(b == _GEN for b in bindings) and bindings:
+        if bindings and all(_is_gen(binding) for binding in bindings):
             return Reference("" if _is_hidden(function, name) else name)
-    if _is_bound_anywhere(module, "gen"):
-        tornado = module.top._bindings.get("tornado", [])
-        is_usable = tornado == ["tornado"] and not _is_hidden(function, "tornado")
-        return Reference("tornado.gen" if is_usable else "", ("import tornado.gen",))
-    package = "gencoro" if _imports_gencoro(module) else "tornado"
-    return Reference("gen", (f"from {package} import gen",))
+    if not _is_taken(function, "gen"):
+        package = "gencoro" if _imports_gencoro(module) else "tornado"
+        return Reference("gen", (f"from {package} import gen",))
+    is_tornado = module.top._bindings.get("tornado") == ["tornado"]
+    is_usable = is_tornado and not _is_hidden(function, "tornado")
+    return Reference("tornado.gen" if is_usable else "", ("import tornado.gen",))
 
 
 def reference_to_asyncio(function: Function) -> Reference:
     """Return how a function refers to asyncio."""
-    module = function.module
-    if any(_is_import_of_asyncio(node) for node in module.tree.body):
-        return Reference("" if _is_hidden(function, "asyncio") else "asyncio")
-    if _is_bound_anywhere(module, "asyncio"):
+    if any(map(_is_import_of_asyncio, function.module.tree.body)):
+        is_hidden = _is_hidden(function, "asyncio")
+        return Reference("" if is_hidden else "asyncio")
+    if _is_taken(function, "asyncio"):
         return Reference("")
     return Reference("asyncio", ("import asyncio",))
+
+
+def _is_gen(binding: object) -> bool:
+    return isinstance(binding, str) and canonical(binding) == _GEN
 
 
 def _is_import_of_asyncio(node: ast.stmt) -> bool:
@@ -60,28 +65,12 @@ def _is_import_of_asyncio(node: ast.stmt) -> bool:
 
 def _is_hidden(function: Function, name: str) -> bool:
     """Return whether a name of the module means something else in a function."""
-    scope = function.scope._scope_of(name)
-    return scope is not function.module.top
+    return function.scope._scope_of(name) is not function.module.top
 
 
-def _is_bound_anywhere(module: Module, name: str) -> bool:
-    for node in ast.walk(module.tree):
-        match node:
-            case ast.Name(id=found, ctx=ast.Store() | ast.Del()) | ast.arg(arg=found):
-                pass
-            case ast.alias(asname=found) if found:
-                pass
-            case ast.alias(name=found):
-                found = found.partition(".")[0]
-            case ast.FunctionDef(name=found) | ast.ClassDef(name=found):
-                pass
-            case ast.ExceptHandler(name=str(found)):
-                pass
-            case _:
-                continue
-        if found == name:
-            return True
-    return False
+def _is_taken(function: Function, name: str) -> bool:
+    """Return whether a name is bound, in the module or around the use."""
+    return function.scope._scope_of(name) is not None
 
 
 def _imports_gencoro(module: Module) -> bool:

@@ -10,16 +10,19 @@ import functools
 from collections.abc import Iterator
 
 from gencoro.porting.awaitables import Kind, awaitables_of
-from gencoro.porting.candidates import Candidate, candidates_of
+from gencoro.porting.candidates import Candidate
 from gencoro.porting.fixer import Refusal
 from gencoro.porting.program import Function, Module, Program
 from gencoro.porting.reasons import refusal
+from gencoro.porting.references import Use, references_of
 
 __all__ = ["RETURN", "problems_of", "raised_returns"]
 
 RETURN = "tornado.gen.Return"
 
 _CONTEXTS = "tornado.stack_context."
+
+_BUILTIN_DECORATORS = frozenset({"classmethod", "property", "staticmethod"})
 
 # Context managers that treat an error like any other way to leave the block.
 _NEUTRAL = frozenset({"acquire", "closing", "open", "Lock", "RLock", "nullcontext"})
@@ -173,45 +176,46 @@ def _is_neutral(function: Function, node: ast.expr) -> bool:
 
 
 def _of_helpers_that_return(function: Function, program: Program) -> Iterator[Refusal]:
-    """Check for calls of plain functions that raise gen.Return for the coroutine."""
-    names = _raising_names(program)
-    if not names:
-        return
-    for node in function.own:
-        if isinstance(node, (ast.Name, ast.Attribute)):
-            name = node.attr if isinstance(node, ast.Attribute) else node.id
-            if name in names and isinstance(node.ctx, ast.Load):
-                yield refusal(function, "return-elsewhere", node, name)
+    """Check for uses of plain functions that raise gen.Return for the coroutine."""
+    for raiser in _raisers(program):
+        for use in _uses_of(raiser, program):
+            if use.module.function_at(use.node) == function:
+                name = ast.unparse(use.node)
+                yield refusal(function, "return-elsewhere", use.node, name)
 
 
 @functools.lru_cache(maxsize=1)
-def _raising_names(program: Program) -> frozenset[str]:
-    """Return the names of plain functions that may raise gen.Return, or call such."""
-    coroutines = {id(c.function.node) for c in candidates_of(program)}
-    plain = [f for f in program.functions if id(f.node) not in coroutines]
-    found = {f.node.name for f in plain if raised_returns(f)}
-    for module in program.modules.values():
-        found.update(_own_returns(module))
-    size = -1
-    while size != len(found):
-        size = len(found)
-        found.update(f.node.name for f in plain if _names_in(f) & found)
-    return frozenset(found)
+def _raisers(program: Program) -> list[Function]:
+    """Return the plain functions that raise gen.Return, or use one that does."""
+    found = [f for f in program.functions if _is_plain(f) and raised_returns(f)]
+    for raiser in found:  # it grows
+        for use in _uses_of(raiser, program):
+            user = use.module.function_at(use.node)
+            if user is not None and _is_plain(user) and user not in found:
+                found.append(user)
+    return found
 
 
-def _own_returns(module: Module) -> Iterator[str]:
-    """Yield the classes that inherit from gen.Return."""
-    for node in module.classes:
-        if RETURN in module.scope_at(node).bases(node):
-            yield node.name
+def _uses_of(function: Function, program: Program) -> list[Use]:
+    """Return the uses that certainly or probably are of a function."""
+    references = references_of(program)
+    named = program.functions_by_name[function.node.name]
+    is_only = all(map(_is_plain, named)) and not references.is_common(
+        function.node.name
+    )
+    return [use for use in references.of(function) if use.is_resolved or is_only]
 
 
-def _names_in(function: Function) -> set[str]:
-    return {
-        node.attr if isinstance(node, ast.Attribute) else node.id
-        for node in function.own
-        if isinstance(node, (ast.Name, ast.Attribute))
-    }
+def _is_plain(function: Function) -> bool:
+    """Return whether a call runs the body of a function by itself."""
+    return (
+        isinstance(function.node, ast.FunctionDef)
+        and not function.is_generator
+        and not any(
+            not isinstance(d, ast.Name) or d.id not in _BUILTIN_DECORATORS
+            for d in function.node.decorator_list
+        )
+    )
 
 
 def _of_yields(function: Function, program: Program) -> Iterator[Refusal]:

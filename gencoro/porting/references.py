@@ -1,17 +1,16 @@
 """Where the functions of a program are used, and how.
 
-Rule: a use that cannot be resolved counts for every function of that name; a string that
-has the name, or a ``getattr`` that could build it, counts too.
+Rule: a use that cannot be resolved counts for every function of that name.
 
 Pure.  Used by `gencoro.porting.decisions` and `gencoro.porting.awaitables`.
 """
 
 import ast
 import functools
-import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from gencoro.porting.lookups import Lookups
 from gencoro.porting.program import Function, Module, Program
 
 __all__ = ["References", "Use", "references_of"]
@@ -23,11 +22,6 @@ _COMMON = frozenset(
     for name in dir(kind)
     if not name.startswith("__")
 ) | {"close", "get", "put", "read", "run", "send", "start", "submit", "wait", "write"}
-
-_GETTERS = frozenset({"getattr", "attrgetter", "methodcaller"})
-
-# Functions that replace an attribute, such as those of unittest.mock.
-_SETTERS = frozenset({"object", "patch", "setattr"})
 
 
 class Use(NamedTuple):
@@ -52,17 +46,14 @@ class References:
 
     Attributes:
         stored: The names of attributes that are assigned, apart from methods.
-        patched: The names that tests, or calls of ``setattr``, replace.
+        lookups: Where functions may be looked up by name.
     """
 
     def __init__(self, program: Program) -> None:
         self._program = program
         self._uses: dict[Function, list[Use]] = {}
         self.stored: set[str] = set()
-        self._strings: set[str] = set()
-        self.patched: set[str] = set()
-        self._prefixes: set[str] = set()
-        self.has_dynamic_getattr = False
+        self.lookups = Lookups(program)
         for module in program.modules.values():
             for node in ast.walk(module.tree):
                 self._visit(module, node)
@@ -72,16 +63,12 @@ class References:
         return self._uses.get(function, [])
 
     def is_named(self, function: Function) -> bool:
-        """Return whether a string may be used to look a function up."""
-        name = function.node.name
-        if name in self._strings:
-            return True
-        is_attribute = function.owner is not None or "<locals>" not in function.name
-        if not is_attribute:
-            return False
-        if any(name.startswith(prefix) for prefix in self._prefixes):
-            return True
-        return self.has_dynamic_getattr and function.owner is not None
+        """Return whether a function may be looked up by its name."""
+        return self.lookups.may_find(function)
+
+    def is_replaced(self, name: str) -> bool:
+        """Return whether something may be assigned to an attribute of that name."""
+        return name in self.stored or name in self.lookups.patched
 
     def is_common(self, name: str) -> bool:
         """Return whether objects of other classes are likely to have a method."""
@@ -95,17 +82,10 @@ class References:
                 self._add_attribute(module, node)
             else:
                 self.stored.add(node.attr)
-        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
-            self._add_string(module, node)
         elif isinstance(node, ast.ClassDef):
             self.stored.update(_assigned_in_class(node))
-        elif isinstance(node, ast.Call):
-            self._add_getattr(node)
 
     def _add_name(self, module: Module, node: ast.Name) -> None:
-        if node.id in ("globals", "locals", "vars"):
-            for function in module.functions:
-                self._strings.add(function.node.name)
         if node.id not in self._names_of_functions and node.id not in self._aliases:
             return
         for function in self._program.functions_of(module, node):
@@ -134,38 +114,6 @@ class References:
             if owners and function.owner is None:
                 continue
             self._uses.setdefault(function, []).append(Use(module, node, False))
-
-    def _add_string(self, module: Module, node: ast.Constant) -> None:
-        parent = module.parents.get(node)
-        if _is_in_all(module, node):
-            return
-        text = str(node.value)
-        if isinstance(parent, ast.Expr):  # a docstring: its examples are code
-            for line in re.findall(r"^\s*(?:>>>|\.\.\.) (.*)$", text, re.MULTILINE):
-                self._strings.update(re.findall(r"\w+", line))
-            return
-        if len(text) < 200 and re.fullmatch(r"[\w.:]+", text):
-            self._strings.add(re.split(r"[.:]", text)[-1])
-
-    def _add_getattr(self, node: ast.Call) -> None:
-        func = node.func
-        name = func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "")
-        if name in _SETTERS:
-            texts = [a.value for a in node.args if isinstance(a, ast.Constant)]
-            self.patched.update(
-                t.rpartition(".")[2] for t in texts if isinstance(t, str)
-            )
-        if name not in _GETTERS:
-            return
-        place = 1 if name == "getattr" else 0
-        for argument in node.args[place : place + 1]:
-            if isinstance(argument, ast.Constant):
-                continue
-            prefix = _prefix_of(argument)
-            if prefix:
-                self._prefixes.add(prefix)
-            else:
-                self.has_dynamic_getattr = True
 
     @functools.cached_property
     def _names_of_functions(self) -> set[str]:
@@ -198,26 +146,3 @@ def _assigned_in_class(node: ast.ClassDef) -> Iterator[str]:
             for child in ast.walk(statement):
                 if isinstance(child, ast.Name) and isinstance(child.ctx, ast.Store):
                     yield child.id
-
-
-def _is_in_all(module: Module, node: ast.AST) -> bool:
-    """Return whether a string is an item of ``__all__``."""
-    up = module.parents.get(node)
-    while isinstance(up, (ast.List, ast.Tuple, ast.BinOp)):
-        up = module.parents.get(up)
-    targets = getattr(up, "targets", None) or [getattr(up, "target", None)]
-    return any(isinstance(t, ast.Name) and t.id == "__all__" for t in targets)
-
-
-def _prefix_of(node: ast.expr) -> str:
-    """Return the constant beginning of a text that an expression builds."""
-    if isinstance(node, ast.BinOp):
-        text = _prefix_of(node.left)
-        return text.partition("%")[0]
-    if isinstance(node, ast.JoinedStr) and node.values:
-        return _prefix_of(node.values[0])
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-        return _prefix_of(node.func.value).partition("{")[0]
-    if isinstance(node, ast.Constant) and isinstance(node.value, str):
-        return node.value
-    return ""
