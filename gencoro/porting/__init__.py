@@ -19,6 +19,8 @@ Inside::
     decisions    which coroutines become async def, and how
     problems     what keeps a coroutine from that
     reasons      the texts of refusals
+    contexts     which coroutines set context variables
+    components   groups functions that call each other
     contracts    methods that Tornado calls
     awaitables   what a yielded expression is
     candidates   which functions are coroutines

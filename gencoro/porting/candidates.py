@@ -22,7 +22,6 @@ _TRANSPARENT_ABOVE = frozenset(
         "tornado.web.addslash",
         "tornado.web.authenticated",
         "tornado.web.removeslash",
-        GEN_TEST,
     }
 )
 _BUILTIN_ABOVE = frozenset({"classmethod", "staticmethod"})

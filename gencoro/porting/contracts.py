@@ -8,6 +8,7 @@ Pure.  Used by `gencoro.porting.decisions`.
 
 import ast
 import builtins
+import unittest
 
 from gencoro.compat.doctor.rows import TODAY
 from gencoro.compat.doctor.things import Home
@@ -24,6 +25,7 @@ _AWAITED = {
 }
 
 # Classes outside of Tornado that call no method of a subclass that may be a coroutine.
+_OF_TEST_CASES = frozenset(dir(unittest.TestCase))
 _HARMLESS = frozenset({"object", "unittest.TestCase", "unittest.case.TestCase"})
 
 
@@ -37,11 +39,14 @@ def is_entry_point(function: Function) -> bool:
 
 
 def overrides_tornado(function: Function) -> bool:
-    """Return whether a method replaces one of Tornado's that is not awaited."""
+    """Return whether a method replaces one of Tornado's or unittest's."""
     name = function.node.name
+    owners = _owners(function)
     if is_entry_point(function):
         return False
-    return any(TODAY.has(f"{base}.{name}") for base in _owners(function))
+    if _HARMLESS & owners and (name.startswith("test") or name in _OF_TEST_CASES):
+        return True
+    return any(TODAY.has(f"{base}.{name}") for base in owners)
 
 
 def has_unknown_base(function: Function) -> bool:
@@ -57,7 +62,8 @@ def _owners(function: Function) -> set[str]:
     if function.owner is None:
         return set()
     scope = function.module.scope_at(function.owner)
-    return {o for base in scope.bases(function.owner) for o in TODAY.owners(base)}
+    bases = scope.bases(function.owner)
+    return {owner for base in bases for owner in TODAY.owners(base) or [base]}
 
 
 def _is_unknown(home: Home, owner: ast.ClassDef, seen: set[ast.ClassDef]) -> bool:

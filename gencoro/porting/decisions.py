@@ -13,7 +13,9 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from gencoro.porting.awaitables import Kind, awaitables_of
-from gencoro.porting.candidates import COROUTINE, GEN_TEST, Candidate, candidates_of
+from gencoro.porting.candidates import COROUTINE, Candidate, candidates_of
+from gencoro.porting.components import components
+from gencoro.porting.contexts import sets_context
 from gencoro.porting.contracts import (
     has_unknown_base,
     is_entry_point,
@@ -87,6 +89,7 @@ class _Decider:
         while self._refuse_some():
             pass
         order = {function: i for i, function in enumerate(self._program.functions)}
+        self._recursive = self._find_recursive()
         conversions = [
             Conversion(candidate, self._why_at_once(candidate))
             for candidate in self._converting.values()
@@ -169,7 +172,7 @@ class _Decider:
     def _why_at_once(self, candidate: Candidate) -> str:
         """Return why calls of a coroutine must start at once; empty if they need not."""
         function = candidate.function
-        if candidate.kind != COROUTINE or function.has_decorator(GEN_TEST):
+        if candidate.kind != COROUTINE:
             return ""
         if candidate.above:
             return "a decorator receives its Future"
@@ -177,6 +180,10 @@ class _Decider:
             return "Python calls it"
         if overrides_tornado(function):
             return "Tornado calls it"
+        if sets_context(function, self._program):
+            return "it sets a context variable"
+        if function in self._recursive:
+            return "it calls itself, and each await takes a part of the stack"
         is_entry = is_entry_point(function)
         if not is_entry and has_unknown_base(function):
             return "a base class is unknown"
@@ -189,6 +196,21 @@ class _Decider:
             if reason:
                 return reason
         return ""
+
+    def _find_recursive(self) -> set[Function]:
+        """Return the coroutines that call themselves, directly or through others."""
+        callees: dict[Function, list[Function]] = {f: [] for f in self._converting}
+        for function in self._converting:
+            for use in self._references.of(function):
+                user = use.module.function_at(use.node)
+                if user in callees:
+                    callees[user].append(function)
+        return {
+            function
+            for group in components(callees)
+            for function in group
+            if len(group) > 1 or function in callees[function]
+        }
 
     def _why_use_needs_future(self, use: Use) -> str:
         module = use.module

@@ -11,6 +11,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from gencoro.porting.components import components
 from gencoro.porting.converting import Conversion, Selection, convert
 from gencoro.porting.fixer import Refusal
 from gencoro.porting.program import Function, Program
@@ -63,38 +64,7 @@ def steps_of(program: Program, chosen: set[tuple[str, str]]) -> list[list[Functi
             user = use.module.function_at(use.node)
             if user in callees and use.is_resolved:
                 callees[user].append(function)
-    return _components(callees)
-
-
-def _components(callees: Mapping[Function, list[Function]]) -> list[list[Function]]:
-    """Return the strongly connected components, callees first (Tarjan's algorithm)."""
-    number: dict[Function, int] = {}
-    low: dict[Function, int] = {}
-    stack: list[Function] = []
-    found: list[list[Function]] = []
-    for root in callees:
-        pending = [] if root in number else [(root, iter(callees[root]))]
-        while pending:
-            function, rest = pending[-1]
-            if function not in number:
-                number[function] = low[function] = len(number)
-                stack.append(function)
-            following = next((f for f in rest if f not in number or f in stack), None)
-            if following is not None and following not in number:
-                pending.append((following, iter(callees[following])))
-                continue
-            if following is not None:
-                low[function] = min(low[function], number[following])
-                continue
-            pending.pop()
-            if pending:
-                caller = pending[-1][0]
-                low[caller] = min(low[caller], low[function])
-            if low[function] == number[function]:
-                place = stack.index(function)
-                found.append(stack[place:])
-                del stack[place:]
-    return found
+    return components(callees)
 
 
 def _lines(steps: list[list[Function]], stays: list[Refusal]) -> Iterator[str]:

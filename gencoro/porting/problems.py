@@ -11,18 +11,16 @@ from collections.abc import Iterator
 
 from gencoro.porting.awaitables import Kind, awaitables_of
 from gencoro.porting.candidates import Candidate
+from gencoro.porting.contexts import asks_for_task, is_plain, probable_uses, users_of
 from gencoro.porting.fixer import Refusal
 from gencoro.porting.program import Function, Module, Program
 from gencoro.porting.reasons import refusal
-from gencoro.porting.references import Use, references_of
 
 __all__ = ["RETURN", "problems_of", "raised_returns"]
 
 RETURN = "tornado.gen.Return"
 
 _CONTEXTS = "tornado.stack_context."
-
-_BUILTIN_DECORATORS = frozenset({"classmethod", "property", "staticmethod"})
 
 # Context managers that treat an error like any other way to leave the block.
 _NEUTRAL = frozenset({"acquire", "closing", "open", "Lock", "RLock", "nullcontext"})
@@ -43,6 +41,9 @@ def problems_of(candidate: Candidate, program: Program) -> Iterator[Refusal]:
             yield refusal(function, "return-elsewhere", node, ast.unparse(exc))
     yield from _of_helpers_that_return(function, program)
     yield from _of_yields(function, program)
+    asking = asks_for_task(function)
+    if asking is not None:
+        yield refusal(function, "current-task", asking, ast.unparse(asking))
     if not function.is_generator:
         yield from _of_results(function, program)
 
@@ -74,7 +75,7 @@ def _of_returns(function: Function) -> Iterator[Refusal]:
             is_caught = isinstance(
                 function.module.parents.get(part), (ast.ExceptHandler, ast.Tuple)
             )
-            if RETURN in function.module.names(part) and not is_caught:
+            if not is_caught and _is_return(function.module, part):
                 yield refusal(function, "return-elsewhere", part, ast.unparse(part))
 
 
@@ -178,7 +179,7 @@ def _is_neutral(function: Function, node: ast.expr) -> bool:
 def _of_helpers_that_return(function: Function, program: Program) -> Iterator[Refusal]:
     """Check for uses of plain functions that raise gen.Return for the coroutine."""
     for raiser in _raisers(program):
-        for use in _uses_of(raiser, program):
+        for use in probable_uses(raiser, program):
             if use.module.function_at(use.node) == function:
                 name = ast.unparse(use.node)
                 yield refusal(function, "return-elsewhere", use.node, name)
@@ -187,34 +188,27 @@ def _of_helpers_that_return(function: Function, program: Program) -> Iterator[Re
 @functools.lru_cache(maxsize=1)
 def _raisers(program: Program) -> list[Function]:
     """Return the plain functions that raise gen.Return, or use one that does."""
-    found = [f for f in program.functions if _is_plain(f) and raised_returns(f)]
-    for raiser in found:  # it grows
-        for use in _uses_of(raiser, program):
-            user = use.module.function_at(use.node)
-            if user is not None and _is_plain(user) and user not in found:
-                found.append(user)
-    return found
-
-
-def _uses_of(function: Function, program: Program) -> list[Use]:
-    """Return the uses that certainly or probably are of a function."""
-    references = references_of(program)
-    named = program.functions_by_name[function.node.name]
-    is_only = all(map(_is_plain, named)) and not references.is_common(
-        function.node.name
-    )
-    return [use for use in references.of(function) if use.is_resolved or is_only]
-
-
-def _is_plain(function: Function) -> bool:
-    """Return whether a call runs the body of a function by itself."""
-    return (
-        isinstance(function.node, ast.FunctionDef)
-        and not function.is_generator
-        and not any(
-            not isinstance(d, ast.Name) or d.id not in _BUILTIN_DECORATORS
-            for d in function.node.decorator_list
+    found = [
+        function
+        for function in program.functions
+        if is_plain(function)
+        and any(
+            isinstance(node, ast.Raise)
+            and node.exc is not None
+            and _is_return(function.module, _callee(node.exc))
+            for node in function.own
         )
+    ]
+    return [f for f in users_of(found, program) if is_plain(f)]
+
+
+def _is_return(module: Module, node: ast.expr) -> bool:
+    """Return whether an expression is gen.Return or a class that inherits from it."""
+    return RETURN in module.names(node) or any(
+        isinstance(thing.node, ast.ClassDef)
+        and thing.home is not None
+        and RETURN in thing.home.bases(thing.node)
+        for thing in module.things(node)
     )
 
 
@@ -255,7 +249,10 @@ def _has_yield_points(program: Program) -> bool:
 
 
 def _of_results(function: Function, program: Program) -> Iterator[Refusal]:
-    """Check whether a function that does not yield returns a generator."""
+    """Check whether a function that does not yield returns a generator.
+
+    Its StopIteration would count as a return, too.
+    """
     generators = {
         f.node.name
         for f in program.functions
@@ -263,6 +260,8 @@ def _of_results(function: Function, program: Program) -> Iterator[Refusal]:
         if not any(True for _ in f.decorators())
     }
     for node in function.own:
+        if _may_stop(node):
+            yield refusal(function, "stop-iteration", node)
         if isinstance(node, ast.Return) and node.value is not None:
             value = node.value
             if isinstance(value, ast.GeneratorExp) or any(
@@ -271,6 +270,16 @@ def _of_results(function: Function, program: Program) -> Iterator[Refusal]:
                 if isinstance(part, (ast.Name, ast.Attribute))
             ):
                 yield refusal(function, "returns-generator", node, ast.unparse(value))
+
+
+def _may_stop(node: ast.AST) -> bool:
+    """Return whether a node is ``next(iterator)``, without a default."""
+    match node:
+        case ast.Call(func=ast.Name(id="next"), args=[_]):
+            return True
+        case ast.Attribute(attr="__next__"):
+            return True
+    return False
 
 
 def _name_of(node: ast.AST) -> str:

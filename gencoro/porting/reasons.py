@@ -111,6 +111,11 @@ REASONS = {
         "StopIteration ends a generator coroutine, and is an error in an `async def`",
         "use `return`",
     ),
+    "current-task": Reason(
+        "GC919",
+        "{name} gives something else in an `async def`, which runs in a Task",
+        "check what the program expects, and convert by hand",
+    ),
     "skipped": Reason(
         "GC917",
         "it needs {name}, which is switched off",

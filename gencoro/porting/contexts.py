@@ -1,0 +1,103 @@
+"""Which coroutines set context variables, or ask for the current Task.
+
+Rule: the body of a coroutine runs in a copy of its caller's context, and in no Task; an
+``async def`` that is awaited runs in those of its caller.
+
+Pure.  Used by `gencoro.porting.decisions` and `gencoro.porting.problems`.
+"""
+
+import ast
+import functools
+
+from gencoro.porting.program import Function, Module, Program
+from gencoro.porting.references import Use, references_of
+
+__all__ = ["asks_for_task", "is_plain", "probable_uses", "sets_context", "users_of"]
+
+_BUILTIN_DECORATORS = frozenset({"classmethod", "property", "staticmethod"})
+_TASKS = frozenset({"all_tasks", "current_task"})
+
+
+def sets_context(function: Function, program: Program) -> bool:
+    """Return whether a function sets a context variable, itself or by a plain function."""
+    return function in _setters(program)
+
+
+def asks_for_task(function: Function) -> ast.AST | None:
+    """Return where a function asks asyncio for the current Task; None if it does not."""
+    for node in function.own:
+        if isinstance(node, (ast.Attribute, ast.Name)) and _name_of(node) in _TASKS:
+            return node
+    return None
+
+
+@functools.lru_cache(maxsize=1)
+def _setters(program: Program) -> frozenset[Function]:
+    variables = set()
+    for module in program.modules.values():
+        if b"ContextVar" in module.source:
+            variables |= _variables_of(module)
+    if not variables:
+        return frozenset()
+    setters = [f for f in program.functions if _sets(f, variables)]
+    return frozenset(users_of(setters, program))
+
+
+def _variables_of(module: Module) -> set[str]:
+    """Return the names to which context variables are assigned."""
+    found = set()
+    for node in ast.walk(module.tree):
+        if isinstance(node, (ast.Assign, ast.AnnAssign)):
+            value = node.value
+            if isinstance(value, ast.Call) and _name_of(value.func) == "ContextVar":
+                targets = (
+                    node.targets if isinstance(node, ast.Assign) else [node.target]
+                )
+                found |= {_name_of(target) for target in targets}
+    return found
+
+
+def _sets(function: Function, variables: set[str]) -> bool:
+    for node in function.own:
+        match node:
+            case ast.Attribute(value=value, attr="set" | "reset"):
+                if _name_of(value) in variables:
+                    return True
+    return False
+
+
+def users_of(functions: list[Function], program: Program) -> list[Function]:
+    """Return functions, and those that use them, directly or through plain functions."""
+    found = list(functions)
+    for used in found:  # it grows
+        if is_plain(used):
+            for use in probable_uses(used, program):
+                user = use.module.function_at(use.node)
+                if user is not None and user not in found:
+                    found.append(user)
+    return found
+
+
+def probable_uses(function: Function, program: Program) -> list[Use]:
+    """Return the uses that certainly or probably are of a plain function."""
+    references = references_of(program)
+    name = function.node.name
+    is_only = all(map(is_plain, program.functions_by_name[name]))
+    is_only = is_only and not references.is_common(name)
+    return [use for use in references.of(function) if use.is_resolved or is_only]
+
+
+def is_plain(function: Function) -> bool:
+    """Return whether a call runs the body of a function by itself."""
+    return (
+        isinstance(function.node, ast.FunctionDef)
+        and not function.is_generator
+        and not any(
+            not isinstance(d, ast.Name) or d.id not in _BUILTIN_DECORATORS
+            for d in function.node.decorator_list
+        )
+    )
+
+
+def _name_of(node: ast.AST) -> str:
+    return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
