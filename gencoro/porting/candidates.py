@@ -86,4 +86,6 @@ def _is_transparent(decorator: ast.expr, names: set[str]) -> bool:
         return True
     if isinstance(decorator, ast.Attribute) and decorator.attr == "run_sync":
         return True
+    if ast.unparse(decorator).rpartition(".")[2] == "abstractmethod":
+        return True
     return bool(names) and names <= _TRANSPARENT_ABOVE

@@ -6,12 +6,13 @@ Pure.  Used by the fixers.
 """
 
 import ast
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from gencoro.porting.program import Function, Module
 from gencoro.porting.scopes import canonical
 
-__all__ = ["Reference", "reference_to_asyncio", "reference_to_gen"]
+__all__ = ["Reference", "is_of_module", "reference_to", "reference_to_gen"]
 
 _GEN = "tornado.gen"
 
@@ -22,19 +23,26 @@ class Reference(NamedTuple):
     Attributes:
         text: Such as ``gen``; empty if the name is taken.
         imports: Such as ``from tornado import gen``.
+        is_local: Whether only a function binds it, and not the module.
     """
 
     text: str
     imports: tuple[str, ...] = ()
+    is_local: bool = False
 
 
 def reference_to_gen(function: Function) -> Reference:
     """Return how a function refers to the module ``gen``."""
     module = function.module
-    for name, bindings in module.top._bindings.items():
-        if bindings and all(_is_gen(binding) for binding in bindings):
-            return Reference("" if _is_hidden(function, name) else name)
-    if not _is_taken(function, "gen"):
+    scope = function.scope
+    names = [name for name, found in module.top._bindings.items() if _are_gen(found)]
+    for name in names:
+        if not _is_hidden(function, name):
+            return Reference(name)
+    owner = scope._scope_of("gen")
+    if owner is not None and _are_gen(owner._bindings["gen"]):
+        return Reference("gen", (), is_local=True)
+    if owner is None:
         package = "gencoro" if _imports_gencoro(module) else "tornado"
         return Reference("gen", (f"from {package} import gen",))
     is_tornado = module.top._bindings.get("tornado") == ["tornado"]
@@ -42,23 +50,35 @@ def reference_to_gen(function: Function) -> Reference:
     return Reference("tornado.gen" if is_usable else "", ("import tornado.gen",))
 
 
-def reference_to_asyncio(function: Function) -> Reference:
-    """Return how a function refers to asyncio."""
-    if any(map(_is_import_of_asyncio, function.module.tree.body)):
-        is_hidden = _is_hidden(function, "asyncio")
-        return Reference("" if is_hidden else "asyncio")
-    if _is_taken(function, "asyncio"):
-        return Reference("")
-    return Reference("asyncio", ("import asyncio",))
+def reference_to(name: str, function: Function) -> Reference:
+    """Return how a function refers to a module of the standard library."""
+    if any(_is_import_of(name, node) for node in function.module.tree.body):
+        return Reference("" if _is_hidden(function, name) else name)
+    is_taken = function.scope._scope_of(name) is not None
+    return Reference("") if is_taken else Reference(name, (f"import {name}",))
+
+
+def is_of_module(node: ast.expr, function: Function) -> bool:
+    """Return whether the first name of a decorator is one of the module."""
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    if not isinstance(node, ast.Name):
+        return False
+    scope = function.outer._scope_of(node.id)
+    return scope in (None, function.module.top)
+
+
+def _are_gen(bindings: Sequence[object]) -> bool:
+    return bool(bindings) and all(map(_is_gen, bindings))
 
 
 def _is_gen(binding: object) -> bool:
     return isinstance(binding, str) and canonical(binding) == _GEN
 
 
-def _is_import_of_asyncio(node: ast.stmt) -> bool:
+def _is_import_of(name: str, node: ast.stmt) -> bool:
     return isinstance(node, ast.Import) and any(
-        alias.name.partition(".")[0] == "asyncio" and not alias.asname
+        alias.name.partition(".")[0] == name and not alias.asname
         for alias in node.names
     )
 
@@ -66,11 +86,6 @@ def _is_import_of_asyncio(node: ast.stmt) -> bool:
 def _is_hidden(function: Function, name: str) -> bool:
     """Return whether a name of the module means something else in a function."""
     return function.scope._scope_of(name) is not function.module.top
-
-
-def _is_taken(function: Function, name: str) -> bool:
-    """Return whether a name is bound, in the module or around the use."""
-    return function.scope._scope_of(name) is not None
 
 
 def _imports_gencoro(module: Module) -> bool:

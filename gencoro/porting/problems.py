@@ -23,7 +23,22 @@ RETURN = "tornado.gen.Return"
 _CONTEXTS = "tornado.stack_context."
 
 # Context managers that treat an error like any other way to leave the block.
-_NEUTRAL = frozenset({"acquire", "closing", "open", "Lock", "RLock", "nullcontext"})
+_NEUTRAL = frozenset(
+    {
+        "NamedTemporaryFile",
+        "TemporaryDirectory",
+        "TemporaryFile",
+        "ThreadPoolExecutor",
+        "acquire",
+        "catch_warnings",
+        "closing",
+        "nullcontext",
+        "open",
+    }
+)
+
+# Functions that see the exception that passes through a ``finally``.
+_WATCHERS = frozenset({"exc_info", "exception", "format_exc", "print_exc"})
 
 
 def problems_of(candidate: Candidate, program: Program) -> Iterator[Refusal]:
@@ -98,6 +113,10 @@ def _of_surroundings(function: Function, node: ast.AST) -> Iterator[Refusal]:
         if isinstance(parent, (ast.Try, ast.TryStar)):
             if child in parent.finalbody:
                 yield refusal(function, "return-in-finally", node)
+            elif any(
+                _name_of(n) in _WATCHERS for s in parent.finalbody for n in ast.walk(s)
+            ):
+                yield refusal(function, "return-caught", node, "... (in `finally`)")
             elif child in parent.body:
                 caught = _catches(function.module, parent.handlers)
                 if caught:
@@ -217,6 +236,8 @@ def _of_yields(function: Function, program: Program) -> Iterator[Refusal]:
     module = function.module
     has_points = _has_yield_points(program)
     for node in function.own:
+        if isinstance(node, (ast.Yield, ast.YieldFrom)) and _is_in_text(module, node):
+            yield refusal(function, "in-f-string", node)
         if isinstance(node, ast.Yield):
             is_unknown = awaitables.kind(module, node.value) is Kind.ANYTHING
             if awaitables.is_legacy(module, node.value) or (has_points and is_unknown):
@@ -229,6 +250,19 @@ def _of_yields(function: Function, program: Program) -> Iterator[Refusal]:
                     yield refusal(function, "stack-context", node, name)
         elif _raises_stop_iteration(node):
             yield refusal(function, "stop-iteration", node)
+
+
+def _is_in_text(module: Module, node: ast.AST) -> bool:
+    """Return whether a node is in an f-string, and its position is unknown.
+
+    Python 3.11 has positions there only if the text is simple.
+    """
+    up: ast.AST | None = node
+    while isinstance(up, ast.expr | ast.FormattedValue):
+        if isinstance(up, ast.JoinedStr):
+            return not module.has_text("yield", node)
+        up = module.parents.get(up)
+    return False
 
 
 def _raises_stop_iteration(node: ast.AST) -> bool:

@@ -8,6 +8,7 @@ Pure: sources come as bytes.  Used by everything in `gencoro.porting`.
 import ast
 import functools
 import os
+import re
 from collections.abc import Collection, Iterator, Mapping
 from typing import NamedTuple, TypeAlias
 
@@ -137,6 +138,12 @@ class Module:
     def function_by_node(self) -> dict[ast.AST, Function]:
         """The functions by their definitions."""
         return {function.node: function for function in self.functions}
+
+    def has_text(self, text: str, node: ast.AST) -> bool:
+        """Return whether the source of a node begins with a text."""
+        line, column = getattr(node, "lineno", 1), getattr(node, "col_offset", 0)
+        lines = re.split(rb"\r\n|\r|\n", self.source)
+        return lines[line - 1][column:].startswith(text.encode())
 
     def enclosing(self, node: ast.AST) -> ast.AST:
         """Return the function, lambda, class or module in whose scope a node is.

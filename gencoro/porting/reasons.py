@@ -101,11 +101,6 @@ REASONS = {
         "the name {name} is needed, and means something else here",
         "rename the other one",
     ),
-    "already-native": Reason(
-        "GC915",
-        "it uses {name} as generators do",
-        "convert it by hand",
-    ),
     "stop-iteration": Reason(
         "GC916",
         "StopIteration ends a generator coroutine, and is an error in an `async def`",
@@ -116,15 +111,15 @@ REASONS = {
         "{name} gives something else in an `async def`, which runs in a Task",
         "check what the program expects, and convert by hand",
     ),
+    "in-f-string": Reason(
+        "GC920",
+        "it yields inside an f-string",
+        "assign the value to a variable first",
+    ),
     "skipped": Reason(
         "GC917",
         "it needs {name}, which is switched off",
         "select that code too",
-    ),
-    "type-comment": Reason(
-        "GC918",
-        "its type comment describes a generator: {name}",
-        "write an annotation instead",
     ),
 }
 

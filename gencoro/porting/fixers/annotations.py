@@ -1,6 +1,7 @@
 """The annotation of a coroutine's result becomes that of its value."""
 
 import ast
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -8,7 +9,7 @@ import libcst as cst
 
 from gencoro.porting.decisions import decisions_of
 from gencoro.porting.fixer import Change, Example, Fix, Fixer
-from gencoro.porting.program import Program
+from gencoro.porting.program import Function, Program
 
 __all__ = ["ANNOTATIONS"]
 
@@ -22,6 +23,7 @@ _PLACES = {
     "Future": 0,
     "Generator": 2,
 }
+_TYPE_COMMENT = re.compile(r"(#\s*type:\s*\(.*\)\s*->\s*)(.+)$")
 _BARE = frozenset({*_PLACES, "Iterable", "Iterator"})
 
 
@@ -30,10 +32,12 @@ def find(program: Program) -> Iterator[Fix]:
     for conversion in decisions_of(program).conversions:
         function = conversion.function
         returns = function.node.returns
-        if returns is None or not _describes_generator(returns):
-            continue
-        change = Change(function.node, _change)
-        yield Fix(CODE, function.module, returns.lineno, (change,), function)
+        if returns is not None and _describes_generator(returns):
+            change = Change(function.node, _change)
+            yield Fix(CODE, function.module, returns.lineno, (change,), function)
+        if _has_type_comment(function):
+            change = Change(function.node, _change_comment)
+            yield Fix(CODE, function.module, function.line, (change,), function)
 
 
 def _describes_generator(node: ast.expr) -> bool:
@@ -65,6 +69,38 @@ def _value_in(text: str) -> str | None:
     return ast.unparse(parts[place]) if place < len(parts) else "None"
 
 
+def _has_type_comment(function: Function) -> bool:
+    """Return whether a comment below the ``def`` describes a generator."""
+    lines = function.module.source.splitlines()
+    above = lines[function.line - 1 : function.node.body[0].lineno - 1]
+    found = [_TYPE_COMMENT.search(line.decode("latin-1")) for line in above]
+    return any(f is not None and _value_in(f[2]) != f[2] for f in found)
+
+
+def _change_comment(node: cst.FunctionDef) -> cst.FunctionDef:
+    """Change the type in a comment below the ``def``."""
+    body = node.body
+    if not isinstance(body, cst.IndentedBlock):
+        return node
+    header = body.header.with_changes(comment=_changed(body.header.comment))
+    first: Any = body.body[0]
+    lines = [
+        line.with_changes(comment=_changed(line.comment))
+        for line in first.leading_lines
+    ]
+    first = first.with_changes(leading_lines=lines)
+    return node.with_changes(
+        body=body.with_changes(header=header, body=[first, *body.body[1:]])
+    )
+
+
+def _changed(comment: cst.Comment | None) -> cst.Comment | None:
+    found = _TYPE_COMMENT.search(comment.value) if comment is not None else None
+    if comment is None or found is None:
+        return comment
+    return comment.with_changes(value=f"{found[1]}{_value_in(found[2]) or 'Any'}")
+
+
 def _change(node: cst.FunctionDef) -> cst.FunctionDef:
     returns = node.returns
     if returns is None:
@@ -90,7 +126,7 @@ ANNOTATIONS = Fixer(
     "def returns is the value itself.",
     (
         Example(
-            "A generator and a Future",
+            "A generator, a Future and a type comment",
             """\
 from typing import Any, Generator
 from tornado import gen
@@ -104,6 +140,12 @@ def one() -> Generator[Any, Any, int]:
 def two() -> "gen.Future[int]":
     yield gen.sleep(0.01)
     return 2
+
+@gen.coroutine
+def three(number):
+    # type: (int) -> Generator[Any, Any, int]
+    yield gen.sleep(0.01)
+    return 3 * number
 """,
             """\
 from typing import Any, Generator
@@ -116,6 +158,11 @@ async def one() -> int:
 async def two() -> "int":
     await gen.sleep(0.01)
     return 2
+
+async def three(number):
+    # type: (int) -> int
+    await gen.sleep(0.01)
+    return 3 * number
 """,
         ),
     ),

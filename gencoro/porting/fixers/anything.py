@@ -6,7 +6,7 @@ from typing import Any
 from gencoro.porting.awaitables import Kind
 from gencoro.porting.fixer import Example, Fix, Fixer, Refusal
 from gencoro.porting.helpers import AWAITABLE, awaitable
-from gencoro.porting.importing import reference_to_asyncio, reference_to_gen
+from gencoro.porting.importing import reference_to, reference_to_gen
 from gencoro.porting.program import Program
 from gencoro.porting.reasons import refusal
 from gencoro.porting.trees import call_of
@@ -31,9 +31,9 @@ def find(program: Program) -> Iterator[Fix | Refusal]:
         change = change_yield(function.module, node, converted)
         yield Fix(CODE, function.module, node.lineno, (change,), function, gen.imports)
     for function, node in yields_of_kind(program, Kind.ANYTHING):
-        gen, asyncio = reference_to_gen(function), reference_to_asyncio(function)
-        if not gen.text or not asyncio.text:
-            name = "asyncio" if gen.text else "gen"
+        gen, asyncio = reference_to_gen(function), reference_to("asyncio", function)
+        if not gen.text or gen.is_local or not asyncio.text:
+            name = "gen" if asyncio.text else "asyncio"
             yield refusal(function, "name-taken", node, name)
             continue
 

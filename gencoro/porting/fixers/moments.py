@@ -7,7 +7,7 @@ import libcst as cst
 
 from gencoro.porting.awaitables import Kind
 from gencoro.porting.fixer import Example, Fix, Fixer, Refusal
-from gencoro.porting.importing import reference_to_asyncio
+from gencoro.porting.importing import reference_to
 from gencoro.porting.program import Program
 from gencoro.porting.reasons import refusal
 from gencoro.porting.yields import change_yield, yields_of_kind
@@ -20,7 +20,7 @@ CODE = "GC206"
 def find(program: Program) -> Iterator[Fix | Refusal]:
     """Yield the changes of yielded moments."""
     for function, node in yields_of_kind(program, Kind.MOMENT):
-        asyncio = reference_to_asyncio(function)
+        asyncio = reference_to("asyncio", function)
         if not asyncio.text:
             yield refusal(function, "name-taken", node, "asyncio")
             continue

@@ -7,10 +7,12 @@ from typing import Any
 import libcst as cst
 
 from gencoro.porting.decisions import Conversion, decisions_of
-from gencoro.porting.fixer import Change, Example, Fix, Fixer
+from gencoro.porting.fixer import Change, Example, Fix, Fixer, Refusal
 from gencoro.porting.helpers import STARTS_AT_ONCE as HELPER
 from gencoro.porting.helpers import starts_at_once
+from gencoro.porting.importing import is_of_module, reference_to
 from gencoro.porting.program import Program
+from gencoro.porting.reasons import refusal
 from gencoro.porting.trees import made_async
 
 __all__ = ["STARTS_AT_ONCE"]
@@ -18,20 +20,29 @@ __all__ = ["STARTS_AT_ONCE"]
 CODE = "GC202"
 
 
-def find(program: Program) -> Iterator[Fix]:
+def find(program: Program) -> Iterator[Fix | Refusal]:
     """Yield the conversions of coroutines whose calls must start at once."""
     for conversion in decisions_of(program).conversions:
         if conversion.starts_at_once:
             function = conversion.function
-            assert conversion.candidate.decorator is not None, "it is a coroutine"
+            decorator = conversion.candidate.decorator
+            assert decorator is not None, "it is a coroutine"
+            functools = reference_to("functools", function)
+            if not functools.text:
+                yield refusal(function, "name-taken", None, "functools")
+                continue
+            if not is_of_module(decorator, function):
+                name = ast.unparse(decorator)
+                yield refusal(function, "name-taken", decorator, name)
+                continue
             yield Fix(
                 CODE,
                 function.module,
                 function.line,
                 (Change(function.node, _changer(conversion)),),
                 function,
-                ("import functools",),
-                (starts_at_once(conversion.candidate.decorator),),
+                functools.imports,
+                (starts_at_once(decorator),),
             )
 
 
