@@ -8,7 +8,7 @@ Pure.  Used by `gencoro.porting.decisions` and the fixers.
 import ast
 from typing import NamedTuple
 
-from gencoro.porting.helpers import NAMES
+from gencoro.porting.helpers import is_helper
 from gencoro.porting.program import Function, Program
 
 __all__ = ["COROUTINE", "GEN_TEST", "Candidate", "candidates_of"]
@@ -52,14 +52,10 @@ def candidates_of(program: Program) -> list[Candidate]:
     for function in program.functions:
         if isinstance(function.node, ast.FunctionDef):
             candidate = _candidate(function)
-            if candidate is not None and not _is_helper_of_ours(function):
+            outer = function.module.enclosing(function.node)
+            if candidate is not None and not is_helper(outer):
                 found.append(candidate)
     return found
-
-
-def _is_helper_of_ours(function: Function) -> bool:
-    """Return whether a function is a part of a helper that a conversion defined."""
-    return function.name.partition(".")[0] in NAMES
 
 
 def _candidate(function: Function) -> Candidate | None:

@@ -5,9 +5,12 @@ runs.  Used by `gencoro.__main__`.
 """
 
 import argparse
+import contextlib
+import gc
 import importlib
 import re
 import sys
+from collections.abc import Iterator
 from types import ModuleType
 from typing import Any
 
@@ -130,7 +133,8 @@ def convert_files(args: argparse.Namespace) -> int:
         _print(planning.plan_of(sources, selection, as_json=args.format == "json"))
         return 0
     try:
-        conversion = converting.convert(sources, selection)
+        with _no_garbage_collection():
+            conversion = converting.convert(sources, selection)
         if args.write and not args.check:
             replace_files(sources, conversion.sources)
     except (FileChanged, GencoroError) as exc:
@@ -138,6 +142,18 @@ def convert_files(args: argparse.Namespace) -> int:
         return FAILED
     _show(args, report, sources, conversion)
     return CONVERTIBLE if args.check and conversion.sources else 0
+
+
+@contextlib.contextmanager
+def _no_garbage_collection() -> Iterator[None]:
+    """Leave the garbage: the trees of a program are very many objects, and all are used."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 def _show(

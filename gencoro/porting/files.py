@@ -30,7 +30,7 @@ def read_sources(targets: Iterable[str]) -> dict[str, bytes]:
     for target in targets:
         for path in files_of(target):
             with open(path, "rb") as opened:
-                sources.setdefault(path, opened.read())
+                sources.setdefault(os.path.normpath(path), opened.read())
     return sources
 
 

@@ -8,13 +8,23 @@ Pure.  Used by the fixers and by `gencoro.porting.rewriting`.
 
 import ast
 
-__all__ = ["AWAITABLE", "NAMES", "STARTS_AT_ONCE", "awaitable", "starts_at_once"]
+__all__ = ["AWAITABLE", "STARTS_AT_ONCE", "awaitable", "is_helper", "starts_at_once"]
 
 STARTS_AT_ONCE = "_starts_at_once"
 AWAITABLE = "_awaitable"
 
-# The names, by which a second run knows the helpers.
-NAMES = frozenset({AWAITABLE, STARTS_AT_ONCE})
+# By these a second run knows the helpers.
+_DOCSTRINGS = {
+    AWAITABLE: "Return what an async def can await for a value that a coroutine yielded.",
+    STARTS_AT_ONCE: "Start the body at the call, and return a Future, as gen.coroutine does.",
+}
+
+
+def is_helper(node: ast.AST) -> bool:
+    """Return whether a definition is one that a conversion made."""
+    if not isinstance(node, ast.FunctionDef):
+        return False
+    return _DOCSTRINGS.get(node.name) == ast.get_docstring(node)
 
 
 def starts_at_once(decorator: ast.expr) -> str:
@@ -25,7 +35,7 @@ def starts_at_once(decorator: ast.expr) -> str:
     """
     return f'''\
 def {STARTS_AT_ONCE}(function):
-    """Start the body at the call, and return a Future, as gen.coroutine does."""
+    """{_DOCSTRINGS[STARTS_AT_ONCE]}"""
 
     @{ast.unparse(decorator)}
     @functools.wraps(function)
@@ -44,7 +54,7 @@ def awaitable(gen: str) -> str:
     """
     return f'''\
 def {AWAITABLE}(value):
-    """Return what an async def can await for a value that a coroutine yielded."""
+    """{_DOCSTRINGS[AWAITABLE]}"""
     future = {gen}.convert_yielded(value)
     return asyncio.sleep(0) if future is {gen}.convert_yielded(None) else future
 '''

@@ -9,10 +9,11 @@ import ast
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from gencoro.porting.helpers import is_helper
 from gencoro.porting.program import Function, Module
 from gencoro.porting.scopes import canonical
 
-__all__ = ["Reference", "is_of_module", "reference_to", "reference_to_gen"]
+__all__ = ["Reference", "is_free", "is_of_module", "reference_to", "reference_to_gen"]
 
 _GEN = "tornado.gen"
 
@@ -56,6 +57,18 @@ def reference_to(name: str, function: Function) -> Reference:
         return Reference("" if _is_hidden(function, name) else name)
     is_taken = function.scope._scope_of(name) is not None
     return Reference("") if is_taken else Reference(name, (f"import {name}",))
+
+
+def is_free(name: str, function: Function) -> bool:
+    """Return whether a helper of that name can be defined, or is defined already."""
+    owner = function.scope._scope_of(name)
+    if owner is None:
+        return True
+    bindings = owner._bindings[name]
+    return owner is function.module.top and all(
+        isinstance(binding, ast.FunctionDef) and is_helper(binding)
+        for binding in bindings
+    )
 
 
 def is_of_module(node: ast.expr, function: Function) -> bool:

@@ -274,11 +274,22 @@ def _raises_stop_iteration(node: ast.AST) -> bool:
 
 @functools.lru_cache(maxsize=1)
 def _has_yield_points(program: Program) -> bool:
-    """Return whether a program defines YieldPoints of its own."""
+    """Return whether a program defines YieldPoints, or Futures with their own results."""
     return any(
         "tornado.gen.YieldPoint" in module.scope_at(node).bases(node)
+        or _is_own_future(node)
         for module in program.modules.values()
         for node in module.classes
+    )
+
+
+def _is_own_future(node: ast.ClassDef) -> bool:
+    """Return whether a class is a Future whose result an ``await`` would not ask for."""
+    is_future = any(ast.unparse(base).endswith("Future") for base in node.bases)
+    return is_future and any(
+        isinstance(statement, ast.FunctionDef)
+        and statement.name in ("exception", "result")
+        for statement in node.body
     )
 
 

@@ -5,6 +5,7 @@ Pure.  Used by `gencoro.porting.command`.
 
 import difflib
 import json
+import os
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -30,7 +31,8 @@ def diff_of(before: Mapping[str, bytes], after: Mapping[str, bytes]) -> str:
 
 def _diff(path: str, before: bytes, after: bytes) -> Iterator[str]:
     old, new = _lines(before), _lines(after)
-    for line in difflib.unified_diff(old, new, f"a/{path}", f"b/{path}"):
+    name = path.replace(os.sep, "/").lstrip("/")
+    for line in difflib.unified_diff(old, new, f"a/{name}", f"b/{name}"):
         yield (
             line
             if line.endswith(("\n", "\r"))

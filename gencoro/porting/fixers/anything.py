@@ -6,7 +6,7 @@ from typing import Any
 from gencoro.porting.awaitables import Kind
 from gencoro.porting.fixer import Example, Fix, Fixer, Refusal
 from gencoro.porting.helpers import AWAITABLE, awaitable
-from gencoro.porting.importing import reference_to, reference_to_gen
+from gencoro.porting.importing import is_free, reference_to, reference_to_gen
 from gencoro.porting.program import Program
 from gencoro.porting.reasons import refusal
 from gencoro.porting.trees import call_of
@@ -35,6 +35,9 @@ def find(program: Program) -> Iterator[Fix | Refusal]:
         if not gen.text or gen.is_local or not asyncio.text:
             name = "gen" if asyncio.text else "asyncio"
             yield refusal(function, "name-taken", node, name)
+            continue
+        if not is_free(AWAITABLE, function):
+            yield refusal(function, "name-taken", node, AWAITABLE)
             continue
 
         def helped(value: Any) -> Any:

@@ -1,0 +1,249 @@
+"""The command ``convert``: what it shows, what it writes, and what it leaves."""
+
+import json
+import os
+import stat
+import subprocess
+import sys
+import textwrap
+
+import pytest
+
+from gencoro.__main__ import main
+from gencoro.porting import files
+from gencoro.porting.fixers import TO_ASYNC, TO_COROUTINE
+from gencoro.porting.reasons import REASONS
+
+pytestmark = pytest.mark.once
+
+CHAIN = """\
+from tornado import gen
+from tornado.ioloop import IOLoop
+
+
+@gen.coroutine
+def inner(number):
+    yield gen.sleep(0.001)
+    raise gen.Return(number)
+
+
+@gen.coroutine
+def outer():
+    raise gen.Return((yield inner(1)) + (yield inner(2)))
+
+
+if __name__ == "__main__":
+    print(IOLoop.current().run_sync(outer))
+"""
+
+CAUGHT = """\
+from tornado import gen
+
+
+@gen.coroutine
+def caught():
+    try:
+        raise gen.Return((yield gen.sleep(0)))
+    except Exception:
+        pass
+"""
+
+
+@pytest.fixture
+def program(tmp_path):
+    (tmp_path / "chain.py").write_text(CHAIN)
+    (tmp_path / "caught.py").write_text(CAUGHT)
+    return tmp_path
+
+
+def test_diff_is_shown_and_nothing_is_written(program, capsys):
+    status = main(["convert", str(program)])
+
+    shown = capsys.readouterr()
+    assert status == 0
+    assert "\n-@gen.coroutine\n-def inner(number):\n" in shown.out
+    assert "\n+async def inner(number):\n" in shown.out
+    assert "caught.py:7: GC905 caught stays: " in shown.err
+    assert "2 functions converted in 1 file, 1 left as it is" in shown.err
+    assert (program / "chain.py").read_text() == CHAIN
+
+
+def test_diff_can_be_applied(program, capsys, monkeypatch):
+    (program / "last.py").write_text(CHAIN.rstrip("\n"))
+    monkeypatch.chdir(program)
+    main(["convert", "."])
+    diff = capsys.readouterr().out
+    main(["convert", str(program), "--write"])
+    expected = {path.name: path.read_bytes() for path in program.glob("*.py")}
+    for name, text in (("chain.py", CHAIN), ("last.py", CHAIN.rstrip("\n"))):
+        (program / name).write_text(text)
+
+    subprocess.run(["git", "apply"], input=diff.encode(), cwd=program, check=True)
+
+    assert {path.name: path.read_bytes() for path in program.glob("*.py")} == expected
+
+
+def test_files_keep_their_modes_and_links(program):
+    script = program / "chain.py"
+    script.chmod(0o750)
+    link = program / "link.py"
+    link.symlink_to(script)
+
+    main(["convert", str(link), "--write"])
+
+    assert link.is_symlink()
+    assert "async def inner" in script.read_text()
+    assert stat.S_IMODE(script.stat().st_mode) == 0o750
+    assert sorted(os.listdir(program)) == ["caught.py", "chain.py", "link.py"]
+
+
+@pytest.mark.parametrize("failing", ["replace", "fsync"])
+def test_files_are_all_written_or_none(program, monkeypatch, capsys, failing):
+    (program / "z.py").write_text(CHAIN)
+    real, calls = getattr(os, failing), []
+
+    def fail_at_the_second(*args):
+        calls.append(args)
+        if len(calls) == 2:
+            raise OSError("the disk is full")
+        return real(*args)
+
+    monkeypatch.setattr(files.os, failing, fail_at_the_second)
+
+    status = main(["convert", str(program), "--write"])
+
+    assert status == 3
+    assert "the disk is full" in capsys.readouterr().err
+    assert {path.name: path.read_text() for path in program.iterdir()} == {
+        "caught.py": CAUGHT,
+        "chain.py": CHAIN,
+        "z.py": CHAIN,
+    }
+
+
+def test_file_that_was_edited_meanwhile_is_not_overwritten(tmp_path):
+    path = tmp_path / "m.py"
+    path.write_text("edited")
+
+    with pytest.raises(files.FileChanged):
+        files.replace_files({str(path): b"read"}, {str(path): b"converted"})
+
+    assert path.read_text() == "edited"
+
+
+def test_check_fails_until_all_is_converted(program, capsys):
+    assert main(["convert", str(program), "--check"]) == 1
+    assert "async def" not in (program / "chain.py").read_text()
+
+    main(["convert", str(program), "--write"])
+
+    assert main(["convert", str(program), "--check"]) == 0
+
+
+def test_plan_has_callees_first_and_what_stays(program, capsys):
+    main(["convert", str(program), "--plan"])
+
+    plan = capsys.readouterr().out
+    assert plan.index("1. inner") < plan.index("2. outer") < plan.index("These stay:")
+    assert "caught.py:7\n          GC905 " in plan
+    assert "2 of 3 functions can be converted (67 %)" in plan
+
+
+def test_plan_groups_functions_that_call_each_other(tmp_path, capsys):
+    (tmp_path / "m.py").write_text(
+        textwrap.dedent("""\
+        from tornado import gen
+
+        @gen.coroutine
+        def top():
+            yield even(4)
+
+        @gen.coroutine
+        def even(n):
+            raise gen.Return(n == 0 or (yield odd(n - 1)))
+
+        @gen.coroutine
+        def odd(n):
+            raise gen.Return(n != 0 and (yield even(n - 1)))
+        """)
+    )
+
+    main(["convert", str(tmp_path), "--plan", "--format=json"])
+
+    steps = json.loads(capsys.readouterr().out)["steps"]
+    groups = [sorted(f["function"] for f in group) for group in steps]
+    assert groups == [["even", "odd"], ["top"]]
+
+
+@pytest.mark.parametrize("name", ["inner", "outer"])
+def test_program_that_is_converted_in_part_runs(program, name):
+    main(["convert", str(program), "--only-functions", rf"chain\.{name}$", "--write"])
+
+    script = program / "chain.py"
+    assert script.read_text().count("async def") == 1
+    ran = subprocess.run(
+        [sys.executable, script], capture_output=True, text=True, check=True
+    )
+    assert (ran.stdout, ran.stderr) == ("3\n", "")
+
+
+def test_function_that_needs_a_skipped_fixer_stays_whole(program, capsys):
+    main(["convert", str(program / "chain.py"), "--skip=GC208"])
+
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert shown.err.count("GC917") == 2
+
+
+@pytest.mark.parametrize("option", ["--only=GC1", "--skip=GC201,X"])
+def test_code_that_does_not_exist_is_an_error(program, capsys, option):
+    assert main(["convert", str(program), option]) == 2
+    assert "there is no fixer" in capsys.readouterr().err
+
+
+def test_target_that_does_not_exist_is_an_error(tmp_path, capsys):
+    assert main(["convert", str(tmp_path / "nowhere.py")]) == 2
+    assert "there is no such file" in capsys.readouterr().err
+
+
+def test_file_that_cannot_be_parsed_is_named(tmp_path, capsys):
+    (tmp_path / "old.py").write_text("print 1\n")
+    (tmp_path / "keyword.py").write_text("\n\ndef f(async=None): pass\n")
+
+    assert main(["convert", str(tmp_path)]) == 0
+
+    shown = capsys.readouterr().err
+    assert "old.py:1: GC900 the file cannot be parsed: this is Python 2" in shown
+    assert "keyword.py:3: GC900 the file cannot be parsed: async or await" in shown
+
+
+def test_json_has_the_diff_and_the_reasons(program, capsys):
+    main(["convert", str(program), "--format=json"])
+
+    found = json.loads(capsys.readouterr().out)
+    assert [os.path.basename(f["file"]) for f in found["files"]] == ["chain.py"]
+    assert {f["function"] for f in found["fixes"]} == {"inner", "outer"}
+    assert [(r["line"], r["code"]) for r in found["refusals"]] == [(7, "GC905")]
+
+
+def test_sarif_names_its_rules(program, capsys):
+    main(["convert", str(program), "--format=sarif"])
+
+    [run] = json.loads(capsys.readouterr().out)["runs"]
+    rules = {rule["id"] for rule in run["tool"]["driver"]["rules"]}
+    assert rules == {f.code for f in (*TO_COROUTINE, *TO_ASYNC)} | {
+        reason.code for reason in REASONS.values()
+    }
+    assert {result["ruleId"] for result in run["results"]} <= rules
+
+
+def test_without_libcst_the_extra_is_named(program):
+    hidden = "import sys; sys.modules['libcst'] = None; import gencoro.__main__ as m;"
+    code = f"{hidden} sys.exit(m.main(['convert', {str(program)!r}]))"
+
+    ran = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False
+    )
+
+    assert ran.returncode == 2
+    assert ran.stderr == "convert needs LibCST: pip install 'gencoro[porting]'\n"
