@@ -2,6 +2,7 @@
 
 import pydoc
 import re
+import runpy
 import sys
 from pathlib import Path
 from typing import Any
@@ -71,6 +72,9 @@ CAPTION_BY_VERSION = {
 # One signature says it all; Sphinx would show one for each registered type.
 gencoro.convert_yielded.dispatch.__module__ = gencoro.convert_yielded.__module__
 
+DRAWING = Path(__file__).with_name("draw_fixers.py")
+PORTING = Path(gencoro.__file__).parent / "porting"
+
 # Modules that only hand out what others define.
 FACADES = ("gencoro",)
 
@@ -110,6 +114,24 @@ class Pattern(SphinxDirective):
             lines += [f"         :caption: {caption}"] if name == shown[0] else []
             lines += [""]
         return lines
+
+
+class Fixers(SphinxDirective):
+    """The fixers of ``python -m gencoro convert``, from their examples."""
+
+    draw = "draw_fixers"
+
+    def run(self) -> list[Any]:
+        for path in PORTING.rglob("*.py"):
+            self.env.note_dependency(path)
+        drawing = runpy.run_path(str(DRAWING))[self.draw]
+        return list(self.parse_text_to_nodes(drawing(), allow_section_headings=True))
+
+
+class Reasons(Fixers):
+    """The reasons for which it refuses functions."""
+
+    draw = "draw_reasons"
 
 
 def list_reexports(
@@ -169,6 +191,8 @@ def setup(app: Any) -> None:
     """Called by Sphinx."""
     app.add_directive("applications", Applications)
     app.add_directive("pattern", Pattern)
+    app.add_directive("fixers", Fixers)
+    app.add_directive("reasons", Reasons)
     app.connect("autodoc-process-docstring", list_reexports)
     app.connect("autodoc-process-signature", mend_signature)
     app.connect("missing-reference", find_by_last_part)

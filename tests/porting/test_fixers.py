@@ -1,5 +1,9 @@
 """The examples of each fixer: converted, left alone and refused."""
 
+import runpy
+import textwrap
+from pathlib import Path
+
 import pytest
 
 from gencoro.porting.converting import Selection, convert
@@ -7,6 +11,8 @@ from gencoro.porting.fixers import TO_ASYNC, TO_COROUTINE
 from gencoro.porting.reasons import REASONS
 
 pytestmark = pytest.mark.once
+
+DOCS = Path(__file__).parents[2] / "docs"
 
 EXAMPLES = [
     pytest.param(target, example, id=f"{fixer.code} {example.about}")
@@ -32,6 +38,19 @@ def test_converted_example_stays_when_it_is_converted_again(target, example):
     again = convert({"m.py": example.after.encode()}, Selection(target))
 
     assert again.sources == {}
+
+
+def test_page_has_every_example_and_every_reason():
+    page = (DOCS / "convert.rst").read_text(encoding="utf-8")
+    drawing = runpy.run_path(str(DOCS / "draw_fixers.py"))
+    shown = textwrap.dedent(drawing["draw_fixers"]()).replace("\n   ", "\n")
+
+    assert {".. fixers::", ".. reasons::"} <= set(page.splitlines())
+    for _, example in (param.values for param in EXAMPLES):
+        assert example.before.replace("\n\n", "\n") in shown.replace("\n\n", "\n")
+        assert example.after.replace("\n\n", "\n") in shown.replace("\n\n", "\n")
+    table = drawing["draw_reasons"]()
+    assert all(f"* - {reason.code}\n" in table for reason in REASONS.values())
 
 
 def test_codes_are_unique():
