@@ -22,9 +22,9 @@ _DOCSTRINGS = {
 
 def is_helper(node: ast.AST) -> bool:
     """Return whether a definition is one that a conversion made."""
-    if not isinstance(node, ast.FunctionDef):
+    if not isinstance(node, ast.FunctionDef) or node.name not in _DOCSTRINGS:
         return False
-    return _DOCSTRINGS.get(node.name) == ast.get_docstring(node)
+    return ast.get_docstring(node) == _DOCSTRINGS[node.name]
 
 
 def starts_at_once(decorator: ast.expr) -> str:

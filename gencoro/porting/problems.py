@@ -234,7 +234,8 @@ def _is_return(module: Module, node: ast.expr) -> bool:
 def _of_yields(function: Function, program: Program) -> Iterator[Refusal]:
     awaitables = awaitables_of(program)
     module = function.module
-    has_points = _has_yield_points(program)
+    points = _modules_with_yieldables(program)
+    has_points = bool(points) and not points.isdisjoint(program.related(module))
     for node in function.own:
         if isinstance(node, (ast.Yield, ast.YieldFrom)) and _is_in_text(module, node):
             yield refusal(function, "in-f-string", node)
@@ -273,13 +274,14 @@ def _raises_stop_iteration(node: ast.AST) -> bool:
 
 
 @functools.lru_cache(maxsize=1)
-def _has_yield_points(program: Program) -> bool:
-    """Return whether a program defines YieldPoints, or Futures with their own results."""
-    return any(
-        "tornado.gen.YieldPoint" in module.scope_at(node).bases(node)
-        or _is_own_future(node)
+def _modules_with_yieldables(program: Program) -> frozenset[Module]:
+    """Return the modules that define YieldPoints, or Futures with their own results."""
+    return frozenset(
+        module
         for module in program.modules.values()
         for node in module.classes
+        if "tornado.gen.YieldPoint" in module.scope_at(node).bases(node)
+        or _is_own_future(node)
     )
 
 

@@ -216,10 +216,10 @@ class Program:
         self.modules: dict[str, Module] = {}
         self.unreadable: list[tuple[str, int, str]] = []
         self._by_path: dict[str, Module] = {}
-        project = Sources(list(sources), self._scope_in)
+        self._sources = Sources(list(sources), self._scope_in)
         for path, source in sources.items():
             try:
-                module = Module(path, source, project)
+                module = Module(path, source, self._sources)
             except SyntaxError as exc:
                 self.unreadable.append((path, exc.lineno or 0, _reason(source, exc)))
             else:
@@ -243,6 +243,30 @@ class Program:
         for function in self.functions:
             by_name.setdefault(function.node.name, []).append(function)
         return by_name
+
+    def related(self, module: Module) -> list[Module]:
+        """Return a module, all that it imports, and all that import it."""
+        found = {module.top.file}
+        for table in self._imports:
+            pending = [module.top.file]
+            while pending:
+                new = table.get(pending.pop(), set()) - found
+                found |= new
+                pending += new
+        return [self._by_path[file] for file in found if file in self._by_path]
+
+    @functools.cached_property
+    def _imports(self) -> tuple[dict[str, set[str]], dict[str, set[str]]]:
+        """The files that each file imports, and those that import it."""
+        imported = {
+            module.top.file: self._sources.imported_by(module.source, module.top.file)
+            for module in self.modules.values()
+        }
+        importing: dict[str, set[str]] = {}
+        for file, others in imported.items():
+            for other in others:
+                importing.setdefault(other, set()).add(file)
+        return imported, importing
 
     def functions_of(self, module: Module, node: ast.expr) -> list[Function]:
         """Return the functions of the program that an expression may refer to."""

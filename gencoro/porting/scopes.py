@@ -80,6 +80,10 @@ class Sources(Project):
         super().__init__(files, TODAY, find_nothing)
         self._lookup = lookup
 
+    def imported_by(self, source: bytes, file: str) -> set[str]:
+        """Return the files of the program that a module may import."""
+        return set(self._imported_in(source, file))
+
     def _scope_in(self, file: str) -> Scope | None:
         return self._lookup(file) or super()._scope_in(file)
 

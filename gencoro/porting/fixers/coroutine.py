@@ -72,6 +72,26 @@ async def main():
 """,
         ),
         Example(
+            "A coroutine inside another function",
+            """\
+from tornado import gen
+
+def main(loop):
+    @gen.coroutine
+    def nap():
+        yield gen.sleep(0.01)
+    loop.run_sync(nap)
+""",
+            """\
+from tornado import gen
+
+def main(loop):
+    async def nap():
+        await gen.sleep(0.01)
+    loop.run_sync(nap)
+""",
+        ),
+        Example(
             "A decorator with the same name from elsewhere",
             """\
 from mylib import gen
