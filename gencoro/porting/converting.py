@@ -6,13 +6,16 @@ what depends on a function that stays is decided again.
 Pure: sources come and go as bytes.  Used by `gencoro.porting.command`.
 """
 
+import ast
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
+from gencoro.compat.doctor.parsing import parse
 from gencoro.porting.fixer import Fix, Fixer, Refusal
 from gencoro.porting.fixers import TO_ASYNC, TO_COROUTINE
+from gencoro.porting.fixers.unused_imports import UNUSED_IMPORTS
 from gencoro.porting.program import Function, Program
 from gencoro.porting.reasons import REASONS, refusal
 from gencoro.porting.rewriting import CannotRewrite, rewrite
@@ -89,9 +92,10 @@ def convert(sources: Mapping[str, bytes], selection: Selection) -> Conversion:
                 break
     if selection.target == "async":
         done = _run(now, TO_ASYNC, selection)
-        now.update(done.sources)
-        fixes += done.fixes
+        imports = _drop_imports(now, done.sources) if selection.has("GC211") else []
+        fixes += [*done.fixes, *imports]
         refusals += done.refusals
+        now.update(done.sources)
     refusals += _unreadable(sources)
     changed = {path: now[path] for path in now if now[path] != sources[path]}
     unique = list(dict.fromkeys(refusals))
@@ -122,6 +126,21 @@ def _run(
             refusals += [r for reasons in kept.values() for r in reasons]
             return Conversion(changed, fixes, refusals)
         kept.update(new)
+
+
+def _drop_imports(before: Mapping[str, bytes], changed: dict[str, bytes]) -> list[Fix]:
+    """Drop the imports that a conversion has left without a use, from changed sources."""
+    used = {path: _names_in(before[path]) for path in changed}
+    found = UNUSED_IMPORTS.find(Program({**before, **changed}, (), used))
+    fixes = [fix for fix in found if isinstance(fix, Fix)]
+    done, _ = _rewrite(changed, fixes)
+    changed.update(done)
+    return fixes
+
+
+def _names_in(source: bytes) -> frozenset[str]:
+    nodes = ast.walk(parse(source))
+    return frozenset(node.id for node in nodes if isinstance(node, ast.Name))
 
 
 def _key(found: Fix | Refusal) -> _Key | None:

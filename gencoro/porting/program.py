@@ -201,6 +201,7 @@ class Program:
     Args:
         sources: The source of each file.
         kept: The keys of functions that stay as they are.
+        used_before: The names that modules used before they were converted, by file.
 
     Attributes:
         modules: The modules that could be parsed, by file.
@@ -211,8 +212,10 @@ class Program:
         self,
         sources: Mapping[str, bytes],
         kept: Collection[tuple[str, int]] = frozenset(),
+        used_before: Mapping[str, frozenset[str]] | None = None,
     ) -> None:
         self.kept = kept
+        self.used_before = used_before or {}
         self.modules: dict[str, Module] = {}
         self.unreadable: list[tuple[str, int, str]] = []
         self._by_path: dict[str, Module] = {}

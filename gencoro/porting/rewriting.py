@@ -99,6 +99,8 @@ def rewrite(source: bytes, fixes: Sequence[Fix]) -> bytes:
     changes = [(places.key_of(c), c) for fix in fixes for c in fix.changes]
     by_node = _find_nodes(module, changes)
     new = module.visit(_Rewriter(by_node))
+    if new.body and _has_no_blank_lines(module):
+        new = new.with_changes(body=[_without_blank_lines(new.body[0]), *new.body[1:]])
     new = _with_additions(new, fixes)
     result = mark + new.bytes
     try:
@@ -106,6 +108,20 @@ def rewrite(source: bytes, fixes: Sequence[Fix]) -> bytes:
     except SyntaxError as exc:
         raise CannotRewrite(f"the result would be invalid: {exc.msg}") from None
     return result
+
+
+def _has_no_blank_lines(module: cst.Module) -> bool:
+    """Return whether the first statement is the first line."""
+    first: Any = module.body[0] if module.body else None
+    return not module.header and not getattr(first, "leading_lines", ())
+
+
+def _without_blank_lines(statement: Any) -> Any:
+    """Return a statement that has become the first one."""
+    lines = list(statement.leading_lines)
+    while lines and lines[0].comment is None:
+        del lines[0]
+    return statement.with_changes(leading_lines=lines)
 
 
 def _find_nodes(

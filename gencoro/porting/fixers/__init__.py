@@ -14,6 +14,7 @@ Inside, for ``--to async``::
     returns             raise gen.Return -> return
     delegation          yield from -> await
     annotations         Generator[...] -> the type of the value
+    unused_imports      imports that nothing uses any more
 
 """
 
@@ -28,6 +29,7 @@ from gencoro.porting.fixers.moments import MOMENTS
 from gencoro.porting.fixers.returns import RETURNS
 from gencoro.porting.fixers.starts_at_once import STARTS_AT_ONCE
 from gencoro.porting.fixers.tests import TESTS
+from gencoro.porting.fixers.unused_imports import UNUSED_IMPORTS
 
 __all__ = ["TO_ASYNC", "TO_COROUTINE"]
 
@@ -46,4 +48,5 @@ TO_ASYNC: tuple[Fixer, ...] = (
     RETURNS,
     DELEGATION,
     ANNOTATIONS,
+    UNUSED_IMPORTS,
 )

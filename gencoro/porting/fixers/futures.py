@@ -39,7 +39,6 @@ def length(url):
     return len(response.body) + len(again)
 """,
             """\
-from tornado import gen
 from tornado.httpclient import AsyncHTTPClient
 
 async def length(url):

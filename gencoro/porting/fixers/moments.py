@@ -52,7 +52,6 @@ def main():
 """,
             """\
 import asyncio
-from tornado import gen
 
 async def main():
     await asyncio.sleep(0)

@@ -66,8 +66,6 @@ def main(number):
     raise gen.Return(2 * number)
 """,
             """\
-from tornado import gen
-
 async def main(number):
     if number is None:
         return
