@@ -86,6 +86,7 @@ class _Decider:
             self._refusals += problems
             if not problems:
                 self._converting[candidate.function] = candidate
+        self._refuse_unwrapped()
         while self._refuse_some():
             pass
         order = {function: i for i, function in enumerate(self._program.functions)}
@@ -96,6 +97,18 @@ class _Decider:
         ]
         conversions.sort(key=lambda c: order[c.function])
         return Decisions(conversions, self._refusals)
+
+    def _refuse_unwrapped(self) -> None:
+        """Refuse the coroutines whose generator functions are used by themselves."""
+        for function in list(self._converting):
+            for use in self._references.of(function):
+                match use.module.parents[use.node]:
+                    case ast.Attribute(attr="__wrapped__") as unwrapped:
+                        del self._converting[function]
+                        place = ast.unparse(unwrapped)
+                        reason = refusal(function, "unwrapped", None, place)
+                        self._refusals.append(reason)
+                        break
 
     def _helpers_of(self, found: list[Candidate]) -> list[Candidate]:
         """Return the generators that coroutines use with ``yield from``."""

@@ -7,6 +7,7 @@ Pure.  Used by `gencoro.porting.decisions`.
 
 import ast
 import functools
+import re
 from collections.abc import Iterator
 
 from gencoro.porting.awaitables import Kind, awaitables_of
@@ -21,6 +22,7 @@ __all__ = ["RETURN", "problems_of", "raised_returns"]
 RETURN = "tornado.gen.Return"
 
 _CONTEXTS = "tornado.stack_context."
+_MAKER = re.compile(rb"\b(?:Exception)?StackContext\(")
 
 # Context managers that treat an error like any other way to leave the block.
 _NEUTRAL = frozenset(
@@ -241,16 +243,39 @@ def _of_yields(function: Function, program: Program) -> Iterator[Refusal]:
             yield refusal(function, "in-f-string", node)
         if isinstance(node, ast.Yield):
             is_unknown = awaitables.kind(module, node.value) is Kind.ANYTHING
-            if awaitables.is_legacy(module, node.value) or (has_points and is_unknown):
+            if has_points and is_unknown:
                 yield refusal(function, "yield-point", node, ast.unparse(node))
         elif isinstance(node, (ast.With, ast.AsyncWith)):
-            for item in node.items:
-                names = module.names(_callee(item.context_expr))
-                if any(name.startswith(_CONTEXTS) for name in names):
-                    name = ast.unparse(item.context_expr)
-                    yield refusal(function, "stack-context", node, name)
+            yield from _of_contexts(function, program, node)
+        elif isinstance(node, (ast.Name, ast.Attribute)):
+            if awaitables.is_legacy(module, node):
+                yield refusal(function, "yield-point", node, ast.unparse(node))
         elif _raises_stop_iteration(node):
             yield refusal(function, "stop-iteration", node)
+
+
+def _of_contexts(
+    function: Function, program: Program, node: ast.With | ast.AsyncWith
+) -> Iterator[Refusal]:
+    """Check for stack contexts, and for what may be one around a ``yield``."""
+    module = function.module
+    waits = any(
+        isinstance(n, (ast.Yield, ast.YieldFrom))
+        for s in node.body
+        for n in ast.walk(s)
+    )
+    for item in node.items:
+        names = module.names(_callee(item.context_expr))
+        is_one = any(name.startswith(_CONTEXTS) for name in names)
+        is_unknown = waits and not _is_neutral(function, item.context_expr)
+        if is_one or (is_unknown and _has_contexts(program, module)):
+            name = ast.unparse(item.context_expr)
+            yield refusal(function, "stack-context", node, name)
+
+
+def _has_contexts(program: Program, module: Module) -> bool:
+    """Return whether a module, or one that it has to do with, makes stack contexts."""
+    return any(_MAKER.search(m.source) for m in program.related(module))
 
 
 def _is_in_text(module: Module, node: ast.AST) -> bool:
@@ -311,12 +336,25 @@ def _of_results(function: Function, program: Program) -> Iterator[Refusal]:
             yield refusal(function, "stop-iteration", node)
         if isinstance(node, ast.Return) and node.value is not None:
             value = node.value
-            if isinstance(value, ast.GeneratorExp) or any(
-                _name_of(part) in generators
-                for part in ast.walk(value)
-                if isinstance(part, (ast.Name, ast.Attribute))
+            if (
+                isinstance(value, ast.GeneratorExp)
+                or _calls_parameter(function, value)
+                or any(
+                    _name_of(part) in generators
+                    for part in ast.walk(value)
+                    if isinstance(part, (ast.Name, ast.Attribute))
+                )
             ):
                 yield refusal(function, "returns-generator", node, ast.unparse(value))
+
+
+def _calls_parameter(function: Function, node: ast.expr) -> bool:
+    """Return whether a value is the result of a function that the caller passes."""
+    match node:
+        case ast.Call(func=ast.Name(id=name)):
+            parameters = ast.walk(function.node.args)
+            return any(isinstance(p, ast.arg) and p.arg == name for p in parameters)
+    return False
 
 
 def _may_stop(node: ast.AST) -> bool:

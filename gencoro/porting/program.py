@@ -219,6 +219,7 @@ class Program:
         self.modules: dict[str, Module] = {}
         self.unreadable: list[tuple[str, int, str]] = []
         self._by_path: dict[str, Module] = {}
+        self._related: dict[str, list[Module]] = {}
         self._sources = Sources(list(sources), self._scope_in)
         for path, source in sources.items():
             try:
@@ -249,14 +250,18 @@ class Program:
 
     def related(self, module: Module) -> list[Module]:
         """Return a module, all that it imports, and all that import it."""
-        found = {module.top.file}
-        for table in self._imports:
-            pending = [module.top.file]
-            while pending:
-                new = table.get(pending.pop(), set()) - found
-                found |= new
-                pending += new
-        return [self._by_path[file] for file in found if file in self._by_path]
+        start = module.top.file
+        if start not in self._related:
+            found = {start}
+            for table in self._imports:
+                pending = [start]
+                while pending:
+                    new = table.get(pending.pop(), set()) - found
+                    found |= new
+                    pending += new
+            related = [self._by_path[file] for file in found if file in self._by_path]
+            self._related[start] = related
+        return self._related[start]
 
     @functools.cached_property
     def _imports(self) -> tuple[dict[str, set[str]], dict[str, set[str]]]:

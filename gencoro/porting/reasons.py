@@ -106,6 +106,11 @@ REASONS = {
         "StopIteration ends a generator coroutine, and is an error in an `async def`",
         "use `return`",
     ),
+    "unwrapped": Reason(
+        "GC918",
+        "{name} is used, which is the generator function",
+        "call the coroutine itself",
+    ),
     "current-task": Reason(
         "GC919",
         "{name} gives something else in an `async def`, which runs in a Task",
