@@ -11,6 +11,7 @@ import functools
 
 from gencoro.compat.doctor.rows import TODAY
 from gencoro.porting.candidates import GEN_TEST, candidates_of
+from gencoro.porting.helpers import is_helper
 from gencoro.porting.program import Definition, Function, Module, Program
 from gencoro.porting.references import references_of
 from gencoro.porting.scopes import canonical
@@ -24,7 +25,6 @@ class Kind(enum.Enum):
     MOMENT = "None or gen.moment"
     FUTURE = "a Future, or another object that can be awaited"
     COLLECTION = "a list or a dict"
-    NOT_NONE = "something else than None"
     ANYTHING = "anything"
 
 
@@ -43,7 +43,6 @@ _FUTURES = frozenset(
 _RETURN_FUTURES = frozenset(
     {
         "tornado.gen.Task",
-        "tornado.gen.maybe_future",
         "tornado.gen.multi",
         "tornado.gen.multi_future",
         "tornado.gen.Multi",
@@ -65,6 +64,8 @@ _FUTURE_MAKERS = frozenset(
         "tornado.concurrent.run_on_executor",
     }
 )
+
+_MAYBE_FUTURE = "tornado.gen.maybe_future"
 
 _LEGACY_YIELDABLES = frozenset(
     f"tornado.gen.{name}"
@@ -145,6 +146,10 @@ class Awaitables:
             if t.node in self._program.function_by_node and not t.is_object
         ]
         names = {canonical(t.name) for t in things if t.name and not t.is_object}
+        if names == {_MAYBE_FUTURE} and len(node.args) == 1:
+            # A Future of a class with a result of its own is returned as it is.
+            kind = self.kind(module, node.args[0])
+            return kind if kind is Kind.FUTURE else Kind.ANYTHING
         if names and not functions:
             is_certain = all(map(_returns_future, names))
             return Kind.FUTURE if is_certain else Kind.ANYTHING
@@ -154,11 +159,7 @@ class Awaitables:
         ):
             named = self._program.functions_by_name.get(name, [])
             named = [f for f in named if f.owner is not None or f in functions]
-            if not named:
-                is_external = not things and not self._references.is_common(name)
-                is_own = self._references.is_replaced(name)
-                return Kind.NOT_NONE if is_external and not is_own else Kind.ANYTHING
-            if not functions and self._references.is_common(name):
+            if not named or (not functions and self._references.is_common(name)):
                 return Kind.ANYTHING
             functions = list({*functions, *named})
         elif len(things) != len(functions) or not self._is_bound_once(module, func):
@@ -181,7 +182,7 @@ class Awaitables:
         return self._returns[function]
 
     def _find_returns(self, function: Function) -> bool:
-        if function in self._coroutines:
+        if function in self._coroutines or is_helper(function.node):
             return True
         if isinstance(function.node, ast.AsyncFunctionDef):
             return self._is_tame(function)

@@ -15,7 +15,7 @@ AWAITABLE = "_awaitable"
 
 # By these a second run knows the helpers.
 _DOCSTRINGS = {
-    AWAITABLE: "Return what an async def can await for a value that a coroutine yielded.",
+    AWAITABLE: "Wait for a value as a coroutine that yields it does.",
     STARTS_AT_ONCE: "Start the body at the call, and return a Future, as gen.coroutine does.",
 }
 
@@ -47,14 +47,21 @@ def {STARTS_AT_ONCE}(function):
 
 
 def awaitable(gen: str) -> str:
-    """Return a function that makes any yielded value awaitable.
+    """Return a function that waits for any value that a coroutine may yield.
+
+    It asks a Future for its result, which an ``await`` of a subclass does not.
 
     Args:
         gen: The expression for the module ``gen``.
     """
     return f'''\
+@types.coroutine
 def {AWAITABLE}(value):
     """{_DOCSTRINGS[AWAITABLE]}"""
     future = {gen}.convert_yielded(value)
-    return asyncio.sleep(0) if future is {gen}.convert_yielded(None) else future
+    if future is {gen}.convert_yielded(None):
+        yield
+    else:
+        yield from future.__await__()
+        return future.result()
 '''

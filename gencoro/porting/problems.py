@@ -236,7 +236,7 @@ def _is_return(module: Module, node: ast.expr) -> bool:
 def _of_yields(function: Function, program: Program) -> Iterator[Refusal]:
     awaitables = awaitables_of(program)
     module = function.module
-    points = _modules_with_yieldables(program)
+    points = _modules_with_points(program)
     has_points = bool(points) and not points.isdisjoint(program.related(module))
     for node in function.own:
         if isinstance(node, (ast.Yield, ast.YieldFrom)) and _is_in_text(module, node):
@@ -299,24 +299,13 @@ def _raises_stop_iteration(node: ast.AST) -> bool:
 
 
 @functools.lru_cache(maxsize=1)
-def _modules_with_yieldables(program: Program) -> frozenset[Module]:
-    """Return the modules that define YieldPoints, or Futures with their own results."""
+def _modules_with_points(program: Program) -> frozenset[Module]:
+    """Return the modules that define YieldPoints."""
     return frozenset(
         module
         for module in program.modules.values()
         for node in module.classes
         if "tornado.gen.YieldPoint" in module.scope_at(node).bases(node)
-        or _is_own_future(node)
-    )
-
-
-def _is_own_future(node: ast.ClassDef) -> bool:
-    """Return whether a class is a Future whose result an ``await`` would not ask for."""
-    is_future = any(ast.unparse(base).endswith("Future") for base in node.bases)
-    return is_future and any(
-        isinstance(statement, ast.FunctionDef)
-        and statement.name in ("exception", "result")
-        for statement in node.body
     )
 
 

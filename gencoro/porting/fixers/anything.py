@@ -19,21 +19,10 @@ CODE = "GC207"
 
 def find(program: Program) -> Iterator[Fix | Refusal]:
     """Yield the changes of yielded values of which nothing is certain."""
-    for function, node in yields_of_kind(program, Kind.NOT_NONE):
-        gen = reference_to_gen(function)
-        if not gen.text:
-            yield refusal(function, "name-taken", node, "gen")
-            continue
-
-        def converted(value: Any, name: str = gen.text) -> Any:
-            return call_of(f"{name}.convert_yielded", value)
-
-        change = change_yield(function.module, node, converted)
-        yield Fix(CODE, function.module, node.lineno, (change,), function, gen.imports)
     for function, node in yields_of_kind(program, Kind.ANYTHING):
-        gen, asyncio = reference_to_gen(function), reference_to("asyncio", function)
-        if not gen.text or gen.is_local or not asyncio.text:
-            name = "gen" if asyncio.text else "asyncio"
+        gen, types = reference_to_gen(function), reference_to("types", function)
+        if not gen.text or gen.is_local or not types.text:
+            name = "gen" if types.text else "types"
             yield refusal(function, "name-taken", node, name)
             continue
         if not is_free(AWAITABLE, function):
@@ -50,7 +39,7 @@ def find(program: Program) -> Iterator[Fix | Refusal]:
             node.lineno,
             (change,),
             function,
-            (*gen.imports, *asyncio.imports),
+            (*gen.imports, *types.imports),
             (awaitable(gen.text),),
         )
 
@@ -59,9 +48,8 @@ ANYTHING = Fixer(
     CODE,
     "yield of anything else is awaited through gen.convert_yielded",
     "A coroutine may yield a Future, a list, a dict, None, a Future of an executor or what "
-    "was registered with convert_yielded, and an async def can await the first only.  "
-    "convert_yielded decides when the program runs; where the value may be None, a helper "
-    "adds the turn of the loop that None stands for.",
+    "was registered with convert_yielded; an async def can await the first only.  A helper "
+    "decides when the program runs, and makes the turn of the loop that None stands for.",
     (
         Example(
             "A function of another package, and an argument",
@@ -75,17 +63,22 @@ def main(waited):
     yield waited
 """,
             '''\
-import asyncio
+import types
 from tornado import gen
 from redis_client import connect
 
+@types.coroutine
 def _awaitable(value):
-    """Return what an async def can await for a value that a coroutine yielded."""
+    """Wait for a value as a coroutine that yields it does."""
     future = gen.convert_yielded(value)
-    return asyncio.sleep(0) if future is gen.convert_yielded(None) else future
+    if future is gen.convert_yielded(None):
+        yield
+    else:
+        yield from future.__await__()
+        return future.result()
 
 async def main(waited):
-    await gen.convert_yielded(connect("localhost").fetch_keys())
+    await _awaitable(connect("localhost").fetch_keys())
     await _awaitable(waited)
 ''',
         ),
