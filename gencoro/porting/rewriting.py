@@ -4,7 +4,6 @@ Rule: a change that cannot be made, or that leads to invalid source, is an error
 is made in part.  Used by `gencoro.porting.converting`.
 """
 
-import ast
 import codecs
 import re
 from collections.abc import Iterable, Sequence
@@ -175,7 +174,10 @@ def _with_additions(module: cst.Module, fixes: Sequence[Fix]) -> cst.Module:
 
 
 def _with_helper(module: cst.Module, text: str) -> cst.Module:
-    """Define a helper before the first statement that uses it, unless it is defined."""
+    """Define a helper before the first statement that uses it, unless it is defined.
+
+    The names that the helper uses may be imported below it: it is called later.
+    """
     added = _statement(text, module)
     codes = [module.code_for_node(statement) for statement in module.body]
     if any(
@@ -184,13 +186,6 @@ def _with_helper(module: cst.Module, text: str) -> cst.Module:
         return module
     used = re.compile(rf"\b{added.name.value}\b")
     place = next(i for i, code in enumerate(codes) if used.search(code))
-    names = "|".join(sorted(_names_in(text)))
-    imported = re.compile(rf"^\s*(?:from|import)\b.*\b({names})\b", re.MULTILINE)
-    for index, code in enumerate(codes):
-        # An import inside a function or class does not bind the name for the module.
-        is_block = isinstance(module.body[index], (cst.FunctionDef, cst.ClassDef))
-        if not is_block and imported.search(code):
-            place = max(place, index + 1)
     body = list(module.body)
     body.insert(place, added.with_changes(leading_lines=_blank_lines(body[place:])))
     return module.with_changes(body=body)
@@ -201,10 +196,6 @@ def _blank_lines(following: Sequence[Any]) -> list[cst.EmptyLine]:
     lines = following[0].leading_lines if following else ()
     count = sum(1 for line in lines if line.comment is None)
     return [cst.EmptyLine(indent=False)] * max(1, count)
-
-
-def _names_in(text: str) -> set[str]:
-    return {node.id for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Name)}
 
 
 def _import_order(text: str) -> tuple[bool, str]:
