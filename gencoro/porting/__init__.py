@@ -18,6 +18,7 @@ Inside::
     importing    how a module refers to gen and asyncio
     decisions    which coroutines become async def, and how
     problems     what keeps a coroutine from that
+    returning    who sees a raised gen.Return
     reasons      the texts of refusals
     contexts     which coroutines set context variables
     components   groups functions that call each other

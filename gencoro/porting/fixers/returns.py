@@ -7,8 +7,8 @@ import libcst as cst
 
 from gencoro.porting.decisions import decisions_of
 from gencoro.porting.fixer import Change, Example, Fix, Fixer
-from gencoro.porting.problems import raised_returns
 from gencoro.porting.program import Program
+from gencoro.porting.returning import raised_returns
 from gencoro.porting.trees import returned
 
 __all__ = ["RETURNS"]
