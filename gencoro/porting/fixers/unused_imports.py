@@ -13,6 +13,9 @@ __all__ = ["UNUSED_IMPORTS"]
 
 CODE = "GC211"
 
+# Longer strings are not names.
+_LONGEST_NAME = 200
+
 _PACKAGES = frozenset({"gencoro", "gencoro.gen", "tornado", "tornado.gen"})
 
 
@@ -50,6 +53,10 @@ def _exported_names(program: Program) -> set[str]:
             if isinstance(node, ast.Attribute):
                 is_library = ast.unparse(node.value) in _PACKAGES
                 names.update([] if is_library else [node.attr])
+            elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+                # unittest.mock.patch has "shop.cart.gen.sleep".
+                if len(node.value) < _LONGEST_NAME:
+                    names.update(node.value.split("."))
             elif isinstance(node, ast.ImportFrom) and (
                 node.level or node.module not in _PACKAGES
             ):
