@@ -27,6 +27,8 @@ Inside::
     candidates   which functions are coroutines
     references   where functions are used
     lookups      where functions may be looked up by name
+    legacy       what a program in callback style does
+    finishing    how the paths through a function end
     rewriting    changes a source with LibCST
     trees        nodes of LibCST
     helpers      functions that converted modules define

@@ -7,6 +7,7 @@ Pure: sources come and go as bytes.  Used by `gencoro.porting.command`.
 """
 
 import ast
+import functools
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -108,7 +109,7 @@ def _run(
     """Run fixers that belong together, until no further function has to stay."""
     kept: dict[_Key, list[Refusal]] = {}
     while True:
-        program = Program(sources, frozenset(kept))
+        program = _program(tuple(sources.items()), frozenset(kept))
         if not kept:
             unselected = [f for f in program.functions if not selection.is_selected(f)]
             kept = {f.key: [] for f in unselected}
@@ -141,6 +142,12 @@ def _drop_imports(before: Mapping[str, bytes], changed: dict[str, bytes]) -> lis
 def _names_in(source: bytes) -> frozenset[str]:
     nodes = ast.walk(parse(source))
     return frozenset(node.id for node in nodes if isinstance(node, ast.Name))
+
+
+@functools.lru_cache(maxsize=1)
+def _program(sources: tuple[tuple[str, bytes], ...], kept: frozenset[_Key]) -> Program:
+    """Return a program; a fixer that changes nothing leaves it to the next."""
+    return Program(dict(sources), kept)
 
 
 def _key(found: Fix | Refusal) -> _Key | None:

@@ -126,6 +126,64 @@ REASONS = {
         "it needs {name}, which is switched off",
         "select that code too",
     ),
+    # Of --to coroutine.
+    "threads": Reason(
+        "GC950",
+        "the program has threads, and IOLoop.instance() is the main thread's loop "
+        "on all of them",
+        "pass the loop to the thread, or write IOLoop.current() where no thread runs",
+    ),
+    "io-loop": Reason(
+        "GC951",
+        "`{name}` may be another loop than the current one",
+        "call it where that loop is the current one, and leave the argument out",
+    ),
+    "unfinished": Reason(
+        "GC952",
+        "not every path through it ends with the answer ({name}), and the answer of"
+        " a coroutine is finished when it ends",
+        "end each path with finish() or render(), or wait for what finishes it",
+    ),
+    "callbacks": Reason(
+        "GC953",
+        "it starts a callback ({name}), whose errors a coroutine does not get",
+        "wait for a Future instead of passing a callback",
+    ),
+    "callback-style": Reason(
+        "GC954",
+        "it is not a coroutine: its callbacks answer the request",
+        "make it a coroutine that yields what its callbacks get",
+    ),
+    "callback-use": Reason(
+        "GC955",
+        "its callback is not the last thing that it calls on each path",
+        "return the result instead of passing it to the callback",
+    ),
+    "used-otherwise": Reason(
+        "GC956",
+        "it is used in another way than with gen.Task ({name})",
+        "call it with gen.Task in a coroutine",
+    ),
+    "task": Reason(
+        "GC957",
+        "{name} is not certainly a coroutine of the program",
+        "let it return a Future, and yield its call",
+    ),
+    "callback-value": Reason(
+        "GC958",
+        "the callback `{name}` may be another one when it is called",
+        "give it a name that is bound once",
+    ),
+    "context": Reason(
+        "GC959",
+        "the program has stack contexts that it matters for ({name})",
+        "replace them with context variables or try statements first",
+    ),
+    "library-callback": Reason(
+        "GC960",
+        "{name} tells its callback of errors in another way than its Future",
+        "yield the Future, and catch its errors",
+    ),
 }
 
 

@@ -2,7 +2,18 @@
 
 Rule: a fixer's examples are its tests and its documentation.
 
-Inside, for ``--to async``::
+Inside, for ``--to coroutine``::
+
+    loop_instance       IOLoop.instance() -> IOLoop.current()
+    io_loop_argument    io_loop=, where it is the current loop
+    asynchronous        web.asynchronous above a coroutine or an engine
+    engine              gen.engine with a callback -> gen.coroutine with a result
+    task                gen.Task of a coroutine, or of a timer
+    callback_argument   callback= of a coroutine of the program
+    null_context        stack_context.NullContext and wrap, where they do nothing
+    removed_imports     imports of removed names that nothing uses any more
+
+For ``--to async``::
 
     coroutine           gen.coroutine -> async def
     starts_at_once      the same, for coroutines whose calls must start at once
@@ -21,20 +32,37 @@ Inside, for ``--to async``::
 from gencoro.porting.fixer import Fixer
 from gencoro.porting.fixers.annotations import ANNOTATIONS
 from gencoro.porting.fixers.anything import ANYTHING
+from gencoro.porting.fixers.asynchronous import ASYNCHRONOUS
+from gencoro.porting.fixers.callback_argument import CALLBACK_ARGUMENTS
 from gencoro.porting.fixers.collections_ import COLLECTIONS
 from gencoro.porting.fixers.coroutine import COROUTINES
 from gencoro.porting.fixers.delegation import DELEGATION
+from gencoro.porting.fixers.engine import ENGINES
 from gencoro.porting.fixers.futures import FUTURES
+from gencoro.porting.fixers.io_loop_argument import IO_LOOP_ARGUMENT
+from gencoro.porting.fixers.loop_instance import LOOP_INSTANCE
 from gencoro.porting.fixers.moments import MOMENTS
+from gencoro.porting.fixers.null_context import NULL_CONTEXTS
+from gencoro.porting.fixers.removed_imports import REMOVED_IMPORTS
 from gencoro.porting.fixers.returns import RETURNS
 from gencoro.porting.fixers.starts_at_once import STARTS_AT_ONCE
+from gencoro.porting.fixers.task import TASKS
 from gencoro.porting.fixers.tests import TESTS
 from gencoro.porting.fixers.unused_imports import UNUSED_IMPORTS
 
 __all__ = ["TO_ASYNC", "TO_COROUTINE"]
 
 # Callback-style code becomes coroutines, one fixer after the other.
-TO_COROUTINE: tuple[Fixer, ...] = ()
+TO_COROUTINE: tuple[Fixer, ...] = (
+    LOOP_INSTANCE,
+    IO_LOOP_ARGUMENT,
+    ASYNCHRONOUS,
+    ENGINES,
+    TASKS,
+    CALLBACK_ARGUMENTS,
+    NULL_CONTEXTS,
+    REMOVED_IMPORTS,
+)
 
 # Coroutines become native ones, all fixers at once.
 TO_ASYNC: tuple[Fixer, ...] = (

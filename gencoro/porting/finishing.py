@@ -1,0 +1,85 @@
+"""How the paths through a function in callback style end.
+
+Rule: every path counts, and one that is not understood does not end well.
+
+Pure.  Used by the fixers for ``--to coroutine``.
+"""
+
+import ast
+from collections.abc import Callable, Sequence
+
+from gencoro.porting.program import Function
+
+__all__ = ["ends_each_path", "tail_calls"]
+
+_IsEnd = Callable[[ast.stmt], bool]
+
+
+def ends_each_path(function: Function, is_end: _IsEnd) -> bool:
+    """Return whether each path through a function has a certain last statement.
+
+    A path that raises an error has none, and need not.
+    """
+    if not _ends(function.node.body, is_end):
+        return False
+    returns = [node for node in function.own if isinstance(node, ast.Return)]
+    return all(_ends_before(function, node, is_end) for node in returns)
+
+
+def _ends(block: Sequence[ast.stmt], is_end: _IsEnd) -> bool:
+    if not block:
+        return False
+    last = block[-1]
+    if is_end(last):
+        return True
+    match last:
+        case ast.Raise():
+            return True
+        case ast.Return(value=None):
+            return _ends(block[:-1], is_end) if len(block) > 1 else False
+        case ast.If(body=body, orelse=orelse):
+            return _ends(body, is_end) and _ends(orelse, is_end)
+        case ast.Try(body=body, handlers=handlers, orelse=orelse, finalbody=[]):
+            inner = orelse or body
+            rest = [handler.body for handler in handlers]
+            return all(_ends(part, is_end) for part in [inner, *rest])
+    return False
+
+
+def _ends_before(function: Function, node: ast.Return, is_end: _IsEnd) -> bool:
+    """Return whether the statement before a ``return`` is a last one."""
+    parent = function.module.parents[node]
+    for name in ("body", "orelse", "finalbody"):
+        block = getattr(parent, name, [])
+        if isinstance(block, list) and node in block:
+            place = block.index(node)
+            return node.value is None and _ends(block[:place], is_end)
+    return False
+
+
+def tail_calls(function: Function, name: str) -> list[ast.Expr] | None:
+    """Return the calls of a parameter that each path through a function ends with.
+
+    None if some path does not end with one, or if the parameter is used otherwise.
+    """
+    found: dict[ast.Expr, None] = {}
+
+    def is_end(statement: ast.stmt) -> bool:
+        match statement:
+            case ast.Expr(
+                value=ast.Call(func=ast.Name(id=called), args=args, keywords=[])
+            ) if called == name and len(args) < 2:
+                if any(isinstance(arg, ast.Starred) for arg in args):
+                    return False
+                found[statement] = None
+                return True
+        return False
+
+    if not ends_each_path(function, is_end):
+        return None
+    uses = [
+        node
+        for node in ast.walk(function.node)
+        if isinstance(node, ast.Name) and node.id == name
+    ]
+    return list(found) if len(uses) == len(found) else None

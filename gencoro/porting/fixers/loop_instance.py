@@ -1,0 +1,113 @@
+"""``IOLoop.instance()`` becomes ``IOLoop.current()``."""
+
+import ast
+from collections.abc import Iterator
+from typing import Any
+
+import libcst as cst
+
+from gencoro.porting.candidates import COROUTINE
+from gencoro.porting.fixer import Change, Example, Fix, Fixer, Refusal
+from gencoro.porting.legacy import calls, legacy_refusal, uses_threads
+from gencoro.porting.program import Module, Program
+
+__all__ = ["LOOP_INSTANCE"]
+
+CODE = "GC101"
+
+
+def find(program: Program) -> Iterator[Fix | Refusal]:
+    """Yield the calls that are replaced."""
+    for module, call in calls(program, "tornado.ioloop.IOLoop.instance"):
+        func = call.func
+        if not isinstance(func, ast.Attribute):
+            continue
+        if uses_threads(program) and not _is_on_loop(module, call):
+            yield legacy_refusal(module, call, "threads")
+        else:
+            yield Fix(CODE, module, call.lineno, (Change(func, _changed),))
+
+
+def _is_on_loop(module: Module, call: ast.Call) -> bool:
+    """Return whether a call is in a coroutine, or where the module is run."""
+    function = module.function_at(call)
+    if function is not None:
+        return function.has_decorator(COROUTINE)
+    if module.enclosing(call) is not module.tree:
+        return False
+    node: ast.AST | None = call
+    while node is not None:
+        if isinstance(node, ast.If) and "__main__" in ast.unparse(node.test):
+            return True
+        node = module.parents.get(node)
+    return False
+
+
+def _changed(node: Any) -> Any:
+    return node.with_changes(attr=cst.Name("current"))
+
+
+LOOP_INSTANCE = Fixer(
+    CODE,
+    "IOLoop.instance() becomes IOLoop.current()",
+    "Since Tornado 5 they are the same: the loop of the calling thread.  In Tornado 4 "
+    "instance() was the loop of the main thread on every thread; so it stays where a "
+    "program has threads, except in coroutines.",
+    (
+        Example(
+            "A program with one thread",
+            """\
+from tornado.ioloop import IOLoop
+
+def begin(callback):
+    IOLoop.instance().add_callback(callback)
+
+IOLoop.instance().start()
+""",
+            """\
+from tornado.ioloop import IOLoop
+
+def begin(callback):
+    IOLoop.current().add_callback(callback)
+
+IOLoop.current().start()
+""",
+        ),
+        Example(
+            "Another class",
+            """\
+from mylib import IOLoop
+
+IOLoop.instance().start()
+""",
+            """\
+from mylib import IOLoop
+
+IOLoop.instance().start()
+""",
+        ),
+        Example(
+            "A program with threads",
+            """\
+import threading
+from tornado.ioloop import IOLoop
+
+def work(callback):
+    IOLoop.instance().add_callback(callback)
+
+threading.Thread(target=work).start()
+""",
+            """\
+import threading
+from tornado.ioloop import IOLoop
+
+def work(callback):
+    IOLoop.instance().add_callback(callback)
+
+threading.Thread(target=work).start()
+""",
+            refused="GC950",
+        ),
+    ),
+    find,
+)

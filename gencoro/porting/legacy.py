@@ -1,0 +1,309 @@
+"""What a program in callback style does, as far as its fixers must know.
+
+Rule: what may start a callback counts, wherever it is in the program.
+
+Pure.  Used by the fixers for ``--to coroutine``.
+"""
+
+import ast
+import functools
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import libcst as cst
+
+from gencoro.porting.candidates import COROUTINE
+from gencoro.porting.fixer import Refusal
+from gencoro.porting.importing import Reference, reference_to_gen
+from gencoro.porting.program import Function, Module, Program
+from gencoro.porting.reasons import REASONS
+
+__all__ = [
+    "as_coroutine",
+    "called_coroutines",
+    "calls",
+    "legacy_refusal",
+    "may_start_callbacks",
+    "names_of",
+    "pause",
+    "task_call",
+    "uses_threads",
+    "without_arguments",
+]
+
+# Methods that start a callback, and the place of that; errors of the callback go to the
+# contexts of the caller.
+_STARTERS = {
+    "add_callback": 0,
+    "add_callback_from_signal": 0,
+    "add_done_callback": 0,
+    "add_future": 1,
+    "add_handler": 1,
+    "add_timeout": 1,
+    "call_at": 1,
+    "call_later": 1,
+    "call_soon": 0,
+    "set_close_callback": 0,
+    "set_exit_callback": 0,
+}
+
+# Methods of a Future that are callbacks without errors.
+_SETTERS = frozenset({"set_exception", "set_result"})
+
+_CALLBACK_WORDS = frozenset({"callback", "streaming_callback", "done_callback"})
+
+_THREADS = frozenset(
+    {"_thread", "concurrent", "multiprocessing", "thread", "threading"}
+)
+
+_SLEEPS = frozenset(
+    {"tornado.ioloop.IOLoop.add_timeout", "tornado.ioloop.IOLoop.call_later"}
+)
+
+
+def legacy_refusal(
+    module: Module,
+    node: ast.AST,
+    reason: str,
+    name: str = "",
+    function: Function | None = None,
+) -> Refusal:
+    """Return why something in callback style stays.
+
+    Args:
+        reason: A key of `REASONS`.
+        name: What the sentence names.
+    """
+    found = REASONS[reason]
+    why = found.why.replace("{name}", " ".join(name.split())[:60])
+    line = getattr(node, "lineno", 0)
+    return Refusal(module.path, line, found.code, why, found.advice, function)
+
+
+def calls(program: Program, *names: str) -> Iterator[tuple[Module, ast.Call]]:
+    """Yield the calls of functions of Tornado that are certainly those."""
+    for module in program.modules.values():
+        for node in ast.walk(module.tree):
+            if isinstance(node, ast.Call) and names_of(module, node.func) & set(names):
+                yield module, node
+
+
+def names_of(module: Module, node: ast.expr) -> set[str]:
+    """Return the names of Tornado that an expression stands for, if they are certain."""
+    if not isinstance(node, (ast.Attribute, ast.Name)):
+        return set()
+    names = module.names(node)
+    return names if names and module.scope_at(node).is_certain(node) else set()
+
+
+@functools.lru_cache(maxsize=1)
+def uses_threads(program: Program) -> bool:
+    """Return whether any module imports what starts threads."""
+    for module in program.modules.values():
+        for node in ast.walk(module.tree):
+            if isinstance(node, ast.Import):
+                names = [alias.name for alias in node.names]
+            elif isinstance(node, ast.ImportFrom):
+                names = [node.module or "", *(alias.name for alias in node.names)]
+            else:
+                continue
+            if any(name.partition(".")[0] in _THREADS for name in names):
+                return True
+            if any(name.endswith(("_executor", "to_thread")) for name in names):
+                return True
+    return False
+
+
+def may_start_callbacks(program: Program, function: Function) -> str:
+    """Return what in a function may start a callback; empty if nothing may.
+
+    What the functions that it calls do counts too, whatever object they belong to.
+    """
+    own = _starter(function)
+    if own:
+        return own
+    for name in _called_names(function):
+        if name in _starting_names(program):
+            return f"{name}()"
+    return ""
+
+
+def _starter(function: Function) -> str:
+    parameters = {
+        arg.arg for arg in ast.walk(function.node) if isinstance(arg, ast.arg)
+    }
+    for node in ast.walk(function.node):
+        if not isinstance(node, ast.Call):
+            continue
+        callbacks = [k.value for k in node.keywords if k.arg in _CALLBACK_WORDS]
+        if isinstance(node.func, ast.Attribute) and node.func.attr in _STARTERS:
+            place = _STARTERS[node.func.attr]
+            callbacks += node.args[place : place + 1] or [node.func]
+        if any(_may_fail(callback, parameters) for callback in callbacks):
+            return ast.unparse(node.func)
+    return ""
+
+
+def _may_fail(callback: ast.expr, parameters: set[str]) -> bool:
+    """Return whether the errors of a callback may be those of this function.
+
+    What a parameter does is the affair of the caller.
+    """
+    if isinstance(callback, ast.Attribute):
+        return callback.attr not in _SETTERS
+    return not (isinstance(callback, ast.Name) and callback.id in parameters)
+
+
+def _called_names(function: Function) -> set[str]:
+    found = set()
+    for node in ast.walk(function.node):
+        if isinstance(node, ast.Call):
+            func = node.func
+            found.add(getattr(func, "attr", getattr(func, "id", "")))
+    return found
+
+
+@functools.lru_cache(maxsize=1)
+def _starting_names(program: Program) -> frozenset[str]:
+    """Return the names of the program's functions that may start callbacks."""
+    starting = {f.node.name for f in program.functions if _starter(f)}
+    called = [(f.node.name, _called_names(f)) for f in program.functions]
+    while True:
+        more = {name for name, names in called if names & starting} - starting
+        if not more:
+            return frozenset(starting)
+        starting |= more
+
+
+def called_coroutines(
+    program: Program, module: Module, node: ast.expr
+) -> list[Function]:
+    """Return the coroutines that an expression certainly is one of; none if not certain.
+
+    Every function of the program with that name must be a coroutine that takes no callback.
+    """
+    functions = program.functions_of(module, node)
+    if not functions:
+        return []
+    named = program.functions_by_name[functions[0].node.name]
+    candidates = named if isinstance(node, ast.Attribute) else functions
+    return functions if all(map(_is_plain_coroutine, candidates)) else []
+
+
+def _is_plain_coroutine(function: Function) -> bool:
+    args = function.node.args
+    parameters = [*args.posonlyargs, *args.args, *args.kwonlyargs]
+    if any(parameter.arg in _CALLBACK_WORDS for parameter in parameters):
+        return False
+    decorators = [
+        (decorator, names)
+        for decorator, names in function.decorators()
+        if not (isinstance(decorator, ast.Name) and decorator.id.endswith("method"))
+    ]
+    return len(decorators) == 1 and decorators[0][1] == {COROUTINE}
+
+
+class Pause(NamedTuple):
+    """A time for which a coroutine sleeps.
+
+    Attributes:
+        node: The expression, seconds or a timedelta.
+        is_timedelta: Which of the two.
+    """
+
+    node: ast.expr
+    is_timedelta: bool
+
+
+def pause(module: Module, method: ast.expr, deadline: ast.expr) -> Pause | None:
+    """Return for how long a timer of an IOLoop runs; None if it is not certain."""
+    things = module.things(method)
+    names = {thing.name for thing in things}
+    if not names or not names <= _SLEEPS:
+        return None
+    if names == {"tornado.ioloop.IOLoop.call_later"}:
+        return Pause(deadline, False)
+    if isinstance(deadline, ast.Call):
+        text = ast.unparse(deadline.func)
+        if text in ("datetime.timedelta", "timedelta"):
+            return Pause(deadline, True)
+    if isinstance(deadline, ast.BinOp) and isinstance(deadline.op, ast.Add):
+        for now, seconds in (
+            (deadline.left, deadline.right),
+            (deadline.right, deadline.left),
+        ):
+            if ast.unparse(now) == "time.time()" or _is_time_of_loop(module, now):
+                return Pause(seconds, False)
+    return None
+
+
+def _is_time_of_loop(module: Module, node: ast.expr) -> bool:
+    if not isinstance(node, ast.Call) or node.args or node.keywords:
+        return False
+    return {thing.name for thing in module.things(node.func)} == {
+        "tornado.ioloop.IOLoop.time"
+    }
+
+
+class Coroutine(NamedTuple):
+    """What makes a coroutine of a function with another decorator.
+
+    Attributes:
+        change: Replaces the decorator of the function.
+        imports: Statements that the module needs.
+    """
+
+    change: Callable[[Any], Any]
+    imports: tuple[str, ...]
+
+
+def as_coroutine(function: Function, place: int) -> Coroutine | None:
+    """Return what puts ``gen.coroutine`` in the place of a decorator.
+
+    None if the module uses the name ``gen`` for something else.
+    """
+    decorator = function.node.decorator_list[place]
+    gen = reference_to_gen(function)
+    if isinstance(decorator, ast.Attribute):
+        gen = Reference(ast.unparse(decorator.value))
+    if not gen.text:
+        return None
+    text = f"{gen.text}.coroutine"
+
+    def change(node: Any) -> Any:
+        decorators = list(node.decorators)
+        new = cst.parse_expression(text)
+        decorators[place] = decorators[place].with_changes(decorator=new)
+        return node.with_changes(decorators=decorators)
+
+    return Coroutine(change, gen.imports)
+
+
+def without_arguments(node: Any, *names: str) -> Any:
+    """Return a call, or the parameters of a function, without some of its arguments."""
+    kept = [
+        arg for arg in node.args if not (arg.keyword and arg.keyword.value in names)
+    ]
+    if kept and len(kept) < len(node.args):
+        kept[-1] = kept[-1].with_changes(comma=node.args[-1].comma)
+    space = node.whitespace_before_args if kept else cst.SimpleWhitespace("")
+    return node.with_changes(args=kept, whitespace_before_args=space)
+
+
+def task_call(node: Any) -> Any:
+    """Return the call that a Task makes."""
+    function, *args = node.args
+    space = (
+        function.comma.whitespace_after if len(args) and _has_lines(function) else None
+    )
+    before = space if space is not None else node.whitespace_before_args
+    return node.with_changes(
+        func=function.value, args=args, whitespace_before_args=before
+    )
+
+
+def _has_lines(argument: Any) -> bool:
+    comma = argument.comma
+    return isinstance(comma, cst.Comma) and isinstance(
+        comma.whitespace_after, cst.ParenthesizedWhitespace
+    )
