@@ -1,0 +1,16 @@
+"""The player of programs, shared by the tests of the converter."""
+
+from collections.abc import Iterator
+
+import pytest
+
+pytest.importorskip("libcst")
+
+from tests.helpers.porting.playing import Player
+
+
+@pytest.fixture(scope="session")
+def player() -> Iterator[Player]:
+    player = Player()
+    yield player
+    player.close()
