@@ -13,6 +13,7 @@ from sphinx.util.docutils import SphinxDirective
 
 import gencoro
 from tests.applications import results
+from tests.porting import results as conversions
 
 project = "gencoro"
 author = "the gencoro authors"
@@ -134,6 +135,22 @@ class Reasons(Fixers):
     draw = "draw_reasons"
 
 
+class Conversions(SphinxDirective):
+    """The table of the packages that were converted, from their results."""
+
+    def run(self) -> list[Any]:
+        self.env.note_dependency(conversions.RESULTS)
+        return list(self.parse_text_to_nodes(conversions.draw_packages()))
+
+
+class Battery(SphinxDirective):
+    """The table of the small programs that were converted, from their results."""
+
+    def run(self) -> list[Any]:
+        self.env.note_dependency(conversions.RESULTS)
+        return list(self.parse_text_to_nodes(conversions.draw_battery()))
+
+
 def list_reexports(
     app: Any, what: str, name: str, module: Any, options: Any, lines: list[str]
 ) -> None:
@@ -193,6 +210,8 @@ def setup(app: Any) -> None:
     app.add_directive("pattern", Pattern)
     app.add_directive("fixers", Fixers)
     app.add_directive("reasons", Reasons)
+    app.add_directive("battery", Battery)
+    app.add_directive("conversions", Conversions)
     app.connect("autodoc-process-docstring", list_reexports)
     app.connect("autodoc-process-signature", mend_signature)
     app.connect("missing-reference", find_by_last_part)
