@@ -51,9 +51,11 @@ def test_all_is_served(folder, see):
 Served by gencoro.compat:
 
 tornado.gen.Task  (Tornado 2.1 to 5.1, 1 use)
+    convert: GC105, where it is certain
     app.py:5
 
 tornado.gen.engine  (Tornado 2.1 to 5.1, 1 use)
+    convert: GC104, where it is certain
     app.py:3
 
 1 file, 2 legacy names in 2 places: all are served
@@ -73,6 +75,7 @@ Not served by gencoro.compat:
 
 tornado.database  (Tornado 2.0 to 2.4, 1 use)
     use the package torndb, its successor
+    convert: leaves it
     ./db.py:1
 
 Served by gencoro.compat:
@@ -185,6 +188,7 @@ def test_json_has_it_all(folder, see):
         "is_served": False,
         "instead": "use the package torndb, its successor",
         "note": None,
+        "convert": None,
         "places": [{"file": "./db.py", "line": 1}],
     }
     [unreadable] = told["unreadable"]
@@ -268,7 +272,10 @@ def test_installed_packages_are_seen_through(folder, see, monkeypatch):
 
     text = see("app.py")[1]
 
-    assert "tornado.gen.Task  (Tornado 2.1 to 5.1, 1 use)\n    app.py:3\n" in text
+    assert (
+        "tornado.gen.Task  (Tornado 2.1 to 5.1, 1 use)\n"
+        "    convert: GC105, where it is certain\n    app.py:3\n"
+    ) in text
 
 
 def test_project_whose_modules_import_each_other_is_quick(folder, see):
@@ -315,16 +322,19 @@ Not served by gencoro.compat:
 
 async or await as a name  (Python to 3.6, 1 use)
     rename it: it is a keyword since Python 3.7
+    convert: leaves it
     app.py:8
 
 os.errno  (Python to 3.6, 1 use)
     import errno
+    convert: leaves it
     app.py:8
 
 Served by gencoro.compat, with a difference:
 
 type(...) is tornado.concurrent.Future  (Tornado 3.0 to 4.5, 1 use)
     this is false for some Futures, such as that of TCPClient.connect; use isinstance
+    convert: leaves it
     app.py:6
 
 Served by gencoro.compat:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from gencoro.compat.doctor.conversions import CONVERSIONS, IO_LOOP
 from gencoro.porting.converting import Selection, convert
 from gencoro.porting.fixers import TO_ASYNC, TO_COROUTINE
 from gencoro.porting.reasons import REASONS
@@ -51,6 +52,10 @@ def test_page_has_every_example_and_every_reason():
         assert example.after.replace("\n\n", "\n") in shown.replace("\n\n", "\n")
     table = drawing["draw_reasons"]()
     assert all(f"* - {reason.code}\n" in table for reason in REASONS.values())
+
+
+def test_doctor_names_fixers_that_exist():
+    assert {*CONVERSIONS.values(), IO_LOOP} <= {fixer.code for fixer in TO_COROUTINE}
 
 
 def test_codes_are_unique():

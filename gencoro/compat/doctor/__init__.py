@@ -11,6 +11,7 @@ Inside::
     visitor      visits the syntax tree of a module
     findings     what has been found, and how it is printed
     uses         a use of a legacy name
+    conversions  what `gencoro.porting` does about it
     branches     which alternatives of a module count
     conditions   conditions about the version of Python
     arguments    arguments that only legacy Tornado accepts

@@ -7,6 +7,7 @@ import json
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from gencoro.compat.doctor.conversions import conversion_of
 from gencoro.compat.doctor.known import ADVICE
 from gencoro.compat.doctor.removed import ASYNC
 from gencoro.compat.doctor.uses import Use
@@ -62,6 +63,12 @@ class Name(NamedTuple):
             if row.first
             else f"{owner} to {row.last}"
         )
+
+    @property
+    def conversion(self) -> str:
+        """What ``convert --to coroutine`` does about it."""
+        code = conversion_of(self.use)
+        return f"convert: {code}, where it is certain" if code else "convert: leaves it"
 
     @property
     def instead(self) -> str:
@@ -132,7 +139,7 @@ def text_of(findings: Findings, show_all: bool) -> str:
 
 def _lines_of(name: Name, show_all: bool) -> Iterator[str]:
     yield f"{name.title}  ({name.versions}, {_counted(len(name.places), 'use')})"
-    for text in filter(None, (name.instead, name.use.note)):
+    for text in filter(None, (name.instead, name.use.note, name.conversion)):
         yield f"{INDENT}{text}"
     shown = name.places if show_all else name.places[:FEW]
     for place in shown:
@@ -166,6 +173,7 @@ def json_of(findings: Findings) -> str:
             "is_served": name.use.is_served,
             "instead": name.instead or None,
             "note": name.use.note or None,
+            "convert": conversion_of(name.use) or None,
             "places": [place._asdict() for place in name.places],
         }
         for name in findings.names
