@@ -12,7 +12,7 @@ from tests.helpers.porting.playing import convert
 from tests.helpers.porting.programs import written
 from tests.helpers.porting.stand import play
 
-ORDINARY_PROGRAMS = 100
+ORDINARY_PROGRAMS = 60
 
 # Of all programs; where the start of a coroutine is late, it is more than half of them.
 MOST_WITH_TIES = 0.05
