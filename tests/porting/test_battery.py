@@ -16,6 +16,8 @@ from tests.helpers.fuzzing import FACTOR
 from tests.helpers.porting.battery import PROGRAM, Case, cases
 from tests.helpers.porting.playing import ROOT, Outcome, convert, outcome
 
+pytestmark = pytest.mark.once
+
 CASES = [pytest.param(case, id=case.name) for case in cases()]
 
 SOURCE = '''\

@@ -7,10 +7,14 @@ same virtual time; that is the only difference, and few programs show it.
 
 import itertools
 
+import pytest
+
 from tests.helpers.gencoro.comparing import compare_random
 from tests.helpers.porting.playing import convert
 from tests.helpers.porting.programs import written
 from tests.helpers.porting.stand import play
+
+pytestmark = pytest.mark.once
 
 ORDINARY_PROGRAMS = 60
 
