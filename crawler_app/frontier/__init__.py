@@ -37,6 +37,7 @@ Backends::
             commits many steps at once; checkpoints; tally, its counts; previous, what differs
             from the previous crawl; keys, the numbers of known URLs; and known, which saves
             them
+    part    the same for one part of a crawl by several processes
     memory  for tests and small crawls
 
 Both count URLs as `crawler_app.frontier.counts` describes.
@@ -50,7 +51,15 @@ from crawler_app.frontier.previous import Differences
 from crawler_app.models import Candidate, Claim, Outcome, Role, State, UrlRecord
 from crawler_app.urls import MAX_KEY_CHARS, dedup_key
 
-__all__ = ["MAX_QUERIES", "PATIENCE_S", "Frontier", "key_of", "stored_url", "turn_of"]
+__all__ = [
+    "MAX_QUERIES",
+    "PATIENCE_S",
+    "Frontier",
+    "FrontierReader",
+    "key_of",
+    "stored_url",
+    "turn_of",
+]
 
 # How many seconds a level-by-level crawl waits for a retry before it continues with the next
 # level.
@@ -60,7 +69,88 @@ PATIENCE_S = 60.0
 MAX_QUERIES = 100_000
 
 
-class Frontier(abc.ABC):
+class FrontierReader(abc.ABC):
+    """What can be read of a frontier, or of several that are read as one."""
+
+    @abc.abstractmethod
+    def count(self, state: State) -> int:
+        """Return how many URLs are in a state."""
+
+    @abc.abstractmethod
+    def count_extras(self, state: State) -> int:
+        """Return how many requisites and probes are in a state."""
+
+    @abc.abstractmethod
+    def tally(self) -> Mapping[Kind, Amount]:
+        """Return how many URLs there are of each kind."""
+
+    @abc.abstractmethod
+    def hosts(self) -> list[Host]:
+        """Return the counts of the hosts that were or will be fetched from."""
+
+    @abc.abstractmethod
+    def slowest(self) -> list[UrlRecord]:
+        """Return the URLs whose last fetch took longest, slowest first; at most 100."""
+
+    @abc.abstractmethod
+    def redirects(self) -> dict[str, str]:
+        """Return the target of each redirect, by its URL."""
+
+    @property
+    def is_recrawl(self) -> bool:
+        """Whether there was a previous crawl to compare with."""
+        return False
+
+    def differences(self) -> Differences | None:
+        """Return what differs from the previous crawl; None if there was none."""
+        return None
+
+    def unmet(self) -> list[str]:
+        """Return the pages and files of the previous crawl whose URLs were not met."""
+        return []
+
+    def gone(self, *, is_whole: bool) -> list[str]:
+        """Return the URLs of pages whose words are to leave the index.
+
+        Args:
+            is_whole: Whether a page that was not met is gone.
+        """
+        return []
+
+    @abc.abstractmethod
+    def find(self, key: str) -> UrlRecord | None:
+        """Return the record of the URL with a key; None if there is none."""
+
+    @abc.abstractmethod
+    def records(self, state: State | None = None) -> Iterator[UrlRecord]:
+        """Return the records of all URLs in a state, in the order they were found.
+
+        Args:
+            state: None for every state.  Failed URLs are found without reading others.
+        """
+
+    @abc.abstractmethod
+    def close(self) -> None:
+        """Write pending changes to disk and free all resources."""
+
+    def total(self) -> int:
+        """Return how many URLs there are."""
+        return sum(map(self.count, State))
+
+    def is_drained(self) -> bool:
+        """Return whether no URL is queued or claimed."""
+        return not self.count(State.QUEUED) and not self.count(State.CLAIMED)
+
+    def urls(self, *states: State) -> list[str]:
+        """Return the URLs in these states, in the order they were found.
+
+        Without arguments, all URLs.
+        """
+        wanted = states or tuple(State)
+        return [record.url for record in self.records() if record.state in wanted]
+
+
+class Frontier(FrontierReader):
     """The interface of all backends; one test suite runs over each of them."""
 
     @abc.abstractmethod
@@ -190,51 +280,6 @@ class Frontier(abc.ABC):
         Returns how many.
         """
 
-    @abc.abstractmethod
-    def count(self, state: State) -> int:
-        """Return how many URLs are in a state."""
-
-    @abc.abstractmethod
-    def count_extras(self, state: State) -> int:
-        """Return how many requisites and probes are in a state."""
-
-    @abc.abstractmethod
-    def tally(self) -> Mapping[Kind, Amount]:
-        """Return how many URLs there are of each kind."""
-
-    @abc.abstractmethod
-    def hosts(self) -> list[Host]:
-        """Return the counts of the hosts that were or will be fetched from."""
-
-    @abc.abstractmethod
-    def slowest(self) -> list[UrlRecord]:
-        """Return the URLs whose last fetch took longest, slowest first; at most 100."""
-
-    @abc.abstractmethod
-    def redirects(self) -> dict[str, str]:
-        """Return the target of each redirect, by its URL."""
-
-    @property
-    def is_recrawl(self) -> bool:
-        """Whether there was a previous crawl to compare with."""
-        return False
-
-    def differences(self) -> Differences | None:
-        """Return what differs from the previous crawl; None if there was none."""
-        return None
-
-    def unmet(self) -> list[str]:
-        """Return the pages and files of the previous crawl whose URLs were not met."""
-        return []
-
-    def gone(self, *, is_whole: bool) -> list[str]:
-        """Return the URLs of pages whose words are to leave the index.
-
-        Args:
-            is_whole: Whether a page that was not met is gone.
-        """
-        return []
-
     def forget_earlier(self) -> None:
         """Forget the pages of crawls before the previous one, which are not in the index."""
 
@@ -243,18 +288,6 @@ class Frontier(abc.ABC):
         """Return the newest URLs with a query or path parameters, at most MAX_QUERIES.
 
         Excluded ones are left out.  The order is that in which they were found.
-        """
-
-    @abc.abstractmethod
-    def find(self, key: str) -> UrlRecord | None:
-        """Return the record of the URL with a key; None if there is none."""
-
-    @abc.abstractmethod
-    def records(self, state: State | None = None) -> Iterator[UrlRecord]:
-        """Return the records of all URLs in a state, in the order they were found.
-
-        Args:
-            state: None for every state.  Failed URLs are found without reading others.
         """
 
     def is_due(self, now: float) -> bool:
@@ -283,26 +316,6 @@ class Frontier(abc.ABC):
         Raises:
             FrontierError: they cannot be written, and are lost.
         """
-
-    @abc.abstractmethod
-    def close(self) -> None:
-        """Write pending changes to disk and free all resources."""
-
-    def total(self) -> int:
-        """Return how many URLs there are."""
-        return sum(map(self.count, State))
-
-    def is_drained(self) -> bool:
-        """Return whether no URL is queued or claimed."""
-        return not self.count(State.QUEUED) and not self.count(State.CLAIMED)
-
-    def urls(self, *states: State) -> list[str]:
-        """Return the URLs in these states, in the order they were found.
-
-        Without arguments, all URLs.
-        """
-        wanted = states or tuple(State)
-        return [record.url for record in self.records() if record.state in wanted]
 
 
 def key_of(candidate: Candidate) -> str:

@@ -67,6 +67,22 @@ class Amount:
             self.first_at = at if self.first_at is None else min(self.first_at, at)
             self.last_at = at if self.last_at is None else max(self.last_at, at)
 
+    def add(self, other: "Amount") -> None:
+        """Add the URLs of another amount of the same kind.
+
+        >>> amount = Amount(1, 10, 5.0, 5.0)
+        >>> amount.add(Amount(2, 20, 4.0, 6.0))
+        >>> amount
+        Amount(urls=3, size_bytes=30, first_at=4.0, last_at=6.0)
+        """
+        self.urls += other.urls
+        self.size_bytes += other.size_bytes
+        if self.first_at is None or self.last_at is None:
+            self.first_at, self.last_at = other.first_at, other.last_at
+        elif other.first_at is not None and other.last_at is not None:
+            self.first_at = min(self.first_at, other.first_at)
+            self.last_at = max(self.last_at, other.last_at)
+
 
 @dataclass(slots=True)
 class Host:

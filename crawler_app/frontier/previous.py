@@ -188,12 +188,15 @@ class Previous:
         """Forget the pages of crawls before the previous one."""
         self._db.execute("DELETE FROM previous WHERE digest IS NULL")
 
-    def begin_anew(self, *, is_compared: bool, was_whole: bool) -> None:
+    def begin_anew(
+        self, *, is_compared: bool, was_whole: bool, more_tables: Iterable[str] = ()
+    ) -> None:
         """Delete the URLs of the crawl, and keep what the next one is compared with.
 
         Args:
             is_compared: Whether that is this crawl, and not the one before it.
             was_whole: Whether this crawl had finished.
+            more_tables: Tables that are emptied besides.
         """
         db = self._db
         db.create_function("is_html", 1, is_html, deterministic=True)
@@ -205,7 +208,7 @@ class Previous:
         else:
             db.execute("UPDATE previous SET is_met = 0 WHERE is_met")
         db.execute(INSERT_CONTENT, (is_compared,))
-        for table in CRAWL_TABLES:
+        for table in (*CRAWL_TABLES, *more_tables):
             db.execute(f"DELETE FROM {table}")
 
 

@@ -41,6 +41,7 @@ from crawler_app.frontier.schema import (
     CLEAR_OUTCOME,
     HAS_QUERY,
     IS_PROVISIONAL,
+    SCHEMA,
     SELECT_COUNTED,
     SELECT_RECORDS,
     SET_OUTCOME,
@@ -118,6 +119,11 @@ class SqliteFrontier(Frontier):
     >>> frontier.close()
     """
 
+    # Replaced for one part of a crawl, whose file has more tables.
+    _schema = SCHEMA
+    _select_records = SELECT_RECORDS
+    _more_tables: tuple[str, ...] = ()
+
     def __init__(
         self,
         path: Path | str,
@@ -125,7 +131,7 @@ class SqliteFrontier(Frontier):
         read_only: bool = False,
         before_commit: Callable[[], None] = lambda: None,
     ) -> None:
-        self._db = open_database(path, read_only=read_only)
+        self._db = open_database(path, read_only=read_only, schema=self._schema)
         self._is_read_only = read_only
 
         def complete() -> None:
@@ -165,11 +171,11 @@ class SqliteFrontier(Frontier):
         self._tally, self._slowest = Tally(self._db), Slowest(self._db)
         self._previous = Previous(self._db)
         self._count_states()
+        (secret,) = self._db.execute("SELECT bytes FROM secret").fetchone()
+        self._keyed = hashlib.blake2b(digest_size=8, salt=secret)
         if not with_keys:
             return
         self._load_schedule()
-        (secret,) = self._db.execute("SELECT bytes FROM secret").fetchone()
-        self._keyed = hashlib.blake2b(digest_size=8, salt=secret)
         load_keys(self._db, self._keys)
         self._provisional_keys.load(self._db.execute(SELECT_PROVISIONAL))
 
@@ -420,7 +426,7 @@ class SqliteFrontier(Frontier):
         return [self._record(url_id) for url_id in self._slowest.url_ids()]
 
     def _record(self, url_id: int) -> UrlRecord:
-        rows = self._db.execute(f"{SELECT_RECORDS} WHERE url.id = ?", (url_id,))
+        rows = self._db.execute(f"{self._select_records} WHERE url.id = ?", (url_id,))
         return self._record_of(rows.fetchone())
 
     @property
@@ -449,7 +455,9 @@ class SqliteFrontier(Frontier):
         self.flush()
         with self._group:
             self._previous.begin_anew(
-                is_compared=is_compared, was_whole=self.is_drained()
+                is_compared=is_compared,
+                was_whole=self.is_drained(),
+                more_tables=self._more_tables,
             )
         self.flush()
         self._load()
@@ -473,7 +481,7 @@ class SqliteFrontier(Frontier):
         # An index of all keys would cost each new URL more than its row.  This is asked for
         # start URLs and what they lead to, which are soon found.
         number = self._hashed(key)
-        if number not in self._keys:
+        if number not in self._keys and not self._is_read_only:
             return None
         for condition in ("key = ? AND depth = 0", "key = ?"):
             row = self._db.execute(
@@ -486,7 +494,9 @@ class SqliteFrontier(Frontier):
     def records(self, state: State | None = None) -> Iterator[UrlRecord]:
         stored = State.QUEUED if state is State.CLAIMED else state
         condition = "" if stored is None else f"WHERE url.state = '{stored}'"
-        for row in self._db.execute(f"{SELECT_RECORDS} {condition} ORDER BY url.id"):
+        for row in self._db.execute(
+            f"{self._select_records} {condition} ORDER BY url.id"
+        ):
             record = self._record_of(row)
             if state is None or record.state is state:
                 yield record

@@ -47,12 +47,14 @@ class Hit:
 
     Attributes:
         score: Relevance; comparable only within the hits of one query.
+        is_title: Whether its whole title is the query; such pages come first.
     """
 
     url: str
     title: str
     snippet: Snippet
     score: float
+    is_title: bool = False
 
 
 @dataclass(frozen=True, slots=True)

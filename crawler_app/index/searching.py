@@ -27,10 +27,10 @@ SNIPPET_WORDS = 40
 SELECT_BEST = f"""
 SELECT rowid, bm25(words, {WEIGHTS})
     * CASE WHEN rowid IN (SELECT rowid FROM words WHERE words MATCH :in_title)
-      THEN 2 ELSE 1 END AS score
+      THEN 2 ELSE 1 END AS score,
+    rowid IN (SELECT rowid FROM words WHERE words MATCH :whole_title) AS is_title
 FROM words WHERE words MATCH :expression
-ORDER BY rowid IN (SELECT rowid FROM words WHERE words MATCH :whole_title) DESC,
-    score, rowid
+ORDER BY is_title DESC, score, rowid
 LIMIT :limit OFFSET :offset
 """
 
@@ -81,7 +81,7 @@ class _Searching:
                 "offset": offset,
             },
         ).fetchall()
-        for page_id, score in best:
+        for page_id, score, is_title in best:
             row = self._db.execute(
                 "SELECT url FROM page WHERE id = ?", (page_id,)
             ).fetchone()
@@ -92,7 +92,7 @@ class _Searching:
                 )
             columns = self._texts.read(page_id)
             title = " ".join(shown(columns[0]).split())
-            yield Hit(row[0], title, self._snippet(columns), -score)
+            yield Hit(row[0], title, self._snippet(columns), -score, bool(is_title))
 
     def _snippet(self, columns: Columns) -> Snippet:
         """Return the part of the text, or of the headings, that matches best.

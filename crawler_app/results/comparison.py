@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Any
 
-from crawler_app.frontier import Frontier
+from crawler_app.frontier import FrontierReader
 from crawler_app.reasons import AnyReason, Reason
 
 __all__ = ["Comparison", "Vanished", "compare"]
@@ -54,7 +54,7 @@ class Comparison:
         }
 
 
-def compare(frontier: Frontier) -> Comparison | None:
+def compare(frontier: FrontierReader) -> Comparison | None:
     """Compare a crawl with the previous one; None if there was none.
 
     URLs not fetched yet are left out.  If a page of the previous crawl could not be

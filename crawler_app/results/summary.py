@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from crawler_app.frontier import Frontier
+from crawler_app.frontier import FrontierReader
 from crawler_app.frontier.counts import Amount, Host, Kind
 from crawler_app.http_headers import is_html
 from crawler_app.models import Outcome, State, UrlRecord
@@ -184,7 +184,7 @@ class Summary:
             self.external += amount.urls
 
 
-def summarize(frontier: Frontier) -> Summary:
+def summarize(frontier: FrontierReader) -> Summary:
     """Summarize a crawl, without reading every URL."""
     redirects = Redirects(frontier.redirects())
     host_by_name = {host.name: host for host in frontier.hosts()}
@@ -207,7 +207,7 @@ def summarize(frontier: Frontier) -> Summary:
 
 
 def final_records(
-    urls: Sequence[str], frontier: Frontier, summary: Summary
+    urls: Sequence[str], frontier: FrontierReader, summary: Summary
 ) -> list[UrlRecord | None]:
     """Return the record of each URL after its redirects; None if it is unknown.
 
@@ -226,7 +226,7 @@ def final_records(
 
 
 def _ends_of(
-    urls: Sequence[str], frontier: Frontier, summary: Summary
+    urls: Sequence[str], frontier: FrontierReader, summary: Summary
 ) -> list[UrlRecord | None]:
     end_by_key = summary.redirects.end_by_key
     return [frontier.find(end_by_key.get(key, key)) for key in map(dedup_key, urls)]
@@ -240,7 +240,7 @@ def _refreshed(record: UrlRecord | None) -> str:
     return outcome.redirect_to
 
 
-def pages_of(frontier: Frontier) -> set[str]:
+def pages_of(frontier: FrontierReader) -> set[str]:
     """Return the URLs that gave an HTML page."""
     return {
         record.url

@@ -26,6 +26,7 @@ from hypothesis.stateful import (
 from crawler_app.errors import LeaseLostError
 from crawler_app.frontier import PATIENCE_S, memory, schedule, sqlite
 from crawler_app.frontier.memory import MemoryFrontier
+from crawler_app.frontier.part import PartFrontier
 from crawler_app.frontier.sqlite import SqliteFrontier
 from crawler_app.models import (
     Candidate,
@@ -58,12 +59,13 @@ REDIRECT = Outcome(State.DONE, "redirect", 301, redirect_to="http://a.test/new")
 FORBIDDEN = Outcome(State.EXCLUDED, "robots")
 
 
-@pytest.fixture(params=["memory", "sqlite"])
+@pytest.fixture(params=["memory", "sqlite", "part"])
 def frontier(request, tmp_path):
     if request.param == "memory":
         frontier = MemoryFrontier()
     else:
-        frontier = SqliteFrontier(tmp_path / "frontier.sqlite3")
+        backend = PartFrontier if request.param == "part" else SqliteFrontier
+        frontier = backend(tmp_path / "frontier.sqlite3")
     yield frontier
     counts_are_those_of_the_records(frontier)
     frontier.close()
