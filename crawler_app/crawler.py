@@ -5,6 +5,7 @@ The command line uses it like any other program.  The path of a URL is in
 """
 
 import contextlib
+import functools
 import logging
 from collections.abc import Callable, Collection, Generator
 from contextlib import AbstractContextManager
@@ -15,14 +16,18 @@ from crawler_app.config import CrawlConfig
 from crawler_app.crawl import Crawl
 from crawler_app.crawl.hooks import Hooks
 from crawler_app.crawl.kept_probes import KeptProbes
+from crawler_app.crawl.monitor import Watched
 from crawler_app.crawl.witness import Witness
 from crawler_app.directory import CrawlDirectory, Kept
 from crawler_app.directory.losses import requeue_lost
 from crawler_app.directory.stores import Stores, begin_recrawl, open_stores
 from crawler_app.errors import ConfigError
 from crawler_app.fetcher import check_fetcher, make_fetcher
+from crawler_app.frontier import FrontierReader
 from crawler_app.frontier.memory import MemoryFrontier
+from crawler_app.frontier.part import PartFrontier
 from crawler_app.models import CrawledPage, Link, UrlRecord
+from crawler_app.parts.run import PartsRun
 from crawler_app.reasons import AnyReason
 from crawler_app.results.comparison import Comparison, compare
 from crawler_app.results.summary import Summary, final_records, summarize
@@ -70,8 +75,9 @@ class Crawler:
         should_fetch: Called with each URL before it is fetched; False skips it.
         resume: Whether to continue the crawl in the directory instead of starting anew.
         retried_reasons: Failures with these reasons are retried.
-        watch: Called with the `Crawl` before it runs; returns a context manager that is
-            entered during the run.
+        watch: Called before the run with what a `Monitor` watches: the `Crawl`, or what
+            stands for several processes; returns a context manager that is entered during
+            the run.
         witness: Is told of every reference and every end, for a check.
 
     Raises:
@@ -106,7 +112,7 @@ class Crawler:
         should_fetch: Callable[[str], object] | None = None,
         resume: bool = False,
         retried_reasons: Collection[AnyReason] = (),
-        watch: Callable[[Crawl], AbstractContextManager[object]] | None = None,
+        watch: Callable[[Watched], AbstractContextManager[object]] | None = None,
         witness: Witness | None = None,
     ) -> None:
         if resume and not config.into:
@@ -117,9 +123,27 @@ class Crawler:
         self._retried_reasons = retried_reasons
         self._watch = watch or contextlib.nullcontext
         self._witness = witness
-        self._crawl: Crawl | None = None
+        self._crawl: Crawl | PartsRun | None = None
         self._is_stopped = False
         check_fetcher(config)
+        if config.processes > 1:
+            self._require_no_callbacks()
+
+    def _require_no_callbacks(self) -> None:
+        if not self.config.into:
+            raise ConfigError("several processes need a directory; `into` is empty")
+        callbacks = {
+            "on_page": self._hooks.on_page,
+            "on_link": self._hooks.on_link,
+            "should_fetch": self._hooks.should_fetch,
+            "witness": self._witness,
+        }
+        for name, callback in callbacks.items():
+            if callback is not None:
+                raise ConfigError(
+                    f"{name} cannot be called if processes is {self.config.processes}: "
+                    "the pages are in other processes; leave out one of the two"
+                )
 
     def stop(self) -> None:
         """Start no further fetch; `run` returns when those under way are completed.
@@ -144,12 +168,33 @@ class Crawler:
             raise RuntimeError("this Crawler has already been run; create another one")
         with contextlib.ExitStack() as cleanup:
             directory = self._enter_directory(cleanup)
+            if directory is not None and self.config.processes > 1:
+                return (yield from self._run_parts(directory))
             if directory is None:
                 stores = Stores(MemoryFrontier(), None, None)
             else:
                 stores = cleanup.enter_context(open_stores(directory, self.config))
             yield from self._run_with(stores, directory)
-            return self._result(stores, directory)
+            return self._result(
+                stores.frontier, directory, functools.partial(_forget_vanished, stores)
+            )
+
+    def _run_parts(self, directory: CrawlDirectory) -> Subgenerator[Result]:
+        """Crawl with several processes."""
+        run = self._crawl = PartsRun(self.config, self._retried_reasons)
+        if self._is_stopped:
+            run.stop()
+        with self._watch(run):
+            yield run.run()
+        yield gen.moment  # as for a single process
+
+        def forget(comparison: Comparison) -> None:
+            for part in directory.parts():
+                with part, open_stores(part, self.config, PartFrontier) as stores:
+                    _forget_vanished(stores, comparison)
+
+        with contextlib.closing(directory.frontier()) as frontier:
+            return self._result(frontier, directory, forget)
 
     def _enter_directory(self, cleanup: contextlib.ExitStack) -> CrawlDirectory | None:
         """Lock the directory, and prepare it for the run."""
@@ -159,7 +204,9 @@ class Crawler:
         if not self._resumes and not CrawlDirectory.holds_crawl(config.into):
             return cleanup.enter_context(CrawlDirectory.create(config.into, config))
         directory = CrawlDirectory.open(config.into)
-        self._require_same_seeds(directory.config().seeds)
+        saved = directory.config()
+        self._require_same_seeds(saved.seeds)
+        self._require_same_processes(saved.processes)
         cleanup.enter_context(directory)
         if not self._resumes and not begin_recrawl(directory, config):
             logger.warning(
@@ -176,6 +223,14 @@ class Crawler:
                 "directory"
             )
 
+    def _require_same_processes(self, processes: int) -> None:
+        if processes != self.config.processes:
+            raise ConfigError(
+                f"the hosts of the crawl in {self.config.into} are shared out among "
+                f"{processes} processes, not {self.config.processes}; give --processes "
+                f"{processes}, or choose another directory"
+            )
+
     def _run_with(
         self, stores: Stores, directory: CrawlDirectory | None
     ) -> Subgenerator[None]:
@@ -185,7 +240,8 @@ class Crawler:
             fetcher = cleanup.enter_context(
                 contextlib.closing(make_fetcher(self.config))
             )
-            kept = KeptProbes(*self._place_of_probes(directory))
+            path = None if directory is None else directory.probes_path
+            kept = KeptProbes.of(self.config, path)
             cleanup.enter_context(contextlib.closing(kept))
             crawl = self._crawl = Crawl(
                 self.config,
@@ -207,18 +263,17 @@ class Crawler:
         # follows opens files.
         yield gen.moment
 
-    def _place_of_probes(self, directory: CrawlDirectory | None) -> tuple[str, float]:
-        if directory is None or not self.config.external:
-            return "", 0.0
-        return str(directory.probes_path), self.config.external_max_age_s
-
-    def _result(self, stores: Stores, directory: CrawlDirectory | None) -> Result:
+    def _result(
+        self,
+        frontier: FrontierReader,
+        directory: CrawlDirectory | None,
+        forget: Callable[[Comparison], None],
+    ) -> Result:
         assert self._crawl is not None
-        frontier = stores.frontier
         summary = summarize(frontier)
         comparison = compare(frontier)
         if comparison is not None:
-            _forget_vanished(stores, comparison)
+            forget(comparison)
         limit_reached = self._crawl.limit_reached
         return Result(
             summary,

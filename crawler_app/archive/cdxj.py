@@ -9,8 +9,9 @@ which is the page as it was at that date.
 """
 
 import contextlib
+import heapq
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TextIO
 
@@ -25,26 +26,41 @@ from crawler_app.archive.files import file_name
 from crawler_app.archive.record import digits_of
 from crawler_app.progress import OnStep, in_steps, no_step
 
-__all__ = ["index_lines", "write_cdxj"]
+__all__ = ["index_lines", "merged_lines", "write_cdxj"]
 
 # Stands for the MIME type of a revisit, which has no payload.
 REVISIT_MIME = "warc/revisit"
 
 
-def index_lines(captures: Captures, on_step: OnStep = no_step) -> Iterator[str]:
+def index_lines(
+    captures: Captures, prefix: str = "", on_step: OnStep = no_step
+) -> Iterator[str]:
     """Return the line of each capture, newline included, in the order of an index.
 
     Sorting a million captures takes five seconds, so this is done only when it is asked for.
+
+    Args:
+        prefix: Precedes the names of the files.
     """
     total, _ = captures.counts()
     for key, capture in in_steps(
         "indexing captures", captures.by_surt(), on_step, total
     ):
         if capture.kind != NOT_MODIFIED:
-            yield _line_of(key, capture)
+            yield _line_of(key, capture, prefix)
 
 
-def _line_of(key: str, capture: Capture) -> str:
+def merged_lines(
+    sources: Iterable[tuple[Captures, str]], on_step: OnStep = no_step
+) -> Iterator[str]:
+    """Return the lines of several archives, each with its prefix, in the order of an index."""
+    return heapq.merge(
+        *(index_lines(captures, prefix, on_step) for captures, prefix in sources),
+        key=lambda line: line.split(" ", 2)[:2],
+    )
+
+
+def _line_of(key: str, capture: Capture, prefix: str) -> str:
     fields = {
         "url": capture.url,
         "mime": capture.mime if capture.kind == RESPONSE else REVISIT_MIME,
@@ -52,7 +68,7 @@ def _line_of(key: str, capture: Capture) -> str:
         "digest": f"sha1:{capture.digest}",
         "length": str(capture.length),
         "offset": str(capture.offset),
-        "filename": file_name(capture.file),
+        "filename": prefix + file_name(capture.file),
     }
     if not fields["mime"]:
         del fields["mime"]
@@ -60,21 +76,29 @@ def _line_of(key: str, capture: Capture) -> str:
 
 
 def write_cdxj(
-    directory: Path | str, file: TextIO, *, on_step: OnStep = no_step
+    directory: Path | str,
+    file: TextIO,
+    *,
+    on_step: OnStep = no_step,
+    parts: Sequence[Path] = (),
 ) -> None:
     """Write the index of an archive, also while a crawl writes to it.
 
     Args:
         on_step: Progress callback: the step's name, how much is done, and the total.
+        parts: The directories below it that make up the archive, if it has parts.
 
     Raises:
         ArchiveError: there is no archive, or its table cannot be read.
         ConfigError: its table is of another version, or of another program.
     """
     directory = Path(directory)
-    with (
-        table_errors(directory),
-        contextlib.closing(Captures(directory, read_only=True)) as captures,
-    ):
-        captures.hold()
-        file.writelines(index_lines(captures, on_step))
+    with contextlib.ExitStack() as cleanup:
+        sources = []
+        for path in parts or [directory]:
+            cleanup.enter_context(table_errors(path))
+            captures = Captures(path, read_only=True)
+            cleanup.callback(captures.close)
+            captures.hold()
+            sources.append((captures, f"{path.name}/" if parts else ""))
+        file.writelines(merged_lines(sources, on_step))

@@ -14,12 +14,12 @@ import itertools
 import json
 import time
 import zipfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import IO, Any, NamedTuple, cast
 
 from crawler_app.archive.captures import NOT_MODIFIED, Captures, table_errors
-from crawler_app.archive.cdxj import index_lines
+from crawler_app.archive.cdxj import merged_lines
 from crawler_app.archive.files import file_number, paths_of
 from crawler_app.archive.record import format_date
 from crawler_app.archive.recovery import whole_bytes
@@ -44,6 +44,7 @@ def write_wacz(
     title_of: Callable[[str], str | None] = lambda url: None,
     now: float | None = None,
     on_step: OnStep = no_step,
+    parts: Sequence[Path] = (),
 ) -> None:
     """Write an archive as one WACZ file, also while a crawl writes to the archive.
 
@@ -56,6 +57,7 @@ def write_wacz(
             page is known there.
         now: Time of creation, seconds since the epoch.
         on_step: Progress callback: the step's name, how much is done, and the total.
+        parts: The directories of the archives that make up this one, if it has parts.
 
     Raises:
         ArchiveError: there is no archive, or its table cannot be read.
@@ -64,17 +66,42 @@ def write_wacz(
     """
     directory = Path(directory)
     at = int(time.time() if now is None else now)
-    with (
-        table_errors(directory),
-        contextlib.closing(Captures(directory, read_only=True)) as captures,
-        _whole_or_broken(file) as package,
-    ):
-        captures.hold()
-        writer = _Package(package, at)
-        _add_archive(writer, directory, captures, on_step)
-        _add_index(writer, captures, on_step)
-        writer.add("pages/pages.jsonl", _page_lines(captures, title_of, on_step))
+    with contextlib.ExitStack() as cleanup:
+        sources = [
+            _opened(path, f"{path.name}-" if parts else "", cleanup)
+            for path in parts or [directory]
+        ]
+        cleanup.enter_context(table_errors(directory))
+        writer = _Package(cleanup.enter_context(_whole_or_broken(file)), at)
+        _add_archive(writer, sources, on_step)
+        _add_index(writer, sources, on_step)
+        writer.add("pages/pages.jsonl", _page_lines(sources, title_of, on_step))
         writer.describe(software)
+
+
+class _Source(NamedTuple):
+    """An archive, or a part of it.
+
+    Attributes:
+        prefix: Precedes the names of its files, which those of another part have too.
+    """
+
+    directory: Path
+    prefix: str
+    captures: Captures
+
+    @property
+    def total(self) -> int:
+        """The number of captures."""
+        return self.captures.counts()[0]
+
+
+def _opened(directory: Path, prefix: str, cleanup: contextlib.ExitStack) -> _Source:
+    with table_errors(directory):
+        captures = Captures(directory, read_only=True)
+        cleanup.callback(captures.close)
+        captures.hold()
+    return _Source(directory, prefix, captures)
 
 
 @contextlib.contextmanager
@@ -164,16 +191,9 @@ class _Package:
         self.add("datapackage-digest.json", [json.dumps(about_it, indent=2).encode()])
 
 
-def _add_archive(
-    writer: _Package, directory: Path, captures: Captures, on_step: OnStep
-) -> None:
-    known_bytes_by_file = captures.end_by_file()
-    # Another process may be writing to the last file: leave out an incomplete record.
-    bytes_by_path = {
-        path: whole_bytes(path, known_bytes_by_file.get(file_number(path) or 0, 0))
-        for path in paths_of(directory)
-    }
-    total_bytes = sum(bytes_by_path.values())
+def _add_archive(writer: _Package, sources: Sequence[_Source], on_step: OnStep) -> None:
+    files = [file for source in sources for file in _files_of(source)]
+    total_bytes = sum(size_bytes for *_, size_bytes in files)
     done_bytes = 0
 
     def with_progress(pieces: Iterable[bytes]) -> Iterator[bytes]:
@@ -183,13 +203,22 @@ def _add_archive(
             done_bytes += len(piece)
             on_step("copying megabytes", done_bytes // 10**6, total_bytes // 10**6)
 
-    for path, size_bytes in bytes_by_path.items():
+    for name, path, size_bytes in files:
         writer.add(
-            f"archive/{path.name}",
+            f"archive/{name}",
             with_progress(_pieces(path, size_bytes)),
             size_bytes=size_bytes,
             is_stored=True,
         )
+
+
+def _files_of(source: _Source) -> Iterator[tuple[str, Path, int]]:
+    """Return the name of each file in the package, its path, and its size in bytes."""
+    known_bytes_by_file = source.captures.end_by_file()
+    for path in paths_of(source.directory):
+        # Another process may be writing to the last file: leave out an incomplete record.
+        known_bytes = known_bytes_by_file.get(file_number(path) or 0, 0)
+        yield source.prefix + path.name, path, whole_bytes(path, known_bytes)
 
 
 def _pieces(path: Path, size_bytes: int) -> Iterator[bytes]:
@@ -199,10 +228,12 @@ def _pieces(path: Path, size_bytes: int) -> Iterator[bytes]:
             yield piece
 
 
-def _add_index(writer: _Package, captures: Captures, on_step: OnStep) -> None:
+def _add_index(writer: _Package, sources: Sequence[_Source], on_step: OnStep) -> None:
     name = "index.cdx.gz"
     about = json.dumps({"format": "cdxj-gzip-1.0", "filename": name})
-    lines = index_lines(captures, on_step)
+    lines = merged_lines(
+        [(source.captures, source.prefix) for source in sources], on_step
+    )
     blocks = [f"!meta 0 {about}\n".encode()]
 
     def compressed() -> Iterator[bytes]:
@@ -226,11 +257,12 @@ def _block_line(first_line: str, offset: int, block: bytes) -> bytes:
 
 
 def _page_lines(
-    captures: Captures, title_of: Callable[[str], str | None], on_step: OnStep
+    sources: Sequence[_Source], title_of: Callable[[str], str | None], on_step: OnStep
 ) -> Iterator[bytes]:
     yield _json_line({"format": "json-pages-1.0", "id": "pages", "title": "Pages"})
-    total, _ = captures.counts()
-    for done, capture in enumerate(captures.in_order()):
+    total = sum(source.total for source in sources)
+    captures = itertools.chain.from_iterable(s.captures.in_order() for s in sources)
+    for done, capture in enumerate(captures):
         on_step("listing pages of captures", done, total)
         if capture.status != 200 or capture.kind == NOT_MODIFIED:
             continue

@@ -76,6 +76,8 @@ def check(arguments: argparse.Namespace) -> int:
     )
     given, arguments.seeds = arguments.seeds, None  # a file is not a valid seed
     values = _values(arguments)
+    if values.get("processes", 1) > 1:
+        raise ConfigError("a check runs in one process; leave out --processes")
     in_file = values.pop("seeds", ())
     targets = _targets(given or in_file)
     # As UTF-8, whatever the terminal's encoding.

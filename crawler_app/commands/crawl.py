@@ -15,8 +15,7 @@ from crawler_app.commands.exit_status import FAILED, INTERRUPTED, OK
 from crawler_app.commands.interruptible import how_to_resume, run_interruptible
 from crawler_app.commands.summary_text import render_summary
 from crawler_app.config import CrawlConfig
-from crawler_app.crawl import Crawl
-from crawler_app.crawl.monitor import Monitor
+from crawler_app.crawl.monitor import Monitor, Watched
 from crawler_app.crawler import Crawler, Result
 from crawler_app.directory import CrawlDirectory
 from crawler_app.models import UrlRecord
@@ -137,12 +136,12 @@ def run_and_show(crawler: Crawler, *, quiet: bool) -> Generator[Any, Any, int]:
 
 def watching(
     arguments: argparse.Namespace, config: CrawlConfig
-) -> Callable[[Crawl], AbstractContextManager[None]]:
+) -> Callable[[Watched], AbstractContextManager[None]]:
     """Return a function that shows a running crawl as the arguments ask for."""
-    index_path = CrawlDirectory(config.into).index_path if config.index else None
+    directory = CrawlDirectory(config.into)
 
     @contextlib.contextmanager
-    def watch(crawl: Crawl) -> Iterator[None]:
+    def watch(crawl: Watched) -> Iterator[None]:
         with contextlib.ExitStack() as cleanup:
             monitor = Monitor(crawl)
             note = ""
@@ -152,8 +151,10 @@ def watching(
                     Dashboard,
                 )
 
+                # Their directories are there now.
+                index_paths = directory.index_paths() if config.index else ()
                 dashboard = Dashboard(
-                    monitor, arguments.dashboard or ANY_PORT, index_path=index_path
+                    monitor, arguments.dashboard or ANY_PORT, index_paths=index_paths
                 )
                 cleanup.enter_context(dashboard)
                 note = f"dashboard  {dashboard.shown_url}"

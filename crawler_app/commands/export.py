@@ -7,15 +7,17 @@ import os
 import stat
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TextIO, cast
 
+from crawler_app.archive.captures import database_path
 from crawler_app.archive.cdxj import write_cdxj
 from crawler_app.archive.wacz import write_wacz
 from crawler_app.commands.arguments import add_directory, add_quiet
 from crawler_app.commands.exit_status import OK
 from crawler_app.directory import CrawlDirectory
 from crawler_app.errors import ConfigError
-from crawler_app.frontier import Frontier
+from crawler_app.frontier import FrontierReader
 from crawler_app.progress import in_steps
 from crawler_app.results.export import CDXJ, EXPORT_FORMATS, WACZ, write_urls
 from crawler_app.results.summary import is_page
@@ -58,7 +60,8 @@ def export(arguments: argparse.Namespace) -> int:
         cast(io.TextIOWrapper, sys.stdout).reconfigure(encoding="utf-8")
         if arguments.format == CDXJ:
             _require_archive(directory)
-            write_cdxj(directory.path, sys.stdout, on_step=steps)
+            parts = _archive_parts(directory)
+            write_cdxj(directory.path, sys.stdout, on_step=steps, parts=parts)
             sys.stdout.flush()
             return OK
         records = in_steps(
@@ -70,7 +73,7 @@ def export(arguments: argparse.Namespace) -> int:
 
 
 def _export_archive(
-    directory: CrawlDirectory, frontier: Frontier, steps: Steps
+    directory: CrawlDirectory, frontier: FrontierReader, steps: Steps
 ) -> None:
     if sys.stdout.isatty():
         raise ConfigError("a WACZ file is binary; write it to a file with '> FILE'")
@@ -88,7 +91,14 @@ def _export_archive(
         title_of=title_by_url.get,
         software=directory.config().user_agent,
         on_step=steps,
+        parts=_archive_parts(directory),
     )
+
+
+def _archive_parts(directory: CrawlDirectory) -> list[Path]:
+    """Return the parts of the archive; empty if one process has written it."""
+    paths = [part.path for part in directory.parts()]
+    return [path for path in paths if database_path(path).exists()]
 
 
 def _require_archive(directory: CrawlDirectory) -> None:

@@ -105,6 +105,14 @@ class CrawlConfig:
         is_resumable=True,
     )
 
+    # Each process crawls a part of the hosts, so more than there are hosts do not help.
+    processes: int = option(
+        1,
+        "number of processes that share the hosts; needs several hosts and cores",
+        group=LIMITS,
+        rule=count(1, 64),
+    )
+
     # None for 2 (1 if concurrency is 1 or 2 and several hosts are in scope), or for no
     # limit if the only host is this machine.
     per_host: int | None = option(
@@ -396,6 +404,7 @@ class CrawlConfig:
         for each in options_of(type(self)):
             each.check(getattr(self, each.name), each.name)
         validators.require_login(self.auth, self.headers)
+        validators.require_fetches_for(self.processes, self.concurrency)
         seeds = dict.fromkeys(map(canonicalize, self.seeds))
         object.__setattr__(self, "seeds", tuple(seeds))
 

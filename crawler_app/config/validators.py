@@ -19,6 +19,7 @@ __all__ = [
     "is_line",
     "require_auth",
     "require_contact",
+    "require_fetches_for",
     "require_headers",
     "require_login",
     "require_path",
@@ -184,6 +185,19 @@ def require_headers(name: str, headers: Iterable[str]) -> None:
         if not value:
             # libcurl would omit it, the other clients send it.
             raise ConfigError(f"{which} {header_name} has no value")
+
+
+def require_fetches_for(processes: int, concurrency: int) -> None:
+    """Check that each process may make a fetch.
+
+    Raises:
+        ConfigError: there are more processes than concurrent fetches.
+    """
+    if processes > concurrency:
+        raise ConfigError(
+            f"concurrency is {concurrency}, and is shared out among the processes; it must "
+            f"be at least their number, {processes}"
+        )
 
 
 def require_login(auth: str, headers: Iterable[str]) -> None:

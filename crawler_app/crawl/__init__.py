@@ -41,7 +41,14 @@ import dataclasses
 import datetime
 import logging
 import time
-from collections.abc import Callable, Collection, Container, Generator, Iterator
+from collections.abc import (
+    Callable,
+    Collection,
+    Container,
+    Generator,
+    Iterable,
+    Iterator,
+)
 from typing import Any
 
 from tornado.locks import Condition
@@ -81,7 +88,7 @@ from crawler_app.subgenerator import Subgenerator
 from crawler_app.urls import host_of
 from gencoro import gen
 
-__all__ = ["Crawl", "Failure"]
+__all__ = ["KEPT_FAILURES", "NO_PAGES", "Crawl", "Failure"]
 
 logger = logging.getLogger(__name__)
 
@@ -209,7 +216,7 @@ class Crawl:
         keep_freed_memory()
         self.frontier.limit_hosts(self._hosts.limit(map(host_of, self.config.seeds)))
         self._admission.remember()
-        seeds = [self.admit(seed) for seed in self.config.seeds]
+        seeds = [self.admit(seed) for seed in self._seeds()]
         self.frontier.add(seed for seed in seeds if seed is not None)
         self.frontier.flush()
         with self._time_limit(), contextlib.closing(self._reader):
@@ -219,6 +226,10 @@ class Crawl:
         is_whole = self.frontier.is_drained()
         self.limit_reached = "" if is_whole else self.limit_reached or self._limit()
         yield self._commit()
+
+    def _seeds(self) -> Iterable[str]:
+        """Return the seeds that this process adds to the frontier."""
+        return self.config.seeds
 
     def stop(self) -> None:
         """Start no further fetch; those under way are completed."""
@@ -237,6 +248,18 @@ class Crawl:
     @property
     def under_way(self) -> Collection[Claim]:
         return self._claims
+
+    def under_way_by_host(self) -> collections.Counter[str]:
+        """Return how many URLs of each host are under way."""
+        return collections.Counter(claim.host for claim in self._claims)
+
+    def count(self, state: State) -> int:
+        """Return how many URLs are in a state."""
+        return self.frontier.count(state)
+
+    def next_at(self, now: float) -> float | None:
+        """Return when the next URL may become due; see `Frontier.next_at`."""
+        return self.frontier.next_at(now)
 
     def admit(self, reference: str, base: str = "", depth: int = 0) -> Candidate | None:
         """Canonicalize and check a reference; see `Admission.admit`."""
@@ -334,8 +357,12 @@ class Crawl:
         if self._limit() == "max_pages":
             level = NO_PAGES
         elif self.config.max_depth is not None:
-            level = self.frontier.depth_in_work(now)
+            level = self._level(now)
         return self.frontier.claim(now, self._lease_s, level)
+
+    def _level(self, now: float) -> int | None:
+        """Return the depth that is crawled now; None for any."""
+        return self.frontier.depth_in_work(now)
 
     def _is_over(self) -> bool:
         if self.is_stopping or self.frontier.is_drained():

@@ -2,6 +2,7 @@
 
 import itertools
 from collections.abc import Iterable
+from dataclasses import replace
 
 from crawler_app.config import CrawlConfig
 from crawler_app.crawl.scope import Scope
@@ -120,6 +121,19 @@ class Admission:
         if refusal is not None and self._witness is not None:
             self._witness.saw_refusal(candidate)
         return candidate
+
+    def admit_received(self, candidate: Candidate) -> Candidate:
+        """Return a candidate that another process has admitted, with its query counted.
+
+        Only the process that owns a host sees all URLs of a path.  Probes do not count.
+        """
+        url, is_probe = candidate.url, candidate.role is Role.PROBE
+        if candidate.refusal or is_probe or url in self._seeds:
+            return candidate
+        if self._queries.admit(url):
+            return candidate
+        self._stats.add(f"skipped/{Reason.TOO_MANY_QUERIES}")
+        return replace(candidate, refusal=Reason.TOO_MANY_QUERIES)
 
     def in_turns(
         self, admitted: Iterable[Candidate | None], via: Claim | None

@@ -7,8 +7,10 @@ repair is noticed.
 import contextlib
 import sqlite3
 from pathlib import Path
+from typing import Self
 
 from crawler_app import database
+from crawler_app.config import CrawlConfig
 from crawler_app.models import Fetched
 
 __all__ = ["KeptProbes"]
@@ -50,6 +52,13 @@ class KeptProbes:
         self._db: sqlite3.Connection | None = None
         if path and max_age_s:
             self._db = database.open_database(path, SCHEMA, read_only=False)
+
+    @classmethod
+    def of(cls, config: CrawlConfig, path: Path | None) -> Self:
+        """Return those of a crawl; without a file or ``external``, nothing is remembered."""
+        if path is None or not config.external:
+            return cls()
+        return cls(path, config.external_max_age_s)
 
     def find(self, url: str, now: float) -> Fetched | None:
         """Return a response like the last one; None if it is unknown or too old."""

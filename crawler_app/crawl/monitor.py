@@ -8,13 +8,15 @@ import collections
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Self
+from typing import Protocol, Self
 
-from crawler_app.crawl import Crawl, Failure
+from crawler_app.config import CrawlConfig
+from crawler_app.crawl import Failure
+from crawler_app.crawl.stats import Stats
 from crawler_app.models import State
 from gencoro.ioloop import PeriodicCallback
 
-__all__ = ["Monitor", "Sample"]
+__all__ = ["Monitor", "Sample", "Watched"]
 
 EVERY_S = 1.0
 
@@ -60,6 +62,37 @@ class Sample:
     failures: list[Failure]
 
 
+class Watched(Protocol):
+    """A running crawl: a `Crawl`, or one by several processes."""
+
+    @property
+    def config(self) -> CrawlConfig: ...
+
+    @property
+    def stats(self) -> Stats: ...
+
+    @property
+    def is_paused(self) -> bool: ...
+
+    @property
+    def is_stopping(self) -> bool: ...
+
+    @property
+    def last_failures(self) -> collections.deque[Failure]: ...
+
+    def count(self, state: State) -> int: ...
+
+    def under_way_by_host(self) -> collections.Counter[str]: ...
+
+    def next_at(self, now: float) -> float | None: ...
+
+    def pause(self) -> None: ...
+
+    def unpause(self) -> None: ...
+
+    def stop(self) -> None: ...
+
+
 class Monitor:
     """A context manager that takes a sample every second.
 
@@ -72,7 +105,7 @@ class Monitor:
     """
 
     def __init__(
-        self, crawl: Crawl, clock: Callable[[], float] = time.monotonic
+        self, crawl: Watched, clock: Callable[[], float] = time.monotonic
     ) -> None:
         self.crawl = crawl
         self._clock = clock
@@ -118,8 +151,8 @@ class Monitor:
             size_bytes,
             fetches_per_s,
             bytes_per_s,
-            {state: crawl.frontier.count(state) for state in State},
-            collections.Counter(claim.host for claim in crawl.under_way).most_common(),
+            {state: crawl.count(state) for state in State},
+            crawl.under_way_by_host().most_common(),
             list(reversed(crawl.last_failures)),
         )
 
@@ -143,9 +176,9 @@ class Monitor:
 
     def _waiting_s(self, now: float) -> float | None:
         """Return the seconds until the next URL is due; None if work is running."""
-        if self.crawl.under_way or self.crawl.is_paused:
+        if self.crawl.under_way_by_host() or self.crawl.is_paused:
             return None
-        next_at = self.crawl.frontier.next_at(now)
+        next_at = self.crawl.next_at(now)
         if next_at is None or next_at - now < MIN_WAIT_S:
             return None
         return next_at - now

@@ -18,7 +18,7 @@ import logging
 import os
 import socket
 import urllib.parse
-from collections.abc import Container
+from collections.abc import Container, Sequence
 from pathlib import Path
 from typing import Any, Self
 
@@ -84,6 +84,7 @@ class Dashboard:
         monitor: Takes the samples; the caller enters it.
         address: Where to listen, such as ``127.0.0.1:8080``; port 0 is any free port.
         index_path: The file of the crawl's index; None if it has none.
+        index_paths: The files of all parts of the index, if several processes crawl.
         token: The secret that requests must carry; None for the one in the environment,
             or a new one.
 
@@ -118,12 +119,13 @@ class Dashboard:
         address: str = ANY_PORT,
         *,
         index_path: Path | None = None,
+        index_paths: Sequence[Path] = (),
         token: str | None = None,
     ) -> None:
         self.url = self.shown_url = ""
         self._monitor = monitor
         self._host, self._port = parse_address(address)
-        self._index_path = index_path
+        self._index_paths = index_paths or ([index_path] if index_path else [])
         self._token = token_from(os.environ) if token is None else token
         self._cleanup = contextlib.ExitStack()
 
@@ -153,8 +155,8 @@ class Dashboard:
 
     def _parts(self, cleanup: contextlib.ExitStack) -> Parts:
         searcher = None
-        if self._index_path is not None:
-            searcher = Searcher(self._index_path)
+        if self._index_paths:
+            searcher = Searcher(self._index_paths)
             cleanup.callback(searcher.close)
         return Parts(
             self._monitor,

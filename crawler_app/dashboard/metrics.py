@@ -15,7 +15,7 @@ from prometheus_client.metrics_core import (
 )
 from prometheus_client.registry import Collector
 
-from crawler_app.crawl import Crawl
+from crawler_app.crawl.monitor import Watched
 from crawler_app.models import State
 
 __all__ = ["Metrics"]
@@ -42,6 +42,7 @@ class Metrics:
     """The metrics of one crawl and of its process.
 
     >>> from crawler_app.config import CrawlConfig
+    >>> from crawler_app.crawl import Crawl
     >>> from crawler_app.frontier.memory import MemoryFrontier
     >>> crawl = Crawl(CrawlConfig(("http://a.test/",)), MemoryFrontier(), None)
     >>> text, _ = Metrics(crawl).render()
@@ -49,7 +50,7 @@ class Metrics:
     True
     """
 
-    def __init__(self, crawl: Crawl) -> None:
+    def __init__(self, crawl: Watched) -> None:
         self._registry = CollectorRegistry()
         self._registry.register(_CrawlCollector(crawl))
         ProcessCollector(registry=self._registry)
@@ -65,7 +66,7 @@ class Metrics:
 
 
 class _CrawlCollector(Collector):
-    def __init__(self, crawl: Crawl) -> None:
+    def __init__(self, crawl: Watched) -> None:
         self._crawl = crawl
         self._started_at = time.time()
 
@@ -87,12 +88,12 @@ class _CrawlCollector(Collector):
         crawl = self._crawl
         urls = GaugeMetricFamily("gencrawl_urls", "URLs by state.", labels=["state"])
         for state in State:
-            urls.add_metric([state.label], crawl.frontier.count(state))
+            urls.add_metric([state.label], crawl.count(state))
         yield urls
-        hosts = {claim.host for claim in crawl.under_way}
+        under_way_by_host = crawl.under_way_by_host()
         for name, help_text, value in (
-            ("under_way", "URLs being fetched.", len(crawl.under_way)),
-            ("hosts_under_way", "Hosts being fetched from.", len(hosts)),
+            ("under_way", "URLs being fetched.", under_way_by_host.total()),
+            ("hosts_under_way", "Hosts being fetched from.", len(under_way_by_host)),
             ("paused", "1 while the crawl is paused.", crawl.is_paused),
             ("stopping", "1 once the crawl was told to stop.", crawl.is_stopping),
             ("start_time_seconds", "Start time of this run.", self._started_at),

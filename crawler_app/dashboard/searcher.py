@@ -6,11 +6,12 @@ connection, and is interrupted if it takes too long.
 
 import asyncio
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+from crawler_app.directory.union import UnionIndex
 from crawler_app.errors import SearchError, SearchIndexError
 from crawler_app.index import PageIndex, SearchResult
 from gencoro import gen
@@ -44,13 +45,13 @@ class Searcher:
     """Searches while the crawl adds pages; one search at a time, in order of arrival.
 
     Args:
-        path: The file of the index; opened by the first search.
+        paths: The files of the index; opened by the first search.
     """
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
+    def __init__(self, paths: Sequence[Path]) -> None:
+        self._paths = paths
         self._thread = ThreadPoolExecutor(1, "dashboard-search")
-        self._index: _InterruptibleIndex | None = None
+        self._indexes: list[_InterruptibleIndex] = []
         self._is_closed = False
 
     @gen.coroutine
@@ -78,16 +79,17 @@ class Searcher:
     ) -> SearchResult:
         if self._is_closed or not is_wanted():
             raise SearchError("the search was canceled")
-        if self._index is None:
-            self._index = _InterruptibleIndex(self._path)
+        for path in self._paths[len(self._indexes) :]:
+            self._indexes.append(_InterruptibleIndex(path))
         ends_at = time.monotonic() + LIMIT_S
 
         def goes_on() -> bool:
             return is_wanted() and not self._is_closed and time.monotonic() < ends_at
 
-        self._index.goes_on = goes_on
+        for index in self._indexes:
+            index.goes_on = goes_on
         try:
-            return self._index.search(query, HITS_AT_ONCE, offset)
+            return UnionIndex(self._indexes).search(query, HITS_AT_ONCE, offset)
         except SearchIndexError:
             if goes_on():
                 raise
@@ -101,9 +103,5 @@ class Searcher:
             return
         self._is_closed = True
         # Only the thread that opened the connection may close it.
-        self._thread.submit(self._close_index)
+        self._thread.submit(UnionIndex(self._indexes).close)
         self._thread.shutdown()
-
-    def _close_index(self) -> None:
-        if self._index is not None:
-            self._index.close()

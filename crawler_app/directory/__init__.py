@@ -6,11 +6,13 @@
     DIR/archive.sqlite3          where each capture lies in them
     DIR/crawl.sqlite             the full-text index
     DIR/lock                     locked by the process that crawls
+    DIR/part-0                   the same files for a part of the hosts, and part-1 and up,
+                                 if several processes crawl
 
 SQLite's own ``-wal`` and ``-shm`` files may lie beside a database.
 
 `lock` is the lock; `stores` opens what a crawl writes to, and closes it in order; `losses`
-finds what was lost since the last run.
+finds what was lost since the last run; `union` reads the parts of a crawl as one.
 
 Rule: the frontier is written last.  The response of a URL that it records as finished is in
 the archive, and its text is in the index; any other URL is fetched again.
@@ -19,6 +21,8 @@ the archive, and its text is in the index; any other URL is fetched again.
 import contextlib
 import dataclasses
 import os
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
@@ -26,7 +30,10 @@ from typing import Any, Self
 from crawler_app.archive.totals import ArchiveSummary, summary
 from crawler_app.config import CrawlConfig
 from crawler_app.directory.lock import LOCK_NAME, DirectoryLock
+from crawler_app.directory.union import UnionFrontier, UnionIndex
 from crawler_app.errors import ConfigError, SearchIndexError
+from crawler_app.frontier import FrontierReader
+from crawler_app.frontier.part import PartFrontier
 from crawler_app.frontier.sqlite import SqliteFrontier
 from crawler_app.index import PageIndex
 from crawler_app.safe_files import create, open_regular
@@ -45,6 +52,8 @@ OWN_NAMES = (
     INDEX_NAME,
     LOCK_NAME,
 )
+
+_PART_NAME = re.compile(r"part-(0|[1-9][0-9]*)")
 
 # A hundred thousand start URLs; the file may come from another person.
 MAX_CONFIG_CHARS = 16 * 2**20
@@ -86,8 +95,10 @@ class CrawlDirectory:
             writable.
     """
 
-    def __init__(self, path: Path | str) -> None:
+    def __init__(self, path: Path | str, name: str = "") -> None:
         self.path = Path(path)
+        # In the archive; a part has that of the whole.
+        self.name = name or self.path.resolve().name
         self._lock = DirectoryLock(self.path)
 
     @classmethod
@@ -100,10 +111,13 @@ class CrawlDirectory:
         directory = cls(path)
         if directory.path.exists() and not directory.path.is_dir():
             raise ConfigError(f"{path} is not a directory")
-        directory._refuse_files_of_others()
+        directory._refuse_files_of_others(config.processes)
         try:
             directory.path.mkdir(parents=True, exist_ok=True)
             directory._keep_secrets(config)
+            if config.processes > 1:
+                for number in range(config.processes):
+                    directory.part(number).path.mkdir(exist_ok=True)
             # A link appears complete or not at all, and never replaces a file.
             new = directory._write_new(config)
             try:
@@ -175,16 +189,24 @@ class CrawlDirectory:
         except OSError as exc:
             raise ConfigError(f"cannot write into {self.path}: {exc}") from None
 
-    def _refuse_files_of_others(self) -> None:
+    def _refuse_files_of_others(self, processes: int) -> None:
         """Refuse a directory with files of other programs that we would overwrite."""
         if self._config_path.exists() or not self.path.is_dir():
             return
         for name in sorted(path.name for path in self.path.iterdir()):
-            if name in OWN_NAMES or (name.startswith("archive") and ".warc" in name):
+            is_archive = name.startswith("archive") and ".warc" in name
+            is_part = _PART_NAME.fullmatch(name) and not self._is_free(name, processes)
+            if name in OWN_NAMES or is_archive or is_part:
                 raise ConfigError(
                     f"{self.path} contains {name}, which is not part of a crawl; choose "
                     "another directory"
                 )
+
+    def _is_free(self, name: str, processes: int) -> bool:
+        """Return whether the directory of a part is one that a killed `create` has left."""
+        path = self.path / name
+        is_wanted = processes > 1 and int(name.partition("-")[2]) < processes
+        return is_wanted and path.is_dir() and not any(path.iterdir())
 
     def _keep_secrets(self, config: CrawlConfig) -> None:
         """Make the directory private if there are secrets: archived requests hold them."""
@@ -201,6 +223,22 @@ class CrawlDirectory:
             raise
         return new
 
+    def part(self, number: int) -> "CrawlDirectory":
+        """Return the directory of a part of the crawl."""
+        return CrawlDirectory(self.path / f"part-{number}", self.name)
+
+    def parts(self) -> "list[CrawlDirectory]":
+        """Return the directories of all parts; empty if one process crawls."""
+        if not self.part(0).path.is_dir():
+            return []
+        names = (path.name for path in self.path.iterdir())
+        found = [match for name in names if (match := _PART_NAME.fullmatch(name))]
+        parts = [self.part(number) for number in sorted(int(each[1]) for each in found)]
+        for part in parts:
+            if part.path.is_symlink():
+                raise ConfigError(f"{part.path} is a symbolic link, and is not opened")
+        return parts
+
     @property
     def frontier_path(self) -> Path:
         """The file of the frontier, which exists once the crawl has begun."""
@@ -216,14 +254,32 @@ class CrawlDirectory:
         """The file of the URLs outside the scope that exist, if there is one."""
         return self.path / PROBES_NAME
 
-    def frontier(self) -> SqliteFrontier:
-        """Open the frontier for reading."""
-        if not self.frontier_path.exists():
+    def frontier(self) -> FrontierReader:
+        """Open the frontier for reading, or those of all parts."""
+        found = _opened(
+            [part.frontier_path for part in self.parts()], self.frontier_path
+        )
+        if found is None:
             raise ConfigError(f"the crawl in {self.path} has not begun yet")
-        return SqliteFrontier(self.frontier_path, read_only=True)
+        return found
 
-    def index(self) -> PageIndex:
-        """Open the full-text index for searching; add words that are missing since a kill."""
+    def index_paths(self) -> list[Path]:
+        """Return the files of the full-text index: one, or one for each part."""
+        return [each.index_path for each in self.parts() or [self]]
+
+    def index(self) -> UnionIndex:
+        """Open the full-text index for searching."""
+        parts = self.parts() or [self]
+        with contextlib.ExitStack() as cleanup:
+            opened = []
+            for part in [each for each in parts if each.index_path.exists()] or [self]:
+                opened.append(part._own_index())
+                cleanup.callback(opened[-1].close)
+            cleanup.pop_all()
+        return UnionIndex(opened)
+
+    def _own_index(self) -> PageIndex:
+        """Open the index; add words that are missing since a kill."""
         index = PageIndex(self.index_path, read_only=True)
         if index.is_complete() or self.owner() is not None:
             return index
@@ -235,11 +291,17 @@ class CrawlDirectory:
 
     def kept(self) -> Kept:
         """Return the size of the archive and of the index, also during a crawl."""
-        pages = None
-        if self.index_path.exists():
-            with contextlib.closing(self.index()) as index:
-                pages = len(index)
-        return Kept(summary(self.path), pages)
+        if parts := self.parts():
+            kept = [part.kept() for part in parts]
+            pages = [each.pages for each in kept if each.pages is not None]
+            totals = zip(*(each.archive for each in kept), strict=True)
+            return Kept(
+                ArchiveSummary(*map(sum, totals)), sum(pages) if pages else None
+            )
+        if not self.index_path.exists():
+            return Kept(summary(self.path), None)
+        with contextlib.closing(PageIndex(self.index_path, read_only=True)) as index:
+            return Kept(summary(self.path), len(index))
 
     def owner(self) -> int | None:
         """Return the id of the process that crawls into it now, or None."""
@@ -251,3 +313,17 @@ class CrawlDirectory:
 
     def __exit__(self, *exc_info: object) -> None:
         self._lock.release()
+
+
+def _opened(parts: Sequence[Path], whole: Path) -> FrontierReader | None:
+    """Open the files of the parts, or the only file; None if there is none of them."""
+    if not parts:
+        return SqliteFrontier(whole, read_only=True) if whole.exists() else None
+    with contextlib.ExitStack() as cleanup:
+        frontiers = []
+        for path in parts:
+            if path.exists():
+                frontiers.append(PartFrontier(path, read_only=True))
+                cleanup.callback(frontiers[-1].close)
+        cleanup.pop_all()
+    return UnionFrontier(frontiers) if frontiers else None

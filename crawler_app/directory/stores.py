@@ -1,7 +1,7 @@
 """Opens the frontier, archive and index of a crawl, and closes them in order."""
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from crawler_app.archive.members import max_record_bytes
@@ -9,6 +9,7 @@ from crawler_app.archive.store import Archive
 from crawler_app.config import CrawlConfig
 from crawler_app.directory import CrawlDirectory
 from crawler_app.frontier import Frontier
+from crawler_app.frontier.part import PartFrontier
 from crawler_app.frontier.sqlite import SqliteFrontier
 from crawler_app.index.writer import IndexWriter
 from crawler_app.models import State
@@ -27,8 +28,15 @@ class Stores:
 
 
 @contextlib.contextmanager
-def open_stores(directory: CrawlDirectory, config: CrawlConfig) -> Iterator[Stores]:
+def open_stores(
+    directory: CrawlDirectory,
+    config: CrawlConfig,
+    make_frontier: Callable[..., Frontier] = SqliteFrontier,
+) -> Iterator[Stores]:
     """Open the stores of a crawl; the directory must be locked.
+
+    Args:
+        make_frontier: Called with the path of the frontier and ``before_commit``.
 
     Raises:
         ConfigError: a file in it is of another version, or of another program.
@@ -49,7 +57,7 @@ def open_stores(directory: CrawlDirectory, config: CrawlConfig) -> Iterator[Stor
             if index is not None:
                 index.flush()
 
-        frontier = SqliteFrontier(directory.frontier_path, before_commit=flush)
+        frontier = make_frontier(directory.frontier_path, before_commit=flush)
         cleanup.callback(frontier.close)
         yield Stores(frontier, archive, index)
 
@@ -57,7 +65,7 @@ def open_stores(directory: CrawlDirectory, config: CrawlConfig) -> Iterator[Stor
 def _open_archive(directory: CrawlDirectory, config: CrawlConfig) -> Archive:
     info = {
         "software": config.user_agent,
-        "isPartOf": printable(directory.path.resolve().name),
+        "isPartOf": printable(directory.name),
         "operator": config.contact,
         "robots": "obey" if config.robots else "ignore",
     }
@@ -75,7 +83,7 @@ def begin_recrawl(directory: CrawlDirectory, config: CrawlConfig) -> bool:
     Returns whether the last crawl had finished, that is, had no URLs left.  If it had not,
     or had fetched nothing, and there already is a previous crawl, that one is kept and the
     last one is dropped: the previous one is better to compare with.  The directory must be
-    locked.  All of it is one transaction of the frontier.
+    locked.  All of it is one transaction of each frontier.
 
     Args:
         config: Configuration of the new crawl; its stores are opened before anything is
@@ -84,13 +92,21 @@ def begin_recrawl(directory: CrawlDirectory, config: CrawlConfig) -> bool:
     Raises:
         ConfigError: as in `open_stores`.
     """
-    if not directory.frontier_path.exists():
-        return True
-    with open_stores(directory, config) as stores:
-        frontier = stores.frontier
-        assert isinstance(frontier, SqliteFrontier)
-        is_finished = frontier.is_drained()
-        is_better = is_finished and frontier.count(State.DONE) > 0
-        if frontier.total():
-            frontier.begin_anew(is_compared=is_better or not frontier.is_recrawl)
+    parts = directory.parts()
+    begun = [each for each in parts or [directory] if each.frontier_path.exists()]
+    make_frontier = PartFrontier if parts else SqliteFrontier
+    with contextlib.ExitStack() as opened:
+        frontiers: list[SqliteFrontier] = []
+        for each in begun:
+            if parts:
+                opened.enter_context(each)
+            stores = opened.enter_context(open_stores(each, config, make_frontier))
+            assert isinstance(stores.frontier, SqliteFrontier)
+            frontiers.append(stores.frontier)
+        is_finished = all(frontier.is_drained() for frontier in frontiers)
+        is_better = is_finished and any(f.count(State.DONE) for f in frontiers)
+        is_recrawl = any(frontier.is_recrawl for frontier in frontiers)
+        if any(frontier.total() for frontier in frontiers):
+            for frontier in frontiers:
+                frontier.begin_anew(is_compared=is_better or not is_recrawl)
     return is_finished

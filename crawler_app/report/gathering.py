@@ -12,7 +12,7 @@ from typing import Any
 from crawler_app.config import CrawlConfig
 from crawler_app.config.option import options_of
 from crawler_app.directory import CrawlDirectory
-from crawler_app.frontier import Frontier
+from crawler_app.frontier import FrontierReader
 from crawler_app.models import Outcome, UrlRecord
 from crawler_app.progress import OnStep, in_steps, no_step
 from crawler_app.reasons import Reason, is_broken
@@ -140,7 +140,7 @@ def _failures(summary: Summary) -> Iterator[tuple[str, Outcome]]:
 
 
 def _add_chains_and_duplicates(
-    report: Report, frontier: Frontier, listing: Listing, on_step: OnStep
+    report: Report, frontier: FrontierReader, listing: Listing, on_step: OnStep
 ) -> None:
     chains = report.summary.redirects.chains()
     digests = listing.repeated_digests

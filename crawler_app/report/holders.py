@@ -61,24 +61,35 @@ def links_to(
         ArchiveError: the table of the archive cannot be read.
     """
     directory = CrawlDirectory.open(path)
-    with contextlib.ExitStack() as cleanup:
-        cleanup.enter_context(table_errors(path))
-        frontier = cleanup.enter_context(contextlib.closing(directory.frontier()))
-        captures = cleanup.enter_context(
-            contextlib.closing(Captures(path, read_only=True))
-        )
-        reader = cleanup.enter_context(contextlib.closing(Reader()))
+    with contextlib.closing(Reader()) as reader:
         finder = _Finder(number_by_key, reader, with_requisites=with_requisites)
+        for part in directory.parts() or [directory]:
+            if database_path(part.path).exists():
+                yield from _links_in(part, finder, max_body_bytes)
+
+
+def _links_in(
+    directory: CrawlDirectory, finder: "_Finder", max_body_bytes: int
+) -> Iterator[list[FoundLink] | None]:
+    """Return the links found in each page of a crawl, or of a part of it."""
+    path = directory.path
+    with (
+        table_errors(path),
+        contextlib.closing(directory.frontier()) as frontier,
+        contextlib.closing(Captures(path, read_only=True)) as captures,
+    ):
         for record in frontier.records():
-            if _has_links(record) or (with_requisites and _is_style(record)):
+            if finder.reads(record):
                 fetched = _archived(path, captures, record.url, max_body_bytes)
-                found = None if fetched is None else finder.find(record.url, fetched)
-                yield found
+                yield None if fetched is None else finder.find(record.url, fetched)
 
 
 def has_archive(path: Path) -> bool:
     """Return whether the directory of a crawl has an archive."""
-    return database_path(path).exists()
+    parts = CrawlDirectory(path).parts()
+    return any(database_path(each.path).exists() for each in parts) or (
+        database_path(path).exists()
+    )
 
 
 def _has_links(record: UrlRecord) -> bool:
@@ -127,6 +138,10 @@ class _Finder:
         self._reader = reader
         self._with_requisites = with_requisites
         self._elsewhere = SettledLinks()
+
+    def reads(self, record: UrlRecord) -> bool:
+        """Return whether a URL gave a page, or another file that may hold what is found."""
+        return _has_links(record) or (self._with_requisites and _is_style(record))
 
     def find(self, url: str, fetched: Fetched) -> list[FoundLink]:
         content_type = fetched.headers.get("Content-Type", "")

@@ -39,6 +39,14 @@ def folder(tmp_path, monkeypatch):
     return root
 
 
+def test_several_processes_are_refused(faulty, gencrawl, tmp_path):
+    ended = gencrawl("check", faulty.url, "--into", tmp_path / "x", "--processes", "2")
+
+    assert ended.status == 2
+    assert "a check runs in one process; leave out --processes" in ended.err
+    assert not faulty.paths
+
+
 def test_each_finding_is_a_line_with_its_place(faulty, gencrawl):
     ended = gencrawl("check", faulty.url)
 

@@ -18,6 +18,7 @@ FULL = CrawlConfig(
     seeds=("http://a.test/", "https://b.test:8000/x?y"),
     into="crawl",
     concurrency=3,
+    processes=2,
     max_pages=0,
     max_depth=5,
     max_redirects=0,
@@ -61,6 +62,7 @@ FULL = CrawlConfig(
 UNUSABLE = {
     "seeds": ["http://a.test/"],
     "concurrency": [0, -1, True, 2.5],
+    "processes": [0, 65, True, 2.5],
     "tries": [0, 3.0, "9"],
     "max_pages": [-1, 0.5],
     "max_depth": [-1, False],

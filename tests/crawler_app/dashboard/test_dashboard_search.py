@@ -133,7 +133,7 @@ def make_searcher(large_index, monkeypatch):
 
     def make(limit_s):
         monkeypatch.setattr(searcher, "LIMIT_S", limit_s)
-        made.append(Searcher(large_index))
+        made.append(Searcher([large_index]))
         return made[0]
 
     yield make

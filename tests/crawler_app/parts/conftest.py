@@ -1,0 +1,94 @@
+"""Several hosts whose pages link to each other, and the processes of a crawl."""
+
+import collections
+import contextlib
+import pathlib
+import time
+
+import pytest
+
+from tests.helpers.site import Site
+
+
+def wait_until(condition, seconds=60.0):
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, "it never came to that"
+        time.sleep(0.005)
+
+
+class Web:
+    """Four hosts; a URL is that of a page on one of them."""
+
+    def __init__(self, sites):
+        self.sites = sites
+
+    def url(self, number, path=""):
+        return f"{self.sites[number].url}{path}"
+
+    @property
+    def requests(self):
+        """How often each URL was requested, without robots.txt."""
+        return collections.Counter(
+            f"{site.url}{path[1:]}"
+            for site in self.sites
+            for path in site.paths
+            if path != "/robots.txt"
+        )
+
+    def tree(self, pages):
+        """A tree of pages on all hosts, with redirects in it; return their URLs.
+
+        Each page links to its four children, most of which are on other hosts.
+        """
+        urls = []
+        for i in range(pages):
+            children = [
+                self.url(c % 4, str(c))
+                for c in range(4 * i + 1, 4 * i + 5)
+                if c < pages
+            ]
+            site, path = self.sites[i % 4], f"/{i}"
+            if i % 7 == 3:
+                site.redirect(path, to=self.url((i + 1) % 4, f"r{i}"))
+                urls.append(self.url(i % 4, str(i)))
+                site, path = self.sites[(i + 1) % 4], f"/r{i}"
+            site.page(path, *children)
+            urls.append(f"{site.url}{path[1:]}")
+        return urls
+
+
+@contextlib.contextmanager
+def started_web():
+    sites = [Site() for _ in range(4)]
+    try:
+        yield Web(sites)
+    finally:
+        for site in sites:
+            site.stop()
+
+
+@pytest.fixture(scope="session")
+def make_web():
+    """Return a context manager that starts the hosts, for a whole module."""
+    return started_web
+
+
+@pytest.fixture
+def web():
+    with started_web() as web:
+        yield web
+
+
+def children_of(pid):
+    """Return the ids of the processes that a process has started."""
+    found = []
+    for path in pathlib.Path("/proc").glob("[0-9]*/stat"):
+        try:
+            text = path.read_text()
+        except OSError:  # it has ended meanwhile
+            continue
+        state, parent = text.rpartition(")")[2].split()[:2]
+        if int(parent) == pid and state != "Z":
+            found.append(int(path.parent.name))
+    return found

@@ -1,0 +1,61 @@
+"""One dashboard shows, searches and controls all processes."""
+
+import json
+import subprocess
+import urllib.request
+
+from tests.crawler_app.parts.conftest import wait_until
+from tests.helpers.scripts import start_python
+
+TOKEN = "a-token-of-enough-characters"
+
+
+def test_dashboard_shows_searches_and_controls_all_processes(
+    web, tmp_path, monkeypatch, gencrawl
+):
+    for number in (2, 3):
+        web.sites[number].page(f"/{number}", title="Telescope")
+    web.tree(40)
+    for number in range(2):
+        web.sites[number].hold(f"/{number + 4}")
+    monkeypatch.setenv("GENCRAWL_DASHBOARD_TOKEN", TOKEN)
+    seeds = [web.url(number, str(number)) for number in range(4)]
+    running = start_python(
+        *("-m", "crawler_app", "crawl", *seeds, "--into", tmp_path / "crawl"),
+        *("--processes", 2, "--dashboard", "--quiet"),
+        stderr=subprocess.PIPE,
+    )
+    shown = running.stderr.readline()
+    base = shown.rpartition(" ")[2].partition("/?")[0]
+
+    def ask(path, data=None):
+        headers = {"Authorization": f"Bearer {TOKEN}"}
+        request = urllib.request.Request(base + path, data, headers)
+        with urllib.request.urlopen(request, timeout=60) as answer:
+            return answer.read().decode()
+
+    def has_both_under_way():
+        return json.loads(ask("/state"))["count_by_state"]["under_way"] == 2
+
+    def finds_pages():
+        return json.loads(ask("/search?q=telescope"))["total"] == 2
+
+    wait_until(has_both_under_way)
+    state = json.loads(ask("/state"))
+    assert state["hosts"] == 2
+    assert state["fetched"] > 5
+    wait_until(finds_pages)
+    assert 'gencrawl_urls{state="under_way"} 2.0' in ask("/metrics")
+    ask("/pause", b"")
+    assert json.loads(ask("/state"))["phase"] == "paused"
+    for number in range(2):
+        web.sites[number].let_go(f"/{number + 4}")
+    wait_until(lambda: json.loads(ask("/state"))["count_by_state"]["under_way"] == 0)
+    left = json.loads(ask("/state"))["count_by_state"]["queued"]
+    assert left > 0
+    ask("/stop", b"")
+
+    out, err = running.communicate()
+    assert running.returncode == 130, err
+    assert "still to be fetched" in out
+    assert gencrawl.json("status", tmp_path / "crawl", "--json")["left"] >= left
