@@ -46,11 +46,13 @@ def test_page_that_is_unchanged_is_not_sent_again_and_its_links_count(
     assert again["/"]["If-None-Match"] == '"1"'
     assert set(again) == {"/", "/a", "/b"}
     assert "0 new, 1 changed, 2 unchanged, 0 vanished" in text
-    assert [(each.path, each.profile) for each in captures()[3:]] == [
-        ("/", "server-not-modified"),
-        ("/a", ""),
-        ("/b", "identical-payload-digest"),
-    ]
+    # Which of two answers comes first depends on the server.
+    assert {each.path: each.profile for each in captures()[3:]} == {
+        "/": "server-not-modified",
+        "/a": "",
+        "/b": "identical-payload-digest",
+    }
+    assert len(captures()) == 6
 
 
 @pytest.mark.parametrize(

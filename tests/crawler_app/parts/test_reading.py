@@ -50,7 +50,7 @@ def test_export_has_the_same_urls(crawls, gencrawl):
         return [
             (k, v)
             for k, v in values.items()
-            if not k.startswith(("took", "finished", "via"))
+            if not k.startswith(("took", "finished", "via", "depth"))
         ]
 
     one, three = crawls
