@@ -46,7 +46,7 @@ HOMONYMS = {
         "documents/html.py",
         "robots/tags.py",
     },
-    "should_fetch": {"crawl/hooks.py"},
+    "should_fetch": {"crawl/hooks.py", "crawler.py"},
     "unchanged": {"results/comparison.py"},
 }
 
