@@ -11,7 +11,7 @@ import math
 import sqlite3
 from collections.abc import Callable
 
-from crawler_app.errors import FrontierError, LeaseLostError, StorageError
+from crawler_app.errors import FrontierError, StorageError
 
 __all__ = ["MAX_AGE_S", "MAX_ENDS", "Group"]
 
@@ -66,7 +66,7 @@ class Group:
         self._db.execute("SAVEPOINT step")
 
     def __exit__(self, _: object, exc: BaseException | None, __: object) -> None:
-        if exc is None or isinstance(exc, LeaseLostError):  # before a change was made
+        if exc is None:
             self._db.execute("RELEASE step")
             return
         if not self._db.in_transaction:  # some errors make SQLite roll back

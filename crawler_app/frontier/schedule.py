@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 __all__ = ["Host", "Queued", "Schedule"]
 
-# URLs held in memory: of all hosts together about so many, and of one host at most so many.
+# Limits for the URLs held in memory: about, for all hosts together, and exactly, for one host.
 MAX_HELD = 50_000
 MAX_HELD_PER_HOST = 200
 

@@ -35,7 +35,7 @@ class _Part:
 
     @property
     def current(self) -> Status | None:
-        """The status, if it is later than all that was sent to the process."""
+        """The status, unless something was sent to the process since."""
         status = self.status
         if status is None or status.received != self.forwarded:
             return None
@@ -102,7 +102,7 @@ class Coordinator:
         )
 
     def has_reached_max_pages(self) -> bool:
-        """Return whether as many pages were fetched as may be, with all that they need."""
+        """Return whether the limit of pages is reached, and what they need is fetched."""
         current = [part.current for part in self.parts if part.current is not None]
         if self.max_pages is None or len(current) < self.count:
             return False

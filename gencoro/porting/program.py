@@ -249,7 +249,7 @@ class Program:
         return by_name
 
     def related(self, module: Module) -> list[Module]:
-        """Return a module, all that it imports, and all that import it."""
+        """Return a module, the modules that it imports, and those that import it."""
         start = module.top.file
         if start not in self._related:
             found = {start}

@@ -63,7 +63,7 @@ def end_some(stores, urls):
 
 
 async def fill(path, urls):
-    """Make the directory of a recrawl that knows so many URLs."""
+    """Make the directory of a recrawl that knows a number of URLs."""
     config = CrawlConfig((url(0),), into=str(path))
     with CrawlDirectory.create(path, config) as directory:
         for is_first in (True, False):

@@ -12,7 +12,7 @@ __all__ = ["turns_below"]
 def turns_below(max_s):
     """Fail if the loop's thread takes more CPU time than this for one callback or step.
 
-    The collector looks only at what is made meanwhile, not at all that other tests have made.
+    The garbage collector ignores the objects of earlier tests meanwhile.
     """
     longest_s, slowest = 0.0, None
     run = Handle._run

@@ -40,7 +40,7 @@ def options(web, tmp_path, name="crawl"):
 
 @pytest.fixture
 def odd_web(web):
-    """All that may lead from one host to another, and all that may be refused."""
+    """Everything that leads from one host to another, or is refused."""
     urls = web.tree(60)
     robots = f"User-agent: *\nDisallow: /secret\nSitemap: {web.url(1, 'map.xml')}\n"
     for site in web.sites:
