@@ -40,6 +40,7 @@ import contextlib
 import dataclasses
 import datetime
 import logging
+import math
 import time
 from collections.abc import (
     Callable,
@@ -94,6 +95,9 @@ logger = logging.getLogger(__name__)
 
 # asyncio timers may fire slightly early; this is longer than that.
 MIN_WAIT_S = 0.001
+
+# While URLs are under way, a worker without one commits no more often than this.
+IDLE_COMMIT_EVERY_S = 0.05
 
 # Exchanges that one claim may have to wait for, each within its time limit: robots.txt and
 # its redirects, a conditional request for the page, and the whole page.
@@ -206,7 +210,11 @@ class Crawl:
             witness=witness,
         )
         self._lease_s = MAX_EXCHANGES * config.request_timeout_s + LEASE_MARGIN_S
+        # A worker may have to look again.  One that has claimed a URL wakes the next, so that
+        # a change wakes as many as there are URLs for, and one more.
         self._changed = Condition()
+        self._committed = Condition()
+        self._committed_at = -math.inf  # on the loop's clock
         # A set, not a dict by id: once a lease has expired, a URL may be claimed twice.
         self._claims: set[Claim] = set()
 
@@ -295,14 +303,16 @@ class Crawl:
                     continue
                 now = self._clock()
                 if self.frontier.is_due(now) and self._may_commit():
+                    self._changed.notify()
                     yield self._commit()
                 elif (claim := self._claim(now)) is not None:
+                    self._changed.notify()
                     yield self.crawl_one(claim)
-                elif self._may_commit():
-                    # There is time now, and the next claim may be far off.
+                elif self._may_commit() and self._commits_while_idle():
                     yield self._commit()
                 else:
                     yield self._wait_for_change(now)
+            self._changed.notify_all()  # it may be over for the others too
         except (asyncio.CancelledError, GeneratorExit):
             raise
         except BaseException:
@@ -314,6 +324,11 @@ class Crawl:
 
     def _may_commit(self) -> bool:
         return self.frontier.has_changes() and not self._is_committing
+
+    def _commits_while_idle(self) -> bool:
+        """Return whether a worker that has no URL commits now, as there is time for it."""
+        now = asyncio.get_running_loop().time()
+        return not self._claims or now >= self._committed_at + IDLE_COMMIT_EVERY_S
 
     @gen.coroutine
     def _commit(self) -> Generator[Any, Any, None]:
@@ -330,7 +345,8 @@ class Crawl:
             raise
         finally:
             self._is_committing = False
-            self._changed.notify_all()
+            self._committed_at = asyncio.get_running_loop().time()
+            self._committed.notify_all()
 
     def _flush_stores(self) -> Subgenerator[bool]:
         """Flush the archive and the index; return whether both have succeeded."""
@@ -343,11 +359,12 @@ class Crawl:
 
     @gen.coroutine
     def _wait_for_change(self, now: float) -> Generator[Any, Any, None]:
-        """Wait until another worker ends a URL, or the next URL is due."""
+        """Wait until another worker ends a URL, the next URL is due, or it is time to commit."""
         next_at = self.frontier.next_at(now)
-        timeout = None
-        if next_at is not None:
-            timeout = datetime.timedelta(seconds=max(next_at - now, MIN_WAIT_S))
+        wait_s = math.inf if next_at is None else max(next_at - now, MIN_WAIT_S)
+        if self._may_commit():
+            wait_s = min(wait_s, IDLE_COMMIT_EVERY_S)
+        timeout = None if wait_s == math.inf else datetime.timedelta(seconds=wait_s)
         yield self._changed.wait(timeout)
 
     def _claim(self, now: float) -> Claim | None:
@@ -397,7 +414,7 @@ class Crawl:
         try:
             end = yield self._explore(claim)
             while self._is_committing:
-                yield self._changed.wait()
+                yield self._committed.wait()
             self._end_claim(claim, end)
         except asyncio.CancelledError:
             self.frontier.release(claim)
@@ -411,7 +428,6 @@ class Crawl:
                 logger.warning("%s; it will be fetched again", exc)
         finally:
             self._claims.discard(claim)
-            self._changed.notify_all()
 
     @gen.coroutine
     def _explore(self, claim: Claim) -> Generator[Any, Any, Ending]:

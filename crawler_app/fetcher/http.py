@@ -50,8 +50,9 @@ BODY_MARGIN_BYTES = 256 * 1024
 # The limit of Chromium.
 MAX_HEAD_BYTES = 256 * 1024
 
-# Idle connections to all hosts.  Precedent: Chromium 256.
-MAX_IDLE = 256
+# Idle connections to all hosts.  A crawl returns to each of its hosts, so more than the 256 of
+# Chromium save connections.
+MAX_IDLE = 1024
 
 
 def client_class(name: str) -> type[AsyncHTTPClient]:

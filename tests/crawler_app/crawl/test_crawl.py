@@ -645,3 +645,58 @@ def test_waiting_worker_wakes_when_a_page_brings_links(site, crawl):
     gate.result(5)
 
     assert site.most_at_once == 3
+
+
+class CountingFrontier(MemoryFrontier):
+    """Counts how often workers look for a URL."""
+
+    def __init__(self):
+        super().__init__()
+        self.looks = 0
+
+    def claim(self, *args, **kwargs):
+        self.looks += 1
+        return super().claim(*args, **kwargs)
+
+
+def test_workers_that_a_limit_keeps_idle_cost_nothing(site, crawl):
+    """A page that ends must not make every idle worker look for another one."""
+    paths = [f"/{i}" for i in range(100)]
+    site.page("/", *paths)
+    site.pages(*paths)
+    frontier = CountingFrontier()
+
+    crawl(frontier=frontier, concurrency=50, per_host=2)
+
+    assert frontier.total() == 101
+    assert frontier.looks < 5 * 101
+
+
+def test_what_has_ended_is_on_disk_while_a_slow_page_is_waited_for(
+    site, crawl, tmp_path
+):
+    """Other processes see it: the slow page is let go when one does."""
+    site.page("/", "/slow", "/a", "/b")
+    site.pages("/slow", "/a", "/b")
+    site.hold("/slow")
+    path = tmp_path / "frontier.sqlite3"
+    frontier = SqliteFrontier(path)
+
+    def done():
+        with contextlib.closing(SqliteFrontier(path, read_only=True)) as reader:
+            return reader.count(State.DONE)
+
+    def look_until_seen():
+        while done() < 3 and time.monotonic() < deadline:
+            time.sleep(0.01)
+        seen.append(done())
+        site.let_go("/slow")
+
+    seen = []
+    deadline = time.monotonic() + 10
+    looking = threading.Thread(target=look_until_seen)
+    looking.start()
+    crawl(frontier=frontier)
+    looking.join()
+
+    assert seen == [3]
