@@ -517,6 +517,8 @@ class Crawl:
     def _finish(self, claim: Claim, end: Finish, now: float) -> None:
         outcome = end.outcome
         self.frontier.finish(claim, outcome, now, end.outlinks, end.again)
+        if end.on_recorded is not None:
+            end.on_recorded()
         if outcome.status is None:
             self._outages.forget(claim.url)
         if self._witness is not None:

@@ -5,7 +5,7 @@ of a retry, it finishes a URL that has no try left, and puts it back if its host
 """
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
@@ -72,12 +72,14 @@ class Finish:
         outlinks: The candidates found in the response.
         again: The id of a redirect that led to it, to be fetched again.
         page: The page; None unless the user's callbacks need it.
+        on_recorded: Called when the frontier has the outcome and the outlinks.
     """
 
     outcome: Outcome
     outlinks: Sequence[Candidate] = ()
     again: int | None = None
     page: CrawledPage | None = None
+    on_recorded: Callable[[], None] | None = None
 
 
 Ending: TypeAlias = PutBack | Respell | Retry | Finish

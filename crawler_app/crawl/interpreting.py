@@ -10,6 +10,7 @@ of the same URL.  `crawler_app.crawl.redirecting` reads redirects.
 import itertools
 import logging
 from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass, field
 from functools import partial
 
 from crawler_app.crawl import ending
@@ -40,7 +41,7 @@ from crawler_app.models import (
     Role,
     State,
 )
-from crawler_app.reasons import Reason, meaning_of
+from crawler_app.reasons import PROVISIONAL, Reason, meaning_of
 from crawler_app.robots.rules import product_token
 from crawler_app.robots.tags import directives_in_header
 from crawler_app.subgenerator import Subgenerator
@@ -56,6 +57,15 @@ MULTIPLE_CHOICES = 300
 
 # Preparing a longer text for the index takes a tenth of a second.
 MAX_CHARS_ON_LOOP = 32_000
+
+
+@dataclass(slots=True)
+class _NewLinks:
+    """The links and requisites of a document that are settled once they are recorded."""
+
+    base: str
+    links: list[str] = field(default_factory=list)
+    requisites: list[str] = field(default_factory=list)
 
 
 class Interpreter:
@@ -158,10 +168,11 @@ class Interpreter:
         refreshed = self._redirects.refresh(
             claim, fetched, outcome, page, base, nofollow="nofollow" in directives
         )
+        new = _NewLinks(base)
         admitted: Iterator[Candidate | None]
-        admitted = self._links(claim, page, base, directives)
+        admitted = self._links(claim, page, new, directives)
         if page.requisites:
-            needed = self._requisites(claim, page.requisites, base, directives)
+            needed = self._requisites(claim, page.requisites, new, directives)
             admitted = itertools.chain(admitted, needed)
         if self._witness is not None:
             outline = yield from self._show_outline(
@@ -175,20 +186,32 @@ class Interpreter:
             kept = yield from self._crawled_page(claim, fetched, page, base)
         if self._index is not None:
             yield from self._write_index(self._index, claim.url, page, directives)
-        return Finish(outcome, refreshed + outlinks, page=kept)
+        on_recorded = partial(self._settle, new)
+        return Finish(outcome, refreshed + outlinks, page=kept, on_recorded=on_recorded)
+
+    def _settle(self, new: "_NewLinks") -> None:
+        """Settle the links of a page that are in the frontier now."""
+        for settled, links in (
+            (self._settled, new.links),
+            (self._settled_requisites, new.requisites),
+        ):
+            for link in links:
+                settled.add(new.base, link)
 
     def _links(
-        self, claim: Claim, page: Page, base: str, directives: Collection[str]
+        self, claim: Claim, page: Page, new: "_NewLinks", directives: Collection[str]
     ) -> Iterator[Candidate | None]:
         """Admit the links of a page that are not settled."""
         admit, depth = self._admission.admit, claim.depth + 1
         is_nofollow_page = "nofollow" in directives
         nofollow_links = page.nofollow_links if self._config.robots else ()
-        for link in self._settled.unsettled(base, page.links):
+        for link in self._settled.unsettled(new.base, page.links):
             nofollow = is_nofollow_page or link in nofollow_links
-            candidate = admit(link, base, depth, nofollow=nofollow)
+            candidate = admit(link, new.base, depth, nofollow=nofollow)
             if candidate is None:
-                self._settled.add(base, link)
+                self._settled.add(new.base, link)
+            elif candidate.refusal not in PROVISIONAL:
+                new.links.append(link)
             yield candidate
 
     def _show_outline(
@@ -222,15 +245,12 @@ class Interpreter:
         self,
         claim: Claim,
         requisites: Iterable[Requisite],
-        base: str,
+        new: "_NewLinks",
         directives: Collection[str] = (),
     ) -> Iterator[Candidate | None]:
         """Admit what a browser loads for a page; a frame is a page of its own."""
-        admit, depth, settled = (
-            self._admission.admit,
-            claim.depth,
-            self._settled_requisites,
-        )
+        base, admit, depth = new.base, self._admission.admit, claim.depth
+        settled = self._settled_requisites
         use_by_value = {each.value: each.use for each in requisites}
         for value in settled.unsettled(base, use_by_value):
             if use_by_value[value] is Use.FRAME:
@@ -239,6 +259,8 @@ class Interpreter:
                 candidate = admit(value, base, depth, role=Role.REQUISITE)
             if candidate is None:
                 settled.add(base, value)
+            elif candidate.refusal not in PROVISIONAL:
+                new.requisites.append(value)
             yield candidate
 
     def _requisites_of_file(
@@ -248,7 +270,7 @@ class Interpreter:
         found = yield from self._reader.requisites(fetched.body, content_type)
         if not found:
             return []
-        admitted = self._requisites(claim, found, claim.url)
+        admitted = self._requisites(claim, found, _NewLinks(claim.url))
         return (yield from self._admission.in_turns(admitted, claim))
 
     def _crawled_page(

@@ -9,6 +9,7 @@ import time
 
 import pytest
 
+from crawler_app.crawl.admission import Admission
 from crawler_app.errors import FetchError, FrontierError
 from crawler_app.fetcher import HttpFetcher
 from crawler_app.frontier.memory import MemoryFrontier
@@ -567,13 +568,14 @@ def test_lost_lease_is_told_and_stops_nobody(
     site, crawl, caplog, frontier_class, concurrency
 ):
     site.page("/", "/a")
-    site.page("/a", status=404)
+    site.page("/a", "/b")
+    site.page("/b", status=404)
 
     with caplog.at_level(logging.WARNING, logger="crawler_app.crawl"):
         crawler = crawl(frontier=frontier_class(), concurrency=concurrency)
 
     assert "it will be fetched again" in caplog.text
-    assert site.paths == ["/", "/a", "/a"]
+    assert site.paths == ["/", "/a", "/a", "/b"]
     assert crawler.frontier.count(State.FAILED) == 1
     assert not crawler.under_way
 
@@ -603,6 +605,25 @@ def test_frontier_that_fails_ends_the_crawl_with_its_error(
         crawl(frontier=frontier)
 
     assert frontier.finishes == finishes
+
+
+def test_link_that_all_pages_have_is_admitted_once(site, crawl, monkeypatch):
+    paths = [f"/{number}" for number in range(10)]
+    for path in ("/", *paths):
+        site.page(path, *(site.url.rstrip("/") + each for each in paths))
+    admitted, admit = [], Admission.admit
+    monkeypatch.setattr(
+        Admission,
+        "admit",
+        lambda self, link, *args, **kwargs: (
+            admitted.append(link) or admit(self, link, *args, **kwargs)
+        ),
+    )
+
+    crawler = crawl(concurrency=1)
+
+    assert crawler.frontier.count(State.DONE) == 11
+    assert len(admitted) == 11
 
 
 @pytest.mark.parametrize("max_pages", [None, 2])
