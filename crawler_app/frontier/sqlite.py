@@ -136,7 +136,7 @@ class SqliteFrontier(Frontier):
 
         def complete() -> None:
             self._tally.write()
-            self._write_holds()
+            self._write_hosts()
 
         self._group = Group(
             self._db,
@@ -168,6 +168,7 @@ class SqliteFrontier(Frontier):
         self._next_retry_at = -math.inf
         # When hosts are free again, by id, if that is not in the file yet.
         self._holds: dict[int, float] = {}
+        self._known_url_by_origin: dict[str, str] = {}
         self._tally, self._slowest = Tally(self._db), Slowest(self._db)
         self._previous = Previous(self._db)
         self._count_states()
@@ -355,10 +356,11 @@ class SqliteFrontier(Frontier):
             self._holds[known.id] = free_at
 
     def note_response(self, origin: str, url: str) -> None:
-        with self._group:
-            self._db.execute("REPLACE INTO origin VALUES (?, ?)", (origin, url))
+        self._known_url_by_origin[origin] = url
 
     def known_url(self, origin: str) -> str:
+        if origin in self._known_url_by_origin:
+            return self._known_url_by_origin[origin]
         row = self._db.execute(
             "SELECT known_url FROM origin WHERE name = ?", (origin,)
         ).fetchone()
@@ -512,13 +514,16 @@ class SqliteFrontier(Frontier):
         return self._group.is_due(now)
 
     def has_changes(self) -> bool:
-        return bool(self._holds) or self._group.has_changes()
+        return self._has_unwritten_hosts() or self._group.has_changes()
+
+    def _has_unwritten_hosts(self) -> bool:
+        return bool(self._holds or self._known_url_by_origin)
 
     def due_checkpoint(self) -> Callable[[], None] | None:
         return self._checkpoints.make if self._checkpoints.is_due() else None
 
     def flush(self, *, is_prepared: bool = False) -> None:
-        if self._holds:
+        if self._has_unwritten_hosts():
             with self._group:  # begins a transaction if there is none
                 pass
         self._group.commit(is_prepared=is_prepared)
@@ -712,15 +717,25 @@ class SqliteFrontier(Frontier):
         """Return the host of a name; it must be in the schedule, or a step under way."""
         host = self._schedule.find(name)
         if host is None:
-            self._db.execute("INSERT OR IGNORE INTO host (name) VALUES (?)", (name,))
+            inserted = self._db.execute(
+                "INSERT OR IGNORE INTO host (name) VALUES (?)", (name,)
+            )
+            if inserted.rowcount == 1:
+                assert inserted.lastrowid is not None
+                return self._schedule.meet(inserted.lastrowid, name)
             row = self._db.execute(
                 "SELECT id, free_at FROM host WHERE name = ?", (name,)
             ).fetchone()
             host = self._schedule.meet(row[0], name, row[1])
         return host
 
-    def _write_holds(self) -> None:
-        """Write until when hosts are held, into the transaction of a commit."""
+    def _write_hosts(self) -> None:
+        """Write what is kept of hosts until a commit, into its transaction."""
+        if self._known_url_by_origin:
+            self._db.executemany(
+                "REPLACE INTO origin VALUES (?, ?)", self._known_url_by_origin.items()
+            )
+            self._known_url_by_origin.clear()
         if self._holds:
             rows = ((free_at, host_id) for host_id, free_at in self._holds.items())
             self._db.executemany("UPDATE host SET free_at = ? WHERE id = ?", rows)

@@ -52,6 +52,7 @@ USER_AGENT = f"Tornado/{tornado.version}"
 _TOKEN = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
 # A URL that needs neither splitting nor escaping.
 _PLAIN_URL = re.compile(r"(https?)://([\w.\-]+(?::\d+)?)(/[!-\"$-~]*)?", re.ASCII)
+_PLAIN_NETLOC = re.compile(r"([a-z0-9][a-z0-9.\-]*)(?::(\d{1,5}))?", re.ASCII)
 # The characters that `quote` must not escape: all of visible ASCII.
 _VISIBLE = "".join(map(chr, range(0x21, 0x7F)))
 # Not `str.isprintable`, which is false for a tab.
@@ -269,6 +270,11 @@ def _ascii_netloc(scheme: str, netloc: str) -> str:
 
 @functools.lru_cache(1024)
 def _address(scheme: str, netloc: str) -> tuple[str, int]:
+    plain = _PLAIN_NETLOC.fullmatch(netloc)
+    if plain is not None and plain[2] is None:
+        return plain[1], DEFAULT_PORT_BY_SCHEME[scheme]
+    if plain is not None and int(plain[2]) < 65536:
+        return plain[1], int(plain[2])
     parts = urlsplit(f"//{netloc}")
     if not parts.hostname or not parts.hostname.isprintable() or " " in netloc:
         raise ValueError(f"{netloc!r} has no host")
