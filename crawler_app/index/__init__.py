@@ -144,6 +144,7 @@ class PageIndex:
             if page_id is None:
                 return False
             self._remove(page_id)
+            self._texts.write_removed()
             return True
 
     def _store_new(self) -> None:
@@ -159,6 +160,7 @@ class PageIndex:
                     del self._new[url]
                 else:
                     self._remove(page_id)
+            self._texts.write_removed()
             if self._new:
                 self._texts.add(self._new)
             self._new = {}
@@ -219,7 +221,7 @@ class PageIndex:
 
     def _roll_back(self) -> None:
         self._new, self._new_chars = {}, 0
-        self._texts.forget_recent()
+        self._texts.forget()
         # After some errors SQLite has ended the transaction already; after others it
         # cannot roll back until the file is opened again.
         with contextlib.suppress(sqlite3.Error):
@@ -286,8 +288,11 @@ class PageIndex:
         self._store_new()
         if self.wordless_chars:
             self._add_words()
-        with self._reading():
-            return search(self._db, self._texts, query, limit, offset)
+        try:
+            with self._reading():
+                return search(self._db, self._texts, query, limit, offset)
+        finally:
+            self._texts.forget_recent()  # another process may change them
 
     @contextlib.contextmanager
     def _reading(self) -> Iterator[None]:

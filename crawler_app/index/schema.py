@@ -8,7 +8,7 @@ Words may be added later than texts, and many at a time: ``progress`` says which
 theirs in ``words``.
 
 Measured with SQLite 3.40, as a share of the text: the words take 28 to 37 %, the compressed
-texts 23 to 36 %.  Of FTS5's options, ``automerge=8`` takes a tenth less time than the default
+texts 19 to 30 %.  Of FTS5's options, ``automerge=8`` takes a tenth less time than the default
 of 4 and leaves fewer unused pages; 2 takes half as long again, and with 0 or 16 some merges
 take a quarter of a second.  ``pgsz`` and ``columnsize=0`` change less than a twentieth.
 ``detail=column`` halves the words but cannot find phrases.  Larger pages of the file waste
@@ -25,7 +25,7 @@ from crawler_app.index.letters import TOKENIZER
 
 __all__ = ["COLUMNS", "SCHEMA_VERSION", "open_database", "words_table"]
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 
 # The searchable columns.
 COLUMNS = ("title", "headings", "text")

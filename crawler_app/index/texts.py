@@ -1,37 +1,43 @@
 """The pages of an index and their texts, which are compressed in blocks.
 
-Pages of a site resemble each other: compressed together they take a quarter less space than
-alone, and half the time.  A page that is removed leaves an empty place in its block.
+Pages of a site resemble each other: compressed together they take two thirds of the space that
+they take alone.  A page that is removed leaves an empty place in its block.
+
+Measured on texts of 24 KB, as shares of the text and nanoseconds a byte: blocks of 256 KB with
+level 3 of zstd 0.27 to 0.30 and 3.5; of 64 KB 0.29 to 0.32; level 5 0.25 to 0.28 and 9; zlib's
+level 6 on 64 KB 0.27 to 0.30 and 50.
 """
 
 import sqlite3
-import zlib
+import sys
 from collections.abc import Collection, Iterator, Sequence
-from types import ModuleType
 from typing import NamedTuple
 
 from crawler_app.errors import SearchIndexError
 from crawler_app.index.columns import Columns
 
-__all__ = ["NewPage", "Texts", "rows_of"]
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
 
-_isal: ModuleType | None
-try:
-    from isal import isal_zlib as _isal
-except ImportError:  # it is not made for every kind of processor
-    _isal = None
+__all__ = ["NewPage", "Texts", "rows_of"]
 
 # A block that reaches this is full.  Twice as many characters save a twentieth of the space,
 # but reading one page then takes twice as long.
-BLOCK_CHARS = 64 * 1024
+BLOCK_CHARS = 256 * 1024
 
 # The last page of a block may be long; a damaged or hostile file may have anything.
 MAX_BLOCK_BYTES = 4 * 2**20
 MAX_BLOCK_PAGES = 1000
 
-# Of isal; 1 and 3 make 1 % more and 3 % less.  zlib's 3 makes as much, in four times the time.
-ISAL_LEVEL = 2
 LEVEL = 3
+
+# Of hostile data, no more than a block is kept in memory.
+DECOMPRESSION = {int(zstd.DecompressionParameter.window_log_max): 22}
+
+# Blocks that were read lately: a page that replaces another follows its neighbors.
+MAX_READ = 4
 
 # No text has it, see `crawler_app.index.letters`.
 BETWEEN = "\0"
@@ -53,10 +59,19 @@ class Texts:
         self._db = db
         # Blocks that have been written lately, which need not be read.
         self._recent: dict[int, list[Columns]] = {}
+        self._read: dict[int, list[Columns]] = {}
+        # Blocks from which pages were removed since `write_removed`.
+        self._changed: dict[int, list[Columns]] = {}
+
+    def forget(self) -> None:
+        """Read blocks from the file again, after a rollback."""
+        self._changed.clear()
+        self.forget_recent()
 
     def forget_recent(self) -> None:
-        """Read blocks from the file again, to save memory, or after a rollback."""
+        """Read blocks from the file again, to save memory."""
         self._recent.clear()
+        self._read.clear()
 
     def add(self, pages: dict[str, NewPage]) -> None:
         """Add pages, by their URLs, which must be new."""
@@ -108,18 +123,27 @@ class Texts:
         return texts[page_id - first]
 
     def remove(self, page_id: int) -> tuple[int, Columns]:
-        """Remove a page; return the id of its block, and its columns."""
+        """Remove a page; return the id of its block, and its columns.
+
+        Its text stays in the file until `write_removed`.
+        """
         first, texts = self._block_of(page_id)
         removed = texts[page_id - first]
         texts[page_id - first] = REMOVED
-        if any(text != REMOVED for text in texts):
-            self._db.execute(
-                "UPDATE block SET texts = ? WHERE id = ?", (_packed(texts), first)
-            )
-        else:
-            self._db.execute("DELETE FROM block WHERE id = ?", (first,))
+        self._changed[first] = texts
         self._db.execute("DELETE FROM page WHERE id = ?", (page_id,))
         return first, removed
+
+    def write_removed(self) -> None:
+        """Write the blocks from which pages were removed, each once."""
+        for first, texts in self._changed.items():
+            if any(text != REMOVED for text in texts):
+                self._db.execute(
+                    "UPDATE block SET texts = ? WHERE id = ?", (_packed(texts), first)
+                )
+            else:
+                self._db.execute("DELETE FROM block WHERE id = ?", (first,))
+        self._changed.clear()
 
     def _block_of(self, page_id: int) -> tuple[int, list[Columns]]:
         row = self._db.execute(
@@ -140,13 +164,16 @@ class Texts:
             yield block_id, [page for page in pages if page[1] != REMOVED]
 
     def _texts(self, block_id: int) -> list[Columns]:
-        recent = self._recent.get(block_id)
-        if recent is not None:
-            return recent
+        for blocks in (self._changed, self._recent, self._read):
+            if block_id in blocks:
+                return blocks[block_id]
         (block,) = self._db.execute(
             "SELECT texts FROM block WHERE id = ?", (block_id,)
         ).fetchone()
-        return _unpacked(block)
+        if len(self._read) >= MAX_READ:
+            del self._read[next(iter(self._read))]
+        self._read[block_id] = texts = _unpacked(block)
+        return texts
 
 
 def rows_of(rows: Sequence[tuple[object, ...]]) -> tuple[str, list[object]]:
@@ -179,22 +206,19 @@ def _blocks(
 
 def _packed(texts: Sequence[Columns]) -> bytes:
     data = BETWEEN.join([column for columns in texts for column in columns]).encode()
-    if _isal is not None:
-        packed: bytes = _isal.compress(data, ISAL_LEVEL)
-        return packed
-    return zlib.compress(data, LEVEL)
+    return zstd.compress(data, LEVEL)
 
 
 def _unpacked(block: bytes) -> list[Columns]:
     """Return the texts of a block, which may be damaged or hostile."""
-    decompressor = zlib.decompressobj()
     try:
+        decompressor = zstd.ZstdDecompressor(options=DECOMPRESSION)
         data = decompressor.decompress(block, MAX_BLOCK_BYTES)
         if not decompressor.eof or data.count(b"\0") > 3 * MAX_BLOCK_PAGES:
             raise ValueError("it is truncated, or too large")
         parts = iter(data.decode().split(BETWEEN))
         return list(zip(parts, parts, parts, strict=True))
-    except (zlib.error, TypeError, ValueError) as exc:
+    except (zstd.ZstdError, TypeError, ValueError) as exc:
         raise _damaged(f"the texts of some pages cannot be read: {exc}") from None
 
 
