@@ -8,6 +8,7 @@ are still queued.  The figures are user + system time and peak memory of whole p
 """
 
 import argparse
+import multiprocessing
 import random
 import sys
 import tempfile
@@ -73,7 +74,12 @@ def measure(urls):
     short = []
     with tempfile.TemporaryDirectory() as parent:
         directory = Path(parent, "crawl")
-        fill(directory, urls)
+        # In a process of its own: the peak of a process counts that of its parent.
+        filling = multiprocessing.Process(target=fill, args=(directory, urls))
+        filling.start()
+        filling.join()
+        if filling.exitcode:
+            raise SystemExit(filling.exitcode)
         size_mb = sum(each.stat().st_size for each in directory.iterdir()) / 1e6
         for name, arguments in COMMANDS.items():
             command = [part.format(directory=directory) for part in arguments]
