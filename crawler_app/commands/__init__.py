@@ -2,9 +2,11 @@
 
 One module per command, whose function takes the parsed arguments and returns the exit
 status: `crawl` (and resume), `check`, `report`, `status`, `search`, `export`, `demo` with its
-`demo_site`.  They share::
+`demo_site`, `completion` for shells, `manual`, the manual page.  They share::
 
     main            the command line
+    parser          parses it; errors in our own words
+    described       the commands and options as plain values
     arguments       arguments of several commands
     config_options  the options of a crawl
     exit_status     what a command returns

@@ -14,12 +14,19 @@ def add_directory(parser: argparse.ArgumentParser) -> None:
 
 def add_quiet(parser: argparse.ArgumentParser) -> None:
     """Add ``--quiet``."""
-    parser.add_argument("--quiet", action="store_true", help="do not show progress")
+    _add_quiet(parser)
 
 
 def add_showing(parser: argparse.ArgumentParser) -> None:
-    """Add ``--quiet`` and ``--dashboard``."""
-    add_quiet(parser)
+    """Add ``--quiet``, ``--verbose`` and ``--dashboard``."""
+    how_much = parser.add_mutually_exclusive_group()
+    _add_quiet(how_much)
+    how_much.add_argument(
+        "-v",
+        "--verbose",
+        action="store_true",
+        help="show each request and its outcome, and what is skipped",
+    )
     parser.add_argument(
         "--dashboard",
         metavar="ADDR:PORT",
@@ -30,16 +37,27 @@ def add_showing(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def _add_quiet(parser: argparse._ActionsContainer) -> None:
+    parser.add_argument(
+        "-q", "--quiet", action="store_true", help="do not show progress"
+    )
+
+
 def count(text: str) -> int:
     """Parse a positive number.
 
     Raises:
-        argparse.ArgumentTypeError: it is less than 1.
+        argparse.ArgumentTypeError: it is not a number, or less than 1.
 
     >>> count("10")
     10
     """
-    number = int(text)
+    try:
+        number = int(text)
+    except ValueError:
+        number = 0
     if number < 1:
-        raise argparse.ArgumentTypeError("must be at least 1")
+        raise argparse.ArgumentTypeError(
+            f"is {text!r}; it must be a whole number, at least 1"
+        )
     return number

@@ -30,7 +30,7 @@ def add_check(parser: argparse.ArgumentParser) -> None:
         "sites.  URL may be a sitemap, a file or a folder of this machine, or - for a list "
         f"on standard input.  Exits with status {BROKEN} if something is broken."
     )
-    add_options(parser)
+    add_options(parser, target="URL|FILE|FOLDER")
     group = parser.add_argument_group("findings")
     group.add_argument(
         "--format", choices=list(FORMATS), default="text", help="(default text)"
@@ -75,7 +75,7 @@ def check(arguments: argparse.Namespace) -> int:
         arguments.update_baseline,
     )
     given, arguments.seeds = arguments.seeds, None  # a file is not a valid seed
-    values = _values(arguments)
+    values = _values(arguments, has_targets=bool(given))
     if values.get("processes", 1) > 1:
         raise ConfigError("a check runs in one process; leave out --processes")
     in_file = values.pop("seeds", ())
@@ -106,9 +106,11 @@ def _kinds(given: Sequence[str] | None) -> Sequence[Kind]:
     return [Kind(word) for word in words]
 
 
-def _values(arguments: argparse.Namespace) -> dict[str, Any]:
+def _values(arguments: argparse.Namespace, *, has_targets: bool) -> dict[str, Any]:
     """Return the options of the crawl; what is kept only with a directory is off."""
-    values = {"external": True, "assets": True} | values_of(arguments)
+    values = {"external": True, "assets": True} | values_of(
+        arguments, has_targets=has_targets
+    )
     if not values.get("into"):
         values |= {"archive": False, "index": False}
     return values

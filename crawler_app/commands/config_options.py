@@ -6,11 +6,20 @@ list is replaced as a whole.
 
 import argparse
 import getpass
+import sys
+from collections.abc import Collection
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from crawler_app.config import CrawlConfig
-from crawler_app.config.option import Option, kinds_of, options_of
+from crawler_app.config.found_file import (
+    FOUND_NAME,
+    find_config_file,
+    read_found_file,
+)
+from crawler_app.config.option import Option, options_of
 from crawler_app.config.toml import read_config_file
 from crawler_app.errors import ConfigError
 
@@ -19,32 +28,46 @@ __all__ = ["add_options", "config_of", "read_options", "values_of"]
 OPTIONS = options_of(CrawlConfig)
 
 
-def add_options(parser: argparse.ArgumentParser, *, is_new: bool = True) -> None:
+def add_options(
+    parser: argparse.ArgumentParser, *, is_new: bool = True, target: str = ""
+) -> None:
     """Add all configuration options, and ``--config``; their default is None.
 
     Args:
+        target: The placeholder of what is crawled, if not only URLs are allowed.
         is_new: Whether the crawl is new.  Otherwise only the options that ``resume`` may
             change are added.
 
     >>> parser = argparse.ArgumentParser()
     >>> add_options(parser)
-    >>> arguments = parser.parse_args(["http://a.test/", "--host-gap", "0.5"])
+    >>> arguments = parser.parse_args(["http://a.test/", "--host-gap", "500ms"])
     >>> arguments.seeds, arguments.host_gap_s, arguments.tries
     (['http://a.test/'], 0.5, None)
     """
-    if is_new:
-        parser.add_argument(
-            "--config",
-            metavar="FILE",
-            type=Path,
-            help="read options from this TOML file; the command line takes precedence",
-        )
     groups: dict[str, argparse._ActionsContainer] = {"": parser}
     for option in OPTIONS:
         if is_new or option.is_resumable:
             if option.group not in groups:
                 groups[option.group] = parser.add_argument_group(option.group)
+            if target and not option.flag:
+                option = replace(option, named_metavar=target, help="what to check")
             _add_option(groups[option.group], option, is_new)
+    if is_new:
+        _add_config_file(parser)
+
+
+def _add_config_file(parser: argparse.ArgumentParser) -> None:
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument(
+        "--config",
+        metavar="FILE",
+        type=Path,
+        help="read options from this TOML file; the command line takes precedence "
+        f"(default {FOUND_NAME} in the working directory, if there is one)",
+    )
+    which.add_argument(
+        "--no-config", action="store_true", help=f"do not read {FOUND_NAME}"
+    )
 
 
 def _add_option(
@@ -84,12 +107,11 @@ def _add_switch(group: argparse._ActionsContainer, option: Option, text: str) ->
 
 
 def _add_value(group: argparse._ActionsContainer, option: Option, text: str) -> None:
-    kinds = kinds_of(option.annotation)
     group.add_argument(
         option.flag,
         action="append" if option.is_list else "store",
         dest=option.name,
-        type=next((kind for kind in (int, float) if kind in kinds), str),
+        type=partial(option.parse, name=option.flag),
         choices=option.choices or None,
         # argparse shows the choices instead.
         metavar=None if option.choices else option.metavar,
@@ -130,19 +152,26 @@ def config_of(arguments: argparse.Namespace) -> CrawlConfig:
     values = values_of(arguments)
     if not values.get("seeds"):
         raise ConfigError(
-            "give a URL to start from, or `seeds = [...]` in a file for --config"
+            f"give a URL to start from, or `seeds = [...]` in {FOUND_NAME} or another "
+            "file for --config"
         )
     if not values.get("into"):
         raise ConfigError(
-            "give a directory with --into DIR, or `into = ...` in a file for --config"
+            f"give a directory with --into DIR, or `into = ...` in {FOUND_NAME} or "
+            "another file for --config"
         )
     return CrawlConfig(**values)
 
 
-def values_of(arguments: argparse.Namespace) -> dict[str, Any]:
+def values_of(
+    arguments: argparse.Namespace, *, has_targets: bool = False
+) -> dict[str, Any]:
     """Return the values given in a file or on the command line, by field name.
 
     Asks for the password on the terminal if only the user is given.
+
+    Args:
+        has_targets: Whether the command has taken its URLs out of the arguments.
 
     Args:
         arguments: From a parser that was passed to `add_options`.
@@ -150,14 +179,25 @@ def values_of(arguments: argparse.Namespace) -> dict[str, Any]:
     Raises:
         ConfigError: a value is not allowed.
     """
-    values = read_options(arguments)
-    if arguments.config is not None:
-        values = read_config_file(arguments.config, OPTIONS) | values
+    given = read_options(arguments)
+    names = [*given, "seeds"] if has_targets else given
+    values = _in_file(arguments, names) | given
     if values.get("cookie_file"):  # ``resume`` may run in another directory
         values["cookie_file"] = str(Path(values["cookie_file"]).absolute())
     if values.get("auth") and ":" not in values["auth"]:
         values["auth"] += f":{_password()}"
     return values
+
+
+def _in_file(arguments: argparse.Namespace, given: Collection[str]) -> dict[str, Any]:
+    """Return the values of the file that is named, or of the one that is found."""
+    if arguments.config is not None:
+        return read_config_file(arguments.config, OPTIONS)
+    path = None if arguments.no_config else find_config_file()
+    if path is None:
+        return {}
+    print(f"Using {path}; --no-config ignores it.", file=sys.stderr)
+    return read_found_file(path, OPTIONS, given)
 
 
 def _password() -> str:

@@ -43,8 +43,8 @@ __all__ = [
 
 def add_crawl(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `crawl`."""
-    add_showing(parser)
     add_options(parser)
+    add_showing(parser)
     parser.set_defaults(command=crawl)
 
 

@@ -11,25 +11,31 @@ import os
 import sqlite3
 import sys
 from collections.abc import Sequence
-from importlib import import_module
+from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import NamedTuple, NoReturn, cast
 
 from crawler_app import __version__
+from crawler_app.commands.described import described
 from crawler_app.commands.exit_status import FAILED, INTERRUPTED, OK, USAGE
+from crawler_app.commands.parser import (
+    CommandParser,
+    Parser,
+    complaint_about,
+    flags_of,
+)
 from crawler_app.errors import ConfigError, CrawlerError, SearchError, StorageError
 
-__all__ = ["main"]
+__all__ = ["COMMANDS", "main", "make_parser"]
 
 EXAMPLES = """
 examples:
   gencrawl demo
-  gencrawl crawl https://docs.example.org/ --into docs-crawl --max-pages 500
-  gencrawl crawl --config docs.toml
-  gencrawl resume docs-crawl
-  gencrawl resume docs-crawl --dashboard
   gencrawl check https://docs.example.org/
   gencrawl check build/html --format github
+  gencrawl crawl https://docs.example.org/ --into docs-crawl --max-time 30m
+  gencrawl crawl --config docs.toml
+  gencrawl resume docs-crawl --dashboard
   gencrawl report docs-crawl
   gencrawl report docs-crawl --format md --fail-on broken
   gencrawl status docs-crawl
@@ -40,44 +46,42 @@ examples:
 
 
 class Command(NamedTuple):
-    """A command: its module, and its line in ``--help``."""
+    """A command: its module, its usage, and its line in ``--help``."""
 
     module: str
+    usage: str
     help: str
 
 
 # In the order in which a user needs them.
 COMMANDS = {
-    "crawl": Command("crawl", "crawl a site into a directory"),
-    "resume": Command("crawl", "continue a crawl that was stopped"),
-    "check": Command("check", "find what is broken on a site or in a folder"),
+    "crawl": Command(
+        "crawl", "URL... --into DIR [OPTIONS]", "crawl a site into a directory"
+    ),
+    "resume": Command("crawl", "DIR [OPTIONS]", "continue a crawl that was stopped"),
+    "check": Command(
+        "check",
+        "URL|FILE|FOLDER... [OPTIONS]",
+        "find what is broken on a site or in a folder",
+    ),
     "report": Command(
         "report",
+        "DIR [OPTIONS]",
         "write a report: broken links, redirects, site structure",
     ),
-    "status": Command("status", "show the state and the summary of a crawl"),
-    "search": Command("search", "search the crawled pages"),
-    "export": Command("export", "write all URLs, or the archive, to standard output"),
-    "demo": Command("demo", "crawl a small demo site on this machine"),
+    "status": Command(
+        "status", "DIR [--json]", "show the state and the summary of a crawl"
+    ),
+    "search": Command("search", "DIR WORDS... [OPTIONS]", "search the crawled pages"),
+    "export": Command(
+        "export", "DIR [OPTIONS]", "write all URLs, or the archive, to standard output"
+    ),
+    "demo": Command("demo", "[OPTIONS]", "crawl a small demo site on this machine"),
+    "completion": Command(
+        "completion", "SHELL", "print the completions for bash, zsh or fish"
+    ),
+    "man": Command("manual", "", "print the manual page"),
 }
-
-
-class CommandParser(argparse.ArgumentParser):
-    """Parses the arguments of one command; imports its module on first use.
-
-    If all modules were imported, ``gencrawl --help`` would take seven times as long.
-    """
-
-    # The module and its function that adds the arguments; None once they are added.
-    source: tuple[str, str] | None = None
-
-    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """Parse; on the first call, add the command's arguments before."""
-        if self.source is not None:
-            module, function = self.source
-            getattr(import_module(f"crawler_app.commands.{module}"), function)(self)
-            self.source = None
-        return super().parse_known_args(args, namespace)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -91,6 +95,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         cast(io.TextIOWrapper, stream).reconfigure(errors="backslashreplace")
     try:
         arguments = _arguments(argv)
+        if arguments is None:
+            return USAGE
         ended: int = arguments.command(arguments)
         sys.stdout.flush()
         return ended
@@ -114,29 +120,65 @@ def main(argv: Sequence[str] | None = None) -> int:
         return FAILED
 
 
-def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
-    """Parse the command line; this imports the module of the command."""
-    parser = _parser()
-    arguments, rest = parser.parse_known_args(argv)
-    if rest and "words" in arguments:
-        arguments.words += rest  # search words that look like options, such as -without
-    elif rest:
-        parser.error(f"unrecognized arguments: {' '.join(rest)}")
+def _arguments(argv: Sequence[str] | None) -> argparse.Namespace | None:
+    """Parse the command line; if it is empty, print the help and return None.
+
+    This imports the module of the command.
+    """
+    words = list(sys.argv[1:] if argv is None else argv)
+    if words[:1] == ["help"]:  # as git, cargo and others have it
+        words = [*words[1:2], "--help"]
+    parser, subparsers = make_parser()
+    arguments, rest = parser.parse_known_args(words)
+    if arguments.name is None:
+        if rest:
+            raise ConfigError(complaint_about(rest[0], parser))
+        parser.print_help(sys.stderr)
+        return None
+    if rest:
+        _refuse_before_command(rest[0], subparsers[arguments.name])
+    helps = {name: command.help for name, command in COMMANDS.items()}
+    arguments.described = partial(described, subparsers, helps)
     return arguments
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+def _refuse_before_command(word: str, subparser: CommandParser) -> NoReturn:
+    """Raise ConfigError for an option that stands before the command."""
+    flag = word.partition("=")[0]
+    if flag in flags_of(subparser):
+        raise ConfigError(f"{flag} comes after the command: `{subparser.prog} {flag}`")
+    raise ConfigError(complaint_about(word, subparser))
+
+
+def make_parser() -> tuple[Parser, dict[str, CommandParser]]:
+    """Make the parser of the program, and those of its commands by name."""
+    parser = Parser(
         prog="gencrawl",
-        description="Crawl a web site.  A crawl can be stopped and resumed at any time.",
+        usage="gencrawl COMMAND [ARGUMENTS]",
+        description=_description(),
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action="version", version=__version__)
     subparsers = parser.add_subparsers(
-        metavar="COMMAND", required=True, parser_class=CommandParser
+        dest="name",
+        metavar="COMMAND",
+        help=argparse.SUPPRESS,  # argparse would not align them
+        parser_class=CommandParser,
     )
+    parser_by_name: dict[str, CommandParser] = {}
     for name, command in COMMANDS.items():
-        subparser = subparsers.add_parser(name, help=command.help)
-        subparser.source = (command.module, f"add_{name}")
-    return parser
+        prog = f"gencrawl {name}"
+        made = subparsers.add_parser(
+            name, prog=prog, usage=f"{prog} {command.usage}", help=command.help
+        )
+        made.source = (command.module, f"add_{name}")
+        parser_by_name[name] = made
+    return parser, parser_by_name
+
+
+def _description() -> str:
+    width = max(map(len, COMMANDS))
+    lines = [f"  {name:<{width}}  {each.help}" for name, each in COMMANDS.items()]
+    what = "Crawl a web site, or check it for what is broken."
+    return "\n".join([what, "", "commands:", *lines])

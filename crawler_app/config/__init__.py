@@ -4,7 +4,8 @@ Rule: each option is defined here only.  Command-line options and keys of a file
 from it (`crawler_app.commands.config_options`, `crawler_app.config.toml`), and a test
 compares the tables in the documentation with it.
 
-Inside: `option`, the metadata of one option; `validators`; `toml`, configuration files.
+Inside: `option`, the metadata of one option; `units` of durations and sizes; `validators`;
+`toml`, configuration files; `found_file`, the one in the working directory.
 """
 
 import json
@@ -17,7 +18,8 @@ from crawler_app import __version__
 from crawler_app.config import validators
 from crawler_app.config.option import REQUIRED, option, options_of
 from crawler_app.config.toml import read_config_file
-from crawler_app.config.validators import count, seconds
+from crawler_app.config.units import BYTES, SECONDS
+from crawler_app.config.validators import count, seconds, size
 from crawler_app.errors import ConfigError
 from crawler_app.models import REACHES
 from crawler_app.urls import canonicalize
@@ -129,8 +131,8 @@ class CrawlConfig:
         None,
         "minimum time between two fetches from one host; grows if the host is slow",
         group=LIMITS,
-        unit="seconds",
-        shown_default="1, on loopback 0",
+        unit=SECONDS,
+        shown_default="1s, on loopback 0",
         rule=seconds("a day", may_be_0=True),
         is_resumable=True,
     )
@@ -147,17 +149,17 @@ class CrawlConfig:
     )
     max_bytes: int | None = option(
         None,
-        "maximum number of bytes fetched in one run",
+        "maximum size of what is fetched in one run",
         group=LIMITS,
-        unit="bytes",
-        rule=count(1, MOST),
+        unit=BYTES,
+        rule=size(MOST),
         is_resumable=True,
     )
     max_time_s: float | None = option(
         None,
         "maximum duration of one run",
         group=LIMITS,
-        unit="seconds",
+        unit=SECONDS,
         rule=seconds("a year"),
         is_resumable=True,
     )
@@ -208,7 +210,7 @@ class CrawlConfig:
         86400.0,
         "do not ask again for a URL outside the scope that existed this short ago",
         group=SCOPE,
-        unit="seconds",
+        unit=SECONDS,
         rule=seconds("a year", may_be_0=True),
         is_resumable=True,
     )
@@ -348,7 +350,7 @@ class CrawlConfig:
         20.0,
         "connect timeout",
         group=FETCHING,
-        unit="seconds",
+        unit=SECONDS,
         rule=seconds("a day"),
         is_resumable=True,
     )
@@ -356,7 +358,7 @@ class CrawlConfig:
         60.0,
         "timeout of a whole fetch",
         group=FETCHING,
-        unit="seconds",
+        unit=SECONDS,
         rule=seconds("a day"),
         is_resumable=True,
     )
@@ -366,8 +368,8 @@ class CrawlConfig:
         16 * 1024 * 1024,
         "maximum size of a body after decompression",
         group=FETCHING,
-        unit="bytes",
-        rule=count(1, 4 * BILLION - 1),
+        unit=BYTES,
+        rule=size(4 * BILLION - 1),
     )
 
     # Only temporary failures are retried.  Precedent: Scrapy 3 (RETRY_TIMES 2).
@@ -383,7 +385,7 @@ class CrawlConfig:
         1.0,
         "pause before the first retry; later pauses are longer",
         group=FETCHING,
-        unit="seconds",
+        unit=SECONDS,
         rule=seconds("a day", may_be_0=True),
         is_resumable=True,
     )
@@ -395,8 +397,8 @@ class CrawlConfig:
         BILLION,
         "start a new WARC file at this size",
         group=STORAGE,
-        unit="bytes",
-        rule=count(1, MOST),
+        unit=BYTES,
+        rule=size(MOST),
     )
     index: bool = option(True, "do not build the full-text index", group=STORAGE)
 

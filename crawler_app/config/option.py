@@ -11,7 +11,9 @@ from dataclasses import dataclass
 from types import NoneType, UnionType
 from typing import Any, get_args
 
+from crawler_app.config.units import Unit
 from crawler_app.errors import ConfigError
+from crawler_app.text.suggesting import did_you_mean
 
 __all__ = [
     "REQUIRED",
@@ -41,7 +43,7 @@ class Option:
         annotation: Its type, or a union of types.
         help: One line for ``--help``, without the default.
         group: Heading of its group in ``--help``.
-        unit: "seconds", "bytes", or empty for a count or a value that is not a number.
+        unit: `SECONDS` or `BYTES`; None for a count or a value that is not a number.
         shown_default: Describes the default if its value does not explain itself.
         choices: The allowed words, if there is a list of them.
         rule: Checks the value further.
@@ -59,7 +61,7 @@ class Option:
     default: Any
     help: str
     group: str = ""
-    unit: str = ""
+    unit: Unit | None = None
     shown_default: str = ""
     choices: tuple[str, ...] = ()
     rule: Rule | None = None
@@ -106,8 +108,10 @@ class Option:
     @property
     def metavar(self) -> str:
         """The placeholder of its value in ``--help``."""
-        if self.named_metavar or self.unit:
-            return self.named_metavar or self.unit.upper()
+        if self.named_metavar:
+            return self.named_metavar
+        if self.unit:
+            return self.unit.metavar
         if self.choices:
             return "NAME"
         return "N" if {int, float} & set(kinds_of(self.annotation)) else "TEXT"
@@ -119,7 +123,28 @@ class Option:
             return self.shown_default
         if self.default in (REQUIRED, None, "", ()) or self.is_switch:
             return ""
-        return f"{self.default:g}" if self.unit == "seconds" else str(self.default)
+        return self.unit.render(self.default) if self.unit else str(self.default)
+
+    def parse(self, text: str, name: str, write: Callable[[object], str] = repr) -> Any:
+        """Return the value that a text stands for, not yet checked.
+
+        Args:
+            write: Formats the text for an error.
+
+        Raises:
+            ConfigError: a number, a duration or a size is expected, and this is not one.
+        """
+        kinds = kinds_of(self.annotation)
+        number = next((kind for kind in (int, float) if kind in kinds), None)
+        if number is None:
+            return text
+        try:
+            return self.unit.parse(text) if self.unit else number(text)
+        except ValueError:
+            wanted = self.unit.noun if self.unit else _KINDS[number][1]
+            raise ConfigError(
+                f"{name} is {shown(text, write)}; it must be {wanted}"
+            ) from None
 
     def check(self, value: object, name: str) -> None:
         """Check a value.
@@ -134,7 +159,8 @@ class Option:
         if value is None:
             return
         if self.choices:
-            require(name, value, value in self.choices, " or ".join(self.choices))
+            wanted = " or ".join(self.choices) + did_you_mean(str(value), self.choices)
+            require(name, value, value in self.choices, wanted)
         if self.rule is not None:
             self.rule(name, value)
 
@@ -167,7 +193,7 @@ def option(
 
     >>> @dataclass
     ... class Tea:
-    ...     brewing_time_s: float = option(180.0, "how long", unit="seconds")
+    ...     brewing_time_s: float = option(180.0, "how long")
     >>> [(each.name, each.flag, each.default) for each in options_of(Tea)]
     [('brewing_time_s', '--brewing-time', 180.0)]
     """
@@ -192,13 +218,19 @@ def options_of(configuration: type) -> tuple[Option, ...]:
     )
 
 
-def require(name: str, value: object, is_right: bool, wanted: str) -> None:
+def require(
+    name: str,
+    value: object,
+    is_right: bool,
+    wanted: str,
+    write: Callable[[Any], str] = repr,
+) -> None:
     """Raise ConfigError unless the value of an option is right.
 
     >>> require("tries", 3, True, "a whole number")
     """
     if not is_right:
-        raise ConfigError(f"{name} is {shown(value)}; it must be {wanted}")
+        raise ConfigError(f"{name} is {shown(value, write)}; it must be {wanted}")
 
 
 def shown(value: object, write: Callable[[object], str] = repr) -> str:
@@ -209,7 +241,7 @@ def shown(value: object, write: Callable[[object], str] = repr) -> str:
     """
     try:
         return write(value)
-    except ValueError:  # Python does not print integers of thousands of digits
+    except (ValueError, OverflowError):  # Python does not print thousands of digits
         kind = "number" if isinstance(value, int) else "list"
         return f"a {kind} too long to show"
 

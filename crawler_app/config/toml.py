@@ -4,17 +4,16 @@ Rule: an error names the file and the key as it is written there, and uses TOML'
 The options are an argument; `crawler_app.config` defines them.
 """
 
-import difflib
 import json
 import tomllib
 from collections.abc import Iterable, Mapping
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 from crawler_app.config.option import Option, is_of_type, kinds_of, require, shown
 from crawler_app.errors import ConfigError
 from crawler_app.safe_files import read_limited
+from crawler_app.text.suggesting import did_you_mean
 
 __all__ = ["read_config_file"]
 
@@ -98,9 +97,8 @@ def _find(key: str, value: object, option_by_key: Mapping[str, Option]) -> Optio
     for option in option_by_key.values():
         if f"--{name}" == option.off_flag:
             raise ConfigError(f"{key} is not a key; write `{option.key} = false`")
-    near = difflib.get_close_matches(name, option_by_key, n=1)
-    cure = f"did you mean {near[0]}?" if near else "see gencrawl crawl --help"
-    raise ConfigError(f"there is no option {key!r}; {cure}")
+    cure = did_you_mean(name, option_by_key) or "; see gencrawl crawl --help"
+    raise ConfigError(f"there is no option {key!r}{cure}")
 
 
 def _refuse_other_meaning(
@@ -123,6 +121,8 @@ def _read(option: Option, key: str, value: object, directory: Path) -> object:
     if option.is_list:
         texts = [value] if isinstance(value, str) else value
         read = tuple(texts) if isinstance(texts, list) else texts
+    elif option.unit and isinstance(value, str):
+        read = option.parse(value, key, _write)
     if not is_of_type(read, option.annotation):
         raise ConfigError(_wrong_type(option, key, value))
     option.check(read, key)
@@ -143,5 +143,11 @@ def _wrong_type(option: Option, key: str, value: object) -> str:
     wanted = " or ".join(WORDS_BY_KIND[kind] for kind in kinds if kind in WORDS_BY_KIND)
     if option.is_secret:
         return f"{key} must be {wanted}"
-    write = partial(json.dumps, default=str, ensure_ascii=False)
-    return f"{key} is {shown(value, write)}; it must be {wanted}"
+    if option.unit:
+        wanted = option.unit.noun
+    return f"{key} is {shown(value, _write)}; it must be {wanted}"
+
+
+def _write(value: object) -> str:
+    """Format a value nearly as in TOML."""
+    return json.dumps(value, default=str, ensure_ascii=False)

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable
 
 from crawler_app.config.option import Rule, require
+from crawler_app.config.units import BYTES, SECONDS
 from crawler_app.errors import ConfigError, UrlError
 from crawler_app.patterns import any_of
 from crawler_app.urls import canonicalize
@@ -28,6 +29,7 @@ __all__ = [
     "require_seeds",
     "require_user_agent",
     "seconds",
+    "size",
 ]
 
 _A_DAY_S = 24 * 3600.0
@@ -74,14 +76,26 @@ def seconds(longest: str, *, may_be_0: bool = False) -> Rule:
     >>> seconds("a day")("connect_timeout_s", 20)
     """
     longest_s = SECONDS_BY_PERIOD[longest]
-    edge = ", 0 or more" if may_be_0 else " above 0"
-    wanted = f"a number of seconds{edge}, at most {longest}"
+    edge = "0 or more" if may_be_0 else "above 0"
+    wanted = f"{SECONDS.noun}, {edge}, at most {longest}"
 
     def require_seconds(name: str, value: float) -> None:
         is_above = value >= 0 if may_be_0 else value > 0
-        require(name, value, is_above and value <= longest_s, wanted)
+        is_right = is_above and value <= longest_s
+        require(name, value, is_right, wanted, SECONDS.render)
 
     return require_seconds
+
+
+def size(most_bytes: int) -> Rule:
+    """Make a rule for a size.
+
+    >>> size(1000)("max_bytes", 20)
+    """
+    wanted = f"{BYTES.noun}, at least 1 and at most {most_bytes} bytes"
+    return lambda name, value: require(
+        name, value, 1 <= value <= most_bytes, wanted, BYTES.render
+    )
 
 
 def require_seeds(name: str, seeds: Iterable[str]) -> None:

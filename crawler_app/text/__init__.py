@@ -1,1 +1,1 @@
-"""Text for people: `escaping` of untrusted text, `formatting` of numbers, times and URLs."""
+"""Text for people: `escaping`, `formatting` of numbers, times and URLs, `suggesting` words."""

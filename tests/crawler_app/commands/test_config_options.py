@@ -21,8 +21,8 @@ URL = "http://a.test/"
 # Something that each option may be given.
 VALUE_BY_METAVAR = {
     "N": "7",
-    "BYTES": "7",
-    "SECONDS": "7.5",
+    "SIZE": "7KiB",
+    "DURATION": "1m7.5s",
     "TEXT": "me@a.test",
     "RE": "/docs/",
     "DIR": "kept",
@@ -129,7 +129,10 @@ def test_only_what_may_change_in_the_middle_is_an_option_of_resume(capsys):
     ("words", "complaint"),
     [
         (["--concurrency", "0"], "--concurrency is 0; it must be a whole number, at l"),
-        (["--host-gap", "-1"], "--host-gap is -1.0; it must be a number of seconds, 0"),
+        (["--host-gap", "-1"], "--host-gap is -1s; it must be a duration such as 250m"),
+        (["--host-gap", "5x"], "--host-gap is '5x'; it must be a duration such as 25"),
+        (["--max-bytes", "10x"], "--max-bytes is '10x'; it must be a size such as 50"),
+        (["--tries", "x"], "--tries is 'x'; it must be a whole number"),
         (["--include", "("], "--include has '(', which is not a valid regular"),
         (["--header", "X"], "--header, number 1: it must be 'Name: value'"),
         (["--auth", "a:b\n"], "--auth must be user:password, in one line"),
@@ -298,7 +301,7 @@ def test_guide_has_the_default(row, option):
 def test_guide_has_what_is_allowed(row, option):
     for choice in option.choices:
         assert f"``{choice}``" in row.meaning
-    if option.metavar not in ("N", "BYTES", "SECONDS"):
+    if option.metavar not in ("N", "SIZE", "DURATION"):
         return
     with pytest.raises(ConfigError) as caught:
         option.check(-1, "it")
@@ -307,7 +310,7 @@ def test_guide_has_what_is_allowed(row, option):
     if numbers:
         assert f"; {int(numbers[0]):,} to {int(numbers[1]):,}." in row.meaning
     else:
-        allowed = str(caught.value).partition("a number of seconds")[2].lstrip(", ")
+        allowed = str(caught.value).partition("1h30m, ")[2]
         assert f"; {allowed}." in row.meaning
 
 

@@ -301,7 +301,7 @@ def test_help_shows_every_command_and_examples(gencrawl):
 
     assert shown.status == 0
     for command in ("crawl", "resume", "status", "export", "demo"):
-        assert f"    {command} " in shown.out
+        assert f"\n  {command} " in shown.out
     assert "gencrawl crawl https://" in shown.out
 
 

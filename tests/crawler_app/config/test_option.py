@@ -6,6 +6,7 @@ import pytest
 
 from crawler_app.config import CrawlConfig
 from crawler_app.config.option import REQUIRED, option, options_of
+from crawler_app.config.units import SECONDS
 from crawler_app.config.validators import count, seconds
 from crawler_app.errors import ConfigError
 
@@ -15,7 +16,7 @@ class Kettle:
     water: tuple[str, ...] = option(REQUIRED, "which", flag="")
     cups: int = option(2, "how many", rule=count(1, 8))
     wait_time_s: float | None = option(
-        None, "how long", unit="seconds", shown_default="until it boils"
+        None, "how long", unit=SECONDS, shown_default="until it boils"
     )
     whistles: bool = option(True, "be quiet")
     is_new: bool | None = option(
@@ -33,7 +34,7 @@ OPTIONS = {each.name: each for each in options_of(Kettle)}
     ("name", "flag", "off_flag", "key", "metavar", "default_words"),
     [
         ("cups", "--cups", "", "cups", "N", "2"),
-        ("wait_time_s", "--wait-time", "", "wait-time", "SECONDS", "until it boils"),
+        ("wait_time_s", "--wait-time", "", "wait-time", "DURATION", "until it boils"),
         ("whistles", "--no-whistles", "--no-whistles", "whistles", "", ""),
         ("is_new", "--is-new", "--is-old", "is-new", "", ""),
         ("code", "--pin", "", "code", "PIN", ""),
@@ -97,7 +98,7 @@ def test_duration_has_its_edges(rule, right, wrong):
     for value in right:
         rule("wait", value)
     for value in wrong:
-        with pytest.raises(ConfigError, match="^wait is .* a number of seconds"):
+        with pytest.raises(ConfigError, match="^wait is .* a duration"):
             rule("wait", value)
 
 

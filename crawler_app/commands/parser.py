@@ -1,0 +1,160 @@
+"""The parser of the command line: argparse, with errors in our own words.
+
+Rule: a usage error is one sentence that names the mistake and the cure, without the usage
+of the command, and is raised as `ConfigError`.
+"""
+
+import argparse
+import re
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from typing import Any, NoReturn
+
+from crawler_app.errors import ConfigError
+from crawler_app.text.suggesting import did_you_mean
+
+__all__ = ["CommandParser", "Parser", "complaint_about", "flags_of"]
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser whose errors are `ConfigError`."""
+
+    def error(self, message: str) -> NoReturn:
+        """Raise an error of argparse in our own words.
+
+        Raises:
+            ConfigError: always.
+        """
+        raise ConfigError(f"{in_our_words(message)}; see `{self.prog} --help`")
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        """Check a word of which there is a list; argparse calls this."""
+        choices = list(action.choices or ())
+        if not choices or value in choices:
+            return
+        if isinstance(action, argparse._SubParsersAction):
+            raise ConfigError(_no_command(value, choices))
+        name = "/".join(action.option_strings) or action.metavar
+        wanted = " or ".join(choices) + did_you_mean(value, choices)
+        raise ConfigError(f"{name} is {value!r}; it must be {wanted}")
+
+
+class CommandParser(Parser):
+    """Parses the arguments of one command; imports its module on first use.
+
+    If all modules were imported, ``gencrawl --help`` would take seven times as long.
+    """
+
+    # The module and its function that adds the arguments; None once they are added.
+    source: tuple[str, str] | None = None
+
+    def load(self) -> None:
+        """Add the command's arguments, unless they are there already."""
+        if self.source is not None:
+            module, function = self.source
+            self.source = None
+            getattr(import_module(f"crawler_app.commands.{module}"), function)(self)
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Parse; what argparse leaves is added to a list of words, or refused."""
+        self.load()
+        found, rest = super().parse_known_args(args, namespace)
+        words = self._words_of(found)
+        for word in rest:
+            # Search words may look like an option, as -without does.
+            dash = "--" if "words" in found else "-"
+            is_option = word != "-" and word.startswith(dash)
+            if words is None or is_option:
+                raise ConfigError(complaint_about(word, self))
+            words.append(word)
+        return found, []
+
+    def _words_of(self, found: argparse.Namespace) -> list[str] | None:
+        """Return the list of positional arguments, which may be interrupted by options."""
+        for action in self._actions:
+            if action.nargs == "*" and not action.option_strings:
+                if getattr(found, action.dest) is None:
+                    setattr(found, action.dest, [])
+                words: list[str] = getattr(found, action.dest)
+                return words
+        return None
+
+
+def flags_of(parser: argparse.ArgumentParser) -> list[str]:
+    """Return the options of a parser, with their dashes."""
+    return [flag for action in parser._actions for flag in action.option_strings]
+
+
+def complaint_about(word: str, parser: argparse.ArgumentParser) -> str:
+    """Return why an argument cannot be used, and what may have been meant.
+
+    >>> parser = argparse.ArgumentParser("gencrawl status")
+    >>> _ = parser.add_argument("--json")
+    >>> complaint_about("--jsn", parser)
+    'there is no option --jsn; did you mean --json? See `gencrawl status --help`'
+    """
+    see = f"`{parser.prog} --help`"
+    if not word.startswith("-"):
+        return f"unexpected argument {word!r}; see {see}"
+    flag = word.partition("=")[0]
+    meant = did_you_mean(flag, flags_of(parser))
+    return f"there is no option {flag}" + (
+        f"{meant} See {see}" if meant else f"; see {see}"
+    )
+
+
+def _no_command(word: str, commands: Sequence[str]) -> str:
+    """Return that there is no such command, and what may have been meant."""
+    if "://" in word or "." in word:
+        return f"give a command before {word}, such as `gencrawl check {word}`"
+    meant = did_you_mean(word, commands)
+    there_are = f"; there are {', '.join(commands)}"
+    return f"there is no command {word!r}{meant or there_are}"
+
+
+def in_our_words(message: str) -> str:
+    """Return an error of argparse in our own words; one that is unknown as it is.
+
+    >>> in_our_words("the following arguments are required: DIR")
+    'DIR is missing'
+    >>> in_our_words("argument -q/--quiet: not allowed with argument -v/--verbose")
+    '--verbose and --quiet exclude each other'
+    """
+    for pattern, words in PHRASES:
+        if found := pattern.fullmatch(message):
+            return words(*found.groups())
+    return message
+
+
+def _longest(names: str) -> str:
+    """Return the option without its other spellings, such as -q."""
+    return max(names.split("/"), key=len)
+
+
+# Errors of argparse, and ours.  Python 3.11 to 3.15 have the same.
+PHRASES: Sequence[tuple[re.Pattern[str], Callable[..., str]]] = [
+    (
+        re.compile(r"the following arguments are required: (.+)"),
+        lambda names: f"{names} is missing",
+    ),
+    (
+        re.compile(r"argument (\S+): expected (?:one|at least one) argument"),
+        lambda names: f"{_longest(names)} needs a value",
+    ),
+    (
+        re.compile(r"argument (\S+): not allowed with argument (\S+)"),
+        lambda one, other: f"{_longest(other)} and {_longest(one)} exclude each other",
+    ),
+    (
+        re.compile(r"ambiguous option: (\S+) could match (.+)"),
+        lambda word, flags: f"{word} is ambiguous: it could be {flags}",
+    ),
+    (
+        re.compile(r"argument (\S+): ignored explicit argument (.+)"),
+        lambda names, value: f"{_longest(names)} takes no value, but has {value}",
+    ),
+    (
+        re.compile(r"argument (\S+): (.+)"),
+        lambda names, complaint: f"{_longest(names)} {complaint}",
+    ),
+]
