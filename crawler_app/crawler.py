@@ -39,7 +39,7 @@ __all__ = ["Crawler", "Result"]
 logger = logging.getLogger(__name__)
 
 
-@dataclass(slots=True, frozen=True)
+@dataclass(slots=True, frozen=True, repr=False)
 class Result:
     """The result of a run.
 
@@ -58,6 +58,10 @@ class Result:
     was_stopped: bool
     kept: Kept | None = None
     comparison: Comparison | None = None
+
+    def __repr__(self) -> str:
+        end = f", reached {self.limit_reached}" if self.limit_reached else ""
+        return f"<Result: {self.summary}{end}{', stopped' * self.was_stopped}>"
 
 
 class Crawler:
@@ -243,6 +247,7 @@ class Crawler:
             path = None if directory is None else directory.probes_path
             kept = KeptProbes.of(self.config, path)
             cleanup.enter_context(contextlib.closing(kept))
+            cleanup.callback(self._hooks.log_repeated)
             crawl = self._crawl = Crawl(
                 self.config,
                 stores.frontier,

@@ -103,6 +103,11 @@ class Claim:
     """A URL leased to one worker.
 
     Attributes:
+        id: Of the URL in the frontier.
+        url: The canonical URL.
+        host: Its host, and its port unless it is the default.
+        depth: Links from a seed.
+        redirects_left: How many redirects may still follow in a row.
         tries: Fetches of it that have failed so far.
         lease_ends_at: When it goes back to the queue, in seconds since the epoch.
         role: What it was found as.
@@ -123,6 +128,8 @@ class Fetched:
     """The response of one HTTP exchange.
 
     Attributes:
+        url: The URL that was asked for.
+        status: HTTP status.
         headers: Names are case-insensitive.
         body: The body after decompression.
         took_s: Time from the request to the end of the body.
@@ -168,8 +175,10 @@ class CrawledPage:
     """A fetched HTML page, as passed to the user's callbacks.
 
     Attributes:
+        url: The canonical URL.
         depth: Links from a seed.
         fetched: The response: status, headers and body.
+        title: Its title in one line; empty if it has none.
         text: The main text, in one line.
         links: Every link to an http(s) URL, in document order.
     """
@@ -190,8 +199,10 @@ class Outcome:
         state: DONE, FAILED, or EXCLUDED if it must not be fetched.
         reason: Why; see `crawler_app.reasons`.
         status: HTTP status; None if there was no response.
+        content_type: The header, or the type that browsers assume; empty if unknown.
         size_bytes: Size of the body after decompression.
         took_s: Duration of the last fetch; None if there was none.
+        title: The title of a page; empty if it has none.
         error: The error message; empty if there was no error.
         redirect_to: The canonical URL of a redirect's target, or of that to which a page
             soon takes its visitors by a refresh; empty if there is none.
@@ -225,6 +236,9 @@ class UrlRecord:
     """Everything that is known of one URL.
 
     Attributes:
+        url: The canonical URL.
+        state: Whether it is queued, claimed, done, failed or excluded.
+        depth: Links from a seed.
         via: The page (or redirect, or sitemap) where it was first found; empty for a seed,
             and for a sitemap listed in a robots.txt.
         tries: Failed fetches that were retried.

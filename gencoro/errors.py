@@ -79,6 +79,9 @@ class Return(Exception):
     It dates from Python 2, whose generators could not return a value; it is still useful
     in a plain function called by the coroutine.
 
+    Attributes:
+        value: The value of the coroutine.
+
     >>> Return(42).value
     42
     """

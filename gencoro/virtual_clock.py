@@ -156,6 +156,9 @@ class VirtualLoop(asyncio.SelectorEventLoop):
 
     Raises `DeadlockError` where another loop would wait forever.
 
+    Attributes:
+        clock: The clock that it reads and moves on.
+
     >>> loop = VirtualClock().new_event_loop()
     >>> loop.run_until_complete(loop.create_future())  # doctest: +ELLIPSIS
     Traceback (most recent call last):

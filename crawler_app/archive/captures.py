@@ -96,16 +96,20 @@ class Capture:
     """One captured response.
 
     Attributes:
+        url: The canonical URL.
         at: When the exchange began, in whole seconds since the epoch.
         kind: RESPONSE; REVISIT, if the same payload had been captured before;
             NOT_MODIFIED, if the server said that it has not changed.
+        status: HTTP status.
         mime: Without parameters; empty if unknown.
         digest: SHA-1 of the payload, as WARC writes it; if it has no payload of its own,
             that of the capture it refers to.
         etag: The header as received; empty if there was none.
         last_modified: The header as received; empty if there was none.
         file: The number in the name of its file.
+        offset: Where its record begins in the file.
         length: Size of the compressed record in bytes.
+        record_id: The ``WARC-Record-ID``, as 16 bytes.
         refers_to: Id of the capture whose payload it shares.
         id: Id of the row; 0 if not in the table yet.
     """

@@ -12,4 +12,5 @@ status: `crawl` (and resume), `check`, `report`, `status`, `search`, `export`, `
     exit_status     what a command returns
     interruptible   runs a coroutine so that Ctrl-C loses nothing
     summary_text    the summary, for a terminal
+    verbose         the log of every request, for --verbose
 """

@@ -14,7 +14,9 @@ from crawler_app.commands.config_options import add_options, config_of, read_opt
 from crawler_app.commands.exit_status import FAILED, INTERRUPTED, OK
 from crawler_app.commands.interruptible import how_to_resume, run_interruptible
 from crawler_app.commands.summary_text import render_summary
+from crawler_app.commands.verbose import shown_log
 from crawler_app.config import CrawlConfig
+from crawler_app.config.option import options_of
 from crawler_app.crawl.monitor import Monitor, Watched
 from crawler_app.crawler import Crawler, Result
 from crawler_app.directory import CrawlDirectory
@@ -65,12 +67,7 @@ def crawl(arguments: argparse.Namespace) -> int:
     """Crawl a site into a directory, or recrawl it if the directory holds its crawl."""
     check_showing(arguments)  # first: --dashboard may have taken the URL as its value
     config = config_of(arguments)
-    return run_interruptible(
-        lambda: run_and_show(
-            Crawler(config, watch=watching(arguments, config)), quiet=arguments.quiet
-        ),
-        config.into,
-    )
+    return _run(arguments, config, Crawler(config, watch=watching(arguments, config)))
 
 
 def resume(arguments: argparse.Namespace) -> int:
@@ -83,18 +80,20 @@ def resume(arguments: argparse.Namespace) -> int:
     )
     if arguments.deny_private is False:
         retried_reasons.add(Reason.PRIVATE_ADDRESS)
-    return run_interruptible(
-        lambda: run_and_show(
-            Crawler(
-                config,
-                resume=True,
-                retried_reasons=retried_reasons,
-                watch=watching(arguments, config),
-            ),
-            quiet=arguments.quiet,
-        ),
-        config.into,
+    crawler = Crawler(
+        config,
+        resume=True,
+        retried_reasons=retried_reasons,
+        watch=watching(arguments, config),
     )
+    return _run(arguments, config, crawler)
+
+
+def _run(arguments: argparse.Namespace, config: CrawlConfig, crawler: Crawler) -> int:
+    with shown_log(arguments):
+        return run_interruptible(
+            lambda: run_and_show(crawler, quiet=arguments.quiet), config.into
+        )
 
 
 def check_showing(arguments: argparse.Namespace) -> None:
@@ -121,7 +120,7 @@ def run_and_show(crawler: Crawler, *, quiet: bool) -> Generator[Any, Any, int]:
     print(render_summary(result.summary, result.kept, result.comparison))
     path = crawler.config.into
     if result.limit_reached:
-        print(_advice(result.limit_reached, path), file=sys.stderr)
+        print(_advice(result.limit_reached, crawler.config), file=sys.stderr)
     complaints = [text for end in result.seed_ends if (text := _complaint(end))]
     for complaint in complaints:
         print(f"The start URL could not be fetched: {complaint}.", file=sys.stderr)
@@ -160,7 +159,9 @@ def watching(
                 note = f"dashboard  {dashboard.shown_url}"
                 print(f"The dashboard is at {dashboard.shown_url}", file=sys.stderr)
             if not arguments.quiet:
-                shown = shown_on(sys.stdout, sys.stderr, note)
+                # Without a table, the log itself shows the progress.
+                has_lines = not arguments.verbose
+                shown = shown_on(sys.stdout, sys.stderr, note, has_lines=has_lines)
                 monitor.listen(cleanup.enter_context(shown))
             cleanup.enter_context(monitor)
             yield
@@ -168,16 +169,18 @@ def watching(
     return watch
 
 
-def _advice(limit: str, path: str) -> str:
+def _advice(limit: str, config: CrawlConfig) -> str:
     """Return how to continue after a limit; only --max-pages counts earlier runs too."""
-    option = "--" + limit.replace("_", "-")
-    resume = f"  gencrawl resume {shlex.quote(path)}"
+    flag = "--" + limit.replace("_", "-")
+    (option,) = [each for each in options_of(CrawlConfig) if each.flag == flag]
+    reached = f"{flag} {option.render(getattr(config, option.name))}"
+    resume = f"  gencrawl resume {shlex.quote(config.into)}"
     if limit == "max_pages":
         return (
-            f"The crawl has reached {option}, which includes earlier runs; to continue, "
-            f"raise it:\n{resume} {option} N"
+            f"The crawl has reached {reached}, which includes earlier runs; to continue, "
+            f"raise it:\n{resume} {flag} N"
         )
-    return f"This run has reached {option}; to continue, start another:\n{resume}"
+    return f"This run has reached {reached}; to continue, start another:\n{resume}"
 
 
 def _complaint(end: UrlRecord | None) -> str:

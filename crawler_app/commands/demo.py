@@ -12,10 +12,12 @@ from crawler_app.commands.crawl import check_showing, run_and_show, watching
 from crawler_app.commands.demo_site import DemoSite
 from crawler_app.commands.exit_status import INTERRUPTED
 from crawler_app.commands.interruptible import run_interruptible
+from crawler_app.commands.verbose import shown_log
 from crawler_app.config import CrawlConfig
 from crawler_app.crawler import Crawler
 from crawler_app.directory import CrawlDirectory
 from crawler_app.index.rendering import render_hits
+from crawler_app.terminal.tty import has_style
 from gencoro import gen
 
 __all__ = ["add_demo", "demo"]
@@ -40,7 +42,8 @@ def demo(arguments: argparse.Namespace) -> int:
     with tempfile.TemporaryDirectory(prefix="gencrawl-demo-") as temporary:
         into = str(arguments.into or temporary)
         # No hint how to resume: the site stops with this process.
-        ended = run_interruptible(lambda: _crawl_twice(into, arguments))
+        with shown_log(arguments):
+            ended = run_interruptible(lambda: _crawl_twice(into, arguments))
         if ended != INTERRUPTED:
             _show_search(into)
             if not arguments.into:
@@ -75,4 +78,4 @@ def _crawl_twice(into: str, arguments: argparse.Namespace) -> Generator[Any, Any
 def _show_search(into: str) -> None:
     print()
     with contextlib.closing(CrawlDirectory.open(into).index()) as index:
-        print(render_hits(index.search(QUERY, limit=2), bold=sys.stdout.isatty()))
+        print(render_hits(index.search(QUERY, limit=2), bold=has_style(sys.stdout)))

@@ -9,6 +9,7 @@ from crawler_app.commands.arguments import add_directory, count
 from crawler_app.commands.exit_status import FAILED, OK
 from crawler_app.directory import CrawlDirectory
 from crawler_app.index.rendering import render_hits, to_json
+from crawler_app.terminal.tty import has_style
 
 __all__ = ["add_search", "search"]
 
@@ -42,5 +43,5 @@ def search(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print(json.dumps(to_json(result), indent=2))
     else:
-        print(render_hits(result, bold=sys.stdout.isatty()))
+        print(render_hits(result, bold=has_style(sys.stdout)))
     return OK if result.total else FAILED

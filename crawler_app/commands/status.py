@@ -42,13 +42,13 @@ def status(arguments: argparse.Namespace) -> int:
         values["compared"] = comparison and comparison.to_json()
         print(json.dumps(values, indent=2))
     else:
-        print(render_state(summary, owner, directory.path))
-        print(render_summary(summary, kept, comparison))
+        state = render_state(summary, owner, directory.path)
+        print(render_summary(summary, kept, comparison, state))
     return OK
 
 
 def render_state(summary: Summary, owner: int | None, path: Path) -> str:
-    """Describe in one line whether a crawl is running, stopped or finished.
+    """Describe whether a crawl is running, stopped or finished.
 
     Args:
         owner: ID of the process that is crawling; None if there is none.
@@ -57,8 +57,9 @@ def render_state(summary: Summary, owner: int | None, path: Path) -> str:
     >>> counts = {State.QUEUED: 123, State.CLAIMED: 0}
     >>> render_state(Summary(counts), 4711, Path("docs"))
     'running: process 4711 crawls; 123 URLs left'
-    >>> render_state(Summary(counts), None, Path("docs"))
-    'stopped: 123 URLs left; continue with `gencrawl resume docs`'
+    >>> print(render_state(Summary(counts), None, Path("docs")))
+    stopped: 123 URLs left; continue with:
+      gencrawl resume docs
     """
     state = _state(summary, owner)
     left = f"{number(summary.left, 'URL')} left"
@@ -72,7 +73,7 @@ def render_state(summary: Summary, owner: int | None, path: Path) -> str:
     if state == FINISHED:
         return f"finished{when}"
     resume = f"gencrawl resume {shlex.quote(str(path))}"
-    return f"stopped{when}: {left}; continue with `{resume}`"
+    return f"stopped{when}: {left}; continue with:\n  {resume}"
 
 
 def _state(summary: Summary, owner: int | None) -> str:

@@ -1,7 +1,13 @@
-"""The summary of a crawl as text for a terminal."""
+"""The summary of a crawl as text for a terminal.
+
+Rule: the lists come first and the counts last, so that a long list scrolls no count away.
+Every list is bounded.  Lines fit 80 columns, except for URLs, which are never cut: they are
+there to be copied.
+"""
 
 import collections
-from collections.abc import Iterable
+import textwrap
+from collections.abc import Iterable, Sequence
 
 from crawler_app.directory import Kept
 from crawler_app.models import State, UrlRecord
@@ -12,86 +18,105 @@ from crawler_app.text.escaping import printable
 from crawler_app.text.formatting import number, size
 from crawler_app.urls import dedup_key
 
-__all__ = [
-    "render_comparison",
-    "render_kept",
-    "render_summary",
-    "render_text",
-]
+__all__ = ["render_summary"]
 
 # Maximum length of the lists; the number of the other entries is printed.
 LISTED = 20
 COMPARED = 10
+SLOWEST = 3
+
+COLUMNS = 80
+# Of a label and its number.
+INDENT = " " * 25
 
 
 def render_summary(
-    summary: Summary, kept: Kept | None = None, comparison: Comparison | None = None
+    summary: Summary,
+    kept: Kept | None = None,
+    comparison: Comparison | None = None,
+    state: str = "",
 ) -> str:
-    """Return the complete summary of a crawl, without a newline at the end."""
-    parts = [render_text(summary)]
-    if kept is not None:
-        parts.append(render_kept(kept))
+    """Return the complete summary of a crawl, without a newline at the end.
+
+    Args:
+        state: Comes first if there is no list, otherwise before the counts.
+    """
+    blocks = [
+        _slowest_lines(summary),
+        _loop_lines(summary),
+        _failure_lines(summary.failures),
+    ]
     if comparison is not None:
-        parts.append(render_comparison(comparison))
-    return "\n".join(part for part in parts if part)
+        blocks += _changed_blocks(comparison)
+    counts = [state] if state else []
+    counts += _count_lines(summary)
+    if kept is not None:
+        counts += _kept_lines(kept)
+    if comparison is not None:
+        counts.append(_compared_line(comparison))
+    return "\n\n".join("\n".join(block) for block in [*blocks, counts] if block)
 
 
-def render_text(summary: Summary) -> str:
-    """Return the counts and lists of a summary, without a newline at the end."""
+def _count_lines(summary: Summary) -> list[str]:
     external = f"{summary.external:,} outside, " if summary.external else ""
     amount = (
         f"{number(summary.pages, 'page')}, {number(summary.files, 'file')}, {external}"
         f"{number(len(summary.redirects), 'redirect')}, {size(summary.size_bytes)}"
     )
-    lines = [f"done         {summary.done:>9,}   {amount}"]
+    lines = [_row("done", summary.done, amount)]
     if summary.count_by_status:
         statuses = sorted(summary.count_by_status.items())
-        lines.append(f"statuses     {_counts(statuses)}")
+        lines.append(_row("statuses", None, _counts(statuses)))
     if too_hard := summary.count_by_reason[State.DONE][Reason.TOO_HARD]:
-        lines.append(f"too hard     {too_hard:>9,}   pages that were read in part only")
-    lines += _redirect_lines(summary)
-    skipped = summary.count_by_reason[State.EXCLUDED].most_common()
-    if skipped:
-        lines.append(f"skipped      {summary.skipped:>9,}   {_counts(skipped)}")
-    for label, ranked in zip(("slowest", "", ""), summary.slowest, strict=False):
-        lines.append(f"{label:<13}{ranked.took_s:>8.2f} s   {printable(ranked.url)}")
-    failed = summary.count_by_reason[State.FAILED].most_common()
-    if failed:
+        lines.append(_row("too hard", too_hard, "pages that were read in part only"))
+    if summary.redirects:
+        lines.append(_redirects_line(summary))
+    if skipped := summary.count_by_reason[State.EXCLUDED].most_common():
+        lines.append(_row("skipped", summary.skipped, _counts(skipped)))
+    if failed := summary.count_by_reason[State.FAILED].most_common():
         kinds = f"{summary.broken:,} broken, {summary.not_checked:,} not checked"
-        lines.append(f"failed       {summary.failed:>9,}   {kinds} ({_counts(failed)})")
-        lines += _failure_lines(summary.failures)
+        lines.append(_row("failed", summary.failed, f"{kinds} ({_counts(failed)})"))
     if summary.left:
         noun = "URL" if summary.left == 1 else "URLs"
-        lines.append(f"left         {summary.left:>9,}   {noun} still to be fetched")
-    return "\n".join(lines)
+        lines.append(_row("left", summary.left, f"{noun} still to be fetched"))
+    return lines
 
 
-def render_kept(kept: Kept) -> str:
+def _redirects_line(summary: Summary) -> str:
+    targets = collections.Counter(
+        map(dedup_key, summary.redirects.target_by_url.values())
+    )
+    shared = sum(n for n in targets.values() if n > 1)
+    found = [("to the same URL as another", shared), ("loops", len(summary.loops))]
+    return _row("redirects", len(summary.redirects), _counts(found))
+
+
+def _kept_lines(kept: Kept) -> list[str]:
     """Return the lines about the archive and the index.
 
     >>> from crawler_app.archive.totals import ArchiveSummary
-    >>> print(render_kept(Kept(ArchiveSummary(1200, 30, 1, 4_500_000), pages=900)))
+    >>> print("\\n".join(_kept_lines(Kept(ArchiveSummary(1200, 30, 1, 4_500_000), 900))))
     archive          1,200   captures, 30 of them revisits, 4.5 MB in 1 file
     index              900   pages
     """
     lines = []
     archive = kept.archive
     if archive.captures:
-        lines.append(
-            f"archive      {archive.captures:>9,}   captures, {archive.revisits:,} of "
-            f"them revisits, {size(archive.size_bytes)} in {number(archive.files, 'file')}"
+        text = (
+            f"captures, {archive.revisits:,} of them revisits, "
+            f"{size(archive.size_bytes)} in {number(archive.files, 'file')}"
         )
+        lines.append(_row("archive", archive.captures, text))
     if kept.pages is not None:
-        lines.append(f"index        {kept.pages:>9,}   pages")
-    return "\n".join(lines)
+        lines.append(_row("index", kept.pages, "pages"))
+    return lines
 
 
-def render_comparison(comparison: Comparison) -> str:
-    """Return the lines about the comparison with the previous crawl.
+def _compared_line(comparison: Comparison) -> str:
+    """Return the counts of the comparison with the previous crawl.
 
-    >>> print(render_comparison(Comparison(new=["http://a.test/b"], unchanged=7)))
-    compared             1 new, 0 changed, 7 unchanged, 0 vanished (pages and files)
-        new                http://a.test/b
+    >>> print(_compared_line(Comparison(new=["http://a.test/b"], unchanged=7)))
+    compared                 1 new, 0 changed, 7 unchanged, 0 vanished
     """
     found = (
         f"{len(comparison.new):,} new, {len(comparison.changed):,} changed, "
@@ -99,50 +124,76 @@ def render_comparison(comparison: Comparison) -> str:
     )
     if comparison.unreachable:
         found += f", {len(comparison.unreachable):,} unreachable"
-    lines = [f"compared             {found} (pages and files)"]
     if not comparison.was_whole:
-        lines.append("    with a crawl that had not finished")
-    vanished = [(page.url, f" ({page.reason})") for page in comparison.vanished]
-    for what, pages in (
-        ("new", [(url, "") for url in comparison.new]),
-        ("changed", [(url, "") for url in comparison.changed]),
-        ("vanished", vanished),
-    ):
-        lines += [
-            f"    {what:<18} {printable(url)}{why}" for url, why in pages[:COMPARED]
-        ]
-        if len(pages) > COMPARED:
-            more = len(pages) - COMPARED
-            lines.append(f"    {'':<18} and {more:,} more; `status --json` lists all")
-    return "\n".join(lines)
+        found += "; the previous crawl had not finished"
+    return _row("compared", None, found)
 
 
-def _redirect_lines(summary: Summary) -> list[str]:
-    if not summary.redirects:
-        return []
-    targets = collections.Counter(
-        map(dedup_key, summary.redirects.target_by_url.values())
-    )
-    shared = sum(n for n in targets.values() if n > 1)
-    found = _counts(
-        [("to the same URL as another", shared), ("loops", len(summary.loops))]
-    )
-    lines = [f"redirects    {len(summary.redirects):>9,}   {found}"]
-    for loop in summary.loops[:LISTED]:
-        lines.append("    loop     " + " -> ".join(map(printable, [*loop, loop[0]])))
-    return lines
+def _slowest_lines(summary: Summary) -> list[str]:
+    lines = [
+        f"    {ranked.took_s:>6.2f} s  {printable(ranked.url)}"
+        for ranked in summary.slowest[:SLOWEST]
+    ]
+    return ["slowest", *lines] if lines else []
 
 
-def _failure_lines(failures: list[UrlRecord]) -> list[str]:
+def _loop_lines(summary: Summary) -> list[str]:
+    lines = [
+        "    " + "\n      -> ".join(map(printable, [*loop, loop[0]]))
+        for loop in summary.loops[:LISTED]
+    ]
+    return _list("redirect loops", lines, len(summary.loops), "gencrawl report")
+
+
+def _failure_lines(failures: Sequence[UrlRecord]) -> list[str]:
     lines = []
     for record in failures[:LISTED]:
         assert record.outcome is not None
-        lines.append(f"    {record.outcome.reason:<18} {printable(record.url)}")
+        line = f"    {record.outcome.reason:<10}  {printable(record.url)}"
         if record.via:
-            lines.append(f"    {'':<18}   first found on {printable(record.via)}")
-    if len(failures) > LISTED:
-        lines.append(f"    ... and {len(failures) - LISTED:,} more; `export` lists all")
-    return lines
+            line += f"\n      first found on {printable(record.via)}"
+        lines.append(line)
+    return _list("failed", lines, len(failures), "gencrawl export")
+
+
+def _changed_blocks(comparison: Comparison) -> list[list[str]]:
+    """Return the lists of new, changed and vanished pages."""
+    vanished = [f"{printable(v.url)} ({v.reason})" for v in comparison.vanished]
+    urls_by_heading = {
+        "new": [printable(url) for url in comparison.new],
+        "changed": [printable(url) for url in comparison.changed],
+        "vanished": vanished,
+    }
+    return [
+        _list(
+            heading,
+            [f"    {url}" for url in urls[:COMPARED]],
+            len(urls),
+            "gencrawl status --json",
+        )
+        for heading, urls in urls_by_heading.items()
+    ]
+
+
+def _list(heading: str, lines: list[str], total: int, whole: str) -> list[str]:
+    """Return a list with its heading, and how many entries it lacks; empty if it is."""
+    if not lines:
+        return []
+    more = total - len(lines)
+    rest = [f"    and {more:,} more; `{whole}` lists all"] if more else []
+    return [heading, *lines, *rest]
+
+
+def _row(label: str, count: int | None, text: str) -> str:
+    shown = "" if count is None else f"{count:,}"
+    return textwrap.fill(
+        text,
+        COLUMNS,
+        initial_indent=f"{label:<13}{shown:>9}   ",
+        subsequent_indent=INDENT,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
 
 
 def _counts(counts: Iterable[tuple[object, int]]) -> str:

@@ -123,7 +123,11 @@ class Option:
             return self.shown_default
         if self.default in (REQUIRED, None, "", ()) or self.is_switch:
             return ""
-        return self.unit.render(self.default) if self.unit else str(self.default)
+        return self.render(self.default)
+
+    def render(self, value: Any) -> str:
+        """Return a value as it may be written on the command line."""
+        return self.unit.render(value) if self.unit else str(value)
 
     def parse(self, text: str, name: str, write: Callable[[object], str] = repr) -> Any:
         """Return the value that a text stands for, not yet checked.

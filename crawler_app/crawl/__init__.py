@@ -17,6 +17,7 @@ Beside the path::
     host_state   what a run learns about its hosts
     outages      tells a host that is down from a URL that fails
     stats        its counters
+    trace        the log of every request and decision
     monitor      samples it once a second
     malloc       keeps freed memory for the next page
     time_slice   interrupts long work on one page
@@ -57,7 +58,7 @@ from tornado.locks import Condition
 from crawler_app import politeness
 from crawler_app.archive.store import Archive
 from crawler_app.config import CrawlConfig
-from crawler_app.crawl import ending
+from crawler_app.crawl import ending, trace
 from crawler_app.crawl.admission import Admission
 from crawler_app.crawl.context import RunContext
 from crawler_app.crawl.ending import Ending, Finish, PutBack, Respell, Retry
@@ -117,6 +118,9 @@ class Failure:
 
     Attributes:
         at: When it failed, in seconds since the epoch.
+        url: The canonical URL.
+        reason: Why; see `crawler_app.reasons`.
+        error: The error message; empty if the reason says everything.
     """
 
     at: float
@@ -255,6 +259,7 @@ class Crawl:
 
     @property
     def under_way(self) -> Collection[Claim]:
+        """The URLs that are being fetched or processed."""
         return self._claims
 
     def under_way_by_host(self) -> collections.Counter[str]:
@@ -480,6 +485,7 @@ class Crawl:
 
     def _put_back(self, claim: Claim, held_until: float | None) -> None:
         if held_until is not None:
+            trace.note_hold(claim.host, held_until - self._clock())
             self.frontier.hold_host(claim.host, held_until)
         self.frontier.release(claim)
 
@@ -501,6 +507,7 @@ class Crawl:
             self._finish_or_fail(claim, Finish(end.outcome), now)
             return
         self.stats.add("retried")
+        trace.note_retry(claim.url, end.outcome, due_at - now)
         self.frontier.retry(claim, due_at)
 
     def _finish_or_fail(self, claim: Claim, end: Finish, now: float) -> None:
@@ -519,6 +526,7 @@ class Crawl:
         self.frontier.finish(claim, outcome, now, end.outlinks, end.again)
         if end.on_recorded is not None:
             end.on_recorded()
+        trace.note_end(claim.url, outcome)
         if outcome.status is None:
             self._outages.forget(claim.url)
         if self._witness is not None:

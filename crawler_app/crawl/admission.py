@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from crawler_app.config import CrawlConfig
+from crawler_app.crawl import trace
 from crawler_app.crawl.scope import Scope
 from crawler_app.crawl.stats import Stats
 from crawler_app.crawl.time_slice import TimeSlice
@@ -118,8 +119,10 @@ class Admission:
         candidate = Candidate(
             url, host_of(url), depth, redirects_left, refusal, role, key
         )
-        if refusal is not None and self._witness is not None:
-            self._witness.saw_refusal(candidate)
+        if refusal is not None:
+            trace.note_refusal(candidate, base)
+            if self._witness is not None:
+                self._witness.saw_refusal(candidate)
         return candidate
 
     def admit_received(self, candidate: Candidate) -> Candidate:

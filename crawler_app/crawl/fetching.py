@@ -10,6 +10,7 @@ from typing import Any
 
 from crawler_app.archive.captures import Capture
 from crawler_app.archive.store import Archive
+from crawler_app.crawl import trace
 from crawler_app.crawl.context import RunContext
 from crawler_app.errors import ArchiveError, FetchError
 from crawler_app.fetcher import Fetcher
@@ -142,6 +143,7 @@ class Fetching:
         context.outages.note_response(url)
         context.stats.add("fetched")
         context.stats.add("bytes", len(fetched.body))
+        trace.note_response(method, fetched)
         if self._archive is not None and is_archived:
             yield self._archive.write(fetched, began_at)
         return fetched

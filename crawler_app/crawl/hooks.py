@@ -5,10 +5,12 @@ callbacks; the other URLs do not.
 """
 
 import asyncio
+import collections
 import inspect
 import logging
+import traceback
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from crawler_app.crawl.time_slice import TimeSlice
@@ -31,9 +33,10 @@ HOOK_FAULTS = (Exception, asyncio.CancelledError)
 class Hooks:
     """The callbacks of a crawl; None for none.
 
-    If a callback raises an `Exception`, it is logged, the URL fails with the reason
-    ``hook_error``, which ``resume --retry-failed`` retries, and the crawl continues.  Any
-    other `BaseException`, such as `SystemExit`, ends the crawl.
+    If a callback raises an `Exception`, it is logged (what is raised at the same place
+    again is only counted), the URL fails with the reason ``hook_error``, which ``resume
+    --retry-failed`` retries, and the crawl continues.  Any other `BaseException`, such as
+    `SystemExit`, ends the crawl.
 
     Args:
         on_page: Called with each HTML page fetched, before it is recorded as done.
@@ -52,6 +55,10 @@ class Hooks:
     on_page: Callable[[CrawledPage], object] | None = None
     on_link: Callable[[Link], object] | None = None
     should_fetch: Callable[[str], object] | None = None
+    # How often each error was raised, by callback, type and place.
+    _errors: collections.Counter[tuple[str, str, str]] = field(
+        default_factory=collections.Counter, init=False, repr=False, compare=False
+    )
 
     def __post_init__(self) -> None:
         for name in ("on_page", "on_link", "should_fetch"):
@@ -77,7 +84,7 @@ class Hooks:
         """
         if self.should_fetch is None:
             return True
-        return bool((yield from _call(self.should_fetch, url, url)))
+        return bool((yield from self._call(self.should_fetch, url, url)))
 
     def show(self, page: CrawledPage) -> Subgenerator[None]:
         """Call the callbacks with a page and its links.
@@ -86,35 +93,55 @@ class Hooks:
             HookError: a callback failed.
         """
         if self.on_page is not None:
-            yield from _call(self.on_page, page, page.url)
+            yield from self._call(self.on_page, page, page.url)
         if self.on_link is None:
             return
         time_slice = TimeSlice()
         for link in page.links:
-            yield from _call(self.on_link, link, page.url)
+            yield from self._call(self.on_link, link, page.url)
             if time_slice.is_over():
                 yield gen.moment
                 time_slice = TimeSlice()
 
+    def _call(
+        self, hook: Callable[[Any], object], argument: object, url: str
+    ) -> Subgenerator[object]:
+        try:
+            result = hook(argument)
+            if not inspect.isawaitable(result):
+                return _require_no_generator(result)
+            hooked: Future[object] = gen.convert_yielded(result)
+            if (
+                not hooked.done()
+                and hooked.get_loop() is not asyncio.get_running_loop()
+            ):
+                yield hooked  # raises an error that names the cure
+        except HOOK_FAULTS as exc:
+            raise self._failure(hook, url, exc) from exc
+        if not hooked.done():
+            yield from _until_ended(hooked)
+        try:
+            return hooked.result()
+        except HOOK_FAULTS as exc:
+            raise self._failure(hook, url, exc) from exc
 
-def _call(
-    hook: Callable[[Any], object], argument: object, url: str
-) -> Subgenerator[object]:
-    try:
-        result = hook(argument)
-        if not inspect.isawaitable(result):
-            return _require_no_generator(result)
-        hooked: Future[object] = gen.convert_yielded(result)
-        if not hooked.done() and hooked.get_loop() is not asyncio.get_running_loop():
-            yield hooked  # raises an error that names the cure
-    except HOOK_FAULTS as exc:
-        raise _failure(hook, url, exc) from exc
-    if not hooked.done():
-        yield from _until_ended(hooked)
-    try:
-        return hooked.result()
-    except HOOK_FAULTS as exc:
-        raise _failure(hook, url, exc) from exc
+    def _failure(
+        self, hook: Callable[[Any], object], url: str, error: BaseException
+    ) -> HookError:
+        """Log an error, unless it is a repetition, and return what the URL fails with."""
+        name = _name_of(hook)
+        key = (name, type(error).__name__, _place_of(error))
+        self._errors[key] += 1
+        if self._errors[key] == 1:
+            logger.error("%s failed for %s", name, url, exc_info=error)
+        return HookError(f"{name} raised {error!r}")
+
+    def log_repeated(self) -> None:
+        """Log how often each error was raised that was logged once."""
+        for (name, kind, place), count in self._errors.items():
+            if count > 1:
+                logger.error("%s raised %s at %s %d times", name, kind, place, count)
+        self._errors.clear()
 
 
 def _require_no_generator(result: object) -> object:
@@ -146,12 +173,12 @@ def _end_of(hooked: "Future[object]") -> "Future[None]":
     return ended
 
 
-def _failure(
-    hook: Callable[[Any], object], url: str, error: BaseException
-) -> HookError:
-    name = _name_of(hook)
-    logger.error("%s failed for %s", name, url, exc_info=error)
-    return HookError(f"{name} raised {error!r}")
+def _place_of(error: BaseException) -> str:
+    """Return the file and line in which an error was raised."""
+    place = ""
+    for frame, line in traceback.walk_tb(error.__traceback__):
+        place = f"{frame.f_code.co_filename}:{line}"
+    return place
 
 
 def _name_of(hook: object) -> str:

@@ -68,6 +68,7 @@ class Kept:
     """What a crawl keeps besides the frontier, in numbers.
 
     Attributes:
+        archive: The size of the archive.
         pages: Pages in the index; None if there is no index.
     """
 
@@ -90,6 +91,10 @@ class Kept:
 class CrawlDirectory:
     """A crawl on disk.  As a context manager it locks the directory.
 
+    Attributes:
+        path: The directory.
+        name: Its name in the archive; a part has that of the whole.
+
     Raises:
         ConfigError: on entering, if another process crawls into it, or it is not
             writable.
@@ -97,7 +102,6 @@ class CrawlDirectory:
 
     def __init__(self, path: Path | str, name: str = "") -> None:
         self.path = Path(path)
-        # In the archive; a part has that of the whole.
         self.name = name or self.path.resolve().name
         self._lock = DirectoryLock(self.path)
 

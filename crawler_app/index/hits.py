@@ -46,6 +46,9 @@ class Hit:
     """A page that matches a query.
 
     Attributes:
+        url: The canonical URL.
+        title: Its title; empty if it has none.
+        snippet: A piece of its text, with the words that were found.
         score: Relevance; comparable only within the hits of one query.
         is_title: Whether its whole title is the query; such pages come first.
     """
@@ -62,8 +65,10 @@ class SearchResult:
     """The result of a query.
 
     Attributes:
+        query: The query as given.
         total: Number of pages that match.
         offset: How many of them come before those in ``hits``.
+        hits: The pages, best match first.
         hint: What to try if there are none; otherwise empty.
     """
 

@@ -117,6 +117,7 @@ class _Worker:
     def _work(self) -> Generator[Any, Any, None]:
         task: Task = yield self._begun
         logging.getLogger().addHandler(_LogSender(self._channel, task.log_level))
+        logging.getLogger("crawler_app").setLevel(task.log_level)
         whole = CrawlDirectory.open(task.directory)
         config = whole.config()
         part_of = dealer(config.seeds, config.processes)

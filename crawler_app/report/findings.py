@@ -114,16 +114,22 @@ class Report:
     Attributes:
         site: The hosts of the seeds, in a few words.
         path: The directory of the crawl.
+        seeds: The start URLs.
         made_at: Seconds since the epoch.
         state: As returned by `crawler_app.results.summary.state_of`.
+        summary: The crawl in numbers.
+        kept: The contents of the directory besides the frontier.
+        shape: The structure of the site.
         options: The options that differ from their defaults.
         broken: Broken URLs, including redirect loops; those with most links first.
         has_archive: Whether there is an archive in which to find the broken links.
         unread: Pages that could not be read again; 0 if nothing is broken.
+        chains: Redirects that lead to further redirects.
         duplicates: Groups of equal pages, those that waste most first.
         not_checked: URLs that failed by a limit or a fault of the crawl.
         examples_by_reason: Some of the skipped URLs, by reason.
         largest: The largest bodies, largest first.
+        comparison: The comparison with the previous crawl; None if there was none.
     """
 
     site: str

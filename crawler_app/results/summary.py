@@ -13,6 +13,7 @@ from crawler_app.models import Outcome, State, UrlRecord
 from crawler_app.reasons import CONTENT, AnyReason, Reason, is_broken
 from crawler_app.results.ranking import Ranked
 from crawler_app.results.redirects import Redirects
+from crawler_app.text.formatting import number
 from crawler_app.urls import dedup_key, host_of
 
 __all__ = [
@@ -32,7 +33,7 @@ RUNNING = "running"
 STOPPED = "stopped"
 
 
-@dataclass
+@dataclass(repr=False)
 class Summary:
     """The counts of a whole crawl, and the lists for a person to look at.
 
@@ -82,6 +83,15 @@ class Summary:
     hosts: list[Host] = field(default_factory=list)
     first_at: float | None = None
     last_at: float | None = None
+
+    def __str__(self) -> str:
+        return (
+            f"{number(self.pages, 'page')}, {number(self.files, 'file')}, {self.failed:,} "
+            f"failed, {self.skipped:,} skipped, {self.left:,} left"
+        )
+
+    def __repr__(self) -> str:
+        return f"<Summary: {self}>"
 
     @property
     def urls(self) -> int:

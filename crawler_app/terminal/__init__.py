@@ -5,7 +5,7 @@
       screen  draws, redraws and erases the table
       lines   one plain line for each sample               pure
     steps     the progress of any other command
-    tty       whether a stream is a terminal that can be overwritten
+    tty       whether a stream is a terminal that can be overwritten, or shows color
 
 Rule: no thread and no timer runs here.  The display changes when a sample arrives, or
 when the command reports progress.

@@ -21,6 +21,7 @@ from rich.segment import ControlType, Segment
 
 from crawler_app.crawl.monitor import Sample
 from crawler_app.terminal.table import BARS_SHOWN, CrawlTable
+from crawler_app.terminal.tty import has_style
 
 __all__ = ["live_table"]
 
@@ -39,7 +40,13 @@ def live_table(
         stderr: If it is a terminal, its output appears above the table too.
     """
     console = Console(
-        file=stdout, markup=False, emoji=False, highlight=False, soft_wrap=True
+        file=stdout,
+        # None is without bold too, which NO_COLOR alone would leave.
+        color_system="auto" if has_style(stdout) else None,
+        markup=False,
+        emoji=False,
+        highlight=False,
+        soft_wrap=True,
     )
     is_stderr_shown = stderr is not None and stderr.isatty()
     live = _Live(

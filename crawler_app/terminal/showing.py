@@ -14,7 +14,11 @@ __all__ = ["shown_on"]
 
 
 def shown_on(
-    stdout: TextIO | None, stderr: TextIO | None, note: str = ""
+    stdout: TextIO | None,
+    stderr: TextIO | None,
+    note: str = "",
+    *,
+    has_lines: bool = True,
 ) -> AbstractContextManager[Callable[[Sample], object]]:
     """Return a context manager for the run of a crawl; it yields the display callback.
 
@@ -22,10 +26,11 @@ def shown_on(
         stdout: If it is a terminal, the table is shown here, and erased at the end.
         stderr: Otherwise a line for each sample is written here; None, if our parent
             process has closed it, shows nothing.
+        has_lines: Whether to write these lines.
         note: An extra line in the table, such as the URL of the dashboard.
     """
     if stdout is not None and is_screen(stdout):
         return live_table(stdout, stderr, note)
-    if stderr is not None:
+    if stderr is not None and has_lines:
         return contextlib.nullcontext(write_lines(stderr))
     return contextlib.nullcontext(lambda sample: None)

@@ -51,7 +51,11 @@ __all__ = [
 
 
 class HasAsyncioLoop(Protocol):
-    """A loop of Tornado, which wraps an asyncio loop."""
+    """A loop of Tornado, which wraps an asyncio loop.
+
+    Attributes:
+        asyncio_loop: The loop that it wraps.
+    """
 
     asyncio_loop: asyncio.AbstractEventLoop
 

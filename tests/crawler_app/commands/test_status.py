@@ -52,10 +52,10 @@ def test_state_is_told_to_people_and_programs(
     directory = crawled(done, queued)
 
     with directory if is_locked else contextlib.nullcontext():
-        first = status(directory).splitlines()[0]
+        first = status(directory).partition("\ndone ")[0]
         values = json.loads(status(directory, "--json"))
 
-    go_on = f"; continue with `gencrawl resume {directory.path}`"
+    go_on = f"; continue with:\n  gencrawl resume {directory.path}"
     assert first == state + line.format(go_on=go_on, process=os.getpid())
     assert values["state"] == state
     assert values["process"] == (os.getpid() if is_locked else None)

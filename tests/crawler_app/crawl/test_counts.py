@@ -6,7 +6,7 @@ import re
 import pytest
 from prometheus_client import parser
 
-from crawler_app.commands.summary_text import render_text
+from crawler_app.commands.summary_text import render_summary
 from crawler_app.config import CrawlConfig
 from crawler_app.crawl.monitor import Monitor
 from crawler_app.crawler import Crawler
@@ -85,7 +85,7 @@ def test_numbers_for_people_agree(told):
         number_of(state.label.replace("_", " "), line) == WANTED[state.label]
         for state in State
     )
-    text = " ".join(render_text(told["summary"]).split())
+    text = " ".join(render_summary(told["summary"]).split())
     assert "done 5 2 pages, 1 file, 2 redirects" in text
     assert "failed 3 2 broken, 1 not checked" in text
     assert "skipped 2 " in text

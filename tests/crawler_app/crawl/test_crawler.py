@@ -195,3 +195,11 @@ def test_example_runs_and_has_24_lines(site):
         f"(1, '{site.url}a')",
     ]
     assert len(EXAMPLE.read_text().splitlines()) == 24
+
+
+def test_result_is_shown_in_one_line(config, run):
+    result = run(Crawler(dataclasses.replace(config, max_pages=1)))
+
+    shown = "1 page, 0 files, 0 failed, 0 skipped, 2 left"
+    assert repr(result) == f"<Result: {shown}, reached max_pages>"
+    assert repr(result.summary) == f"<Summary: {shown}>"

@@ -150,6 +150,28 @@ def test_page_whose_hook_fails_has_failed_and_its_links_are_followed(
 
 
 @pytest.mark.parametrize("kind", KINDS)
+def test_error_that_is_raised_again_at_the_same_place_is_logged_once_and_counted(
+    site, run, kind, caplog
+):
+    site.page("/", "/a", "/b", "/c")
+    site.pages("/a", "/b", "/c")
+
+    def fail(page):
+        if page.url.endswith("a"):
+            raise ValueError("in another way")
+        raise ValueError(page.url)
+
+    result = run(on_page=kind(fail))
+
+    assert len(result.summary.failures) == 4
+    records = [r for r in caplog.records if r.name == "crawler_app.crawl.hooks"]
+    assert [r.exc_info is not None for r in records] == [True, True, False]
+    last = records[-1].getMessage()
+    assert last.endswith(" 3 times")
+    assert " raised ValueError at " in last
+
+
+@pytest.mark.parametrize("kind", KINDS)
 def test_hook_that_is_cancelled_by_itself_has_failed_and_the_crawl_goes_on(
     site, run, kind, caplog
 ):

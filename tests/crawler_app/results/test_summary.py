@@ -2,12 +2,16 @@
 
 import dataclasses
 import json
+import re
 
 import pytest
 
-from crawler_app.commands.summary_text import LISTED, render_text
+from crawler_app.archive.totals import ArchiveSummary
+from crawler_app.commands.summary_text import LISTED, render_summary
+from crawler_app.directory import Kept
 from crawler_app.frontier.memory import MemoryFrontier
 from crawler_app.models import Candidate, Outcome, State
+from crawler_app.results.comparison import Comparison
 from crawler_app.results.summary import final_records, summarize
 
 
@@ -52,7 +56,7 @@ def test_empty_frontier_has_a_summary(frontier):
 
     assert summary.left == 0
     assert (
-        " ".join(render_text(summary).split())
+        " ".join(render_summary(summary).split())
         == "done 0 0 pages, 0 files, 0 redirects, 0 B"
     )
 
@@ -86,7 +90,7 @@ def test_numbers_of_a_crawl(frontier):
     (host,) = summary.hosts
     assert (host.name, host.urls, host.pages, host.broken) == ("a.test", 9, 2, 2)
     assert host.mean_s == pytest.approx(0.41 / 4)
-    text = render_text(summary)
+    text = re.sub("\n {25}", " ", render_summary(summary))
     assert "4   2 pages, 1 file, 1 redirect, 2.0 MB" in text
     assert "2 broken, 1 not checked (http_404: 1, dns: 1, too_large: 1)" in text
     assert "skipped              3   out_of_scope: 2, too_deep: 1" in text
@@ -97,10 +101,10 @@ def test_numbers_of_a_crawl(frontier):
 def test_loop_is_shown_once_as_one_walks_it(frontier):
     end(frontier, {"x": redirect("c"), "c": redirect("b"), "b": redirect("c")})
 
-    text = render_text(summarize(frontier))
+    text = render_summary(summarize(frontier))
 
-    assert text.count("loop  ") == 1
-    assert " -> ".join(map(url, "cbc")) in text
+    assert text.count("redirect loops\n") == 1
+    assert "\n      -> ".join(map(url, "cbc")) in text
     assert "loops: 1" in text
 
 
@@ -108,7 +112,7 @@ def test_redirects_that_meet_are_counted(frontier):
     meeting = {"a": "x", "b": "x", "c": "x", "d": "y", "e": "y", "f": "z"}
     end(frontier, {path: redirect(to) for path, to in meeting.items()})
 
-    text = render_text(summarize(frontier))
+    text = render_summary(summarize(frontier))
 
     assert "redirects            6   to the same URL as another: 5, loops: 0" in text
 
@@ -120,7 +124,7 @@ def test_failure_is_shown_with_the_page_that_links_there(frontier):
 
     summary = summarize(frontier)
 
-    lines = [line.split() for line in render_text(summary).splitlines()]
+    lines = [line.split() for line in render_summary(summary).splitlines()]
     at = lines.index(["http_404", url("gone")])
     assert lines[at + 1] == ["first", "found", "on", url("start")]
     assert lines[at + 2] == ["timeout", url("seed")]
@@ -133,10 +137,31 @@ def test_failure_is_shown_with_the_page_that_links_there(frontier):
 def test_long_list_of_failures_is_cut_and_says_so(frontier):
     end(frontier, {str(n): failure() for n in range(LISTED + 5)})
 
-    text = render_text(summarize(frontier))
+    text = render_summary(summarize(frontier))
 
     assert text.count("http_404  ") == LISTED
-    assert "... and 5 more; `export` lists all" in text
+    assert "    and 5 more; `gencrawl export` lists all\n\ndone " in text
+
+
+def test_counts_come_last_and_only_urls_are_wider_than_80_columns(frontier):
+    reasons = ["http_404", "dns", "timeout", "refused", "network", "too_large", "tls"]
+    failures = {f"{n}": failure(reason, None) for n, reason in enumerate(reasons)}
+    pages = {f"new/{n}": page() for n in range(30)}
+    end(frontier, failures | pages | {"loop": redirect("loop"), "x" * 90: failure()})
+    new = [url(path) for path in pages]
+    comparison = Comparison(new=new, unreachable=new, was_whole=False)
+    kept = Kept(ArchiveSummary(10**8, 10**8, 10**3, 10**12), 10**8)
+
+    text = render_summary(summarize(frontier), kept, comparison, "finished")
+
+    lists, _, counts = text.rpartition("\n\n")
+    assert counts.startswith("finished\ndone ")
+    assert "\ncompared " in counts
+    assert "http" not in counts.replace("http_", "")
+    assert "    and 20 more; `gencrawl status --json` lists all" in lists
+    wide = [line for line in text.splitlines() if len(line) > 80]
+    assert len(wide) == 1
+    assert url("x" * 90) in wide[0]
 
 
 def test_slowest_urls_come_first_and_three_are_shown(frontier):
@@ -146,9 +171,9 @@ def test_slowest_urls_come_first_and_three_are_shown(frontier):
     summary = summarize(frontier)
 
     assert [ranked.url for ranked in summary.slowest] == list(map(url, "bdeac"))
-    text = render_text(summary)
-    assert f"3.00 s   {url('b')}" in text
-    assert (text.count(" s   "), url("a") in text) == (3, False)
+    text = render_summary(summary)
+    assert f"3.00 s  {url('b')}" in text
+    assert (text.count(" s  http"), url("a") in text) == (3, False)
 
 
 def test_numbers_are_plain_values_for_json(frontier):
@@ -193,6 +218,6 @@ def test_text_of_the_summary_holds_no_control_character(frontier):
     frontier.add([Candidate("http://a.test/\x1b]x", "a.test")], via=claimed)
     frontier.finish(frontier.claim(0.0, 60.0), failure(), 1.0)
 
-    text = render_text(summarize(frontier))
+    text = render_summary(summarize(frontier))
 
     assert "".join(text.split("\n")).isprintable()

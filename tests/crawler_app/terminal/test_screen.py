@@ -5,6 +5,7 @@ import contextlib
 import io
 import logging
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -98,6 +99,20 @@ def test_table_is_drawn_and_redrawn_in_place(on_terminal, screen_of, sample, ter
     first, second = seen
     assert "in 1 fetches" in first
     assert second == first.replace("in 1 fetches", "in 2 fetches").replace(" █ ", " ██")
+
+
+@pytest.mark.parametrize(("no_color", "is_styled"), [("", True), ("1", False)])
+def test_no_color_leaves_no_style_at_all(
+    on_terminal, screen_of, sample, monkeypatch, no_color, is_styled
+):
+    monkeypatch.setenv("NO_COLOR", no_color)
+    monkeypatch.setenv("TERM", "xterm-256color")
+
+    text = on_terminal(lambda: show_once(sample(), "one"))
+
+    assert bool(re.search(r"\x1b\[[\d;]*m", text)) is is_styled
+    assert "running" in text
+    assert screen_of(text) == "one"
 
 
 def test_table_is_gone_and_the_cursor_is_not(on_terminal, screen_of, sample):
