@@ -7,9 +7,11 @@ PID`` shows what the coroutines of a process wait for, and ``ps`` lists them.
 """
 
 import argparse
+import difflib
 import os
 import sys
 from collections.abc import Callable
+from typing import Any, NoReturn
 
 from gencoro.compat.doctor import doctor
 from gencoro.compat.running import run_module, run_script
@@ -34,6 +36,26 @@ examples:
   python -m gencoro convert app.py
   python -m gencoro pstree 4711
 """
+
+
+class _Parser(argparse.ArgumentParser):
+    """Reports a usage error in one line, without the usage."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(MISUSED, f"{self.prog}: {message}; see `{self.prog} --help`\n")
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        """Check a word of which there is a list; argparse calls this."""
+        choices = list(action.choices or ())
+        if choices and value not in choices:
+            near = difflib.get_close_matches(str(value), choices, n=1)
+            meant = f"; did you mean {near[0]}?" if near else ""
+            name = "/".join(action.option_strings) or action.metavar
+            self.exit(
+                MISUSED,
+                f"{self.prog}: {name} is {value!r}; it must be {' or '.join(choices)}"
+                f"{meant}\n",
+            )
 
 
 def main(argv: list[str]) -> int:
@@ -85,7 +107,7 @@ def _split(argv: list[str]) -> tuple[list[str], list[str]]:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser: argparse.ArgumentParser = _Parser(
         prog="python -m gencoro",
         description="Runs and converts programs written for Tornado 2 to 5, and examines "
         "running ones.",

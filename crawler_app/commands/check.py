@@ -30,7 +30,6 @@ def add_check(parser: argparse.ArgumentParser) -> None:
         "sites.  URL may be a sitemap, a file or a folder of this machine, or - for a list "
         f"on standard input.  Exits with status {BROKEN} if something is broken."
     )
-    add_options(parser, target="URL|FILE|FOLDER")
     group = parser.add_argument_group("findings")
     group.add_argument(
         "--format", choices=list(FORMATS), default="text", help="(default text)"
@@ -60,6 +59,7 @@ def add_check(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="write the file of --baseline again",
     )
+    add_options(parser, target="URL|FILE|FOLDER")
     parser.set_defaults(command=check)
 
 

@@ -26,7 +26,10 @@ def add_completion(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `completion`."""
     parser.epilog = INSTALL
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
-    parser.add_argument("shell", metavar="SHELL", choices=list(RENDER_BY_SHELL))
+    shells = list(RENDER_BY_SHELL)
+    parser.add_argument(
+        "shell", metavar="SHELL", choices=shells, help=" or ".join(shells)
+    )
     parser.set_defaults(command=completion)
 
 

@@ -25,6 +25,7 @@ from crawler_app.commands.parser import (
     flags_of,
 )
 from crawler_app.errors import ConfigError, CrawlerError, SearchError, StorageError
+from crawler_app.text.formatting import sentence
 
 __all__ = ["COMMANDS", "main", "make_parser"]
 
@@ -170,7 +171,11 @@ def make_parser() -> tuple[Parser, dict[str, CommandParser]]:
     for name, command in COMMANDS.items():
         prog = f"gencrawl {name}"
         made = subparsers.add_parser(
-            name, prog=prog, usage=f"{prog} {command.usage}", help=command.help
+            name,
+            prog=prog,
+            usage=f"{prog} {command.usage}",
+            help=command.help,
+            description=f"{sentence(command.help)}.",
         )
         made.source = (command.module, f"add_{name}")
         parser_by_name[name] = made

@@ -157,7 +157,7 @@ def test_exit_status_is_the_programs(run, tmp_path):
         (["run", "missing.py"], "there is no file 'missing.py'"),
         (["run"], "FILE"),
         (["run", "-m"], "expected one argument"),
-        (["nonsense"], "invalid choice"),
+        (["nonsense"], "COMMAND is 'nonsense'; it must be run or doctor"),
     ],
 )
 def test_mistakes_get_a_sentence(capsys, args, sentence):
