@@ -7,7 +7,7 @@ list is replaced as a whole.
 import argparse
 import getpass
 import sys
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -26,6 +26,13 @@ from crawler_app.errors import ConfigError
 __all__ = ["add_options", "config_of", "read_options", "values_of"]
 
 OPTIONS = options_of(CrawlConfig)
+
+# Options that have no effect if a switch is off, and the switch.
+SWITCH_BY_DEPENDENT = {
+    "cookie_file": "cookies",
+    "external_max_age_s": "external",
+    "max_archive_file_bytes": "archive",
+}
 
 
 def add_options(
@@ -123,7 +130,8 @@ def read_options(arguments: argparse.Namespace) -> dict[str, Any]:
     """Return the values given on the command line, by field name.
 
     Raises:
-        ConfigError: a value is not allowed; the message begins with the flag.
+        ConfigError: a value is not allowed, or an option makes another useless; the
+            message begins with the flag.
 
     >>> read_options(argparse.Namespace(tries=5, include=["/docs/"], max_pages=None))
     {'include': ('/docs/',), 'tries': 5}
@@ -135,7 +143,23 @@ def read_options(arguments: argparse.Namespace) -> dict[str, Any]:
             continue
         given[option.name] = tuple(value) if isinstance(value, list) else value
         option.check(given[option.name], option.flag)
+    _require_effect(given)
     return given
+
+
+def _require_effect(given: Mapping[str, Any]) -> None:
+    """Check that no option is given that another one makes useless.
+
+    Raises:
+        ConfigError: one is.
+    """
+    option_by_name = {option.name: option for option in OPTIONS}
+    for name, switch in SWITCH_BY_DEPENDENT.items():
+        if name in given and given.get(switch) is False:
+            off, useless = option_by_name[switch].off_flag, option_by_name[name].flag
+            raise ConfigError(
+                f"{useless} has no effect with {off}; leave out one of them"
+            )
 
 
 def config_of(arguments: argparse.Namespace) -> CrawlConfig:

@@ -136,6 +136,15 @@ def test_only_what_may_change_in_the_middle_is_an_option_of_resume(capsys):
         (["--include", "("], "--include has '(', which is not a valid regular"),
         (["--header", "X"], "--header, number 1: it must be 'Name: value'"),
         (["--auth", "a:b\n"], "--auth must be user:password, in one line"),
+        (["--no-cookies", "--cookies", "c"], "--cookies has no effect with --no-cook"),
+        (
+            ["--no-external", "--external-max-age", "1d"],
+            "--external-max-age has no effect with --no-external; leave out one",
+        ),
+        (
+            ["--max-archive-file-bytes", "1GB", "--no-archive"],
+            "--max-archive-file-bytes has no effect with --no-archive",
+        ),
         (["--proxy", "a.test"], "--proxy must be host:port, or user:password@host:po"),
     ],
 )
