@@ -32,7 +32,10 @@ def add_check(parser: argparse.ArgumentParser) -> None:
     )
     group = parser.add_argument_group("findings")
     group.add_argument(
-        "--format", choices=list(FORMATS), default="text", help="(default text)"
+        "--format",
+        choices=list(FORMATS),
+        default="text",
+        help="format of the findings (default text)",
     )
     group.add_argument(
         "--fail-on",

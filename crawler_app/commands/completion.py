@@ -6,7 +6,7 @@ words of an option that has a list of them, and names of files and directories.
 
 import argparse
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from crawler_app.commands.described import DescribedCommand, DescribedOption
 from crawler_app.commands.exit_status import OK
@@ -39,46 +39,51 @@ def completion(arguments: argparse.Namespace) -> int:
     return OK
 
 
-def render_bash(commands: Iterable[DescribedCommand]) -> str:
+BASH = """\
+# Completions of gencrawl for bash.
+_gencrawl() {
+    local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]}
+    local command=${COMP_WORDS[1]}
+    COMPREPLY=()
+    # bash makes three words of --option=value.
+    if [[ $word == = ]]; then word=
+    elif [[ $before == = ]]; then before=${COMP_WORDS[COMP_CWORD-2]}
+    fi
+    if (( COMP_CWORD == 1 )); then
+        COMPREPLY=($(compgen -W '@NAMES@ help --help --version' -- "$word"))
+        return
+    fi
+    case "$command $before" in
+@VALUES@
+    esac
+    case "$command:$word" in
+@ARGUMENTS@
+    help:*) COMPREPLY=($(compgen -W '@NAMES@' -- "$word")) ;;
+    esac
+}
+complete -F _gencrawl gencrawl
+"""
+
+
+def render_bash(commands: Sequence[DescribedCommand]) -> str:
     """Return a script that bash sources."""
-    commands = list(commands)
-    names = " ".join(command.name for command in commands)
-    lines = [
-        "# Completions of gencrawl for bash.",
-        "_gencrawl() {",
-        "    local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]}",
-        "    local command=${COMP_WORDS[1]}",
-        "    COMPREPLY=()",
-        "    # bash makes three words of --option=value.",
-        "    if [[ $word == = ]]; then word=",
-        "    elif [[ $before == = ]]; then before=${COMP_WORDS[COMP_CWORD-2]}",
-        "    fi",
-        "    if (( COMP_CWORD == 1 )); then",
-        f"        COMPREPLY=($(compgen -W '{names} help --help --version' -- \"$word\"))",
-        "        return",
-        "    fi",
-        '    case "$command $before" in',
+    values = [
+        f"    {'|'.join(patterns)}) {_bash_values(option)}; return ;;"
+        for command in commands
+        for option in command.options
+        if option.needs_value
+        if (patterns := [f'"{command.name} {flag}"' for flag in option.flags])
     ]
-    for command in commands:
-        for option in command.options:
-            if option.metavar and not option.is_value_optional:
-                patterns = "|".join(f'"{command.name} {flag}"' for flag in option.flags)
-                lines.append(f"    {patterns}) {_bash_values(option)}; return ;;")
-    lines += ["    esac", '    case "$command:$word" in']
-    for command in commands:
-        flags = " ".join(flag for option in command.options for flag in option.flags)
-        lines.append(f"    {command.name}:-*) {_bash_words(flags)} ;;")
-        for argument in command.arguments:
-            if argument.choices or argument.is_path:
-                lines.append(f"    {command.name}:*) {_bash_values(argument)} ;;")
-                break
-    lines += [
-        f"    help:*) {_bash_words(names)} ;;",
-        "    esac",
-        "}",
-        "complete -F _gencrawl gencrawl",
-    ]
-    return "\n".join(lines) + "\n"
+    arguments = [line for command in commands for line in _bash_arguments(command)]
+    return _filled(BASH, NAMES=[_names(commands)], VALUES=values, ARGUMENTS=arguments)
+
+
+def _bash_arguments(command: DescribedCommand) -> Iterator[str]:
+    yield f"    {command.name}:-*) {_bash_words(' '.join(command.flags))} ;;"
+    for argument in command.arguments:
+        if argument.choices or argument.is_path:
+            yield f"    {command.name}:*) {_bash_values(argument)} ;;"
+            return
 
 
 def _bash_words(words: str) -> str:
@@ -97,46 +102,51 @@ def _bash_values(option: DescribedOption) -> str:
     return ":"
 
 
-def render_zsh(commands: Iterable[DescribedCommand]) -> str:
+ZSH = """\
+#compdef gencrawl
+# Completions of gencrawl for zsh.
+_gencrawl() {
+    local -a commands
+    commands=(
+@COMMANDS@
+    )
+    if (( CURRENT == 2 )); then
+        _describe command commands
+        return
+    fi
+    local command=$words[2]
+    shift words
+    (( CURRENT-- ))
+    case $command in
+@ARGUMENTS@
+    help) _describe command commands ;;
+    esac
+}
+if [[ $funcstack[1] == _gencrawl ]]; then _gencrawl "$@"
+else compdef _gencrawl gencrawl
+fi
+"""
+
+
+def render_zsh(commands: Sequence[DescribedCommand]) -> str:
     """Return an autoloaded function for zsh."""
-    commands = list(commands)
-    lines = [
-        "#compdef gencrawl",
-        "# Completions of gencrawl for zsh.",
-        "_gencrawl() {",
-        "    local -a commands",
-        "    commands=(",
-        *(f"        {_quoted(f'{c.name}:{c.help}')}" for c in commands),
-        "    )",
-        "    if (( CURRENT == 2 )); then",
-        "        _describe command commands",
-        "        return",
-        "    fi",
-        "    local command=$words[2]",
-        "    shift words",
-        "    (( CURRENT-- ))",
-        "    case $command in",
-    ]
-    for command in commands:
-        lines.append(f"    {command.name})")
-        specs = [_zsh_option(option, flag) for option, flag in _each_flag(command)]
-        specs += [_zsh_argument(argument) for argument in command.arguments]
-        lines.append("        _arguments -s \\")
-        lines += [f"            {_quoted(spec)} \\" for spec in specs[:-1]]
-        lines += [f"            {_quoted(specs[-1])}", "        ;;"]
-    lines += [
-        "    help) _describe command commands ;;",
-        "    esac",
-        "}",
-        'if [[ $funcstack[1] == _gencrawl ]]; then _gencrawl "$@"',
-        "else compdef _gencrawl gencrawl",
-        "fi",
-    ]
-    return "\n".join(lines) + "\n"
+    return _filled(
+        ZSH,
+        COMMANDS=[f"        {_quoted(f'{c.name}:{c.help}')}" for c in commands],
+        ARGUMENTS=list(map(_zsh_command, commands)),
+    )
 
 
-def _each_flag(command: DescribedCommand) -> list[tuple[DescribedOption, str]]:
-    return [(option, flag) for option in command.options for flag in option.flags]
+def _zsh_command(command: DescribedCommand) -> str:
+    specs = [
+        _zsh_option(option, flag) for option in command.options for flag in option.flags
+    ]
+    last = len(command.arguments)
+    for place, argument in enumerate(command.arguments, 1):
+        specs.append(f"{'*' if place == last else place}:{_zsh_values(argument)}")
+    lines = ["        _arguments -s", *map(_quoted, specs)]
+    whole = " \\\n            ".join(lines)
+    return f"    {command.name})\n{whole}\n        ;;"
 
 
 def _zsh_option(option: DescribedOption, flag: str) -> str:
@@ -149,10 +159,6 @@ def _zsh_option(option: DescribedOption, flag: str) -> str:
     return f"*{flag}{equals}[{text}]{colon}{_zsh_values(option)}"
 
 
-def _zsh_argument(argument: DescribedOption) -> str:
-    return f"*:{_zsh_values(argument)}"
-
-
 def _zsh_values(option: DescribedOption) -> str:
     name = option.metavar.replace(":", "\\:")
     if option.choices:
@@ -162,34 +168,34 @@ def _zsh_values(option: DescribedOption) -> str:
     return f"{name}:"
 
 
-def render_fish(commands: Iterable[DescribedCommand]) -> str:
+FISH = """\
+# Completions of gencrawl for fish.
+complete -c gencrawl -f
+complete -c gencrawl -n __fish_use_subcommand -l help -d 'show the help'
+complete -c gencrawl -n __fish_use_subcommand -l version -d 'show the version'
+complete -c gencrawl -n '__fish_seen_subcommand_from help' -a '@NAMES@'
+@COMMANDS@
+"""
+
+
+def render_fish(commands: Sequence[DescribedCommand]) -> str:
     """Return a script for fish."""
-    commands = list(commands)
-    names = " ".join(command.name for command in commands)
-    after_help = "-n '__fish_seen_subcommand_from help'"
-    lines = [
-        "# Completions of gencrawl for fish.",
-        "complete -c gencrawl -f",
-        "complete -c gencrawl -n __fish_use_subcommand -l help -d 'show the help'",
-        "complete -c gencrawl -n __fish_use_subcommand -l version -d 'show the version'",
-        f"complete -c gencrawl {after_help} -a {_quoted(names)}",
-    ]
-    for command in commands:
-        lines.append(
-            f"complete -c gencrawl -n __fish_use_subcommand -a {command.name} "
-            f"-d {_quoted(command.help)}"
-        )
-        begin = f"complete -c gencrawl -n '__fish_seen_subcommand_from {command.name}'"
-        for option in command.options:
-            flags = " ".join(map(_fish_flag, option.flags))
-            lines.append(
-                f"{begin} {flags}{_fish_values(option)} -d {_quoted(option.help)}"
-            )
-        for argument in command.arguments:
-            values = _fish_values(argument).removeprefix(" -x")
-            if values:
-                lines.append(f"{begin}{values}")
-    return "\n".join(lines) + "\n"
+    lines = [line for command in commands for line in _fish_command(command)]
+    return _filled(FISH, NAMES=[_names(commands)], COMMANDS=lines)
+
+
+def _fish_command(command: DescribedCommand) -> Iterator[str]:
+    yield (
+        f"complete -c gencrawl -n __fish_use_subcommand -a {command.name} "
+        f"-d {_quoted(command.help)}"
+    )
+    begin = f"complete -c gencrawl -n '__fish_seen_subcommand_from {command.name}'"
+    for option in command.options:
+        flags = " ".join(map(_fish_flag, option.flags))
+        yield f"{begin} {flags}{_fish_values(option)} -d {_quoted(option.help)}"
+    for argument in command.arguments:
+        if values := _fish_values(argument).removeprefix(" -x"):
+            yield begin + values
 
 
 def _fish_flag(flag: str) -> str:
@@ -205,15 +211,26 @@ def _fish_values(option: DescribedOption) -> str:
         return " -x -a '(__fish_complete_directories)'"
     if option.is_path:
         return " -r -F"
-    return " -x" if option.metavar and not option.is_value_optional else ""
+    return " -x" if option.needs_value else ""
+
+
+def _names(commands: Iterable[DescribedCommand]) -> str:
+    return " ".join(command.name for command in commands)
+
+
+def _filled(template: str, **lines_by_name: Iterable[str]) -> str:
+    """Return a template with lines in the place of ``@NAME@``."""
+    for name, lines in lines_by_name.items():
+        template = template.replace(f"@{name}@", "\n".join(lines))
+    return template
 
 
 def _quoted(text: str) -> str:
-    """Quote a text for a shell; in fish, a quote is escaped in another way."""
-    return "'" + text.replace("\\", "\\\\").replace("'", "’") + "'"
+    """Quote a text for any shell; a quote in it becomes one that needs no escape."""
+    return "'" + text.replace("'", "’") + "'"
 
 
-RENDER_BY_SHELL: dict[str, Callable[[Iterable[DescribedCommand]], str]] = {
+RENDER_BY_SHELL: dict[str, Callable[[Sequence[DescribedCommand]], str]] = {
     "bash": render_bash,
     "zsh": render_zsh,
     "fish": render_fish,

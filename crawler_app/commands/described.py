@@ -32,6 +32,11 @@ class DescribedOption:
     is_value_optional: bool = False
 
     @property
+    def needs_value(self) -> bool:
+        """Whether a value must follow it."""
+        return bool(self.metavar) and not self.is_value_optional
+
+    @property
     def is_directory(self) -> bool:
         """Whether its value is a directory."""
         return self.metavar == "DIR"
@@ -58,6 +63,11 @@ class DescribedCommand:
     description: str
     options: tuple[DescribedOption, ...]
     arguments: tuple[DescribedOption, ...]
+
+    @property
+    def flags(self) -> list[str]:
+        """The spellings of all options."""
+        return [flag for option in self.options for flag in option.flags]
 
 
 def described(

@@ -67,9 +67,11 @@ def _require_own_seeds(
     options: Iterable[Option],
     given: Collection[str],
 ) -> None:
-    """Check that no secret of the command line is sent to URLs of the file."""
+    """Check that no secret of the user is sent to URLs of the file."""
     if "seeds" not in values or "seeds" in given:
         return
+    if "auth" not in given and ":" not in values.get("auth", ":"):
+        raise ConfigError(_complaint(path, "auth asks for a password for its own URLs"))
     for option in options:
         if option.name in given and (option.is_secret or option.name == "cookie_file"):
             raise ConfigError(

@@ -76,6 +76,15 @@ def test_zsh_takes_its_script(commands):
     subprocess.run(["zsh", "-f", "-n"], input=script, text=True, check=True)
 
 
+def test_zsh_completes_one_rest_of_arguments_for_each_command(commands):
+    script = RENDER_BY_SHELL["zsh"](commands)
+
+    for part in script.split("_arguments -s")[1:]:
+        arguments = part.partition(";;")[0]
+        assert len(re.findall(r"(?m)^ +'\*:", arguments)) <= 1
+    assert "'1:DIR:_files -/'" in script  # of search
+
+
 @pytest.mark.parametrize("shell", RENDER_BY_SHELL)
 def test_every_option_can_be_completed(commands, gencrawl, shell):
     script = gencrawl("completion", shell).out

@@ -85,6 +85,11 @@ def test_resume_reads_no_file(gencrawl, here):
             ("--cookies", "c"),
             "its start URLs would be sent your --c",
         ),
+        (
+            f"seeds = '{URL}'\nauth = 'me'",
+            (),
+            "auth asks for a password for its own URLs",
+        ),
     ],
 )
 def test_file_that_was_found_reaches_nothing_of_the_user(
@@ -110,6 +115,7 @@ def test_file_that_was_found_reaches_nothing_of_the_user(
         ("deny-private = true", ()),
         ("deny-private = false", ("--deny-private",)),
         ("header = 'X-A: 1'", ()),
+        (f"seeds = '{URL}'\nauth = 'me:x'", ()),
         (f"seeds = '{URL}'", (URL, "--auth", "me:x")),
     ],
 )
