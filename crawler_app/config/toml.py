@@ -5,6 +5,7 @@ The options are an argument; `crawler_app.config` defines them.
 """
 
 import json
+import re
 import tomllib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -19,6 +20,10 @@ __all__ = ["read_config_file"]
 
 # A hundred thousand start URLs.
 MAX_FILE_BYTES = 16 * 2**20
+
+# A frequent slip: max-time = 5m.
+BARE_UNIT = re.compile(r"^[\w-]+ *= *[0-9.]+ *[A-Za-z]+ *(?:#|\r?$)", re.MULTILINE)
+UNIT_CURE = '; write a value with a unit in quotes, such as "5m"'
 
 WORDS_BY_KIND: Mapping[Any, str] = {
     str: "a string",
@@ -61,14 +66,17 @@ def read_config_file(path: Path | str, options: Iterable[Option]) -> dict[str, A
 
 
 def _parse(path: Path | str) -> dict[str, Any]:
+    text = ""
     try:
-        return tomllib.loads(read_limited(path, MAX_FILE_BYTES).decode("utf-8-sig"))
+        text = read_limited(path, MAX_FILE_BYTES).decode("utf-8-sig")
+        return tomllib.loads(text)
     except OSError as exc:
         raise ConfigError(f"cannot be read: {exc.strerror or exc}") from None
     except RecursionError:
         raise ConfigError("is nested too deeply; an option is one key") from None
     except ValueError as exc:  # invalid TOML or UTF-8, or a number of 5000 digits
-        raise ConfigError(f"is not valid TOML: {exc}") from None
+        cure = UNIT_CURE if BARE_UNIT.search(text) else ""
+        raise ConfigError(f"is not valid TOML: {exc}{cure}") from None
 
 
 def _option_by_key(options: tuple[Option, ...]) -> dict[str, Option]:

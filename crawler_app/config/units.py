@@ -22,7 +22,6 @@ __all__ = [
 ]
 
 MS_BY_UNIT = {"d": 86_400_000, "h": 3_600_000, "m": 60_000, "s": 1000, "ms": 1}
-ALIAS_BY_UNIT = {"min": "m", "sec": "s"}
 BYTES_BY_PREFIX: Mapping[str, int] = {
     "": 1,
     **{letter: 1000**power for power, letter in enumerate("kmgt", 1)},
@@ -31,7 +30,10 @@ BYTES_BY_PREFIX: Mapping[str, int] = {
 
 # Longer numbers are mistakes, and converting them takes long.
 _NUMBER = r"[0-9]{1,30}(?:\.[0-9]{1,30})?|\.[0-9]{1,30}"
-_PART = re.compile(rf"\s*((?:{_NUMBER})(?:e-[0-9]{{1,3}})?)\s*(ms|sec|s|min|m|h|d)\s*")
+_WORD = r"ms|s(?:ec(?:ond)?s?)?|m(?:in(?:ute)?s?)?|h(?:ours?)?|d(?:ays?)?"
+_PART = re.compile(
+    rf"\s*((?:{_NUMBER})(?:e-[0-9]{{1,3}})?)\s*({_WORD})(?![a-z])\s*", re.ASCII
+)
 _SIZE = re.compile(rf"\s*({_NUMBER})\s*([kmgt]i?)?b?\s*", re.IGNORECASE)
 
 
@@ -48,7 +50,7 @@ def parse_duration(text: str) -> float:
         return seconds
     total, end, smallest = Fraction(), 0, math.inf
     while end < len(text) and (part := _PART.match(text, end)):
-        ms = MS_BY_UNIT[ALIAS_BY_UNIT.get(part[2], part[2])]
+        ms = MS_BY_UNIT["ms" if part[2] == "ms" else part[2][0]]
         if ms >= smallest:  # such as 5s1m, which may be a slip
             break
         total += Fraction(part[1]) * ms

@@ -120,6 +120,12 @@ def test_value_that_may_be_a_secret_is_not_shown(read, text):
     assert "57005" not in str(caught.value)
 
 
+@pytest.mark.parametrize("line", ["max-time = 5m", "max-bytes = 1.5 GiB  # much\r"])
+def test_value_with_a_unit_needs_quotes(read, line):
+    with pytest.raises(ConfigError, match='with a unit in quotes, such as "5m"$'):
+        read(f"tries = 1\n{line}\n")
+
+
 def test_relative_paths_begin_at_the_directory_of_the_file(read, tmp_path):
     values = read("into = 'kept/docs'\ncookie-file = '/etc/cookies.txt'")
 

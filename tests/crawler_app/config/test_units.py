@@ -24,6 +24,8 @@ from crawler_app.config.units import (
         ("1d2h3m4s5ms", 93_784.005),
         ("1 min 15 s", 75),
         (" 2sec", 2),
+        ("5 minutes", 300),
+        ("1 day 2 hours", 93_600),
         # A bare number, as before.
         ("90", 90),
         ("0.5", 0.5),
@@ -56,7 +58,21 @@ def test_size_is_parsed(text, size_bytes):
 @pytest.mark.parametrize("unit", [SECONDS, BYTES])
 @pytest.mark.parametrize(
     "text",
-    ["", " ", "x", "5x", "m", "5M5", "1,5s", "nan", "inf", "5s1m", "1m1m", "0x1"],
+    [
+        "",
+        " ",
+        "x",
+        "5x",
+        "m",
+        "5M5",
+        "1,5s",
+        "nan",
+        "inf",
+        "5s1m",
+        "1m1m",
+        "0x1",
+        "5mo",
+    ],
 )
 def test_what_is_neither_is_refused(unit, text):
     with pytest.raises(ValueError):
