@@ -30,7 +30,7 @@ BYTES_BY_PREFIX: Mapping[str, int] = {
 
 # Longer numbers are mistakes, and converting them takes long.
 _NUMBER = r"[0-9]{1,30}(?:\.[0-9]{1,30})?|\.[0-9]{1,30}"
-_WORD = r"ms|s(?:ec(?:ond)?s?)?|m(?:in(?:ute)?s?)?|h(?:ours?)?|d(?:ays?)?"
+_WORD = r"ms|s(?:ecs?|econds?)?|m(?:ins?|inutes?)?|h(?:ours?)?|d(?:ays?)?"
 _PART = re.compile(
     rf"\s*((?:{_NUMBER})(?:e-[0-9]{{1,3}})?)\s*({_WORD})(?![a-z])\s*", re.ASCII
 )
