@@ -4,10 +4,16 @@ import asyncio
 import gc
 import os
 import pathlib
+import sys
 from collections.abc import Iterator
 
 import hypothesis
 import pytest
+
+# Hundreds of tests start a Python: each would compile the packages again, and each worker
+# of pytest-xdist every test.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 # Programs that are run by a test, and do something when they are imported.
 # The last two need Selenium and Sphinx, and have no example.

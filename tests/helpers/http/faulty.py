@@ -433,6 +433,8 @@ def run(main: Callable[[], Awaitable[Any]]) -> Any:
     reports: list[object] = []
     # What was there before need not be looked through for what is lost.  It stays frozen, as
     # at the beginning of a file: to thaw it would make the next collection a slow one.
+    # Garbage that is frozen stays for ever, and asyncio looks through every task there is.
+    gc.collect()
     gc.freeze()
     asyncio_loop = VirtualClock().new_event_loop()
     asyncio_loop.set_exception_handler(lambda _, report: reports.append(report))

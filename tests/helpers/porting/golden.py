@@ -5,6 +5,7 @@ plays the programs of a folder, and prints their traces.
 """
 
 import ast
+import gc
 import importlib
 import json
 import pathlib
@@ -61,6 +62,7 @@ def _play(folder: str) -> dict[str, list[str]]:
     sys.path[:0] = [folder, str(ROOT)]
     stage: Any = importlib.import_module("tests.legacy.golden.stage")
     programs = stage.load_programs()
+    gc.freeze()  # each program calls the collector
     return {name: stage.play(programs[name], "gencoro") for name in sorted(programs)}
 
 
