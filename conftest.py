@@ -9,6 +9,8 @@ from collections.abc import Iterator
 
 import hypothesis
 import pytest
+from xdist.remote import Producer
+from xdist.scheduler import WorkStealingScheduling
 
 # Hundreds of tests start a Python: each would compile the packages again, and each worker
 # of pytest-xdist every test.
@@ -66,6 +68,18 @@ def pytest_collection_modifyitems(
 def pytest_xdist_auto_num_workers() -> int:
     """Have one worker more than cores: many tests wait, for a server or a process."""
     return (os.cpu_count() or 1) + 1
+
+
+def pytest_xdist_make_scheduler(
+    config: pytest.Config, log: Producer
+) -> WorkStealingScheduling | None:
+    """Give each worker an equal share of the tests, in order, and later of slower ones'.
+
+    pytest-xdist's default gives each a few of every file, so that all of them prepare what
+    the tests of a file share.
+    """
+    is_default = config.getoption("dist") == "load"
+    return WorkStealingScheduling(config, log) if is_default else None
 
 
 @hypothesis.settings(max_examples=1, database=None, deadline=None)
