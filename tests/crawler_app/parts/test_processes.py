@@ -19,6 +19,7 @@ from crawler_app.errors import ConfigError
 from crawler_app.frontier.group import MAX_ENDS
 from crawler_app.models import State
 from tests.crawler_app.parts.conftest import children_of, wait_until
+from tests.helpers.fuzzing import examples
 from tests.helpers.scripts import start_python
 
 
@@ -137,7 +138,7 @@ def test_limit_of_a_run_stops_all_processes(web, gencrawl, tmp_path, limit, valu
 
 def test_killed_at_any_moment_and_resumed_misses_nothing(web, gencrawl, tmp_path):
     wanted = web.tree(300)
-    concurrency, kills = 6, 6
+    concurrency, kills = 6, examples(3)
     dice = random.Random(1)
     deaths = 0
 
