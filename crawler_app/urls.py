@@ -22,6 +22,7 @@ __all__ = [
     "has_query",
     "host_of",
     "is_loopback",
+    "is_mixed_content",
     "is_of_directory",
     "join",
     "join_or_nothing",
@@ -257,6 +258,18 @@ def is_loopback(host: str) -> bool:
         return ipaddress.ip_address(name).is_loopback
     except ValueError:
         return name == "localhost" or name.endswith(".localhost")
+
+
+def is_mixed_content(page: str, target: str) -> bool:
+    """Return whether a page loads something in a way that browsers refuse.
+
+    Source: W3C, Mixed Content, and Secure Contexts, 3.1, for loopback.
+
+    >>> is_mixed_content("https://a.test/", "http://a.test/x.js")
+    True
+    """
+    is_mixed = page.startswith("https:") and target.startswith("http:")
+    return is_mixed and not is_loopback(host_of(target))
 
 
 def join(base: str, reference: str) -> str:

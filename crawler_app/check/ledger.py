@@ -16,8 +16,7 @@ from crawler_app.models import Candidate, Outcome, Role, State
 from crawler_app.reasons import PROVISIONAL, Reason, is_broken, meaning_of
 from crawler_app.urls import (
     dedup_key,
-    host_of,
-    is_loopback,
+    is_mixed_content,
     is_of_directory,
     join_or_nothing,
     without_fragment,
@@ -197,7 +196,7 @@ class Ledger:
             self._find(Kind.MALFORMED, waiting, "malformed", problem)
         if not target:
             return
-        if mention.use is not Use.LINK and _is_mixed(page, target):
+        if mention.use is not Use.LINK and is_mixed_content(page, target):
             words = "an https page does not load this over http"
             self._find(Kind.MIXED, waiting, "mixed_content", words)
         self._settle(waiting, key)
@@ -295,11 +294,6 @@ def _is_unchecked(outcome: Outcome) -> bool:
     if outcome.state is State.EXCLUDED:
         return True
     return outcome.state is State.FAILED and not is_broken(outcome.reason)
-
-
-def _is_mixed(page: str, target: str) -> bool:
-    is_mixed = page.startswith("https:") and target.startswith("http:")
-    return is_mixed and not is_loopback(host_of(target))
 
 
 def _has_place(ids: Collection[int], fragment: str) -> bool:

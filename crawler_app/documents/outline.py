@@ -17,7 +17,7 @@ from crawler_app.documents.tags import Lines, Place, tags_in
 from crawler_app.http_headers import is_html
 from crawler_app.text.escaping import one_line
 
-__all__ = ["Mention", "Outline", "outline_of", "words_of"]
+__all__ = ["Mention", "Outline", "mention_of", "outline_of", "words_of"]
 
 # Of the source of a link's text.
 MAX_SOURCE_CHARS = 400
@@ -87,14 +87,19 @@ def _of_page(markup: str, charset: str) -> Outline:
     sent = as_sent([reference.value for reference in references], charset)
     bases = [r.value for r in references if r.use is Use.BASE]
     mentions = [
-        _mention(reference, value, lines.place(reference.at), markup)
+        mention_of(reference, value, lines.place(reference.at), markup)
         for reference, value in zip(references, sent, strict=True)
         if reference.use is not Use.BASE
     ]
     return Outline(bases[0] if bases else "", mentions, list(ids_of(tags)))
 
 
-def _mention(reference: Reference, value: str, place: Place, markup: str) -> Mention:
+def mention_of(reference: Reference, value: str, place: Place, markup: str) -> Mention:
+    """Return a reference with its place, and the source of its text.
+
+    Args:
+        value: The reference as a browser sends it.
+    """
     _, use, element, attribute, _, text_at = reference
     source = ""
     if element == "a" and text_at >= 0:

@@ -20,6 +20,8 @@ from crawler_app.documents.tags import Tag, attribute_of, attributes_of, tags_in
 from crawler_app.documents.tree import is_within, tag_ids
 
 __all__ = [
+    "CONTAINER_TAGS",
+    "Depths",
     "Reference",
     "Requisite",
     "Use",
@@ -177,10 +179,10 @@ _NAMED = re.compile(r"\b(?:id|name)\s*=", re.IGNORECASE)
 # Elements with longer attributes are not remembered.
 MAX_KNOWN_CHARS = 500
 
-_CONTAINERS = frozenset(
-    ("math", "noscript", "svg", "template")
-    + ("/math", "/noscript", "/svg", "/template")
-)
+_CONTAINERS = ("math", "noscript", "svg", "template")
+
+# The tags that `Depths` counts.
+CONTAINER_TAGS = frozenset((*_CONTAINERS, *(f"/{name}" for name in _CONTAINERS)))
 
 
 def references_in(markup: str) -> Iterator[Reference]:
@@ -197,25 +199,44 @@ def references_in(markup: str) -> Iterator[Reference]:
 
 def references_of(tags: Iterable[Tag]) -> Iterator[Reference]:
     """Yield the references in the tags of a page; see `references_in`."""
-    depth = {"math": 0, "noscript": 0, "svg": 0, "template": 0}
+    depths = Depths()
     for tag in tags:
-        if tag.name in _CONTAINERS:
-            _enter(depth, tag)
-        if depth["template"]:
+        if tag.name in CONTAINER_TAGS:
+            depths.count(tag)
+        if depths.is_unseen:
             continue
-        for found in _of_tag(tag, is_svg=depth["svg"] > 0):
-            if found.use is Use.LINK or not depth["noscript"]:
+        for found in _of_tag(tag, is_svg=depths.is_in_svg):
+            if found.use is Use.LINK or not depths.is_in_noscript:
                 yield found
 
 
-def _enter(depth: dict[str, int], tag: Tag) -> None:
-    name = tag.name.removeprefix("/")
-    if name != tag.name:
-        depth[name] = max(0, depth[name] - 1)
-    elif name == "noscript":
-        depth[name] = 1  # a browser takes its content for text, up to the first end tag
-    elif not (tag.attributes.endswith("/") and name in ("svg", "math")):
-        depth[name] += 1
+class Depths:
+    """Counts which of the elements that change the meaning of others are open.
+
+    Attributes:
+        is_unseen: Whether what follows is in a ``<template>``, which shows nothing.
+        is_in_noscript: Whether a browser that runs scripts takes it for text.
+        is_in_svg: Whether it is in an ``<svg>``.
+    """
+
+    __slots__ = ("_depth", "is_in_noscript", "is_in_svg", "is_unseen")
+
+    def __init__(self) -> None:
+        self._depth = dict.fromkeys(_CONTAINERS, 0)
+        self.is_unseen = self.is_in_noscript = self.is_in_svg = False
+
+    def count(self, tag: Tag) -> None:
+        """Count one of the `CONTAINER_TAGS`."""
+        depth, name = self._depth, tag.name.removeprefix("/")
+        if name != tag.name:
+            depth[name] = max(0, depth[name] - 1)
+        elif name == "noscript":
+            depth[name] = 1  # it has no tags in it, up to the first end tag
+        elif not (tag.attributes.endswith("/") and name in ("svg", "math")):
+            depth[name] += 1
+        self.is_unseen = depth["template"] > 0
+        self.is_in_noscript = depth["noscript"] > 0
+        self.is_in_svg = depth["svg"] > 0
 
 
 def _of_tag(tag: Tag, *, is_svg: bool) -> Iterator[Reference]:

@@ -24,7 +24,7 @@ __all__ = [
 # White space in HTML, for a character class.
 _SPACE = r"\t\n\f\r "
 
-# Elements that refer to something, or tell how to read what is in them.
+# Elements that refer to something, or say something of the page.
 _TELLING = (
     *(
         "a",
@@ -34,6 +34,7 @@ _TELLING = (
         "embed",
         "feimage",
         "frame",
+        "h1",
         "iframe",
         "image",
         "img",
@@ -114,7 +115,7 @@ class Place(NamedTuple):
 
 
 def tags_in(markup: str) -> Iterator[Tag]:
-    """Yield the tags of a page, except most of those that cannot refer to anything.
+    """Yield the tags of a page, except most of those that tell nothing.
 
     >>> [tag.name for tag in tags_in("<P title='<b>'><!-- <i> --><b><a>x</a><svg></svg>")]
     ['p', 'a', 'svg', '/svg']
