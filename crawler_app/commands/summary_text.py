@@ -54,6 +54,7 @@ def render_summary(
         counts += _kept_lines(kept)
     if comparison is not None:
         counts.append(_compared_line(comparison))
+        counts += _broken_lines(comparison)
     return "\n\n".join("\n".join(block) for block in [*blocks, counts] if block)
 
 
@@ -127,6 +128,19 @@ def _compared_line(comparison: Comparison) -> str:
     if not comparison.was_whole:
         found += "; the previous crawl had not finished"
     return _row("compared", None, found)
+
+
+def _broken_lines(comparison: Comparison) -> list[str]:
+    """Return the line about what is broken now, or was in the previous crawl.
+
+    >>> _broken_lines(Comparison(still_broken=["http://a.test/b"]))
+    ['broken                   0 newly, 1 still, 0 mended']
+    """
+    broken = (comparison.newly_broken, comparison.still_broken, comparison.mended)
+    if not any(broken):
+        return []
+    newly, still, mended = (f"{len(urls):,}" for urls in broken)
+    return [_row("broken", None, f"{newly} newly, {still} still, {mended} mended")]
 
 
 def _slowest_lines(summary: Summary) -> list[str]:

@@ -215,6 +215,15 @@ class CrawlConfig:
         is_resumable=True,
     )
 
+    # Not by default: no page links to such a URL, and some firewalls block those who try.
+    soft_404: bool = option(
+        False,
+        "at the end, ask each host for a URL that does not exist, to learn whether it says so",
+        group=SCOPE,
+        opposite=("--no-soft-404", "do not ask for such URLs (default)"),
+        is_resumable=True,
+    )
+
     # A redirect does not count as a link.  None for no limit.
     max_depth: int | None = option(
         None,

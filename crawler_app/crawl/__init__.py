@@ -12,6 +12,7 @@ Beside the path::
 
     probing      asks for URLs outside the scope: do they exist?
     kept_probes  which of them existed in earlier runs
+    soft_404     asks hosts for a URL that does not exist
     witness      what a check sees of the crawl
     context      what the parts of one run share
     host_state   what a run learns about its hosts
@@ -40,6 +41,7 @@ import collections
 import contextlib
 import dataclasses
 import datetime
+import functools
 import logging
 import math
 import time
@@ -72,6 +74,7 @@ from crawler_app.crawl.outages import Outages
 from crawler_app.crawl.permission import Permission
 from crawler_app.crawl.probing import Prober
 from crawler_app.crawl.redirecting import RedirectReader
+from crawler_app.crawl.soft_404 import SoftErrorProber
 from crawler_app.crawl.stats import Stats
 from crawler_app.crawl.witness import Witness
 from crawler_app.documents.reader import Reader
@@ -204,6 +207,11 @@ class Crawl:
         self._prober = Prober(
             context, self._fetching, redirects, kept_probes or KeptProbes()
         )
+        self._soft_errors = SoftErrorProber(
+            context,
+            functools.partial(self._fetching.fetch, is_archived=False),
+            self._permission.is_allowed,
+        )
         self._interpreter = Interpreter(
             context,
             self._admission,
@@ -238,6 +246,9 @@ class Crawl:
         is_whole = self.frontier.is_drained()
         self.limit_reached = "" if is_whole else self.limit_reached or self._limit()
         yield self._commit()
+        if self.config.soft_404 and is_whole:
+            yield from self._soft_errors.ask_all()
+            yield self._commit()
 
     def _seeds(self) -> Iterable[str]:
         """Return the seeds that this process adds to the frontier."""

@@ -64,6 +64,13 @@ class Permission:
         yield gen.moment  # as for URLs that robots.txt forbids
         return self._skip(Reason.SHOULD_FETCH)
 
+    def is_allowed(self, url: str) -> bool:
+        """Return whether a robots.txt that was read in this run allows a URL."""
+        if self._robots is None:
+            return True
+        rules = self._robots.known(url)
+        return rules is not None and not rules.is_unreachable and rules.allows(url)
+
     def _is_exempt(self, claim: Claim) -> bool:
         """Return whether ``should_fetch`` is not consulted about a URL."""
         return claim.role is Role.SITEMAP or claim.url in self._context.config.seeds

@@ -1,18 +1,19 @@
 """Opens the frontier, archive and index of a crawl, and closes them in order."""
 
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from crawler_app.archive.members import max_record_bytes
 from crawler_app.archive.store import Archive
 from crawler_app.config import CrawlConfig
 from crawler_app.directory import CrawlDirectory
-from crawler_app.frontier import Frontier
+from crawler_app.frontier import Frontier, FrontierReader
 from crawler_app.frontier.part import PartFrontier
 from crawler_app.frontier.sqlite import SqliteFrontier
 from crawler_app.index.writer import IndexWriter
 from crawler_app.models import State
+from crawler_app.results.redirects import Redirects
 from crawler_app.text.escaping import printable
 
 __all__ = ["Stores", "begin_recrawl", "open_stores"]
@@ -107,6 +108,19 @@ def begin_recrawl(directory: CrawlDirectory, config: CrawlConfig) -> bool:
         is_better = is_finished and any(f.count(State.DONE) for f in frontiers)
         is_recrawl = any(frontier.is_recrawl for frontier in frontiers)
         if any(frontier.total() for frontier in frontiers):
+            loops = _urls_of_loops(frontiers)
             for frontier in frontiers:
-                frontier.begin_anew(is_compared=is_better or not is_recrawl)
+                frontier.begin_anew(
+                    is_compared=is_better or not is_recrawl, loops=loops
+                )
+                loops = []  # one frontier has them for all
     return is_finished
+
+
+def _urls_of_loops(frontiers: Iterable[FrontierReader]) -> list[str]:
+    """Return the URLs of redirect loops, which may lead from one part to another."""
+    target_by_url: dict[str, str] = {}
+    for frontier in frontiers:
+        target_by_url |= frontier.redirects()
+    loops = Redirects(target_by_url).loop_by_key.values()
+    return [url for loop in loops for url in loop]

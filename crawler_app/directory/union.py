@@ -59,6 +59,9 @@ class UnionFrontier(FrontierReader):
             target_by_url |= part.redirects()
         return target_by_url
 
+    def soft_404s(self) -> list[str]:
+        return [url for part in self._parts for url in part.soft_404s()]
+
     def find(self, key: str) -> UrlRecord | None:
         found = (part.find(key) for part in self._parts)
         return next((record for record in found if record is not None), None)
@@ -89,6 +92,9 @@ class UnionFrontier(FrontierReader):
 
     def unmet(self) -> list[str]:
         return [url for part in self._parts for url in part.unmet()]
+
+    def broken_before(self) -> list[str]:
+        return [url for part in self._parts for url in part.broken_before()]
 
     def gone(self, *, is_whole: bool) -> list[str]:
         return [url for part in self._parts for url in part.gone(is_whole=is_whole)]

@@ -109,12 +109,20 @@ class FrontierReader(abc.ABC):
         """Return the pages and files of the previous crawl whose URLs were not met."""
         return []
 
+    def broken_before(self) -> list[str]:
+        """Return what was broken in the previous crawl, with the URLs of redirect loops."""
+        return []
+
     def gone(self, *, is_whole: bool) -> list[str]:
         """Return the URLs of pages whose words are to leave the index.
 
         Args:
             is_whole: Whether a page that was not met is gone.
         """
+        return []
+
+    def soft_404s(self) -> list[str]:
+        """Return made-up URLs that hosts answer as if they existed, one for each host."""
         return []
 
     @abc.abstractmethod
@@ -247,6 +255,12 @@ class Frontier(FrontierReader):
     @abc.abstractmethod
     def note_response(self, origin: str, url: str) -> None:
         """Remember a URL that got a response, as the only one of its origin."""
+
+    def note_soft_404(self, origin: str, url: str) -> None:
+        """Remember a made-up URL that an origin answers as if it existed; empty if none.
+
+        Only a frontier on disk does.
+        """
 
     @abc.abstractmethod
     def known_url(self, origin: str) -> str:

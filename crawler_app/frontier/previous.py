@@ -16,6 +16,7 @@ from crawler_app.reasons import (
     RETRYABLE,
     AnyReason,
     Reason,
+    is_broken,
     reason_of_word,
 )
 
@@ -54,10 +55,15 @@ INSERT INTO previous (key, url, is_page, is_met)
 SELECT key, url, 1, 1 FROM url WHERE id = ?
 """
 
+INSERT_BROKEN = """
+INSERT INTO broken_before SELECT url FROM url
+WHERE state = 'failed' AND is_broken(reason) ORDER BY id
+"""
+
 # The tables of one crawl.
 CRAWL_TABLES = (
     *("url", "host", "origin", "tally", "unfinished", "slowest"),
-    *("known", "saved", "difference"),
+    *("known", "saved", "difference", "soft_404"),
 )
 
 
@@ -172,6 +178,11 @@ class Previous:
         )
         return [url for (url,) in rows]
 
+    def broken_before(self) -> list[str]:
+        """Return what was broken in the previous crawl."""
+        rows = self._db.execute("SELECT url FROM broken_before ORDER BY rowid")
+        return [url for (url,) in rows]
+
     def gone(self, *, is_whole: bool) -> list[str]:
         """Return the URLs of pages whose words are to leave the index.
 
@@ -189,7 +200,12 @@ class Previous:
         self._db.execute("DELETE FROM previous WHERE digest IS NULL")
 
     def begin_anew(
-        self, *, is_compared: bool, was_whole: bool, more_tables: Iterable[str] = ()
+        self,
+        *,
+        is_compared: bool,
+        was_whole: bool,
+        more_tables: Iterable[str] = (),
+        loops: Iterable[str] = (),
     ) -> None:
         """Delete the URLs of the crawl, and keep what the next one is compared with.
 
@@ -197,14 +213,19 @@ class Previous:
             is_compared: Whether that is this crawl, and not the one before it.
             was_whole: Whether this crawl had finished.
             more_tables: Tables that are emptied besides.
+            loops: The URLs of redirect loops in this crawl.
         """
         db = self._db
         db.create_function("is_html", 1, is_html, deterministic=True)
+        db.create_function("is_broken", 1, _is_broken, deterministic=True)
         if is_compared:
             db.execute(DELETE_SEEN)
             db.execute("UPDATE previous SET is_met = 0, digest = NULL")
             db.execute("DELETE FROM comparison")
             db.execute("INSERT INTO comparison VALUES (?)", (was_whole,))
+            db.execute("DELETE FROM broken_before")
+            db.execute(INSERT_BROKEN)
+            db.executemany("INSERT INTO broken_before VALUES (?)", zip(loops))
         else:
             db.execute("UPDATE previous SET is_met = 0 WHERE is_met")
         db.execute(INSERT_CONTENT, (is_compared,))
@@ -214,6 +235,10 @@ class Previous:
 
 def _is_page(outcome: Outcome) -> bool:
     return outcome.reason in CONTENT and is_html(outcome.content_type)
+
+
+def _is_broken(word: str) -> bool:
+    return is_broken(reason_of_word(word))
 
 
 def _kind_of(outcome: Outcome, rows: Iterable[_Row]) -> str | None:

@@ -31,7 +31,7 @@ __all__ = [
     "values_of",
 ]
 
-SCHEMA_VERSION = 6
+SCHEMA_VERSION = 7
 
 # Whether another link may end the refusal of a URL.
 IS_PROVISIONAL = "reason IN ({})".format(
@@ -92,6 +92,9 @@ CREATE INDEX url_provisional ON url (key) WHERE {IS_PROVISIONAL};
 -- The origins that have responded, with a URL that did.
 CREATE TABLE origin (name TEXT PRIMARY KEY, known_url TEXT NOT NULL) WITHOUT ROWID;
 
+-- A URL that was made up, if its origin answers as if it existed; otherwise empty.
+CREATE TABLE soft_404 (origin TEXT PRIMARY KEY, url TEXT NOT NULL) WITHOUT ROWID;
+
 -- URLs that have ended, by kind; the status is 0 without a response.
 CREATE TABLE tally (
     depth INTEGER NOT NULL,
@@ -143,6 +146,9 @@ CREATE TABLE difference (
     PRIMARY KEY (kind, url_id, previous_id)
 ) WITHOUT ROWID;
 
+-- What was broken in the previous crawl, with the URLs of redirect loops.
+CREATE TABLE broken_before (url TEXT NOT NULL);
+
 -- One row if there was a previous crawl.
 CREATE TABLE comparison (was_whole INTEGER NOT NULL);
 
@@ -166,6 +172,7 @@ SCHEMA = database.Schema(
         {
             *("host", "origin", "url", "tally", "unfinished", "slowest", "secret"),
             *("previous", "difference", "comparison", "known", "saved"),
+            *("broken_before", "soft_404"),
         }
     ),
     TABLES,

@@ -361,6 +361,14 @@ class SqliteFrontier(Frontier):
     def note_response(self, origin: str, url: str) -> None:
         self._known_url_by_origin[origin] = url
 
+    def note_soft_404(self, origin: str, url: str) -> None:
+        with self._group:
+            self._db.execute("REPLACE INTO soft_404 VALUES (?, ?)", (origin, url))
+
+    def soft_404s(self) -> list[str]:
+        rows = self._db.execute("SELECT url FROM soft_404 WHERE url <> '' ORDER BY url")
+        return [url for (url,) in rows]
+
     def known_url(self, origin: str) -> str:
         if origin in self._known_url_by_origin:
             return self._known_url_by_origin[origin]
@@ -447,6 +455,9 @@ class SqliteFrontier(Frontier):
     def unmet(self) -> list[str]:
         return self._previous.unmet()
 
+    def broken_before(self) -> list[str]:
+        return self._previous.broken_before()
+
     def gone(self, *, is_whole: bool) -> list[str]:
         return self._previous.gone(is_whole=is_whole)
 
@@ -455,7 +466,7 @@ class SqliteFrontier(Frontier):
             self._previous.forget_earlier()
         self.flush()
 
-    def begin_anew(self, *, is_compared: bool) -> None:
+    def begin_anew(self, *, is_compared: bool, loops: Iterable[str] = ()) -> None:
         """Delete all URLs for another crawl, see `Previous.begin_anew`."""
         self.flush()
         with self._group:
@@ -463,6 +474,7 @@ class SqliteFrontier(Frontier):
                 is_compared=is_compared,
                 was_whole=self.is_drained(),
                 more_tables=self._more_tables,
+                loops=loops,
             )
         self.flush()
         self._load()

@@ -1,10 +1,13 @@
-"""Compares two crawls of a site: new, changed and vanished pages."""
+"""Compares two crawls of a site: new, changed and vanished pages, and what is broken."""
 
 from dataclasses import dataclass, field
 from typing import Any
 
 from crawler_app.frontier import FrontierReader
-from crawler_app.reasons import AnyReason, Reason
+from crawler_app.models import State
+from crawler_app.reasons import AnyReason, Reason, is_broken
+from crawler_app.results.redirects import Redirects
+from crawler_app.urls import dedup_key
 
 __all__ = ["Comparison", "Vanished", "compare"]
 
@@ -31,6 +34,9 @@ class Comparison:
         unchanged: Number of URLs whose content is the same.
         vanished: URLs that are gone.
         unreachable: URLs that failed with an error that may pass: they may still exist.
+        newly_broken: Broken URLs that were not broken in the previous crawl.
+        still_broken: Those that were.
+        mended: What was broken in the previous crawl, and works or is no longer linked.
         is_whole: Whether this crawl has seen the whole site.
         was_whole: Whether the previous crawl had finished.
     """
@@ -40,6 +46,9 @@ class Comparison:
     unchanged: int = 0
     vanished: list[Vanished] = field(default_factory=list)
     unreachable: list[str] = field(default_factory=list)
+    newly_broken: list[str] = field(default_factory=list)
+    still_broken: list[str] = field(default_factory=list)
+    mended: list[str] = field(default_factory=list)
     is_whole: bool = False
     was_whole: bool = True
 
@@ -51,6 +60,9 @@ class Comparison:
             "unchanged": self.unchanged,
             "vanished": [{"url": v.url, "reason": v.reason} for v in self.vanished],
             "unreachable": self.unreachable,
+            "newly_broken": self.newly_broken,
+            "still_broken": self.still_broken,
+            "mended": self.mended,
         }
 
 
@@ -74,6 +86,31 @@ def compare(frontier: FrontierReader) -> Comparison | None:
         found.unchanged,
         vanished,
         found.unreachable,
+        *_compare_broken(frontier, is_whole=is_whole),
         is_whole,
         found.was_whole,
+    )
+
+
+def _compare_broken(
+    frontier: FrontierReader, *, is_whole: bool
+) -> tuple[list[str], list[str], list[str]]:
+    """Return what is newly broken, still broken, and mended."""
+    before = {dedup_key(url): url for url in frontier.broken_before()}
+    loops = Redirects(frontier.redirects()).loop_by_key.values()
+    now = {dedup_key(url): loop[0] for loop in loops for url in loop}
+    for record in frontier.records(State.FAILED):
+        if record.outcome is not None and is_broken(record.outcome.reason):
+            now[dedup_key(record.url)] = record.url
+
+    def is_mended(key: str) -> bool:
+        record = frontier.find(key)
+        return is_whole if record is None else record.state is State.DONE
+
+    # The URLs of a loop are one broken thing.
+    broken = dict.fromkeys(now.values())
+    return (
+        [url for url in broken if dedup_key(url) not in before],
+        [url for url in broken if dedup_key(url) in before],
+        [url for key, url in before.items() if key not in now and is_mended(key)],
     )

@@ -15,7 +15,7 @@ from tornado.httputil import HTTPHeaders
 from tornado.netutil import bind_sockets
 from tornado.web import Application, RequestHandler
 
-__all__ = ["Site"]
+__all__ = ["Answer", "Site"]
 
 
 class Answer:
@@ -39,6 +39,7 @@ class Site:
         resets: Whether the connection is reset after a request for a path.
         methods: The methods of the requests.
         head_status: The answer to HEAD; None for the same as to GET.
+        otherwise: The answers to every other path.
     """
 
     def __init__(self):
@@ -46,6 +47,7 @@ class Site:
         self.times = []
         self.methods = []
         self.head_status = None
+        self.otherwise = []
         self.resets = lambda path: False
         self._answers = {}
         self._gates = {}
@@ -144,7 +146,7 @@ class Site:
             self._at_once -= 1
 
     def _write(self, handler, path):
-        answers = self._answers.get(path, [])
+        answers = self._answers.get(path, self.otherwise)
         sent = handler.request.headers.get("Cookie", "")
         fitting = [each for each in answers if each.needs_cookie in sent]
         if not fitting:

@@ -118,6 +118,38 @@ def expected(before, frontier):
         "unchanged": sum(was == each.outcome.digest for each, was in both),
         "vanished": vanished,
         "unreachable": unreachable,
+        **expected_broken(before, frontier),
+    }
+
+
+def is_loop(record):
+    """Return whether a URL redirects to itself, as all redirects lead to one URL."""
+    is_moved = record.outcome is not None and record.outcome.reason == Reason.REDIRECT
+    return is_moved and dedup_key(record.url) == dedup_key(URLS[0])
+
+
+def broken(records):
+    return {
+        dedup_key(each.url): each.url
+        for each in records
+        if each.state is State.FAILED or is_loop(each)
+    }
+
+
+def expected_broken(before, frontier):
+    was, now = broken(before), broken(frontier.records())
+    is_whole = compare(frontier).is_whole
+    state_by_key = {dedup_key(each.url): each.state for each in frontier.records()}
+    mended = [
+        url
+        for key, url in was.items()
+        if key not in now
+        and state_by_key.get(key, State.DONE if is_whole else None) is State.DONE
+    ]
+    return {
+        "newly_broken": sorted(url for key, url in now.items() if key not in was),
+        "still_broken": sorted(url for key, url in now.items() if key in was),
+        "mended": sorted(mended),
     }
 
 
@@ -136,10 +168,14 @@ def test_kept_comparison_is_that_of_all_records(tmp_path, seed):
             if before is None:
                 assert found is None
             else:
-                assert found.to_json() == expected(before, frontier)
+                told = found.to_json()
+                for name in ("newly_broken", "still_broken", "mended"):
+                    told[name].sort()
+                assert told == expected(before, frontier)
                 check_words(frontier, words, found)
             is_compared = frontier.is_drained() or before is None
-            frontier.begin_anew(is_compared=is_compared)
+            loops = [each.url for each in records if is_loop(each)]
+            frontier.begin_anew(is_compared=is_compared, loops=loops)
             before = records if is_compared else before
 
 

@@ -80,5 +80,48 @@ def test_each_url_is_told_by_what_has_become_of_it(before, now, found):
     frontier.begin_anew(is_compared=True)
     crawl(frontier, now)
 
-    assert compare(frontier).to_json() == NOTHING | found
+    compared = compare(frontier).to_json()
+    assert {key: compared[key] for key in NOTHING} == NOTHING | found
+    frontier.close()
+
+
+LOOP = {
+    path: Outcome(State.DONE, "redirect", 301, redirect_to=url(target))
+    for path, target in (("a", "b"), ("b", "a"))
+}
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "found"),
+    [
+        ({"a": ONE}, {"a": failure("http_404")}, [["a"], [], []]),
+        ({}, {"a": failure("dns")}, [["a"], [], []]),
+        ({"a": failure("http_404")}, {"a": failure("http_410")}, [[], ["a"], []]),
+        ({"x//y": failure("dns")}, {"x/y": failure("dns")}, [[], ["x/y"], []]),
+        ({"a": failure("http_404")}, {"a": ONE}, [[], [], ["a"]]),
+        ({"a": failure("http_404")}, {"a": MOVED}, [[], [], ["a"]]),
+        # No page links to it, if every page was read.
+        ({"a": failure("http_404")}, {"b": ONE}, [[], [], ["a"]]),
+        ({"a": failure("http_404")}, {"b": None}, [[], [], []]),
+        ({"a": failure("http_404")}, {"a": None}, [[], [], []]),
+        ({"a": failure("http_404")}, {"a": ROBOTS}, [[], [], []]),
+        ({"a": failure("too_large")}, {"a": ONE}, [[], [], []]),
+        (LOOP, LOOP, [[], ["a"], []]),
+        ({"a": ONE}, LOOP, [["a"], [], []]),
+        (LOOP, {"a": ONE, "b": ONE}, [[], [], ["a", "b"]]),
+    ],
+)
+def test_what_is_broken_is_compared(before, now, found):
+    frontier = SqliteFrontier(":memory:")
+    crawl(frontier, before)
+    loops = list(before) if before is LOOP else ()
+    frontier.begin_anew(is_compared=True, loops=map(url, loops))
+    crawl(frontier, now)
+
+    compared = compare(frontier).to_json()
+
+    keys = ("newly_broken", "still_broken", "mended")
+    assert [compared[key] for key in keys] == [
+        [url(path) for path in paths] for paths in found
+    ]
     frontier.close()
