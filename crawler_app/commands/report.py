@@ -1,4 +1,4 @@
-"""``gencrawl report``: write a report of a crawl, as HTML, JSON or Markdown."""
+"""``gencrawl report``: write a report of a crawl, as HTML, JSON, Markdown or CSV."""
 
 import argparse
 import contextlib
@@ -22,6 +22,7 @@ from crawler_app.report import (
     render_html,
     render_markdown,
     to_json,
+    write_csv,
 )
 from crawler_app.report.coverage import unchecked
 from crawler_app.results.summary import FINISHED
@@ -30,10 +31,12 @@ from crawler_app.text.formatting import number
 
 __all__ = ["add_report", "report"]
 
-HTML, JSON, MARKDOWN = FORMATS = ("html", "json", "md")
+HTML, JSON, MARKDOWN, CSV = FORMATS = ("html", "json", "md", "csv")
 
-# Default file in the directory of the crawl.
-PAGE_NAME = "report.html"
+# Default files in the directory of the crawl: the page, and every link to mend beside it.
+PAGE_NAME, ROWS_NAME = "report.html", "report.csv"
+
+STYLE_BY_SUFFIX = {".json": JSON, ".md": MARKDOWN, ".markdown": MARKDOWN, ".csv": CSV}
 
 STDOUT = "-"
 
@@ -51,7 +54,7 @@ def add_report(parser: argparse.ArgumentParser) -> None:
         "--output",
         metavar="FILE",
         help=f"output file, or {STDOUT} for standard output (default: DIR/{PAGE_NAME} for "
-        f"{HTML}, standard output for the other formats)",
+        f"{HTML}, with DIR/{ROWS_NAME}; standard output for the other formats)",
     )
     parser.add_argument(
         "--fail-on",
@@ -77,6 +80,10 @@ def report(arguments: argparse.Namespace) -> int:
     else:
         with _opened(Path(output), is_named=bool(arguments.output)) as file:
             _write(found, style, file)
+        if not arguments.output:
+            with _replacing(directory.path / ROWS_NAME) as file:
+                write_csv(found, file)
+            output += f" and {ROWS_NAME}"
         print(f"{unchecked(found)}\nWrote {output}", file=sys.stderr)
     return _verdict(found) if arguments.fail_on else OK
 
@@ -86,7 +93,7 @@ def _format_of(arguments: argparse.Namespace) -> str:
     if arguments.format:
         return str(arguments.format)
     end = Path(arguments.output or "").suffix.lower()
-    return {".json": JSON, ".md": MARKDOWN, ".markdown": MARKDOWN}.get(end, HTML)
+    return STYLE_BY_SUFFIX.get(end, HTML)
 
 
 def _require_writable(output: str) -> None:
@@ -112,6 +119,8 @@ def _write(found: Report, style: str, file: TextIO) -> None:
     if style == JSON:
         json.dump(to_json(found), file, indent=2, ensure_ascii=False)
         file.write("\n")
+    elif style == CSV:
+        write_csv(found, file)
     else:
         file.write(render_html(found) if style == HTML else render_markdown(found))
 

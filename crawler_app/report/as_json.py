@@ -9,7 +9,8 @@ from crawler_app.frontier.counts import Host
 from crawler_app.models import State
 from crawler_app.reasons import meaning_of
 from crawler_app.report.coverage import checks
-from crawler_app.report.findings import Broken, Duplicates, Report
+from crawler_app.report.findings import Broken, Duplicates, HeldLink, Moved, Report
+from crawler_app.report.first import first_of
 
 __all__ = ["to_json"]
 
@@ -38,14 +39,21 @@ def to_json(report: Report) -> dict[str, Any]:
         "unanswered": summary.unanswered,
         "checked": checks(report),
         "broken": [_broken(each) for each in report.broken],
+        "first": [each._asdict() for each in first_of(report)],
         "pages_not_read": report.unread if report.has_archive else summary.pages,
+        "refused": [_moved(each) for each in report.refused],
         "redirects": {
             "count": len(summary.redirects),
+            "linked": [_moved(each) for each in report.moved],
             "chains": [asdict(chain) for chain in report.chains],
             "loops": summary.loops,
         },
         "slowest": [asdict(ranked) for ranked in summary.slowest],
         "largest": [asdict(ranked) for ranked in report.largest],
+        "heavy": [asdict(each) for each in report.heavy],
+        "most_linked": [asdict(each) for each in report.most_linked],
+        "problems": [asdict(each) for each in report.problems],
+        "problem_counts": report.problem_counts,
         "duplicates": [_duplicates(group) for group in report.duplicates],
         "depths": {
             str(n): count for n, count in sorted(summary.pages_by_depth.items())
@@ -90,15 +98,29 @@ def _broken(broken: Broken) -> dict[str, Any]:
         "meaning": meaning_of(broken.reason),
         "error": broken.error,
         "is_seed": broken.is_seed,
-        "links": [
-            {
-                "page": link.page,
-                "text": link.text,
-                "href": link.href,
-                "through": link.through or None,
-            }
-            for link in broken.links
-        ],
+        "was_broken": broken.was_broken,
+        "pages": broken.pages,
+        "links": [_link(link) for link in broken.links],
+    }
+
+
+def _moved(moved: Moved) -> dict[str, Any]:
+    return {
+        "url": moved.url,
+        "end": moved.end or None,
+        "status": moved.status,
+        "pages": moved.pages,
+        "links": [_link(link) for link in moved.links],
+    }
+
+
+def _link(link: HeldLink) -> dict[str, Any]:
+    return {
+        "page": link.page,
+        "line": link.line or None,
+        "text": link.text,
+        "href": link.href,
+        "through": link.through or None,
     }
 
 

@@ -8,10 +8,11 @@ from typing import Any
 
 from crawler_app.models import State
 from crawler_app.reasons import Reason
-from crawler_app.report.findings import Report
+from crawler_app.report.findings import ProblemKind, Report
+from crawler_app.results.summary import FINISHED
 from crawler_app.text.formatting import number
 
-__all__ = ["checks", "unchecked"]
+__all__ = ["checks", "is_complete", "unchecked"]
 
 
 def checks(report: Report) -> dict[str, Any]:
@@ -25,6 +26,20 @@ def checks(report: Report) -> dict[str, Any]:
         "other_sites_not_checked": skipped[Reason.OUT_OF_SCOPE],
         "fragments": False,
     }
+
+
+def is_complete(report: Report) -> bool:
+    """Return whether every URL that was found was checked.
+
+    Fragments are left to ``gencrawl check``: a link with a wrong one shows its page.
+    """
+    summary = report.summary
+    return (
+        report.state == FINISHED
+        and checks(report)["assets"]
+        and ProblemKind.SOFT_404 not in report.problem_counts
+        and not (summary.skipped or summary.not_checked or summary.left)
+    )
 
 
 def unchecked(report: Report) -> str:
@@ -46,4 +61,8 @@ def _kinds(report: Report) -> Iterator[str]:
     if failed := len(report.not_checked):
         limits = "that failed by a limit or a fault of the crawl"
         yield number(failed, f"URL {limits}", f"URLs {limits}")
+    if hosts := report.problem_counts.get(ProblemKind.SOFT_404):
+        yield number(
+            hosts, "host that answers every URL", "hosts that answer every URL"
+        )
     yield "fragments (#...)"

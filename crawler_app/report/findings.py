@@ -3,7 +3,9 @@
 Pure.  `crawler_app.report.gathering` creates it, the renderers read it.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +21,12 @@ __all__ = [
     "Chain",
     "Duplicates",
     "Failure",
+    "Heavy",
     "HeldLink",
+    "Linked",
+    "Moved",
+    "Problem",
+    "ProblemKind",
     "Report",
 ]
 
@@ -33,12 +40,14 @@ class HeldLink:
         text: The text of the link, in one line; None if the page could not be read.
         href: As written; None if the page could not be read.
         through: The redirect it leads to first; empty for a direct link.
+        line: Where it is in the page, from 1; 0 if that is unknown.
     """
 
     page: str
     text: str | None = None
     href: str | None = None
     through: str = ""
+    line: int = 0
 
 
 @dataclass(slots=True)
@@ -51,6 +60,9 @@ class Broken:
         error: Error text for people; often empty.
         is_seed: Whether it is a seed, or a seed redirects to it.
         links: All links to it, sorted by page.
+        pages: Number of pages with these links.
+        reach: How many visitors meet it; see `crawler_app.report.first`.
+        was_broken: Whether it was broken in the previous crawl; None if that is unknown.
     """
 
     url: str
@@ -58,7 +70,94 @@ class Broken:
     reason: AnyReason
     error: str = ""
     is_seed: bool = False
-    links: list[HeldLink] = field(default_factory=list)
+    links: Sequence[HeldLink] = ()
+    pages: int = 0
+    reach: int = 0
+    was_broken: bool | None = None
+
+
+@dataclass(slots=True)
+class Moved:
+    """A URL that pages refer to, and should not: a redirect, or what browsers refuse.
+
+    Attributes:
+        links: The references to it, sorted by page.
+        pages: Number of pages with these.
+        reach: How many visitors meet it; see `crawler_app.report.first`.
+        end: Where its redirects end; empty if it is not a redirect.
+        status: HTTP status of the redirect; None if it is not one.
+    """
+
+    url: str
+    links: Sequence[HeldLink]
+    pages: int
+    reach: int
+    end: str = ""
+    status: int | None = None
+
+
+class ProblemKind(StrEnum):
+    """The kinds of problems, in the order in which they matter."""
+
+    SOFT_404 = "soft_404"
+    """A host answers a URL that does not exist with status 200."""
+    NOINDEX = "noindex"
+    """The page is linked, and keeps search engines from listing it."""
+    NO_TITLE = "no_title"
+    SAME_TITLE = "same_title"
+    NO_HEADING = "no_heading"
+    SEVERAL_HEADINGS = "several_headings"
+    NO_DESCRIPTION = "no_description"
+    SAME_DESCRIPTION = "same_description"
+    NO_ALT = "no_alt"
+    """An image that a screen reader cannot name."""
+    NO_SIZE = "no_size"
+    """An image that moves the text when it arrives."""
+    ORPHAN = "orphan"
+    """A page that a sitemap lists, and no page links to."""
+    CANONICAL = "canonical"
+    """The page says that another URL is the one to be listed."""
+    LONG_TITLE = "long_title"
+    LONG_DESCRIPTION = "long_description"
+
+
+@dataclass(slots=True, frozen=True)
+class Problem:
+    """Something about pages that should be otherwise.
+
+    Attributes:
+        kind: As in `crawler_app.report.problems`.
+        subject: What the pages have in common, such as their title; empty if nothing.
+        count: Number of pages.
+        examples: Some of their URLs.
+    """
+
+    kind: ProblemKind
+    subject: str
+    count: int
+    examples: list[str]
+
+
+@dataclass(slots=True, frozen=True)
+class Linked:
+    """A page, and the number of other pages that link to it."""
+
+    url: str
+    pages: int
+
+
+@dataclass(slots=True, frozen=True)
+class Heavy:
+    """A large or slow file that browsers load for pages.
+
+    Attributes:
+        pages: Number of pages and style sheets that refer to it.
+    """
+
+    url: str
+    took_s: float
+    size_bytes: int
+    pages: int
 
 
 @dataclass(slots=True, frozen=True)
@@ -121,10 +220,19 @@ class Report:
         kept: The contents of the directory besides the frontier.
         shape: The structure of the site.
         options: The options that differ from their defaults.
-        broken: Broken URLs, including redirect loops; those with most links first.
+        broken: Broken URLs, including redirect loops; those that most visitors meet first.
+        pages_with_broken_links: Number of pages with links to these.
         has_archive: Whether there is an archive in which to find the broken links.
-        unread: Pages that could not be read again; 0 if nothing is broken.
+        unread: Pages that could not be read again.
         chains: Redirects that lead to further redirects.
+        moved: Redirects that pages refer to; those that most visitors meet first.
+        refused: What https pages load by http, which browsers refuse; in the same order.
+        problems: What should be otherwise on pages; the most frequent of each kind first.
+        problem_counts: The number of problems of each kind, or of pages if they have no
+            subjects; ``problems`` has the first of them.
+        most_linked: The pages that most others link to.
+        heavy: Large and slow files that browsers load for pages.
+        weight: What a ``reach`` is compared with; see `crawler_app.report.first`.
         duplicates: Groups of equal pages, those that waste most first.
         not_checked: URLs that failed by a limit or a fault of the crawl.
         examples_by_reason: Some of the skipped URLs, by reason.
@@ -142,8 +250,16 @@ class Report:
     shape: Shape
     options: dict[str, Any] = field(default_factory=dict)
     broken: list[Broken] = field(default_factory=list)
+    pages_with_broken_links: int = 0
     has_archive: bool = True
     unread: int = 0
+    moved: list[Moved] = field(default_factory=list)
+    refused: list[Moved] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+    problem_counts: dict[ProblemKind, int] = field(default_factory=dict)
+    most_linked: list[Linked] = field(default_factory=list)
+    heavy: list[Heavy] = field(default_factory=list)
+    weight: int = 0
     chains: list[Chain] = field(default_factory=list)
     duplicates: list[Duplicates] = field(default_factory=list)
     not_checked: list[Failure] = field(default_factory=list)
@@ -162,8 +278,3 @@ class Report:
     def broken_links(self) -> int:
         """Number of links to broken URLs."""
         return sum(len(broken.links) for broken in self.broken)
-
-    @property
-    def pages_with_broken_links(self) -> int:
-        """Number of pages with such links."""
-        return len({link.page for broken in self.broken for link in broken.links})

@@ -1,7 +1,6 @@
 """Gathers the content of a report from the directory of a crawl.
 
-The frontier is read once for the counts, and a second time if there are duplicates or
-redirect chains; the archive is read only if something is broken.
+Every URL is read once, in the order in which they were found, and its page from the archive.
 """
 
 import contextlib
@@ -16,14 +15,33 @@ from crawler_app.frontier import FrontierReader
 from crawler_app.models import Outcome, UrlRecord
 from crawler_app.progress import OnStep, in_steps, no_step
 from crawler_app.reasons import Reason, is_broken
-from crawler_app.report.findings import Broken, Chain, Duplicates, Failure, Report
-from crawler_app.report.holders import has_archive, links_to
+from crawler_app.report.archived import open_archives
+from crawler_app.report.findings import (
+    Broken,
+    Chain,
+    Failure,
+    HeldLink,
+    Problem,
+    ProblemKind,
+    Report,
+)
 from crawler_app.report.kinds import add_redirects, add_url
 from crawler_app.report.listing import Listing
+from crawler_app.report.problems import (
+    duplicates_in,
+    heavy_among,
+    most_linked,
+    problems_in,
+    weight_of,
+)
+from crawler_app.report.reading import DocumentReader
+from crawler_app.report.scratch import Scratch
 from crawler_app.report.shape import Shape
-from crawler_app.report.targets import Targets, add_first_pages
+from crawler_app.report.targets import Targets
 from crawler_app.results.comparison import compare
-from crawler_app.results.summary import Summary, is_page, state_of, summarize
+from crawler_app.results.redirects import Redirects
+from crawler_app.results.summary import FINISHED, Summary, state_of, summarize
+from crawler_app.robots.rules import product_token
 from crawler_app.text.formatting import number
 from crawler_app.urls import dedup_key, host_of
 
@@ -34,8 +52,8 @@ def gather(directory: CrawlDirectory, on_step: OnStep = no_step) -> Report:
     """Return the report of a crawl, also while it runs.
 
     Args:
-        on_step: Progress callback: the step's name, such as "reading pages", how much is
-            done, and the total.
+        on_step: Progress callback: the step's name, "reading URLs", how much is done, and
+            the total.
 
     Raises:
         ConfigError: no crawl has begun there, or it cannot be read.
@@ -45,23 +63,33 @@ def gather(directory: CrawlDirectory, on_step: OnStep = no_step) -> Report:
     # Before the frontier is read: a crawl that ends in between must count as running,
     # because its last URLs may be missing.
     owner = directory.owner()
-    with contextlib.closing(directory.frontier()) as frontier:
-        shape = Shape()
-        listing = Listing()
+    with contextlib.ExitStack() as opened:
+        frontier = directory.frontier()
+        opened.callback(frontier.close)
+        archived = opened.enter_context(open_archives(directory, config.max_body_bytes))
+        summary = summarize(frontier)
+        report = _report_of(directory, config, summary, owner)
+        report.has_archive = archived is not None
+        targets = Targets(report.broken, summary.redirects)
+        listing, scratch = Listing(), Scratch()
+        find = archived.find if archived else None
+        agent = product_token(config.user_agent)
+        reader = DocumentReader(targets, scratch, find, agent)
         records, total = frontier.records(), frontier.total()
         for record in in_steps("reading URLs", records, on_step, total):
-            add_url(shape, record)
+            add_url(report.shape, record)
             listing.add(record)
-        summary = summarize(frontier)
-        add_redirects(shape, summary.redirects)
-        report = _report_of(directory, config, summary, shape, owner)
+            reader.add(record)
+        scratch.end()
+        add_redirects(report.shape, summary.redirects)
+        report.unread = reader.unread
         report.examples_by_reason = listing.examples_by_reason
         report.largest = listing.largest
-        _add_chains_and_duplicates(report, frontier, listing, on_step)
+        report.chains = _chains(summary.redirects, frontier)
         report.comparison = compare(frontier)
-    _find_links(report, directory, on_step)
-    add_first_pages(report.broken, summary.failures)
-    report.broken.sort(key=lambda broken: -len(broken.links))
+        soft_404s = frontier.soft_404s()
+    _add_links(report, targets, scratch, listing)
+    _add_problems(report, scratch, listing, soft_404s)
     return report
 
 
@@ -69,7 +97,6 @@ def _report_of(
     directory: CrawlDirectory,
     config: CrawlConfig,
     summary: Summary,
-    shape: Shape,
     owner: int | None,
 ) -> Report:
     return Report(
@@ -80,10 +107,9 @@ def _report_of(
         state_of(summary.urls, summary.left, owner),
         summary,
         directory.kept(),
-        shape,
+        Shape(),
         options=_options(config),
         broken=_broken(summary, config),
-        has_archive=has_archive(directory.path),
         not_checked=_not_checked(summary),
     )
 
@@ -139,29 +165,12 @@ def _failures(summary: Summary) -> Iterator[tuple[str, Outcome]]:
         yield record.url, record.outcome
 
 
-def _add_chains_and_duplicates(
-    report: Report, frontier: FrontierReader, listing: Listing, on_step: OnStep
-) -> None:
-    chains = report.summary.redirects.chains()
-    digests = listing.repeated_digests
-    record_by_key: dict[str, UrlRecord | None] = {
-        dedup_key(urls[-1]): None for urls in chains
-    }
-    group_by_digest: dict[str, Duplicates] = {}
-    if chains or digests:
-        records, total = frontier.records(), frontier.total()
-        for record in in_steps("comparing pages", records, on_step, total):
-            key = dedup_key(record.url)
-            if key in record_by_key:
-                record_by_key[key] = record
-            _group(record, digests, group_by_digest)
-    report.chains = [
-        _chain(urls, record_by_key[dedup_key(urls[-1])]) for urls in chains
+def _chains(redirects: Redirects, frontier: FrontierReader) -> list[Chain]:
+    """Return the chains of redirects, longest first, and what they end with."""
+    chains = [
+        _chain(urls, frontier.find(dedup_key(urls[-1]))) for urls in redirects.chains()
     ]
-    report.chains.sort(key=lambda chain: -len(chain.urls))
-    report.duplicates = sorted(
-        group_by_digest.values(), key=lambda group: -group.wasted_bytes
-    )
+    return sorted(chains, key=lambda chain: -len(chain.urls))
 
 
 def _chain(urls: list[str], end: UrlRecord | None) -> Chain:
@@ -170,44 +179,55 @@ def _chain(urls: list[str], end: UrlRecord | None) -> Chain:
     return Chain(urls, end.outcome.status, end.outcome.reason)
 
 
-def _group(
-    record: UrlRecord, digests: set[str], group_by_digest: dict[str, Duplicates]
+def _add_links(
+    report: Report, targets: Targets, scratch: Scratch, listing: Listing
 ) -> None:
-    outcome = record.outcome
-    if outcome is None or outcome.digest not in digests or not is_page(outcome):
-        return
-    group = group_by_digest.get(outcome.digest)
-    if group is None:
-        group = group_by_digest[outcome.digest] = Duplicates(
-            outcome.digest,
-            outcome.size_bytes,
-            outcome.title,
-            canonical=outcome.canonical,
-        )
-    elif group.canonical != outcome.canonical:
-        group.canonical = ""
-    group.urls.append(record.url)
+    """Add the pages that refer to what is broken, moved or refused."""
+    redirects = report.summary.redirects
+    report.moved, report.refused = targets.add_links(scratch)
+    for moved in report.moved:
+        moved.end = redirects.chain_from(moved.url)[-1]
+        moved.status = listing.status_by_redirect.get(moved.url)
+    report.pages_with_broken_links = scratch.documents_with(0, len(report.broken))
+    report.pages_with_broken_links += len(set(_first_pages(report)))
+    _compare_broken(report)
+    report.broken.sort(key=lambda each: (-each.reach, -len(each.links)))
 
 
-def _find_links(
-    report: Report,
-    directory: CrawlDirectory,
-    on_step: OnStep,
+def _compare_broken(report: Report) -> None:
+    """Say of each broken URL whether it was broken before."""
+    comparison = report.comparison
+    if comparison is not None:
+        still = frozenset(comparison.still_broken)
+        for broken in report.broken:
+            broken.was_broken = broken.url in still
+
+
+def _first_pages(report: Report) -> Iterator[str]:
+    """Add the page that first led to a broken URL, if no link to it was found; yield it."""
+    via_by_url = {record.url: record.via for record in report.summary.failures}
+    for broken in report.broken:
+        via = via_by_url.get(broken.url, "")
+        # Before the end of a seed's redirects comes a redirect, not a page.
+        if via and not broken.links and not broken.is_seed:
+            broken.links = [HeldLink(via)]
+            broken.pages = broken.reach = 1
+            yield via
+
+
+def _add_problems(
+    report: Report, scratch: Scratch, listing: Listing, soft_404s: list[str]
 ) -> None:
-    """Add the links to each broken URL."""
-    targets = Targets(report.broken, report.summary.redirects)
-    if not targets.number_by_key or not report.has_archive:
-        return
-    config = directory.config()
-    pages = links_to(
-        directory.path,
-        targets.number_by_key,
-        config.max_body_bytes,
-        with_requisites=config.fetches_assets,
+    """Add what the tables say of the pages."""
+    is_whole = report.state == FINISHED and report.has_archive and not report.unread
+    report.problems, report.problem_counts = problems_in(
+        scratch, knows_all_links=is_whole
     )
-    for done, found in enumerate(pages, 1):
-        on_step("reading pages", done, max(done, report.summary.pages))
-        if found is None:
-            report.unread += 1
-        else:
-            targets.add_links(found)
+    if soft_404s:
+        kind, count = ProblemKind.SOFT_404, len(soft_404s)
+        report.problem_counts[kind] = count
+        report.problems.insert(0, Problem(kind, "", count, soft_404s))
+    report.duplicates = duplicates_in(scratch)
+    report.most_linked = most_linked(scratch)
+    report.heavy = heavy_among(scratch, listing.heavy)
+    report.weight = weight_of(scratch)

@@ -6,37 +6,44 @@ MAX_BYTES: lists are shortened until it fits.
 """
 
 import base64
+import bisect
 import functools
 import hashlib
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 from tornado.template import Loader, Template
 
 from crawler_app.report.findings import Report
+from crawler_app.report.first import First, first_of
 from crawler_app.report.tables import Limits, Table, home_of
-from crawler_app.report.tables.broken import BrokenList, broken_list
-from crawler_app.report.tables.sections import tables_of
+from crawler_app.report.tables.broken import BrokenList, badge_of, broken_list
+from crawler_app.report.tables.sections import advice_for, tables_of
 from crawler_app.report.treemap import Treemap, treemap
-from crawler_app.report.verdict import caveats, explanation, headline
-from crawler_app.text.formatting import cut, sentence, size, time_of_day
+from crawler_app.report.verdict import caveats, explanation, headline, mood
+from crawler_app.text.formatting import cut, sentence, shown_url, size, time_of_day
 
 __all__ = ["MAX_BYTES", "render_html"]
 
-MAX_BYTES = 290_000
+# Two thousand broken URLs with their pages fit, and it can still be sent by mail.
+MAX_BYTES = 1_000_000
 
-# Tried in this order, until the page is small enough.
+# Pages for each broken URL that are tried, until the page is small enough; then less of
+# everything else.
+HOLDERS = (5000, 1000, 300, 100, 30, 15, 8, 4, 2, 1)
 LIMITS = (
-    Limits(),
-    Limits(holders=10),
-    Limits(holders=6),
-    Limits(items=150, holders=4),
-    Limits(items=120, holders=3),
-    Limits(items=80, holders=3, rows=20, url_chars=90),
-    Limits(items=50, holders=3, rows=15, url_chars=90, href_chars=500),
-    Limits(items=30, holders=2, rows=10, url_chars=80, href_chars=300),
-    Limits(items=10, holders=2, rows=5, url_chars=60, href_chars=0),
+    *(Limits(items=5000, holders=most) for most in HOLDERS),
+    Limits(items=2000, holders=1, rows=20, url_chars=90, href_chars=300),
+    Limits(items=1000, holders=1, rows=20, url_chars=90, href_chars=300),
+    Limits(items=400, holders=2, rows=15, url_chars=80, href_chars=300),
+    Limits(items=150, holders=2, rows=10, url_chars=80, href_chars=300),
+    Limits(items=30, holders=2, rows=5, url_chars=60, href_chars=0),
 )
+
+# No broken URL and no page with a link to it takes less.
+MIN_ITEM_BYTES = 150
+MIN_HOLDER_BYTES = 90
 
 # Number of broken URLs from which on the page has a filter.
 MIN_FILTERED = 8
@@ -49,12 +56,29 @@ DIRECTORY = Path(__file__).parent
 def render_html(report: Report) -> str:
     """Return the page, of at most MAX_BYTES in UTF-8."""
     boxes = None if report.is_empty else treemap(report.shape)
-    for limits in LIMITS:
+
+    @functools.cache
+    def rendered(limits: Limits) -> bytes:
         page = _Page(report, limits, boxes)
-        rendered: bytes = _template().generate(page=page, zip=zip)
-        if len(rendered) <= MAX_BYTES:
-            break
-    return rendered.decode()
+        made: bytes = _template().generate(page=page, zip=zip)
+        return made
+
+    def fits(limits: Limits) -> bool:
+        least_bytes = _least_bytes(report, limits)
+        return least_bytes <= MAX_BYTES and len(rendered(limits)) <= MAX_BYTES
+
+    if fits(LIMITS[0]):
+        return rendered(LIMITS[0]).decode()
+    # Each allows less than the one before.
+    at = bisect.bisect_left(LIMITS[:-1], True, 1, key=fits)
+    return rendered(LIMITS[at]).decode()
+
+
+def _least_bytes(report: Report, limits: Limits) -> int:
+    """Return what a page has at least, so that no far larger one is made in vain."""
+    items = report.broken[: limits.items]
+    holders = sum(min(each.pages, limits.holders) for each in items)
+    return len(items) * MIN_ITEM_BYTES + holders * MIN_HOLDER_BYTES
 
 
 @functools.cache
@@ -76,6 +100,8 @@ class _Page:
         self.explanation = sentence(cut(explanation(report), EXPLANATION_CHARS))
         self.caveats = caveats(report)
         self.is_empty = report.is_empty
+        self.mood = mood(report)
+        self.first = [_FirstShown.of(each, report, limits) for each in first_of(report)]
         self.broken: BrokenList = broken_list(report, limits)
         self.tables: list[Table] = list(tables_of(report, limits))
         self.tiles = list(_tiles(report))
@@ -83,7 +109,9 @@ class _Page:
         self.is_long = len(self.broken.items) >= MIN_FILTERED
         self.home = home_of(report)
         self.style = _read("page.css")
-        self.script = _read("page.js") if boxes else ""
+        self.advice = advice_for(self.broken, self.tables)
+        self.has_advice = {each.anchor for each in self.advice}
+        self.script = _read("page.js")
         self.policy = _policy(self.script)
         self.sections = list(self._sections())
         self.when = ""
@@ -97,6 +125,27 @@ class _Page:
         yield "broken", "Broken links", f"{self.broken.count:,}"
         for table in self.tables:
             yield table.anchor, table.title, table.count
+        if self.advice:
+            yield "do", "What to do", ""
+
+
+class _FirstShown(NamedTuple):
+    """One of the things to mend first."""
+
+    name: str
+    target: str
+    badge: str
+    words: str
+
+    @classmethod
+    def of(cls, first: First, report: Report, limits: Limits) -> "_FirstShown":
+        name = shown_url(first.url, home_of(report), limits.url_chars)
+        target = f"broken-{first.at}" if first.at else first.section
+        if first.at > limits.items:
+            target = first.section
+        badge = badge_of(report.broken[first.at - 1]) if first.at else ""
+        words = ", ".join(filter(None, (first.url and first.words, first.where)))
+        return cls(name or first.words, target, badge, sentence(words))
 
 
 def _tiles(report: Report) -> Iterator[tuple[str, str, str]]:

@@ -1,9 +1,8 @@
 """Finds in all URLs what a report lists of them, beyond the summary."""
 
-from crawler_app.models import State, UrlRecord
-from crawler_app.reasons import AnyReason
+from crawler_app.models import Role, State, UrlRecord
+from crawler_app.reasons import CONTENT, AnyReason, Reason
 from crawler_app.results.ranking import Ranked, Ranking
-from crawler_app.results.summary import is_page
 
 __all__ = ["EXAMPLES", "Listing"]
 
@@ -11,26 +10,36 @@ __all__ = ["EXAMPLES", "Listing"]
 EXAMPLES = 5
 
 
-class Listing:
-    """Collects examples of skipped URLs, the largest bodies, and digests that repeat.
+# From these on, a requisite is listed.  Precedents: Lighthouse asks for servers that answer
+# within 0.6 s, and Screaming Frog for images of at most 100 KB.
+LARGE_BYTES = 200_000
+SLOW_S = 1.0
 
-    Memory grows by a number of eight bytes for each page, by which duplicates are found.
+
+class Listing:
+    """Collects examples of skipped URLs, the largest bodies, and heavy requisites.
 
     Attributes:
         examples_by_reason: Some of the skipped URLs, by reason.
-        repeated_digests: Digests of the pages that exist more than once.
+        status_by_redirect: The status of each redirect, by its URL.
     """
 
     def __init__(self) -> None:
         self.examples_by_reason: dict[AnyReason, list[str]] = {}
-        self.repeated_digests: set[str] = set()
-        self._digests: set[int] = set()
+        self.status_by_redirect: dict[str, int | None] = {}
         self._largest = Ranking(lambda ranked: ranked.size_bytes)
+        self._large = Ranking(lambda ranked: ranked.size_bytes)
+        self._slow = Ranking(lambda ranked: ranked.took_s)
 
     @property
     def largest(self) -> list[Ranked]:
         """The largest bodies, largest first."""
         return self._largest.best()
+
+    @property
+    def heavy(self) -> list[Ranked]:
+        """Large and slow requisites."""
+        return list(dict.fromkeys([*self._large.best(), *self._slow.best()]))
 
     def add(self, record: UrlRecord) -> None:
         """Look at a URL."""
@@ -42,11 +51,16 @@ class Listing:
             if len(examples) < EXAMPLES:
                 examples.append(record.url)
             return
+        if outcome.reason == Reason.REDIRECT:
+            self.status_by_redirect[record.url] = outcome.status
         if outcome.took_s is not None:
-            self._largest.add(Ranked.of(record.url, outcome))
-        if outcome.digest and is_page(outcome):
-            # A number takes a third of the memory of its text.
-            digest = int(outcome.digest, 16)
-            if digest in self._digests:
-                self.repeated_digests.add(outcome.digest)
-            self._digests.add(digest)
+            ranked = Ranked.of(record.url, outcome)
+            self._largest.add(ranked)
+            if record.role is Role.REQUISITE and outcome.reason in CONTENT:
+                self._add_requisite(ranked)
+
+    def _add_requisite(self, ranked: Ranked) -> None:
+        if ranked.size_bytes >= LARGE_BYTES:
+            self._large.add(ranked)
+        if ranked.took_s >= SLOW_S:
+            self._slow.add(ranked)

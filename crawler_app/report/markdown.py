@@ -7,9 +7,10 @@ import re
 from collections.abc import Iterator
 
 from crawler_app.report.findings import Report
-from crawler_app.report.tables import Cell, Limits, Shown, Table
+from crawler_app.report.first import first_of
+from crawler_app.report.tables import Cell, Limits, Shown, Table, home_of, shown
 from crawler_app.report.tables.broken import Holder, Item, broken_list
-from crawler_app.report.tables.sections import tables_of
+from crawler_app.report.tables.sections import advice_for, tables_of
 from crawler_app.report.verdict import caveats, explanation, headline
 from crawler_app.text.formatting import number, sentence, size, time_of_day
 
@@ -36,6 +37,7 @@ def _lines(report: Report) -> Iterator[str]:
     for words in caveats(report):
         yield from ("", f"> {_text(words)}")
     yield from ("", _numbers(report))
+    yield from _first(report)
     broken = broken_list(report, LIMITS)
     if broken.items:
         yield from ("", "## Broken links", "")
@@ -43,8 +45,13 @@ def _lines(report: Report) -> Iterator[str]:
             yield from _item(item)
         if broken.more:
             yield from ("", _text(broken.more))
-    for table in tables_of(report, LIMITS):
+    tables = list(tables_of(report, LIMITS))
+    for table in tables:
         yield from _table(table)
+    if advice := advice_for(broken, tables):
+        yield from ("", "## What to do", "")
+        for each in advice:
+            yield f"- **{each.title}**: {_text(each.text)}"
 
 
 def _numbers(report: Report) -> str:
@@ -58,6 +65,16 @@ def _numbers(report: Report) -> str:
         f"{summary.left:,} left; as of "
         f"{time_of_day(summary.last_at or report.made_at)}."
     )
+
+
+def _first(report: Report) -> Iterator[str]:
+    found = first_of(report)
+    if found:
+        yield from ("", "## Mend first", "")
+    for each in found:
+        url = [_link(shown(each.url, home_of(report), LIMITS))] if each.url else []
+        words = [_text(words) for words in (each.words, each.where) if words]
+        yield f"1. {', '.join([*url, *words])}"
 
 
 def _item(item: Item) -> Iterator[str]:

@@ -1,6 +1,6 @@
-// Filters the lists of URLs by folder or by words.
+// Filters the lists of URLs by folder or by words, and sorts tables.
 (() => {
-  const LISTS = "#loops, #chains, #slowest, #largest, #duplicates, #not-checked";
+  const LISTS = "#refused, #loops, #moved, #chains, #orphans, #duplicates, #heavy, #linked, #slowest, #largest, #not-checked";
   const home = document.body.dataset.home;
   const boxes = [...document.querySelectorAll("[data-folder]")];
   const folders = boxes.filter((box) => !("rest" in box.dataset)).map((box) => box.dataset.folder);
@@ -46,6 +46,7 @@
     }
     const count = `${shown} of ${items.length}`;
     if (filter) filter.querySelector("output").textContent = wanted.length || pressed ? count : "";
+    if (!chosen) return;
     chosen.hidden = !pressed;
     const broken = items.length ? `: ${count} broken URLs` : "";
     chosen.querySelector("output").textContent = pressed ? `Only ${pressed.querySelector("bdi").textContent}${broken}` : "";
@@ -60,13 +61,45 @@
     box.disabled = false;
     box.addEventListener("click", () => choose(box));
   }
-  chosen.querySelector("button").addEventListener("click", () => {
+  chosen?.querySelector("button").addEventListener("click", () => {
     const box = pressed;
     choose(null);
     box.focus();
   });
+
+  // A number, or the text; rows of equal values stay in the order of the report.
+  const valueOf = (cell) => {
+    if (cell.dataset.value !== undefined) return Number(cell.dataset.value);
+    const text = cell.textContent.trim();
+    const number = Number(text.replaceAll(",", ""));
+    return text && !Number.isNaN(number) ? number : text.toLowerCase();
+  };
+  const compare = (one, other) =>
+    typeof one === "number" && typeof other === "number" ? one - other : String(one).localeCompare(String(other));
+  const sort = (table, head, column) => {
+    const isFirst = !head.hasAttribute("aria-sort");
+    const isNumber = head.classList.contains("n");
+    const isDown = isFirst ? isNumber : head.getAttribute("aria-sort") === "ascending";
+    for (const each of table.querySelectorAll("th")) each.removeAttribute("aria-sort");
+    head.setAttribute("aria-sort", isDown ? "descending" : "ascending");
+    const body = table.tBodies[0];
+    const rows = [...body.rows].map((row) => ({ row, value: valueOf(row.cells[column]) }));
+    rows.sort((one, other) => (isDown ? -1 : 1) * compare(one.value, other.value));
+    body.append(...rows.map(({ row }) => row));
+  };
+  for (const table of document.querySelectorAll("table")) {
+    if (table.tBodies[0].rows.length < 2) continue;
+    table.querySelectorAll("th").forEach((head, column) => {
+      const button = document.createElement("button");
+      button.type = "button";
+      button.append(...head.childNodes);
+      button.addEventListener("click", () => sort(table, head, column));
+      head.append(button);
+    });
+  }
   words?.addEventListener("input", update);
   if (filter) filter.hidden = false;
-  document.getElementById("hint").hidden = false;
+  const hint = document.getElementById("hint");
+  if (hint) hint.hidden = false;
   update();
 })();

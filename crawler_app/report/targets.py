@@ -1,74 +1,107 @@
-"""Targets of broken links: each broken URL, and the redirects that end there.
+"""The subjects whose references a report looks for: what is broken, moved or refused.
 
-Pure.  `crawler_app.report.holders` searches for links to any of these.
+Pure.  Each subject has a number, in this order: the broken URLs, the redirects that end
+elsewhere, and what browsers refuse to load, as it is found.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
-from crawler_app.models import UrlRecord
-from crawler_app.report.findings import Broken, HeldLink
-from crawler_app.report.holders import FoundLink
+from crawler_app.report.findings import Broken, Moved
+from crawler_app.report.scratch import Links, Met, Scratch, number_of
 from crawler_app.results.redirects import Redirects
 from crawler_app.urls import dedup_key
 
-__all__ = ["Targets", "add_first_pages"]
+__all__ = ["Target", "Targets"]
+
+# Of what browsers refuse to load; further URLs are not listed.
+MAX_REFUSED = 10_000
+
+NOT_MET = Met(0, 0, 0)
 
 
-class _Target(NamedTuple):
-    """A broken URL, and the redirect that leads to it; empty for the URL itself."""
+class Target(NamedTuple):
+    """What a reference leads to.
 
-    broken: Broken
-    through: str
+    Attributes:
+        subject: The number of the subject.
+        through: The redirect that leads to it; empty for the URL itself.
+    """
+
+    subject: int
+    through: str = ""
 
 
 class Targets:
-    """The URLs to search for, each with a number.
+    """The subjects, and the URLs that lead to them.
 
     Attributes:
-        number_by_key: The number of each URL, by dedup key.
+        target_by_number: The targets, by the `number_of` their URLs.
+        end_by_number: Where redirects end; both as such numbers.
 
     >>> from crawler_app.reasons import reason_of_status
     >>> gone = Broken("http://a/gone", 404, reason_of_status(404))
     >>> targets = Targets([gone], Redirects({"http://a/old": "http://a/gone"}))
-    >>> number = targets.number_by_key["http://a/old"]
-    >>> targets.add_links([FoundLink(number, "http://a/", "Old", "old")])
-    >>> gone.links[0].through
-    'http://a/old'
+    >>> targets.target_by_number[number_of("http://a/old")]
+    Target(subject=0, through='http://a/old')
     """
 
-    def __init__(self, broken: Iterable[Broken], redirects: Redirects) -> None:
-        self._targets: list[_Target] = []
-        self.number_by_key: dict[str, int] = {}
-        broken_by_key = {dedup_key(each.url): each for each in broken}
-        for key, each in broken_by_key.items():
-            self._add(key, _Target(each, ""))
+    def __init__(self, broken: Sequence[Broken], redirects: Redirects) -> None:
+        self._broken = broken
+        self._redirects: list[str] = []
+        self._refused: dict[str, int] = {}
+        self.target_by_number: dict[int, Target] = {}
+        self.end_by_number: dict[int, int] = {}
+        subject_by_key: dict[str, int] = {}
+        for subject, each in enumerate(broken):
+            key = dedup_key(each.url)
+            subject_by_key[key] = subject
+            self.target_by_number[number_of(key)] = Target(subject)
         for key, end_key in redirects.end_by_key.items():
-            end = broken_by_key.get(end_key)
-            if end is not None and key not in self.number_by_key:
-                self._add(key, _Target(end, redirects.url_by_key[key]))
+            number = number_of(key)
+            self.end_by_number[number] = number_of(end_key)
+            if number not in self.target_by_number:
+                through = redirects.url_by_key[key]
+                self.target_by_number[number] = self._target_of(
+                    through, subject_by_key.get(end_key)
+                )
 
-    def _add(self, key: str, target: _Target) -> None:
-        self.number_by_key[key] = len(self._targets)
-        self._targets.append(target)
+    def _target_of(self, redirect: str, broken: int | None) -> Target:
+        if broken is not None:
+            return Target(broken, redirect)
+        self._redirects.append(redirect)
+        return Target(len(self._broken) + len(self._redirects) - 1)
 
-    def add_links(self, found: Iterable[FoundLink]) -> None:
-        """Add the links that were found to their broken URLs."""
-        for link in found:
-            broken, through = self._targets[link.number]
-            broken.links.append(HeldLink(link.page, link.text, link.href, through))
+    def refused(self, url: str) -> int | None:
+        """Return the number of a URL that browsers do not load; None if there are too many."""
+        known = self._refused.get(url)
+        if known is None and len(self._refused) < MAX_REFUSED:
+            known = len(self._broken) + len(self._redirects) + len(self._refused)
+            self._refused[url] = known
+        return known
 
+    def add_links(self, scratch: Scratch) -> tuple[list[Moved], list[Moved]]:
+        """Add their links to the broken URLs; return the redirects, and what is refused.
 
-def add_first_pages(broken: Iterable[Broken], failures: Sequence[UrlRecord]) -> None:
-    """Sort the links; for a URL without any, add the page that first led to it.
-
-    Args:
-        failures: The records of all URLs that failed.
-    """
-    via_by_url = {record.url: record.via for record in failures}
-    for each in broken:
-        via = via_by_url.get(each.url, "")
-        # Before the end of a seed's redirects comes a redirect, not a page.
-        if via and not each.links and not each.is_seed:
-            each.links.append(HeldLink(via))
-        each.links.sort(key=lambda link: link.page)
+        Both are those that pages refer to, those that most visitors meet first.
+        """
+        met_by_subject = scratch.met()
+        for subject, each in enumerate(self._broken):
+            met = met_by_subject.get(subject, NOT_MET)
+            each.pages, each.reach = met.pages, met.reach
+            each.links = Links(scratch, subject, met.links)
+        found: list[list[Moved]] = []
+        first = len(self._broken)
+        for urls in (self._redirects, self._refused):
+            rows = ((url, met_by_subject.get(n)) for n, url in enumerate(urls, first))
+            found.append(
+                [
+                    Moved(url, Links(scratch, n, met.links), met.pages, met.reach)
+                    for n, (url, met) in enumerate(rows, first)
+                    if met is not None
+                ]
+            )
+            found[-1].sort(key=lambda each: -each.reach)
+            first += len(urls)
+        redirects, refused = found
+        return redirects, refused

@@ -5,13 +5,13 @@ Pure.  The HTML page and the Markdown text begin with the same words.
 
 from crawler_app.models import State
 from crawler_app.reasons import Reason, meaning_of
-from crawler_app.report.coverage import unchecked
+from crawler_app.report.coverage import is_complete, unchecked
 from crawler_app.report.findings import Report
 from crawler_app.report.tables import command
 from crawler_app.results.summary import FINISHED, RUNNING
 from crawler_app.text.formatting import cut, number
 
-__all__ = ["caveats", "explanation", "headline"]
+__all__ = ["caveats", "explanation", "headline", "mood"]
 
 ERROR_CHARS = 100
 
@@ -24,7 +24,14 @@ def headline(report: Report) -> str:
         return " and ".join(number(n, noun) for n, noun in found if n)
     if report.is_empty:
         return "Nothing was fetched"
-    return "No broken links"
+    return "No broken links" if is_complete(report) else "No broken links found"
+
+
+def mood(report: Report) -> str:
+    """Return how the headline is to look: "bad", "good", or "idle" if nothing is certain."""
+    if report.broken:
+        return "bad"
+    return "good" if is_complete(report) and not report.is_empty else "idle"
 
 
 def explanation(report: Report) -> str:
@@ -32,7 +39,8 @@ def explanation(report: Report) -> str:
     if report.is_empty:
         return _why_nothing(report)
     if not report.broken:
-        return f"in {number(report.summary.pages, 'page')} of {report.site}"
+        pages = f"in {number(report.summary.pages, 'page')} of {report.site}"
+        return pages if is_complete(report) else f"{pages}; not everything was checked"
     if not report.broken_links:
         several = len(report.broken) > 1
         return f"the crawl began with {'them' if several else 'it'}"
@@ -70,15 +78,16 @@ def caveats(report: Report) -> list[str]:
             f"The crawl has not finished: {left} still to be fetched.  "
             f"{command(report, 'resume')} continues it."
         )
-    if report.broken and not report.has_archive:
+    if not report.has_archive and not report.is_empty:
         found.append(
-            "The crawl has no archive, so for each broken URL only the first page that "
-            "links to it is known, without the text of the link."
+            "The crawl has no archive, so its pages could not be read again: for each "
+            "broken URL only the first page that links to it is known, and what the pages "
+            "say and load is not."
         )
     elif report.unread:
         pages = number(report.unread, "page is", "pages are")
         found.append(
-            f"{pages} missing from the archive or damaged; broken links on "
-            f"{'it' if report.unread == 1 else 'them'} are not listed."
+            f"{pages} missing from the archive or damaged; what is wrong on "
+            f"{'it' if report.unread == 1 else 'them'} is not listed."
         )
     return found

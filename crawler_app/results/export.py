@@ -8,7 +8,7 @@ from typing import Any, TextIO
 
 from crawler_app.models import State, UrlRecord
 
-__all__ = ["CDXJ", "EXPORT_FORMATS", "WACZ", "write_urls"]
+__all__ = ["CDXJ", "EXPORT_FORMATS", "WACZ", "defused", "write_urls"]
 
 CDXJ = "cdxj"
 WACZ = "wacz"
@@ -41,15 +41,15 @@ def write_urls(records: Iterable[UrlRecord], file: TextIO, style: str) -> None:
     for record in records:
         row = _row(record)
         if style == "csv":
-            table.writerow({name: _defused(value) for name, value in row.items()})
+            table.writerow({name: defused(value) for name, value in row.items()})
         else:
             file.write(json.dumps(row, ensure_ascii=False) + "\n")
 
 
-def _defused(value: Any) -> Any:
+def defused(value: Any) -> Any:
     """Return a cell as text that no spreadsheet takes for a formula.
 
-    >>> _defused("=1+1"), _defused("1+1"), _defused(-1)
+    >>> defused("=1+1"), defused("1+1"), defused(-1)
     ("'=1+1", '1+1', -1)
     """
     if isinstance(value, str) and _FORMULA.match(value):

@@ -47,7 +47,7 @@ class Redirects:
         """
         targets = {dedup_key(target) for target in self.target_by_url.values()}
         chains = [
-            self._chain_from(url)
+            self.chain_from(url)
             for key, url in self.url_by_key.items()
             if key not in targets and self.end_by_key[key] not in self.loop_by_key
         ]
@@ -56,7 +56,8 @@ class Redirects:
     def _next(self, key: str) -> str:
         return dedup_key(self.target_by_url[self.url_by_key[key]])
 
-    def _chain_from(self, url: str) -> list[str]:
+    def chain_from(self, url: str) -> list[str]:
+        """Return a redirect, its target and so on, up to the first that is no redirect."""
         chain = [url]
         while (at := self.url_by_key.get(dedup_key(chain[-1]))) is not None:
             chain.append(self.target_by_url[at])

@@ -1,7 +1,7 @@
 """The building blocks of a report's tables, and the limits of their length.
 
-Pure.  `site` and `crawl` build the tables, `broken` the list of broken links, and `sections`
-puts them in order; the HTML and Markdown renderers show them without knowing their subject.
+Pure.  `site`, `quality` and `crawl` build the tables, `broken` the list of broken links, and
+`sections` puts them in order; the HTML and Markdown renderers show them without knowing their subject.
 """
 
 import shlex
@@ -20,9 +20,10 @@ __all__ = [
     "Maker",
     "Shown",
     "Table",
-    "all_in_json",
+    "all_in_csv",
     "command",
     "home_of",
+    "more_in_json",
     "shown",
 ]
 
@@ -36,7 +37,7 @@ class Limits:
 
     Attributes:
         items: Broken URLs.
-        holders: Pages for each broken URL.
+        holders: Pages with links to each of them.
         rows: Rows of any other table.
         url_chars: Characters of a URL as shown.
         href_chars: Characters of a link's URL; a longer URL is shown as text.
@@ -71,6 +72,7 @@ class Cell:
         bar: Length of a bar before the text, in percent; None for no bar.
         badge: Color of the text's badge: "ok", "moved" or "bad"; empty for no badge.
         lines: URLs below the text.
+        value: What the column is sorted by, if that is not the text.
     """
 
     text: str = ""
@@ -78,6 +80,7 @@ class Cell:
     bar: float | None = None
     badge: str = ""
     lines: Sequence[Shown] = ()
+    value: float | None = None
 
 
 @dataclass(slots=True)
@@ -147,7 +150,7 @@ class Maker:
         """
         more = ""
         if total > len(rows):
-            more = f"And {total - len(rows):,} more.  {all_in_json(self.report)}."
+            more = f"And {total - len(rows):,} more.  {more_in_json(self.report)}."
         count = f"{total:,}" if total else ""
         return Table(
             anchor, title, heads, rows, count=count, more=more, is_half=is_half
@@ -160,9 +163,14 @@ def command(report: Report, name: str, *options: str) -> str:
     return f"“{printable(shlex.join(words))}”"
 
 
-def all_in_json(report: Report) -> str:
-    """Return a sentence about how to see a complete list."""
-    return f"{command(report, 'report', '--format', 'json')} lists all"
+def all_in_csv(report: Report) -> str:
+    """Return a sentence about how to see all links to what is broken or moved."""
+    return f"{command(report, 'report', '--format', 'csv')} lists all"
+
+
+def more_in_json(report: Report) -> str:
+    """Return a sentence about how to see longer lists."""
+    return f"{command(report, 'report', '--format', 'json')} lists more"
 
 
 def home_of(report: Report) -> str:

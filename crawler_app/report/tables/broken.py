@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 
 from crawler_app.reasons import facts_of, meaning_of
 from crawler_app.report.findings import Broken, HeldLink, Report
-from crawler_app.report.tables import Limits, Shown, all_in_json, home_of, shown
+from crawler_app.report.tables import Limits, Shown, all_in_csv, home_of, shown
 from crawler_app.text.formatting import cut, number, sentence
 
-__all__ = ["BrokenList", "Holder", "Item", "broken_list"]
+__all__ = ["BrokenList", "Holder", "Item", "badge_of", "broken_list"]
 
 # Pages that are visible at once; a click shows the others.
 SEEN_HOLDERS = 3
@@ -67,33 +67,40 @@ class Item:
 
 @dataclass(slots=True)
 class BrokenList:
-    """The list, with a sentence about what it leaves out, and how to see that."""
+    """The list, with a sentence about what it leaves out, and how to see that.
+
+    Attributes:
+        unsearched: What a filter does not search, in words; empty if it searches all.
+    """
 
     count: int
     items: list[Item]
     more: str = ""
+    unsearched: str = ""
 
 
 def broken_list(report: Report, limits: Limits) -> BrokenList:
-    """Return what is broken, that which most links lead to first."""
+    """Return what is broken, that which most visitors meet first."""
     home = home_of(report)
     items = [_item(each, home, limits) for each in report.broken[: limits.items]]
-    more = ""
-    if len(report.broken) > len(items):
-        more = f"And {number(len(report.broken) - len(items), 'more broken URL')}.  "
-    if more or any(item.more for item in items):
-        more += f"{all_in_json(report)}."
-    return BrokenList(len(report.broken), items, more)
+    left_out = ""
+    if several := len(report.broken) - len(items):
+        urls = number(several, "more broken URL is", "more broken URLs are")
+        left_out = f"{urls} not listed here.  "
+    if any(item.more for item in items):
+        left_out += "Long lists of pages are shortened.  "
+    more = f"{left_out}{all_in_csv(report)}." if left_out else ""
+    return BrokenList(len(report.broken), items, more, left_out.rstrip())
 
 
 def _item(broken: Broken, home: str, limits: Limits) -> Item:
     url = shown(broken.url, home, limits)
-    pages = len({link.page for link in broken.links})
+    pages = broken.pages
     seen = list(_holders(broken.links, home, limits))
     item = Item(
         url.name,
         url.href,
-        facts_of(broken.reason).badge or broken.reason.replace("_", " "),
+        badge_of(broken),
         "bad" if broken.status is not None else "dead",
         _words(broken, pages),
         seen[:SEEN_HOLDERS],
@@ -102,6 +109,11 @@ def _item(broken: Broken, home: str, limits: Limits) -> Item:
     if pages > len(seen):
         item.more = f"And {number(pages - len(seen), 'more page')}."
     return item
+
+
+def badge_of(broken: Broken) -> str:
+    """Return what is wrong in a word or a number."""
+    return facts_of(broken.reason).badge or broken.reason.replace("_", " ")
 
 
 def _words(broken: Broken, pages: int) -> str:
@@ -113,6 +125,8 @@ def _words(broken: Broken, pages: int) -> str:
         sentences.append(f"{links} on {number(pages, 'page')}.")
     if broken.is_seed:
         sentences.append("The crawl began with this URL.")
+    if broken.was_broken is not None:
+        sentences.append("Still broken." if broken.was_broken else "Newly broken.")
     return " ".join(sentences)
 
 
@@ -121,8 +135,8 @@ def _holders(links: Iterable[HeldLink], home: str, limits: Limits) -> Iterator[H
     for page, group in itertools.islice(by_page, limits.holders):
         first, *others = group
         notes = []
-        if first.text == "":
-            notes.append("a link without text")
+        if first.line:
+            notes.append(f"line {first.line:,}")
         if first.through:
             notes.append(f"via {shown(first.through, home, limits).name}")
         if others:

@@ -38,6 +38,9 @@ def compared(maker: Maker) -> Table:
             ("New", comparison.new),
             ("Changed", comparison.changed),
             ("Not reached this time", comparison.unreachable),
+            ("Newly broken", comparison.newly_broken),
+            ("Still broken", comparison.still_broken),
+            ("Mended", comparison.mended),
         )
         if urls
     ]

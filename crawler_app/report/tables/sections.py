@@ -1,10 +1,26 @@
 """The sections of a report below its broken links, in their order.  Pure."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
+from crawler_app.report.advice import ADVICE
 from crawler_app.report.findings import Report
 from crawler_app.report.tables import Limits, Maker, Table
+from crawler_app.report.tables.broken import BrokenList
 from crawler_app.report.tables.crawl import compared, crawl, not_checked, skipped
+from crawler_app.report.tables.quality import (
+    descriptions,
+    headings,
+    heavy,
+    images,
+    linked,
+    moved,
+    orphans,
+    refused,
+    search,
+    soft_404,
+    titles,
+)
 from crawler_app.report.tables.site import (
     chains,
     depths,
@@ -16,18 +32,38 @@ from crawler_app.report.tables.site import (
     statuses,
 )
 
-__all__ = ["tables_of"]
+__all__ = ["Advice", "advice_for", "tables_of"]
+
+
+class Advice(NamedTuple):
+    """What to do about the findings of one section."""
+
+    anchor: str
+    title: str
+    text: str
+
 
 SECTIONS = (
+    compared,
+    refused,
+    loops,
+    moved,
+    chains,
+    soft_404,
+    titles,
+    headings,
+    descriptions,
+    images,
+    search,
+    orphans,
+    duplicates,
+    heavy,
+    linked,
     statuses,
     depths,
-    loops,
-    chains,
     slowest,
     largest,
-    duplicates,
     hosts,
-    compared,
     skipped,
     not_checked,
     crawl,
@@ -39,3 +75,15 @@ def tables_of(report: Report, limits: Limits) -> Iterator[Table]:
     maker = Maker(report, limits)
     tables = (section(maker) for section in SECTIONS)
     return (table for table in tables if table.rows or table.words)
+
+
+def advice_for(broken: BrokenList, tables: Iterable[Table]) -> list[Advice]:
+    """Return what to do about the sections that list something to mend."""
+    sections = [(table.anchor, table.title) for table in tables if table.rows]
+    if broken.items:
+        sections.insert(0, ("broken", "Broken links"))
+    return [
+        Advice(anchor, title, ADVICE[anchor])
+        for anchor, title in sections
+        if anchor in ADVICE
+    ]

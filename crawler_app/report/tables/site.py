@@ -124,8 +124,8 @@ def _ranking(maker: Maker, anchor: str, title: str, ranked: Sequence[Ranked]) ->
     rows = [
         [
             maker.link(each.url),
-            Cell(seconds(each.took_s)),
-            Cell(size(each.size_bytes)),
+            Cell(seconds(each.took_s), value=each.took_s),
+            Cell(size(each.size_bytes), value=each.size_bytes),
         ]
         for each in ranked[: min(10, maker.limits.rows)]
     ]
@@ -167,7 +167,7 @@ def _group(maker: Maker, group: Duplicates) -> list[Cell]:
     return [
         Cell(f"{len(group.urls):,}"),
         Cell(title, lines=lines),
-        Cell(size(group.wasted_bytes)),
+        Cell(size(group.wasted_bytes), value=group.wasted_bytes),
     ]
 
 
@@ -180,8 +180,10 @@ def hosts(maker: Maker) -> Table:
             Cell(f"{host.broken:,}", badge="bad" if host.broken else ""),
             Cell(f"{host.urls:,}"),
             Cell(f"{host.pages:,}"),
-            Cell(size(host.size_bytes)),
-            Cell("" if host.mean_s is None else seconds(host.mean_s)),
+            Cell(size(host.size_bytes), value=host.size_bytes),
+            Cell(
+                "" if host.mean_s is None else seconds(host.mean_s), value=host.mean_s
+            ),
         ]
         for host in hosts[: maker.limits.rows]
     ]

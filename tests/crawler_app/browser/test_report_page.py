@@ -41,7 +41,8 @@ def report(tmp_path_factory):
     report = gather(CrawlDirectory.open(into))
     links = [HeldLink(f"{LONG}/{n}", "W" * 200, "x") for n in range(9)]
     report.broken += [
-        Broken(f"{LONG}{n}", None, "dns", "x" * 300, links=links) for n in range(9)
+        Broken(f"{LONG}{n}", None, "dns", "x" * 300, links=links, pages=9)
+        for n in range(9)
     ]
     report.not_checked.append(Failure("http://a.test/large", 200, Reason.TOO_LARGE))
     return report
@@ -65,8 +66,8 @@ def test_page_shows_its_verdict_and_its_sections(chromium, address):
     verdict = "3 broken URLs and 1 redirect loop"
     assert shown(chromium, "h1")[0].text == verdict
     titles = [element.text for element in shown(chromium, "h2")]
-    assert titles[:3] == ["The shape of the site", "Broken links", "Responses"]
-    assert {"Redirect loops", "Redirect chains", "Hosts", "This crawl"} <= set(titles)
+    assert titles[:3] == ["Mend first", "The shape of the site", "Broken links"]
+    assert {"Redirect loops", "Titles", "Hosts", "What to do"} <= set(titles)
     assert shown(chromium, ".treemap button")
     assert requested_urls(chromium) == [address]
     assert console_errors(chromium) == []
@@ -155,6 +156,32 @@ def test_folder_can_be_chosen_and_left_with_the_keyboard(chromium, address):
     focused = chromium.switch_to.active_element
     assert focused.get_attribute("data-folder").endswith("/guide/")
     assert len(every) > 1
+
+
+def test_table_is_sorted_with_the_keyboard_and_says_how(chromium, address):
+    chromium.get(address)
+    rows = "#largest tbody tr"
+    as_reported = [row.text for row in shown(chromium, rows)]
+    url, _, size = shown(chromium, "#largest th")
+
+    size.find_element(By.TAG_NAME, "button").send_keys(Keys.ENTER)
+    largest_first = [row.text for row in shown(chromium, rows)]
+    assert size.get_attribute("aria-sort") == "descending"
+    size.find_element(By.TAG_NAME, "button").send_keys(Keys.ENTER)
+    smallest_first = [row.text for row in shown(chromium, rows)]
+    assert size.get_attribute("aria-sort") == "ascending"
+    url.find_element(By.TAG_NAME, "button").send_keys(Keys.SPACE)
+    by_url = [row.text for row in shown(chromium, rows)]
+
+    assert (url.get_attribute("aria-sort"), size.get_attribute("aria-sort")) == (
+        "ascending",
+        None,
+    )
+    # By the number of bytes, not by the text "9.1 KB".
+    assert largest_first == as_reported
+    assert smallest_first[0] == as_reported[-1]
+    assert by_url == sorted(as_reported)
+    assert accessibility_faults(chromium) == []
 
 
 def test_boxes_are_read_without_scripts(chromium, address):

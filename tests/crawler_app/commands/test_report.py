@@ -16,7 +16,7 @@ from crawler_app.commands import main, report
 from crawler_app.report import gather
 
 def interrupt(what, done, total):
-    if what == "reading pages" and done:
+    if what == "reading URLs":
         os.killpg(0, signal.SIGINT)
 
 report.gather = lambda directory, on_step: gather(directory, interrupt)
@@ -43,10 +43,12 @@ def crawled(site, cli, directory):
 def test_page_is_written_into_the_directory_of_the_crawl(crawled, cli):
     ended = cli("report")
 
-    told = f"Not checked: fragments (#...).\nWrote {crawled}/report.html\n"
+    wrote = f"Wrote {crawled}/report.html and report.csv"
+    told = f"Not checked: fragments (#...).\n{wrote}\n"
     assert ended == (0, "", told)
     page = (crawled / "report.html").read_text(encoding="utf-8")
     assert "<h1>1 broken URL</h1>" in page
+    assert len((crawled / "report.csv").read_text().splitlines()) == 3
 
 
 def test_broken_link_is_told_with_pages_and_words(crawled, site, report_json):
@@ -54,9 +56,10 @@ def test_broken_link_is_told_with_pages_and_words(crawled, site, report_json):
 
     assert broken["url"] == f"{site.url}gone"
     assert broken["links"] == [
-        {"page": site.url, "text": "x", "href": "gone", "through": None},
+        {"page": site.url, "line": 1, "text": "x", "href": "gone", "through": None},
         {
             "page": f"{site.url}a",
+            "line": 1,
             "text": "x",
             "href": "moved",
             "through": f"{site.url}moved",
@@ -92,6 +95,7 @@ def test_fail_on_broken_is_content_with_what_a_limit_has_left(site, cli):
         (["--output", "r.json"], "{"),
         (["--output", "r.md"], "# 1 broken"),
         (["--output", "R.HTM"], "<!DOCTYPE html>"),
+        (["--output", "r.csv"], "page,line,text"),
         (["--output", "r.json", "--format", "md"], "# 1 broken"),
     ],
 )

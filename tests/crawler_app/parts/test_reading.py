@@ -65,7 +65,12 @@ def test_report_finds_the_same(crawls, gencrawl):
     )
 
     assert len(one["broken"]) == 4
-    for name in ("broken", "redirects", "duplicates", "not_checked"):
+    assert one["most_linked"]
+    assert one["problems"]
+    for name in (
+        *("broken", "redirects", "duplicates", "not_checked", "most_linked"),
+        *("problems", "problem_counts"),
+    ):
         assert normal(three[name]) == normal(one[name]), name
     failing = gencrawl("report", crawls[1], "--format", "md", "--fail-on", "broken")
     assert failing.status == 3

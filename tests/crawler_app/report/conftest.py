@@ -8,8 +8,8 @@ import pytest
 
 from crawler_app.config import CrawlConfig
 from crawler_app.directory import CrawlDirectory
-from crawler_app.directory.stores import open_stores
-from crawler_app.models import Candidate, Fetched, Outcome, State
+from crawler_app.directory.stores import begin_recrawl, open_stores
+from crawler_app.models import Candidate, Fetched, Outcome, Role, State
 from crawler_app.report import gather
 from crawler_app.urls import host_of
 from gencoro.ioloop import IOLoop
@@ -27,16 +27,36 @@ class HandMade:
 
     def __init__(self, directory, config):
         self.directory = directory
+        self._config = config
         self._open = contextlib.ExitStack()
-        self._stores = self._open.enter_context(open_stores(directory, config))
+        self._begin()
+
+    def _begin(self):
+        stores = open_stores(self.directory, self._config)
+        self._stores = self._open.enter_context(stores)
         self._claims = {}
 
-    def page(self, path, body="", content_type=HTML, via="", archived=True, **outcome):
+    def begin_again(self):
+        """Begin another crawl into the directory."""
+        self._open.close()
+        begin_recrawl(self.directory, self._config)
+        self._begin()
+
+    def page(
+        self,
+        path,
+        body="",
+        content_type=HTML,
+        via="",
+        archived=True,
+        role=Role.LINK,
+        **outcome,
+    ):
         url, octets = url_of(path), body.encode()
         fields = {"state": State.DONE, "reason": "ok", "status": 200, "took_s": 0.01}
         fields |= {"content_type": content_type, "size_bytes": len(octets)}
         fields["digest"] = f"{zlib.crc32(octets):016x}"
-        self.end(path, Outcome(**fields | outcome), via)
+        self.end(path, Outcome(**fields | outcome), via, role)
         archive = self._stores.archive
         if archived and archive is not None:
             fetched = Fetched(url, 200, {"Content-Type": content_type}, octets, 0.01)
@@ -48,13 +68,25 @@ class HandMade:
         outcome = Outcome(State.DONE, "redirect", 301, redirect_to=url_of(to))
         self.end(path, outcome, via)
 
-    def fail(self, path, reason="http_404", status=404, via="", error=""):
-        self.end(path, Outcome(State.FAILED, reason, status, error=error), via)
+    def fail(
+        self,
+        path,
+        reason="http_404",
+        status=404,
+        via="",
+        error="",
+        role=Role.LINK,
+    ):
+        self.end(path, Outcome(State.FAILED, reason, status, error=error), via, role)
 
-    def end(self, path, outcome, via=""):
+    def soft_404(self, path):
+        self._stores.frontier.note_soft_404(ORIGIN, url_of(path))
+
+    def end(self, path, outcome, via="", role=Role.LINK):
         frontier = self._stores.frontier
         url = url_of(path)
-        frontier.add([Candidate(url, host_of(url))], self._claims.get(url_of(via)))
+        candidate = Candidate(url, host_of(url), role=role)
+        frontier.add([candidate], self._claims.get(url_of(via)))
         claim = self._claims[url] = frontier.claim(1000.0, 60.0)
         assert claim.url == url
         frontier.finish(claim, dataclasses.replace(outcome), 1000.0)

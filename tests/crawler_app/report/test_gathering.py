@@ -1,12 +1,15 @@
 """What a report finds in the directory of a crawl."""
 
 import itertools
+import tracemalloc
+from urllib.parse import quote
 
 import pytest
 
 from crawler_app.errors import ArchiveError, ConfigError
+from crawler_app.frontier.sqlite import SqliteFrontier
 from crawler_app.models import Outcome, State
-from crawler_app.report import gather
+from crawler_app.report import gather, render_markdown, scratch
 from crawler_app.report.findings import HeldLink
 from crawler_app.report.listing import EXAMPLES
 from crawler_app.report.shape import in_words
@@ -17,11 +20,11 @@ A = "http://a.test"
 
 def links_of(report, path):
     (broken,) = (each for each in report.broken if each.url == A + path)
-    return broken.links
+    return list(broken.links)
 
 
 def test_broken_url_is_told_with_every_page_and_its_words(crawl):
-    crawl.page("/", '<a href="gone">Our <b>offer</b></a> <a href="fine">Fine</a>')
+    crawl.page("/", '<p>\n<a href="gone">Our <b>offer</b></a> <a href="fine">Fine</a>')
     crawl.page("/fine", '<a href="/gone#top">see there</a>')
     crawl.fail("/gone", via="/")
 
@@ -29,9 +32,9 @@ def test_broken_url_is_told_with_every_page_and_its_words(crawl):
 
     assert [each.url for each in report.broken] == [f"{A}/gone"]
     assert report.broken[0].status == 404
-    assert report.broken[0].links == [
-        HeldLink(f"{A}/", "Our offer", "gone"),
-        HeldLink(f"{A}/fine", "see there", "/gone#top"),
+    assert links_of(report, "/gone") == [
+        HeldLink(f"{A}/", "Our offer", "gone", line=2),
+        HeldLink(f"{A}/fine", "see there", "/gone#top", line=1),
     ]
     assert (report.broken_links, report.pages_with_broken_links) == (2, 2)
     assert report.unread == 0
@@ -69,8 +72,8 @@ def test_page_that_leads_to_a_broken_url_by_itself_is_told(crawl, padding):
     crawl.fail("/gone", via="/")
 
     assert links_of(crawl.report(), "/gone") == [
-        HeldLink(f"{A}/", "x", "gone"),
-        HeldLink(f"{A}/slide", "", f"{A}/gone"),
+        HeldLink(f"{A}/", "x", "gone", line=1),
+        HeldLink(f"{A}/slide", "<meta content>", "../gone", line=1),
     ]
 
 
@@ -86,14 +89,35 @@ def test_what_a_page_needs_is_found_where_it_is_named(crawl):
     report = crawl.report()
 
     assert links_of(report, "/no.png") == [
-        HeldLink(f"{A}/", "<img>", "/no.png"),
-        HeldLink(f"{A}/s.css", "style sheet", "no.png"),
-        HeldLink(f"{A}/x", "<p>", "../no.png"),
+        HeldLink(f"{A}/", "<img src>", "/no.png", line=1),
+        HeldLink(f"{A}/s.css", "url()", "no.png", line=1),
+        HeldLink(f"{A}/x", "<p style>", "../no.png", line=1),
     ]
     assert links_of(report, "/no.html") == [
-        HeldLink(f"{A}/", "x", "no.html"),
-        HeldLink(f"{A}/", "<iframe>", "/no.html"),
+        HeldLink(f"{A}/", "<iframe src>", "/no.html", line=1),
+        HeldLink(f"{A}/", "x", "no.html", line=1),
     ]
+
+
+def test_half_a_character_in_a_manifest_is_no_error(crawl):
+    manifest = r'{"icons": [{"src": "a?\ud800"}]}'
+    crawl.page("/m", manifest, content_type="application/manifest+json")
+    crawl.fail(f"/a?{quote(chr(0xFFFD))}")
+
+    (link,) = crawl.report().broken[0].links
+
+    assert (link.page, link.href) == (f"{A}/m", "a??")
+
+
+def test_disk_that_is_full_is_an_error_that_says_what_to_do(crawl, monkeypatch):
+    crawl.page("/", "x")
+    small = f"PRAGMA max_page_count = 20; {scratch.TABLES}"
+    monkeypatch.setattr(scratch, "TABLES", small)
+    for n in range(200):
+        crawl.page(f"/{n}", title="x" * 1000, archived=False)
+
+    with pytest.raises(ConfigError, match="full; TMPDIR names another directory"):
+        crawl.report()
 
 
 def test_link_relative_to_a_base_is_found(crawl):
@@ -168,12 +192,6 @@ def test_table_of_the_archive_that_cannot_be_read_is_an_error(crawl):
         gather(crawl.directory)
 
 
-def test_nothing_broken_reads_no_page(crawl):
-    crawl.page("/", "x", archived=False)
-
-    assert crawl.report().unread == 0
-
-
 @pytest.mark.parametrize("archive", [True, False])
 @pytest.mark.parametrize(
     ("redirects", "reason"),
@@ -196,7 +214,7 @@ def test_seed_that_leads_to_what_is_broken_is_told_so(
 
     (broken,) = crawl.report().broken
 
-    assert (broken.reason, broken.is_seed, broken.links) == (reason, True, [])
+    assert (broken.reason, broken.is_seed, list(broken.links)) == (reason, True, [])
     assert (broken.status, broken.error == "too late") == (None, reason == "timeout")
 
 
@@ -313,8 +331,8 @@ def test_progress_is_told(crawl):
     crawl.report(on_step=lambda *step: steps.append(step))
 
     whats = [what for what, _ in itertools.groupby(steps, key=lambda step: step[0])]
-    assert whats == ["reading URLs", "reading pages"]
-    assert steps[-1] == ("reading pages", 1, 1)
+    assert whats == ["reading URLs"]
+    assert steps[0] == ("reading URLs", 0, 2)
 
 
 def test_page_on_which_a_function_of_the_user_failed_is_read_all_the_same(crawl):
@@ -336,3 +354,79 @@ def test_sites_of_several_hosts_are_one_report(make_crawl):
         ("a.test", 0),
         ("b.test", 1),
     ]
+
+
+def test_second_crawl_tells_what_is_broken_still_and_what_was_mended(crawl):
+    crawl.redirect("/loop", "/loop")
+    crawl.fail("/gone")
+    crawl.fail("/back")
+    crawl.begin_again()
+    crawl.redirect("/loop", "/loop")
+    crawl.page("/back")
+    crawl.fail("/gone")
+    crawl.fail("/new")
+
+    report = crawl.report()
+
+    assert {each.url.removeprefix(A): each.was_broken for each in report.broken} == {
+        "/loop": True,
+        "/gone": True,
+        "/new": False,
+    }
+    assert report.comparison.mended == [f"{A}/back"]
+    text = render_markdown(report)
+    assert "Not Found. Still broken." in text
+    assert "Not Found. Newly broken." in text
+    assert "| Newly broken | 1 |" in text
+    assert "| Mended | 1 |" in text
+
+
+def peak_of_report(make_crawl, pages):
+    """Return the most memory that a report takes of a crawl with many pages."""
+    crawl = make_crawl(f"{pages}")
+    for n in range(pages):
+        links = f"<a href=/{n + 1}?{n}>x</a><a href=/gone>x</a><img src={n}.png>"
+        crawl.page(f"/{n}", links, title=f"{n}", canonical=f"{A}/{n}?")
+    crawl.fail("/gone")
+    tracemalloc.start()
+    try:
+        report = crawl.report()
+        assert len(report.broken[0].links) == report.broken[0].pages == pages
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+def test_memory_does_not_grow_with_the_pages(make_crawl, monkeypatch):
+    monkeypatch.setattr("crawler_app.report.reading.MAX_FOUND", 50)
+    monkeypatch.setattr("crawler_app.report.scratch.MAX_COUNTS", 50)
+    peak_of_report(make_crawl, 10)  # what is made once
+
+    few, many = (peak_of_report(make_crawl, pages) for pages in (100, 500))
+
+    assert (many - few) / 400 < 40  # bytes
+
+
+def test_every_url_is_read_once(make_crawl, monkeypatch):
+    crawl = make_crawl()
+    for n in range(3):
+        crawl.page(f"/{n}", f"same <a href=/{n}a>x</a>")
+        crawl.redirect(f"/{n}a", f"/{n}b")
+        crawl.redirect(f"/{n}b", "/gone")
+    crawl.fail("/gone")
+    read = []
+    records = SqliteFrontier.records
+
+    def counted(self, state=None):
+        for record in records(self, state):
+            read.append((record.url, state))
+            yield record
+
+    monkeypatch.setattr(SqliteFrontier, "records", counted)
+
+    report = crawl.report()
+
+    assert report.chains
+    assert report.duplicates == []
+    every = [url for url, state in read if state is None]
+    assert len(every) == len(set(every)) == 10

@@ -1,8 +1,9 @@
 """The report as text, and for programs."""
 
+import io
 import json
 
-from crawler_app.report import render_markdown, to_json
+from crawler_app.report import render_markdown, to_json, write_csv
 from crawler_app.results.comparison import Comparison, Vanished
 
 A = "http://a.test"
@@ -17,7 +18,7 @@ def test_markdown_tells_the_verdict_and_who_links_there(crawl):
     assert text.startswith("# 1 broken URL: a.test\n\n1 link on 1 page leads there.\n")
     assert (
         f"- **404** [/gone](<{A}/gone>): Not Found. 1 link on 1 page.\n"
-        f"  - [/](<{A}/>) “Our \\| \\*offer\\*”\n"
+        f"  - [/](<{A}/>) “Our \\| \\*offer\\*” (line 1)\n"
     ) in text
     assert "| Status | URLs |\n| --- | --- |\n| 200 OK | 1 |\n" in text
 
@@ -76,6 +77,7 @@ def test_json_has_all_of_each_list(crawl):
     assert len(broken["links"]) == pages
     assert broken["links"][0] == {
         "page": f"{A}/0",
+        "line": 1,
         "text": "x",
         "href": "to-gone",
         "through": f"{A}/to-gone",
@@ -99,10 +101,16 @@ def test_json_has_these_keys(crawl):
         "unanswered",
         "checked",
         "broken",
+        "first",
         "pages_not_read",
+        "refused",
         "redirects",
         "slowest",
         "largest",
+        "heavy",
+        "most_linked",
+        "problems",
+        "problem_counts",
         "duplicates",
         "depths",
         "hosts",
@@ -115,3 +123,21 @@ def test_json_has_these_keys(crawl):
     assert found["crawl"]["started_at"] == "1970-01-01T00:16:40Z"
     assert found["site"] == "a.test"
     assert found["statuses"] == {"200": 1}
+
+
+def test_csv_has_a_row_for_each_link_to_mend(crawl):
+    crawl.page("/", '<a href="gone">=1+1</a>\n<a href="old">Old</a>')
+    crawl.page("/p", '<a href="old">Old</a>', archived=False)
+    crawl.redirect("/old", "/p")
+    crawl.fail("/gone")
+    crawl.fail("/lost", "dns", None)
+    file = io.StringIO()
+
+    write_csv(crawl.report(), file)
+
+    assert file.getvalue().splitlines() == [
+        "page,line,text,href,target,status,reason",
+        f"{A}/,1,'=1+1,gone,{A}/gone,404,http_404",
+        f",,,,{A}/lost,,dns",
+        f"{A}/,2,Old,old,{A}/p,301,redirect",
+    ]
