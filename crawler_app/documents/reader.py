@@ -9,7 +9,6 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, TypeVar
 
-from crawler_app.documents.anchors import Anchors, Choice, anchors_of, only_chosen
 from crawler_app.documents.cost import is_cheap
 from crawler_app.documents.files import may_have_requisites, requisites_of_file
 from crawler_app.documents.html import Page, parse_html
@@ -29,18 +28,9 @@ SMALL_SITEMAP_BYTES = 32 * 1024
 # The same for a style sheet.
 SMALL_FILE_BYTES = 64 * 1024
 
-# Where no event loop waits, a page may take some tenths of a second.
-PATIENCE = 4
-
 
 class Reader:
-    """Reads pages and sitemaps; must be closed.
-
-    >>> reader = Reader()
-    >>> reader.anchors_blocking(b"<a href=b>B</a>" * 10_000, "text/html").texts[0]
-    'B'
-    >>> reader.close()
-    """
+    """Reads pages and sitemaps; must be closed."""
 
     def __init__(self) -> None:
         self._sandbox = Sandbox()
@@ -71,18 +61,6 @@ class Reader:
             with contextlib.suppress(LimitExceeded):
                 return (yield from self._sandbox.call(partial(parse, is_flat=is_flat)))
         return Page("", "", [], "", is_partial=True)
-
-    def anchors_blocking(
-        self, body: bytes, content_type: str, choose: Choice | None = None
-    ) -> Anchors:
-        """Return the links of a page with their text, where there is no event loop."""
-        if is_cheap(body, PATIENCE):
-            return anchors_of(body, content_type, choose)
-        for is_flat in (False, True):
-            with contextlib.suppress(LimitExceeded):
-                parse = partial(anchors_of, body, content_type, is_flat=is_flat)
-                return only_chosen(self._sandbox.call_blocking(parse), choose)
-        return Anchors()
 
     def sitemap(self, body: bytes, content_type: str) -> Subgenerator[Sitemap]:
         """Parse a sitemap; see `parse_sitemap`."""

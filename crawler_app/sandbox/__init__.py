@@ -44,13 +44,7 @@ _BOOT = (
 
 
 class Sandbox:
-    """Processes that are started when they are needed, and replaced when they die.
-
-    >>> sandbox = Sandbox()
-    >>> sandbox.call_blocking(sum, [1, 2, 3])
-    6
-    >>> sandbox.close()
-    """
+    """Processes that are started when they are needed, and replaced when they die."""
 
     def __init__(self) -> None:
         self._idle: list[_Process] = []
@@ -72,13 +66,6 @@ class Sandbox:
             yield self._changed.wait()
         with self._process() as process:
             reply = yield from process.exchange(pickle.dumps((function, args)))
-        result: T = _result(reply)
-        return result
-
-    def call_blocking(self, function: Callable[..., T], *args: Any) -> T:
-        """Do the same as `call` where there is no event loop."""
-        with self._process() as process:
-            reply = process.exchange_blocking(pickle.dumps((function, args)))
         result: T = _result(reply)
         return result
 
@@ -144,16 +131,6 @@ class _Process:
         except ConnectionError:
             raise self._error() from None
         return reply
-
-    def exchange_blocking(self, request: bytes) -> bytes:
-        """Send a request and wait for the reply."""
-        with contextlib.suppress(ConnectionError):
-            self._socket.sendall(LENGTH.pack(len(request)))
-            self._socket.sendall(request)
-            with self._socket.makefile("rb") as frames:
-                if head := frames.read(LENGTH.size):
-                    return frames.read(*LENGTH.unpack(head))
-        raise self._error()
 
     def has_ended(self) -> bool:
         return self._popen.poll() is not None

@@ -4,8 +4,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler_app.documents.anchors import MAX_TEXT_CHARS, Anchor, anchors_of
+from crawler_app.documents.anchors import MAX_TEXT_CHARS, Anchor
 from crawler_app.documents.html import parse_html
+
+
+def anchors_of(body, content_type="", **options):
+    return parse_html(body, content_type, with_anchors=True, **options).anchors
 
 
 def texts_of(markup):
@@ -42,27 +46,9 @@ def test_nofollow_is_told():
     assert [anchor.is_nofollow for anchor in anchors_of(page)] == [True, False]
 
 
-def test_only_chosen_links_are_read():
-    page = b"<base href=/d/><a href=a#1>A1</a><a href=b>B</a><a href=a#2>A2</a>"
-    asked = []
-
-    def choose(base, hrefs):
-        asked.append((base, hrefs))
-        return {"a"}
-
-    links = list(anchors_of(page, "", choose))
-
-    assert asked == [("/d/", ["a#1", "b", "a#2"])]
-    assert [(link.href, link.text) for link in links] == [("a#1", "A1"), ("a#2", "A2")]
-    assert list(anchors_of(page, "", lambda base, hrefs: ())) == []
-
-
 def test_page_that_is_read_tag_by_tag_gives_its_links_without_words():
     page = b"<a href=x>x</a><a href=y>y</a>"
 
-    found = anchors_of(page, "", lambda base, hrefs: {"y"}, is_flat=True)
-
-    assert list(found) == [Anchor("y")]
     assert list(anchors_of(page, is_flat=True)) == [Anchor("x"), Anchor("y")]
 
 

@@ -5,7 +5,6 @@ import os
 
 import pytest
 
-from crawler_app.documents.anchors import Anchor
 from crawler_app.documents.reader import Reader
 from crawler_app.documents.sitemap import parse_sitemap
 from gencoro import gen
@@ -100,16 +99,3 @@ def test_sitemap_gives_what_was_read_within_the_limits(read):
 
     assert found.is_cut
     assert found.pages[0] == "http://a.test/0" and len(found.pages) == 50_000
-
-
-def test_links_with_text_are_read_without_a_loop_too():
-    reader = Reader()
-    body = b"<a href=x>X</a><a href=y>Y</a>"
-    chosen = [Anchor("y", "Y")]
-
-    for padding in (b"", b"<p>" * 100_000):
-        found = reader.anchors_blocking(
-            body + padding, "text/html", lambda base, hrefs: {"y"}
-        )
-        assert list(found) == chosen
-    reader.close()

@@ -31,12 +31,9 @@ def sandbox():
     sandbox.close()
 
 
-@pytest.fixture(params=["in a loop", "blocking"])
-def call(request, sandbox):
-    """Call a function in a sandbox, in both ways."""
-    if request.param == "blocking":
-        yield sandbox.call_blocking
-        return
+@pytest.fixture
+def call(sandbox):
+    """Call a function in a sandbox."""
     loop = IOLoop(make_current=False)
 
     @gen.coroutine
@@ -143,9 +140,6 @@ def test_calls_at_once_have_several_processes_but_not_more_than_a_few(
 
 
 def test_cancelled_call_ends_its_process(sandbox):
-    pid = sandbox.call_blocking(os.getpid)
-    sandbox.close()
-
     @gen.coroutine
     def call(function, *args):
         return (yield from sandbox.call(function, *args))
@@ -158,17 +152,20 @@ def test_cancelled_call_ends_its_process(sandbox):
         with pytest.raises(asyncio.CancelledError):
             await sleeping
         assert not alive(pid)
-        assert await call(sum, [1, 2]) == 3
+        next_pid = await call(os.getpid)
         sandbox.close()
+        return next_pid
 
-    asyncio.run(main())
-    assert not alive(pid)
+    assert not alive(asyncio.run(main()))
 
 
 def test_no_process_outlives_the_crawl_however_it_ends():
     program = (
-        "import os; from crawler_app.sandbox import Sandbox\n"
-        "print(Sandbox().call_blocking(os.getpid), flush=True); os.kill(os.getpid(), 9)"
+        "import os; from gencoro import gen; from gencoro.ioloop import IOLoop\n"
+        "from crawler_app.sandbox import Sandbox\n"
+        "@gen.coroutine\n"
+        "def main(): return (yield from Sandbox().call(os.getpid))\n"
+        "print(IOLoop().run_sync(main), flush=True); os.kill(os.getpid(), 9)"
     )
     printed = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=False
