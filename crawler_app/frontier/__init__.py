@@ -39,8 +39,9 @@ Backends::
             them
     part    the same for one part of a crawl by several processes
     memory  for tests and small crawls
+    postgres  in PostgreSQL, shared by the workers of many machines
 
-Both count URLs as `crawler_app.frontier.counts` describes.
+All count URLs as `crawler_app.frontier.counts` describes.
 """
 
 import abc

@@ -27,6 +27,7 @@ from crawler_app.errors import LeaseLostError
 from crawler_app.frontier import PATIENCE_S, memory, schedule, sqlite
 from crawler_app.frontier.memory import MemoryFrontier
 from crawler_app.frontier.part import PartFrontier
+from crawler_app.frontier.postgres import reading
 from crawler_app.frontier.sqlite import SqliteFrontier
 from crawler_app.models import (
     Candidate,
@@ -39,6 +40,7 @@ from crawler_app.reasons import PROVISIONAL, Reason
 from crawler_app.urls import dedup_key
 from tests.helpers.counting import counts_are_those_of_the_records
 from tests.helpers.fuzzing import examples
+from tests.helpers.postgres import SteppedFrontier
 
 LEASE_S = 60.0
 
@@ -59,10 +61,13 @@ REDIRECT = Outcome(State.DONE, "redirect", 301, redirect_to="http://a.test/new")
 FORBIDDEN = Outcome(State.EXCLUDED, "robots")
 
 
-@pytest.fixture(params=["memory", "sqlite", "part"])
+@pytest.fixture(params=["memory", "sqlite", "part", "postgres"])
 def frontier(request, tmp_path):
     if request.param == "memory":
         frontier = MemoryFrontier()
+    elif request.param == "postgres":
+        url = request.getfixturevalue("postgres_url")
+        frontier = SteppedFrontier.of_new_crawl(url)
     else:
         backend = PartFrontier if request.param == "part" else SqliteFrontier
         frontier = backend(tmp_path / "frontier.sqlite3")
@@ -132,7 +137,7 @@ def test_record_that_was_handed_out_is_a_copy(frontier):
 
 
 def test_only_the_newest_queries_are_told(frontier, monkeypatch):
-    for module in (memory, sqlite):
+    for module in (memory, sqlite, reading):
         monkeypatch.setattr(module, "MAX_QUERIES", 2)
     frontier.add(found(path) for path in ("x?1", "y", "x?2", "x?3"))
     told = list(frontier.queries())
@@ -386,8 +391,17 @@ class FrontierMachine(RuleBasedStateMachine):
         self.ends = set()
         self.claims = []
         self.model = Model()
-        self.backends = [MemoryFrontier(), SqliteFrontier(self.path)]
+        self.backends = self.new_backends()
         self.add(candidates)
+
+    def new_backends(self):
+        return [MemoryFrontier(), SqliteFrontier(self.path)]
+
+    def reopened(self):
+        for _, claimed in self.claims:
+            self.backends[0].release(claimed[0])
+        self.backends[1].close()
+        return [self.backends[0], SqliteFrontier(self.path)]
 
     def teardown(self):
         for backend in self.backends:
@@ -560,11 +574,8 @@ class FrontierMachine(RuleBasedStateMachine):
         for row in self.model.rows:
             if row.record.state is State.CLAIMED:
                 row.record.state, row.alarm_at = State.QUEUED, None
-        for _, claimed in self.claims:
-            self.backends[0].release(claimed[0])
-        self.backends[1].close()
-        self.backends[1] = SqliteFrontier(self.path)
-        self.backends[1].limit_hosts(self.model.per_host)
+        self.backends = self.reopened()
+        self.backends[-1].limit_hosts(self.model.per_host)
 
     @invariant()
     def the_books_agree(self):
@@ -594,12 +605,29 @@ class FrontierMachine(RuleBasedStateMachine):
 
 
 def test_random_walks_are_those_of_the_model():
+    walk(FrontierMachine, max_examples=60)
+
+
+def walk(machine, max_examples):
     run_state_machine_as_test(
-        FrontierMachine,
+        machine,
         settings=settings(
             deadline=None,
-            max_examples=examples(60),
+            max_examples=examples(max_examples),
             stateful_step_count=40,
             report_multiple_bugs=False,
         ),
     )
+
+
+def test_random_walks_in_postgresql_are_those_of_the_model(postgres_url):
+    class PostgresMachine(FrontierMachine):
+        def new_backends(self):
+            return [SteppedFrontier.of_new_crawl(postgres_url)]
+
+        def reopened(self):
+            (worker,) = self.backends
+            worker.close()
+            return [worker.another()]
+
+    walk(PostgresMachine, max_examples=2)

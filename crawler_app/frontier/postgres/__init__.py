@@ -1,0 +1,20 @@
+"""The frontier in PostgreSQL, which the workers of many machines share::
+
+    install   makes the schema of a crawl, and connects to it
+    worker    a worker's view, which its crawl uses
+    leases    the claims that it has                         pure
+    books     the numbers that it was told                   pure
+    batch     what it has to tell                            pure
+    wire      JSON that PostgreSQL can store                 pure
+    recent    the links that a worker has met lately         pure
+    pump      sends batches, and gets claims
+    reading   what all workers have found, for reports
+
+``tables.sql`` and ``functions.sql`` are what the server stores and does.
+
+Rule 1: a worker may be killed, or cut off, at any moment.  What it had claimed goes to others
+when its lease ends, without a try; what it says later of these is not recorded.
+
+Rule 2: all rules that workers share (order, gaps, limits) are kept by the server, by its
+clock, in the transaction that leases a URL.
+"""

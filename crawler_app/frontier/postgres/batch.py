@@ -1,0 +1,157 @@
+"""What a worker has to tell the server in one step, in the form that `frontier_step` reads.
+
+Pure.  The claims are named by the tokens of their leases.
+"""
+
+from collections.abc import Iterable
+from hashlib import blake2b
+from typing import Any
+
+from crawler_app.frontier import key_of, stored_url
+from crawler_app.frontier.counts import Kind
+from crawler_app.models import Candidate, Claim, Outcome
+from crawler_app.urls import dedup_key
+
+__all__ = ["Batch", "digest_of"]
+
+
+def digest_of(key: str) -> str:
+    """Return the digest by which a URL is known, in hexadecimal."""
+    return blake2b(key.encode(errors="surrogatepass"), digest_size=16).hexdigest()
+
+
+class Batch:
+    """The changes since the last flush.
+
+    Attributes:
+        claims: The claims that have ended, by token.
+        began_at: When the first change was noted; None if there is none.
+
+    >>> batch = Batch()
+    >>> batch.add([Candidate("http://a.test/", "a.test")])
+    >>> batch.body()["links"][0][2][0][1:]
+    ['http://a.test/', 0, 0, 0, None, <Role.LINK: 0>, False]
+    """
+
+    def __init__(self) -> None:
+        self.claims: dict[int, Claim] = {}
+        self.began_at: float | None = None
+        self._ends: list[list[Any]] = []
+        self._backs: list[list[Any]] = []
+        self._again: list[list[int]] = []
+        self._place_by_host: dict[str, int] = {}
+        self._sources: list[list[Any]] = []
+        self._url_by_origin: dict[str, str] = {}
+        self._hold_by_host: dict[str, tuple[float | None, float | None]] = {}
+
+    def __bool__(self) -> bool:
+        return bool(
+            self.claims or self._sources or self._url_by_origin or self._hold_by_host
+        )
+
+    def finish(
+        self,
+        token: int,
+        claim: Claim,
+        outcome: Outcome,
+        now: float,
+        outlinks: Iterable[Candidate],
+        again: int | None,
+    ) -> None:
+        """Note the outcome of a claim, and what was found."""
+        self.claims[token] = claim
+        self._ends.append(
+            [
+                token,
+                outcome.state,
+                outcome.reason,
+                outcome.status,
+                outcome.size_bytes,
+                outcome.took_s,
+                now,
+                Kind.of(claim.depth, outcome).is_html,
+                outcome.content_type,
+                outcome.title,
+                outcome.error,
+                outcome.redirect_to,
+                outcome.canonical,
+                outcome.digest,
+                outcome.note,
+            ]
+        )
+        if again is not None:
+            self._again.append([token, again, claim.redirects_left - 1])
+        self._add(outlinks, claim.id, token, outcome.redirect_to)
+
+    def put_back(
+        self,
+        token: int,
+        claim: Claim,
+        due_at: float | None = None,
+        url: str | None = None,
+    ) -> None:
+        """Note that a claim goes back to the queue: at once or later, as it was or not."""
+        self.claims[token] = claim
+        self._backs.append([token, due_at, url])
+
+    def add(self, candidates: Iterable[Candidate], via: Claim | None = None) -> None:
+        """Note candidates."""
+        self._add(candidates, None if via is None else via.id, None, "")
+
+    def hold_host(self, host: str, free_at: float) -> None:
+        """Note until when a host is held."""
+        before, gap_s = self._hold_by_host.get(host, (None, None))
+        until = free_at if before is None else max(free_at, before)
+        self._hold_by_host[host] = until, gap_s
+
+    def set_gap(self, host: str, gap_s: float) -> None:
+        """Note the least time between two claims of a host."""
+        free_at, _ = self._hold_by_host.get(host, (None, None))
+        self._hold_by_host[host] = free_at, gap_s
+
+    def note_response(self, origin: str, url: str) -> None:
+        """Note a URL that got a response."""
+        self._url_by_origin[origin] = url
+
+    def body(self) -> dict[str, Any]:
+        """Return what is sent."""
+        return {
+            "ends": self._ends,
+            "backs": self._backs,
+            "again": self._again,
+            "links": self._sources,
+            "holds": [
+                [self._place(host), *hold] for host, hold in self._hold_by_host.items()
+            ],
+            "responses": list(self._url_by_origin.items()),
+            "hosts": list(self._place_by_host),
+        }
+
+    def _add(
+        self,
+        candidates: Iterable[Candidate],
+        via: int | None,
+        token: int | None,
+        redirect_to: str,
+    ) -> None:
+        target = dedup_key(redirect_to) if redirect_to else None
+        links = []
+        for candidate in candidates:
+            key = key_of(candidate)
+            links.append(
+                [
+                    digest_of(key),
+                    stored_url(candidate),
+                    self._place(candidate.host),
+                    candidate.depth,
+                    candidate.redirects_left,
+                    candidate.refusal or None,
+                    candidate.role,
+                    key == target,
+                ]
+            )
+        if links:
+            self._sources.append([via, token, links])
+
+    def _place(self, host: str) -> int:
+        return self._place_by_host.setdefault(host, len(self._place_by_host))

@@ -1,0 +1,607 @@
+-- What workers call.  `frontier_step` takes everything that has happened since the last call,
+-- and leases the next URLs, in one round trip and one transaction.
+--
+-- Rule: locks are taken in this order, and each kind in the order given, so that workers never
+-- wait for one another in a circle: the worker's own row; its claims; new hosts, by name; new
+-- URLs, by digest; hosts, by id; the limits.  A worker that already holds a host does not wait
+-- for another to lease from, and nobody waits for what has expired: it is skipped if locked.
+--
+-- Times are in seconds since the epoch, by the clock of the server.
+--
+-- Functions with queries are in PL/pgSQL, which keeps their plans; SQL plans anew each time.
+
+-- Whether another link may end the refusal of a URL.
+CREATE FUNCTION is_provisional(refusal text) RETURNS boolean IMMUTABLE LANGUAGE sql AS $$
+    SELECT refusal IS NOT NULL AND refusal IN (@PROVISIONAL@)
+$$;
+
+-- As `crawler_app.frontier.turn_of`.
+CREATE FUNCTION turn_of(role smallint, depth integer) RETURNS integer IMMUTABLE LANGUAGE sql AS $$
+    SELECT CASE WHEN role >= 2 THEN -1 ELSE depth END
+$$;
+
+CREATE FUNCTION part_of(url_id bigint) RETURNS smallint IMMUTABLE LANGUAGE sql AS $$
+    SELECT (url_id & 1023)::smallint
+$$;
+
+CREATE FUNCTION server_time() RETURNS float8 VOLATILE LANGUAGE sql AS $$
+    SELECT extract(epoch FROM clock_timestamp())::float8
+$$;
+
+-- A change of the counts: of URLs that have not ended, or of those of a kind that have.
+CREATE FUNCTION unended(depth integer, role smallint, urls bigint)
+RETURNS amount IMMUTABLE LANGUAGE sql AS $$
+    SELECT ROW(0, depth, 'queued', '', 0, false, role, urls, 0, NULL, NULL)::amount
+$$;
+
+CREATE FUNCTION refused(depth integer, role smallint, refusal text, urls bigint)
+RETURNS amount IMMUTABLE LANGUAGE sql AS $$
+    SELECT ROW(0, depth, 'excluded', refusal, 0, false, role, urls, 0, NULL, NULL)::amount
+$$;
+
+CREATE FUNCTION count_urls(p_worker integer, changes amount[]) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    INSERT INTO amount
+    SELECT p_worker, depth, state, reason, status, is_html, role,
+        sum(urls), sum(size_bytes), min(first_at), max(last_at)
+    FROM unnest(changes)
+    GROUP BY depth, state, reason, status, is_html, role
+    ON CONFLICT (worker, depth, state, reason, status, is_html, role) DO UPDATE SET
+        urls = amount.urls + excluded.urls,
+        size_bytes = amount.size_bytes + excluded.size_bytes,
+        first_at = least(amount.first_at, excluded.first_at),
+        last_at = greatest(amount.last_at, excluded.last_at);
+END $$;
+
+-- Record the outcomes of claims that the worker still has; return the tokens of these.
+CREATE FUNCTION end_claims(
+    p_worker integer, ends jsonb, shift float8,
+    OUT tokens bigint[], OUT changes amount[], OUT pages bigint, OUT bytes bigint
+) LANGUAGE plpgsql AS $$
+BEGIN
+    WITH ended AS MATERIALIZED (
+        SELECT (e->>0)::bigint AS token, e FROM jsonb_array_elements(ends) AS e
+    ), gone AS (
+        DELETE FROM claim USING ended
+        WHERE claim.token = ended.token AND claim.worker = p_worker
+        RETURNING claim.token, claim.id, claim.depth, claim.role, claim.tries,
+            e->>1 AS state, e->>2 AS reason, (e->>3)::integer AS status,
+            (e->>4)::bigint AS size_bytes, (e->>5)::float8 AS took_s,
+            (e->>6)::float8 + shift AS finished_at, (e->>7)::boolean AS is_html, e
+    ), recorded AS (
+        INSERT INTO outcome (id, part, finished_at, took_s, size_bytes, status, tries, is_html,
+            state, reason, content_type, title, error, redirect_to, canonical, digest, note)
+        SELECT id, part_of(id), finished_at, took_s, size_bytes, status, tries, is_html, state,
+            reason, e->>8, e->>9, e->>10, e->>11, e->>12, e->>13, e->>14
+        FROM gone
+    )
+    SELECT array_agg(token),
+        array_agg(unended(depth, role, -1)) || array_agg(ROW(0, depth, state, reason,
+            coalesce(status, 0), is_html, role, 1, size_bytes, finished_at, finished_at)::amount),
+        count(*) FILTER (WHERE state = 'excluded' AND role < 2),
+        sum(size_bytes)
+    INTO tokens, changes, pages, bytes FROM gone;
+END $$;
+
+-- Put claims back: each is a token, when the retry is due, and the new spelling, if any.
+CREATE FUNCTION put_back(
+    p_worker integer, backs jsonb, shift float8,
+    OUT ready integer[], OUT pages bigint
+) LANGUAGE plpgsql AS $$
+BEGIN
+    WITH back AS MATERIALIZED (
+        SELECT (b->>0)::bigint AS token, (b->>1)::float8 + shift AS due_at, b->>2 AS spelling
+        FROM jsonb_array_elements(backs) AS b
+    ), gone AS (
+        DELETE FROM claim USING back
+        WHERE claim.token = back.token AND claim.worker = p_worker
+        RETURNING claim.*, back.due_at, back.spelling
+    ), respelled AS (
+        UPDATE url SET url = gone.spelling, redirects_left = url.redirects_left - 1
+        FROM gone
+        WHERE gone.spelling IS NOT NULL AND url.id = gone.id AND url.part = part_of(gone.id)
+    ), queued AS (
+        INSERT INTO queue
+        SELECT id, due_at, host_id, turn, depth, tries + (due_at IS NOT NULL)::integer, role
+        FROM gone
+    )
+    SELECT array_agg(DISTINCT host_id) FILTER (WHERE due_at IS NULL),
+        count(*) FILTER (WHERE role < 2)
+    INTO ready, pages FROM gone;
+END $$;
+
+-- Queue URLs that have ended as if never tried.
+CREATE FUNCTION requeue(
+    ids bigint[], OUT urls bigint, OUT ready integer[], OUT changes amount[], OUT pages bigint
+) LANGUAGE plpgsql AS $$
+BEGIN
+    WITH gone AS (
+        DELETE FROM outcome USING unnest(ids) AS wanted (id)
+        WHERE outcome.id = wanted.id AND part = part_of(wanted.id)
+            AND state IN ('done', 'failed')
+        RETURNING outcome.*
+    ), again AS MATERIALIZED (
+        SELECT gone.*, url.host_id, url.depth, url.role
+        FROM gone JOIN url ON url.id = gone.id AND url.part = gone.part
+    ), queued AS (
+        INSERT INTO queue
+        SELECT id, NULL, host_id, turn_of(role, depth), depth, 0, role FROM again
+    )
+    SELECT count(*), array_agg(DISTINCT host_id),
+        array_agg(unended(depth, role, 1)) || array_agg(ROW(0, depth, state, reason,
+            coalesce(status, 0), is_html, role, -1, -size_bytes, NULL, NULL)::amount),
+        count(*) FILTER (WHERE role < 2)
+    INTO urls, ready, changes, pages FROM again;
+END $$;
+
+-- Return the ids of hosts, in the order of their names; new ones are stored.
+CREATE FUNCTION host_ids(names jsonb) RETURNS integer[] LANGUAGE plpgsql AS $$
+BEGIN
+    INSERT INTO host (id, name, gap_s)
+    SELECT id, name, (SELECT gap_s FROM crawl) FROM (
+        SELECT nextval('host_id') AS id, name FROM (
+            SELECT name FROM jsonb_array_elements_text(names) WITH ORDINALITY AS n (name, place)
+            WHERE NOT EXISTS (SELECT FROM host WHERE host.name = n.name)
+            ORDER BY place
+        ) AS in_order OFFSET 0
+    ) AS numbered
+    ORDER BY name
+    ON CONFLICT (name) DO NOTHING;
+    RETURN ARRAY(
+        SELECT host.id FROM jsonb_array_elements_text(names) WITH ORDINALITY AS n (name, place)
+        JOIN host USING (name) ORDER BY place
+    );
+END $$;
+
+-- Add the URLs that are not known yet.  The links of a claim that was lost are left out: who
+-- has it now finds them too.
+CREATE FUNCTION add_links(
+    sources jsonb, hosts integer[], tokens bigint[], partitions integer,
+    OUT queued bigint, OUT ready integer[], OUT changes amount[]
+) LANGUAGE plpgsql AS $$
+DECLARE
+    missed bigint;  -- that other workers have added in the meantime
+    found_urls bigint;
+    found_ready integer[];
+    found_changes amount[];
+BEGIN
+    queued := 0;
+    LOOP
+        WITH listed AS MATERIALIZED (
+            SELECT (s.value->>0)::bigint AS via, (s.place << 32) + l.place AS place,
+                (l.value->>0)::uuid AS digest, l.value->>1 AS url,
+                hosts[(l.value->>2)::integer + 1] AS host_id, (l.value->>3)::integer AS depth,
+                (l.value->>4)::integer AS redirects_left, l.value->>5 AS refusal,
+                (l.value->>6)::smallint AS role, (l.value->>7)::boolean AS is_target
+            FROM jsonb_array_elements(sources) WITH ORDINALITY AS s (value, place),
+                jsonb_array_elements(s.value->2) WITH ORDINALITY AS l (value, place)
+            WHERE s.value->>1 IS NULL OR (s.value->>1)::bigint = ANY (tokens)
+        ), found AS MATERIALIZED (
+            SELECT DISTINCT ON (digest) *, min(place) OVER (PARTITION BY digest) AS first_place,
+                (host_id % partitions)::smallint AS part
+            FROM listed
+            ORDER BY digest, is_provisional(refusal), place
+        ), news AS MATERIALIZED (
+            SELECT found.*, known.id AS old_id, known.depth AS old_depth,
+                known.role AS old_role, known.refusal AS old_refusal
+            FROM found LEFT JOIN url AS known
+                ON known.digest = found.digest AND known.part = found.part
+            WHERE known.id IS NULL
+                OR is_provisional(known.refusal) AND NOT is_provisional(found.refusal)
+        ), allowed AS (
+            UPDATE url SET url = news.url, depth = news.depth, role = news.role, via = news.via,
+                redirects_left = news.redirects_left, refusal = news.refusal,
+                is_target = news.is_target
+            FROM news
+            WHERE url.id = news.old_id AND url.part = news.part AND is_provisional(url.refusal)
+            RETURNING url.id, url.host_id, url.depth, url.role, url.refusal,
+                news.old_depth, news.old_role, news.old_refusal
+        ), numbered AS MATERIALIZED (
+            SELECT (nextval('url_id') << 10) | part AS id, in_order.*
+            FROM (SELECT * FROM news WHERE old_id IS NULL ORDER BY first_place) AS in_order
+        ), added AS (
+            INSERT INTO url (id, digest, via, host_id, depth, redirects_left, part, role,
+                is_target, refusal, url)
+            SELECT id, digest, via, host_id, depth, redirects_left, part, role, is_target,
+                refusal, url
+            FROM numbered ORDER BY digest
+            ON CONFLICT (digest, part) DO NOTHING
+            RETURNING id, host_id, depth, role, refusal
+        ), met AS MATERIALIZED (
+            SELECT *, NULL::integer AS old_depth, NULL::smallint AS old_role,
+                NULL AS old_refusal FROM added
+            UNION ALL SELECT * FROM allowed
+        ), enqueued AS (
+            INSERT INTO queue
+            SELECT id, NULL, host_id, turn_of(role, depth), depth, 0, role
+            FROM met WHERE refusal IS NULL
+        )
+        SELECT (SELECT count(*) FROM news) - count(*), count(*) FILTER (WHERE refusal IS NULL),
+            array_agg(DISTINCT host_id) FILTER (WHERE refusal IS NULL),
+            array_agg(CASE WHEN refusal IS NULL THEN unended(depth, role, 1)
+                ELSE refused(depth, role, refusal, 1) END)
+            || array_agg(refused(old_depth, old_role, old_refusal, -1))
+                FILTER (WHERE old_refusal IS NOT NULL)
+        INTO missed, found_urls, found_ready, found_changes FROM met;
+        queued := queued + found_urls;
+        ready := ready || found_ready;
+        changes := changes || found_changes;
+        EXIT WHEN missed = 0;
+    END LOOP;
+END $$;
+
+-- Put claims back whose lease has expired or whose worker has gone, and retries that are due.
+CREATE FUNCTION take_back(
+    p_worker integer, now_s float8, OUT ready integer[], OUT pages bigint
+) LANGUAGE plpgsql AS $$
+DECLARE
+    gone integer[] := ARRAY(
+        SELECT id FROM worker WHERE alive_until <= now_s AND id <> p_worker
+    );
+    due integer[];
+BEGIN
+    pages := 0;
+    IF EXISTS (SELECT FROM claim WHERE lease_ends_at <= now_s)
+        OR EXISTS (SELECT FROM claim WHERE worker = ANY (gone))
+    THEN
+        WITH lost AS (
+            DELETE FROM claim WHERE token = ANY (ARRAY(
+                SELECT token FROM claim WHERE lease_ends_at <= now_s OR worker = ANY (gone)
+                FOR UPDATE SKIP LOCKED
+            )) RETURNING *
+        ), queued AS (
+            INSERT INTO queue SELECT id, NULL, host_id, turn, depth, tries, role FROM lost
+        )
+        SELECT array_agg(DISTINCT host_id), count(*) FILTER (WHERE role < 2)
+        INTO ready, pages FROM lost;
+    END IF;
+    IF EXISTS (SELECT FROM queue WHERE due_at <= now_s) THEN
+        WITH rung AS (
+            UPDATE queue SET due_at = NULL WHERE ctid = ANY (ARRAY(
+                SELECT ctid FROM queue WHERE due_at <= now_s FOR UPDATE SKIP LOCKED
+            )) RETURNING host_id
+        )
+        SELECT array_agg(DISTINCT host_id) INTO due FROM rung;
+        ready := ready || due;
+    END IF;
+END $$;
+
+-- Return the redirects that led to a URL, the last first: id, URL and target of each.
+CREATE FUNCTION redirects_to(url_id bigint) RETURNS jsonb LANGUAGE plpgsql AS $$
+BEGIN
+    RETURN (
+        WITH RECURSIVE before (id, url, redirect_to, via, place) AS (
+            SELECT NULL::bigint, NULL, NULL, via, 0 FROM url
+            WHERE id = url_id AND part = part_of(url_id)
+            UNION ALL
+            SELECT url.id, url.url, outcome.redirect_to, url.via, before.place + 1
+            FROM before
+            JOIN url ON url.id = before.via AND url.part = part_of(before.via)
+            JOIN outcome ON outcome.id = before.via AND outcome.part = part_of(before.via)
+            WHERE outcome.state = 'done' AND outcome.redirect_to <> '' AND place < 100
+        )
+        SELECT jsonb_agg(jsonb_build_array(id, url, redirect_to) ORDER BY place)
+        FROM before WHERE place > 0
+    );
+END $$;
+
+-- Describe claims to their worker.
+CREATE FUNCTION claims_of(tokens bigint[]) RETURNS jsonb LANGUAGE plpgsql AS $$
+BEGIN
+    RETURN (
+        SELECT jsonb_agg(jsonb_build_array(
+            token, claim.id, url.url, host.name, claim.depth, redirects_left, tries, claim.role,
+            lease_ends_at,
+            CASE WHEN is_target THEN redirects_to(claim.id) END,
+            (SELECT known_url FROM origin
+                WHERE origin.name = substring(url.url FROM '^[^/]*//[^/]*'))
+        ) ORDER BY token)
+        FROM claim
+        JOIN url ON url.id = claim.id AND url.part = part_of(claim.id)
+        JOIN host ON host.id = claim.host_id
+        WHERE token = ANY (tokens)
+    );
+END $$;
+
+-- Lock the hosts that have their turn, in its order.
+CREATE FUNCTION hosts_in_turn(
+    wanted integer, max_turn integer, per_host integer, now_s float8, may_wait boolean
+) RETURNS integer[] LANGUAGE plpgsql AS $$
+DECLARE
+    found integer[] := ARRAY(
+        SELECT id FROM host
+        WHERE is_ready AND free_at <= now_s AND (per_host IS NULL OR has_room(id, per_host))
+            AND (max_turn IS NULL OR has_turn(id, max_turn))
+        ORDER BY free_at, id LIMIT wanted FOR NO KEY UPDATE SKIP LOCKED
+    );
+BEGIN
+    IF found = '{}' AND may_wait THEN
+        found := ARRAY(
+            SELECT id FROM host
+            WHERE is_ready AND free_at <= now_s AND (per_host IS NULL OR has_room(id, per_host))
+                AND (max_turn IS NULL OR has_turn(id, max_turn))
+            ORDER BY free_at, id LIMIT 1 FOR NO KEY UPDATE
+        );
+    END IF;
+    RETURN found;
+END $$;
+
+CREATE FUNCTION has_room(p_host integer, per_host integer)
+RETURNS boolean STABLE LANGUAGE plpgsql AS $$
+BEGIN
+    RETURN (SELECT count(*) FROM claim WHERE host_id = p_host) < per_host;
+END $$;
+
+CREATE FUNCTION has_turn(p_host integer, max_turn integer)
+RETURNS boolean STABLE LANGUAGE plpgsql AS $$
+BEGIN
+    RETURN (
+        SELECT EXISTS (
+            SELECT FROM queue WHERE host_id = p_host AND due_at IS NULL AND turn <= max_turn
+        )
+    );
+END $$;
+
+-- Lease the next URLs, one after the other from each host; return their tokens.
+CREATE FUNCTION lease(
+    p_worker integer, hosts integer[], wanted integer, max_turn integer, per_host integer,
+    now_s float8, ends_at float8, OUT tokens bigint[], OUT pages bigint
+) LANGUAGE plpgsql AS $$
+DECLARE
+    quota integer := ceil(wanted::float8 / cardinality(hosts));
+    used integer[];
+BEGIN
+    WITH in_turn AS MATERIALIZED (
+        -- Counted again: what another worker has claimed before the host was locked.
+        SELECT h.place, id, CASE WHEN gap_s > 0 THEN 1 WHEN per_host IS NULL THEN quota
+            ELSE least(quota, per_host - (SELECT count(*) FROM claim WHERE host_id = host.id))
+            END AS room
+        FROM unnest(hosts) WITH ORDINALITY AS h (id, place) JOIN host USING (id)
+        WHERE is_ready AND free_at <= now_s AND (per_host IS NULL OR has_room(id, per_host))
+    ), next AS MATERIALIZED (
+        SELECT q.*, in_turn.place,
+            row_number() OVER (PARTITION BY in_turn.place ORDER BY q.turn, q.id) AS rank
+        FROM in_turn CROSS JOIN LATERAL (
+            SELECT ctid AS row_id, queue.* FROM queue
+            WHERE host_id = in_turn.id AND due_at IS NULL AND (max_turn IS NULL OR turn <= max_turn)
+            ORDER BY turn, id LIMIT in_turn.room
+        ) AS q
+        ORDER BY rank, place LIMIT wanted
+    ), taken AS (
+        DELETE FROM queue WHERE ctid = ANY (ARRAY(SELECT row_id FROM next))
+    ), leased AS (
+        INSERT INTO claim
+        SELECT nextval('claim_token'), id, ends_at, p_worker, host_id, turn, depth, tries, role
+        FROM (SELECT * FROM next ORDER BY rank, place) AS in_order
+        RETURNING token, host_id, role
+    )
+    SELECT array_agg(token), array_agg(DISTINCT host_id), count(*) FILTER (WHERE role < 2)
+    INTO tokens, used, pages FROM leased;
+    UPDATE host SET is_ready = false
+    WHERE id = ANY (hosts) AND is_ready
+        AND NOT EXISTS (SELECT FROM queue WHERE host_id = host.id AND due_at IS NULL);
+    UPDATE host SET free_at = now_s + gap_s
+    WHERE id = ANY (used) AND gap_s > 0 AND free_at < now_s + gap_s;
+END $$;
+
+-- Return the first time after now at which a further URL may become due.
+CREATE FUNCTION next_time(now_s float8, per_host integer)
+RETURNS float8 STABLE LANGUAGE plpgsql AS $$
+BEGIN
+    RETURN (
+        SELECT least(
+            (SELECT free_at FROM host WHERE is_ready AND free_at > now_s AND (per_host IS NULL OR has_room(id, per_host))
+                ORDER BY free_at LIMIT 1),
+            (SELECT min(due_at) FROM queue WHERE due_at > now_s),
+            (SELECT min(lease_ends_at) FROM claim WHERE lease_ends_at > now_s)
+        )
+    );
+END $$;
+
+-- Return how many URLs there are: by state, extras or not, and for those not ended by depth;
+-- of the latter, how many are claimed, and how many are retries due later than a time.
+CREATE FUNCTION books(late_at float8) RETURNS jsonb STABLE LANGUAGE plpgsql AS $$
+BEGIN
+    RETURN (
+        SELECT jsonb_build_object(
+            'urls', (SELECT jsonb_agg(jsonb_build_array(state, is_extra, depth, urls)) FROM (
+                SELECT state, role >= 2 AS is_extra,
+                    CASE WHEN state = 'queued' THEN depth END AS depth, sum(urls) AS urls
+                FROM amount GROUP BY 1, 2, 3
+            ) AS counted),
+            'claimed', (SELECT jsonb_agg(jsonb_build_array(is_extra, urls)) FROM (
+                SELECT role >= 2 AS is_extra, count(*) AS urls FROM claim GROUP BY 1
+            ) AS counted),
+            'late', (SELECT jsonb_agg(jsonb_build_array(depth, urls)) FROM (
+                SELECT depth, count(*) AS urls FROM queue WHERE due_at > late_at GROUP BY 1
+            ) AS counted)
+        )
+    );
+END $$;
+
+-- Lock hosts, note which have URLs that are due, and hold them.
+CREATE FUNCTION update_hosts(ready integer[], holds jsonb, hosts integer[], shift float8)
+RETURNS boolean LANGUAGE plpgsql AS $$
+DECLARE
+    touched integer[] := ready || ARRAY(
+        SELECT hosts[(h->>0)::integer + 1] FROM jsonb_array_elements(holds) AS h
+    );
+BEGIN
+    IF coalesce(cardinality(touched), 0) = 0 THEN
+        RETURN false;
+    END IF;
+    PERFORM FROM host WHERE id = ANY (touched) ORDER BY id FOR NO KEY UPDATE;
+    UPDATE host SET is_ready = true WHERE id = ANY (ready) AND NOT is_ready;
+    UPDATE host SET free_at = greatest(host.free_at, hold.free_at),
+        gap_s = coalesce(hold.gap_s, host.gap_s)
+    FROM (
+        SELECT hosts[(h->>0)::integer + 1] AS id, max((h->>1)::float8 + shift) AS free_at,
+            max((h->>2)::float8) AS gap_s
+        FROM jsonb_array_elements(holds) AS h GROUP BY 1
+    ) AS hold
+    WHERE host.id = hold.id
+        AND (host.free_at < hold.free_at OR host.gap_s <> hold.gap_s);
+    RETURN true;
+END $$;
+
+CREATE FUNCTION frontier_step(
+    p_worker integer, p_epoch bigint, p_step bigint, p jsonb, p_now float8
+) RETURNS jsonb LANGUAGE plpgsql AS $$
+DECLARE
+    now_s float8 := coalesce(p_now, server_time());
+    shift float8 := now_s - (p->>'at')::float8;  -- from the worker's clock to this one
+    settings crawl;
+    last_step bigint;
+    hosts integer[];
+    ended record;
+    back record;
+    again record;
+    met record;
+    overdue record;
+    leased_tokens bigint[];
+    leased_pages bigint;
+    is_limited boolean;
+    ready integer[];
+    reply jsonb := jsonb_build_object('at', now_s, 'queued', 0);
+    wanted integer := (p->>'wanted')::integer;
+    max_turn integer := (p->>'max_depth')::integer;
+    per_host integer := (p->>'per_host')::integer;
+    pages bigint := 0;
+    has_hosts boolean;
+    held bigint;
+BEGIN
+    SELECT step INTO last_step FROM worker
+    WHERE id = p_worker AND epoch = p_epoch FOR NO KEY UPDATE;
+    IF NOT FOUND THEN
+        RETURN reply || '{"is_replaced": true}';
+    END IF;
+    UPDATE worker SET step = p_step, alive_until = now_s + (p->>'alive_s')::float8
+    WHERE id = p_worker;
+    IF p_step = last_step THEN
+        -- Carried out, but the answer was lost.
+        RETURN reply || jsonb_build_object('is_repeated', true, 'claims',
+            claims_of(ARRAY(SELECT token FROM claim WHERE worker = p_worker)));
+    END IF;
+    SELECT * INTO settings FROM crawl;
+
+    SELECT * INTO ended FROM end_claims(p_worker, p->'ends', shift);
+    SELECT * INTO back FROM put_back(p_worker, p->'backs', shift);
+    SELECT * INTO again FROM requeue(ARRAY(
+        SELECT (a->>1)::bigint FROM jsonb_array_elements(p->'again') AS a
+        WHERE (a->>0)::bigint = ANY (ended.tokens)
+    ));
+    UPDATE url SET redirects_left = (a->>2)::integer
+    FROM jsonb_array_elements(p->'again') AS a
+    WHERE id = (a->>1)::bigint AND part = part_of((a->>1)::bigint)
+        AND (a->>0)::bigint = ANY (ended.tokens);
+    hosts := host_ids(p->'hosts');
+    SELECT * INTO met FROM
+        add_links(p->'links', hosts, ended.tokens, settings.partitions);
+    INSERT INTO origin SELECT r->>0, r->>1 FROM jsonb_array_elements(p->'responses') AS r
+    ORDER BY r->>0
+    ON CONFLICT (name) DO UPDATE SET known_url = excluded.known_url;
+    ready := back.ready || again.ready || met.ready;
+    pages := coalesce(ended.pages, 0) + coalesce(back.pages, 0) + coalesce(again.pages, 0);
+    IF wanted > 0 THEN
+        SELECT * INTO overdue FROM take_back(p_worker, now_s);
+        ready := ready || overdue.ready;
+        pages := pages + overdue.pages;
+    END IF;
+    PERFORM count_urls(p_worker, ended.changes || again.changes || met.changes);
+    has_hosts := update_hosts(ready, p->'holds', hosts, shift);
+
+    is_limited := settings.pages_left IS NOT NULL OR settings.bytes_left IS NOT NULL;
+    IF is_limited THEN
+        UPDATE crawl SET pages_left = pages_left + pages,
+            bytes_left = bytes_left - coalesce(ended.bytes, 0)
+        RETURNING * INTO settings;
+        IF settings.bytes_left <= 0 THEN
+            wanted := 0;
+            reply := reply || '{"limit": "max_bytes"}';
+        ELSIF settings.pages_left <= 0 THEN
+            max_turn := -1;
+            reply := reply || '{"limit": "max_pages"}';
+        ELSIF settings.pages_left < wanted THEN
+            wanted := settings.pages_left;
+        END IF;
+    END IF;
+    IF wanted > 0 THEN
+        hosts := hosts_in_turn(
+            wanted, max_turn, per_host, now_s, NOT has_hosts AND NOT is_limited
+        );
+        IF hosts <> '{}' THEN
+            SELECT * INTO leased_tokens, leased_pages FROM lease(p_worker, hosts, wanted,
+                max_turn, per_host, now_s, now_s + (p->>'lease_s')::float8);
+            IF is_limited THEN
+                UPDATE crawl SET pages_left = pages_left - leased_pages;
+            END IF;
+            reply := reply || jsonb_build_object('claims', claims_of(leased_tokens));
+        ELSE
+            reply := reply || jsonb_build_object('is_contended', EXISTS (
+                SELECT FROM host WHERE is_ready AND free_at <= now_s AND (per_host IS NULL OR has_room(id, per_host))
+                    AND (max_turn IS NULL OR has_turn(id, max_turn))
+            ));
+        END IF;
+    END IF;
+
+    SELECT count(*) INTO held FROM claim WHERE worker = p_worker;
+    IF held <> (p->>'held')::bigint + coalesce(cardinality(leased_tokens), 0) THEN
+        reply := reply || jsonb_build_object(
+            'held', ARRAY(SELECT token FROM claim WHERE worker = p_worker));
+    END IF;
+    IF coalesce(cardinality(ended.tokens), 0) < jsonb_array_length(p->'ends') THEN
+        reply := reply || jsonb_build_object('lost', ARRAY(
+            SELECT (e->>0)::bigint FROM jsonb_array_elements(p->'ends') AS e
+            WHERE (e->>0)::bigint <> ALL (coalesce(ended.tokens, '{}'))
+        ));
+    END IF;
+    IF (p->>'late_at') IS NOT NULL THEN
+        reply := reply || books((p->>'late_at')::float8 + shift);
+    END IF;
+    IF (p->>'late_at') IS NOT NULL OR coalesce(cardinality(leased_tokens), 0) < wanted THEN
+        reply := reply || jsonb_build_object(
+            'next_at', next_time(now_s, per_host),
+            'is_drained', NOT EXISTS (SELECT FROM queue WHERE due_at IS NULL)
+                AND NOT EXISTS (SELECT FROM queue WHERE due_at IS NOT NULL)
+                AND NOT EXISTS (SELECT FROM claim)
+        );
+    END IF;
+    RETURN reply || jsonb_build_object('queued', met.queued);
+END $$;
+
+-- Queue URLs that have ended, from outside a step; return how many.
+CREATE FUNCTION frontier_requeue(ids bigint[]) RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE
+    again record;
+BEGIN
+    SELECT * INTO again FROM requeue(ids);
+    PERFORM count_urls(0, again.changes);
+    PERFORM update_hosts(again.ready, '[]', '{}', 0);
+    UPDATE crawl SET pages_left = pages_left + again.pages WHERE pages_left IS NOT NULL;
+    RETURN again.urls;
+END $$;
+
+-- Enter a worker, by the number of one that has gone if possible; return number and epoch.
+CREATE FUNCTION frontier_join(p_name text, alive_s float8, p_now float8)
+RETURNS jsonb LANGUAGE plpgsql AS $$
+DECLARE
+    now_s float8 := coalesce(p_now, server_time());
+    joined worker;
+BEGIN
+    SELECT * INTO joined FROM worker
+    WHERE alive_until <= now_s AND NOT EXISTS (SELECT FROM claim WHERE claim.worker = worker.id)
+    ORDER BY id LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED;
+    IF FOUND THEN
+        UPDATE worker SET epoch = epoch + 1, step = 0, alive_until = now_s + alive_s, name = p_name
+        WHERE id = joined.id RETURNING * INTO joined;
+    ELSE
+        INSERT INTO worker (id, epoch, alive_until, name)
+        VALUES (nextval('worker_id'), 1, now_s + alive_s, p_name) RETURNING * INTO joined;
+    END IF;
+    RETURN jsonb_build_array(joined.id, joined.epoch);
+END $$;
+
+-- Say that a worker has gone, so that nobody waits for its lease; it has put everything back.
+CREATE FUNCTION frontier_leave(p_worker integer, p_epoch bigint) RETURNS void LANGUAGE sql AS $$
+    UPDATE worker SET alive_until = 0 WHERE id = p_worker AND epoch = p_epoch
+$$;

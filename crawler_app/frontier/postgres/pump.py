@@ -1,0 +1,181 @@
+"""A worker's connection: makes its steps, one after the other, until each is answered.
+
+Rule: a step whose answer did not come may have been carried out.  It is sent again with its
+number, and the server carries it out once.
+"""
+
+import logging
+from collections.abc import Callable, Generator
+from typing import Any
+
+import asyncpg
+
+from crawler_app.errors import ConfigError, FrontierError
+from crawler_app.frontier.postgres.install import (
+    DRIVER_ERRORS,
+    Place,
+    cannot_connect,
+    connect_worker,
+)
+from crawler_app.frontier.postgres.wire import decode, encode
+from gencoro import gen
+
+__all__ = ["ALIVE_S", "Pump"]
+
+logger = logging.getLogger(__name__)
+
+# A worker of which nothing was heard for so long has gone, and its URLs go to others.
+ALIVE_S = 30.0
+
+# Waits between attempts to reach the server.
+FIRST_PAUSE_S = 0.05
+MAX_PAUSE_S = 5.0
+
+# A transaction that the server gave up for the sake of another; it may be sent again at once.
+GIVEN_UP = (asyncpg.DeadlockDetectedError, asyncpg.SerializationError)
+
+# The server is away, is going, cannot write, or has no room now: it may be back later.
+AWAY = (
+    OSError,
+    asyncpg.InterfaceError,
+    asyncpg.PostgresConnectionError,
+    asyncpg.OperatorInterventionError,
+    asyncpg.InsufficientResourcesError,
+    asyncpg.ReadOnlySQLTransactionError,
+    asyncpg.PostgresSystemError,
+    asyncpg.LockNotAvailableError,
+)
+
+
+class Pump:
+    """Makes the steps of one worker.
+
+    Args:
+        name: Of the worker, for people: a host name and a process id.
+        clock: Returns the time of this machine, in seconds since the epoch.
+        server_clock: The same for the server; None for the clock that it has.
+
+    Attributes:
+        is_away: Whether the server did not answer last time.
+    """
+
+    def __init__(
+        self,
+        place: Place,
+        name: str,
+        clock: Callable[[], float],
+        server_clock: Callable[[], float] | None = None,
+    ) -> None:
+        self.is_away = False
+        self._place = place
+        self._name = name
+        self._clock = clock
+        self._server_clock = server_clock
+        self._connection: Any = None
+        self._worker: tuple[int, int] | None = None
+        self._step = 0
+
+    @gen.coroutine
+    def open(self) -> Generator[Any, Any, None]:
+        """Connect, and enter the crawl.
+
+        Raises:
+            ConfigError: the server cannot be reached, or the crawl cannot be used.
+        """
+        try:
+            yield self._connect()
+            yield self._join()
+        except DRIVER_ERRORS as exc:
+            self.drop()
+            raise ConfigError(cannot_connect(self._place, exc)) from None
+
+    @gen.coroutine
+    def make_step(self, body: dict[str, Any]) -> Generator[Any, Any, dict[str, Any]]:
+        """Return the answer to a step; waits as long as the server is away.
+
+        Its ``sent_at`` is the time of this machine when the step was sent.
+
+        Raises:
+            FrontierError: the server refuses the step.
+        """
+        self._step += 1
+        is_replaced = False
+        pause_s = FIRST_PAUSE_S
+        while True:
+            try:
+                answer: dict[str, Any] = yield self._send(body)
+            except GIVEN_UP:
+                continue
+            except AWAY as exc:
+                self._note_away(exc)
+                yield gen.sleep(pause_s)
+                pause_s = min(2 * pause_s, MAX_PAUSE_S)
+                continue
+            except (asyncpg.PostgresError, ConfigError) as exc:
+                raise FrontierError(f"{self._place} refuses a step: {exc}") from exc
+            self.is_away = False
+            if not answer.get("is_replaced"):
+                return answer | {"is_replaced": is_replaced}
+            # Its lease had ended, and another worker has its number: begin as a new one.
+            is_replaced = True
+            self._worker = None
+            body = body | {"held": 0}
+
+    @gen.coroutine
+    def _send(self, body: dict[str, Any]) -> Generator[Any, Any, dict[str, Any]]:
+        if self._connection is None:
+            yield self._connect()
+        number, epoch = self._worker or (yield self._join())
+        sent_at = self._clock()
+        answer = yield self._connection.fetchval(
+            "SELECT frontier_step($1, $2, $3, $4, $5)",
+            number,
+            epoch,
+            self._step,
+            encode(body | {"at": sent_at, "alive_s": ALIVE_S}),
+            self._server_clock and self._server_clock(),
+        )
+        found: dict[str, Any] = decode(answer)
+        return found | {"sent_at": sent_at}
+
+    @gen.coroutine
+    def close(self) -> Generator[Any, Any, None]:
+        """Leave the crawl, if the server is there, and close the connection."""
+        connection, self._connection = self._connection, None
+        if connection is None:
+            return
+        try:
+            if self._worker is not None:
+                yield connection.execute("SELECT frontier_leave($1, $2)", *self._worker)
+            yield connection.close()
+        except (*AWAY, asyncpg.PostgresError):
+            connection.terminate()
+
+    def drop(self) -> None:
+        """Cut the connection without a word, as a process that is killed does."""
+        if self._connection is not None:
+            self._connection.terminate()
+            self._connection = None
+
+    @gen.coroutine
+    def _connect(self) -> Generator[Any, Any, None]:
+        self._connection = yield connect_worker(self._place)
+
+    @gen.coroutine
+    def _join(self) -> Generator[Any, Any, tuple[int, int]]:
+        answer = yield self._connection.fetchval(
+            "SELECT frontier_join($1, $2, $3)",
+            self._name,
+            ALIVE_S,
+            self._server_clock and self._server_clock(),
+        )
+        number, epoch = decode(answer)
+        self._worker = number, epoch
+        self._step = min(self._step, 1)  # if one is under way, it is the first
+        return self._worker
+
+    def _note_away(self, exc: Exception) -> None:
+        self.drop()
+        if not self.is_away:
+            logger.warning("%s", cannot_connect(self._place, exc))
+        self.is_away = True

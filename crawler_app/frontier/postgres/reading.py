@@ -1,0 +1,261 @@
+"""Reads a crawl in PostgreSQL, for what cannot wait in a coroutine: reports, and a start.
+
+Rule: each method waits for the server, so a crawl that is under way calls none of them.
+"""
+
+import asyncio
+import contextlib
+import threading
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator
+from typing import Any, TypeVar
+
+from crawler_app.frontier import MAX_QUERIES, FrontierReader
+from crawler_app.frontier.counts import RANKED, Amount, Host, Kind
+from crawler_app.frontier.postgres.batch import digest_of
+from crawler_app.frontier.postgres.install import Place, connect
+from crawler_app.frontier.postgres.wire import decode_text
+from crawler_app.frontier.schema import OUTCOME_COLUMNS, record_of
+from crawler_app.models import Outcome, Role, State, UrlRecord
+from crawler_app.reasons import reason_of_word
+
+__all__ = ["PostgresReader"]
+
+T = TypeVar("T")
+
+# A refused URL has no row of an outcome, and one that has ended has no tries elsewhere.
+RECORDS = f"""
+SELECT url.id, url.url, url.depth, coalesce(via.url, ''),
+    coalesce(outcome.tries, claim.tries, queue.tries, 0), outcome.finished_at, url.role,
+    CASE WHEN url.refusal IS NOT NULL THEN 'excluded' WHEN outcome.id IS NOT NULL
+        THEN outcome.state WHEN claim.id IS NOT NULL THEN 'claimed' ELSE 'queued' END,
+    coalesce(url.refusal, outcome.reason),
+    {", ".join(f"outcome.{name}" for name in OUTCOME_COLUMNS[1:])}
+FROM url
+    LEFT JOIN outcome ON outcome.id = url.id AND outcome.part = url.part
+    LEFT JOIN url AS via ON via.id = url.via AND via.part = part_of(url.via)
+    LEFT JOIN claim ON claim.id = url.id
+    LEFT JOIN queue ON queue.id = url.id
+"""
+
+CONDITION_BY_STATE = {
+    State.QUEUED: "coalesce(outcome.id, claim.id) IS NULL AND url.refusal IS NULL",
+    State.CLAIMED: "claim.id IS NOT NULL",
+    State.DONE: "outcome.state = 'done'",
+    State.FAILED: "outcome.state = 'failed'",
+    State.EXCLUDED: "(url.refusal IS NOT NULL OR outcome.state = 'excluded')",
+}
+
+COUNTS = """
+SELECT CASE WHEN state = 'queued' AND is_claimed THEN 'claimed' ELSE state END, is_extra,
+    sum(urls)
+FROM (
+    SELECT state, role >= 2 AS is_extra, false AS is_claimed, urls FROM amount
+    UNION ALL SELECT 'queued', role >= 2, true, 1 FROM claim
+    UNION ALL SELECT 'queued', role >= 2, false, -1 FROM claim
+) AS counted GROUP BY 1, 2
+"""
+
+HOSTS = """
+SELECT host.name, url.depth, state, reason, is_html, count(*), sum(size_bytes)::bigint,
+    sum(round(took_s * 1e6))::bigint, count(took_s)
+FROM host JOIN url ON url.host_id = host.id
+    LEFT JOIN outcome ON outcome.id = url.id AND outcome.part = url.part
+WHERE url.refusal IS NULL AND state IS DISTINCT FROM 'excluded'
+GROUP BY host.id, host.name, url.depth, state, reason, is_html ORDER BY host.id
+"""
+
+# Rows that are read at once.
+CHUNK = 2_000
+
+
+class _Thread:
+    """A loop in a thread, for the driver, which has only coroutines."""
+
+    def __init__(self) -> None:
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
+        self._thread.start()
+
+    def run(self, function: Callable[..., Any], *args: Any) -> Any:
+        """Call a coroutine function there; return its result."""
+
+        async def call() -> Any:
+            return await function(*args)
+
+        return asyncio.run_coroutine_threadsafe(call(), self._loop).result()
+
+    def close(self) -> None:
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+
+
+class PostgresReader(FrontierReader):
+    """What all workers of a crawl have found.
+
+    Raises:
+        ConfigError: the server cannot be reached, or the crawl cannot be used.
+    """
+
+    def __init__(self, place: Place) -> None:
+        self._place = place
+        self._thread = _Thread()
+        # A connection for each iterator that is under way, and one for the rest.
+        self._idle: list[Any] = []
+        try:
+            self._idle.append(self._thread.run(connect, place))
+        except BaseException:
+            self._thread.close()
+            raise
+
+    def close(self) -> None:
+        while self._idle:
+            self._thread.run(self._idle.pop().close)
+        self._thread.close()
+
+    @contextlib.contextmanager
+    def _connection(self) -> Iterator[Any]:
+        connection = (
+            self._idle.pop() if self._idle else self._thread.run(connect, self._place)
+        )
+        try:
+            yield connection
+        finally:
+            self._idle.append(connection)
+
+    def _fetch(self, sql: str, *args: Any) -> Any:
+        with self._connection() as connection:
+            return self._thread.run(connection.fetch, sql, *args)
+
+    def _iterate(self, sql: str, *args: Any) -> Generator[Any, None, None]:
+        """Yield the rows of one snapshot."""
+        with self._connection() as connection:
+            transaction = connection.transaction(
+                isolation="repeatable_read", readonly=True
+            )
+            self._thread.run(transaction.start)
+            try:
+                cursor = self._thread.run(_open_cursor, connection, sql, args)
+                while rows := self._thread.run(cursor.fetch, CHUNK):
+                    yield from rows
+            finally:
+                self._thread.run(transaction.rollback)
+
+    def count(self, state: State) -> int:
+        return sum(self._counts(state))
+
+    def count_extras(self, state: State) -> int:
+        return self._counts(state)[1]
+
+    def _counts(self, state: State) -> tuple[int, int]:
+        """Return the numbers of pages and of extras in a state."""
+        counted = {
+            bool(is_extra): int(urls)
+            for word, is_extra, urls in self._fetch(COUNTS)
+            if word == state
+        }
+        return counted.get(False, 0), counted.get(True, 0)
+
+    def tally(self) -> dict[Kind, Amount]:
+        rows = self._fetch(
+            "SELECT depth, state, reason, status, is_html, role, sum(urls)::bigint,"
+            " sum(size_bytes)::bigint, min(first_at), max(last_at) FROM amount"
+            " WHERE state <> 'queued' GROUP BY 1, 2, 3, 4, 5, 6 HAVING sum(urls) <> 0"
+        )
+        return {
+            Kind(
+                depth,
+                State(state),
+                reason_of_word(reason),
+                status or None,
+                is_html,
+                Role(role),
+            ): Amount(*amount)
+            for depth, state, reason, status, is_html, role, *amount in rows
+        }
+
+    def hosts(self) -> list[Host]:
+        host_by_name: dict[str, Host] = {}
+        for name, depth, state, reason, is_html, urls, size, took, timed in self._fetch(
+            HOSTS
+        ):
+            host = host_by_name.setdefault(name, Host(name))
+            if state is None:
+                host.urls += urls
+                continue
+            kind = Kind(depth, State(state), reason_of_word(reason), None, is_html)
+            host.count(kind, Outcome(kind.state, kind.reason), urls)
+            host.size_bytes += size
+            host.took_us += took or 0
+            host.timed += timed
+        return list(host_by_name.values())
+
+    def slowest(self) -> list[UrlRecord]:
+        condition = "WHERE took_s IS NOT NULL ORDER BY took_s DESC, url.id LIMIT $1"
+        return [_record(row) for row in self._fetch(f"{RECORDS} {condition}", RANKED)]
+
+    def redirects(self) -> dict[str, str]:
+        rows = self._fetch(
+            "SELECT url, redirect_to FROM outcome JOIN url USING (id, part)"
+            " WHERE reason = 'redirect' ORDER BY id"
+        )
+        return {decode_text(url): decode_text(target) for url, target in rows}
+
+    def queries(self) -> list[str]:
+        """Return the newest URLs with a query, as `Frontier.queries` does."""
+        rows = self._fetch(
+            "SELECT url FROM url LEFT JOIN outcome USING (id, part)"
+            " WHERE (strpos(url, '?') > 0 OR strpos(url, ';') > 0)"
+            " AND refusal IS NULL AND state IS DISTINCT FROM 'excluded'"
+            " ORDER BY id DESC LIMIT $1",
+            MAX_QUERIES,
+        )
+        return [decode_text(url) for (url,) in reversed(rows)]
+
+    def find(self, key: str) -> UrlRecord | None:
+        rows = self._fetch(f"{RECORDS} WHERE url.digest = $1::uuid", digest_of(key))
+        return _record(rows[0]) if rows else None
+
+    def known_url(self, origin: str) -> str:
+        """Return the URL of an origin that got a response; empty if none is remembered."""
+        rows = self._fetch("SELECT known_url FROM origin WHERE name = $1", origin)
+        return decode_text(rows[0][0]) if rows else ""
+
+    def records(self, state: State | None = None) -> Iterator[UrlRecord]:
+        condition = "" if state is None else f"WHERE {CONDITION_BY_STATE[state]}"
+        yield from map(_record, self._iterate(f"{RECORDS} {condition} ORDER BY url.id"))
+
+    def requeue_failed(self, reasons: Collection[str]) -> int:
+        """Queue failed URLs again, as `Frontier.requeue_failed` does."""
+        rows = self._fetch(
+            "SELECT frontier_requeue(ARRAY(SELECT id FROM outcome"
+            " WHERE state = 'failed' AND reason = ANY ($1)))",
+            list(reasons),
+        )
+        return int(rows[0][0])
+
+    def requeue_urls(self, urls: Collection[str]) -> int:
+        """Queue URLs that have ended again, as `Frontier.requeue_urls` does."""
+        ended = (
+            "SELECT id, url FROM url JOIN outcome USING (id, part)"
+            " WHERE state IN ('done', 'failed')"
+        )
+        ids = [row[0] for row in self._iterate(ended) if decode_text(row[1]) in urls]
+        return sum(
+            int(
+                self._fetch("SELECT frontier_requeue($1)", ids[start : start + CHUNK])[
+                    0
+                ][0]
+            )
+            for start in range(0, len(ids), CHUNK)
+        )
+
+
+async def _open_cursor(connection: Any, sql: str, args: Iterable[Any]) -> Any:
+    return await connection.cursor(sql, *args)
+
+
+def _record(row: Any) -> UrlRecord:
+    return record_of(
+        decode_text(value) if isinstance(value, str) else value for value in row[1:]
+    )

@@ -1,0 +1,48 @@
+"""The keys that a worker has met lately, so that it need not ask about the same link again.
+
+A crawl may know more URLs than fit into memory.  The keys that were met longest ago are
+forgotten; then the server says that it knows the URL.
+"""
+
+__all__ = ["RecentKeys"]
+
+# Two times as many are held, at about 150 bytes each.
+MAX_KEYS = 250_000
+
+
+class RecentKeys:
+    """Keys, and whether the refusal of their URL is provisional.
+
+    >>> keys = RecentKeys(max_keys=2)
+    >>> [keys.add(key, is_provisional=False) for key in ("a", "b", "a", "c", "d", "e")]
+    [True, True, False, True, True, True]
+    >>> keys.knows("a"), keys.knows("e")
+    (False, True)
+    """
+
+    def __init__(self, max_keys: int = MAX_KEYS) -> None:
+        self._max_keys = max_keys
+        self._newer: dict[str, bool] = {}
+        self._older: dict[str, bool] = {}
+
+    def knows(self, key: str) -> bool:
+        """Return whether adding a URL again changes nothing."""
+        return self._find(key) is False
+
+    def add(self, key: str, *, is_provisional: bool) -> bool:
+        """Note a URL; return whether adding it may change something."""
+        known = self._find(key)
+        if known is not None and (is_provisional or not known):
+            return False
+        self._newer[key] = is_provisional
+        if len(self._newer) > self._max_keys:
+            self._newer, self._older = {}, self._newer
+        return True
+
+    def clear(self) -> None:
+        """Forget all."""
+        self._newer, self._older = {}, {}
+
+    def _find(self, key: str) -> bool | None:
+        known = self._newer.get(key)
+        return self._older.get(key) if known is None else known

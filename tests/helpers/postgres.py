@@ -1,0 +1,229 @@
+"""A PostgreSQL server of the tests' own, and a frontier on it that waits for each step.
+
+The server is Debian's, in a temporary directory, and listens on a socket there only.  It is
+run by an unprivileged user, because it refuses root.
+"""
+
+import contextlib
+import glob
+import math
+import os
+import pwd
+import shutil
+import signal
+import subprocess
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from crawler_app.errors import ConfigError
+from crawler_app.frontier.postgres.install import Place, install, uninstall
+from crawler_app.frontier.postgres.worker import PostgresFrontier
+from crawler_app.reasons import PROVISIONAL
+from gencoro.ioloop import IOLoop
+
+__all__ = ["SteppedFrontier", "make_crawl", "postgres", "postgres_url"]
+
+USER = "nobody"
+
+
+@pytest.fixture(scope="session")
+def postgres():
+    """Return the directory of a server that runs, which is where its socket is."""
+    pytest.importorskip("asyncpg", reason="asyncpg is not installed")
+    found = sorted(glob.glob("/usr/lib/postgresql/*/bin"), key=_version)
+    if not found:
+        pytest.skip("PostgreSQL is not installed")
+    directory = Path(tempfile.mkdtemp(prefix="gencrawl-postgres-"))
+    try:
+        with running(Path(found[-1]), directory):
+            yield directory
+    finally:
+        shutil.rmtree(directory)
+
+
+@pytest.fixture
+def postgres_url(postgres):
+    """Return the URL of its database."""
+    return f"postgresql://{USER}@/postgres?host={postgres}"
+
+
+def _version(directory):
+    return [int(part) for part in Path(directory).parts if part.isdecimal()]
+
+
+@contextlib.contextmanager
+def running(binaries, directory):
+    """Run a server in a directory, which is made one if it is empty."""
+    process = start(binaries, directory)
+    try:
+        yield process
+    finally:
+        process.send_signal(signal.SIGINT)  # ends sessions, and stops
+        process.wait()
+
+
+def start(binaries, directory):
+    data = directory / "data"
+    identity = {}
+    if os.geteuid() == 0:
+        account = pwd.getpwnam(USER)
+        identity = {"user": account.pw_uid, "group": account.pw_gid, "extra_groups": []}
+        os.chown(directory, account.pw_uid, account.pw_gid)
+    if not data.exists():
+        subprocess.run(
+            [binaries / "initdb", "-D", data, "-U", USER, "-A", "trust", "-N", "-E"]
+            + ["UTF8", "--locale=C", "--no-instructions"],
+            check=True,
+            stdout=subprocess.DEVNULL,
+            cwd=directory,
+            **identity,
+        )
+    settings = {
+        "listen_addresses": "",
+        "unix_socket_directories": directory,
+        "fsync": "off",
+        "shared_buffers": "32MB",
+        "max_connections": 50,
+    }
+    options = [
+        text for item in settings.items() for text in ("-c", "=".join(map(str, item)))
+    ]
+    with (directory / "log").open("ab") as log:
+        process = subprocess.Popen(
+            [binaries / "postgres", "-D", data, *options],
+            stdout=log,
+            stderr=log,
+            cwd=directory,
+            **identity,
+        )
+    ready = [binaries / "pg_isready", "-q", "-h", directory, "-U", USER]
+    while subprocess.run(ready, check=False).returncode:
+        assert process.poll() is None, (directory / "log").read_text()
+    return process
+
+
+def make_crawl(url, crawl="test", **options):
+    """Make a crawl, which replaces one of the same name; return its place."""
+    place = Place(url, crawl)
+    loop = IOLoop(make_current=False)
+    with contextlib.suppress(ConfigError):
+        loop.run_sync(lambda: uninstall(place))
+    loop.run_sync(lambda: install(place, partitions=2, **options))
+    loop.close()
+    return place
+
+
+class SteppedFrontier(PostgresFrontier):
+    """A worker's frontier whose pump comes to rest around each call.
+
+    So what it says is what the server knows.  The time of both is that of the last call.
+    """
+
+    def __init__(self, url, crawl="test", **options):
+        self.now = 0.0
+        self._loop = IOLoop(make_current=False)
+        self.place = Place(url, crawl)
+        super().__init__(
+            self.place,
+            buffered=0,
+            clock=lambda: self.now,
+            server_clock=lambda: self.now,
+            **options,
+        )
+        self._loop.run_sync(self.open)
+        self.settle()
+
+    @classmethod
+    def of_new_crawl(cls, url, crawl="test", **options):
+        """Return the first worker of a crawl, which replaces one of the same name."""
+        make_crawl(url, crawl, **options)
+        return cls(url, crawl)
+
+    def another(self):
+        """Return another worker of the same crawl."""
+        return SteppedFrontier(self.place.url, self.place.crawl)
+
+    def settle(self):
+        """Let the pump come to rest."""
+        self.flush()
+        self._asks_books_at = -math.inf
+        self._loop.run_sync(self.exchange)
+
+    def add(self, candidates, via=None):
+        super().add(candidates, via)
+        self.settle()
+        return self.last_queued
+
+    def claim(self, now, lease_s, max_depth=None):
+        self.now = now
+        super().claim(now, lease_s, max_depth)  # there is none: it asks for one
+        self.settle()
+        claim = super().claim(now, lease_s, max_depth)
+        self._is_starved = False
+        return claim
+
+    def finish(self, claim, outcome, now, outlinks=(), again=None):
+        self.now = now
+        super().finish(claim, outcome, now, outlinks, again)
+        self.settle()
+        return self.last_queued
+
+    def retry(self, claim, due_at):
+        super().retry(claim, due_at)
+        self.settle()
+
+    def release(self, claim):
+        super().release(claim)
+        self.settle()
+
+    def respell(self, claim, url):
+        super().respell(claim, url)
+        self.settle()
+
+    def hold_host(self, host, free_at):
+        super().hold_host(host, free_at)
+        self.settle()
+
+    def note_response(self, origin, url):
+        super().note_response(origin, url)
+        self.settle()
+
+    def requeue_failed(self, reasons):
+        requeued = super().requeue_failed(reasons)
+        self.settle()
+        return requeued
+
+    def requeue_urls(self, urls):
+        requeued = super().requeue_urls(urls)
+        self.settle()
+        return requeued
+
+    def next_at(self, now):
+        self.now = now
+        self.settle()
+        return super().next_at(now)
+
+    def depth_in_work(self, now):
+        self.now = now
+        self.settle()
+        return super().depth_in_work(now)
+
+    def knows(self, key):
+        """Return whether any worker knows a URL; the worker itself asks only its memory."""
+        if super().knows(key):
+            return True
+        record = self.find(key)
+        reason = record and record.outcome and record.outcome.reason
+        return record is not None and reason not in PROVISIONAL
+
+    def known_url(self, origin):
+        return super().known_url(origin) or self._reader.known_url(origin)
+
+    def close(self):
+        self.leave()
+        self.settle()
+        self._loop.run_sync(self._pump.close)
+        super().close()
+        self._loop.close()
