@@ -11,8 +11,10 @@ import os
 import pwd
 import shutil
 import signal
+import socket
 import subprocess
 import tempfile
+import threading
 from pathlib import Path
 
 import pytest
@@ -21,11 +23,13 @@ from crawler_app.errors import ConfigError
 from crawler_app.frontier.postgres.install import Place, install, uninstall
 from crawler_app.frontier.postgres.worker import PostgresFrontier
 from crawler_app.reasons import PROVISIONAL
+from gencoro import gen
 from gencoro.ioloop import IOLoop
 
-__all__ = ["SteppedFrontier", "make_crawl", "postgres", "postgres_url"]
+__all__ = ["Proxy", "SteppedFrontier", "make_crawl", "postgres", "postgres_url"]
 
 USER = "nobody"
+SOCKET = ".s.PGSQL.5432"
 
 
 @pytest.fixture(scope="session")
@@ -225,5 +229,65 @@ class SteppedFrontier(PostgresFrontier):
         self.leave()
         self.settle()
         self._loop.run_sync(self._pump.close)
+        self.die()
+
+    def die(self):
+        """End without a word to the server."""
         super().close()
+        self._loop.run_sync(lambda: gen.sleep(0))  # in which the transport closes
         self._loop.close()
+
+
+class Proxy:
+    """Stands between workers and the server, and loses a message when it is told to.
+
+    Attributes:
+        loses: What is lost next, with its connection: "request", "answer" or "".
+        lost: How many messages were.
+    """
+
+    def __init__(self, server):
+        self.loses = ""
+        self.lost = 0
+        self._server = str(server / SOCKET)
+        self._directory = tempfile.mkdtemp(prefix="gencrawl-proxy-")
+        self.url = f"postgresql://{USER}@/postgres?host={self._directory}"
+        self._listener = socket.socket(socket.AF_UNIX)
+        self._listener.bind(f"{self._directory}/{SOCKET}")
+        self._listener.listen()
+        self._sockets = [self._listener]
+        self._threads = [threading.Thread(target=self._accept)]
+        self._threads[0].start()
+
+    def _accept(self):
+        with contextlib.suppress(OSError):
+            while True:
+                client, _ = self._listener.accept()
+                server = socket.socket(socket.AF_UNIX)
+                server.connect(self._server)
+                self._sockets += [client, server]
+                for ends in [(client, server, "request"), (server, client, "answer")]:
+                    self._threads.append(threading.Thread(target=self._copy, args=ends))
+                    self._threads[-1].start()
+
+    def _copy(self, source, target, kind):
+        with contextlib.suppress(OSError):
+            while data := source.recv(1 << 16):
+                if self.loses == kind:
+                    self.loses = ""
+                    self.lost += 1
+                    break
+                target.sendall(data)
+        for end in (source, target):
+            with contextlib.suppress(OSError):
+                end.shutdown(socket.SHUT_RDWR)
+
+    def close(self):
+        for each in self._sockets:
+            with contextlib.suppress(OSError):
+                each.shutdown(socket.SHUT_RDWR)
+        for thread in self._threads:
+            thread.join()
+        for each in self._sockets:
+            each.close()
+        shutil.rmtree(self._directory)

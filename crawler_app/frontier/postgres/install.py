@@ -12,7 +12,7 @@ from collections.abc import Generator
 from functools import cache
 from importlib import resources
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import parse_qs, unquote, urlsplit
 
 import asyncpg
 
@@ -39,6 +39,8 @@ VERSION = 1
 
 # As many as the ids of URLs have room for.
 MAX_PARTITIONS = 1024
+
+INVALID = "is invalid; it looks like postgresql://USER@HOST:5432/DATABASE"
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,39}")
 
@@ -76,16 +78,30 @@ class Place:
             )
         if not url.startswith(("postgresql://", "postgres://")):
             raise ConfigError("the URL of a frontier begins with postgresql://")
+        try:
+            parts = urlsplit(url)
+        except ValueError:  # its text may show the password
+            raise ConfigError(f"the URL of the frontier {INVALID}") from None
         self.url = url
         self.crawl = crawl
         self.schema = f"gencrawl_{crawl}"
+        self._address = parts.netloc.rpartition("@")[2] + parts.path
+        self._secrets = {
+            *(parts.password or "", unquote(parts.password or "")),
+            *parse_qs(parts.query).get("password", ()),
+        } - {""}
 
     def __repr__(self) -> str:
         return f"Place({str(self)!r})"
 
     def __str__(self) -> str:
-        parts = urlsplit(self.url)
-        return f"{self.crawl} at {parts.netloc.rpartition('@')[2]}{parts.path}"
+        return f"{self.crawl} at {self._address}"
+
+    def without_secrets(self, text: str) -> str:
+        """Return a text of the driver without the password."""
+        for secret in self._secrets:
+            text = text.replace(secret, "***")
+        return text
 
 
 @gen.coroutine
@@ -138,19 +154,13 @@ def _open(place: Place, settings: dict[str, str]) -> Generator[Any, Any, Any]:
             )
         )
     except ValueError:  # its text shows the URL
-        raise ConfigError(
-            f"the URL of the frontier {place} is invalid; it looks like "
-            "postgresql://USER@HOST:5432/DATABASE"
-        ) from None
+        raise ConfigError(f"the URL of the frontier {place} {INVALID}") from None
 
 
 def cannot_connect(place: Place, exc: Exception) -> str:
     """Return what to say of an error of the driver."""
-    text = str(exc) or type(exc).__name__
-    password = urlsplit(place.url).password
-    return f"cannot connect to {place}: " + (
-        text.replace(password, "***") if password else text
-    )
+    text = place.without_secrets(str(exc) or type(exc).__name__)
+    return f"cannot connect to {place}: {text}"
 
 
 def _checked(connection: Any, place: Place) -> Generator[Any, Any, None]:

@@ -177,5 +177,6 @@ class Pump:
     def _note_away(self, exc: Exception) -> None:
         self.drop()
         if not self.is_away:
-            logger.warning("%s", cannot_connect(self._place, exc))
+            text = self._place.without_secrets(str(exc) or type(exc).__name__)
+            logger.warning("%s does not answer, trying again: %s", self._place, text)
         self.is_away = True

@@ -1,0 +1,540 @@
+"""Several workers share one frontier in PostgreSQL, and any of them may go at any time."""
+
+import collections
+import contextlib
+import random
+
+import asyncpg
+import pytest
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
+
+from crawler_app.errors import ConfigError, LeaseLostError
+from crawler_app.frontier.postgres import install as install_module
+from crawler_app.frontier.postgres.install import Place, install
+from crawler_app.frontier.postgres.pump import ALIVE_S
+from crawler_app.frontier.postgres.reading import PostgresReader
+from crawler_app.frontier.postgres.worker import PostgresFrontier
+from crawler_app.models import Candidate, Outcome, Role, State
+from crawler_app.urls import host_of
+from gencoro import gen
+from gencoro.ioloop import IOLoop
+from tests.helpers.counting import counts_are_those_of_the_records
+from tests.helpers.fuzzing import examples
+from tests.helpers.postgres import Proxy, SteppedFrontier, make_crawl
+
+LEASE_S = 300.0
+PAGE = Outcome(State.DONE, "ok", 200, "text/html", 100, took_s=0.1)
+
+
+def found(path, depth=0, host="a.test", role=Role.LINK):
+    return Candidate(f"http://{host}/{path}", host, depth, 5, None, role)
+
+
+@pytest.fixture
+def workers(postgres_url):
+    """Return a function that makes a worker of one crawl; the first makes the crawl."""
+    made = []
+
+    def make(**options):
+        if made:
+            made.append(made[0].another())
+            made[-1].now = made[0].now
+        else:
+            made.append(SteppedFrontier.of_new_crawl(postgres_url, **options))
+        return made[-1]
+
+    yield make
+    for worker in made:
+        worker.close()
+
+
+def paths(claims):
+    return [claim and claim.url.rpartition("/")[2] for claim in claims]
+
+
+# What is kept across all workers.
+
+
+def test_gap_is_kept_across_workers(workers):
+    one, two = workers(gap_s=10.0), workers()
+    one.add([found(n) for n in range(4)] + [found("x", host="b.test")])
+
+    assert paths([one.claim(0.0, LEASE_S), two.claim(0.0, LEASE_S)]) == ["0", "x"]
+    assert two.claim(9.5, LEASE_S) is None
+    assert two.next_at(9.5) == 10.0
+    assert paths([two.claim(10.0, LEASE_S), one.claim(10.0, LEASE_S)]) == ["1", None]
+
+    one.set_gap("a.test", 50.0)
+    one.settle()
+    assert paths([one.claim(20.0, LEASE_S)]) == ["2"]
+    assert two.claim(69.5, LEASE_S) is None
+
+
+def test_limit_of_claims_per_host_and_holds_are_kept_across_workers(workers):
+    one, two = workers(), workers()
+    for worker in (one, two):
+        worker.limit_hosts(2)
+    one.add([found(n) for n in range(4)])
+    first, second = one.claim(0.0, LEASE_S), two.claim(0.0, LEASE_S)
+
+    assert one.claim(0.0, LEASE_S) is None is two.claim(0.0, LEASE_S)
+    two.finish(second, PAGE, 1.0)
+    one.hold_host("a.test", 5.0)
+    assert two.claim(4.0, LEASE_S) is None
+    assert paths([two.claim(5.0, LEASE_S), one.claim(5.0, LEASE_S)]) == ["2", None]
+    one.release(first)
+    assert paths([two.claim(5.0, LEASE_S)]) == ["0"]
+
+
+def test_limit_of_pages_is_counted_once_for_all_workers(workers):
+    one, two = workers(max_pages=3), workers()
+    one.add([found(n) for n in range(9)] + [found("image", role=Role.REQUISITE)] * 2)
+    claims = [worker.claim(0.0, LEASE_S) for worker in (one, two, one, two, one)]
+
+    assert paths(claims) == ["image", "0", "1", "2", None]
+    assert one.limit_reached == "max_pages"
+    two.finish(claims[1], Outcome(State.EXCLUDED, "robots"), 1.0)
+    two.release(claims[3])
+    one.finish(claims[2], PAGE, 1.0)
+    assert paths([one.claim(1.0, LEASE_S), one.claim(1.0, LEASE_S)]) == ["2", "3"]
+    assert two.claim(1.0, LEASE_S) is None
+
+
+def test_limit_of_bytes_is_counted_once_for_all_workers(workers):
+    one, two = workers(max_bytes=150), workers()
+    one.add([found(n) for n in range(9)])
+    for worker in (one, two):
+        worker.finish(worker.claim(0.0, LEASE_S), PAGE, 1.0)
+
+    assert one.claim(1.0, LEASE_S) is None is two.claim(1.0, LEASE_S)
+    assert one.limit_reached == two.limit_reached == "max_bytes"
+
+
+def test_crawl_has_drained_only_when_no_worker_has_anything(workers):
+    one, two = workers(), workers()
+    one.add([found("x")])
+    claim = one.claim(0.0, LEASE_S)
+    assert two.claim(0.0, LEASE_S) is None
+    assert not two.is_drained()
+
+    one.finish(claim, PAGE, 1.0, [found("y", 1)])
+    last = two.claim(1.0, LEASE_S)
+    assert one.claim(1.0, LEASE_S) is None and not one.is_drained()
+    two.finish(last, PAGE, 2.0)
+
+    assert one.claim(2.0, LEASE_S) is None and one.is_drained()
+    assert two.is_drained()
+
+
+def test_known_url_of_an_origin_comes_with_its_claims(workers):
+    one, two = workers(), workers()
+    one.add([found("x"), found("y")])
+    one.note_response("http://a.test", "http://a.test/x")
+
+    two.claim(0.0, LEASE_S)
+
+    assert PostgresFrontier.known_url(two, "http://a.test") == "http://a.test/x"
+
+
+# Workers that go.
+
+
+def test_urls_of_a_dead_worker_go_to_others_without_a_try(workers):
+    one, two = workers(), workers()
+    one.add([found("x")])
+    claim = one.claim(0.0, LEASE_S)
+    assert two.claim(ALIVE_S - 0.5, LEASE_S) is None
+
+    again = two.claim(ALIVE_S, LEASE_S)
+
+    assert (again.url, again.tries) == (claim.url, 0)
+
+
+@pytest.mark.parametrize("has_been_replaced", [False, True])
+def test_late_outcome_of_a_worker_that_was_stopped_is_not_recorded(
+    workers, caplog, has_been_replaced
+):
+    stopped, other = workers(), workers()
+    stopped.add([found("x"), found("y")])
+    late = [stopped.claim(0.0, LEASE_S) for _ in "xy"]
+    claims = [other.claim(ALIVE_S, LEASE_S) for _ in "xy"]
+    if has_been_replaced:
+        workers()
+
+    stopped.finish(late[0], PAGE, ALIVE_S, [found("z", 1)])
+    with pytest.raises(LeaseLostError, match=late[1].url):
+        stopped.finish(late[1], PAGE, ALIVE_S)
+
+    assert f"the lease on {late[0].url} has expired" in caplog.text
+    assert other.urls(State.CLAIMED) == other.urls() == [each.url for each in claims]
+    # It goes on, and finds again what was not taken.
+    other.finish(claims[0], PAGE, ALIVE_S)
+    other.release(claims[1])
+    again = stopped.claim(ALIVE_S, LEASE_S)
+    assert again.url == claims[1].url
+    stopped.finish(again, PAGE, ALIVE_S, [found("z", 1)])
+    assert stopped.urls(State.QUEUED) == ["http://a.test/z"]
+
+
+def test_worker_that_joins_gets_the_number_of_one_that_has_gone(workers):
+    workers()
+    two = workers()
+    two.leave()
+    two.settle()
+    two._loop.run_sync(two._pump.close)
+
+    assert workers()._pump._worker == (2, 2)
+
+
+def links_of(url, urls):
+    """Return the two links of a page: the site is a tree, with a few links across."""
+    number = int(url.rpartition("/")[2])
+    below = [n for n in (2 * number + 1, 2 * number + 2, number * 7 % urls) if n < urls]
+    return [found(n, depth=1) for n in below]
+
+
+class Crowd:
+    """Workers that crawl one site at once, on one loop, some of which are killed."""
+
+    def __init__(self, place, urls, kills, cuts=0):
+        self.now = 0.0
+        self.place = place
+        self.urls = urls
+        self.finished = collections.Counter()
+        self.chosen = random.Random(1)
+        self.deaths = sorted(self.chosen.sample(range(urls // 4, urls), kills))
+        self.cuts = sorted(self.chosen.sample(range(urls // 4, urls), cuts))
+
+    @gen.coroutine
+    def crawl(self):
+        """Crawl until the site is drained."""
+        worker = PostgresFrontier(
+            self.place, clock=lambda: self.now, server_clock=lambda: self.now
+        )
+        yield worker.open()
+        worker.add([found(0)])
+        try:
+            while not worker.is_drained():
+                claim = worker.claim(self.now, LEASE_S)
+                if claim is None:
+                    worker.flush()
+                    yield worker.exchange()
+                    # Time goes on while all wait, so that the dead are noticed.
+                    self.now += 0.25
+                    continue
+                links = links_of(claim.url, self.urls)
+                worker.finish(claim, PAGE, self.now, links)
+                self.finished[claim.url] += 1
+                if worker.is_due(self.now):
+                    worker.flush()
+                if self._takes(self.deaths):
+                    worker._pump.drop()
+                    return (yield self.crawl())
+                if self._takes(self.cuts):
+                    exchange = worker.exchange()
+                    worker._pump._connection.terminate()
+                    yield exchange
+            worker.leave()
+            yield worker.run()
+        finally:
+            worker.close()
+
+    def _takes(self, events):
+        if events and self.finished.total() >= events[0]:
+            events.pop(0)
+            return True
+        return False
+
+
+@pytest.mark.parametrize(("kills", "cuts"), [(0, 0), (10, 10)])
+def test_crowd_of_workers_finishes_every_url_of_one_site_once(
+    postgres_url, kills, cuts
+):
+    crowd = Crowd(make_crawl(postgres_url), examples(1_000), kills, cuts)
+    loop = IOLoop(make_current=False)
+
+    loop.run_sync(lambda: [crowd.crawl() for _ in range(8)])
+
+    loop.close()
+    with contextlib.closing(PostgresReader(crowd.place)) as reader:
+        assert reader.is_drained()
+        assert sorted(reader.urls(State.DONE)) == sorted(crowd.finished)
+        assert len(crowd.finished) == crowd.urls
+        counts_are_those_of_the_records(reader)
+        ((deaths,),) = reader._fetch("SELECT count(*) FROM queue")
+        assert deaths == 0
+    repeated = crowd.finished.total() - crowd.urls
+    # What a killed worker had in its batches, or had claimed.
+    assert repeated <= kills * 50
+
+
+# Random walks beside a model.
+
+HOSTS = ["a.test", "b.test"]
+GAP_S = 4.0
+PER_HOST = 2
+WORKERS = st.integers(0, 2)
+
+
+class WorkersMachine(RuleBasedStateMachine):
+    """Three workers, which stop and are killed, and a model of what the server knows."""
+
+    url = ""
+
+    @initialize()
+    def open(self):
+        self.now = 0.0
+        self.queued, self.done = set(), set()
+        # By URL: the worker, and when its lease ends.
+        self.held = {}
+        self.alive_until = {}
+        self.free_at = dict.fromkeys(HOSTS, 0.0)
+        self.claims = []
+        self.workers = [SteppedFrontier.of_new_crawl(self.url, gap_s=GAP_S)]
+        self.workers += [self.workers[0].another() for _ in range(2)]
+        self.add(0, range(4), HOSTS[0])
+
+    def teardown(self):
+        counts_are_those_of_the_records(self.workers[0]._reader)
+        for worker in self.workers:
+            worker.close()
+
+    def worker(self, number):
+        """Return a worker that is about to make a step."""
+        worker = self.workers[number]
+        worker.now = self.now
+        worker.limit_hosts(PER_HOST)
+        self.alive_until[worker] = self.now + ALIVE_S
+        return worker
+
+    @rule(number=WORKERS, paths=st.sets(st.integers(0, 9)), host=st.sampled_from(HOSTS))
+    def add(self, number, paths, host):
+        links = [found(path, host=host) for path in paths]
+        self.worker(number).add(links)
+        self.note_links(links)
+
+    def note_links(self, links):
+        self.queued |= {each.url for each in links} - self.done - self.held.keys()
+
+    @rule(wait=st.sampled_from([0.5, GAP_S, ALIVE_S / 2, ALIVE_S]))
+    def let_time_pass(self, wait):
+        self.now += wait
+
+    @rule(number=WORKERS)
+    def claim(self, number):
+        worker = self.worker(number)
+        claim = worker.claim(self.now, LEASE_S)
+        for url, (holder, ends_at) in list(self.held.items()):
+            if holder is not worker and self.alive_until[holder] <= self.now:
+                ends_at = self.now
+            if ends_at <= self.now:
+                del self.held[url]
+                self.queued.add(url)
+        free = {url for url in self.queued if self.may_claim(host_of(url))}
+        if claim is None:
+            assert not free
+            return
+        assert claim.url in free
+        self.queued.remove(claim.url)
+        self.held[claim.url] = worker, self.now + LEASE_S
+        self.free_at[claim.host] = self.now + GAP_S
+        self.claims.append((number, worker, claim))
+
+    def may_claim(self, host):
+        held = sum(host_of(url) == host for url in self.held)
+        return self.free_at[host] <= self.now and held < PER_HOST
+
+    @precondition(lambda self: self.claims)
+    @rule(
+        which=st.integers(0, 9), paths=st.sets(st.integers(0, 9)), is_done=st.booleans()
+    )
+    def end(self, which, paths, is_done):
+        number, worker, claim = self.claims.pop(which % len(self.claims))
+        if worker not in self.workers:
+            return  # it was killed
+        self.worker(number)
+        links = [found(path, host=HOSTS[1]) for path in paths]
+        with contextlib.suppress(LeaseLostError):
+            if is_done:
+                worker.finish(claim, PAGE, self.now, links)
+            else:
+                worker.release(claim)
+        if self.held.get(claim.url) == (worker, claim.lease_ends_at):
+            del self.held[claim.url]
+            (self.done if is_done else self.queued).add(claim.url)
+            self.note_links(links if is_done else [])
+
+    @rule(number=WORKERS)
+    def kill(self, number):
+        worker = self.workers[number]
+        worker.die()
+        self.workers[number] = worker.another()
+        self.worker(number).settle()
+
+    @invariant()
+    def the_books_agree(self):
+        reader = self.workers[0]._reader
+        assert set(reader.urls(State.QUEUED)) == self.queued
+        assert set(reader.urls(State.CLAIMED)) == self.held.keys()
+        assert set(reader.urls(State.DONE)) == self.done
+
+
+def test_random_walks_of_several_workers_are_those_of_the_model(postgres_url):
+    class Machine(WorkersMachine):
+        url = postgres_url
+
+    run_state_machine_as_test(
+        Machine,
+        settings=settings(
+            deadline=None, max_examples=examples(2), stateful_step_count=30
+        ),
+    )
+
+
+# A server or a network that goes.
+
+
+@pytest.mark.parametrize("loses", ["request", "answer"])
+def test_step_whose_result_is_unknown_has_effect_once(postgres, postgres_url, loses):
+    make_crawl(postgres_url)
+    with contextlib.closing(Proxy(postgres)) as proxy:
+        worker = SteppedFrontier(proxy.url)
+        worker.add([found("x"), found("y")])
+
+        def cut(step, *args):
+            proxy.loses = loses
+            return step(*args)
+
+        first = cut(worker.claim, 0.0, LEASE_S)
+        second = cut(worker.claim, 0.0, LEASE_S)
+        assert paths([first, second]) == ["x", "y"]
+        cut(worker.finish, first, PAGE, 1.0, [found("z", 1)])
+        cut(worker.retry, second, 2.0)
+        again = cut(worker.claim, 2.0, LEASE_S)
+
+        assert proxy.lost == 5
+        assert (again.url, again.tries) == (second.url, 1)
+        assert worker.urls(State.DONE, State.QUEUED) == [first.url, found("z").url]
+        worker.settle()  # the answer to a step that was repeated has no numbers
+        counts_are_those_of_the_records(worker)
+        worker.close()
+
+
+READ_ONLY = "ALTER DATABASE postgres SET default_transaction_read_only = on"
+CUT = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()"
+HEALED = "ALTER DATABASE postgres RESET default_transaction_read_only"
+
+
+@pytest.mark.parametrize("faults", [[CUT], [READ_ONLY, CUT]])
+def test_server_that_is_away_pauses_a_worker_and_loses_nothing(
+    postgres_url, workers, faults
+):
+    worker = workers()
+    worker.add([found("x")])
+    claim = worker.claim(0.0, LEASE_S)
+    PostgresFrontier.finish(worker, claim, PAGE, 1.0, [found("y", 1)])
+    worker.flush()
+
+    @gen.coroutine
+    def fail_and_heal():
+        connection = yield asyncpg.connect(postgres_url)
+        for statement in faults:
+            yield connection.execute(statement)
+        exchange = worker.exchange()
+        while not worker._pump.is_away:
+            yield gen.moment
+        yield connection.execute("SET default_transaction_read_only = off")
+        yield connection.execute(HEALED)
+        yield connection.execute(CUT)
+        yield exchange
+        yield connection.close()
+
+    worker._loop.run_sync(fail_and_heal)
+
+    worker._reader.close()
+    worker._reader = PostgresReader(worker.place)
+    assert worker.urls(State.DONE) == [claim.url]
+    assert paths([worker.claim(2.0, LEASE_S)]) == ["y"]
+
+
+# Making a crawl, and finding it.
+
+
+def test_crawl_is_made_once(postgres_url):
+    place = make_crawl(postgres_url)
+    loop = IOLoop(make_current=False)
+    with contextlib.closing(SteppedFrontier(postgres_url)) as worker:
+        worker.add([found("x")])
+
+    assert loop.run_sync(lambda: install(place)) is False
+
+    with contextlib.closing(PostgresReader(place)) as reader:
+        assert reader.urls() == [found("x").url]
+    loop.close()
+
+
+def test_two_that_make_a_crawl_at_once_make_it_once(postgres_url):
+    place = make_crawl(postgres_url)
+    loop = IOLoop(make_current=False)
+    loop.run_sync(lambda: install_module.uninstall(place))
+
+    made = loop.run_sync(lambda: [install(place), install(place)])
+
+    loop.close()
+    assert sorted(made) == [False, True]
+
+
+def test_crawl_of_another_version_is_refused(postgres_url, monkeypatch):
+    place = make_crawl(postgres_url)
+    monkeypatch.setattr(install_module, "VERSION", 9)
+
+    for use in (
+        PostgresReader,
+        lambda place: IOLoop().run_sync(lambda: install(place)),
+    ):
+        with pytest.raises(
+            ConfigError, match="has version 1 of the frontier.*version 9"
+        ):
+            use(place)
+
+
+@pytest.mark.parametrize(
+    ("url", "says"),
+    [
+        ("postgresql://me:hush@/postgres?host=/nowhere", "cannot connect to docs at"),
+        ("postgresql://me:hush@[::1/postgres", "is invalid"),
+        ("postgresql://me:hush@127.0.0.1:1/postgres?sslmode=hush", "is invalid"),
+        ("postgresql://nobody:hush@/hush?host={}", "cannot connect to docs at"),
+        (
+            "postgresql:///postgres?password=hush&host=/nowhere",
+            "cannot connect to docs at",
+        ),
+        ("mysql://me:hush@/", "begins with postgresql://"),
+    ],
+)
+def test_no_error_tells_the_password(postgres, url, says):
+    with pytest.raises(ConfigError, match=says) as caught:
+        PostgresReader(Place(url.format(postgres), "docs"))
+
+    assert "hush" not in str(caught.value).replace("/hush", "")
+    assert caught.value.__suppress_context__ or caught.value.__context__ is None
+
+
+@pytest.mark.parametrize("name", ["", "a b", 'x"', "-x", "x" * 41])
+def test_name_of_a_crawl_that_cannot_be_a_schema_is_refused(name):
+    with pytest.raises(ConfigError, match="is not the name of a crawl"):
+        Place("postgresql://a.test/", name)
+
+
+def test_crawl_that_was_not_made_is_refused(postgres_url):
+    with pytest.raises(ConfigError, match="there is no crawl nothing.*frontier init"):
+        PostgresReader(Place(postgres_url, "nothing"))
