@@ -9,10 +9,11 @@ import threading
 from collections.abc import Callable, Collection, Generator, Iterable, Iterator
 from typing import Any, TypeVar
 
+from crawler_app.errors import FrontierError
 from crawler_app.frontier import MAX_QUERIES, FrontierReader
 from crawler_app.frontier.counts import RANKED, Amount, Host, Kind
 from crawler_app.frontier.postgres.batch import digest_of
-from crawler_app.frontier.postgres.install import Place, connect
+from crawler_app.frontier.postgres.install import DRIVER_ERRORS, Place, connect
 from crawler_app.frontier.postgres.wire import decode_text
 from crawler_app.frontier.schema import OUTCOME_COLUMNS, record_of
 from crawler_app.models import Outcome, Role, State, UrlRecord
@@ -95,6 +96,7 @@ class PostgresReader(FrontierReader):
 
     Raises:
         ConfigError: the server cannot be reached, or the crawl cannot be used.
+        FrontierError: the connection was lost, from any method.
     """
 
     def __init__(self, place: Place) -> None:
@@ -115,11 +117,16 @@ class PostgresReader(FrontierReader):
 
     @contextlib.contextmanager
     def _connection(self) -> Iterator[Any]:
+        while self._idle and self._idle[-1].is_closed():
+            self._idle.pop()  # the server was away
         connection = (
             self._idle.pop() if self._idle else self._thread.run(connect, self._place)
         )
         try:
             yield connection
+        except DRIVER_ERRORS as exc:
+            text = self._place.without_secrets(str(exc))
+            raise FrontierError(f"cannot read {self._place}: {text}") from None
         finally:
             self._idle.append(connection)
 

@@ -430,7 +430,10 @@ def test_step_whose_result_is_unknown_has_effect_once(postgres, postgres_url, lo
 
 
 READ_ONLY = "ALTER DATABASE postgres SET default_transaction_read_only = on"
-CUT = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()"
+CUT = """
+SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity
+WHERE pid <> pg_backend_pid() AND backend_type = 'client backend'
+"""
 HEALED = "ALTER DATABASE postgres RESET default_transaction_read_only"
 
 
@@ -451,6 +454,7 @@ def test_server_that_is_away_pauses_a_worker_and_loses_nothing(
             yield connection.execute(statement)
         exchange = worker.exchange()
         while not worker._pump.is_away:
+            assert not exchange.done()
             yield gen.moment
         yield connection.execute("SET default_transaction_read_only = off")
         yield connection.execute(HEALED)
@@ -460,8 +464,6 @@ def test_server_that_is_away_pauses_a_worker_and_loses_nothing(
 
     worker._loop.run_sync(fail_and_heal)
 
-    worker._reader.close()
-    worker._reader = PostgresReader(worker.place)
     assert worker.urls(State.DONE) == [claim.url]
     assert paths([worker.claim(2.0, LEASE_S)]) == ["y"]
 
