@@ -1,8 +1,8 @@
 """The commands of the command line; `crawler_app.commands.main` parses and runs them.
 
 One module per command, whose function takes the parsed arguments and returns the exit
-status: `crawl` (and resume), `check`, `report`, `status`, `search`, `export`, `demo` with its
-`demo_site`, `completion` for shells, `manual`, the manual page.  They share::
+status: `crawl` (and resume), `check`, `report`, `status`, `search`, `export`, `frontier`, `demo`
+with its `demo_site`, `completion` for shells, `manual`, the manual page.  They share::
 
     main            the command line
     parser          parses it; errors in our own words

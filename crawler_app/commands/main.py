@@ -77,6 +77,9 @@ COMMANDS = {
     "export": Command(
         "export", "DIR [OPTIONS]", "write all URLs, or the archive, to standard output"
     ),
+    "frontier": Command(
+        "frontier", "init|drop URL [OPTIONS]", "make or delete a crawl in PostgreSQL"
+    ),
     "demo": Command("demo", "[OPTIONS]", "crawl a small demo site on this machine"),
     "completion": Command(
         "completion", "SHELL", "print the completions for bash, zsh or fish"
