@@ -5,7 +5,6 @@ run by an unprivileged user, because it refuses root.
 """
 
 import contextlib
-import glob
 import math
 import os
 import pwd
@@ -26,7 +25,16 @@ from crawler_app.reasons import PROVISIONAL
 from gencoro import gen
 from gencoro.ioloop import IOLoop
 
-__all__ = ["Proxy", "SteppedFrontier", "make_crawl", "postgres", "postgres_url"]
+__all__ = [
+    "USER",
+    "Proxy",
+    "SteppedFrontier",
+    "make_crawl",
+    "newest_binaries",
+    "postgres",
+    "postgres_url",
+    "running",
+]
 
 USER = "nobody"
 SOCKET = ".s.PGSQL.5432"
@@ -36,12 +44,12 @@ SOCKET = ".s.PGSQL.5432"
 def postgres():
     """Return the directory of a server that runs, which is where its socket is."""
     pytest.importorskip("asyncpg", reason="asyncpg is not installed")
-    found = sorted(glob.glob("/usr/lib/postgresql/*/bin"), key=_version)
-    if not found:
+    binaries = newest_binaries()
+    if binaries is None:
         pytest.skip("PostgreSQL is not installed")
     directory = Path(tempfile.mkdtemp(prefix="gencrawl-postgres-"))
     try:
-        with running(Path(found[-1]), directory):
+        with running(binaries, directory):
             yield directory
     finally:
         shutil.rmtree(directory)
@@ -53,8 +61,10 @@ def postgres_url(postgres):
     return f"postgresql://{USER}@/postgres?host={postgres}"
 
 
-def _version(directory):
-    return [int(part) for part in Path(directory).parts if part.isdecimal()]
+def newest_binaries():
+    """Return the directory of Debian's newest server; None if there is none."""
+    found = Path("/usr/lib/postgresql").glob("*/bin")
+    return max(found, key=lambda path: int(path.parent.name), default=None)
 
 
 @contextlib.contextmanager

@@ -3,8 +3,8 @@
 --
 -- Rule: locks are taken in this order, and each kind in the order given, so that workers never
 -- wait for one another in a circle: the worker's own row; its claims; new hosts, by name; new
--- URLs, by digest; hosts, by id; the limits.  A worker that already holds a host does not wait
--- for another to lease from, and nobody waits for what has expired: it is skipped if locked.
+-- URLs, by digest; hosts, by id; the limits.  A worker that has locked a host does not wait for
+-- another to lease from, and what has expired or is empty is skipped if it is locked.
 --
 -- Times are in seconds since the epoch, by the clock of the server.
 --
@@ -41,6 +41,9 @@ $$;
 
 CREATE FUNCTION count_urls(p_worker integer, changes amount[]) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
+    IF changes IS NULL THEN
+        RETURN;
+    END IF;
     INSERT INTO amount
     SELECT p_worker, depth, state, reason, status, is_html, role,
         sum(urls), sum(size_bytes), min(first_at), max(last_at)
@@ -59,6 +62,9 @@ CREATE FUNCTION end_claims(
     OUT tokens bigint[], OUT changes amount[], OUT pages bigint, OUT bytes bigint
 ) LANGUAGE plpgsql AS $$
 BEGIN
+    IF jsonb_array_length(ends) = 0 THEN
+        RETURN;
+    END IF;
     WITH ended AS MATERIALIZED (
         SELECT (e->>0)::bigint AS token, e FROM jsonb_array_elements(ends) AS e
     ), gone AS (
@@ -89,6 +95,9 @@ CREATE FUNCTION put_back(
     OUT ready integer[], OUT pages bigint
 ) LANGUAGE plpgsql AS $$
 BEGIN
+    IF jsonb_array_length(backs) = 0 THEN
+        RETURN;
+    END IF;
     WITH back AS MATERIALIZED (
         SELECT (b->>0)::bigint AS token, (b->>1)::float8 + shift AS due_at, b->>2 AS spelling
         FROM jsonb_array_elements(backs) AS b
@@ -115,6 +124,9 @@ CREATE FUNCTION requeue(
     ids bigint[], OUT urls bigint, OUT ready integer[], OUT changes amount[], OUT pages bigint
 ) LANGUAGE plpgsql AS $$
 BEGIN
+    IF cardinality(ids) = 0 THEN
+        RETURN;
+    END IF;
     WITH gone AS (
         DELETE FROM outcome USING unnest(ids) AS wanted (id)
         WHERE outcome.id = wanted.id AND part = part_of(wanted.id)
@@ -137,6 +149,9 @@ END $$;
 -- Return the ids of hosts, in the order of their names; new ones are stored.
 CREATE FUNCTION host_ids(names jsonb) RETURNS integer[] LANGUAGE plpgsql AS $$
 BEGIN
+    IF jsonb_array_length(names) = 0 THEN
+        RETURN '{}';
+    END IF;
     INSERT INTO host (id, name, gap_s)
     SELECT id, name, (SELECT gap_s FROM crawl) FROM (
         SELECT nextval('host_id') AS id, name FROM (
@@ -166,6 +181,9 @@ DECLARE
     found_changes amount[];
 BEGIN
     queued := 0;
+    IF jsonb_array_length(sources) = 0 THEN
+        RETURN;
+    END IF;
     LOOP
         WITH listed AS MATERIALIZED (
             SELECT (s.value->>0)::bigint AS via, (s.place << 32) + l.place AS place,
@@ -332,13 +350,12 @@ BEGIN
     RETURN (SELECT count(*) FROM claim WHERE host_id = p_host) < per_host;
 END $$;
 
-CREATE FUNCTION has_turn(p_host integer, max_turn integer)
+CREATE FUNCTION has_turn(p_host integer, max_turn integer DEFAULT NULL)
 RETURNS boolean STABLE LANGUAGE plpgsql AS $$
 BEGIN
-    RETURN (
-        SELECT EXISTS (
-            SELECT FROM queue WHERE host_id = p_host AND due_at IS NULL AND turn <= max_turn
-        )
+    RETURN EXISTS (
+        SELECT FROM queue
+        WHERE host_id = p_host AND due_at IS NULL AND (max_turn IS NULL OR turn <= max_turn)
     );
 END $$;
 
@@ -377,9 +394,18 @@ BEGIN
     )
     SELECT array_agg(token), array_agg(DISTINCT host_id), count(*) FILTER (WHERE role < 2)
     INTO tokens, used, pages FROM leased;
-    UPDATE host SET is_ready = false
-    WHERE id = ANY (hosts) AND is_ready
-        AND NOT EXISTS (SELECT FROM queue WHERE host_id = host.id AND due_at IS NULL);
+    -- Empty hosts, but for those to which another worker is just adding.  They are looked at
+    -- again when they are locked: that worker may have been faster.
+    hosts := ARRAY(
+        SELECT id FROM host WHERE id = ANY (hosts)
+            AND NOT has_turn(id)
+        FOR UPDATE SKIP LOCKED
+    );
+    IF hosts <> '{}' THEN
+        UPDATE host SET is_ready = false
+        WHERE id = ANY (hosts)
+            AND NOT has_turn(id);
+    END IF;
     UPDATE host SET free_at = now_s + gap_s
     WHERE id = ANY (used) AND gap_s > 0 AND free_at < now_s + gap_s;
 END $$;
@@ -419,29 +445,36 @@ BEGIN
     );
 END $$;
 
--- Lock hosts, note which have URLs that are due, and hold them.
+-- Note which hosts have URLs that are due, and hold hosts; return whether any was locked.
+--
+-- A host that is ready already is locked against being found empty only, so that workers that
+-- find URLs of one host do not wait for one another, nor for one that leases from it.
 CREATE FUNCTION update_hosts(ready integer[], holds jsonb, hosts integer[], shift float8)
 RETURNS boolean LANGUAGE plpgsql AS $$
-DECLARE
-    touched integer[] := ready || ARRAY(
-        SELECT hosts[(h->>0)::integer + 1] FROM jsonb_array_elements(holds) AS h
-    );
 BEGIN
-    IF coalesce(cardinality(touched), 0) = 0 THEN
-        RETURN false;
+    IF cardinality(ready) > 0 THEN
+        PERFORM FROM host WHERE id = ANY (ready) ORDER BY id FOR KEY SHARE;
+        ready := ARRAY(
+            SELECT id FROM host WHERE id = ANY (ready) AND NOT is_ready
+            ORDER BY id FOR NO KEY UPDATE
+        );
+        UPDATE host SET is_ready = true WHERE id = ANY (ready);
     END IF;
-    PERFORM FROM host WHERE id = ANY (touched) ORDER BY id FOR NO KEY UPDATE;
-    UPDATE host SET is_ready = true WHERE id = ANY (ready) AND NOT is_ready;
-    UPDATE host SET free_at = greatest(host.free_at, hold.free_at),
-        gap_s = coalesce(hold.gap_s, host.gap_s)
-    FROM (
-        SELECT hosts[(h->>0)::integer + 1] AS id, max((h->>1)::float8 + shift) AS free_at,
-            max((h->>2)::float8) AS gap_s
-        FROM jsonb_array_elements(holds) AS h GROUP BY 1
-    ) AS hold
-    WHERE host.id = hold.id
-        AND (host.free_at < hold.free_at OR host.gap_s <> hold.gap_s);
-    RETURN true;
+    IF jsonb_array_length(holds) > 0 THEN
+        PERFORM FROM host WHERE id = ANY (ARRAY(
+            SELECT hosts[(h->>0)::integer + 1] FROM jsonb_array_elements(holds) AS h
+        )) ORDER BY id FOR NO KEY UPDATE;
+        UPDATE host SET free_at = greatest(host.free_at, hold.free_at),
+            gap_s = coalesce(hold.gap_s, host.gap_s)
+        FROM (
+            SELECT hosts[(h->>0)::integer + 1] AS id, (h->>1)::float8 + shift AS free_at,
+                (h->>2)::float8 AS gap_s
+            FROM jsonb_array_elements(holds) AS h
+        ) AS hold
+        WHERE host.id = hold.id
+            AND (host.free_at < hold.free_at OR host.gap_s <> hold.gap_s);
+    END IF;
+    RETURN coalesce(cardinality(ready), 0) > 0 OR jsonb_array_length(holds) > 0;
 END $$;
 
 CREATE FUNCTION frontier_step(
@@ -490,10 +523,12 @@ BEGIN
         SELECT (a->>1)::bigint FROM jsonb_array_elements(p->'again') AS a
         WHERE (a->>0)::bigint = ANY (ended.tokens)
     ));
-    UPDATE url SET redirects_left = (a->>2)::integer
-    FROM jsonb_array_elements(p->'again') AS a
-    WHERE id = (a->>1)::bigint AND part = part_of((a->>1)::bigint)
-        AND (a->>0)::bigint = ANY (ended.tokens);
+    IF again.urls > 0 THEN
+        UPDATE url SET redirects_left = (a->>2)::integer
+        FROM jsonb_array_elements(p->'again') AS a
+        WHERE id = (a->>1)::bigint AND part = part_of((a->>1)::bigint)
+            AND (a->>0)::bigint = ANY (ended.tokens);
+    END IF;
     hosts := host_ids(p->'hosts');
     SELECT * INTO met FROM
         add_links(p->'links', hosts, ended.tokens, settings.partitions);

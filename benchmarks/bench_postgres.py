@@ -1,0 +1,248 @@
+"""What the frontier in PostgreSQL costs a page, beside the one in SQLite.
+
+A thousand hosts; each page has twenty links, of which three are new.  Ten pages are finished,
+committed and claimed at once.  There is no network, no archive and no index.  The rounds of the
+two are interleaved; the server is Debian's, with fsync off, and has a temporary directory.
+
+    python benchmarks/bench_postgres.py [--pages 20000] [--workers 2]
+"""
+
+import argparse
+import os
+import random
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+sys.path.insert(0, str(ROOT))
+
+from crawler_app.frontier.postgres.install import Place, connect, install
+from crawler_app.frontier.postgres.worker import PostgresFrontier
+from crawler_app.frontier.sqlite import SqliteFrontier
+from crawler_app.models import Candidate, Outcome, State
+from gencoro import gen
+from gencoro.ioloop import IOLoop
+from tests.helpers.postgres import USER, newest_binaries, running
+
+HOSTS = 1_000
+LINKS = 20
+NEW_LINKS = 3
+BATCH = 10
+ROUNDS = 10
+LEASE_S = 3600.0
+TICKS = os.sysconf("SC_CLK_TCK")
+
+
+def page_of(claim):
+    return Outcome(
+        State.DONE,
+        "ok",
+        200,
+        "text/html; charset=utf-8",
+        20_000,
+        took_s=0.2,
+        title=f"The page at {claim.url}",
+        digest="0123456789abcdef",
+    )
+
+
+class Site:
+    """Makes links that no other worker makes, and links to pages that it made before."""
+
+    def __init__(self, number):
+        self._number = number
+        self._chosen = random.Random(number)
+        self._made = []
+
+    def seeds(self):
+        return [self._new() for _ in range(HOSTS)]
+
+    def links(self):
+        new = [self._new() for _ in range(NEW_LINKS)]
+        return new + self._chosen.choices(self._made, k=LINKS - NEW_LINKS)
+
+    def _new(self):
+        number = len(self._made)
+        host = f"host-{number % HOSTS}.test"
+        url = f"http://{host}/articles/2024/{self._number}/a-page-with-a-title-{number}"
+        self._made.append(Candidate(url, host, 1, key=url))
+        return self._made[-1]
+
+
+def finish_batch(frontier, site):
+    """Finish pages; return how many, and the CPU time without that of the links."""
+    now = time.time()
+    claims = []
+    while len(claims) < BATCH and (claim := frontier.claim(now, LEASE_S)) is not None:
+        claims.append((claim, page_of(claim), site.links()))
+    began = time.process_time()
+    for claim, outcome, links in claims:
+        frontier.finish(claim, outcome, now, links)
+    frontier.flush()
+    return len(claims), time.process_time() - began
+
+
+class Sqlite:
+    """A frontier in a file."""
+
+    def __init__(self, directory, site):
+        self._frontier = SqliteFrontier(directory / "frontier.sqlite3")
+        self._site = site
+        self._frontier.add(site.seeds())
+
+    def pages(self, pages):
+        """Finish pages; return the CPU time of each."""
+        cpu_s = done = 0
+        while done < pages:
+            finished, took_s = finish_batch(self._frontier, self._site)
+            began = time.process_time()
+            self._frontier.next_at(time.time())
+            cpu_s += took_s + time.process_time() - began
+            done += finished
+        return cpu_s / done
+
+
+class Postgres:
+    """A worker of a frontier in PostgreSQL."""
+
+    def __init__(self, place, site):
+        self._loop = IOLoop(make_current=False)
+        self._frontier = PostgresFrontier(place, buffered=BATCH)
+        self._site = site
+        self._loop.run_sync(self._frontier.open)
+        self._frontier.add(site.seeds())
+        self._frontier.flush()
+        self._loop.run_sync(self._frontier.exchange)
+
+    def pages(self, pages):
+        return self._loop.run_sync(lambda: self._pages(pages))
+
+    @gen.coroutine
+    def _pages(self, pages):
+        cpu_s = done = 0
+        while done < pages:
+            finished, took_s = finish_batch(self._frontier, self._site)
+            began = time.process_time()
+            yield self._frontier.exchange()
+            cpu_s += took_s + time.process_time() - began
+            done += finished
+        return cpu_s / done
+
+
+def cpu_of_server(postmaster):
+    """Return the CPU time of a server and its sessions, in seconds."""
+    ticks = 0
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = stat.read_text().rpartition(")")[2].split()
+        except OSError:
+            continue  # it has ended
+        if int(fields[1]) == postmaster or int(stat.parent.name) == postmaster:
+            ticks += int(fields[11]) + int(fields[12])
+    return ticks / TICKS
+
+
+def beside_sqlite(place, directory, pages, postmaster):
+    """Print the CPU time a page of both, and of the server."""
+    sqlite, postgres = Sqlite(directory, Site(0)), Postgres(place, Site(0))
+    figures = []
+    for _ in range(ROUNDS):
+        began = cpu_of_server(postmaster)
+        client_s = postgres.pages(pages // ROUNDS)
+        server_s = (cpu_of_server(postmaster) - began) / (pages // ROUNDS)
+        figures.append((sqlite.pages(pages // ROUNDS), client_s, server_s))
+    for name, values in zip(
+        ("SQLite", "PostgreSQL, worker", "PostgreSQL, server"),
+        zip(*figures, strict=True),
+        strict=True,
+    ):
+        print(f"{name:20} {statistics.median(values) * 1e3:.3f} ms of CPU a page")
+
+
+def print_sizes(place):
+    """Print the size of a known URL, by table, and the dead rows of those that change."""
+
+    @gen.coroutine
+    def read():
+        connection = yield connect(place)
+        urls = yield connection.fetchval("SELECT count(*) FROM url")
+        rows = yield connection.fetch(
+            "SELECT regexp_replace(relname, '_[0-9]+$', ''),"
+            " sum(pg_total_relation_size(relid))::bigint, sum(n_dead_tup)::bigint"
+            " FROM pg_stat_user_tables WHERE schemaname = $1 GROUP BY 1 ORDER BY 2 DESC",
+            place.schema,
+        )
+        yield connection.close()
+        return urls, rows
+
+    urls, rows = IOLoop(make_current=False).run_sync(read)
+    print(f"{sum(row[1] for row in rows) / urls:.0f} bytes a URL known, of {urls:,}")
+    for name, size_bytes, dead in rows[:5]:
+        print(f"  {name:10} {size_bytes / urls:6.1f} bytes  {dead:8,} dead rows")
+
+
+def together(place, number, pages):
+    """Return how many pages a second so many workers finish together, each in a process."""
+    command = [sys.executable, __file__, "--pages", str(pages), "--url", place.url]
+    workers = [
+        subprocess.Popen(
+            [*command, "--worker", str(number * 10 + n)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for n in range(number)
+    ]
+    for worker in workers:
+        worker.stdout.readline()  # it has added its seeds
+    began = time.perf_counter()
+    for worker in workers:
+        worker.communicate("\n")
+    return number * pages / (time.perf_counter() - began)
+
+
+def work(place, number, pages):
+    """Be one of several workers."""
+    postgres = Postgres(place, Site(number))
+    print("ready", flush=True)
+    sys.stdin.readline()
+    postgres.pages(pages)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--pages", type=int, default=20_000)
+    parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--url", help=argparse.SUPPRESS)
+    parser.add_argument("--worker", type=int, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.worker is not None:
+        return work(Place(options.url, "bench"), options.worker, options.pages)
+    with (
+        tempfile.TemporaryDirectory(prefix="gencrawl-bench-") as directory,
+        tempfile.TemporaryDirectory() as other,
+        running(newest_binaries(), Path(directory)) as server,
+    ):
+        place = Place(f"postgresql://{USER}@/postgres?host={directory}", "bench")
+        IOLoop(make_current=False).run_sync(lambda: install(place))
+        beside_sqlite(place, Path(other), options.pages, server.pid)
+        print_sizes(place)
+        pages = options.pages // 4
+        speeds = [
+            [together(place, n, pages // n) for n in (1, options.workers)]
+            for _ in range(3)
+        ]
+        ratio = statistics.median(several / one for one, several in speeds)
+        one = statistics.median(one for one, _ in speeds)
+        print(
+            f"one worker {one:.0f} pages/s; {options.workers} workers {ratio:.2f} times"
+        )
+    return None
+
+
+if __name__ == "__main__":
+    main()
