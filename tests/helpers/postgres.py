@@ -29,11 +29,14 @@ __all__ = [
     "USER",
     "Proxy",
     "SteppedFrontier",
+    "kill_server",
     "make_crawl",
     "newest_binaries",
     "postgres",
     "postgres_url",
     "running",
+    "start",
+    "url_of",
 ]
 
 USER = "nobody"
@@ -58,7 +61,7 @@ def postgres():
 @pytest.fixture
 def postgres_url(postgres):
     """Return the URL of its database."""
-    return f"postgresql://{USER}@/postgres?host={postgres}"
+    return url_of(postgres)
 
 
 def newest_binaries():
@@ -78,7 +81,23 @@ def running(binaries, directory):
         process.wait()
 
 
+def url_of(directory):
+    """Return the URL of a server's database."""
+    return f"postgresql://{USER}@/postgres?host={directory}"
+
+
+def kill_server(process):
+    """Kill a server, with the sessions that it has, and wait until they are gone."""
+    children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text()
+    process.kill()
+    for child in map(int, children.split()):
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(child, signal.SIGKILL)
+    process.wait()
+
+
 def start(binaries, directory):
+    """Start a server in a directory, which is made one if it is empty."""
     data = directory / "data"
     identity = {}
     if os.geteuid() == 0:
@@ -175,7 +194,7 @@ class SteppedFrontier(PostgresFrontier):
         super().claim(now, lease_s, max_depth)  # there is none: it asks for one
         self.settle()
         claim = super().claim(now, lease_s, max_depth)
-        self._is_starved = False
+        self._starved = 0
         return claim
 
     def finish(self, claim, outcome, now, outlinks=(), again=None):

@@ -44,6 +44,7 @@ AWAY = (
     asyncpg.ReadOnlySQLTransactionError,
     asyncpg.PostgresSystemError,
     asyncpg.LockNotAvailableError,
+    asyncpg.InternalClientError,  # the connection was lost between two messages
 )
 
 

@@ -112,7 +112,8 @@ class PostgresReader(FrontierReader):
 
     def close(self) -> None:
         while self._idle:
-            self._thread.run(self._idle.pop().close)
+            with contextlib.suppress(*DRIVER_ERRORS):  # it is closed already
+                self._thread.run(self._idle.pop().close)
         self._thread.close()
 
     @contextlib.contextmanager

@@ -60,9 +60,9 @@ class PostgresFrontier(Frontier):
         clock: Returns the current time of this machine.
         server_clock: The same for the server; None for the clock that it has.
         before_commit: Called by each flush that is not prepared.
-        on_change: Called when claims have come, or when the crawl may have ended.
 
     Attributes:
+        on_change: Called when claims have come, or when the crawl may have ended.
         last_queued: How many URLs the last step has queued.
         limit_reached: The option whose limit the crawl has reached; empty if none.
     """
@@ -76,8 +76,8 @@ class PostgresFrontier(Frontier):
         clock: Callable[[], float] = time.time,
         server_clock: Callable[[], float] | None = None,
         before_commit: Callable[[], None] = lambda: None,
-        on_change: Callable[[], None] = lambda: None,
     ) -> None:
+        self.on_change: Callable[[], None] = lambda: None
         self.last_queued = 0
         self.limit_reached = ""
         self._reader = PostgresReader(place)
@@ -85,14 +85,13 @@ class PostgresFrontier(Frontier):
         self._buffered = buffered
         self._clock = clock
         self._before_commit = before_commit
-        self._on_change = on_change
         self._known = RecentKeys()
         self._known_url_by_origin: dict[str, str] = {}
         self._batch = Batch()
         self._unsent: deque[Batch] = deque()
         self._leases = Leases()
-        # What the last `claim` asked for.
-        self._is_starved = False
+        # What `claim` was asked for: how often in vain, and by the last call.
+        self._starved = 0
         self._lease_s = 0.0
         self._max_depth: int | None = None
         self._per_host: int | None = None
@@ -145,6 +144,7 @@ class PostgresFrontier(Frontier):
         for claim in self._leases:
             self.release(claim)
         self.flush()
+        self._unsent.append(Batch())  # whose answer has the last numbers
         self._has_left = True
         self._woken.set()
 
@@ -165,12 +165,27 @@ class PostgresFrontier(Frontier):
             "max_depth": self._max_depth,
             "per_host": self._per_host,
             "held": len(self._leases) + later,
-            "late_at": now + PATIENCE_S if now >= self._asks_books_at else None,
+            "late_at": now + PATIENCE_S if self._wants_books(now) else None,
         }
         answer = yield self._pump.make_step(batch.body() | request)
         if self._unsent and self._unsent[0] is batch:
             self._unsent.popleft()
         self._note_answer(batch, answer, wanted)
+
+    def _wants_books(self, now: float) -> bool:
+        # Whether a limit ends the crawl depends on what else is queued.
+        is_ending = self._has_left or bool(self.limit_reached)
+        return is_ending or now >= self._asks_books_at
+
+    @property
+    def is_away(self) -> bool:
+        """Whether the server did not answer last time."""
+        return self._pump.is_away
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether the server does not know all changes, or claims wait to be handed out."""
+        return bool(self._leases.waiting) or any(self._pending())
 
     def _pending(self) -> list[Batch]:
         """Return the batches that the server does not know."""
@@ -180,7 +195,7 @@ class PostgresFrontier(Frontier):
         """Return how many claims to ask for."""
         if self._has_left or not self._lease_s:
             return 0
-        return max(self._buffered - len(self._leases.waiting), int(self._is_starved))
+        return max(self._buffered - len(self._leases.waiting), self._starved)
 
     def _note_answer(self, batch: Batch, answer: dict[str, Any], wanted: int) -> None:
         self._stepped_at = self._clock()
@@ -198,6 +213,8 @@ class PostgresFrontier(Frontier):
             self._leases.keep(set(answer["held"]))
         self._note_lost(batch, answer.get("lost", ()))
         news = [row for row in claims if not self._has_had(row[0])]
+        if news:
+            self._starved = 0  # who still has none asks again
         for row in news:
             self._note_claim(row, shift_s)
         if "urls" in answer:
@@ -205,7 +222,7 @@ class PostgresFrontier(Frontier):
             self._asks_books_at = self._stepped_at + BOOKS_EVERY_S
         self._note_what_comes(answer, shift_s, is_short=len(news) < wanted)
         if news or self._has_drained or self.limit_reached:
-            self._on_change()
+            self.on_change()
 
     def _has_had(self, token: int) -> bool:
         """Return whether a lease was noted, and has perhaps ended here."""
@@ -228,7 +245,6 @@ class PostgresFrontier(Frontier):
         known_url = row[-1]
         if known_url is not None:
             self._known_url_by_origin.setdefault(origin_of(claim.url), known_url)
-        self._is_starved = False
 
     def _note_what_comes(
         self, answer: dict[str, Any], shift_s: float, *, is_short: bool
@@ -273,8 +289,8 @@ class PostgresFrontier(Frontier):
     ) -> Claim | None:
         self._lease_s, self._max_depth = lease_s, max_depth
         claim = self._leases.take(max_depth)
-        self._is_starved = claim is None
-        if self._is_starved or len(self._leases.waiting) < self._buffered // 2:
+        self._starved += claim is None
+        if claim is None or len(self._leases.waiting) < self._buffered // 2:
             self._woken.set()
         return claim
 
@@ -350,7 +366,7 @@ class PostgresFrontier(Frontier):
 
     def is_drained(self) -> bool:
         """Return whether no URL is queued or claimed, by any worker."""
-        return self._has_drained and not self._leases and not any(self._pending())
+        return self._has_drained and not self._leases and not self.is_behind
 
     def is_due(self, now: float) -> bool:
         began_at = self._batch.began_at

@@ -1,0 +1,62 @@
+"""One worker's crawl of a frontier that it shares with others.
+
+It claims what the server leases to it, and ends when no worker has anything left, or when all
+together have reached a limit.
+"""
+
+from collections.abc import Generator
+from typing import Any
+
+from crawler_app.config import CrawlConfig
+from crawler_app.crawl import Crawl
+from crawler_app.fetcher import Fetcher
+from crawler_app.frontier.postgres.worker import PostgresFrontier
+from gencoro import gen
+
+__all__ = ["SharedCrawl"]
+
+
+class SharedCrawl(Crawl):
+    """A crawl whose limits of pages and bytes are those of the frontier.
+
+    Args:
+        config: Without limits of pages and bytes.
+        frontier: Was opened.
+        stores: The other arguments of `Crawl`.
+    """
+
+    frontier: PostgresFrontier
+
+    def __init__(
+        self,
+        config: CrawlConfig,
+        frontier: PostgresFrontier,
+        fetcher: Fetcher,
+        **stores: Any,
+    ) -> None:
+        super().__init__(config, frontier, fetcher, **stores)
+        frontier.on_change = self._changed.notify_all
+
+    @gen.coroutine
+    def run(self) -> Generator[Any, Any, None]:
+        """Crawl to the end, and leave; what is claimed then is put back.
+
+        Raises:
+            FrontierError: the server refuses a step.
+        """
+        exchanging = self.frontier.run()
+        exchanging.add_done_callback(lambda _: self.stop())
+        try:
+            yield super().run()
+        finally:
+            self.frontier.leave()
+            yield exchanging
+
+    def _is_over(self) -> bool:
+        if self.is_stopping or self._limit() == "max_bytes":
+            return True
+        # The numbers do not have what is to be sent, nor what waits here.
+        return not self.frontier.is_behind and super()._is_over()
+
+    def _limit(self) -> str:
+        return self.frontier.limit_reached
