@@ -8,6 +8,7 @@ two are interleaved; the server is Debian's, with fsync off, and has a temporary
 """
 
 import argparse
+import itertools
 import os
 import random
 import statistics
@@ -34,6 +35,9 @@ NEW_LINKS = 3
 BATCH = 10
 ROUNDS = 10
 LEASE_S = 3600.0
+# Of workers; each has links of its own.
+numbers = itertools.count(1)
+
 TICKS = os.sysconf("SC_CLK_TCK")
 
 
@@ -185,24 +189,33 @@ def print_sizes(place):
         print(f"  {name:10} {size_bytes / urls:6.1f} bytes  {dead:8,} dead rows")
 
 
-def together(place, number, pages):
-    """Return how many pages a second so many workers finish together, each in a process."""
+def together(place, number, pages, postmaster):
+    """Have several workers finish pages, each in a process.
+
+    Returns how many they finish a second, and the server's CPU time for each.
+    """
     command = [sys.executable, __file__, "--pages", str(pages), "--url", place.url]
     workers = [
         subprocess.Popen(
-            [*command, "--worker", str(number * 10 + n)],
+            [*command, "--worker", str(next(numbers))],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
         )
-        for n in range(number)
+        for _ in range(number)
     ]
     for worker in workers:
         worker.stdout.readline()  # it has added its seeds
-    began = time.perf_counter()
+    cpu_s, began = cpu_of_server(postmaster), time.perf_counter()
+    for worker in workers:
+        worker.stdin.write("\n")
+        worker.stdin.flush()
+    for worker in workers:
+        worker.stdout.readline()
+    took_s, cpu_s = time.perf_counter() - began, cpu_of_server(postmaster) - cpu_s
     for worker in workers:
         worker.communicate("\n")
-    return number * pages / (time.perf_counter() - began)
+    return number * pages / took_s, cpu_s / number / pages
 
 
 def work(place, number, pages):
@@ -211,6 +224,8 @@ def work(place, number, pages):
     print("ready", flush=True)
     sys.stdin.readline()
     postgres.pages(pages)
+    print("done", flush=True)
+    sys.stdin.readline()
 
 
 def main():
@@ -233,14 +248,16 @@ def main():
         print_sizes(place)
         pages = options.pages // 4
         speeds = [
-            [together(place, n, pages // n) for n in (1, options.workers)]
+            [together(place, n, pages // n, server.pid) for n in (1, options.workers)]
             for _ in range(3)
         ]
-        ratio = statistics.median(several / one for one, several in speeds)
-        one = statistics.median(one for one, _ in speeds)
-        print(
-            f"one worker {one:.0f} pages/s; {options.workers} workers {ratio:.2f} times"
-        )
+        for number, found in zip(
+            (1, options.workers), zip(*speeds, strict=True), strict=True
+        ):
+            speed, cpu_s = map(statistics.median, zip(*found, strict=True))
+            print(
+                f"{number} workers: {speed:.0f} pages/s, server {cpu_s * 1e3:.3f} ms a page"
+            )
     return None
 
 
