@@ -1,12 +1,15 @@
 """``gencrawl frontier``: make or delete a crawl in PostgreSQL."""
 
 import argparse
+import contextlib
+import math
 from importlib import import_module
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from crawler_app.commands.arguments import count
 from crawler_app.commands.exit_status import OK
+from crawler_app.config.units import parse_duration, parse_size
 from crawler_app.errors import ConfigError
 from gencoro.ioloop import IOLoop
 
@@ -42,17 +45,20 @@ def add_frontier(parser: argparse.ArgumentParser) -> None:
         help="partitions of the large tables, up to 1024 (default 8)",
     )
     group.add_argument(
-        "--host-gap-s",
-        type=float,
+        "--host-gap",
+        type=_duration,
         default=1.0,
-        metavar="S",
-        help="least time between two fetches from one host (default 1)",
+        metavar="DURATION",
+        help="minimum time between two fetches from one host (default 1s)",
     )
     group.add_argument(
-        "--max-pages", type=count, metavar="N", help="stop after N pages"
+        "--max-pages", type=count, metavar="N", help="maximum number of fetched URLs"
     )
     group.add_argument(
-        "--max-bytes", type=count, metavar="N", help="stop after N bytes"
+        "--max-bytes",
+        type=_size,
+        metavar="SIZE",
+        help="maximum size of what is fetched",
     )
     parser.set_defaults(command=frontier)
 
@@ -72,7 +78,7 @@ def frontier(arguments: argparse.Namespace) -> int:
             lambda: module.install(
                 place,
                 partitions=arguments.partitions,
-                gap_s=arguments.host_gap_s,
+                gap_s=arguments.host_gap,
                 max_pages=arguments.max_pages,
                 max_bytes=arguments.max_bytes,
             )
@@ -83,6 +89,24 @@ def frontier(arguments: argparse.Namespace) -> int:
         f"made the crawl {place}" if is_new else f"the crawl {place} is there already"
     )
     return OK
+
+
+def _duration(text: str) -> float:
+    with contextlib.suppress(ValueError):
+        duration_s = parse_duration(text)
+        if 0 <= duration_s < math.inf:
+            return duration_s
+    raise argparse.ArgumentTypeError(
+        f"is {text!r}; it must be a duration, such as 500ms or 2s"
+    )
+
+
+def _size(text: str) -> int:
+    with contextlib.suppress(ValueError):
+        size_bytes = parse_size(text)
+        if size_bytes > 0:
+            return size_bytes
+    raise argparse.ArgumentTypeError(f"is {text!r}; it must be a size, such as 10GB")
 
 
 def _require_no_password(url: str) -> None:

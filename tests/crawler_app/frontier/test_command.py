@@ -34,6 +34,21 @@ def test_password_among_the_arguments_is_refused_and_not_shown(gencrawl, url):
     assert "PGPASSWORD" in ran.err and "hush" not in ran.err
 
 
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [
+        ("--host-gap", "-1"),
+        ("--host-gap", "inf"),
+        ("--max-bytes", "0"),
+        ("--max-bytes", "x"),
+    ],
+)
+def test_value_that_is_no_duration_or_size_is_refused(gencrawl, option, value):
+    ran = gencrawl("frontier", "init", "postgresql://a.test/x", f"{option}={value}")
+
+    assert ran.status == USAGE and f"is '{value}'; it must be a" in ran.err
+
+
 def test_driver_that_is_missing_is_named(gencrawl, monkeypatch):
     monkeypatch.setitem(sys.modules, "crawler_app.frontier.postgres.install", None)
 
