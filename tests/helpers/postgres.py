@@ -151,8 +151,11 @@ def make_crawl(url, crawl="test", **options):
 class SteppedFrontier(PostgresFrontier):
     """A worker's frontier whose pump comes to rest around each call.
 
-    So what it says is what the server knows.  The time of both is that of the last call.
+    So what it says is what the server knows.  The time of both is that of the last call,
+    which may be ahead of the server by ``skew_s``.
     """
+
+    skew_s = 0.0
 
     def __init__(self, url, crawl="test", **options):
         self.now = 0.0
@@ -162,7 +165,7 @@ class SteppedFrontier(PostgresFrontier):
             self.place,
             buffered=0,
             clock=lambda: self.now,
-            server_clock=lambda: self.now,
+            server_clock=lambda: self.now - self.skew_s,
             **options,
         )
         self._loop.run_sync(self.open)

@@ -123,21 +123,28 @@ class PostgresFrontier(Frontier):
         try:
             while self._unsent or not self._has_left:
                 wait_s = self._wait_s()
-                if wait_s <= 0:
-                    yield self.exchange()
+                if wait_s > 0 and (yield self._is_woken(wait_s)):
                     continue
-                self._woken.clear()
-                with contextlib.suppress(TimeoutError):
-                    yield asyncio.wait_for(self._woken.wait(), wait_s)
+                yield self.exchange()
         finally:
             yield self._pump.close()
 
+    @gen.coroutine
+    def _is_woken(self, wait_s: float) -> Generator[Any, Any, bool]:
+        """Wait until something has changed; return False if nothing has in this time."""
+        self._woken.clear()
+        with contextlib.suppress(TimeoutError):
+            yield asyncio.wait_for(self._woken.wait(), wait_s)
+            return True
+        return False
+
     def _wait_s(self) -> float:
-        """Return how long there is nothing to exchange."""
+        """Return how long there is nothing to exchange, even if the clock is set back."""
         if self._unsent:
             return 0.0
         asks_at = self._asks_at if self._wanted() else math.inf
-        return min(asks_at, self._stepped_at + ALIVE_S / 3) - self._clock()
+        due_at = min(asks_at, self._stepped_at + ALIVE_S / 3)
+        return min(due_at - self._clock(), ALIVE_S / 3)
 
     def leave(self) -> None:
         """Put back what is claimed; then `run` sends everything, and ends."""

@@ -145,6 +145,21 @@ def test_known_url_of_an_origin_comes_with_its_claims(workers):
     assert PostgresFrontier.known_url(two, "http://a.test") == "http://a.test/x"
 
 
+def test_times_of_a_worker_whose_clock_is_wrong_are_those_of_the_server(workers):
+    right, ahead = workers(), workers()
+    ahead.skew_s = 60.0
+    right.add([found("x")])
+
+    claim = ahead.claim(60.0, LEASE_S)
+    assert claim.lease_ends_at == 60.0 + LEASE_S
+    ahead.retry(claim, due_at=65.0)
+    ahead.hold_host("a.test", 70.0)
+
+    assert [right.next_at(0.0), right.next_at(5.0)] == [5.0, None]
+    assert right.claim(9.5, LEASE_S) is None and right.next_at(9.5) == 10.0
+    assert paths([right.claim(10.0, LEASE_S)]) == ["x"]
+
+
 # Workers that go.
 
 
@@ -157,6 +172,33 @@ def test_urls_of_a_dead_worker_go_to_others_without_a_try(workers):
     again = two.claim(ALIVE_S, LEASE_S)
 
     assert (again.url, again.tries) == (claim.url, 0)
+
+
+def test_worker_that_fetches_for_long_keeps_its_claims(workers, clock):
+    other = workers()
+    other.add([found("x")])
+    worker = PostgresFrontier(other.place, clock=clock, server_clock=clock)
+
+    @gen.coroutine
+    def fetch_for_long():
+        yield worker.open()
+        running = worker.run()
+        while worker.claim(clock(), LEASE_S) is None:
+            yield gen.moment
+        for _ in range(6):
+            clock.now += ALIVE_S / 3
+            worker._woken.set()
+            while worker._stepped_at < clock.now:
+                yield gen.moment
+        return [running]
+
+    running = other._loop.run_sync(fetch_for_long)
+
+    assert other.claim(clock.now, LEASE_S) is None
+    worker.leave()
+    other._loop.run_sync(lambda: running[0])
+    worker.close()
+    assert other.claim(clock.now, LEASE_S).url == found("x").url
 
 
 @pytest.mark.parametrize("has_been_replaced", [False, True])
