@@ -46,7 +46,6 @@ SOCKET = ".s.PGSQL.5432"
 @pytest.fixture(scope="session")
 def postgres():
     """Return the directory of a server that runs, which is where its socket is."""
-    pytest.importorskip("asyncpg", reason="asyncpg is not installed")
     binaries = newest_binaries()
     if binaries is None:
         pytest.skip("PostgreSQL is not installed")

@@ -168,8 +168,8 @@ BEGIN
     );
 END $$;
 
--- Add the URLs that are not known yet.  The links of a claim that was lost are left out: who
--- has it now finds them too.
+-- Add the URLs that are not known yet.  The links of a claim that was lost are left out: the
+-- worker that has it now finds them too.
 CREATE FUNCTION add_links(
     sources jsonb, hosts integer[], tokens bigint[], partitions integer,
     OUT queued bigint, OUT ready integer[], OUT changes amount[]
@@ -397,14 +397,11 @@ BEGIN
     -- Empty hosts, but for those to which another worker is just adding.  They are looked at
     -- again when they are locked: that worker may have been faster.
     hosts := ARRAY(
-        SELECT id FROM host WHERE id = ANY (hosts)
-            AND NOT has_turn(id)
+        SELECT id FROM host WHERE id = ANY (hosts) AND NOT has_turn(id)
         FOR UPDATE SKIP LOCKED
     );
     IF hosts <> '{}' THEN
-        UPDATE host SET is_ready = false
-        WHERE id = ANY (hosts)
-            AND NOT has_turn(id);
+        UPDATE host SET is_ready = false WHERE id = ANY (hosts) AND NOT has_turn(id);
     END IF;
     UPDATE host SET free_at = now_s + gap_s
     WHERE id = ANY (used) AND gap_s > 0 AND free_at < now_s + gap_s;
@@ -636,7 +633,7 @@ BEGIN
     RETURN jsonb_build_array(joined.id, joined.epoch);
 END $$;
 
--- Say that a worker has gone, so that nobody waits for its lease; it has put everything back.
+-- Say that a worker has gone; it has put everything back, and its number is free.
 CREATE FUNCTION frontier_leave(p_worker integer, p_epoch bigint) RETURNS void LANGUAGE sql AS $$
     UPDATE worker SET alive_until = 0 WHERE id = p_worker AND epoch = p_epoch
 $$;

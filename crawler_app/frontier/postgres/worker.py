@@ -221,7 +221,7 @@ class PostgresFrontier(Frontier):
         self._note_lost(batch, answer.get("lost", ()))
         news = [row for row in claims if not self._has_had(row[0])]
         if news:
-            self._starved = 0  # who still has none asks again
+            self._starved = 0  # a caller that gets none of them asks again
         for row in news:
             self._note_claim(row, shift_s)
         if "urls" in answer:
