@@ -27,6 +27,9 @@ Inside::
     candidates   which functions are coroutines
     references   where functions are used
     lookups      where functions may be looked up by name
+    replacements what may take the place of a function
+    namespaces   classes and modules whose members are not named
+    class_hooks  classes that are changed when they are defined
     legacy       what a program in callback style does
     finishing    how the paths through a function end
     rewriting    changes a source with LibCST

@@ -14,6 +14,7 @@ from gencoro.porting.candidates import GEN_TEST, candidates_of
 from gencoro.porting.helpers import is_helper
 from gencoro.porting.program import Definition, Function, Module, Program
 from gencoro.porting.references import references_of
+from gencoro.porting.replacements import replacements_of
 from gencoro.porting.scopes import canonical
 
 __all__ = ["Awaitables", "Kind", "awaitables_of"]
@@ -83,10 +84,14 @@ class Awaitables:
     def __init__(self, program: Program) -> None:
         self._program = program
         self._references = references_of(program)
+        self._replacements = replacements_of(program)
         self._coroutines = {
-            c.function for c in candidates_of(program) if c.kind != GEN_TEST
+            c.function
+            for c in candidates_of(program)
+            if c.kind != GEN_TEST and not c.above
         }
         self._returns: dict[Function, bool] = {}
+        self._kinds: dict[tuple[ast.AST, str], Kind] = {}
 
     def kind(self, module: Module, node: ast.expr | None) -> Kind:
         """Return what an expression certainly is."""
@@ -128,12 +133,17 @@ class Awaitables:
         owner = scope._scope_of(node.id)
         if owner is not scope or isinstance(scope.node, ast.Module):
             return Kind.ANYTHING
-        kinds = {
-            self.kind(module, binding) if isinstance(binding, ast.expr) else None
-            for binding in owner._bindings[node.id]
-        }
-        kind = kinds.pop() if len(kinds) == 1 else None
-        return kind if kind in (Kind.FUTURE, Kind.COLLECTION) else Kind.ANYTHING
+        key = (scope.node, node.id)
+        if key not in self._kinds:
+            self._kinds[key] = Kind.ANYTHING  # it may be bound to what uses it
+            kinds = {
+                self.kind(module, binding) if isinstance(binding, ast.expr) else None
+                for binding in owner._bindings[node.id]
+            }
+            kind = kinds.pop() if len(kinds) == 1 else None
+            if kind in (Kind.FUTURE, Kind.COLLECTION):
+                self._kinds[key] = kind
+        return self._kinds[key]
 
     def _kind_of_call(self, module: Module, node: ast.Call) -> Kind:
         func = node.func
@@ -151,25 +161,48 @@ class Awaitables:
             kind = self.kind(module, node.args[0])
             return kind if kind is Kind.FUTURE else Kind.ANYTHING
         if names and not functions:
-            is_certain = all(map(_returns_future, names))
+            is_certain = all(map(_returns_future, names)) and not any(
+                self._replacements.is_replaced(full.rpartition(".")[2])
+                for full in names
+            )
             return Kind.FUTURE if is_certain else Kind.ANYTHING
         name = func.attr if isinstance(func, ast.Attribute) else ""
         if isinstance(func, ast.Attribute) and not (
             functions and all(f.owner is None for f in functions)
         ):
-            named = self._program.functions_by_name.get(name, [])
-            named = [f for f in named if f.owner is not None or f in functions]
-            if not named or (not functions and self._references.is_common(name)):
+            if not self._is_known(module, func.value) and (
+                self._replacements.is_elsewhere(name)
+                or self._references.is_common(name)
+            ):
                 return Kind.ANYTHING
+            named = self._program.functions_by_name.get(name, [])
+            if functions:
+                named = [f for f in named if f.owner is not None or f in functions]
             functions = list({*functions, *named})
         elif len(things) != len(functions) or not self._is_bound_once(module, func):
             functions = []
-        if not functions or self._references.is_replaced(
-            name or functions[0].node.name
-        ):
-            return Kind.ANYTHING
-        is_certain = all(self.returns_awaitable(f) for f in functions)
+        is_certain = bool(functions) and all(
+            self.returns_awaitable(f) and not self._replacements.may_replace(f)
+            for f in functions
+        )
         return Kind.FUTURE if is_certain else Kind.ANYTHING
+
+    def _is_known(self, module: Module, owner: ast.expr) -> bool:
+        """Return whether the class or module of an object is certain."""
+        match owner:
+            case ast.Call(func=ast.Name(id="super")):
+                return True
+            case ast.Name():
+                things = module.things(owner)
+                return (
+                    bool(things)
+                    and self._is_bound_once(module, owner)
+                    and not any(
+                        self._replacements.is_replaced(getattr(t.node, "name", ""))
+                        for t in things
+                    )
+                )
+        return False
 
     def _is_bound_once(self, module: Module, func: ast.expr) -> bool:
         return module.scope_at(func).is_sure(func)

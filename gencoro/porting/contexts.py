@@ -9,13 +9,26 @@ Pure.  Used by `gencoro.porting.decisions` and `gencoro.porting.problems`.
 import ast
 import functools
 
-from gencoro.porting.program import Function, Module, Program
+from gencoro.porting.program import Function, Program
 from gencoro.porting.references import Use, references_of
 
 __all__ = ["asks_for_task", "is_plain", "probable_uses", "sets_context", "users_of"]
 
 _BUILTIN_DECORATORS = frozenset({"classmethod", "property", "staticmethod"})
 _TASKS = frozenset({"all_tasks", "current_task"})
+
+# Functions of decimal and structlog, whose contexts are context variables.
+_SETTERS = frozenset(
+    {
+        "bind_contextvars",
+        "bound_contextvars",
+        "clear_contextvars",
+        "getcontext",
+        "localcontext",
+        "setcontext",
+        "unbind_contextvars",
+    }
+)
 
 
 def sets_context(function: Function, program: Program) -> bool:
@@ -33,36 +46,26 @@ def asks_for_task(function: Function) -> ast.AST | None:
 
 @functools.lru_cache(maxsize=1)
 def _setters(program: Program) -> frozenset[Function]:
-    variables = set()
-    for module in program.modules.values():
-        if b"ContextVar" in module.source:
-            variables |= _variables_of(module)
-    if not variables:
-        return frozenset()
-    setters = [f for f in program.functions if _sets(f, variables)]
+    modules = program.modules.values()
+    has_variables = any(b"ContextVar" in module.source for module in modules)
+    setters = [f for f in program.functions if _sets(f, has_variables)]
     return frozenset(users_of(setters, program))
 
 
-def _variables_of(module: Module) -> set[str]:
-    """Return the names to which context variables are assigned."""
-    found = set()
-    for node in ast.walk(module.tree):
-        if isinstance(node, (ast.Assign, ast.AnnAssign)):
-            value = node.value
-            if isinstance(value, ast.Call) and _name_of(value.func) == "ContextVar":
-                targets = (
-                    node.targets if isinstance(node, ast.Assign) else [node.target]
-                )
-                found |= {_name_of(target) for target in targets}
-    return found
+def _sets(function: Function, has_variables: bool) -> bool:
+    """Return whether a body sets what may be a context variable.
 
-
-def _sets(function: Function, variables: set[str]) -> bool:
+    Args:
+        has_variables: Whether the program has some; they may be in any container.
+    """
     for node in function.own:
-        match node:
-            case ast.Attribute(value=value, attr="set" | "reset"):
-                if _name_of(value) in variables:
-                    return True
+        if _name_of(node) in _SETTERS:
+            return True
+        if has_variables and _name_of(node) in ("reset", "set"):
+            call = function.module.parents[node]
+            is_called = isinstance(call, ast.Call) and call.func is node
+            if not is_called or len(getattr(call, "args", ())) == 1:
+                return True
     return False
 
 

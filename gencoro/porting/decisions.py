@@ -261,8 +261,11 @@ def _may_be_helper(function: Function) -> bool:
 
 
 def _is_run_sync(module: Module, node: ast.AST) -> bool:
-    """Return whether a function is the first argument of ``run_sync``."""
+    """Return whether a function is the only argument of ``run_sync``.
+
+    A timeout would cancel the Task of an ``async def``, and so end its body.
+    """
     match module.parents[node]:
-        case ast.Call(func=ast.Attribute(attr="run_sync"), args=[first, *_]):
+        case ast.Call(func=ast.Attribute(attr="run_sync"), args=[first], keywords=[]):
             return first is node
     return False

@@ -30,6 +30,9 @@ def is_helper(node: ast.AST) -> bool:
 def starts_at_once(decorator: ast.expr) -> str:
     """Return a decorator that makes a coroutine of an ``async def``.
 
+    It runs the body step by step: an ``await`` marks its Future, which nothing else can
+    await until the mark is removed, and Tornado's Runner does not remove it.
+
     Args:
         decorator: The decorator that does so for generators.
     """
@@ -40,7 +43,20 @@ def {STARTS_AT_ONCE}(function):
     @{ast.unparse(decorator)}
     @functools.wraps(function)
     def start(*args, **kwargs):
-        return (yield from function(*args, **kwargs).__await__())
+        body, error = function(*args, **kwargs), None
+        while True:
+            try:
+                future = body.send(None) if error is None else body.throw(error)
+            except StopIteration as end:
+                return end.value
+            finally:
+                error = None
+            if future is not None:
+                future._asyncio_future_blocking = False
+            try:
+                yield future
+            except BaseException as thrown:
+                error = thrown
 
     return start
 '''
@@ -49,7 +65,8 @@ def {STARTS_AT_ONCE}(function):
 def awaitable(gen: str) -> str:
     """Return a function that waits for any value that a coroutine may yield.
 
-    It asks a Future for its result, which an ``await`` of a subclass does not.
+    It asks a Future for its result, which an ``await`` of a subclass does not.  Tornado
+    itself leaves a Future of concurrent.futures as it is, and that cannot be awaited.
 
     Args:
         gen: The expression for the module ``gen``.
@@ -61,7 +78,10 @@ def {AWAITABLE}(value):
     future = {gen}.convert_yielded(value)
     if future is {gen}.convert_yielded(None):
         yield
-    else:
-        yield from future.__await__()
-        return future.result()
+        return None
+    if not hasattr(future, "__await__"):
+        [result] = yield from {gen}.multi([future]).__await__()
+        return result
+    yield from future.__await__()
+    return future.result()
 '''

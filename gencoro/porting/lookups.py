@@ -2,24 +2,33 @@
 
 Rule: a lookup whose name is computed counts for every function that it could find.
 
-Pure.  Used by `gencoro.porting.references`.
+Pure.  Used by `gencoro.porting.references` and `gencoro.porting.replacements`.
 """
 
 import ast
 import re
 from collections.abc import Iterator
 
+from gencoro.porting.class_hooks import has_class_hook
+from gencoro.porting.namespaces import (
+    Namespaces,
+    called_name,
+    namespace_of,
+)
 from gencoro.porting.program import Function, Module, Program
 
-__all__ = ["Lookups"]
+__all__ = ["DELEGATORS", "Lookups"]
+
+# Methods that look up the attributes of another object.
+DELEGATORS = frozenset({"__getattr__", "__getattribute__"})
 
 _GETTERS = frozenset({"getattr", "attrgetter", "methodcaller"})
-_SETTERS = frozenset({"object", "patch", "setattr"})
-_DELEGATORS = frozenset({"__getattr__", "__getattribute__"})
-_NAMESPACES = frozenset({"globals", "locals", "vars"})
+_SETTERS = frozenset({"multiple", "object", "patch", "setattr", "spy"})
+_SPECIFICATIONS = frozenset({"autospec", "spec", "spec_set"})
 
-# A dotted name, such as unittest.mock.patch has.
-_DOTTED = re.compile(r"[A-Za-z_][\w.]*[.:]([A-Za-z_]\w*)")
+# A dotted name, such as unittest.mock.patch has, and several names.
+_DOTTED = re.compile(r"[A-Za-z_][\w.]*[.:][A-Za-z_][\w.]*")
+_SEVERAL = re.compile(r"\w+(?:[, ]+\w+)*")
 _IN_DOCTEST = re.compile(r"^\s*(?:>>>|\.\.\.) (.*)$", re.MULTILINE)
 
 
@@ -39,51 +48,101 @@ class Lookups:
         self._names: set[str] = set()
         self._strings: set[str] = set()
         self._prefixes: set[str] = set()
-        self._namespaces: set[str] = set()
-        self._classes: set[ast.ClassDef] = set()
-        self._is_any_class = False
+        self._read = Namespaces(program)
         for module in program.modules.values():
             for node in ast.walk(module.tree):
-                if isinstance(node, ast.Call):
-                    self._visit_call(module, node)
-                elif isinstance(node, ast.Constant) and isinstance(node.value, str):
-                    self._visit_string(module, node, node.value)
+                self._visit(module, node)
+
+    def _visit(self, module: Module, node: ast.AST) -> None:
+        is_namespace, owner = namespace_of(node)
+        if is_namespace:
+            self._visit_namespace(module, node, owner)
+        if isinstance(node, ast.Call):
+            self._visit_call(module, node)
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            self._visit_string(module, node, node.value)
+        elif isinstance(node, ast.ClassDef) and has_class_hook(
+            self._program, module, node
+        ):
+            self._read.add_class(node)
 
     def may_find(self, function: Function) -> bool:
         """Return whether a function may be looked up by its name."""
         name = function.node.name
         if function.owner is None and "<locals>" in function.name:
             return False
-        if name in self._names or function.module.path in self._namespaces:
+        if name in self._names:
             return True
         if any(name.startswith(prefix) for prefix in self._prefixes):
             return True
         if function.owner is not None:
-            return self._is_any_class or function.owner in self._classes
-        return self._is_any_class and name in self._strings
+            return self._read.has_class_of(function)
+        is_any = self._read.are_all_modules and name in self._strings
+        return is_any or self._read.has_module_of(function)
 
     def _visit_string(self, module: Module, node: ast.Constant, text: str) -> None:
         if isinstance(module.parents.get(node), ast.Expr):
             for line in _IN_DOCTEST.findall(text):
                 self._names.update(re.findall(r"\w+", line))
-        elif text.isidentifier():
-            self._strings.add(text)
-        elif len(text) < 200 and (found := _DOTTED.fullmatch(text)):
-            self._names.add(found[1])
+        elif len(text) < 200 and _SEVERAL.fullmatch(text):
+            self._strings.update(re.findall(r"\w+", text))
+        elif len(text) < 200 and _DOTTED.fullmatch(text):
+            self._names.update(re.split("[.:]", text))
+
+    def _visit_namespace(
+        self, module: Module, node: ast.AST, owner: ast.expr | None
+    ) -> None:
+        """Record what a namespace such as ``vars(worker)`` gives."""
+        match module.parents.get(node):
+            case ast.Subscript(slice=ast.Constant(value=key)):
+                self._names.add(str(key))
+                return
+        if owner is None:
+            self._read.add_scope(module, node)
+        elif not (isinstance(owner, ast.Name) and owner.id == "self"):
+            # An object's own namespace has none of the methods of its class.
+            self._read.add(module, owner)
 
     def _visit_call(self, module: Module, node: ast.Call) -> None:
-        func = node.func
-        name = func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "")
-        if name in _NAMESPACES and not node.args:
-            self._namespaces.add(module.path)
+        name = called_name(node)
         if name in _SETTERS:
-            found = set(_tails(node.args))
+            found = set(_tails(node.args)) | {k.arg for k in node.keywords if k.arg}
             self.patched |= found
             self._names |= found
         if name in _GETTERS:
             place = 1 if name == "getattr" else 0
             for argument in node.args[place : place + 1]:
                 self._visit_name(module, node, argument)
+        elif name in ("eval", "exec"):
+            self._visit_code(module, node.args[0] if node.args else None)
+        elif name.startswith("getmembers") or name == "create_autospec":
+            for argument in node.args[:1]:
+                self._read.add(module, argument)
+        self._visit_specification(module, node)
+
+    def _visit_specification(self, module: Module, node: ast.Call) -> None:
+        """Record the classes that mocks are made of: they ask which methods are async."""
+        for keyword in node.keywords:
+            if keyword.arg not in _SPECIFICATIONS:
+                continue
+            if not isinstance(keyword.value, ast.Constant):
+                self._read.add(module, keyword.value)
+            tails = set(_tails(node.args))
+            for m in self._program.modules.values():
+                for owner in m.classes:
+                    if owner.name in tails:
+                        self._read.add_class(owner)
+
+    def _visit_code(self, module: Module, code: ast.expr | None) -> None:
+        """Record the names that code in a text may use."""
+        text = getattr(code, "value", "") or (_prefix_of(code) if code else "")
+        if isinstance(code, ast.Constant):
+            self._names.update(re.findall(r"\w+", str(text)))
+        elif isinstance(text, str) and text.isidentifier():
+            self._prefixes.add(text)
+        else:
+            self._names.update(module.top._bindings)
+            self._read.are_all_classes |= isinstance(text, str) and "." in text
 
     def _visit_name(self, module: Module, call: ast.Call, node: ast.expr) -> None:
         """Record a name that is looked up."""
@@ -94,38 +153,10 @@ class Lookups:
         if prefix:
             self._prefixes.add(prefix)
         elif not _is_harmless(module, call):
-            things = module.things(call.args[0]) if len(call.args) > 1 else []
-            owners = {t.node for t in things if isinstance(t.node, ast.ClassDef)}
-            if owners:
-                self._classes |= self._family(owners)
-            elif not things:
-                self._is_any_class = True
-            for thing in things:
-                if thing.file:
-                    self._namespaces.update(
-                        path
-                        for path, m in self._program.modules.items()
-                        if m.top.file == thing.file
-                    )
-
-    def _family(self, owners: set[ast.ClassDef]) -> set[ast.ClassDef]:
-        """Return classes, their subclasses, and the base classes of all of these."""
-        bases = {
-            node: {
-                thing.node
-                for thing in module.scope_at(node).own_bases(node)
-                if isinstance(thing.node, ast.ClassDef)
-            }
-            for module in self._program.modules.values()
-            for node in module.classes
-        }
-        found = set(owners)
-        size = 0
-        while size != len(found):
-            size = len(found)
-            found |= {node for node, its in bases.items() if its & found}
-            found |= {base for node in found for base in bases.get(node, ())}
-        return found
+            if len(call.args) > 1:
+                self._read.add(module, call.args[0])
+            else:
+                self._read.are_all_classes = True
 
 
 def _tails(nodes: list[ast.expr]) -> Iterator[str]:
@@ -138,7 +169,7 @@ def _tails(nodes: list[ast.expr]) -> Iterator[str]:
 def _is_harmless(module: Module, call: ast.Call) -> bool:
     """Return whether the result is not called, or the lookup only passes on another."""
     function = module.function_at(call)
-    if function is not None and function.node.name in _DELEGATORS:
+    if function is not None and function.node.name in DELEGATORS:
         return True
     if len(call.args) > 2 and isinstance(call.args[2], ast.Constant):
         default = call.args[2].value

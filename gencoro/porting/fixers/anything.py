@@ -73,9 +73,12 @@ def _awaitable(value):
     future = gen.convert_yielded(value)
     if future is gen.convert_yielded(None):
         yield
-    else:
-        yield from future.__await__()
-        return future.result()
+        return None
+    if not hasattr(future, "__await__"):
+        [result] = yield from gen.multi([future]).__await__()
+        return result
+    yield from future.__await__()
+    return future.result()
 
 async def main(waited):
     await _awaitable(connect("localhost").fetch_keys())

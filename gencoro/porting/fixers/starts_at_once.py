@@ -94,7 +94,20 @@ def _starts_at_once(function):
     @gen.coroutine
     @functools.wraps(function)
     def start(*args, **kwargs):
-        return (yield from function(*args, **kwargs).__await__())
+        body, error = function(*args, **kwargs), None
+        while True:
+            try:
+                future = body.send(None) if error is None else body.throw(error)
+            except StopIteration as end:
+                return end.value
+            finally:
+                error = None
+            if future is not None:
+                future._asyncio_future_blocking = False
+            try:
+                yield future
+            except BaseException as thrown:
+                error = thrown
 
     return start
 

@@ -31,7 +31,7 @@ def find(program: Program) -> Iterator[Fix]:
             continue
         for node in module.tree.body:
             if isinstance(node, ast.ImportFrom) and node.module in _PACKAGES:
-                names = {a.name for a in node.names if (a.asname or a.name) in unused}
+                names = {a.asname or a.name for a in node.names} & unused
                 if names and not node.level and not _has_comment(module, node):
                     change = _change(node, names)
                     yield Fix(CODE, module, node.lineno, (change,))
@@ -81,7 +81,11 @@ def _change(node: ast.ImportFrom, names: set[str]) -> Change:
     def change(statement: cst.ImportFrom) -> Any:
         if is_whole or isinstance(statement.names, cst.ImportStar):
             return cst.RemoveFromParent()
-        kept = [alias for alias in statement.names if alias.evaluated_name not in names]
+        kept = [
+            alias
+            for alias in statement.names
+            if (alias.evaluated_alias or alias.evaluated_name) not in names
+        ]
         last = statement.names[-1]
         kept[-1] = kept[-1].with_changes(comma=last.comma)
         return statement.with_changes(names=kept)
