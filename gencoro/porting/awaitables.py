@@ -131,7 +131,8 @@ class Awaitables:
             return Kind.MOMENT
         scope = module.scope_at(node)
         owner = scope._scope_of(node.id)
-        if owner is not scope or isinstance(scope.node, ast.Module):
+        is_rebound = node.id in self._replacements.rebound
+        if owner is not scope or isinstance(scope.node, ast.Module) or is_rebound:
             return Kind.ANYTHING
         key = (scope.node, node.id)
         if key not in self._kinds:

@@ -31,11 +31,15 @@ class Replacements:
 
     Args:
         program: The program.
+
+    Attributes:
+        rebound: The names that ``global`` and ``nonlocal`` statements have.
     """
 
     def __init__(self, program: Program) -> None:
         self._program = program
         self._references = references_of(program)
+        self.rebound: set[str] = set()
         self._names: set[str] = set()
         self._lookalikes: set[str] = set()
         self._written = Namespaces(program)
@@ -56,7 +60,8 @@ class Replacements:
 
     def is_replaced(self, name: str) -> bool:
         """Return whether a name, or an attribute of that name, is bound by something."""
-        return name in self._names or self._references.is_replaced(name)
+        names = self._names | self.rebound
+        return name in names or self._references.is_replaced(name)
 
     def is_elsewhere(self, name: str) -> bool:
         """Return whether objects of unknown classes may have an attribute of that name."""
@@ -81,7 +86,7 @@ class Replacements:
         elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
             self._has_delegators |= node.name in DELEGATORS
         elif isinstance(node, (ast.Global, ast.Nonlocal)):
-            self._names.update(node.names)
+            self.rebound.update(node.names)
         elif isinstance(node, ast.keyword):
             self._lookalikes.update([node.arg] if node.arg else [])
         elif isinstance(node, ast.Constant):

@@ -236,6 +236,8 @@ class Scope:
         return _Elsewhere(file, "") if file else None
 
     def _bind_stored(self, node: ast.stmt) -> None:
+        for name in _captured(node):
+            self._bind(name, None)
         blocks = {"body", "orelse", "finalbody", "handlers", "cases"}
         for field, value in ast.iter_fields(node):
             if field in blocks:
@@ -376,3 +378,18 @@ class Scope:
             assert isinstance(scope.node, ast.ClassDef), "it is the scope of a class"
             for base in scope.parent.own_bases(scope.node):
                 yield base._replace(is_object=True)
+
+
+def _captured(node: ast.stmt) -> Iterator[str]:
+    """Yield the names that the handlers or the patterns of a statement bind."""
+    if isinstance(node, (ast.Try, ast.TryStar)):
+        for handler in node.handlers:
+            if handler.name:
+                yield handler.name
+    elif isinstance(node, ast.Match):
+        for case in node.cases:
+            for part in ast.walk(case.pattern):
+                if isinstance(part, (ast.MatchAs, ast.MatchStar)) and part.name:
+                    yield part.name
+                elif isinstance(part, ast.MatchMapping) and part.rest:
+                    yield part.rest
