@@ -14,3 +14,10 @@ def player() -> Iterator[Player]:
     player = Player()
     yield player
     player.close()
+
+
+@pytest.fixture(scope="session")
+def plain_player() -> Iterator[Player]:
+    player = Player("--plain")
+    yield player
+    player.close()

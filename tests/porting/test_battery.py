@@ -86,6 +86,16 @@ def test_program_in_callback_style_does_as_before_as_async(case, player, tmp_pat
     assert done.after == done.before, _text(done)
 
 
+@pytest.mark.parametrize(
+    "case", [pytest.param(case, id=case.name) for case in cases("plain_tornado")]
+)
+def test_program_does_as_before_without_gencoro(case, plain_player, tmp_path):
+    done = outcome(case, tmp_path, plain_player)
+
+    assert done.after == done.before, _text(done)
+    assert "status 0" in done.before
+
+
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_layout_is_kept(layout, player, tmp_path):
     [tools] = [case.files["tools.py"] for case in cases()[:1]]

@@ -2,7 +2,7 @@
 
 Reads lines of JSON from stdin, ``{"folder": ..., "program": ..., "seconds": ...}``, and
 answers each with a line: what the program has printed and logged, as one text.  It is run as
-``python -m gencoro run`` runs programs.
+``python -m gencoro run`` runs programs, or with ``--plain`` as Python does.
 """
 
 import asyncio
@@ -12,6 +12,7 @@ import logging
 import os
 import pathlib
 import re
+import runpy
 import select
 import signal
 import sys
@@ -31,7 +32,10 @@ from gencoro.compat import install
 from gencoro.compat.running import run_script
 from gencoro.virtual_clock import VirtualClock
 
-__all__ = ["main"]
+__all__ = ["PLAIN", "main"]
+
+# The option to run programs without gencoro.
+PLAIN = "--plain"
 
 # How long a request took.
 TIME = re.compile(r" [0-9.]+ms$")
@@ -41,7 +45,8 @@ UNSEEN = re.compile("(Future|Task) exception was never retrieved")
 
 def main() -> None:
     """Answer one line after the other."""
-    install()
+    if PLAIN not in sys.argv:
+        install()
     gc.freeze()
     for line in sys.stdin:
         print(json.dumps(_play(**json.loads(line))), flush=True)
@@ -85,7 +90,12 @@ def _perform(folder: str, program: str, output: int) -> None:
         os.chdir(folder)
         asyncio.set_event_loop_policy(_VirtualPolicy())
         _listen()
-        run_script(os.path.join(folder, program), [])
+        path = os.path.join(folder, program)
+        if PLAIN in sys.argv:
+            sys.path[0] = folder
+            runpy.run_path(path, run_name="__main__")
+        else:
+            run_script(path, [])
     except SystemExit as exc:
         status = 1 if exc.code else 0
     except BaseException as exc:

@@ -22,15 +22,20 @@ PATIENCE_S = 20.0
 
 
 class Player:
-    """The process that plays programs; it is started when it is first needed."""
+    """The process that plays programs; it is started when it is first needed.
 
-    def __init__(self) -> None:
+    Args:
+        options: Of ``tests/helpers/porting/player.py``.
+    """
+
+    def __init__(self, *options: str) -> None:
+        self._options = options
         self._process: subprocess.Popen[str] | None = None
 
     def play(self, folder: pathlib.Path, program: str = PROGRAM) -> str:
         """Return what a program prints and logs."""
         if self._process is None:
-            self._process = _started()
+            self._process = _started(self._options)
         job = {"folder": str(folder), "program": program, "seconds": PATIENCE_S}
         assert self._process.stdin
         assert self._process.stdout
@@ -47,9 +52,9 @@ class Player:
                 process.stdin.close()
 
 
-def _started() -> subprocess.Popen[str]:
+def _started(options: tuple[str, ...]) -> subprocess.Popen[str]:
     return subprocess.Popen(
-        [sys.executable, "-m", "tests.helpers.porting.player"],
+        [sys.executable, "-m", "tests.helpers.porting.player", *options],
         cwd=ROOT,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
