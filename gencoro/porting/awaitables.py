@@ -11,6 +11,7 @@ import functools
 
 from gencoro.compat.doctor.rows import TODAY
 from gencoro.porting.candidates import GEN_TEST, candidates_of
+from gencoro.porting.contracts import has_unknown_base
 from gencoro.porting.helpers import is_helper
 from gencoro.porting.program import Definition, Function, Module, Program
 from gencoro.porting.references import references_of
@@ -149,6 +150,8 @@ class Awaitables:
     def _kind_of_call(self, module: Module, node: ast.Call) -> Kind:
         func = node.func
         things = module.things(func)
+        if self._replacements.is_owner_replaced(module, func):
+            return Kind.ANYTHING
         if _is_of_asyncio(module, func):
             return Kind.FUTURE
         functions = [
@@ -162,25 +165,11 @@ class Awaitables:
             kind = self.kind(module, node.args[0])
             return kind if kind is Kind.FUTURE else Kind.ANYTHING
         if names and not functions:
-            is_certain = all(map(_returns_future, names)) and not any(
-                self._replacements.is_replaced(full.rpartition(".")[2])
-                for full in names
-            )
+            is_certain = all(map(self._is_future_of_tornado, names))
             return Kind.FUTURE if is_certain else Kind.ANYTHING
-        name = func.attr if isinstance(func, ast.Attribute) else ""
-        if isinstance(func, ast.Attribute) and not (
-            functions and all(f.owner is None for f in functions)
-        ):
-            if not self._is_known(module, func.value) and (
-                self._replacements.is_elsewhere(name)
-                or self._references.is_common(name)
-            ):
-                return Kind.ANYTHING
-            named = self._program.functions_by_name.get(name, [])
-            if functions:
-                named = [f for f in named if f.owner is not None or f in functions]
-            functions = list({*functions, *named})
-        elif len(things) != len(functions) or not self._is_bound_once(module, func):
+        if isinstance(func, ast.Attribute):
+            functions = self._possible_methods(module, func, functions)
+        elif len(things) != len(functions) or not module.scope_at(func).is_sure(func):
             functions = []
         is_certain = bool(functions) and all(
             self.returns_awaitable(f) and not self._replacements.may_replace(f)
@@ -188,25 +177,28 @@ class Awaitables:
         )
         return Kind.FUTURE if is_certain else Kind.ANYTHING
 
-    def _is_known(self, module: Module, owner: ast.expr) -> bool:
-        """Return whether the class or module of an object is certain."""
-        match owner:
-            case ast.Call(func=ast.Name(id="super")):
-                return True
-            case ast.Name():
-                things = module.things(owner)
-                return (
-                    bool(things)
-                    and self._is_bound_once(module, owner)
-                    and not any(
-                        self._replacements.is_replaced(getattr(t.node, "name", ""))
-                        for t in things
-                    )
-                )
-        return False
+    def _is_future_of_tornado(self, name: str) -> bool:
+        """Return whether a function of Tornado returns a Future, and is not replaced."""
+        is_replaced = self._replacements.is_replaced(name.rpartition(".")[2])
+        return _returns_future(name) and not is_replaced
 
-    def _is_bound_once(self, module: Module, func: ast.expr) -> bool:
-        return module.scope_at(func).is_sure(func)
+    def _possible_methods(
+        self, module: Module, func: ast.Attribute, found: list[Function]
+    ) -> list[Function]:
+        """Return every function that an attribute may be; empty if that is not known."""
+        if found and all(function.owner is None for function in found):
+            return found
+        named = self._program.functions_by_name.get(func.attr, [])
+        if found:
+            named = [f for f in named if f.owner is not None or f in found]
+        elif any(map(has_unknown_base, named)):
+            return []
+        is_unknown = self._replacements.may_be_elsewhere(func.attr) or (
+            self._references.is_common(func.attr)
+        )
+        if is_unknown and not self._replacements.is_known(module, func.value):
+            return []
+        return list({*found, *named})
 
     def returns_awaitable(self, function: Function) -> bool:
         """Return whether a function certainly returns what can be awaited."""

@@ -41,6 +41,7 @@ class Replacements:
         self._references = references_of(program)
         self.rebound: set[str] = set()
         self._names: set[str] = set()
+        self._swapped: set[str] = set()
         self._lookalikes: set[str] = set()
         self._written = Namespaces(program)
         self._has_delegators = False
@@ -63,13 +64,46 @@ class Replacements:
         names = self._names | self.rebound
         return name in names or self._references.is_replaced(name)
 
-    def is_elsewhere(self, name: str) -> bool:
+    def is_owner_replaced(self, module: Module, func: ast.expr) -> bool:
+        """Return whether the module or object that has a function may be replaced.
+
+        For a function without an owner, whether its name in that module may be.
+        """
+        owner = func.value if isinstance(func, ast.Attribute) else func
+        while isinstance(owner, ast.Attribute):
+            if self._is_swapped(owner.attr):
+                return True
+            owner = owner.value
+        if not isinstance(owner, ast.Name):
+            return False
+        scope = module.scope_at(owner)._scope_of(owner.id)
+        is_global = scope is None or scope is module.top
+        return is_global and self._is_swapped(owner.id)
+
+    def is_known(self, module: Module, owner: ast.expr) -> bool:
+        """Return whether the class or module of an object is certain."""
+        match owner:
+            case ast.Call(func=ast.Name(id="super")):
+                return True
+            case ast.Name():
+                things = module.things(owner)
+                names = [getattr(thing.node, "name", "") for thing in things]
+                is_bound_once = module.scope_at(owner).is_sure(owner)
+                is_replaced = any(map(self.is_replaced, names))
+                return bool(things) and is_bound_once and not is_replaced
+        return False
+
+    def may_be_elsewhere(self, name: str) -> bool:
         """Return whether objects of unknown classes may have an attribute of that name."""
         return (
             self._has_delegators
             or name in self._lookalikes
             or self._written.are_all_classes
         )
+
+    def _is_swapped(self, name: str) -> bool:
+        names = self._names | self.rebound | self._swapped
+        return name in names or name in self._references.lookups.patched
 
     def _visit(self, module: Module, node: ast.AST) -> None:
         is_namespace, owner = namespace_of(node)
@@ -91,8 +125,16 @@ class Replacements:
             self._lookalikes.update([node.arg] if node.arg else [])
         elif isinstance(node, ast.Constant):
             self._visit_constant(module, node)
-        elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Attribute):
-            self._lookalikes.add(node.value.attr)  # fake.load.return_value
+        elif isinstance(node, ast.Attribute):
+            self._visit_attribute(node)
+
+    def _visit_attribute(self, node: ast.Attribute) -> None:
+        owner = node.value
+        if isinstance(owner, ast.Attribute):
+            self._lookalikes.add(owner.attr)  # fake.load.return_value
+        is_own = isinstance(owner, ast.Name) and owner.id in ("cls", "self")
+        if not isinstance(node.ctx, ast.Load) and not is_own:
+            self._swapped.add(node.attr)
 
     def _visit_call(self, module: Module, node: ast.Call) -> None:
         name = called_name(node)
