@@ -9,7 +9,7 @@ import ast
 import functools
 
 from gencoro.compat.doctor.parsing import DEFS
-from gencoro.porting.program import Module, Program
+from gencoro.porting.program import Module
 
 __all__ = ["has_class_hook"]
 
@@ -38,9 +38,9 @@ _HARMLESS_METACLASSES = frozenset({"ABCMeta", "EnumMeta", "type"})
 _HARMLESS_CALLS = frozenset({"namedtuple", "NamedTuple"})
 
 
-def has_class_hook(program: Program, module: Module, node: ast.ClassDef) -> bool:
+def has_class_hook(module: Module, node: ast.ClassDef) -> bool:
     """Return whether something else may get the methods of a class, or replace them."""
-    if any(_changes_methods(program, module, d) for d in node.decorator_list):
+    if any(_changes_methods(module, d) for d in node.decorator_list):
         return True
     if any(
         _last_name(k.value) not in _HARMLESS_METACLASSES for k in _metaclasses(node)
@@ -56,7 +56,7 @@ def _metaclasses(node: ast.ClassDef) -> list[ast.keyword]:
     return [k for k in node.keywords if k.arg == "metaclass"]
 
 
-def _changes_methods(program: Program, module: Module, decorator: ast.expr) -> bool:
+def _changes_methods(module: Module, decorator: ast.expr) -> bool:
     if _last_name(decorator) in _HARMLESS_DECORATORS:
         return False
     called = decorator.func if isinstance(decorator, ast.Call) else decorator

@@ -61,9 +61,7 @@ class Lookups:
             self._visit_call(module, node)
         elif isinstance(node, ast.Constant) and isinstance(node.value, str):
             self._visit_string(module, node, node.value)
-        elif isinstance(node, ast.ClassDef) and has_class_hook(
-            self._program, module, node
-        ):
+        elif isinstance(node, ast.ClassDef) and has_class_hook(module, node):
             self._read.add_class(node)
 
     def may_find(self, function: Function) -> bool:

@@ -115,7 +115,7 @@ class Replacements:
         if isinstance(node, ast.Call):
             self._visit_call(module, node)
         elif isinstance(node, ast.ClassDef):
-            if has_class_hook(self._program, module, node):
+            if has_class_hook(module, node):
                 self._written.add_class(node)
         elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
             self._has_delegators |= node.name in DELEGATORS
