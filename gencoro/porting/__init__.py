@@ -30,7 +30,10 @@ Inside::
     replacements what may take the place of a function
     namespaces   classes and modules whose members are not named
     class_hooks  classes that are changed when they are defined
+    fetching     fetches with callbacks
+    giving       gives callbacks to the loop
     legacy       what a program in callback style does
+    remaining    what is left of callback style
     finishing    how the paths through a function end
     rewriting    changes a source with LibCST
     trees        nodes of LibCST

@@ -19,6 +19,7 @@ from gencoro.porting.fixers import TO_ASYNC, TO_COROUTINE
 from gencoro.porting.fixers.unused_imports import UNUSED_IMPORTS
 from gencoro.porting.program import Function, Program
 from gencoro.porting.reasons import REASONS, refusal
+from gencoro.porting.remaining import remaining_uses
 from gencoro.porting.rewriting import CannotRewrite, rewrite
 
 __all__ = ["CODES", "Conversion", "Selection", "convert", "selecting"]
@@ -28,8 +29,8 @@ _Key = tuple[str, int]
 # The codes of all fixers.
 CODES = frozenset(fixer.code for fixer in (*TO_COROUTINE, *TO_ASYNC))
 
-# How often the fixers of callback-style code run: one may prepare the next.
-ROUNDS = 5
+# How often the fixers of callback-style code run: one may prepare another.
+ROUNDS = 10
 
 
 class Selection(NamedTuple):
@@ -80,17 +81,7 @@ def selecting(pattern: re.Pattern[str] | None) -> Callable[[Function], bool]:
 
 def convert(sources: Mapping[str, bytes], selection: Selection) -> Conversion:
     """Convert the sources of a program."""
-    now = dict(sources)
-    fixes: list[Fix] = []
-    refusals: list[Refusal] = []
-    for fixer in TO_COROUTINE:
-        for _ in range(ROUNDS):
-            done = _run(now, [fixer], selection)
-            fixes += done.fixes
-            now.update(done.sources)
-            if not done.sources:
-                refusals += done.refusals
-                break
+    now, fixes, refusals = _to_coroutine(sources, selection)
     if selection.target == "async":
         done = _run(now, TO_ASYNC, selection)
         imports = _drop_imports(now, done.sources) if selection.has("GC211") else []
@@ -101,6 +92,28 @@ def convert(sources: Mapping[str, bytes], selection: Selection) -> Conversion:
     changed = {path: now[path] for path in now if now[path] != sources[path]}
     unique = list(dict.fromkeys(refusals))
     return Conversion(changed, fixes, sorted(unique, key=lambda r: r[:3]))
+
+
+def _to_coroutine(
+    sources: Mapping[str, bytes], selection: Selection
+) -> tuple[dict[str, bytes], list[Fix], list[Refusal]]:
+    """Run the fixers of callback-style code, until no one changes anything."""
+    now = dict(sources)
+    fixes: list[Fix] = []
+    refusals: list[Refusal] = []
+    for _ in range(ROUNDS):
+        before = dict(now)
+        refusals = []
+        for fixer in TO_COROUTINE:
+            done = _run(now, [fixer], selection)
+            fixes += done.fixes
+            refusals += done.refusals
+            now.update(done.sources)
+        if now == before:
+            break
+    program = _program(tuple(now.items()), frozenset())
+    refusals += remaining_uses(program, refusals)
+    return now, fixes, refusals
 
 
 def _run(

@@ -81,7 +81,7 @@ class Example(NamedTuple):
         about: What it shows, as a title.
         before: A whole module.
         after: The converted module; the same as `before` if it is left alone.
-        refused: The code of the refusal, if there is one.
+        refused: The codes of the refusals, such as ``GC955, GC957``.
     """
 
     about: str

@@ -8,14 +8,24 @@ Pure.  Used by the fixers and by `gencoro.porting.rewriting`.
 
 import ast
 
-__all__ = ["AWAITABLE", "STARTS_AT_ONCE", "awaitable", "is_helper", "starts_at_once"]
+__all__ = [
+    "AWAITABLE",
+    "FETCH",
+    "STARTS_AT_ONCE",
+    "awaitable",
+    "fetch",
+    "is_helper",
+    "starts_at_once",
+]
 
 STARTS_AT_ONCE = "_starts_at_once"
 AWAITABLE = "_awaitable"
+FETCH = "_fetch"
 
 # By these a second run knows the helpers.
 _DOCSTRINGS = {
     AWAITABLE: "Wait for a value as a coroutine that yields it does.",
+    FETCH: "Return a Future of the response; if it fails, of one with its error.",
     STARTS_AT_ONCE: "Start the body at the call, and return a Future, as gen.coroutine does.",
 }
 
@@ -84,4 +94,33 @@ def {AWAITABLE}(value):
         return result
     yield from future.__await__()
     return future.result()
+'''
+
+
+def fetch(gen: str, httpclient: str) -> str:
+    """Return a function that fetches, and gives an error as a callback got it.
+
+    Args:
+        gen: The expression for the module ``gen``.
+        httpclient: The expression for ``tornado.httpclient``.
+    """
+    return f'''\
+def {FETCH}(client, request, **kwargs):
+    """{_DOCSTRINGS[FETCH]}"""
+    if not isinstance(request, {httpclient}.HTTPRequest):
+        request = {httpclient}.HTTPRequest(request, **kwargs)
+        kwargs = {{}}
+    fetching = client.fetch(request, **kwargs)
+
+    @{gen}.coroutine
+    def fetched():
+        try:
+            return (yield fetching)
+        except Exception as error:
+            if isinstance(error, {httpclient}.HTTPError) and error.response is not None:
+                return error.response
+            took = time.time() - request.start_time
+            return {httpclient}.HTTPResponse(request, 599, error=error, request_time=took)
+
+    return fetched()
 '''

@@ -11,9 +11,18 @@ from typing import NamedTuple
 
 from gencoro.porting.helpers import is_helper
 from gencoro.porting.program import Function, Module
-from gencoro.porting.scopes import canonical
+from gencoro.porting.scopes import SourceScope, canonical
 
-__all__ = ["Reference", "is_free", "is_of_module", "reference_to", "reference_to_gen"]
+__all__ = [
+    "Reference",
+    "is_free",
+    "is_free_in",
+    "is_of_module",
+    "module_reference",
+    "reference_to",
+    "reference_to_gen",
+    "standard_module",
+]
 
 _GEN = "tornado.gen"
 
@@ -59,13 +68,41 @@ def reference_to(name: str, function: Function) -> Reference:
     return Reference("") if is_taken else Reference(name, (f"import {name}",))
 
 
+def standard_module(name: str, module: Module) -> Reference:
+    """Return how a module can refer to a module of the standard library."""
+    if any(_is_import_of(name, node) for node in module.tree.body):
+        return Reference(name)
+    is_taken = name in module.top._bindings
+    return Reference("") if is_taken else Reference(name, (f"import {name}",))
+
+
+def module_reference(name: str, module: Module) -> Reference:
+    """Return how a module can refer to a module of Tornado, such as ``tornado.web``."""
+    bindings = module.top._bindings
+    for known, found in bindings.items():
+        if found and all(binding == name for binding in found):
+            return Reference(known)
+    short = name.rpartition(".")[2]
+    if short not in bindings:
+        is_ours = name == _GEN and _imports_gencoro(module)
+        package = "gencoro" if is_ours else "tornado"
+        return Reference(short, (f"from {package} import {short}",))
+    is_usable = set(map(str, bindings.get("tornado", ["tornado"]))) == {"tornado"}
+    return Reference(name if is_usable else "", (f"import {name}",))
+
+
 def is_free(name: str, function: Function) -> bool:
     """Return whether a helper of that name can be defined, or is defined already."""
-    owner = function.scope._scope_of(name)
+    return is_free_in(name, function.module, function.scope)
+
+
+def is_free_in(name: str, module: Module, scope: SourceScope) -> bool:
+    """Return the same for a scope of a module."""
+    owner = scope._scope_of(name)
     if owner is None:
         return True
     bindings = owner._bindings[name]
-    return owner is function.module.top and all(
+    return owner is module.top and all(
         isinstance(binding, ast.FunctionDef) and is_helper(binding)
         for binding in bindings
     )

@@ -248,6 +248,12 @@ class Program:
             by_name.setdefault(function.node.name, []).append(function)
         return by_name
 
+    def knows_tornado(self, module: Module) -> bool:
+        """Return whether a module imports Tornado or gencoro, or a module that does."""
+        if b"tornado" in module.source or b"gencoro" in module.source:
+            return True
+        return self._sources.leads_to_tornado(module.top.file)
+
     def related(self, module: Module) -> list[Module]:
         """Return a module, the modules that it imports, and those that import it."""
         start = module.top.file

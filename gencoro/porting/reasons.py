@@ -184,6 +184,36 @@ REASONS = {
         "{name} tells its callback of errors in another way than its Future",
         "yield the Future, and catch its errors",
     ),
+    "key": Reason(
+        "GC961",
+        "{name} waits for a callback by its key",
+        "keep the Future that the call returns, and yield it where you wait",
+    ),
+    "yield-point-class": Reason(
+        "GC962",
+        "only a generator coroutine can wait for {name}",
+        "make it a coroutine",
+    ),
+    "arguments": Reason(
+        "GC963",
+        "{name} has the arguments of a callback, and a Future has one result",
+        "let the function return a tuple",
+    ),
+    "return-future": Reason(
+        "GC964",
+        "{name} gives the function a callback for its result",
+        "make it a coroutine, and return the result",
+    ),
+    "stack-contexts": Reason(
+        "GC965",
+        "{name} applies to callbacks, and today's Tornado has no stack contexts",
+        "use a context variable, or `try` around what is yielded",
+    ),
+    "removed": Reason(
+        "GC966",
+        "today's Tornado does not have {name}",
+        "see `python -m gencoro doctor`, which says what to use",
+    ),
 }
 
 

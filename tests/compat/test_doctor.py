@@ -75,7 +75,7 @@ Not served by gencoro.compat:
 
 tornado.database  (Tornado 2.0 to 2.4, 1 use)
     use the package torndb, its successor
-    convert: leaves it
+    convert: leaves it, GC966
     ./db.py:1
 
 Served by gencoro.compat:

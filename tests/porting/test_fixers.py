@@ -29,9 +29,8 @@ def test_example_becomes_what_it_says(target, example):
 
     after = conversion.sources.get("m.py", example.before.encode()).decode()
     assert after == example.after
-    assert {refusal.code for refusal in conversion.refusals} == (
-        {example.refused} if example.refused else set()
-    )
+    codes = {refusal.code for refusal in conversion.refusals}
+    assert ", ".join(sorted(codes)) == example.refused
 
 
 @pytest.mark.parametrize(("target", "example"), EXAMPLES)

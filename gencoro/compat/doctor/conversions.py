@@ -1,17 +1,19 @@
 """What ``python -m gencoro convert`` would do about a legacy name.
 
-Rule: only the code of the fixer, which decides on each use; `gencoro.porting` has the rest.
+Rule: only the code of the fixer, which decides on each use, or of the reason for which it
+stays; `gencoro.porting` has the rest.
 
-Pure.  Used by `gencoro.compat.doctor.findings`.
+Pure.  Used by `gencoro.compat.doctor.findings` and `gencoro.porting.remaining`.
 """
 
 from gencoro.compat.doctor.uses import Use
 
-__all__ = ["CONVERSIONS", "IO_LOOP", "conversion_of"]
+__all__ = ["CONVERSIONS", "IO_LOOP", "REMOVED", "conversion_of", "reason_of"]
 
 # The fixers by the names and arguments that they replace.
 CONVERSIONS = {
     ("tornado.gen.Task", ""): "GC105",
+    ("tornado.httpclient.AsyncHTTPClient.fetch", "callback"): "GC109",
     ("tornado.gen.coroutine", "callback"): "GC106",
     ("tornado.gen.engine", ""): "GC104",
     ("tornado.ioloop.IOLoop.instance", ""): "GC101",
@@ -22,6 +24,30 @@ CONVERSIONS = {
 
 # The fixer of an argument that each of Tornado's classes had.
 IO_LOOP = "GC102"
+
+# The reasons for which other uses stay, or these where it is not certain.
+_REASONS_BY_ARGUMENT = {
+    "callback": "GC960",
+    "io_loop": "GC951",
+    "streaming_callback": "GC960",
+}
+_REASONS_BY_NAME = {
+    "tornado.concurrent.return_future": "GC964",
+    "tornado.gen.Arguments": "GC963",
+    "tornado.gen.Callback": "GC961",
+    "tornado.gen.MultiYieldPoint": "GC962",
+    "tornado.gen.Task": "GC957",
+    "tornado.gen.Wait": "GC961",
+    "tornado.gen.WaitAll": "GC961",
+    "tornado.gen.YieldFuture": "GC962",
+    "tornado.gen.YieldPoint": "GC962",
+    "tornado.gen.engine": "GC956",
+    "tornado.ioloop.IOLoop.instance": "GC950",
+    "tornado.web.asynchronous": "GC954",
+}
+_CONTEXTS = "tornado.stack_context"
+_OF_CONTEXTS = "GC965"
+REMOVED = "GC966"
 
 
 def conversion_of(use: Use) -> str:
@@ -34,3 +60,20 @@ def conversion_of(use: Use) -> str:
     if use.argument == "io_loop":
         return IO_LOOP
     return CONVERSIONS.get((use.name, use.argument), "")
+
+
+def reason_of(use: Use) -> str:
+    """Return the code of the reason for which a use stays; empty if Tornado had none.
+
+    >>> from gencoro.compat.doctor.uses import use_of
+    >>> reason_of(use_of("tornado.gen.YieldPoint", 7)), reason_of(use_of("tornado.web.b", 7))
+    ('GC962', 'GC966')
+    """
+    if use.note or not use.name.startswith("tornado."):
+        return ""
+    if use.argument in _REASONS_BY_ARGUMENT:
+        return _REASONS_BY_ARGUMENT[use.argument]
+    if use.name.startswith(_CONTEXTS):
+        return _OF_CONTEXTS
+    is_known = use.row is not None or bool(use.argument)
+    return _REASONS_BY_NAME.get(use.name, REMOVED if is_known else "")

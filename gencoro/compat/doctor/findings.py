@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from gencoro.compat.doctor.conversions import conversion_of
+from gencoro.compat.doctor.conversions import conversion_of, reason_of
 from gencoro.compat.doctor.known import ADVICE
 from gencoro.compat.doctor.removed import ASYNC
 from gencoro.compat.doctor.uses import Use
@@ -68,7 +68,10 @@ class Name(NamedTuple):
     def conversion(self) -> str:
         """What ``convert --to coroutine`` does about it."""
         code = conversion_of(self.use)
-        return f"convert: {code}, where it is certain" if code else "convert: leaves it"
+        if code:
+            return f"convert: {code}, where it is certain"
+        reason = reason_of(self.use)
+        return f"convert: leaves it, {reason}" if reason else "convert: leaves it"
 
     @property
     def instead(self) -> str:

@@ -60,11 +60,12 @@ class Visitor(ast.NodeVisitor):
         file: str,
         ignored: frozenset[ast.alias],
         has_tornado: bool = True,
+        scope_class: type[Scope] = Scope,
     ) -> None:
         self.found: list[Found] = []
         self._has_tornado = has_tornado
         self.dispensable: set[ast.alias] = set()
-        self._scope = Scope(module, None, TODAY, modules, file, ignored)
+        self._scope = scope_class(module, None, TODAY, modules, file, ignored)
         self._evidence = Evidence(module)
         self.generic_visit(module)
 

@@ -11,6 +11,7 @@ Inside, for ``--to coroutine``::
     task                gen.Task of a coroutine, or of a timer
     callback_argument   callback= of a coroutine of the program
     null_context        stack_context.NullContext and wrap, where they do nothing
+    fetches             fetch with a callback, or in a Task
     removed_imports     imports of removed names that nothing uses any more
 
 For ``--to async``::
@@ -38,6 +39,7 @@ from gencoro.porting.fixers.collections_ import COLLECTIONS
 from gencoro.porting.fixers.coroutine import COROUTINES
 from gencoro.porting.fixers.delegation import DELEGATION
 from gencoro.porting.fixers.engine import ENGINES
+from gencoro.porting.fixers.fetches import FETCHES
 from gencoro.porting.fixers.futures import FUTURES
 from gencoro.porting.fixers.io_loop_argument import IO_LOOP_ARGUMENT
 from gencoro.porting.fixers.loop_instance import LOOP_INSTANCE
@@ -58,6 +60,7 @@ TO_COROUTINE: tuple[Fixer, ...] = (
     IO_LOOP_ARGUMENT,
     ASYNCHRONOUS,
     ENGINES,
+    FETCHES,
     TASKS,
     CALLBACK_ARGUMENTS,
     NULL_CONTEXTS,

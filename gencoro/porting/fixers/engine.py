@@ -188,7 +188,7 @@ def double(number, callback):
 def main():
     return (yield gen.Task(double, 21))
 """,
-            refused="GC955",
+            refused="GC955, GC957",
         ),
         Example(
             "An engine that is called with a callback",

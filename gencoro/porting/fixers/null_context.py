@@ -154,7 +154,7 @@ def begin(callback):
 with stack_context.ExceptionStackContext(handler):
     begin(print)
 """,
-            refused="GC959",
+            refused="GC959, GC965",
         ),
     ),
     find,

@@ -127,7 +127,7 @@ __all__ = ["engine"]
 
 waiting = Task(print)
 """,
-            refused="GC957",
+            refused="GC957, GC966",
         ),
     ),
     find,

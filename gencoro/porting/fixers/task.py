@@ -6,6 +6,7 @@ from typing import Any
 
 import libcst as cst
 
+from gencoro.porting.fetching import is_client_fetch
 from gencoro.porting.fixer import Change, Example, Fix, Fixer, Refusal
 from gencoro.porting.importing import reference_to_gen
 from gencoro.porting.legacy import (
@@ -23,13 +24,13 @@ CODE = "GC105"
 
 _ENGINE = "tornado.gen.engine"
 _TASK = "tornado.gen.Task"
-_OF_LIBRARY = frozenset({"tornado.httpclient.AsyncHTTPClient.fetch"})
 
 
 def find(program: Program) -> Iterator[Fix | Refusal]:
     """Yield the Tasks that are replaced."""
     for module, call in calls(program, _TASK):
-        if not (call.args and _is_engine(program, module, call.args[0])):
+        func = call.args[0] if call.args else call
+        if not _is_engine(program, module, func) and not is_client_fetch(module, func):
             yield _of_task(program, module, call)
 
 
@@ -50,8 +51,6 @@ def _of_task(program: Program, module: Module, call: ast.Call) -> Fix | Refusal:
         sleep = _sleep(module, call, called, args[0])
         if sleep is not None:
             return sleep
-    if {thing.name for thing in module.things(called)} & _OF_LIBRARY:
-        return legacy_refusal(module, call, "library-callback", ast.unparse(called))
     return legacy_refusal(module, call, "task", ast.unparse(called))
 
 
@@ -130,28 +129,6 @@ def main():
     return (yield gen.Task(store.load, "key"))
 """,
             refused="GC957",
-        ),
-        Example(
-            "A client, which gives its callback a response with an error",
-            """\
-from tornado import gen
-from tornado.httpclient import AsyncHTTPClient
-
-@gen.coroutine
-def main(url):
-    response = yield gen.Task(AsyncHTTPClient().fetch, url)
-    return response.error
-""",
-            """\
-from tornado import gen
-from tornado.httpclient import AsyncHTTPClient
-
-@gen.coroutine
-def main(url):
-    response = yield gen.Task(AsyncHTTPClient().fetch, url)
-    return response.error
-""",
-            refused="GC960",
         ),
     ),
     find,

@@ -1,0 +1,195 @@
+"""A fetch with a callback, or in a Task, becomes one that returns a Future."""
+
+import ast
+from collections.abc import Iterator
+
+from gencoro.porting.fetching import Fetch, fetch_of, is_client_fetch, task_of_fetch
+from gencoro.porting.fixer import Change, Example, Fix, Fixer, Refusal
+from gencoro.porting.giving import given_to_loop
+from gencoro.porting.legacy import calls, legacy_refusal
+from gencoro.porting.program import Module, Program
+
+__all__ = ["FETCHES"]
+
+CODE = "GC109"
+
+_TASK = "tornado.gen.Task"
+
+
+def find(program: Program) -> Iterator[Fix | Refusal]:
+    """Yield the fetches that lose their callback."""
+    for module, task in calls(program, _TASK):
+        if task.args and is_client_fetch(module, task.args[0]):
+            yield _of_task(program, module, task)
+    for module in program.modules.values():
+        for node in ast.walk(module.tree):
+            if isinstance(node, ast.Call) and _has_callback(module, node):
+                yield _of_call(program, module, node)
+
+
+def _has_callback(module: Module, call: ast.Call) -> bool:
+    words = {keyword.arg for keyword in call.keywords}
+    return ("callback" in words or len(call.args) > 1) and is_client_fetch(
+        module, call.func
+    )
+
+
+def _of_task(program: Program, module: Module, task: ast.Call) -> Fix | Refusal:
+    found = task_of_fetch(program, module, task)
+    if found is None or not _is_yielded(module, task):
+        name = ast.unparse(task.args[0])
+        return legacy_refusal(module, task, "library-callback", name)
+    if not found.helpers:
+        return legacy_refusal(module, task, "name-taken", "_fetch")
+    return _fix(module, task, found, Change(task, found.change), found.imports)
+
+
+def _is_yielded(module: Module, task: ast.expr) -> bool:
+    """Return whether an error of the call itself comes where its result is yielded."""
+    parent = module.parents[task]
+    while isinstance(parent, (ast.List, ast.ListComp, ast.Dict, ast.DictComp)):
+        parent = module.parents[parent]
+    return isinstance(parent, ast.Yield)
+
+
+def _of_call(program: Program, module: Module, call: ast.Call) -> Fix | Refusal:
+    found = fetch_of(program, module, call)
+    if found is None or found.callback is None:
+        name = ast.unparse(call.func)
+        return legacy_refusal(module, call, "library-callback", name)
+    if not found.helpers:
+        return legacy_refusal(module, call, "name-taken", "_fetch")
+    given = given_to_loop(module, call, found.callback, found.change)
+    if isinstance(given, Refusal):
+        return given
+    imports = (*found.imports, *given.imports)
+    return _fix(module, call, found, given.change, imports)
+
+
+def _fix(
+    module: Module,
+    call: ast.Call,
+    found: Fetch,
+    change: Change,
+    imports: tuple[str, ...],
+) -> Fix:
+    return Fix(CODE, module, call.lineno, (change,), None, imports, found.helpers)
+
+
+FETCHES = Fixer(
+    CODE,
+    "fetch with a callback, or in a Task, becomes fetch with a Future",
+    "A callback gets a response in any case: if there is no answer, one with the code 599 "
+    "and the error.  A Future raises the error; the function `_fetch`, which is added to the "
+    "module, catches it.  Where an error cannot happen, or should be raised, yield "
+    "`client.fetch(...)` itself.",
+    (
+        Example(
+            "A Task, and a callback",
+            """\
+from tornado import gen
+from tornado.httpclient import AsyncHTTPClient
+
+@gen.coroutine
+def main(url):
+    client = AsyncHTTPClient()
+    response = yield gen.Task(client.fetch, url, method="HEAD")
+    client.fetch(url, show)
+
+def show(response):
+    print(response.error or response.body)
+""",
+            """\
+import time
+from tornado import httpclient
+from tornado.ioloop import IOLoop
+from tornado import gen
+from tornado.httpclient import AsyncHTTPClient
+
+def _fetch(client, request, **kwargs):
+    \"""Return a Future of the response; if it fails, of one with its error.\"""
+    if not isinstance(request, httpclient.HTTPRequest):
+        request = httpclient.HTTPRequest(request, **kwargs)
+        kwargs = {}
+    fetching = client.fetch(request, **kwargs)
+
+    @gen.coroutine
+    def fetched():
+        try:
+            return (yield fetching)
+        except Exception as error:
+            if isinstance(error, httpclient.HTTPError) and error.response is not None:
+                return error.response
+            took = time.time() - request.start_time
+            return httpclient.HTTPResponse(request, 599, error=error, request_time=took)
+
+    return fetched()
+
+@gen.coroutine
+def main(url):
+    client = AsyncHTTPClient()
+    response = yield _fetch(client, url, method="HEAD")
+    IOLoop.current().add_future(_fetch(client, url), lambda future: show(future.result()))
+
+def show(response):
+    print(response.error or response.body)
+""",
+        ),
+        Example(
+            "A fetch that returns a Future",
+            """\
+from tornado import gen
+from tornado.httpclient import AsyncHTTPClient
+
+@gen.coroutine
+def main(url):
+    response = yield AsyncHTTPClient().fetch(url, raise_error=False)
+""",
+            """\
+from tornado import gen
+from tornado.httpclient import AsyncHTTPClient
+
+@gen.coroutine
+def main(url):
+    response = yield AsyncHTTPClient().fetch(url, raise_error=False)
+""",
+        ),
+        Example(
+            "A client that may be another object",
+            """\
+from tornado.httpclient import AsyncHTTPClient
+
+class Shop:
+    client = AsyncHTTPClient()
+
+    def __init__(self, client=None):
+        if client is not None:
+            self.client = client
+
+    def load(self, url):
+        self.client.fetch(url, callback=self.show)
+
+    def show(self, response):
+        print(response.code)
+""",
+            """\
+from tornado.httpclient import AsyncHTTPClient
+
+class Shop:
+    client = AsyncHTTPClient()
+
+    def __init__(self, client=None):
+        if client is not None:
+            self.client = client
+
+    def load(self, url):
+        self.client.fetch(url, callback=self.show)
+
+    def show(self, response):
+        print(response.code)
+""",
+            refused="GC960",
+        ),
+    ),
+    find,
+)
