@@ -7,16 +7,15 @@ Pure.  Used by the fixers for ``--to coroutine``.
 """
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import libcst as cst
 
-from gencoro.compat.doctor.rows import TODAY
 from gencoro.porting.helpers import FETCH, fetch
 from gencoro.porting.importing import is_free_in, module_reference, standard_module
 from gencoro.porting.program import Module, Program
-from gencoro.porting.references import references_of
+from gencoro.porting.receivers import certain_method
 
 __all__ = ["Fetch", "fetch_of", "is_client_fetch", "task_of_fetch"]
 
@@ -51,7 +50,7 @@ def fetch_of(program: Program, module: Module, call: ast.Call) -> Fetch | None:
     if callback is None and len(call.args) == 2:
         callback, place = call.args[1], 1
     count = len(call.args) - (place is not None)
-    if callback is None or not _is_certain(program, module, call.func):
+    if callback is None or not _is_client(program, module, call.func):
         return None
     if not _is_simple(call.args, words, count):
         return None
@@ -67,7 +66,7 @@ def task_of_fetch(program: Program, module: Module, task: ast.Call) -> Fetch | N
     """Return the fetch of a Task; None if it is not certainly one."""
     words = {keyword.arg: keyword.value for keyword in task.keywords}
     func, *args = task.args
-    if "callback" in words or not _is_certain(program, module, func):
+    if "callback" in words or not _is_client(program, module, func):
         return None
     if not _is_simple(args, words, len(args)):
         return None
@@ -92,50 +91,8 @@ def _is_simple(
     return has_request and takes_them and not has_stars
 
 
-def _is_certain(program: Program, module: Module, func: ast.expr) -> bool:
-    """Return whether an expression certainly is the method of a client."""
-    if not isinstance(func, ast.Attribute):
-        return False
-    if {thing.name for thing in module.things(func)} != {_FETCH}:
-        return False
-    references = references_of(program)
-    if references.is_replaced("fetch") or not module.scope_at(func).is_sure(func):
-        return False
-    match func.value:
-        case ast.Name() | ast.Call():
-            return True
-        case ast.Attribute(value=ast.Name(), attr=attr):
-            return attr not in references.lookups.patched and all(
-                _is_client(other, value) for other, value in _assigned_to(program, attr)
-            )
-    return False
-
-
-def _is_client(module: Module, value: ast.expr | None) -> bool:
-    if value is None:
-        return False
-    is_none = isinstance(value, ast.Constant) and value.value is None
-    return is_none or any(
-        thing.is_object and TODAY.has(f"{thing.name}.fetch_impl")
-        for thing in module.things(value)
-    )
-
-
-def _assigned_to(
-    program: Program, attribute: str
-) -> Iterator[tuple[Module, ast.expr | None]]:
-    """Yield what is assigned to attributes of a name, and None for what is not known."""
-    for module in program.modules.values():
-        for node in ast.walk(module.tree):
-            if isinstance(node, ast.Attribute):
-                name = node.attr
-            elif isinstance(node, ast.Name) and module.function_at(node) is None:
-                name = node.id
-            else:
-                continue
-            if name == attribute and not isinstance(node.ctx, ast.Load):
-                parent = module.parents[node]
-                yield module, parent.value if isinstance(parent, ast.Assign) else None
+def _is_client(program: Program, module: Module, func: ast.expr) -> bool:
+    return certain_method(program, module, func) == _FETCH
 
 
 def _fetch(

@@ -22,6 +22,8 @@ __all__ = [
     "as_coroutine",
     "called_coroutines",
     "calls",
+    "is_of_library",
+    "is_yielded",
     "legacy_refusal",
     "may_start_callbacks",
     "names_of",
@@ -51,6 +53,14 @@ _STARTERS = {
 _SETTERS = frozenset({"set_exception", "set_result"})
 
 _CALLBACK_WORDS = frozenset({"callback", "streaming_callback", "done_callback"})
+
+_OF_LIBRARY = frozenset(
+    {
+        "tornado.httpclient.AsyncHTTPClient.fetch",
+        "tornado.netutil.Resolver.resolve",
+        "tornado.tcpclient.TCPClient.connect",
+    }
+)
 
 _THREADS = frozenset(
     {"_thread", "concurrent", "multiprocessing", "thread", "threading"}
@@ -277,6 +287,19 @@ def as_coroutine(function: Function, place: int) -> Coroutine | None:
         return node.with_changes(decorators=decorators)
 
     return Coroutine(change, gen.imports)
+
+
+def is_of_library(module: Module, func: ast.expr) -> bool:
+    """Return whether a function may be one of Tornado that has a fixer of its own."""
+    return bool({thing.name for thing in module.things(func)} & _OF_LIBRARY)
+
+
+def is_yielded(module: Module, call: ast.expr) -> bool:
+    """Return whether an error of a call itself comes where its result is yielded."""
+    parent = module.parents[call]
+    while isinstance(parent, (ast.List, ast.ListComp, ast.Dict, ast.DictComp)):
+        parent = module.parents[parent]
+    return isinstance(parent, ast.Yield)
 
 
 def without_arguments(node: Any, *names: str) -> Any:

@@ -17,8 +17,10 @@ CONVERSIONS = {
     ("tornado.gen.coroutine", "callback"): "GC106",
     ("tornado.gen.engine", ""): "GC104",
     ("tornado.ioloop.IOLoop.instance", ""): "GC101",
+    ("tornado.netutil.Resolver.resolve", "callback"): "GC110",
     ("tornado.stack_context.NullContext", ""): "GC108",
     ("tornado.stack_context.wrap", ""): "GC108",
+    ("tornado.tcpclient.TCPClient.connect", "callback"): "GC110",
     ("tornado.web.asynchronous", ""): "GC103",
 }
 

@@ -12,6 +12,7 @@ Inside, for ``--to coroutine``::
     callback_argument   callback= of a coroutine of the program
     null_context        stack_context.NullContext and wrap, where they do nothing
     fetches             fetch with a callback, or in a Task
+    native_calls        callback= of a resolver or a TCP client
     removed_imports     imports of removed names that nothing uses any more
 
 For ``--to async``::
@@ -44,6 +45,7 @@ from gencoro.porting.fixers.futures import FUTURES
 from gencoro.porting.fixers.io_loop_argument import IO_LOOP_ARGUMENT
 from gencoro.porting.fixers.loop_instance import LOOP_INSTANCE
 from gencoro.porting.fixers.moments import MOMENTS
+from gencoro.porting.fixers.native_calls import NATIVE_CALLS
 from gencoro.porting.fixers.null_context import NULL_CONTEXTS
 from gencoro.porting.fixers.removed_imports import REMOVED_IMPORTS
 from gencoro.porting.fixers.returns import RETURNS
@@ -61,6 +63,7 @@ TO_COROUTINE: tuple[Fixer, ...] = (
     ASYNCHRONOUS,
     ENGINES,
     FETCHES,
+    NATIVE_CALLS,
     TASKS,
     CALLBACK_ARGUMENTS,
     NULL_CONTEXTS,

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from gencoro.porting.fetching import Fetch, fetch_of, is_client_fetch, task_of_fetch
 from gencoro.porting.fixer import Change, Example, Fix, Fixer, Refusal
 from gencoro.porting.giving import given_to_loop
-from gencoro.porting.legacy import calls, legacy_refusal
+from gencoro.porting.legacy import calls, is_yielded, legacy_refusal
 from gencoro.porting.program import Module, Program
 
 __all__ = ["FETCHES"]
@@ -36,20 +36,12 @@ def _has_callback(module: Module, call: ast.Call) -> bool:
 
 def _of_task(program: Program, module: Module, task: ast.Call) -> Fix | Refusal:
     found = task_of_fetch(program, module, task)
-    if found is None or not _is_yielded(module, task):
+    if found is None or not is_yielded(module, task):
         name = ast.unparse(task.args[0])
         return legacy_refusal(module, task, "library-callback", name)
     if not found.helpers:
         return legacy_refusal(module, task, "name-taken", "_fetch")
     return _fix(module, task, found, Change(task, found.change), found.imports)
-
-
-def _is_yielded(module: Module, task: ast.expr) -> bool:
-    """Return whether an error of the call itself comes where its result is yielded."""
-    parent = module.parents[task]
-    while isinstance(parent, (ast.List, ast.ListComp, ast.Dict, ast.DictComp)):
-        parent = module.parents[parent]
-    return isinstance(parent, ast.Yield)
 
 
 def _of_call(program: Program, module: Module, call: ast.Call) -> Fix | Refusal:

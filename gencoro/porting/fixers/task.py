@@ -6,12 +6,12 @@ from typing import Any
 
 import libcst as cst
 
-from gencoro.porting.fetching import is_client_fetch
 from gencoro.porting.fixer import Change, Example, Fix, Fixer, Refusal
 from gencoro.porting.importing import reference_to_gen
 from gencoro.porting.legacy import (
     called_coroutines,
     calls,
+    is_of_library,
     legacy_refusal,
     pause,
     task_call,
@@ -30,7 +30,7 @@ def find(program: Program) -> Iterator[Fix | Refusal]:
     """Yield the Tasks that are replaced."""
     for module, call in calls(program, _TASK):
         func = call.args[0] if call.args else call
-        if not _is_engine(program, module, func) and not is_client_fetch(module, func):
+        if not _is_engine(program, module, func) and not is_of_library(module, func):
             yield _of_task(program, module, call)
 
 

@@ -1,0 +1,68 @@
+"""Which method of Tornado a call certainly is of, whatever the program assigns.
+
+Rule: everything that the program assigns to an attribute of that name counts.
+
+Pure.  Used by the fixers for ``--to coroutine``.
+"""
+
+import ast
+from collections.abc import Iterator
+
+from gencoro.compat.doctor.rows import TODAY
+from gencoro.porting.program import Module, Program
+from gencoro.porting.references import references_of
+
+__all__ = ["certain_method"]
+
+
+def certain_method(program: Program, module: Module, func: ast.expr) -> str:
+    """Return the name of the method that an expression certainly is; empty if none."""
+    if not isinstance(func, ast.Attribute):
+        return ""
+    names = {thing.name for thing in module.things(func)}
+    references = references_of(program)
+    if len(names) != 1 or references.is_replaced(func.attr):
+        return ""
+    is_sure = module.scope_at(func).is_sure(func)
+    is_certain = is_sure and _is_certain(program, func.value, func.attr)
+    return names.pop() if is_certain else ""
+
+
+def _is_certain(program: Program, receiver: ast.expr, method: str) -> bool:
+    match receiver:
+        case ast.Name() | ast.Call():
+            return True
+        case ast.Attribute(value=ast.Name(), attr=attr):
+            is_patched = attr in references_of(program).lookups.patched
+            assigned = _assigned_to(program, attr)
+            return not is_patched and all(_has(m, v, method) for m, v in assigned)
+    return False
+
+
+def _has(module: Module, value: ast.expr | None, method: str) -> bool:
+    """Return whether a value is None, or an object of Tornado with a method."""
+    if value is None:
+        return False
+    if isinstance(value, ast.Constant) and value.value is None:
+        return True
+    things = module.things(value)
+    return bool(things) and all(
+        thing.is_object and TODAY.has(f"{thing.name}.{method}") for thing in things
+    )
+
+
+def _assigned_to(
+    program: Program, attribute: str
+) -> Iterator[tuple[Module, ast.expr | None]]:
+    """Yield what is assigned to attributes of a name, and None for what is not known."""
+    for module in program.modules.values():
+        for node in ast.walk(module.tree):
+            if isinstance(node, ast.Attribute):
+                name = node.attr
+            elif isinstance(node, ast.Name) and module.function_at(node) is None:
+                name = node.id
+            else:
+                continue
+            if name == attribute and not isinstance(node.ctx, ast.Load):
+                parent = module.parents[node]
+                yield module, parent.value if isinstance(parent, ast.Assign) else None
