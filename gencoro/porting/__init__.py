@@ -31,6 +31,7 @@ Inside::
     namespaces   classes and modules whose members are not named
     class_hooks  classes that are changed when they are defined
     fetching     fetches with callbacks
+    keys         callbacks and waits by key
     receivers    methods of Tornado's objects
     giving       gives callbacks to the loop
     legacy       what a program in callback style does

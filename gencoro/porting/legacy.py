@@ -7,7 +7,7 @@ Pure.  Used by the fixers for ``--to coroutine``.
 
 import ast
 import functools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 from typing import Any, NamedTuple
 
 import libcst as cst
@@ -124,12 +124,14 @@ def uses_threads(program: Program) -> bool:
     return False
 
 
-def may_start_callbacks(program: Program, function: Function) -> str:
+def may_start_callbacks(
+    program: Program, function: Function, apart_from: Container[ast.Call] = ()
+) -> str:
     """Return what in a function may start a callback; empty if nothing may.
 
     What the functions that it calls do counts too, whatever object they belong to.
     """
-    own = _starter(function)
+    own = _starter(function, apart_from)
     if own:
         return own
     for name in _called_names(function):
@@ -138,12 +140,12 @@ def may_start_callbacks(program: Program, function: Function) -> str:
     return ""
 
 
-def _starter(function: Function) -> str:
+def _starter(function: Function, apart_from: Container[ast.Call] = ()) -> str:
     parameters = {
         arg.arg for arg in ast.walk(function.node) if isinstance(arg, ast.arg)
     }
     for node in ast.walk(function.node):
-        if not isinstance(node, ast.Call):
+        if not isinstance(node, ast.Call) or node in apart_from:
             continue
         callbacks = [k.value for k in node.keywords if k.arg in _CALLBACK_WORDS]
         if isinstance(node.func, ast.Attribute) and node.func.attr in _STARTERS:

@@ -12,7 +12,10 @@ __all__ = ["CONVERSIONS", "IO_LOOP", "REMOVED", "conversion_of", "reason_of"]
 
 # The fixers by the names and arguments that they replace.
 CONVERSIONS = {
+    ("tornado.gen.Callback", ""): "GC111",
     ("tornado.gen.Task", ""): "GC105",
+    ("tornado.gen.Wait", ""): "GC111",
+    ("tornado.gen.WaitAll", ""): "GC111",
     ("tornado.httpclient.AsyncHTTPClient.fetch", "callback"): "GC109",
     ("tornado.gen.coroutine", "callback"): "GC106",
     ("tornado.gen.engine", ""): "GC104",

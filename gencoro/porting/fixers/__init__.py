@@ -7,6 +7,7 @@ Inside, for ``--to coroutine``::
     loop_instance       IOLoop.instance() -> IOLoop.current()
     io_loop_argument    io_loop=, where it is the current loop
     asynchronous        web.asynchronous above a coroutine or an engine
+    keys                gen.Callback, gen.Wait and gen.WaitAll
     engine              gen.engine with a callback -> gen.coroutine with a result
     task                gen.Task of a coroutine, or of a timer
     callback_argument   callback= of a coroutine of the program
@@ -43,6 +44,7 @@ from gencoro.porting.fixers.engine import ENGINES
 from gencoro.porting.fixers.fetches import FETCHES
 from gencoro.porting.fixers.futures import FUTURES
 from gencoro.porting.fixers.io_loop_argument import IO_LOOP_ARGUMENT
+from gencoro.porting.fixers.keys import KEYS
 from gencoro.porting.fixers.loop_instance import LOOP_INSTANCE
 from gencoro.porting.fixers.moments import MOMENTS
 from gencoro.porting.fixers.native_calls import NATIVE_CALLS
@@ -61,6 +63,7 @@ TO_COROUTINE: tuple[Fixer, ...] = (
     LOOP_INSTANCE,
     IO_LOOP_ARGUMENT,
     ASYNCHRONOUS,
+    KEYS,
     ENGINES,
     FETCHES,
     NATIVE_CALLS,

@@ -17,7 +17,7 @@ _TASK = "tornado.gen.Task"
 
 
 def find(program: Program) -> Iterator[Fix | Refusal]:
-    """Yield the fetches that lose their callback."""
+    """Yield the fetches that lose their callback; a yielded key is left to its fixer."""
     for module, task in calls(program, _TASK):
         if task.args and is_client_fetch(module, task.args[0]):
             yield _of_task(program, module, task)
@@ -28,10 +28,9 @@ def find(program: Program) -> Iterator[Fix | Refusal]:
 
 
 def _has_callback(module: Module, call: ast.Call) -> bool:
-    words = {keyword.arg for keyword in call.keywords}
-    return ("callback" in words or len(call.args) > 1) and is_client_fetch(
-        module, call.func
-    )
+    values = [k.value for k in call.keywords if k.arg == "callback"] + call.args[1:]
+    is_key = any(isinstance(value, ast.Yield) for value in values)
+    return bool(values) and not is_key and is_client_fetch(module, call.func)
 
 
 def _of_task(program: Program, module: Module, task: ast.Call) -> Fix | Refusal:

@@ -1,0 +1,322 @@
+"""``gen.Callback`` and ``gen.Wait`` become a Future that is kept in a variable."""
+
+import ast
+import re
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import libcst as cst
+
+from gencoro.porting.candidates import COROUTINE
+from gencoro.porting.fetching import fetch_of
+from gencoro.porting.fixer import Change, Example, Fix, Fixer, Refusal
+from gencoro.porting.importing import reference_to_gen
+from gencoro.porting.keys import Pair, pairs_of, uses_keys
+from gencoro.porting.legacy import (
+    called_coroutines,
+    legacy_refusal,
+    may_start_callbacks,
+    pause,
+    without_arguments,
+)
+from gencoro.porting.program import Function, Module, Program
+
+__all__ = ["KEYS"]
+
+CODE = "GC111"
+
+_ENGINE = "tornado.gen.engine"
+
+
+class _Start(NamedTuple):
+    """What returns a Future in place of a call with a callback.
+
+    Attributes:
+        change: Returns it for the node of LibCST of the call.
+        imports, helpers: What the module needs.
+        may_fail: Whether the Future may have an error.
+    """
+
+    change: Callable[[Any], Any]
+    imports: tuple[str, ...] = ()
+    helpers: tuple[str, ...] = ()
+    may_fail: bool = False
+
+
+def find(program: Program) -> Iterator[Fix | Refusal]:
+    """Yield the functions that keep Futures instead of keys."""
+    for function in program.functions:
+        use = uses_keys(function)
+        if use is not None:
+            yield _of_function(program, function, use)
+
+
+def _of_function(program: Program, function: Function, use: ast.expr) -> Fix | Refusal:
+    module = function.module
+    pairs = pairs_of(function) if _is_coroutine(function) else None
+    if pairs is None:
+        return legacy_refusal(module, use, "key", ast.unparse(use), function)
+    calls = {pair.call for pair in pairs}
+    started = may_start_callbacks(program, function, calls)
+    if started:
+        return legacy_refusal(module, use, "callbacks", started, function)
+    changes: list[Change] = []
+    imports: list[str] = []
+    helpers: list[str] = []
+    names: dict[object, str] = {}
+    for pair in pairs:
+        start = _start_of(program, function, pair)
+        if start is None or (start.may_fail and not pair.is_adjacent):
+            name = ast.unparse(pair.call.func)
+            return legacy_refusal(module, pair.call, "key", name, function)
+        names[pair.key] = name = _name_for(pair.key, function, names)
+        changes.append(Change(module.parents[pair.call], _keeping(name, start), "Expr"))
+        imports += start.imports
+        helpers += start.helpers
+    for waits in {pair.waits: None for pair in pairs}:
+        changes.append(Change(waits, _waiting(waits, names)))
+    return Fix(
+        CODE,
+        module,
+        function.line,
+        tuple(changes),
+        function,
+        tuple(dict.fromkeys(imports)),
+        tuple(dict.fromkeys(helpers)),
+    )
+
+
+def _is_coroutine(function: Function) -> bool:
+    decorators = [names for _, names in function.decorators()]
+    return decorators[-1:] in ([{COROUTINE}], [{_ENGINE}])
+
+
+def _start_of(program: Program, function: Function, pair: Pair) -> _Start | None:
+    """Return what starts a call without its callback; None if that is not certain."""
+    module, call = function.module, pair.call
+    fetch = fetch_of(program, module, call)
+    if fetch is not None and fetch.callback is pair.callback:
+        is_usable = bool(fetch.helpers)
+        start = _Start(fetch.change, fetch.imports, fetch.helpers)
+        return start if is_usable else None
+    if len(call.args) == 2 and call.args[1] is pair.callback and not call.keywords:
+        return _sleep(function, call)
+    is_by_name = any(
+        k.arg == "callback" and k.value is pair.callback for k in call.keywords
+    )
+    if not is_by_name:
+        return None
+    if called_coroutines(program, module, call.func):
+        return _Start(_without_callback, may_fail=True)
+    gen = reference_to_gen(function)
+    if gen.text and _is_engine(program, module, call.func):
+        return _Start(_task(gen.text), gen.imports, may_fail=True)
+    return None
+
+
+def _is_engine(program: Program, module: Module, func: ast.expr) -> bool:
+    """Return whether a function certainly is an engine, whatever class has it."""
+    functions = program.functions_of(module, func)
+    if not functions:
+        return False
+    named = program.functions_by_name[functions[0].node.name]
+    return all([names for _, names in f.decorators()] == [{_ENGINE}] for f in named)
+
+
+def _task(gen: str) -> Callable[[Any], Any]:
+    """Return what makes a Task of a call with a callback; another fixer converts it."""
+
+    def change(node: Any) -> Any:
+        kept = _without_callback(node)
+        function = cst.Arg(kept.func)
+        task = cst.parse_expression(f"{gen}.Task")
+        return kept.with_changes(func=task, args=[function, *kept.args])
+
+    return change
+
+
+def _without_callback(node: Any) -> Any:
+    return without_arguments(node, "callback")
+
+
+def _sleep(function: Function, call: ast.Call) -> _Start | None:
+    found = pause(function.module, call.func, call.args[0])
+    gen = reference_to_gen(function)
+    if found is None or not gen.text:
+        return None
+    text = ast.unparse(found.node)
+    if found.is_timedelta:
+        text += ".total_seconds()"
+    new = f"{gen.text}.sleep({text})"
+    return _Start(lambda _node: cst.parse_expression(new), gen.imports)
+
+
+def _name_for(key: object, function: Function, taken: dict[object, str]) -> str:
+    """Return a name that is free in a function for the Future of a key."""
+    module = function.module
+    used = {
+        getattr(node, "id", getattr(node, "arg", ""))
+        for node in ast.walk(module.tree)
+        if isinstance(node, (ast.Name, ast.arg))
+    } | set(taken.values())
+    name = re.sub(r"\W", "_", str(key))
+    name = f"{name}_future" if name[:1].isalpha() else f"future_{name}"
+    while name in used:
+        name += "_"
+    return name
+
+
+def _keeping(name: str, start: _Start) -> Callable[[Any], Any]:
+    def change(node: Any) -> Any:
+        target = cst.AssignTarget(cst.Name(name))
+        value = start.change(node.value)
+        return cst.Assign([target], value, semicolon=node.semicolon)
+
+    return change
+
+
+def _waiting(waits: ast.Call, names: dict[object, str]) -> Callable[[Any], Any]:
+    """Return what replaces a Wait by its Future, or a WaitAll by a list of them."""
+    keys = waits.args[0]
+    if isinstance(keys, (ast.List, ast.Tuple)):
+        parts = [names[k.value] for k in keys.elts if isinstance(k, ast.Constant)]
+        text = f"[{', '.join(parts)}]"
+    else:
+        assert isinstance(keys, ast.Constant), "it is paired"
+        text = names[keys.value]
+
+    def change(node: Any) -> Any:
+        new = cst.parse_expression(text)
+        return new.with_changes(lpar=node.lpar, rpar=node.rpar)
+
+    return change
+
+
+KEYS = Fixer(
+    CODE,
+    "gen.Callback and gen.Wait become a Future that is kept in a variable",
+    "A call that returns a Future has started when it returns, and the Future is yielded "
+    "where the key was waited for.  Only if each key is a constant, and every path that "
+    "passes its callback waits for it once.  An error of a coroutine that got the callback "
+    "came at whatever was yielded at that time; so nothing may be between that call and its "
+    "wait.",
+    (
+        Example(
+            "Two fetches at the same time, a timer, and a coroutine",
+            """\
+import time
+from tornado import gen, httpclient
+from tornado.ioloop import IOLoop
+
+@gen.coroutine
+def double(number):
+    yield gen.sleep(0.01)
+    return 2 * number
+
+@gen.coroutine
+def main():
+    IOLoop.current().add_timeout(time.time() + 1, (yield gen.Callback("pause")))
+    double(21, callback=(yield gen.Callback("number")))
+    number = yield gen.Wait("number")
+    yield gen.Wait("pause")
+
+@gen.coroutine
+def load(first, second):
+    client = httpclient.AsyncHTTPClient()
+    client.fetch(first, callback=(yield gen.Callback(1)))
+    client.fetch(second, callback=(yield gen.Callback(2)))
+    responses = yield gen.WaitAll([1, 2])
+""",
+            """\
+import time
+from tornado import gen, httpclient
+from tornado.ioloop import IOLoop
+
+@gen.coroutine
+def double(number):
+    yield gen.sleep(0.01)
+    return 2 * number
+
+@gen.coroutine
+def main():
+    pause_future = gen.sleep(1)
+    number_future = double(21)
+    number = yield number_future
+    yield pause_future
+
+def _fetch(client, request, **kwargs):
+    \"""Return a Future of the response; if it fails, of one with its error.\"""
+    if not isinstance(request, httpclient.HTTPRequest):
+        request = httpclient.HTTPRequest(request, **kwargs)
+        kwargs = {}
+    fetching = client.fetch(request, **kwargs)
+
+    @gen.coroutine
+    def fetched():
+        try:
+            return (yield fetching)
+        except Exception as error:
+            if isinstance(error, httpclient.HTTPError) and error.response is not None:
+                return error.response
+            took = time.time() - request.start_time
+            return httpclient.HTTPResponse(request, 599, error=error, request_time=took)
+
+    return fetched()
+
+@gen.coroutine
+def load(first, second):
+    client = httpclient.AsyncHTTPClient()
+    future_1 = _fetch(client, first)
+    future_2 = _fetch(client, second)
+    responses = yield [future_1, future_2]
+""",
+        ),
+        Example(
+            "A function of another package",
+            """\
+from tornado import gen
+from mylib import store
+
+@gen.coroutine
+def main():
+    store.load("key", callback=(yield gen.Callback("loaded")))
+    return (yield gen.Wait("loaded"))
+""",
+            """\
+from tornado import gen
+from mylib import store
+
+@gen.coroutine
+def main():
+    store.load("key", callback=(yield gen.Callback("loaded")))
+    return (yield gen.Wait("loaded"))
+""",
+            refused="GC961",
+        ),
+        Example(
+            "A path that does not wait",
+            """\
+from tornado import gen, httpclient
+
+@gen.coroutine
+def main(url, is_needed):
+    client = httpclient.AsyncHTTPClient()
+    client.fetch(url, callback=(yield gen.Callback("response")))
+    if is_needed:
+        response = yield gen.Wait("response")
+""",
+            """\
+from tornado import gen, httpclient
+
+@gen.coroutine
+def main(url, is_needed):
+    client = httpclient.AsyncHTTPClient()
+    client.fetch(url, callback=(yield gen.Callback("response")))
+    if is_needed:
+        response = yield gen.Wait("response")
+""",
+            refused="GC961",
+        ),
+    ),
+    find,
+)
