@@ -36,6 +36,8 @@ Inside::
     giving       gives callbacks to the loop
     legacy       what a program in callback style does
     remaining    what is left of callback style
+    callback_functions   functions that take a callback
+    tails        how they end
     finishing    how the paths through a function end
     rewriting    changes a source with LibCST
     trees        nodes of LibCST

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 
 from gencoro.porting.program import Function
 
-__all__ = ["ends_each_path", "tail_calls"]
+__all__ = ["ends_each_path"]
 
 _IsEnd = Callable[[ast.stmt], bool]
 
@@ -55,31 +55,3 @@ def _ends_before(function: Function, node: ast.Return, is_end: _IsEnd) -> bool:
             place = block.index(node)
             return node.value is None and _ends(block[:place], is_end)
     return False
-
-
-def tail_calls(function: Function, name: str) -> list[ast.Expr] | None:
-    """Return the calls of a parameter that each path through a function ends with.
-
-    None if some path does not end with one, or if the parameter is used otherwise.
-    """
-    found: dict[ast.Expr, None] = {}
-
-    def is_end(statement: ast.stmt) -> bool:
-        match statement:
-            case ast.Expr(
-                value=ast.Call(func=ast.Name(id=called), args=args, keywords=[])
-            ) if called == name and len(args) < 2:
-                if any(isinstance(arg, ast.Starred) for arg in args):
-                    return False
-                found[statement] = None
-                return True
-        return False
-
-    if not ends_each_path(function, is_end):
-        return None
-    uses = [
-        node
-        for node in ast.walk(function.node)
-        if isinstance(node, ast.Name) and node.id == name
-    ]
-    return list(found) if len(uses) == len(found) else None

@@ -19,6 +19,7 @@ from gencoro.porting.program import Function, Module, Program
 from gencoro.porting.reasons import REASONS
 
 __all__ = [
+    "Coroutine",
     "as_coroutine",
     "called_coroutines",
     "calls",
@@ -276,7 +277,7 @@ def as_coroutine(function: Function, place: int) -> Coroutine | None:
     """
     decorator = function.node.decorator_list[place]
     gen = reference_to_gen(function)
-    if isinstance(decorator, ast.Attribute):
+    if isinstance(decorator, ast.Attribute) and _is_gen(function, decorator.value):
         gen = Reference(ast.unparse(decorator.value))
     if not gen.text:
         return None
@@ -302,6 +303,11 @@ def is_yielded(module: Module, call: ast.expr) -> bool:
     while isinstance(parent, (ast.List, ast.ListComp, ast.Dict, ast.DictComp)):
         parent = module.parents[parent]
     return isinstance(parent, ast.Yield)
+
+
+def _is_gen(function: Function, node: ast.expr) -> bool:
+    things = function.module.things(node, function.outer)
+    return {thing.name for thing in things} == {"tornado.gen"}
 
 
 def without_arguments(node: Any, *names: str) -> Any:

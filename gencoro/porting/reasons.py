@@ -156,7 +156,7 @@ REASONS = {
     ),
     "callback-use": Reason(
         "GC955",
-        "its callback is not the last thing that it calls on each path",
+        "its callback is not certainly the last thing that it calls on each path",
         "return the result instead of passing it to the callback",
     ),
     "used-otherwise": Reason(
@@ -208,6 +208,11 @@ REASONS = {
         "GC965",
         "{name} applies to callbacks, and today's Tornado has no stack contexts",
         "use a context variable, or `try` around what is yielded",
+    ),
+    "future-kept": Reason(
+        "GC967",
+        "its Future is not yielded at once ({name}), and its own errors come from the call",
+        "yield the call, or check that no error is caught there",
     ),
     "removed": Reason(
         "GC966",

@@ -12,6 +12,7 @@ __all__ = ["CONVERSIONS", "IO_LOOP", "REMOVED", "conversion_of", "reason_of"]
 
 # The fixers by the names and arguments that they replace.
 CONVERSIONS = {
+    ("tornado.concurrent.return_future", ""): "GC112",
     ("tornado.gen.Callback", ""): "GC111",
     ("tornado.gen.Task", ""): "GC105",
     ("tornado.gen.Wait", ""): "GC111",

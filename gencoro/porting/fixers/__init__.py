@@ -8,6 +8,7 @@ Inside, for ``--to coroutine``::
     io_loop_argument    io_loop=, where it is the current loop
     asynchronous        web.asynchronous above a coroutine or an engine
     keys                gen.Callback, gen.Wait and gen.WaitAll
+    return_future       return_future -> gen.coroutine with a result
     engine              gen.engine with a callback -> gen.coroutine with a result
     task                gen.Task of a coroutine, or of a timer
     callback_argument   callback= of a coroutine of the program
@@ -50,6 +51,7 @@ from gencoro.porting.fixers.moments import MOMENTS
 from gencoro.porting.fixers.native_calls import NATIVE_CALLS
 from gencoro.porting.fixers.null_context import NULL_CONTEXTS
 from gencoro.porting.fixers.removed_imports import REMOVED_IMPORTS
+from gencoro.porting.fixers.return_future import RETURN_FUTURES
 from gencoro.porting.fixers.returns import RETURNS
 from gencoro.porting.fixers.starts_at_once import STARTS_AT_ONCE
 from gencoro.porting.fixers.task import TASKS
@@ -64,6 +66,7 @@ TO_COROUTINE: tuple[Fixer, ...] = (
     IO_LOOP_ARGUMENT,
     ASYNCHRONOUS,
     KEYS,
+    RETURN_FUTURES,
     ENGINES,
     FETCHES,
     NATIVE_CALLS,
