@@ -14,17 +14,11 @@ from typing import Any, NamedTuple
 import libcst as cst
 
 from gencoro.porting.callback_functions import without_parameter
-from gencoro.porting.fetching import fetch_of
 from gencoro.porting.finishing import ends_each_path
 from gencoro.porting.fixer import Change, Fix
-from gencoro.porting.importing import reference_to_gen
-from gencoro.porting.legacy import (
-    Coroutine,
-    called_coroutines,
-    pause,
-    without_arguments,
-)
+from gencoro.porting.legacy import Coroutine
 from gencoro.porting.program import Function, Program
+from gencoro.porting.starting import start_of
 from gencoro.porting.trees import returned
 
 __all__ = ["Tail", "fix_of_function", "tails_of"]
@@ -37,14 +31,12 @@ class Tail(NamedTuple):
         changes: What makes a ``return`` of it.
         call: The call that gets the callback; None if it is that of the callback.
         uses: How often it uses the callback.
-        returns: Whether it becomes a ``return``, and not an expression.
         imports, helpers: What the module needs.
     """
 
     changes: tuple[Change, ...]
     call: ast.Call | None = None
     uses: int = 1
-    returns: bool = True
     imports: tuple[str, ...] = ()
     helpers: tuple[str, ...] = ()
 
@@ -69,9 +61,9 @@ def tails_of(program: Program, function: Function, name: str) -> list[Tail] | No
         return None
     if sum(tail.uses for tail in found.values()) != _uses_of(name, function.node):
         return None
-    dead = (_return_after(function, s) for s, tail in found.items() if tail.returns)
+    dead = (_return_after(function, s) for s in found)
     changes = tuple(Change(node, _removed) for node in dead if node is not None)
-    return [*found.values(), Tail(changes, uses=0)]
+    return [*found.values(), Tail(changes, uses=0)] if changes else [*found.values()]
 
 
 def _return_after(function: Function, statement: ast.stmt) -> ast.Return | None:
@@ -129,21 +121,15 @@ def _passing(
     program: Program, function: Function, call: ast.Call, name: str
 ) -> Tail | None:
     """Return the last statement that passes the callback to another function."""
-    module = function.module
-    fetch = fetch_of(program, module, call)
-    if fetch is not None and fetch.callback is not None and fetch.helpers:
-        then = _then(function, fetch.callback, name)
-        if then is not None:
+    for argument in [*call.args, *(keyword.value for keyword in call.keywords)]:
+        then = _then(function, argument, name)
+        start = start_of(program, function, call, argument) if then else None
+        if then is not None and start is not None:
             changes, text = then
-            wait = Change(call, _returning(fetch.change, text), "Expr")
-            needs = (fetch.imports, fetch.helpers)
-            return Tail((wait, *changes), call, max(1, len(changes)), True, *needs)
-    by_name = [k for k in call.keywords if k.arg == "callback"]
-    is_ours = len(by_name) == 1 and _is_name(by_name[0].value, name)
-    if is_ours and called_coroutines(program, module, call.func):
-        return Tail((Change(call, _returning(_without_callback, ""), "Expr"),), call)
-    is_in_place = len(call.args) == 2 and _is_name(call.args[1], name)
-    return _sleeping(function, call) if is_in_place and not call.keywords else None
+            wait = Change(call, _returning(start.change, text), "Expr")
+            uses = len(changes) or 1
+            return Tail((wait, *changes), call, uses, start.imports, start.helpers)
+    return None
 
 
 def _is_name(node: ast.expr, name: str) -> bool:
@@ -193,10 +179,6 @@ def _takes_one(function: Function) -> bool:
     return is_plain and len(args.args) == 1 and not any(rest) and not has_decorators
 
 
-def _without_callback(node: Any) -> Any:
-    return without_arguments(node, "callback")
-
-
 def _returning(change: Callable[[Any], Any], then: str) -> Callable[[Any], Any]:
     """Return what returns the result of a call, or what a function makes of it."""
 
@@ -208,21 +190,6 @@ def _returning(change: Callable[[Any], Any], then: str) -> Callable[[Any], Any]:
         return returned(value).with_changes(semicolon=node.semicolon)
 
     return returning
-
-
-def _sleeping(function: Function, call: ast.Call) -> Tail | None:
-    found = pause(function.module, call.func, call.args[0])
-    gen = reference_to_gen(function)
-    if found is None or not gen.text:
-        return None
-    text = ast.unparse(found.node) + ".total_seconds()" * found.is_timedelta
-    new = f"yield {gen.text}.sleep({text})"
-
-    def change(_node: Any) -> Any:
-        statement: Any = cst.parse_statement(new)
-        return statement.body[0]
-
-    return Tail((Change(call, change, "Expr"),), call, 1, False, gen.imports)
 
 
 def _result(node: Any) -> Any:

@@ -3,44 +3,22 @@
 import ast
 import re
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import libcst as cst
 
 from gencoro.porting.candidates import COROUTINE
-from gencoro.porting.fetching import fetch_of
 from gencoro.porting.fixer import Change, Example, Fix, Fixer, Refusal
-from gencoro.porting.importing import reference_to_gen
-from gencoro.porting.keys import Pair, pairs_of, uses_keys
-from gencoro.porting.legacy import (
-    called_coroutines,
-    legacy_refusal,
-    may_start_callbacks,
-    pause,
-    without_arguments,
-)
-from gencoro.porting.program import Function, Module, Program
+from gencoro.porting.keys import pairs_of, uses_keys
+from gencoro.porting.legacy import legacy_refusal, may_start_callbacks
+from gencoro.porting.program import Function, Program
+from gencoro.porting.starting import Start, start_of
 
 __all__ = ["KEYS"]
 
 CODE = "GC111"
 
 _ENGINE = "tornado.gen.engine"
-
-
-class _Start(NamedTuple):
-    """What returns a Future in place of a call with a callback.
-
-    Attributes:
-        change: Returns it for the node of LibCST of the call.
-        imports, helpers: What the module needs.
-        may_fail: Whether the Future may have an error.
-    """
-
-    change: Callable[[Any], Any]
-    imports: tuple[str, ...] = ()
-    helpers: tuple[str, ...] = ()
-    may_fail: bool = False
 
 
 def find(program: Program) -> Iterator[Fix | Refusal]:
@@ -65,7 +43,7 @@ def _of_function(program: Program, function: Function, use: ast.expr) -> Fix | R
     helpers: list[str] = []
     names: dict[object, str] = {}
     for pair in pairs:
-        start = _start_of(program, function, pair)
+        start = start_of(program, function, pair.call, pair.callback)
         if start is None or (start.may_fail and not pair.is_adjacent):
             name = ast.unparse(pair.call.func)
             return legacy_refusal(module, pair.call, "key", name, function)
@@ -91,66 +69,6 @@ def _is_coroutine(function: Function) -> bool:
     return decorators[-1:] in ([{COROUTINE}], [{_ENGINE}])
 
 
-def _start_of(program: Program, function: Function, pair: Pair) -> _Start | None:
-    """Return what starts a call without its callback; None if that is not certain."""
-    module, call = function.module, pair.call
-    fetch = fetch_of(program, module, call)
-    if fetch is not None and fetch.callback is pair.callback:
-        is_usable = bool(fetch.helpers)
-        start = _Start(fetch.change, fetch.imports, fetch.helpers)
-        return start if is_usable else None
-    if len(call.args) == 2 and call.args[1] is pair.callback and not call.keywords:
-        return _sleep(function, call)
-    is_by_name = any(
-        k.arg == "callback" and k.value is pair.callback for k in call.keywords
-    )
-    if not is_by_name:
-        return None
-    if called_coroutines(program, module, call.func):
-        return _Start(_without_callback, may_fail=True)
-    gen = reference_to_gen(function)
-    if gen.text and _is_engine(program, module, call.func):
-        return _Start(_task(gen.text), gen.imports, may_fail=True)
-    return None
-
-
-def _is_engine(program: Program, module: Module, func: ast.expr) -> bool:
-    """Return whether a function certainly is an engine, whatever class has it."""
-    functions = program.functions_of(module, func)
-    if not functions:
-        return False
-    named = program.functions_by_name[functions[0].node.name]
-    return all([names for _, names in f.decorators()] == [{_ENGINE}] for f in named)
-
-
-def _task(gen: str) -> Callable[[Any], Any]:
-    """Return what makes a Task of a call with a callback; another fixer converts it."""
-
-    def change(node: Any) -> Any:
-        kept = _without_callback(node)
-        function = cst.Arg(kept.func)
-        task = cst.parse_expression(f"{gen}.Task")
-        return kept.with_changes(func=task, args=[function, *kept.args])
-
-    return change
-
-
-def _without_callback(node: Any) -> Any:
-    return without_arguments(node, "callback")
-
-
-def _sleep(function: Function, call: ast.Call) -> _Start | None:
-    found = pause(function.module, call.func, call.args[0])
-    gen = reference_to_gen(function)
-    if found is None or not gen.text:
-        return None
-    text = ast.unparse(found.node)
-    if found.is_timedelta:
-        text += ".total_seconds()"
-    new = f"{gen.text}.sleep({text})"
-    return _Start(lambda _node: cst.parse_expression(new), gen.imports)
-
-
 def _name_for(key: object, function: Function, taken: dict[object, str]) -> str:
     """Return a name that is free in a function for the Future of a key."""
     module = function.module
@@ -166,7 +84,7 @@ def _name_for(key: object, function: Function, taken: dict[object, str]) -> str:
     return name
 
 
-def _keeping(name: str, start: _Start) -> Callable[[Any], Any]:
+def _keeping(name: str, start: Start) -> Callable[[Any], Any]:
     def change(node: Any) -> Any:
         target = cst.AssignTarget(cst.Name(name))
         value = start.change(node.value)

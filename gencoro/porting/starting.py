@@ -1,0 +1,107 @@
+"""What returns a Future in place of a call that gets a callback.
+
+Rule: only calls of which it is certain that they call back once: fetches, timers, and the
+coroutines and engines of the program.
+
+Pure.  Used by the fixers for ``--to coroutine``.
+"""
+
+import ast
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import libcst as cst
+
+from gencoro.porting.fetching import fetch_of
+from gencoro.porting.importing import reference_to_gen
+from gencoro.porting.legacy import called_coroutines, pause, without_arguments
+from gencoro.porting.program import Function, Module, Program
+
+__all__ = ["Start", "start_of"]
+
+_ENGINE = "tornado.gen.engine"
+_NEXT_TURN = "tornado.ioloop.IOLoop.add_callback"
+
+
+class Start(NamedTuple):
+    """What starts a call without its callback.
+
+    Attributes:
+        change: Returns what can be yielded, for the node of LibCST of the call.
+        imports, helpers: What the module needs.
+        may_fail: Whether a Future of it may have an error.
+    """
+
+    change: Callable[[Any], Any]
+    imports: tuple[str, ...] = ()
+    helpers: tuple[str, ...] = ()
+    may_fail: bool = False
+
+
+def start_of(
+    program: Program, function: Function, call: ast.Call, callback: ast.expr
+) -> Start | None:
+    """Return what starts a call of a function's body; None if that is not certain.
+
+    Args:
+        callback: The argument of the call that is the callback.
+    """
+    module = function.module
+    fetch = fetch_of(program, module, call)
+    if fetch is not None and fetch.callback is callback:
+        start = Start(fetch.change, fetch.imports, fetch.helpers)
+        return start if fetch.helpers else None
+    if call.args[-1:] == [callback] and not call.keywords:
+        return _of_timer(function, call)
+    is_by_name = any(k.arg == "callback" and k.value is callback for k in call.keywords)
+    if not is_by_name:
+        return None
+    if called_coroutines(program, module, call.func):
+        return Start(_without_callback, may_fail=True)
+    gen = reference_to_gen(function)
+    if gen.text and _is_engine(program, module, call.func):
+        return Start(_task(gen.text), gen.imports, may_fail=True)
+    return None
+
+
+def _without_callback(node: Any) -> Any:
+    return without_arguments(node, "callback")
+
+
+def _of_timer(function: Function, call: ast.Call) -> Start | None:
+    """Return a sleep, or a moment for what is called in the next turn of the loop."""
+    gen = reference_to_gen(function)
+    if not gen.text:
+        return None
+    new = ""
+    if len(call.args) == 2:
+        found = pause(function.module, call.func, call.args[0])
+        if found is not None:
+            text = ast.unparse(found.node) + ".total_seconds()" * found.is_timedelta
+            new = f"{gen.text}.sleep({text})"
+    elif {thing.name for thing in function.module.things(call.func)} == {_NEXT_TURN}:
+        new = f"{gen.text}.moment"
+    if not new:
+        return None
+    return Start(lambda _node: cst.parse_expression(new), gen.imports)
+
+
+def _is_engine(program: Program, module: Module, func: ast.expr) -> bool:
+    """Return whether a function certainly is an engine, whatever class has it."""
+    functions = program.functions_of(module, func)
+    if not functions:
+        return False
+    named = program.functions_by_name[functions[0].node.name]
+    return all([names for _, names in f.decorators()] == [{_ENGINE}] for f in named)
+
+
+def _task(gen: str) -> Callable[[Any], Any]:
+    """Return what makes a Task of a call with a callback; another fixer converts it."""
+
+    def change(node: Any) -> Any:
+        kept = _without_callback(node)
+        function = cst.Arg(kept.func)
+        task = cst.parse_expression(f"{gen}.Task")
+        return kept.with_changes(func=task, args=[function, *kept.args])
+
+    return change
