@@ -32,6 +32,8 @@ Inside::
     class_hooks  classes that are changed when they are defined
     fetching     fetches with callbacks
     keys         callbacks and waits by key
+    waits        where tests wait
+    eras         modules of tests that must stay legacy
     receivers    methods of Tornado's objects
     giving       gives callbacks to the loop
     legacy       what a program in callback style does

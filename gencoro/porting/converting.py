@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from gencoro.compat.doctor.parsing import parse
+from gencoro.porting.eras import modernized_tests
 from gencoro.porting.fixer import Fix, Fixer, Refusal
 from gencoro.porting.fixers import TO_ASYNC, TO_COROUTINE
 from gencoro.porting.fixers.unused_imports import UNUSED_IMPORTS
@@ -41,16 +42,28 @@ class Selection(NamedTuple):
         only: The codes of the fixers to use; empty for all.
         skip: The codes of fixers not to use.
         is_selected: Whether a function may be converted.
+        frozen: The files that stay as they are.
     """
 
     target: str = "async"
     only: frozenset[str] = frozenset()
     skip: frozenset[str] = frozenset()
     is_selected: Callable[[Function], bool] = lambda _function: True
+    frozen: frozenset[str] = frozenset()
 
     def has(self, code: str) -> bool:
         """Return whether a fixer is to be used."""
         return code not in self.skip and (not self.only or code in self.only)
+
+    def allows(self, function: Function) -> bool:
+        """Return whether a function may be converted."""
+        return function.module.path not in self.frozen and self.is_selected(function)
+
+    def allows_change(self, fix: Fix) -> bool:
+        """Return whether the place of a fix that converts no function may be changed."""
+        function = fix.module.function_at(fix.changes[0].node)
+        is_frozen = fix.module.path in self.frozen
+        return not is_frozen and (function is None or self.is_selected(function))
 
 
 class Conversion(NamedTuple):
@@ -81,6 +94,17 @@ def selecting(pattern: re.Pattern[str] | None) -> Callable[[Function], bool]:
 
 def convert(sources: Mapping[str, bytes], selection: Selection) -> Conversion:
     """Convert the sources of a program."""
+    conversion = _convert(sources, selection)
+    modern = modernized_tests(sources, conversion.sources)
+    if not modern:
+        return conversion
+    frozen = selection.frozen | {refusal.file for refusal in modern}
+    conversion = convert(sources, selection._replace(frozen=frozen))
+    refusals = sorted([*conversion.refusals, *modern], key=lambda r: r[:3])
+    return conversion._replace(refusals=refusals)
+
+
+def _convert(sources: Mapping[str, bytes], selection: Selection) -> Conversion:
     now, fixes, refusals = _to_coroutine(sources, selection)
     if selection.target == "async":
         done = _run(now, TO_ASYNC, selection)
@@ -124,12 +148,17 @@ def _run(
     while True:
         program = _program(tuple(sources.items()), frozenset(kept))
         if not kept:
-            unselected = [f for f in program.functions if not selection.is_selected(f)]
+            unselected = [f for f in program.functions if not selection.allows(f)]
             kept = {f.key: [] for f in unselected}
             if kept:
                 continue
         found = [x for fixer in fixers for x in fixer.find(program)]
-        fixes = [x for x in found if isinstance(x, Fix) and _key(x) not in kept]
+        fixes = [
+            x
+            for x in found
+            if isinstance(x, Fix) and _key(x) not in kept
+            if x.function is not None or selection.allows_change(x)
+        ]
         refusals = [x for x in found if isinstance(x, Refusal) and _key(x) not in kept]
         changed: dict[str, bytes] = {}
         new = _refused(fixes, refusals, selection)
@@ -182,6 +211,8 @@ def _refused(
         key = fix.function.key
         if key in reasons:
             new[key] = reasons[key]
+        elif fix.module.path in selection.frozen:
+            new[key] = [refusal(fix.function, "used-in-test", None, fix.module.path)]
         elif not selection.has(fix.code):
             new.setdefault(key, []).append(
                 refusal(fix.function, "skipped", None, fix.code)

@@ -19,6 +19,7 @@ __all__ = [
     "is_free_in",
     "is_of_module",
     "module_reference",
+    "name_in_module",
     "reference_to",
     "reference_to_gen",
     "standard_module",
@@ -89,6 +90,21 @@ def module_reference(name: str, module: Module) -> Reference:
         return Reference(short, (f"from {package} import {short}",))
     is_usable = set(map(str, bindings.get("tornado", ["tornado"]))) == {"tornado"}
     return Reference(name if is_usable else "", (f"import {name}",))
+
+
+def name_in_module(owner: str, name: str, module: Module) -> Reference:
+    """Return how a module can refer to a name of a module of Tornado."""
+    bindings = module.top._bindings
+    for known, found in bindings.items():
+        if found and all(binding == f"{owner}.{name}" for binding in found):
+            return Reference(known)
+        if found and all(binding == owner for binding in found):
+            return Reference(f"{known}.{name}")
+    if name in bindings:
+        return Reference("")
+    package = "gencoro" if _imports_gencoro(module) else "tornado"
+    origin = package + owner.removeprefix("tornado")
+    return Reference(name, (f"from {origin} import {name}",))
 
 
 def is_free(name: str, function: Function) -> bool:

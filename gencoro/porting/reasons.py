@@ -214,6 +214,22 @@ REASONS = {
         "its Future is not yielded at once ({name}), and its own errors come from the call",
         "yield the call, or check that no error is caught there",
     ),
+    "wait": Reason(
+        "GC968",
+        "it is not certain that a `gen_test` would do the same ({name})",
+        "let it return a Future, and yield that in a `gen_test`",
+    ),
+    "test-era": Reason(
+        "GC969",
+        "the module stays: gencoro.compat fails tests such as {name}() on errors of callbacks "
+        "only if their module uses something of Tornado 5",
+        "let the tests yield what they wait for, and convert by hand",
+    ),
+    "used-in-test": Reason(
+        "GC970",
+        "it is used in {name}, which stays as it is",
+        "see the reason there",
+    ),
     "removed": Reason(
         "GC966",
         "today's Tornado does not have {name}",

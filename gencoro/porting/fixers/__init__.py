@@ -7,6 +7,7 @@ Inside, for ``--to coroutine``::
     loop_instance       IOLoop.instance() -> IOLoop.current()
     io_loop_argument    io_loop=, where it is the current loop
     asynchronous        web.asynchronous above a coroutine or an engine
+    stop_and_wait       stop() and wait() of tests
     keys                gen.Callback, gen.Wait and gen.WaitAll
     return_future       return_future -> gen.coroutine with a result
     engine              gen.engine with a callback -> gen.coroutine with a result
@@ -54,6 +55,7 @@ from gencoro.porting.fixers.removed_imports import REMOVED_IMPORTS
 from gencoro.porting.fixers.return_future import RETURN_FUTURES
 from gencoro.porting.fixers.returns import RETURNS
 from gencoro.porting.fixers.starts_at_once import STARTS_AT_ONCE
+from gencoro.porting.fixers.stop_and_wait import STOP_AND_WAIT
 from gencoro.porting.fixers.task import TASKS
 from gencoro.porting.fixers.tests import TESTS
 from gencoro.porting.fixers.unused_imports import UNUSED_IMPORTS
@@ -65,6 +67,7 @@ TO_COROUTINE: tuple[Fixer, ...] = (
     LOOP_INSTANCE,
     IO_LOOP_ARGUMENT,
     ASYNCHRONOUS,
+    STOP_AND_WAIT,
     KEYS,
     RETURN_FUTURES,
     ENGINES,

@@ -1,0 +1,312 @@
+"""``stop()`` and ``wait()`` of a test become ``yield`` in a ``gen_test``."""
+
+import ast
+import functools
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import libcst as cst
+
+from gencoro.porting.fixer import Change, Example, Fix, Fixer, Refusal
+from gencoro.porting.importing import name_in_module
+from gencoro.porting.legacy import legacy_refusal, may_start_callbacks
+from gencoro.porting.program import Function, Module, Program
+from gencoro.porting.references import references_of
+from gencoro.porting.starting import Start, start_of
+from gencoro.porting.waits import Stop, stops_of, use_of_wait
+
+__all__ = ["STOP_AND_WAIT"]
+
+CODE = "GC113"
+
+_TESTING = "tornado.testing"
+
+# What runs a loop by itself, which it cannot in a test that the loop runs.
+_RUNNERS = frozenset({"run_sync", "run_until_complete", "run_forever", "wait"})
+
+
+def find(program: Program) -> Iterator[Fix | Refusal]:
+    """Yield the tests that yield what they wait for."""
+    for module in program.modules.values():
+        if b"wait" not in module.source or b"stop" not in module.source:
+            continue
+        for function in module.functions:
+            if function.owner is not None and use_of_wait(function):
+                yield _of_function(program, function)
+
+
+def _of_function(program: Program, function: Function) -> Fix | Refusal:
+    problem = _problem(program, function)
+    if problem:
+        return _refusal(function, "wait", problem)
+    stops = stops_of(function)
+    if not stops:
+        return _refusal(function, "wait", "what calls self.stop()")
+    starts = [start_of(program, function, s.call, s.callback) for s in stops]
+    started = may_start_callbacks(program, function, {stop.call for stop in stops})
+    if started:
+        return _refusal(function, "callbacks", started)
+    if None in starts:
+        call = stops[starts.index(None)].call
+        return _refusal(function, "wait", ast.unparse(call.func))
+    return _fix(
+        function, [(s, start) for s, start in zip(stops, starts, strict=True) if start]
+    )
+
+
+def _refusal(function: Function, reason: str, name: str = "") -> Refusal:
+    use = use_of_wait(function)
+    assert use is not None, "it waits"
+    return legacy_refusal(function.module, use, reason, name, function)
+
+
+def _problem(program: Program, function: Function) -> str:
+    """Return what keeps a method from being a generator; empty if nothing does."""
+    node = function.node
+    is_test = node.name.startswith("test") and len(node.args.args) == 1
+    if not is_test or node.decorator_list or isinstance(node, ast.AsyncFunctionDef):
+        return f"{node.name}(), which is no plain test,"
+    if function.is_generator or references_of(program).of(function):
+        return f"{node.name}(), which is used otherwise,"
+    if any(isinstance(n, ast.Return) and n.value for n in function.own):
+        return f"{node.name}(), which returns a value,"
+    for call in ast.walk(node):
+        if isinstance(call, ast.Call) and _may_run_loop(program, function, call):
+            return ast.unparse(call.func)
+    return ""
+
+
+def _may_run_loop(program: Program, function: Function, call: ast.Call) -> bool:
+    """Return whether a call may run a loop, apart from ``self.wait``."""
+    func = call.func
+    name = getattr(func, "attr", getattr(func, "id", ""))
+    if isinstance(func, ast.Attribute) and ast.unparse(func.value) == "self":
+        if name == "wait":
+            return False
+        if name == "fetch" or not function.module.things(func):
+            return not name.startswith(("assert", "fail", "skip"))
+    if name in _RUNNERS or name == "HTTPClient":
+        return True
+    if name in ("run", "start", "stop") and isinstance(func, ast.Attribute):
+        text = ast.unparse(func.value).lower()
+        return "loop" in text or "asyncio" in text
+    return name in _names_that_run(program)
+
+
+@functools.lru_cache(maxsize=1)
+def _names_that_run(program: Program) -> frozenset[str]:
+    """Return the names of the program's functions that may run a loop."""
+    calls = {f: _called_names(f) for f in program.functions}
+    running = {
+        f.node.name for f, names in calls.items() if names & {*_RUNNERS, "fetch"}
+    }
+    while True:
+        more = {f.node.name for f, names in calls.items() if names & running} - running
+        if not more:
+            return frozenset(running)
+        running |= more
+
+
+def _called_names(function: Function) -> set[str]:
+    """Return the names of the methods of ``self``, functions and runners it calls."""
+    found = set()
+    for node in ast.walk(function.node):
+        if isinstance(node, ast.Call):
+            func = node.func
+            name = getattr(func, "attr", getattr(func, "id", ""))
+            is_fetch = name == "fetch" and ast.unparse(func) != "self.fetch"
+            found |= set() if is_fetch else {name}
+    return found
+
+
+def _fix(function: Function, stops: list[tuple[Stop, Start]]) -> Fix | Refusal:
+    module = function.module
+    decorator = name_in_module(_TESTING, "gen_test", module)
+    timeout = _timeout([stop for stop, _ in stops], module)
+    if not decorator.text or timeout is None:
+        return _refusal(function, "name-taken", "gen_test")
+    text, imports = timeout
+    arguments = f"({text})" if text else ""
+    changes = [Change(function.node, _decorating(f"{decorator.text}{arguments}"))]
+    for stop, start in stops:
+        changes += _changes(module, stop, start)
+    needs = [i for _, start in stops for i in start.imports]
+    return Fix(
+        CODE,
+        module,
+        function.line,
+        tuple(changes),
+        function,
+        tuple(dict.fromkeys([*decorator.imports, *imports, *needs])),
+        tuple(dict.fromkeys(h for _, start in stops for h in start.helpers)),
+    )
+
+
+def _timeout(stops: list[Stop], module: Module) -> tuple[str, tuple[str, ...]] | None:
+    """Return the argument of the decorator for as long as all waits may take together."""
+    given = [stop.timeout_s for stop in stops if stop.timeout_s is not None]
+    usual = len(stops) - len(given)
+    if len(stops) == usual == 1:
+        return "", ()
+    parts = [f"{sum(given):g}"] if given else []
+    imports: tuple[str, ...] = ()
+    if usual:
+        name = name_in_module(_TESTING, "get_async_test_timeout", module)
+        if not name.text:
+            return None
+        imports = name.imports
+        parts.append(f"{usual} * {name.text}()" if usual > 1 else f"{name.text}()")
+    return f"timeout={' + '.join(parts)}", imports
+
+
+def _decorating(decorator: str) -> Callable[[Any], Any]:
+    def change(node: Any) -> Any:
+        new = cst.Decorator(cst.parse_expression(decorator))
+        return node.with_changes(decorators=[new], lines_after_decorators=[])
+
+    return change
+
+
+def _changes(module: Module, stop: Stop, start: Start) -> list[Change]:
+    """Return what puts a call in the place of its wait, with the comments around it."""
+    taken: list[Any] = []
+    node: ast.AST = stop.wait
+    while isinstance(node, ast.expr):
+        node = module.parents[node]
+    is_bare = module.parents[stop.wait] is node
+
+    def take(line: Any) -> Any:
+        taken.append(line)
+        return cst.RemoveFromParent()
+
+    def put(wait: Any) -> Any:
+        called = start.change(taken[0].body[0].value).with_changes(lpar=[], rpar=[])
+        left = [] if is_bare else [cst.LeftParen()]
+        right = [] if is_bare else [cst.RightParen()]
+        return cst.Yield(called, lpar=left, rpar=right)
+
+    def keep_comments(line: Any) -> Any:
+        comment = taken[0].trailing_whitespace.comment
+        own = [cst.EmptyLine(comment=comment)] if comment is not None else []
+        lines = [*taken[0].leading_lines, *own, *line.leading_lines]
+        return line.with_changes(leading_lines=lines)
+
+    line = "SimpleStatementLine"
+    return [
+        Change(module.parents[stop.call], take, line),
+        Change(stop.wait, put),
+        Change(node, keep_comments, line),
+    ]
+
+
+STOP_AND_WAIT = Fixer(
+    CODE,
+    "stop() and wait() of a test become yield in a gen_test",
+    "Only where it is certain what calls `self.stop`, and nothing else in the test runs the "
+    "loop, which a `gen_test` does itself.",
+    (
+        Example(
+            "A fetch, a coroutine, and a timeout",
+            """\
+import time
+from tornado import gen, testing, web
+
+@gen.coroutine
+def double(number):
+    yield gen.sleep(0.01)
+    return 2 * number
+
+class PageTest(testing.AsyncHTTPTestCase):
+    def get_app(self):
+        return web.Application([])
+
+    def test_missing(self):
+        self.http_client.fetch(self.get_url("/"), self.stop)
+        response = self.wait()
+        self.assertEqual(response.code, 404)
+
+    def test_double(self):
+        double(21, callback=self.stop)
+        self.assertEqual(self.wait(), 42)
+
+        self.io_loop.add_timeout(time.time() + 0.01, self.stop)
+        self.wait(timeout=2)
+""",
+            """\
+from tornado import httpclient
+import time
+from tornado import gen, testing, web
+
+@gen.coroutine
+def double(number):
+    yield gen.sleep(0.01)
+    return 2 * number
+
+def _fetch(client, request, **kwargs):
+    \"""Return a Future of the response; if it fails, of one with its error.\"""
+    if not isinstance(request, httpclient.HTTPRequest):
+        request = httpclient.HTTPRequest(request, **kwargs)
+        kwargs = {}
+    fetching = client.fetch(request, **kwargs)
+
+    @gen.coroutine
+    def fetched():
+        try:
+            return (yield fetching)
+        except Exception as error:
+            if isinstance(error, httpclient.HTTPError) and error.response is not None:
+                return error.response
+            took = time.time() - request.start_time
+            return httpclient.HTTPResponse(request, 599, error=error, request_time=took)
+
+    return fetched()
+
+class PageTest(testing.AsyncHTTPTestCase):
+    def get_app(self):
+        return web.Application([])
+
+    @testing.gen_test
+    def test_missing(self):
+        response = yield _fetch(self.http_client, self.get_url("/"))
+        self.assertEqual(response.code, 404)
+
+    @testing.gen_test(timeout=2 + testing.get_async_test_timeout())
+    def test_double(self):
+        self.assertEqual((yield double(21)), 42)
+
+        yield gen.sleep(0.01)
+""",
+        ),
+        Example(
+            "A callback that calls stop",
+            """\
+from tornado.testing import AsyncTestCase
+from mylib import store
+
+class StoreTest(AsyncTestCase):
+    def test_load(self):
+        def on_load(value):
+            self.assertEqual(value, 42)
+            self.stop()
+
+        store.load(on_load)
+        self.wait()
+""",
+            """\
+from tornado.testing import AsyncTestCase
+from mylib import store
+
+class StoreTest(AsyncTestCase):
+    def test_load(self):
+        def on_load(value):
+            self.assertEqual(value, 42)
+            self.stop()
+
+        store.load(on_load)
+        self.wait()
+""",
+            refused="GC968",
+        ),
+    ),
+    find,
+)
