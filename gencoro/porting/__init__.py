@@ -32,6 +32,7 @@ Inside::
     class_hooks  classes that are changed when they are defined
     fetching     fetches with callbacks
     keys         callbacks and waits by key
+    handlers     handlers that answer in a callback
     waits        where tests wait
     eras         modules of tests that must stay legacy
     receivers    methods of Tornado's objects

@@ -30,12 +30,14 @@ class Start(NamedTuple):
         change: Returns what can be yielded, for the node of LibCST of the call.
         imports, helpers: What the module needs.
         may_fail: Whether a Future of it may have an error.
+        has_result: Whether the callback gets a value.
     """
 
     change: Callable[[Any], Any]
     imports: tuple[str, ...] = ()
     helpers: tuple[str, ...] = ()
     may_fail: bool = False
+    has_result: bool = True
 
 
 def start_of(
@@ -83,7 +85,7 @@ def _of_timer(function: Function, call: ast.Call) -> Start | None:
         new = f"{gen.text}.moment"
     if not new:
         return None
-    return Start(lambda _node: cst.parse_expression(new), gen.imports)
+    return Start(lambda _node: cst.parse_expression(new), gen.imports, has_result=False)
 
 
 def _is_engine(program: Program, module: Module, func: ast.expr) -> bool:

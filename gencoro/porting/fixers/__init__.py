@@ -6,7 +6,7 @@ Inside, for ``--to coroutine``::
 
     loop_instance       IOLoop.instance() -> IOLoop.current()
     io_loop_argument    io_loop=, where it is the current loop
-    asynchronous        web.asynchronous above a coroutine or an engine
+    asynchronous        web.asynchronous
     stop_and_wait       stop() and wait() of tests
     keys                gen.Callback, gen.Wait and gen.WaitAll
     return_future       return_future -> gen.coroutine with a result

@@ -1,4 +1,4 @@
-"""``web.asynchronous`` above a coroutine or an engine is left out."""
+"""``web.asynchronous`` is left out, and its handler becomes a coroutine if need be."""
 
 import ast
 from collections.abc import Iterator
@@ -7,6 +7,7 @@ from typing import Any
 from gencoro.porting.candidates import COROUTINE
 from gencoro.porting.finishing import ends_each_path
 from gencoro.porting.fixer import Change, Example, Fix, Fixer, Refusal
+from gencoro.porting.handlers import FINISHERS, Answer, answers_of, finishes
 from gencoro.porting.legacy import (
     as_coroutine,
     legacy_refusal,
@@ -23,8 +24,7 @@ CODE = "GC103"
 _ASYNCHRONOUS = "tornado.web.asynchronous"
 _ENGINE = "tornado.gen.engine"
 
-# Methods of a handler that finish the answer.
-_FINISHERS = frozenset({"finish", "redirect", "render", "send_error"})
+_VERBS = frozenset({"delete", "get", "head", "options", "patch", "post", "put"})
 
 
 def find(program: Program) -> Iterator[Fix | Refusal]:
@@ -40,52 +40,67 @@ def find(program: Program) -> Iterator[Fix | Refusal]:
 def _of_function(
     program: Program, function: Function, place: int, below: list[set[str]]
 ) -> Fix | Refusal:
-    refused = _problem(program, function, below)
+    answers = None
+    if not below and not function.is_generator:
+        answers = answers_of(program, function)
+    refused = _problem(program, function, below, answers)
     if refused:
-        reason, name = refused
-        return legacy_refusal(function.module, function.node, reason, name, function)
-    coroutine = as_coroutine(function, place + 1) if below == [{_ENGINE}] else None
-    if below == [{_ENGINE}] and coroutine is None:
-        return legacy_refusal(
-            function.module, function.node, "name-taken", "gen", function
-        )
+        return _refusal(function, *refused)
+    coroutine = None
+    if below != [{COROUTINE}]:
+        coroutine = as_coroutine(function, place + len(below))
+        if coroutine is None:
+            return _refusal(function, "name-taken", "gen")
 
     def change(node: Any) -> Any:
         if coroutine is not None:
             node = coroutine.change(node)
-        return without_decorator(node, place)
+        return without_decorator(node, place) if below else node
 
-    changes = (Change(function.node, change),)
-    imports = coroutine.imports if coroutine is not None else ()
-    return Fix(CODE, function.module, function.line, changes, function, imports)
+    answers = answers or []
+    changes = [Change(function.node, change), *(a.change for a in answers)]
+    imports = [*(coroutine.imports if coroutine is not None else ())]
+    imports += [i for answer in answers for i in answer.start.imports]
+    helpers = [h for answer in answers for h in answer.start.helpers]
+    return Fix(
+        CODE,
+        function.module,
+        function.line,
+        tuple(changes),
+        function,
+        tuple(dict.fromkeys(imports)),
+        tuple(dict.fromkeys(helpers)),
+    )
+
+
+def _refusal(function: Function, reason: str, name: str) -> Refusal:
+    return legacy_refusal(function.module, function.node, reason, name, function)
 
 
 def _problem(
-    program: Program, function: Function, below: list[set[str]]
+    program: Program,
+    function: Function,
+    below: list[set[str]],
+    answers: list[Answer] | None,
 ) -> tuple[str, str] | None:
     """Return the reason for which a handler stays, and what the reason names."""
-    if below not in ([{COROUTINE}], [{_ENGINE}]):
+    if below not in ([], [{COROUTINE}], [{_ENGINE}]):
         return "callback-style", ""
-    started = may_start_callbacks(program, function)
+    is_verb = function.node.name in _VERBS  # others are not waited for
+    if below != [{COROUTINE}] and not is_verb or not below and answers is None:
+        return "callback-style", ""
+    apart_from = {answer.call for answer in answers or ()}
+    started = may_start_callbacks(program, function, apart_from)
     if started:
         return "callbacks", started
     if below == [{COROUTINE}]:
         return None
-    if _FINISHERS & program.functions_by_name.keys():
+    if FINISHERS & program.functions_by_name.keys():
         return "unfinished", "the program overrides finish() or the like"
-    if not ends_each_path(function, _finishes):
+    if below and not ends_each_path(function, finishes):
         return "unfinished", "as far as can be seen"
     used = _own_use(program, function)
     return ("used-otherwise", used) if used else None
-
-
-def _finishes(statement: ast.stmt) -> bool:
-    match statement:
-        case ast.Expr(
-            value=ast.Call(func=ast.Attribute(value=ast.Name(id="self"), attr=name))
-        ):
-            return name in _FINISHERS
-    return False
 
 
 def _own_use(program: Program, function: Function) -> str:
@@ -99,11 +114,13 @@ def _own_use(program: Program, function: Function) -> str:
 
 ASYNCHRONOUS = Fixer(
     CODE,
-    "web.asynchronous above a coroutine or an engine is left out",
+    "web.asynchronous is left out above a coroutine, and makes way for one elsewhere",
     "A coroutine needs no decorator to be waited for.  An engine becomes a coroutine if "
     "each path through it ends with finish() or the like, because the answer of a "
     "coroutine is finished when it ends; its callbacks must be waited for, because "
-    "asynchronous gave their errors to the handler.",
+    "asynchronous gave their errors to the handler.  A handler in callback style becomes a "
+    "coroutine if the last thing that it does is to pass a method to a fetch or a coroutine, "
+    "and each path through that method finishes the answer.",
     (
         Example(
             "A coroutine and an engine",
@@ -139,6 +156,59 @@ class Two(web.RequestHandler):
     def get(self):
         yield gen.sleep(0.01)
         self.write("two")
+        self.finish()
+""",
+        ),
+        Example(
+            "A handler that answers in a callback",
+            """\
+from tornado import gen, httpclient, web
+
+class Page(web.RequestHandler):
+    @web.asynchronous
+    def get(self):
+        client = httpclient.AsyncHTTPClient()
+        client.fetch("http://localhost/", callback=self.on_response)
+
+    def on_response(self, response):
+        if response.error:
+            raise web.HTTPError(500)
+        self.write(response.body)
+        self.finish()
+""",
+            """\
+import time
+from tornado import gen, httpclient, web
+
+def _fetch(client, request, **kwargs):
+    \"""Return a Future of the response; if it fails, of one with its error.\"""
+    if not isinstance(request, httpclient.HTTPRequest):
+        request = httpclient.HTTPRequest(request, **kwargs)
+        kwargs = {}
+    fetching = client.fetch(request, **kwargs)
+
+    @gen.coroutine
+    def fetched():
+        try:
+            return (yield fetching)
+        except Exception as error:
+            if isinstance(error, httpclient.HTTPError) and error.response is not None:
+                return error.response
+            took = time.time() - request.start_time
+            return httpclient.HTTPResponse(request, 599, error=error, request_time=took)
+
+    return fetched()
+
+class Page(web.RequestHandler):
+    @gen.coroutine
+    def get(self):
+        client = httpclient.AsyncHTTPClient()
+        self.on_response((yield _fetch(client, "http://localhost/")))
+
+    def on_response(self, response):
+        if response.error:
+            raise web.HTTPError(500)
+        self.write(response.body)
         self.finish()
 """,
         ),

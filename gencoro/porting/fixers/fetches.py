@@ -13,11 +13,15 @@ __all__ = ["FETCHES"]
 
 CODE = "GC109"
 
+_ASYNCHRONOUS = "tornado.web.asynchronous"
 _TASK = "tornado.gen.Task"
 
 
 def find(program: Program) -> Iterator[Fix | Refusal]:
-    """Yield the fetches that lose their callback; a yielded key is left to its fixer."""
+    """Yield the fetches that lose their callback.
+
+    A yielded key is left to its fixer, and so is a handler that answers in its callbacks.
+    """
     for module, task in calls(program, _TASK):
         if task.args and is_client_fetch(module, task.args[0]):
             yield _of_task(program, module, task)
@@ -30,7 +34,10 @@ def find(program: Program) -> Iterator[Fix | Refusal]:
 def _has_callback(module: Module, call: ast.Call) -> bool:
     values = [k.value for k in call.keywords if k.arg == "callback"] + call.args[1:]
     is_key = any(isinstance(value, ast.Yield) for value in values)
-    return bool(values) and not is_key and is_client_fetch(module, call.func)
+    if not values or is_key or not is_client_fetch(module, call.func):
+        return False
+    function = module.function_at(call)
+    return function is None or not function.has_decorator(_ASYNCHRONOUS)
 
 
 def _of_task(program: Program, module: Module, task: ast.Call) -> Fix | Refusal:
