@@ -82,9 +82,26 @@ def test_program_does_as_before(case, player, tmp_path):
     "case", [c for c in CASES if c.values[0].target == "coroutine"]
 )
 def test_program_in_callback_style_does_as_before_as_async(case, player, tmp_path):
-    done = outcome(case._replace(target="async"), tmp_path, player)
+    case = case._replace(target="async")
+    done = outcome(case, tmp_path, player)
 
     assert done.after == done.before, _text(done)
+    _check_text(case, done, tmp_path)
+
+
+def test_coroutines_first_and_then_async_is_the_same_as_async_at_once(tmp_path):
+    differing = []
+    for number, case in enumerate(cases("to_coroutine")):
+        folders = [tmp_path / f"{number}-{way}" for way in ("steps", "once")]
+        for folder in folders:
+            case.write(folder)
+        convert(folders[0], "coroutine")
+        for folder in folders:
+            convert(folder, "async")
+        texts = [[(f / path).read_bytes() for path in case.files] for f in folders]
+        differing += [case.name] * (texts[0] != texts[1])
+
+    assert differing == []
 
 
 @pytest.mark.parametrize(
