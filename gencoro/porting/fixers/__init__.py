@@ -9,6 +9,7 @@ Inside, for ``--to coroutine``::
     asynchronous        web.asynchronous
     stop_and_wait       stop() and wait() of tests
     keys                gen.Callback, gen.Wait and gen.WaitAll
+    arguments           several arguments of a callback
     return_future       return_future -> gen.coroutine with a result
     engine              gen.engine with a callback -> gen.coroutine with a result
     task                gen.Task of a coroutine, or of a timer
@@ -37,6 +38,7 @@ For ``--to async``::
 from gencoro.porting.fixer import Fixer
 from gencoro.porting.fixers.annotations import ANNOTATIONS
 from gencoro.porting.fixers.anything import ANYTHING
+from gencoro.porting.fixers.arguments import ARGUMENTS
 from gencoro.porting.fixers.asynchronous import ASYNCHRONOUS
 from gencoro.porting.fixers.callback_argument import CALLBACK_ARGUMENTS
 from gencoro.porting.fixers.collections_ import COLLECTIONS
@@ -69,6 +71,7 @@ TO_COROUTINE: tuple[Fixer, ...] = (
     ASYNCHRONOUS,
     STOP_AND_WAIT,
     KEYS,
+    ARGUMENTS,
     RETURN_FUTURES,
     ENGINES,
     FETCHES,
