@@ -47,7 +47,8 @@ def _of_function(
     if refused:
         return _refusal(function, *refused)
     coroutine = None
-    if below != [{COROUTINE}]:
+    becomes_coroutine = bool(answers) or below == [{_ENGINE}]
+    if becomes_coroutine:
         coroutine = as_coroutine(function, place + len(below))
         if coroutine is None:
             return _refusal(function, "name-taken", "gen")
@@ -55,7 +56,7 @@ def _of_function(
     def change(node: Any) -> Any:
         if coroutine is not None:
             node = coroutine.change(node)
-        return without_decorator(node, place) if below else node
+        return node if answers else without_decorator(node, place)
 
     answers = answers or []
     changes = [Change(function.node, change), *(a.change for a in answers)]
