@@ -14,7 +14,7 @@ from gencoro.compat.doctor.rows import TODAY
 from gencoro.compat.doctor.things import Home
 from gencoro.porting.program import Function
 
-__all__ = ["has_unknown_base", "is_entry_point", "overrides_tornado"]
+__all__ = ["has_unknown_base", "is_entry_point", "is_exception", "overrides_tornado"]
 
 _VERBS = frozenset({"delete", "get", "head", "options", "patch", "post", "put"})
 
@@ -74,7 +74,7 @@ def _is_unknown(home: Home, owner: ast.ClassDef, seen: set[ast.ClassDef]) -> boo
         if isinstance(base, ast.Name) and base.id in _HARMLESS:
             continue
         things = list(home.things(base))
-        if not things and not _is_exception(base):
+        if not things and not is_exception(base):
             return True
         for thing in things:
             if thing.name and not TODAY.has(thing.name) and thing.name not in _HARMLESS:
@@ -88,7 +88,7 @@ def _is_unknown(home: Home, owner: ast.ClassDef, seen: set[ast.ClassDef]) -> boo
     return False
 
 
-def _is_exception(base: ast.expr) -> bool:
-    """Return whether a base is a builtin exception."""
+def is_exception(base: ast.expr) -> bool:
+    """Return whether an expression is the name of a builtin exception."""
     found = getattr(builtins, base.id, None) if isinstance(base, ast.Name) else None
     return isinstance(found, type) and issubclass(found, BaseException)

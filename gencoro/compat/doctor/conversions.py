@@ -23,6 +23,7 @@ CONVERSIONS = {
     ("tornado.ioloop.IOLoop.instance", ""): "GC101",
     ("tornado.netutil.Resolver.resolve", "callback"): "GC110",
     ("tornado.stack_context.NullContext", ""): "GC108",
+    ("tornado.stack_context.StackContext", ""): "GC115",
     ("tornado.stack_context.wrap", ""): "GC108",
     ("tornado.tcpclient.TCPClient.connect", "callback"): "GC110",
     ("tornado.web.asynchronous", ""): "GC103",

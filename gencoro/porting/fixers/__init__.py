@@ -14,6 +14,7 @@ Inside, for ``--to coroutine``::
     engine              gen.engine with a callback -> gen.coroutine with a result
     task                gen.Task of a coroutine, or of a timer
     callback_argument   callback= of a coroutine of the program
+    contexts            StackContext around what starts nothing
     null_context        stack_context.NullContext and wrap, where they do nothing
     fetches             fetch with a callback, or in a Task
     native_calls        callback= of a resolver or a TCP client
@@ -42,6 +43,7 @@ from gencoro.porting.fixers.arguments import ARGUMENTS
 from gencoro.porting.fixers.asynchronous import ASYNCHRONOUS
 from gencoro.porting.fixers.callback_argument import CALLBACK_ARGUMENTS
 from gencoro.porting.fixers.collections_ import COLLECTIONS
+from gencoro.porting.fixers.contexts import CONTEXTS
 from gencoro.porting.fixers.coroutine import COROUTINES
 from gencoro.porting.fixers.delegation import DELEGATION
 from gencoro.porting.fixers.engine import ENGINES
@@ -78,6 +80,7 @@ TO_COROUTINE: tuple[Fixer, ...] = (
     NATIVE_CALLS,
     TASKS,
     CALLBACK_ARGUMENTS,
+    CONTEXTS,
     NULL_CONTEXTS,
     REMOVED_IMPORTS,
 )
