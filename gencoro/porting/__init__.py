@@ -41,6 +41,7 @@ Inside::
     remaining    what is left of callback style
     callback_functions   functions that take a callback
     tails        how they end
+    timers       for how long timers run
     starting     calls that get a callback
     finishing    how the paths through a function end
     rewriting    changes a source with LibCST

@@ -144,15 +144,16 @@ def _run(
     sources: Mapping[str, bytes], fixers: Sequence[Fixer], selection: Selection
 ) -> Conversion:
     """Run fixers that belong together, until no further function has to stay."""
-    kept: dict[_Key, list[Refusal]] = {}
+    state = tuple(sources.items())
+    functions = _program(state, frozenset()).functions
+    kept: dict[_Key, list[Refusal]] = {
+        f.key: [] for f in functions if not selection.allows(f)
+    }
     while True:
-        program = _program(tuple(sources.items()), frozenset(kept))
-        if not kept:
-            unselected = [f for f in program.functions if not selection.allows(f)]
-            kept = {f.key: [] for f in unselected}
-            if kept:
-                continue
-        found = [x for fixer in fixers for x in fixer.find(program)]
+        # Only what becomes async depends on what stays.
+        stays = frozenset(kept) if fixers is TO_ASYNC else frozenset()
+        program = _program(state, stays)
+        found = _found(program, tuple(fixers))
         fixes = [
             x
             for x in found
@@ -190,6 +191,11 @@ def _names_in(source: bytes) -> frozenset[str]:
 def _program(sources: tuple[tuple[str, bytes], ...], kept: frozenset[_Key]) -> Program:
     """Return a program; a fixer that changes nothing leaves it to the next."""
     return Program(dict(sources), kept)
+
+
+@functools.lru_cache(maxsize=1)
+def _found(program: Program, fixers: tuple[Fixer, ...]) -> list[Fix | Refusal]:
+    return [x for fixer in fixers for x in fixer.find(program)]
 
 
 def _key(found: Fix | Refusal) -> _Key | None:

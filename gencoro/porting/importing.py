@@ -156,7 +156,7 @@ def _is_hidden(function: Function, name: str) -> bool:
 
 def _imports_gencoro(module: Module) -> bool:
     """Return whether a module has its coroutines from gencoro and not from Tornado."""
-    for node in ast.walk(module.tree):
+    for node in module.nodes:
         if isinstance(node, ast.ImportFrom) and not node.level:
             if (node.module or "").partition(".")[0] == "gencoro":
                 return True

@@ -28,7 +28,6 @@ __all__ = [
     "legacy_refusal",
     "may_start_callbacks",
     "names_of",
-    "pause",
     "task_call",
     "uses_threads",
     "without_arguments",
@@ -67,10 +66,6 @@ _THREADS = frozenset(
     {"_thread", "concurrent", "multiprocessing", "thread", "threading"}
 )
 
-_SLEEPS = frozenset(
-    {"tornado.ioloop.IOLoop.add_timeout", "tornado.ioloop.IOLoop.call_later"}
-)
-
 
 def legacy_refusal(
     module: Module,
@@ -94,7 +89,7 @@ def legacy_refusal(
 def calls(program: Program, *names: str) -> Iterator[tuple[Module, ast.Call]]:
     """Yield the calls of functions of Tornado that are certainly those."""
     for module in program.modules.values():
-        for node in ast.walk(module.tree):
+        for node in module.nodes:
             if isinstance(node, ast.Call) and names_of(module, node.func) & set(names):
                 yield module, node
 
@@ -111,7 +106,7 @@ def names_of(module: Module, node: ast.expr) -> set[str]:
 def uses_threads(program: Program) -> bool:
     """Return whether any module imports what starts threads."""
     for module in program.modules.values():
-        for node in ast.walk(module.tree):
+        for node in module.nodes:
             if isinstance(node, ast.Import):
                 names = [alias.name for alias in node.names]
             elif isinstance(node, ast.ImportFrom):
@@ -214,48 +209,6 @@ def _is_plain_coroutine(function: Function) -> bool:
         if not (isinstance(decorator, ast.Name) and decorator.id.endswith("method"))
     ]
     return len(decorators) == 1 and decorators[0][1] == {COROUTINE}
-
-
-class Pause(NamedTuple):
-    """A time for which a coroutine sleeps.
-
-    Attributes:
-        node: The expression, seconds or a timedelta.
-        is_timedelta: Which of the two.
-    """
-
-    node: ast.expr
-    is_timedelta: bool
-
-
-def pause(module: Module, method: ast.expr, deadline: ast.expr) -> Pause | None:
-    """Return for how long a timer of an IOLoop runs; None if it is not certain."""
-    things = module.things(method)
-    names = {thing.name for thing in things}
-    if not names or not names <= _SLEEPS:
-        return None
-    if names == {"tornado.ioloop.IOLoop.call_later"}:
-        return Pause(deadline, False)
-    if isinstance(deadline, ast.Call):
-        text = ast.unparse(deadline.func)
-        if text in ("datetime.timedelta", "timedelta"):
-            return Pause(deadline, True)
-    if isinstance(deadline, ast.BinOp) and isinstance(deadline.op, ast.Add):
-        for now, seconds in (
-            (deadline.left, deadline.right),
-            (deadline.right, deadline.left),
-        ):
-            if ast.unparse(now) == "time.time()" or _is_time_of_loop(module, now):
-                return Pause(seconds, False)
-    return None
-
-
-def _is_time_of_loop(module: Module, node: ast.expr) -> bool:
-    if not isinstance(node, ast.Call) or node.args or node.keywords:
-        return False
-    return {thing.name for thing in module.things(node.func)} == {
-        "tornado.ioloop.IOLoop.time"
-    }
 
 
 class Coroutine(NamedTuple):

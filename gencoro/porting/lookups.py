@@ -50,7 +50,7 @@ class Lookups:
         self._prefixes: set[str] = set()
         self._read = Namespaces(program)
         for module in program.modules.values():
-            for node in ast.walk(module.tree):
+            for node in module.nodes:
                 self._visit(module, node)
 
     def _visit(self, module: Module, node: ast.AST) -> None:
@@ -176,7 +176,7 @@ def _is_harmless(module: Module, call: ast.Call) -> bool:
     parent = module.parents[call]
     if isinstance(parent, ast.Assign) and isinstance(parent.targets[0], ast.Name):
         name = parent.targets[0].id
-        scope = function.own if function is not None else tuple(ast.walk(module.tree))
+        scope = function.own if function is not None else tuple(module.nodes)
         return not any(
             isinstance(node, ast.Name)
             and node.id == name

@@ -22,6 +22,10 @@ __all__ = ["Definition", "Function", "Module", "Program"]
 
 Definition: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
 
+# How many sources and functions are kept; each source may have several states.
+TREES = 2000
+FUNCTIONS = 20_000
+
 # What has a scope of its own.
 _SCOPES = (*DEFS, ast.ClassDef, ast.Lambda, ast.Module)
 
@@ -96,6 +100,10 @@ class Module:
         source: The source of it.
         sources: The modules that it may import.
 
+    Attributes:
+        tree, nodes: Its syntax tree, and all nodes of that.
+        parents: The parent of each node.
+
     Raises:
         SyntaxError: it cannot be parsed.
     """
@@ -103,8 +111,7 @@ class Module:
     def __init__(self, path: str, source: bytes, sources: Sources) -> None:
         self.path = path
         self.source = source
-        self.tree = parse(source)
-        self.parents: dict[ast.AST, ast.AST] = {}
+        self.tree, self.parents, self.nodes = _parsed(source)
         self.functions: list[Function] = []
         self.classes: list[ast.ClassDef] = []
         self.top = SourceScope(
@@ -112,11 +119,6 @@ class Module:
         )
         self._scopes: dict[ast.AST, SourceScope] = {self.tree: self.top}
         self._names: dict[ast.AST, set[str]] = {}
-        for node in ast.walk(self.tree):
-            for child in ast.iter_child_nodes(node):
-                # One object stands for each context such as Load: it has no parent.
-                if not isinstance(child, (ast.expr_context, ast.operator)):
-                    self.parents[child] = node
         self._find_functions(self.tree, "", None)
 
     def _find_functions(
@@ -128,7 +130,7 @@ class Module:
                 self._find_functions(child, f"{prefix}{child.name}.", child)
             elif isinstance(child, DEFS):
                 name = prefix + child.name
-                own = tuple(_own_nodes(child))
+                own = _own_nodes(child)
                 self.functions.append(Function(self, child, name, owner, own))
                 self._find_functions(child, f"{name}.<locals>.", None)
             else:
@@ -303,13 +305,35 @@ def _reason(source: bytes, error: SyntaxError) -> str:
     return error.msg
 
 
-def _own_nodes(function: Definition) -> Iterator[ast.AST]:
-    """Yield the nodes of a body, without those of other scopes inside it."""
+@functools.lru_cache(maxsize=TREES)
+def _parsed(
+    source: bytes,
+) -> tuple[ast.Module, dict[ast.AST, ast.AST], tuple[ast.AST, ...]]:
+    """Return the tree of a source, the parents of its nodes, and all nodes.
+
+    Each fixer needs them again, and most sources do not change from one to the next.
+    """
+    tree = parse(source)
+    nodes = tuple(ast.walk(tree))
+    parents: dict[ast.AST, ast.AST] = {}
+    for node in nodes:
+        for child in ast.iter_child_nodes(node):
+            # One object stands for each context such as Load: it has no parent.
+            if not isinstance(child, (ast.expr_context, ast.operator)):
+                parents[child] = node
+    return tree, parents, nodes
+
+
+@functools.lru_cache(maxsize=FUNCTIONS)
+def _own_nodes(function: Definition) -> tuple[ast.AST, ...]:
+    """Return the nodes of a body, without those of other scopes inside it."""
+    found: list[ast.AST] = []
     pending: list[ast.AST] = list(reversed(function.body))
     while pending:
         node = pending.pop()
-        yield node
+        found.append(node)
         pending += reversed(list(_children(node)))
+    return tuple(found)
 
 
 def _children(node: ast.AST) -> Iterator[ast.AST]:

@@ -56,7 +56,7 @@ def _assigned_to(
 ) -> Iterator[tuple[Module, ast.expr | None]]:
     """Yield what is assigned to attributes of a name, and None for what is not known."""
     for module in program.modules.values():
-        for node in ast.walk(module.tree):
+        for node in module.nodes:
             if isinstance(node, ast.Attribute):
                 name = node.attr
             elif isinstance(node, ast.Name) and module.function_at(node) is None:

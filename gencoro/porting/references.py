@@ -55,7 +55,7 @@ class References:
         self.stored: set[str] = set()
         self.lookups = Lookups(program)
         for module in program.modules.values():
-            for node in ast.walk(module.tree):
+            for node in module.nodes:
                 self._visit(module, node)
 
     def of(self, function: Function) -> list[Use]:
@@ -124,7 +124,7 @@ class References:
         """Other names that imports and assignments may give to functions."""
         found = set()
         for module in self._program.modules.values():
-            for node in ast.walk(module.tree):
+            for node in module.nodes:
                 if isinstance(node, ast.alias) and node.asname:
                     found.add(node.asname)
                 elif isinstance(node, ast.Assign) and isinstance(

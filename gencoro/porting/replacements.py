@@ -46,7 +46,7 @@ class Replacements:
         self._written = Namespaces(program)
         self._has_delegators = False
         for module in program.modules.values():
-            for node in ast.walk(module.tree):
+            for node in module.nodes:
                 self._visit(module, node)
 
     def may_replace(self, function: Function) -> bool:

@@ -14,8 +14,9 @@ import libcst as cst
 
 from gencoro.porting.fetching import fetch_of
 from gencoro.porting.importing import reference_to_gen
-from gencoro.porting.legacy import called_coroutines, pause, without_arguments
+from gencoro.porting.legacy import called_coroutines, without_arguments
 from gencoro.porting.program import Function, Module, Program
+from gencoro.porting.timers import pause
 
 __all__ = ["Start", "start_of"]
 

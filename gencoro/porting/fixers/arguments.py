@@ -119,9 +119,9 @@ def _with_tuple(node: Any) -> Any:
 ARGUMENTS = Fixer(
     CODE,
     "several arguments of a callback become a tuple",
-    "A Task whose callback got several arguments has a `gen.Arguments` for its result; a "
+    "A Task whose callback got several arguments has a ``gen.Arguments`` for its result; a "
     "Future has one value.  Only if every call of the callback has several arguments, all "
-    "by position, and every use of the function is a Task of which only `.args` is used.",
+    "by position, and every use of the function is a Task of which only ``.args`` is used.",
     (
         Example(
             "Two arguments",

@@ -17,7 +17,7 @@ CODE = "GC106"
 def find(program: Program) -> Iterator[Fix | Refusal]:
     """Yield the calls whose callback is given to the loop."""
     for module in program.modules.values():
-        for node in ast.walk(module.tree):
+        for node in module.nodes:
             if isinstance(node, ast.Call):
                 keywords = [k for k in node.keywords if k.arg == "callback"]
                 if keywords and called_coroutines(program, module, node.func):

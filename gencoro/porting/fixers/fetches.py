@@ -26,7 +26,7 @@ def find(program: Program) -> Iterator[Fix | Refusal]:
         if task.args and is_client_fetch(module, task.args[0]):
             yield _of_task(program, module, task)
     for module in program.modules.values():
-        for node in ast.walk(module.tree):
+        for node in module.nodes:
             if isinstance(node, ast.Call) and _has_callback(module, node):
                 yield _of_call(program, module, node)
 
@@ -78,9 +78,9 @@ FETCHES = Fixer(
     CODE,
     "fetch with a callback, or in a Task, becomes fetch with a Future",
     "A callback gets a response in any case: if there is no answer, one with the code 599 "
-    "and the error.  A Future raises the error; the function `_fetch`, which is added to the "
+    "and the error.  A Future raises the error; the function ``_fetch``, which is added to the "
     "module, catches it.  Where an error cannot happen, or should be raised, yield "
-    "`client.fetch(...)` itself.",
+    "``client.fetch(...)`` itself.",
     (
         Example(
             "A Task, and a callback",

@@ -22,7 +22,7 @@ _OF_TEST = "tornado.testing.AsyncTestCase"
 def find(program: Program) -> Iterator[Fix | Refusal]:
     """Yield the calls whose argument is left out."""
     for module in program.modules.values():
-        for node in ast.walk(module.tree):
+        for node in module.nodes:
             if isinstance(node, ast.Call):
                 yield from _of_call(program, module, node)
 

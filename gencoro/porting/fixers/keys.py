@@ -74,7 +74,7 @@ def _name_for(key: object, function: Function, taken: dict[object, str]) -> str:
     module = function.module
     used = {
         getattr(node, "id", getattr(node, "arg", ""))
-        for node in ast.walk(module.tree)
+        for node in module.nodes
         if isinstance(node, (ast.Name, ast.arg))
     } | set(taken.values())
     name = re.sub(r"\W", "_", str(key))

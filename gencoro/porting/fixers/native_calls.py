@@ -38,7 +38,7 @@ def find(program: Program) -> Iterator[Fix | Refusal]:
         if task.args and _name_of(program, module, task.args[0]):
             yield _of_task(module, task)
     for module in program.modules.values():
-        for node in ast.walk(module.tree):
+        for node in module.nodes:
             if isinstance(node, ast.Call):
                 yield from _of_call(program, module, node)
 
@@ -101,7 +101,7 @@ NATIVE_CALLS = Fixer(
     CODE,
     "callback= of a resolver or a TCP client becomes add_future",
     "Until Tornado 5 these methods passed their results to a callback; an error went to the "
-    "context of the caller or to the log, as with `add_future`.",
+    "context of the caller or to the log, as with ``add_future``.",
     (
         Example(
             "A callback, and a Task",

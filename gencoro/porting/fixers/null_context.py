@@ -39,7 +39,7 @@ def find(program: Program) -> Iterator[Fix | Refusal]:
     """Yield the ``with`` statements and the calls that do nothing."""
     made = _made(program)
     for module in program.modules.values():
-        for node in ast.walk(module.tree):
+        for node in module.nodes:
             if isinstance(node, ast.Call) and names_of(module, node.func) & {
                 _NULL,
                 _WRAP,
@@ -53,7 +53,7 @@ def find(program: Program) -> Iterator[Fix | Refusal]:
 def _made(program: Program) -> str:
     """Return what makes a stack context in a program; empty if nothing may."""
     for module in program.modules.values():
-        for node in ast.walk(module.tree):
+        for node in module.nodes:
             if isinstance(node, (ast.Attribute, ast.Name)):
                 found = module.names(node) & _MAKERS
                 if found:

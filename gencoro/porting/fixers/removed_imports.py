@@ -45,7 +45,7 @@ def _unused(node: ast.ImportFrom, used: set[str]) -> set[str]:
 def _used_names(module: Module) -> set[str]:
     """Return the names that a module uses, in strings too."""
     used = set()
-    for node in ast.walk(module.tree):
+    for node in module.nodes:
         if isinstance(node, ast.Name):
             used.add(node.id)
         elif isinstance(node, ast.Constant) and isinstance(node.value, str):
@@ -57,7 +57,7 @@ def _imported_names(program: Program) -> set[str]:
     """Return the names that modules may import from each other."""
     names: set[str] = set()
     for module in program.modules.values():
-        for node in ast.walk(module.tree):
+        for node in module.nodes:
             if isinstance(node, ast.Attribute):
                 names.add(node.attr)
             elif isinstance(node, ast.ImportFrom) and _is_own(node):

@@ -202,8 +202,8 @@ def _changes(module: Module, stop: Stop, start: Start) -> list[Change]:
 STOP_AND_WAIT = Fixer(
     CODE,
     "stop() and wait() of a test become yield in a gen_test",
-    "Only where it is certain what calls `self.stop`, and nothing else in the test runs the "
-    "loop, which a `gen_test` does itself.",
+    "Only where it is certain what calls ``self.stop``, and nothing else in the test runs the "
+    "loop, which a ``gen_test`` does itself.",
     (
         Example(
             "A fetch, a coroutine, and a timeout",

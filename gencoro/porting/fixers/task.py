@@ -13,10 +13,10 @@ from gencoro.porting.legacy import (
     calls,
     is_of_library,
     legacy_refusal,
-    pause,
     task_call,
 )
 from gencoro.porting.program import Module, Program
+from gencoro.porting.timers import pause
 
 __all__ = ["TASKS"]
 

@@ -40,7 +40,7 @@ def find(program: Program) -> Iterator[Fix]:
 def _used_names(module: Module) -> set[str]:
     return {
         node.id if isinstance(node, ast.Name) else str(node.value)
-        for node in ast.walk(module.tree)
+        for node in module.nodes
         if isinstance(node, (ast.Name, ast.Constant))
     }
 
@@ -49,7 +49,7 @@ def _exported_names(program: Program) -> set[str]:
     """Return the names that modules of the program may take from each other."""
     names: set[str] = set()
     for module in program.modules.values():
-        for node in ast.walk(module.tree):
+        for node in module.nodes:
             if isinstance(node, ast.Attribute):
                 is_library = ast.unparse(node.value) in _PACKAGES
                 names.update([] if is_library else [node.attr])
