@@ -7,6 +7,7 @@ Pure.  Used by the fixers for ``--to coroutine``.
 """
 
 import ast
+import functools
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -14,12 +15,19 @@ import libcst as cst
 
 from gencoro.porting.helpers import FETCH, fetch
 from gencoro.porting.importing import is_free_in, module_reference, standard_module
+from gencoro.porting.legacy import calls
 from gencoro.porting.program import Module, Program
 from gencoro.porting.receivers import certain_method
 
-__all__ = ["Fetch", "fetch_of", "is_client_fetch", "task_of_fetch"]
+__all__ = ["Fetch", "fetch_of", "has_other_loops", "is_client_fetch", "task_of_fetch"]
 
 _FETCH = "tornado.httpclient.AsyncHTTPClient.fetch"
+
+_CLIENTS = (
+    "tornado.curl_httpclient.CurlAsyncHTTPClient",
+    "tornado.httpclient.AsyncHTTPClient",
+    "tornado.simple_httpclient.SimpleAsyncHTTPClient",
+)
 
 
 class Fetch(NamedTuple):
@@ -40,6 +48,15 @@ class Fetch(NamedTuple):
 def is_client_fetch(module: Module, node: ast.expr) -> bool:
     """Return whether an expression may be the method of a client."""
     return _FETCH in {thing.name for thing in module.things(node)}
+
+
+@functools.lru_cache(maxsize=1)
+def has_other_loops(program: Program) -> bool:
+    """Return whether clients are made for a loop that may not be the current one."""
+    return any(
+        call.args or any(keyword.arg == "io_loop" for keyword in call.keywords)
+        for _, call in calls(program, *_CLIENTS)
+    )
 
 
 def fetch_of(program: Program, module: Module, call: ast.Call) -> Fetch | None:

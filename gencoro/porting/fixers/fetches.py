@@ -3,7 +3,13 @@
 import ast
 from collections.abc import Iterator
 
-from gencoro.porting.fetching import Fetch, fetch_of, is_client_fetch, task_of_fetch
+from gencoro.porting.fetching import (
+    Fetch,
+    fetch_of,
+    has_other_loops,
+    is_client_fetch,
+    task_of_fetch,
+)
 from gencoro.porting.fixer import Change, Example, Fix, Fixer, Refusal
 from gencoro.porting.giving import given_to_loop
 from gencoro.porting.legacy import calls, is_yielded, legacy_refusal
@@ -52,7 +58,8 @@ def _of_task(program: Program, module: Module, task: ast.Call) -> Fix | Refusal:
 
 def _of_call(program: Program, module: Module, call: ast.Call) -> Fix | Refusal:
     found = fetch_of(program, module, call)
-    if found is None or found.callback is None:
+    # The callback is called by the client's loop.
+    if found is None or found.callback is None or has_other_loops(program):
         name = ast.unparse(call.func)
         return legacy_refusal(module, call, "library-callback", name)
     if not found.helpers:
