@@ -121,7 +121,7 @@ def _convert(sources: Mapping[str, bytes], selection: Selection) -> Conversion:
 def _to_coroutine(
     sources: Mapping[str, bytes], selection: Selection
 ) -> tuple[dict[str, bytes], list[Fix], list[Refusal]]:
-    """Run the fixers of callback-style code, until no one changes anything."""
+    """Run the fixers of callback-style code, until none of them changes anything."""
     now = dict(sources)
     fixes: list[Fix] = []
     refusals: list[Refusal] = []

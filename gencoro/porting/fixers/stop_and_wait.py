@@ -65,11 +65,11 @@ def _problem(program: Program, function: Function) -> str:
     node = function.node
     is_test = node.name.startswith("test") and len(node.args.args) == 1
     if not is_test or node.decorator_list or isinstance(node, ast.AsyncFunctionDef):
-        return f"{node.name}(), which is no plain test,"
+        return f"{node.name}() is not a plain test"
     if function.is_generator or references_of(program).of(function):
-        return f"{node.name}(), which is used otherwise,"
+        return f"{node.name}() is used otherwise"
     if any(isinstance(n, ast.Return) and n.value for n in function.own):
-        return f"{node.name}(), which returns a value,"
+        return f"{node.name}() returns a value"
     for call in ast.walk(node):
         if isinstance(call, ast.Call) and _may_run_loop(program, function, call):
             return ast.unparse(call.func)
