@@ -6,7 +6,7 @@ Kept simple, as the reference for the contract; about 500 bytes per URL.
 import collections
 import dataclasses
 import heapq
-import itertools
+import math
 from collections.abc import Collection, Iterable, Iterator
 
 from crawler_app.errors import LeaseLostError
@@ -15,6 +15,7 @@ from crawler_app.frontier import (
     PATIENCE_S,
     Frontier,
     key_of,
+    schedule,
     stored_url,
     turn_of,
 )
@@ -39,7 +40,6 @@ class _Url:
 
     Attributes:
         via_id: The URL that led to it, whose spelling may change.
-        alarm_at: When its retry is due or its lease expires; other alarms are stale.
     """
 
     id: int
@@ -49,7 +49,6 @@ class _Url:
     role: Role = Role.LINK
     via_id: int | None = None
     claim: Claim | None = None
-    alarm_at: float | None = None
 
 
 class MemoryFrontier(Frontier):
@@ -60,19 +59,18 @@ class MemoryFrontier(Frontier):
         self._count_by_state: collections.Counter[State] = collections.Counter()
         self._extras_by_state: collections.Counter[State] = collections.Counter()
         self._url_by_key: dict[str, _Url] = {}
-        # Per host: (depth, id) of the URLs that are due as soon as the host is free.
-        self._ready_by_host: dict[str, list[tuple[int, int]]] = {}
-        self._host_free_at: dict[str, float] = {}
         self._known_url_by_origin: dict[str, str] = {}
-        # The order in which the hosts were found.
-        self._turn_by_host: dict[str, int] = {}
-        # (time, id): retries that are not due yet, and leases; some are stale.
-        self._alarms: list[tuple[float, int]] = []
-        self._claimed_by_host: collections.Counter[str] = collections.Counter()
-        self._per_host: int | None = None
+        self._schedule = schedule.Schedule()
+        self._hosts = 0
+        # (due at, id) of the URLs that wait for a retry.
+        self._retries: list[tuple[float, int]] = []
+        self._claimed: dict[int, Claim] = {}
+        self._next_expiry_at = math.inf  # no lease expires before this time
+        # The URLs that are queued or claimed.
+        self._unfinished_by_depth: collections.Counter[int] = collections.Counter()
 
     def limit_hosts(self, per_host: int | None) -> None:
-        self._per_host = per_host
+        self._schedule.limit_hosts(per_host)
 
     def knows(self, key: str) -> bool:
         known = self._url_by_key.get(key)
@@ -93,7 +91,9 @@ class MemoryFrontier(Frontier):
             self._count_by_state[State.EXCLUDED] -= 1
             self._extras_by_state[State.EXCLUDED] -= known.role.is_extra
         url_id = len(self._urls) if known is None else known.id
-        self._meet_host(candidate.host)
+        self._host(
+            candidate.host
+        )  # hosts take turns in the order in which they are met
         state = State.EXCLUDED if candidate.refusal else State.QUEUED
         record = UrlRecord(
             stored_url(candidate), state, candidate.depth, role=candidate.role
@@ -113,6 +113,7 @@ class MemoryFrontier(Frontier):
         if candidate.refusal:
             record.outcome = Outcome(state, candidate.refusal)
             return False
+        self._unfinished_by_depth[candidate.depth] += 1
         self._make_ready(url)
         return True
 
@@ -120,32 +121,23 @@ class MemoryFrontier(Frontier):
         self, now: float, lease_s: float, max_depth: int | None = None
     ) -> Claim | None:
         self._ring_alarms(now)
-        free = [
-            (self._host_free_at[host], self._turn_by_host[host], host)
-            for host, ready in self._ready_by_host.items()
-            if self._has_room(host)
-            and self._host_free_at[host] <= now
-            and (max_depth is None or ready[0][0] <= max_depth)
-        ]
-        if not free:
+        taken = self._schedule.take(now, max_depth)
+        if taken is None:
             return None
-        host = min(free)[2]
-        ready = self._ready_by_host[host]
-        url = self._urls[heapq.heappop(ready)[1]]
-        if not ready:
-            del self._ready_by_host[host]
+        url = self._urls[taken[1][1]]
         self._move(url, State.CLAIMED)
         url.claim = Claim(
             url.id,
             url.record.url,
-            host,
+            url.host,
             url.record.depth,
             url.redirects_left,
             url.record.tries,
             now + lease_s,
             url.role,
         )
-        self._set_alarm(url, url.claim.lease_ends_at)
+        self._claimed[url.id] = url.claim
+        self._next_expiry_at = min(self._next_expiry_at, url.claim.lease_ends_at)
         return url.claim
 
     def finish(
@@ -171,7 +163,7 @@ class MemoryFrontier(Frontier):
         url = self._owned(claim)
         self._move(url, State.QUEUED)
         url.record.tries += 1
-        self._set_alarm(url, due_at)
+        heapq.heappush(self._retries, (due_at, url.id))
 
     def release(self, claim: Claim) -> None:
         url = self._urls[claim.id]
@@ -205,8 +197,7 @@ class MemoryFrontier(Frontier):
         return before if is_redirect else None
 
     def hold_host(self, host: str, free_at: float) -> None:
-        self._meet_host(host)
-        self._host_free_at[host] = max(free_at, self._host_free_at[host])
+        self._schedule.hold(self._host(host), free_at)
 
     def note_response(self, origin: str, url: str) -> None:
         self._known_url_by_origin[origin] = url
@@ -215,26 +206,25 @@ class MemoryFrontier(Frontier):
         return self._known_url_by_origin.get(origin, "")
 
     def next_at(self, now: float) -> float | None:
-        hosts = (
-            self._host_free_at[host]
-            for host in self._ready_by_host
-            if self._has_room(host)
-        )
-        alarms = (at for at, id_ in self._alarms if self._urls[id_].alarm_at == at)
-        times = itertools.chain(hosts, alarms)
+        times = [claim.lease_ends_at for claim in self._claimed.values()]
+        retries = self._retries
+        if retries and retries[0][0] > now:
+            times.append(retries[0][0])
+        else:
+            times += (at for at, _ in retries)
+        host_at = self._schedule.next_at(now)
+        if host_at is not None:
+            times.append(host_at)
         return min((at for at in times if at > now), default=None)
 
     def depth_in_work(self, now: float) -> int | None:
-        depths = (
-            url.record.depth
-            for url in self._urls
-            if url.record.state is State.CLAIMED
-            or (
-                url.record.state is State.QUEUED
-                and (url.alarm_at is None or url.alarm_at <= now + PATIENCE_S)
-            )
+        late = (
+            self._urls[url_id].record.depth
+            for at, url_id in self._retries
+            if at > now + PATIENCE_S
         )
-        return min(depths, default=None)
+        in_work = self._unfinished_by_depth - collections.Counter(late)
+        return min(in_work, default=None)  # the difference keeps only counts above 0
 
     def requeue_failed(self, reasons: Collection[str]) -> int:
         failed = [url for url in self._urls if url.record.state is State.FAILED]
@@ -275,9 +265,10 @@ class MemoryFrontier(Frontier):
         return dict(amount_by_kind)
 
     def hosts(self) -> list[Host]:
-        host_by_name = {name: Host(name) for name in self._turn_by_host}
+        host_by_name: dict[str, Host] = {}
         for url in self._urls:
-            host, outcome = host_by_name[url.host], url.record.outcome
+            host = host_by_name.setdefault(url.host, Host(url.host))
+            outcome = url.record.outcome
             if outcome is None:
                 host.urls += 1
             else:
@@ -340,38 +331,44 @@ class MemoryFrontier(Frontier):
         self._count_by_state[state] += 1
         self._extras_by_state[url.record.state] -= url.role.is_extra
         self._extras_by_state[state] += url.role.is_extra
-        self._claimed_by_host[url.host] -= url.record.state is State.CLAIMED
-        self._claimed_by_host[url.host] += state is State.CLAIMED
+        was_claimed = url.record.state is State.CLAIMED
+        was_unfinished = was_claimed or url.record.state is State.QUEUED
+        is_unfinished = state in (State.QUEUED, State.CLAIMED)
+        self._unfinished_by_depth[url.record.depth] += is_unfinished - was_unfinished
         url.record.state = state
-        url.claim = url.alarm_at = None
+        url.claim = None
+        if was_claimed:
+            del self._claimed[url.id]
+            self._schedule.end_claim(self._host(url.host))
 
-    def _has_room(self, host: str) -> bool:
-        return self._per_host is None or self._claimed_by_host[host] < self._per_host
-
-    def _meet_host(self, host: str) -> None:
-        self._host_free_at.setdefault(host, 0.0)
-        self._turn_by_host.setdefault(host, len(self._turn_by_host))
+    def _host(self, name: str) -> schedule.Host:
+        host = self._schedule.find(name)
+        if host is None:
+            self._hosts += 1
+            host = self._schedule.meet(self._hosts, name)
+        return host
 
     def _make_ready(self, url: _Url) -> None:
-        ready = self._ready_by_host.setdefault(url.host, [])
-        heapq.heappush(ready, (turn_of(url.role, url.record.depth), url.id))
-
-    def _set_alarm(self, url: _Url, at: float) -> None:
-        url.alarm_at = at
-        heapq.heappush(self._alarms, (at, url.id))
+        record = url.record
+        turn = turn_of(url.role, record.depth)
+        queued = (
+            *(turn, url.id, record.url, url.redirects_left),
+            *(record.tries, url.role, record.depth),
+        )
+        self._schedule.put(self._host(url.host), queued)
 
     def _ring_alarms(self, now: float) -> None:
-        self._drop_stale_alarms()
-        while self._alarms and self._alarms[0][0] <= now:
-            url = self._urls[heapq.heappop(self._alarms)[1]]
-            self._move(url, State.QUEUED)
-            self._make_ready(url)
-            self._drop_stale_alarms()
-
-    def _drop_stale_alarms(self) -> None:
-        alarms = self._alarms
-        while alarms and self._urls[alarms[0][1]].alarm_at != alarms[0][0]:
-            heapq.heappop(alarms)
+        """Make retries that are due ready, and URLs whose leases have expired."""
+        retries = self._retries
+        while retries and retries[0][0] <= now:
+            self._make_ready(self._urls[heapq.heappop(retries)[1]])
+        if now < self._next_expiry_at:
+            return
+        for claim in list(self._claimed.values()):
+            if claim.lease_ends_at <= now:
+                self.release(claim)
+        ends = (claim.lease_ends_at for claim in self._claimed.values())
+        self._next_expiry_at = min(ends, default=math.inf)
 
 
 def _took_s(record: UrlRecord) -> float | None:

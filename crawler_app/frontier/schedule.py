@@ -1,4 +1,4 @@
-"""Which URL of which host is next: in memory, but the longer queues stay in the file.
+"""Which URL of which host is next: in memory, but the longer queues of a file stay there.
 
 Hosts take turns: the one that has been free longest, then the one found first.  The URLs of
 a host are in the order of their turns, then in the order in which they were found.
@@ -52,10 +52,10 @@ class Schedule:
 
     Args:
         load: Returns queued URLs of a host in their order: those behind a turn and an id,
-            up to a number.
+            up to a number; None if there is no file, so that all are held in memory.
         is_claimed: Returns whether a URL is claimed, by its id; the file does not know.
 
-    >>> schedule = Schedule(lambda *_: [], lambda url_id: False)
+    >>> schedule = Schedule()
     >>> host = schedule.meet(7, "a.test", free_at=50.0)
     >>> schedule.put(host, (0, 1, "http://a.test/", 0, 0, 0, 0))
     >>> schedule.take(now=49.0), schedule.next_at(now=49.0)
@@ -66,8 +66,8 @@ class Schedule:
 
     def __init__(
         self,
-        load: Callable[[int, tuple[int, int], int], list[Queued]],
-        is_claimed: Callable[[int], bool],
+        load: Callable[[int, tuple[int, int], int], list[Queued]] | None = None,
+        is_claimed: Callable[[int], bool] = lambda url_id: False,
     ) -> None:
         self._load = load
         self._is_claimed = is_claimed
@@ -115,7 +115,7 @@ class Schedule:
         if host.held_to is not None and queued[:2] > host.held_to:
             return
         heapq.heappush(host.queued, queued)
-        if len(host.queued) > self._most_held:
+        if self._load is not None and len(host.queued) > self._most_held:
             host.queued = sorted(host.queued)[: self._most_held // 2]
             host.held_to = host.queued[-1][:2]
         self._offer(host)
@@ -195,6 +195,7 @@ class Schedule:
         return bool(host.queued)
 
     def _load_more(self, host: Host, start: tuple[int, int]) -> None:
+        assert self._load is not None
         found = self._load(host.id, start, self._most_held)
         is_all = len(found) < self._most_held
         host.queued = [each for each in found if not self._is_claimed(each[1])]

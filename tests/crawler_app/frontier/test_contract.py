@@ -41,6 +41,7 @@ from crawler_app.urls import dedup_key
 from tests.helpers.counting import counts_are_those_of_the_records
 from tests.helpers.fuzzing import examples
 from tests.helpers.postgres import SteppedFrontier
+from tests.helpers.turns import steps_of
 
 LEASE_S = 60.0
 
@@ -215,6 +216,24 @@ def test_level_does_not_wait_for_a_retry_that_is_far_off(frontier):
 
     assert frontier.depth_in_work(1000.0 - PATIENCE_S) == 1
     assert frontier.depth_in_work(1000.0 - PATIENCE_S - 1.0) == 2
+
+
+def test_claim_takes_as_many_steps_among_many_hosts(frontier):
+    def steps_among(hosts, first):
+        names = [f"{number}.test" for number in range(first, first + hosts)]
+        frontier.add(found("x", host=name) for name in names)
+        return steps_of(one_after_the_other)
+
+    def one_after_the_other():
+        for now in range(20):
+            claim = frontier.claim(now, LEASE_S)
+            frontier.hold_host(claim.host, now + 1_000.0)
+            frontier.next_at(-1.0)  # as when no host may be asked yet
+            frontier.depth_in_work(now)
+            frontier.finish(claim, PAGE, now)
+
+    among_few = steps_among(50, first=0)
+    assert steps_among(2_000, first=50) < 2 * among_few
 
 
 @pytest.mark.parametrize("seed", range(5))
