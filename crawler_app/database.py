@@ -13,13 +13,15 @@ import sqlite3
 from dataclasses import dataclass
 from pathlib import Path
 
-from crawler_app.errors import ConfigError
-from crawler_app.safe_files import refusal
+from crawler_app.errors import ConfigError, CrawlerError, StorageError
+from crawler_app.safe_files import is_disk_fault, refusal
 
-__all__ = ["Schema", "connect", "open_database"]
+__all__ = ["Schema", "connect", "open_database", "unusable"]
 
 # How long to wait for another process's commit or checkpoint, which takes milliseconds.
 PATIENCE_S = 10.0
+
+DISK_FAULTS = (sqlite3.SQLITE_IOERR, sqlite3.SQLITE_FULL)
 
 
 @dataclass(slots=True, frozen=True)
@@ -56,6 +58,7 @@ def open_database(
     Raises:
         ConfigError: it holds something else, or has another version, or is not a database,
             or cannot be opened.
+        StorageError: the disk is full, or has failed.
 
     >>> notes = Schema("a notebook", 1, frozenset({"note"}), "CREATE TABLE note (text);")
     >>> db = open_database(":memory:", notes, read_only=False)
@@ -66,7 +69,20 @@ def open_database(
     try:
         return connect(path, schema, read_only=read_only, any_thread=any_thread)
     except (sqlite3.Error, OSError) as exc:
-        raise ConfigError(f"{path} cannot be used as {schema.name}: {exc}") from None
+        raise unusable(path, schema, exc) from None
+
+
+def unusable(
+    path: Path | str, schema: Schema, exc: sqlite3.Error | OSError
+) -> CrawlerError:
+    """Return the error for a file that cannot be opened: a wrong file, or a failing disk."""
+    if isinstance(exc, sqlite3.Error):
+        has_failed = getattr(exc, "sqlite_errorcode", 0) & 0xFF in DISK_FAULTS
+    else:
+        has_failed = is_disk_fault(exc)
+    if has_failed:
+        return StorageError(f"{path}: {exc}")
+    return ConfigError(f"{path} cannot be used as {schema.name}: {exc}")
 
 
 def connect(

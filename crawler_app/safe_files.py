@@ -13,7 +13,19 @@ import stat
 from pathlib import Path
 from typing import TextIO
 
-__all__ = ["create", "open_regular", "read_limited", "refusal"]
+__all__ = ["create", "is_disk_fault", "open_regular", "read_limited", "refusal"]
+
+# The disk is full or fails, so another directory on it would not help either.
+DISK_FAULTS = (errno.EIO, errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
+
+def is_disk_fault(exc: OSError) -> bool:
+    """Return whether an error is the disk's, and not due to the name or its permissions.
+
+    >>> is_disk_fault(OSError(errno.ENOSPC, "")), is_disk_fault(PermissionError())
+    (True, False)
+    """
+    return exc.errno in DISK_FAULTS
 
 
 def open_regular(path: str | Path, flags: int, mode: int = 0o666) -> int:

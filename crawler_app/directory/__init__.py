@@ -29,7 +29,7 @@ from typing import Any, Self
 
 from crawler_app.archive.totals import ArchiveSummary, summary
 from crawler_app.config import CrawlConfig
-from crawler_app.directory.lock import LOCK_NAME, DirectoryLock
+from crawler_app.directory.lock import LOCK_NAME, DirectoryLock, not_writable
 from crawler_app.directory.union import UnionFrontier, UnionIndex
 from crawler_app.errors import ConfigError, SearchIndexError
 from crawler_app.frontier import FrontierReader
@@ -111,6 +111,7 @@ class CrawlDirectory:
 
         Raises:
             ConfigError: it already holds a crawl, or is not writable.
+            StorageError: the disk is full, or has failed.
         """
         directory = cls(path)
         if directory.path.exists() and not directory.path.is_dir():
@@ -133,7 +134,7 @@ class CrawlDirectory:
                 f"{path} already holds a crawl; choose another directory"
             ) from None
         except OSError as exc:
-            raise ConfigError(f"cannot write into {path}: {exc}") from None
+            raise not_writable(path, exc) from None
         return directory
 
     @classmethod
@@ -186,12 +187,13 @@ class CrawlDirectory:
 
         Raises:
             ConfigError: it cannot be written.
+            StorageError: the disk is full, or has failed.
         """
         try:
             self._keep_secrets(config)
             self._write_new(config).replace(self._config_path)
         except OSError as exc:
-            raise ConfigError(f"cannot write into {self.path}: {exc}") from None
+            raise not_writable(self.path, exc) from None
 
     def _refuse_files_of_others(self, processes: int) -> None:
         """Refuse a directory with files of other programs that we would overwrite."""

@@ -6,10 +6,10 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
-from crawler_app.errors import ConfigError
-from crawler_app.safe_files import open_regular
+from crawler_app.errors import ConfigError, CrawlerError, StorageError
+from crawler_app.safe_files import is_disk_fault, open_regular
 
-__all__ = ["LOCK_NAME", "DirectoryLock"]
+__all__ = ["LOCK_NAME", "DirectoryLock", "not_writable"]
 
 LOCK_NAME = "lock"
 
@@ -39,7 +39,7 @@ class DirectoryLock:
                 self._directory / LOCK_NAME, os.O_RDWR | os.O_CREAT, 0o644
             )
         except OSError as exc:
-            raise ConfigError(f"cannot write into {self._directory}: {exc}") from None
+            raise not_writable(self._directory, exc) from None
         try:
             fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
@@ -83,6 +83,13 @@ class DirectoryLock:
         except OSError:
             return pid if pid is not None and _is_alive(pid) else None
         return _lock_owner(lines, status, pid)
+
+
+def not_writable(directory: Path | str, exc: OSError) -> CrawlerError:
+    """Return the error for a directory in which a file cannot be written."""
+    if is_disk_fault(exc):
+        return StorageError(str(exc))
+    return ConfigError(f"cannot write into {directory}: {exc}")
 
 
 def _written_in(fd: int) -> str:

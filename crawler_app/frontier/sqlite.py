@@ -21,7 +21,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from crawler_app.errors import ConfigError, FrontierError, LeaseLostError
+from crawler_app.database import unusable
+from crawler_app.errors import FrontierError, LeaseLostError
 from crawler_app.frontier import (
     MAX_QUERIES,
     PATIENCE_S,
@@ -156,7 +157,7 @@ class SqliteFrontier(Frontier):
             self._load(with_keys=not read_only)
         except sqlite3.Error as exc:
             self._db.close()
-            raise ConfigError(f"{path} cannot be used as a frontier: {exc}") from None
+            raise unusable(path, self._schema, exc) from None
         except BaseException:
             self._db.close()
             raise
