@@ -8,6 +8,7 @@ they lead to::
       malformed  what is wrong with a reference as it is written             pure
       findings   what was found, and what was not checked                    pure
     local        serves files and folders of this machine on loopback
+    folder_ports  at the same ports again, for a later check
     baseline     findings that are accepted
     output       findings for people and programs, in several formats        pure
       sarif      the format of code scanners                                 pure

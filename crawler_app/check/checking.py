@@ -3,20 +3,24 @@
 import asyncio
 import contextlib
 from collections.abc import Callable, Collection, Generator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from crawler_app.check.baseline import Baseline, write_baseline
 from crawler_app.check.findings import DEFAULT_KINDS, Finding, Kind, Summary
+from crawler_app.check.folder_ports import adopt_seeds, ports_in, save_ports
 from crawler_app.check.ledger import Ledger
 from crawler_app.check.local import LocalFolder, is_local
 from crawler_app.check.output import Output
 from crawler_app.config import CrawlConfig
+from crawler_app.crawl.monitor import Watched
 from crawler_app.crawler import Crawler, Result
 from crawler_app.errors import ConfigError
 from crawler_app.patterns import any_of
 from crawler_app.safe_files import refusal
+from crawler_app.text.formatting import number
 from gencoro import gen
 
 __all__ = ["Check", "CheckOptions"]
@@ -49,6 +53,7 @@ class Check:
     Args:
         targets: URLs, and the names of files and folders.
         values: Options of the crawl, by the names of the fields of `CrawlConfig`.
+        watch: As for a `Crawler`.
 
     Attributes:
         findings: What was found, except what the baseline accepts.
@@ -60,6 +65,7 @@ class Check:
     values: Mapping[str, Any]
     options: CheckOptions
     output: Output
+    watch: Callable[[Watched], AbstractContextManager[object]] | None = None
     findings: list[Finding] = field(default_factory=list)
     summary: Summary = field(default_factory=Summary)
     notes: list[str] = field(default_factory=list)
@@ -88,7 +94,7 @@ class Check:
             last = self._last(config)
             self.output.begin()
             try:
-                self._crawler = Crawler(config, witness=ledger)
+                self._crawler = Crawler(config, watch=self.watch, witness=ledger)
                 result: Result = yield self._crawler.run()
             except asyncio.CancelledError:
                 self._finish(ledger, config)
@@ -108,14 +114,13 @@ class Check:
         folders = [LocalFolder(Path(t)) for t in self.targets if is_local(t)]
         seeds = [target for target in self.targets if not is_local(target)]
         values = dict(self.values)
-        if folders and values.get("into"):
-            raise ConfigError(
-                "--into is for URLs; files are served under a new one each time"
-            )
+        into = Path(values["into"]) if folders and values.get("into") else None
+        names = [folder.name for folder in folders]
+        ports = ports_in(into, names) if into else {}
         if folders and not seeds:
             values.update(robots=False)  # they are your own
         for folder in folders:
-            cleanup.enter_context(folder.served())
+            cleanup.enter_context(folder.served(ports.get(folder.name, 0)))
             seeds += folder.seeds()
 
         def name_of(url: str) -> str:
@@ -124,7 +129,12 @@ class Check:
                     return name
             return url
 
-        return CrawlConfig(**values | {"seeds": tuple(seeds)}), name_of
+        config = CrawlConfig(**values | {"seeds": tuple(seeds)})
+        if into and ports:
+            adopt_seeds(into, config.seeds)
+        elif into:
+            save_ports(into, {folder.name: folder.port for folder in folders})
+        return config, name_of
 
     def _opened_baseline(self) -> Baseline | None:
         path = self.options.baseline
@@ -164,10 +174,12 @@ class Check:
             )
             self.findings = []
         elif self._baseline is not None and self._baseline.mended:
-            self.notes.append(
-                f"{self._baseline.mended:,} accepted findings are mended; "
-                "--update-baseline takes them off the list."
+            mended = number(
+                self._baseline.mended,
+                "accepted finding is mended; --update-baseline takes it",
+                "accepted findings are mended; --update-baseline takes them",
             )
+            self.notes.append(f"{mended} off the list.")
 
     def _last(self, config: CrawlConfig) -> Baseline | None:
         if not config.into:

@@ -3,12 +3,12 @@
 import contextlib
 import mimetypes
 import os
+import socket
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import quote, unquote
 
 from tornado.httpserver import HTTPServer
-from tornado.netutil import bind_sockets
 from tornado.web import Application, RequestHandler
 
 from crawler_app.errors import ConfigError
@@ -37,7 +37,9 @@ class LocalFolder:
         path: A folder, or one page in it, where the check begins.
 
     Attributes:
+        name: Its absolute path.
         url: Its URL while it is served.
+        port: The port of that URL; 0 before.
 
     Raises:
         ConfigError: there are no pages.
@@ -49,18 +51,35 @@ class LocalFolder:
         self._files = [path.resolve()] if path.is_file() else _pages_in(self._root)
         if not self._files:
             raise ConfigError(f"there are no HTML files in {path}")
+        self.name = str(self._root)
         self.url = ""
+        self.port = 0
 
     @contextlib.contextmanager
-    def served(self) -> Iterator[None]:
-        """Serve it while the context lasts; the event loop must be running."""
+    def served(self, port: int = 0) -> Iterator[None]:
+        """Serve it while the context lasts; the event loop must be running.
+
+        Args:
+            port: Where to serve it; 0 is any free port.
+
+        Raises:
+            ConfigError: the port is in use.
+        """
         application = Application(
             [("/.*", _Handler, {"root": self._root})], log_function=lambda handler: None
         )
         server = HTTPServer(application)
-        sockets = bind_sockets(0, "127.0.0.1")
-        server.add_sockets(sockets)
-        self.url = f"http://127.0.0.1:{sockets[0].getsockname()[1]}/"
+        try:
+            bound = socket.create_server(("127.0.0.1", port))
+        except OSError as exc:
+            raise ConfigError(
+                f"port {port}, at which {self._shown} was served before, cannot be used: "
+                f"{exc.strerror}; try again later, or choose another directory"
+            ) from None
+        bound.setblocking(False)
+        server.add_socket(bound)
+        self.port = bound.getsockname()[1]
+        self.url = f"http://127.0.0.1:{self.port}/"
         try:
             yield
         finally:

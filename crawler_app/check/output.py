@@ -160,6 +160,9 @@ class Sarif(Output):
         self.write(json.dumps(whole, indent=2, ensure_ascii=False) + "\n")
 
 
+# The kinds of findings that are nouns, and not adjectives.
+ONE_BY_KIND = {"fragments": "fragment", "redirects": "redirect"}
+
 FORMATS: dict[str, type[Output]] = {
     "text": Text,
     "json": Json,
@@ -189,15 +192,19 @@ def line_of(finding: Finding) -> str:
 def headline(summary: Summary) -> str:
     """Return the result in a few words.
 
-    >>> headline(Summary())
-    'No findings'
+    >>> from collections import Counter
+    >>> headline(Summary()), headline(Summary(counts=Counter(broken=2, fragments=1)))
+    ('No findings', '3 findings: 2 broken, 1 fragment')
     """
     total = summary.counts.total()
     if summary.is_empty:
         return "Nothing was fetched"
     if not total:
         return "No findings"
-    counts = ", ".join(f"{n:,} {kind}" for kind, n in summary.counts.most_common())
+    counts = ", ".join(
+        number(n, ONE_BY_KIND.get(kind, kind), kind)
+        for kind, n in summary.counts.most_common()
+    )
     return f"{number(total, 'finding')}: {counts}"
 
 

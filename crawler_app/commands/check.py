@@ -2,20 +2,28 @@
 
 import argparse
 import asyncio
+import contextlib
+import functools
 import io
 import sys
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from pathlib import Path
 from typing import Any, cast
 
 from crawler_app.check.checking import Check, CheckOptions
 from crawler_app.check.findings import DEFAULT_KINDS, Kind
 from crawler_app.check.output import FORMATS, Output, summary_lines
+from crawler_app.commands.arguments import add_quiet
 from crawler_app.commands.config_options import add_options, values_of
 from crawler_app.commands.exit_status import BROKEN, FAILED, OK
 from crawler_app.commands.interruptible import run_interruptible
 from crawler_app.config.validators import require_patterns
+from crawler_app.crawl.monitor import Monitor, Sample, Watched
 from crawler_app.errors import ConfigError
+from crawler_app.models import State
+from crawler_app.terminal.lines import clock
+from crawler_app.terminal.status_line import StatusLine
+from crawler_app.text.formatting import number
 from gencoro import gen
 
 __all__ = ["add_check", "check"]
@@ -30,6 +38,7 @@ def add_check(parser: argparse.ArgumentParser) -> None:
         "sites.  URL may be a sitemap, a file or a folder of this machine, or - for a list "
         f"on standard input.  Exits with status {BROKEN} if something is broken."
     )
+    add_quiet(parser)
     group = parser.add_argument_group("findings")
     group.add_argument(
         "--format",
@@ -85,16 +94,40 @@ def check(arguments: argparse.Namespace) -> int:
     targets = _targets(given or in_file)
     # As UTF-8, whatever the terminal's encoding.
     cast(io.TextIOWrapper, sys.stdout).reconfigure(encoding="utf-8")
-    output = FORMATS[arguments.format](_write)
-    return run_interruptible(
-        lambda: _run(Check(targets, values, options, output)), values.get("into")
-    )
+    line = StatusLine(None if arguments.quiet else sys.stderr)
+    output = FORMATS[arguments.format](functools.partial(_write, line))
+    run = Check(targets, values, options, output)
+    run.watch = functools.partial(_watched, line, run)
+    return run_interruptible(lambda: _run(run), values.get("into"))
 
 
-def _write(text: str) -> None:
+def _write(line: StatusLine, text: str) -> None:
+    line.clear()
     sys.stdout.write(text)
     if text.endswith("\n"):
         sys.stdout.flush()
+
+
+@contextlib.contextmanager
+def _watched(line: StatusLine, run: Check, crawl: Watched) -> Iterator[None]:
+    """Show the progress of a check in one line, on a terminal."""
+
+    def show(sample: Sample) -> None:
+        count = sample.count_by_state
+        checked = count[State.DONE] + count[State.FAILED]
+        to_go = count[State.QUEUED] + count[State.CLAIMED]
+        line.show(
+            f"{clock(sample.elapsed_s)}  {number(checked, 'URL')} checked, {to_go:,} to "
+            f"go, {number(len(run.findings), 'finding')}"
+        )
+
+    monitor = Monitor(crawl)
+    monitor.listen(show)
+    with monitor:
+        try:
+            yield
+        finally:
+            line.clear()
 
 
 def _kinds(given: Sequence[str] | None) -> Sequence[Kind]:

@@ -5,6 +5,7 @@
       screen  draws, redraws and erases the table
       lines   one plain line for each sample               pure
     steps     the progress of any other command
+      status_line  a line that is rewritten in place
     tty       whether a stream is a terminal that can be overwritten, or shows color
 
 Rule: no thread and no timer runs here.  The display changes when a sample arrives, or

@@ -3,19 +3,17 @@
 Rule: a command that takes less than a second prints nothing.
 """
 
-import os
 import sys
 import time
 from collections.abc import Callable
 from typing import Self, TextIO
 
+from crawler_app.terminal.status_line import StatusLine
 from crawler_app.terminal.tty import is_screen
 
 __all__ = ["Steps"]
 
 EVERY_S = 1.0
-
-CLEAR_LINE = "\r\x1b[K"
 
 
 class Steps:
@@ -47,15 +45,14 @@ class Steps:
         self._file = None if quiet else file or sys.stderr
         self._clock = clock
         self._is_screen = self._file is not None and is_screen(self._file)
+        self._line = StatusLine(self._file)
         self._due_at = clock() + EVERY_S
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *exc_info: object) -> None:
-        if self._is_screen and self._file is not None:
-            self._file.write(CLEAR_LINE)
-            self._file.flush()
+        self._line.clear()
 
     def __call__(self, what: str, done: int, total: int | None = None) -> None:
         """Print the progress, if a second has passed since the last line.
@@ -71,14 +68,7 @@ class Steps:
         self._due_at = now + EVERY_S
         text = f"{what} {done:,}" + ("" if total is None else f" of {total:,}")
         if self._is_screen:
-            self._file.write(CLEAR_LINE + text[: self._columns() - 1])
+            self._line.show(text)
         else:
             self._file.write(text + "\n")
-        self._file.flush()
-
-    def _columns(self) -> int:
-        assert self._file is not None
-        try:
-            return os.get_terminal_size(self._file.fileno()).columns or 80
-        except OSError:  # claims to be a terminal, but has no size
-            return 80
+            self._file.flush()

@@ -62,7 +62,7 @@ def test_each_finding_is_a_line_with_its_place(faulty, gencrawl):
     )
     assert lines[3:] == [
         "",
-        "3 findings: 2 broken, 1 fragments",
+        "3 findings: 2 broken, 1 fragment",
         "Checked: 3 references in 2 documents, to 4 URLs.",
         "Not checked: fragments on other sites.",
     ]
@@ -174,7 +174,7 @@ def test_baseline_accepts_what_was_found_before(faulty, gencrawl, tmp_path):
     assert "Left out: 3 accepted by the baseline, 0 ignored." in second.out
     assert third.status == 3
     assert third.out.startswith(f'{faulty.url}new:1:9: "x" -> {faulty.url}gone2')
-    assert "1 accepted findings are mended" in third.err
+    assert "1 accepted finding is mended; --update-baseline takes it off" in third.err
     assert (fourth.status, fifth.status) == (0, 0)
 
 
@@ -207,11 +207,59 @@ def test_file_is_checked_with_what_it_leads_to(folder, gencrawl):
     assert finding["page"] == "public/a.css"
 
 
-def test_folder_without_pages_or_for_a_directory_is_refused(folder, gencrawl):
+def test_folder_is_checked_into_a_directory_again(folder, gencrawl):
+    first = gencrawl("check", "public", "--into", "kept")
+    (folder / "orphan.html").unlink()
+    (folder / "new.html").write_text("<a href=gone2>x</a>")
+    second = gencrawl("check", "public/", "--into", "kept")
+
+    assert (first.status, second.status) == (3, 3)
+    wanted = "Since the last check: 1 newly broken, 2 still broken, 1 mended."
+    assert wanted in second.err
+    assert 'public/new.html:1:9: "x" -> public/gone2' in second.out
+    assert gencrawl("report", "kept", "--fail-on", "broken").status == 3
+    other = gencrawl("check", "public/sub folder", "--into", "kept")
+    assert other.status == 2
+    assert f"kept holds a check of {folder}; choose another directory" in other.err
+
+
+@pytest.mark.parametrize(
+    "kept", ["a crawl of URLs", "no JSON", "a link", "a busy port"]
+)
+def test_directory_that_no_folder_can_be_checked_into_is_refused(
+    folder, gencrawl, site, kept
+):
+    site.page("/")
+    ports = folder.parent / "kept" / "folders.json"
+    if kept == "a crawl of URLs":
+        gencrawl("check", site.url, "--into", "kept")
+    else:
+        gencrawl("check", "public", "--into", "kept")
+        ports.unlink()
+    if kept == "no JSON":
+        ports.write_text("[]")
+    elif kept == "a link":
+        ports.symlink_to(folder)
+    elif kept == "a busy port":
+        port = int(site.url.rpartition(":")[2].rstrip("/"))
+        ports.write_text(json.dumps({str(folder): port}))
+
+    ended = gencrawl("check", "public", "--into", "kept")
+
+    assert ended.status == 2
+    words = {
+        "a crawl of URLs": "kept holds a check of something else; choose another",
+        "no JSON": "cannot read kept/folders.json: ",
+        "a link": "it is a symbolic link",
+        "a busy port": "at which public was served before, cannot be used: Address",
+    }
+    assert words[kept] in ended.err
+
+
+def test_folder_without_pages_is_refused(folder, gencrawl):
     (folder / "empty").mkdir()
 
     assert gencrawl("check", "public/empty").status == 2
-    assert gencrawl("check", "public", "--into", "kept").status == 2
     assert gencrawl("check").status == 2
     assert gencrawl("check", "nothing/there").status == 2
 

@@ -7,7 +7,8 @@ import sys
 import pytest
 
 from crawler_app.progress import ITEMS_PER_STEP, in_steps
-from crawler_app.terminal.steps import CLEAR_LINE, Steps
+from crawler_app.terminal.status_line import CLEAR_LINE
+from crawler_app.terminal.steps import Steps
 
 
 @pytest.fixture
