@@ -16,10 +16,12 @@ Beside the path::
     witness      what a check sees of the crawl
     context      what the parts of one run share
     host_state   what a run learns about its hosts
+    pace         how fast to crawl, which may change
     outages      tells a host that is down from a URL that fails
     stats        its counters
     trace        the log of every request and decision
     monitor      samples it once a second
+    estimate     how much is done, and how long the rest will take
     malloc       keeps freed memory for the next page
     time_slice   interrupts long work on one page
     shared       one worker's crawl of a frontier that it shares
@@ -43,6 +45,7 @@ import contextlib
 import dataclasses
 import datetime
 import functools
+import heapq
 import logging
 import math
 import time
@@ -72,6 +75,7 @@ from crawler_app.crawl.interpreting import Interpreter
 from crawler_app.crawl.kept_probes import KeptProbes
 from crawler_app.crawl.malloc import keep_freed_memory
 from crawler_app.crawl.outages import Outages
+from crawler_app.crawl.pace import Pace, with_pace
 from crawler_app.crawl.permission import Permission
 from crawler_app.crawl.probing import Prober
 from crawler_app.crawl.redirecting import RedirectReader
@@ -184,6 +188,7 @@ class Crawl:
         stats = Stats() if stats is None else stats
         hooks = Hooks() if hooks is None else hooks
         self.config, self.frontier, self.fetcher = config, frontier, fetcher
+        self._first_config = config
         self.stats = stats
         self.limit_reached = ""
         self.is_paused = self.is_stopping = self._has_failed = False
@@ -230,20 +235,19 @@ class Crawl:
         self._committed_at = -math.inf  # on the loop's clock
         # A set, not a dict by id: once a lease has expired, a URL may be claimed twice.
         self._claims: set[Claim] = set()
+        self._workers: list[gen.Future[None]] = []
 
     @gen.coroutine
     def run(self) -> Generator[Any, Any, None]:
         """Crawl to the end.  If cancelled, put every claimed URL back first."""
         keep_freed_memory()
-        self.frontier.limit_hosts(self._hosts.limit(map(host_of, self.config.seeds)))
+        self._limit_hosts()
         self._admission.remember()
         seeds = [self.admit(seed) for seed in self._seeds()]
         self.frontier.add(seed for seed in seeds if seed is not None)
         self.frontier.flush()
         with self._time_limit(), contextlib.closing(self._reader):
-            workers = [self._work() for _ in range(self.config.concurrency)]
-            # A disk that fails fails for several of them; one error says so.
-            yield gen.multi(workers, quiet_exceptions=StorageError)
+            yield from self._all_work()
         is_whole = self.frontier.is_drained()
         self.limit_reached = "" if is_whole else self.limit_reached or self._limit()
         yield self._commit()
@@ -254,6 +258,59 @@ class Crawl:
     def _seeds(self) -> Iterable[str]:
         """Return the seeds that this process adds to the frontier."""
         return self.config.seeds
+
+    def _limit_hosts(self) -> None:
+        self.frontier.limit_hosts(self._hosts.limit(map(host_of, self.config.seeds)))
+
+    def _all_work(self) -> Subgenerator[None]:
+        """Wait for all workers, including those that a change of the pace adds."""
+        self._add_workers()
+        try:
+            while not all(worker.done() for worker in self._workers):
+                # A disk that fails fails for several of them; one error says so.
+                yield gen.multi(self._workers, quiet_exceptions=StorageError)
+        except GeneratorExit:
+            raise
+        except BaseException:
+            yield from self._end_added_workers()
+            raise
+
+    def _add_workers(self) -> None:
+        """Have as many workers as fetches may be under way; more do no harm."""
+        while len(self._workers) < self.config.concurrency:
+            self._workers.append(self._work())
+
+    def _end_added_workers(self) -> Subgenerator[None]:
+        """End the workers that were added since the others were waited for."""
+        added = [worker for worker in self._workers if not worker.done()]
+        for worker in added:
+            worker.cancel()
+        with contextlib.suppress(asyncio.CancelledError, StorageError):
+            yield gen.multi(added, quiet_exceptions=StorageError)
+
+    def change_pace(self, pace: Pace) -> None:
+        """Crawl faster or slower from now on; fetches under way are completed.
+
+        The gap that a robots.txt asks for is kept.
+
+        Args:
+            pace: By the keys of the options; see `crawler_app.crawl.pace`.
+
+        Raises:
+            ConfigError: a value is not allowed; nothing is changed.
+        """
+        config = with_pace(self.config, pace, self._first_config)
+        self.config = config
+        self.fetcher.allow(config.concurrency)
+        for host, before, after in self._hosts.change(config, self._clock()):
+            if after > before:
+                self.frontier.hold_host(host, after)
+            else:
+                self.frontier.shorten_hold(host, before, after)
+        self._limit_hosts()
+        if not all(worker.done() for worker in self._workers):
+            self._add_workers()
+        self._changed.notify_all()
 
     def stop(self) -> None:
         """Start no further fetch; those under way are completed."""
@@ -273,6 +330,11 @@ class Crawl:
     def under_way(self) -> Collection[Claim]:
         """The URLs that are being fetched or processed."""
         return self._claims
+
+    def oldest_under_way(self, now: float, most: int) -> list[tuple[str, float]]:
+        """Return the URLs that have been under way longest, and for how many seconds."""
+        oldest = heapq.nsmallest(most, self._claims, key=_lease_ends_at)
+        return [(each.url, now - each.lease_ends_at + self._lease_s) for each in oldest]
 
     def under_way_by_host(self) -> collections.Counter[str]:
         """Return how many URLs of each host are under way."""
@@ -317,6 +379,9 @@ class Crawl:
                         yield self._commit()  # so that other processes see everything
                     else:
                         yield self._changed.wait()
+                    continue
+                if len(self._claims) >= self.config.concurrency:
+                    yield self._changed.wait()  # the pace was lowered
                     continue
                 now = self._clock()
                 if self.frontier.is_due(now) and self._may_commit():
@@ -548,3 +613,7 @@ class Crawl:
             self.last_failures.append(
                 Failure(now, claim.url, outcome.reason, outcome.error)
             )
+
+
+def _lease_ends_at(claim: Claim) -> float:
+    return claim.lease_ends_at

@@ -131,10 +131,10 @@ class Fetching:
             ArchiveError: the archive cannot be written.
         """
         context, host = self._context, host_of(url)
-        gap_s = context.hosts.gap_s(host)
-        if gap_s:
-            context.frontier.hold_host(host, context.clock() + gap_s)
         began_at = context.clock()
+        held_to = context.hosts.begin_fetch(host, began_at)
+        if held_to > began_at:
+            context.frontier.hold_host(host, held_to)
         if method == "GET":
             fetched: Fetched = yield self._fetcher.fetch(url, headers)
         else:

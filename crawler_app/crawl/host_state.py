@@ -4,7 +4,7 @@ No clock: the current time is an argument.  State that must survive the run is i
 frontier.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from crawler_app import politeness
 from crawler_app.config import CrawlConfig
@@ -25,6 +25,8 @@ class HostStates:
         self._config = config
         self._latency_by_host: dict[str, float] = {}
         self._crawl_delay_by_host: dict[str, float] = {}
+        # When the last fetch was started, and until when it holds the host.
+        self._last_by_host: dict[str, tuple[float, float]] = {}
 
     def limit(self, seed_hosts: Iterable[str]) -> int | None:
         """Return how many fetches from one host may be under way; None for no limit."""
@@ -37,6 +39,27 @@ class HostStates:
         """Note the crawl delay of a host's robots.txt."""
         if crawl_delay_s is not None:
             self._crawl_delay_by_host[host] = crawl_delay_s
+
+    def begin_fetch(self, host: str, now: float) -> float:
+        """Note that a fetch starts; return until when it holds its host."""
+        held_to = now + self.gap_s(host)
+        self._last_by_host[host] = now, held_to
+        return held_to
+
+    def change(
+        self, config: CrawlConfig, now: float
+    ) -> Iterator[tuple[str, float, float]]:
+        """Use another configuration from now on.
+
+        Yields each host that is held for its gap, or is to be held: its name, and the ends
+        of the hold before and after the change.
+        """
+        self._config = config
+        for host, (began_at, before) in self._last_by_host.items():
+            after = began_at + self.gap_s(host)
+            if after != before and max(before, after) > now:
+                self._last_by_host[host] = began_at, after
+                yield host, before, after
 
     def gap_s(self, host: str) -> float:
         """Return the current minimum time between the starts of two fetches."""

@@ -7,16 +7,18 @@ memory.
 import collections
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol, Self
 
 from crawler_app.config import CrawlConfig
 from crawler_app.crawl import Failure
+from crawler_app.crawl.estimate import Estimate, Progress
+from crawler_app.crawl.pace import Pace, pace_of
 from crawler_app.crawl.stats import Stats
 from crawler_app.models import State
 from gencoro.ioloop import PeriodicCallback
 
-__all__ = ["Monitor", "Sample", "Watched"]
+__all__ = ["SHOWN_URLS", "Monitor", "Sample", "Watched"]
 
 EVERY_S = 1.0
 
@@ -28,6 +30,9 @@ MIN_WAIT_S = 2.0
 
 # Rates are averaged over this many seconds, so that they are readable.
 RATE_OVER_S = 5.0
+
+# URLs under way that are listed.
+SHOWN_URLS = 20
 
 
 @dataclass(slots=True, frozen=True)
@@ -47,6 +52,9 @@ class Sample:
         count_by_state: The number of URLs in each state.
         under_way_by_host: Fetches under way, the busiest host first.
         failures: The URLs that failed most recently, the latest first.
+        under_way: URLs under way, the oldest first, and for how many seconds.
+        pace: How fast the crawl may be; see `crawler_app.crawl.pace`.
+        progress: How much is done.
     """
 
     at: float
@@ -60,6 +68,9 @@ class Sample:
     count_by_state: dict[State, int]
     under_way_by_host: list[tuple[str, int]]
     failures: list[Failure]
+    under_way: list[tuple[str, float]] = field(default_factory=list)
+    pace: Pace = field(default_factory=dict)
+    progress: Progress = field(default_factory=Progress)
 
 
 class Watched(Protocol):
@@ -84,6 +95,8 @@ class Watched(Protocol):
 
     def under_way_by_host(self) -> collections.Counter[str]: ...
 
+    def oldest_under_way(self, now: float, most: int) -> list[tuple[str, float]]: ...
+
     def next_at(self, now: float) -> float | None: ...
 
     def pause(self) -> None: ...
@@ -91,6 +104,8 @@ class Watched(Protocol):
     def unpause(self) -> None: ...
 
     def stop(self) -> None: ...
+
+    def change_pace(self, pace: Pace) -> None: ...
 
 
 class Monitor:
@@ -114,6 +129,7 @@ class Monitor:
         self._started_at = clock()
         # (time, exchanges, bytes), as far back as the rates need.
         self._recent = collections.deque([(0.0, 0, 0)])
+        self._estimate = Estimate()
         self._timer = PeriodicCallback(self.look, EVERY_S * 1000)
 
     def listen(self, listener: Callable[[Sample], object]) -> None:
@@ -142,6 +158,7 @@ class Monitor:
         fetches_per_s, bytes_per_s = self._rates(elapsed_s, fetched, size_bytes)
         now = time.time()
         waiting_s = self._waiting_s(now)
+        count_by_state = {state: crawl.count(state) for state in State}
         return Sample(
             now,
             elapsed_s,
@@ -151,9 +168,12 @@ class Monitor:
             size_bytes,
             fetches_per_s,
             bytes_per_s,
-            {state: crawl.count(state) for state in State},
+            count_by_state,
             crawl.under_way_by_host().most_common(),
             list(reversed(crawl.last_failures)),
+            crawl.oldest_under_way(now, SHOWN_URLS),
+            pace_of(crawl.config),
+            self._estimate.look(elapsed_s, count_by_state),
         )
 
     def _rates(

@@ -53,6 +53,10 @@ class Fetcher(Protocol):
         """Return the Cookie header that a request for a URL would have now."""
         ...
 
+    def allow(self, concurrency: int) -> None:
+        """Make up to this number of fetches at a time, if the client can."""
+        ...
+
     def close(self) -> None:
         """Close idle connections and free resources; fetches under way may fail."""
         ...

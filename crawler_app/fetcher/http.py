@@ -125,6 +125,11 @@ class HttpFetcher:
         """Return the Cookie header of a request sent now; see `Fetcher`."""
         return self._outgoing.headers_for(url).get("Cookie", "")
 
+    def allow(self, concurrency: int) -> None:
+        """Change the maximum number of fetches; see `Fetcher`."""
+        if self._config.client != "curl":  # its number of handles is that of the start
+            cast(PooledAsyncHTTPClient, self._client).max_clients = concurrency
+
     def close(self) -> None:
         """Close the client; see `Fetcher`."""
         self._client.close()

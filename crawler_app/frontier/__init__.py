@@ -253,6 +253,16 @@ class Frontier(FrontierReader):
     def hold_host(self, host: str, free_at: float) -> None:
         """Block claims from a host until a time; never shortens an existing hold."""
 
+    def shorten_hold(self, host: str, held_to: float, free_at: float) -> None:
+        """Allow claims from a host earlier if it is held just until a time.
+
+        A hold for another reason, which ends later, stays.  A backend that cannot shorten a
+        hold leaves it.
+
+        Args:
+            held_to: The end of the hold that is to be shortened.
+        """
+
     @abc.abstractmethod
     def note_response(self, origin: str, url: str) -> None:
         """Remember a URL that got a response, as the only one of its origin."""

@@ -199,6 +199,9 @@ class MemoryFrontier(Frontier):
     def hold_host(self, host: str, free_at: float) -> None:
         self._schedule.hold(self._host(host), free_at)
 
+    def shorten_hold(self, host: str, held_to: float, free_at: float) -> None:
+        self._schedule.shorten_hold(self._host(host), held_to, free_at)
+
     def note_response(self, origin: str, url: str) -> None:
         self._known_url_by_origin[origin] = url
 

@@ -4,8 +4,7 @@ Hosts take turns: the one that has been free longest, then the one found first. 
 a host are in the order of their turns, then in the order in which they were found.
 
 A host has its turn if a URL of it may be given out and there is room for one more claim.
-Turns that have become wrong stay in their heap, and are dropped when they are met: a host's
-``free_at`` only grows, so they come before the right one.
+Turns that have become wrong stay in their heap, and are dropped when they are met.
 """
 
 import heapq
@@ -109,6 +108,18 @@ class Schedule:
         if free_at > host.free_at:
             host.free_at = free_at
             self._offer(host)
+
+    def shorten_hold(self, host: Host, held_to: float, free_at: float) -> bool:
+        """Give out URLs of a host earlier, if it is held just until a time.
+
+        Returns whether it was.  Its turn at that time is wrong from now on; it comes after
+        the right one, and is dropped when it is met.
+        """
+        if host.free_at != held_to or free_at >= held_to:
+            return False
+        host.free_at = free_at
+        self._offer(host)
+        return True
 
     def put(self, host: Host, queued: Queued) -> None:
         """Note a URL that may be given out as soon as its host may be asked."""

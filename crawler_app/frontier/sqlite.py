@@ -359,6 +359,11 @@ class SqliteFrontier(Frontier):
             self._schedule.hold(known, free_at)
             self._holds[known.id] = free_at
 
+    def shorten_hold(self, host: str, held_to: float, free_at: float) -> None:
+        known = self._schedule.find(host)
+        if known is not None and self._schedule.shorten_hold(known, held_to, free_at):
+            self._holds[known.id] = free_at
+
     def note_response(self, origin: str, url: str) -> None:
         self._known_url_by_origin[origin] = url
 

@@ -7,6 +7,7 @@ from crawler_app.archive.store import Archive
 from crawler_app.config import CrawlConfig
 from crawler_app.crawl import NO_PAGES, Crawl, Failure
 from crawler_app.crawl.kept_probes import KeptProbes
+from crawler_app.crawl.monitor import SHOWN_URLS
 from crawler_app.fetcher import Fetcher
 from crawler_app.frontier.part import PartFrontier
 from crawler_app.index.writer import IndexWriter
@@ -77,6 +78,8 @@ class PartCrawl(Crawl):
             self._quota = min(self._quota, self._begun_pages())
         if order.level is not None:
             self._deepest = order.level
+        if order.pace is not None:
+            self.change_pace(order.pace)
         if order.ends:
             self.stop()
         self._changed.notify_all()
@@ -107,6 +110,7 @@ class PartCrawl(Crawl):
             },
             count_by_stat=dict(self.stats),
             under_way_by_host=dict(self.under_way_by_host()),
+            under_way=self.oldest_under_way(now, SHOWN_URLS),
             next_at=self.next_at(now),
             failures=failures,
         )

@@ -4,13 +4,15 @@ Pure.  Rule: the same start URLs and the same number of parts give each host the
 every process and in every run.
 """
 
+import dataclasses
 import functools
 import hashlib
 from collections.abc import Callable, Iterable
 
+from crawler_app.config import CrawlConfig
 from crawler_app.urls import host_of
 
-__all__ = ["dealer"]
+__all__ = ["dealer", "part_config"]
 
 # A page links to few hosts, a crawl finds many.
 REMEMBERED_HOSTS = 10_000
@@ -41,3 +43,21 @@ def dealer(seeds: Iterable[str], parts: int) -> Callable[[str], int]:
         return int.from_bytes(digest.digest()) % parts
 
     return part_of
+
+
+def part_config(config: CrawlConfig, part: int) -> CrawlConfig:
+    """Return the configuration of one part; the main process keeps the limits.
+
+    >>> config = CrawlConfig(("http://a.test/",), into="x", concurrency=5, processes=2)
+    >>> [part_config(config, part).concurrency for part in (0, 1)]
+    [3, 2]
+    """
+    each, rest = divmod(config.concurrency, config.processes)
+    return dataclasses.replace(
+        config,
+        processes=1,
+        concurrency=each + (part < rest),
+        max_pages=None,
+        max_bytes=None,
+        max_time_s=None,
+    )

@@ -27,6 +27,7 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Any, Self
 
+from crawler_app.crawl.pace import Pace
 from crawler_app.models import State
 
 __all__ = ["HEAD", "Frame", "Kind", "Order", "Status", "Task"]
@@ -103,6 +104,7 @@ class Order:
         quota: How many pages may have been fetched, or may be under way.
         recalls_quota: Whether to use no more of the quota than is used already.
         level: No deeper URL is to be fetched.
+        pace: How fast to crawl; see `crawler_app.crawl.pace`.
     """
 
     number: int = 0
@@ -111,6 +113,7 @@ class Order:
     quota: int | None = None
     recalls_quota: bool = False
     level: int | None = None
+    pace: Pace | None = None
 
 
 @dataclass(slots=True)
@@ -129,6 +132,7 @@ class Status:
         extras_by_state: How many of them are requisites or probes, which have no quota.
         count_by_stat: The counters of this process's run.
         under_way_by_host: Fetches under way.
+        under_way: URLs under way, the oldest first, and for how many seconds.
         next_at: When the next URL is due; None if that is unknown.
         failures: The failures since the last status: time, URL, reason and error.
     """
@@ -144,6 +148,7 @@ class Status:
     extras_by_state: dict[str, int] = field(default_factory=dict)
     count_by_stat: dict[str, int] = field(default_factory=dict)
     under_way_by_host: dict[str, int] = field(default_factory=dict)
+    under_way: list[tuple[str, float]] = field(default_factory=list)
     next_at: float | None = None
     failures: list[tuple[float, str, str, str]] = field(default_factory=list)
 

@@ -3,6 +3,7 @@
 import asyncio
 import collections
 import contextlib
+import heapq
 import logging
 import os
 import time
@@ -11,10 +12,12 @@ from typing import Any
 
 from crawler_app.config import CrawlConfig
 from crawler_app.crawl import KEPT_FAILURES, Failure
+from crawler_app.crawl.pace import Pace, pace_of, with_pace
 from crawler_app.crawl.stats import Stats
 from crawler_app.errors import ConfigError, CrawlerError, StorageError
 from crawler_app.models import State
 from crawler_app.parts.coordination import Coordinator
+from crawler_app.parts.dealing import part_config
 from crawler_app.parts.messages import Frame, Kind, Order, Status, Task
 from crawler_app.parts.processes import PartProcess, words_of
 from crawler_app.reasons import AnyReason, reason_of_word
@@ -50,7 +53,7 @@ class PartsRun:
     def __init__(
         self, config: CrawlConfig, retried_reasons: Collection[AnyReason] = ()
     ) -> None:
-        self.config = config
+        self.config = self._first_config = config
         self.limit_reached = ""
         self.is_paused = self.is_stopping = False
         self.last_failures = collections.deque[Failure](maxlen=KEPT_FAILURES)
@@ -90,6 +93,11 @@ class PartsRun:
             total.update(status.under_way_by_host)
         return total
 
+    def oldest_under_way(self, now: float, most: int) -> list[tuple[str, float]]:
+        """Return the URLs that have been under way longest, and for how many seconds."""
+        found = [each for status in self._statuses for each in status.under_way]
+        return heapq.nlargest(most, found, key=lambda url_and_age: url_and_age[1])
+
     def next_at(self, now: float) -> float | None:
         """Return when the next URL may become due; None if that is unknown."""
         times = [status.next_at for status in self._statuses]
@@ -104,6 +112,16 @@ class PartsRun:
         """Continue after `pause`."""
         self.is_paused = False
         self._order_all(Order(is_paused=False))
+
+    def change_pace(self, pace: Pace) -> None:
+        """Crawl faster or slower from now on, in all processes; see `Crawl.change_pace`."""
+        self.config = with_pace(self.config, pace, self._first_config)
+        for process in self._processes:
+            if process.is_ready:
+                self._order(process.part, Order(pace=self._pace_of(process.part)))
+
+    def _pace_of(self, part: int) -> Pace:
+        return pace_of(part_config(self.config, part))
 
     def stop(self) -> None:
         """Start no further fetch; those under way are completed."""
@@ -216,6 +234,7 @@ class PartsRun:
             self._earlier.add(name, count)
         status.count_by_stat = {}
         status.under_way_by_host = {}
+        status.under_way = []
 
     def _note_death(self, part: int, how: str) -> None:
         deaths = self._deaths[part]
@@ -262,6 +281,7 @@ class PartsRun:
                     ends=self.is_stopping,
                     is_paused=self.is_paused,
                     level=self._coordinator.level,
+                    pace=self._pace_of(part),
                 ),
             )
         for number, order in self._coordinator.note_status(part, status):

@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import dataclasses
 import functools
 import logging
 import socket
@@ -10,7 +9,6 @@ import traceback
 from collections.abc import Generator
 from typing import Any
 
-from crawler_app.config import CrawlConfig
 from crawler_app.crawl.kept_probes import KeptProbes
 from crawler_app.directory import CrawlDirectory
 from crawler_app.directory.losses import requeue_lost
@@ -20,12 +18,12 @@ from crawler_app.fetcher import make_fetcher
 from crawler_app.frontier.part import PartFrontier
 from crawler_app.parts.channel import Channel
 from crawler_app.parts.crawl import PartCrawl
-from crawler_app.parts.dealing import dealer
+from crawler_app.parts.dealing import dealer, part_config
 from crawler_app.parts.messages import Frame, Kind, Order, Task
 from gencoro import gen
 from gencoro.ioloop import IOLoop, PeriodicCallback
 
-__all__ = ["main", "part_config"]
+__all__ = ["main"]
 
 # How often the main process learns of progress; of what it waits for it learns at once.
 STATUS_EVERY_S = 0.25
@@ -49,24 +47,6 @@ def main() -> None:
 def _work() -> Generator[Any, Any, None]:
     with contextlib.closing(Channel(socket.socket(fileno=0))) as channel:
         yield _Worker(channel).run()
-
-
-def part_config(config: CrawlConfig, part: int) -> CrawlConfig:
-    """Return the configuration of one part; the main process keeps the limits.
-
-    >>> config = CrawlConfig(("http://a.test/",), into="x", concurrency=5, processes=2)
-    >>> [part_config(config, part).concurrency for part in (0, 1)]
-    [3, 2]
-    """
-    each, rest = divmod(config.concurrency, config.processes)
-    return dataclasses.replace(
-        config,
-        processes=1,
-        concurrency=each + (part < rest),
-        max_pages=None,
-        max_bytes=None,
-        max_time_s=None,
-    )
 
 
 class _Worker:

@@ -129,6 +129,9 @@ class RequestsFetcher:
         """Return the Cookie header of a request sent now; see `Fetcher`."""
         return self._outgoing.headers_for(url).get("Cookie", "")
 
+    def allow(self, concurrency: int) -> None:
+        """Leave the number of threads as it was at the start; see `Fetcher`."""
+
     def close(self) -> None:
         """Stop the threads, waiting briefly for those that cannot be aborted."""
         self._is_closed = True

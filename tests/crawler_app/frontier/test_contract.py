@@ -218,6 +218,25 @@ def test_level_does_not_wait_for_a_retry_that_is_far_off(frontier):
     assert frontier.depth_in_work(1000.0 - PATIENCE_S - 1.0) == 2
 
 
+def test_hold_is_shortened_unless_it_is_held_for_longer(frontier):
+    frontier.add([found("x"), found("y", host="b.test"), found("z", host="b.test")])
+    frontier.hold_host("a.test", 50.0)
+    frontier.hold_host("b.test", 60.0)
+
+    frontier.shorten_hold("a.test", held_to=50.0, free_at=20.0)
+    frontier.shorten_hold("b.test", held_to=50.0, free_at=20.0)
+
+    assert frontier.claim(19.0, LEASE_S) is None
+    assert frontier.next_at(19.0) == 20.0
+    frontier.finish(frontier.claim(20.0, LEASE_S), PAGE, 20.0)
+    assert frontier.claim(59.0, LEASE_S) is None
+    assert frontier.next_at(20.0) == 60.0
+    frontier.hold_host("b.test", 70.0)
+    frontier.shorten_hold("b.test", held_to=70.0, free_at=65.0)
+    held = [frontier.claim(at, LEASE_S) for at in (64.0, 65.0, 65.0)]
+    assert [claim and claim.host for claim in held] == [None, "b.test", "b.test"]
+
+
 def test_claim_takes_as_many_steps_among_many_hosts(frontier):
     def steps_among(hosts, first):
         names = [f"{number}.test" for number in range(first, first + hosts)]
