@@ -11,6 +11,7 @@ with its `demo_site`, `completion` for shells, `manual`, the manual page.  They 
     config_options  the options of a crawl
     exit_status     what a command returns
     interruptible   runs a coroutine so that Ctrl-C loses nothing
+    showing         shows a crawl and its end, also on the dashboard
     summary_text    the summary, for a terminal
     verbose         the log of every request, for --verbose
 """

@@ -18,7 +18,7 @@ def add_quiet(parser: argparse.ArgumentParser) -> None:
 
 
 def add_showing(parser: argparse.ArgumentParser) -> None:
-    """Add ``--quiet``, ``--verbose`` and ``--dashboard``."""
+    """Add ``--quiet``, ``--verbose``, ``--dashboard`` and ``--stay``."""
     how_much = parser.add_mutually_exclusive_group()
     _add_quiet(how_much)
     how_much.add_argument(
@@ -34,6 +34,12 @@ def add_showing(parser: argparse.ArgumentParser) -> None:
         const="",
         help="watch and control the crawl in a browser (default address: 127.0.0.1 and a "
         "free port)",
+    )
+    parser.add_argument(
+        "--stay",
+        action=argparse.BooleanOptionalAction,
+        help="keep the dashboard open after the crawl, with the summary and the report, "
+        "until it is closed (default: if run from a terminal)",
     )
 
 

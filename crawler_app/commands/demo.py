@@ -8,10 +8,11 @@ from collections.abc import Generator
 from typing import Any
 
 from crawler_app.commands.arguments import add_showing
-from crawler_app.commands.crawl import check_showing, run_and_show, watching
+from crawler_app.commands.crawl import run_and_show
 from crawler_app.commands.demo_site import DemoSite
 from crawler_app.commands.exit_status import INTERRUPTED
 from crawler_app.commands.interruptible import run_interruptible
+from crawler_app.commands.showing import Shown, check_showing
 from crawler_app.commands.verbose import shown_log
 from crawler_app.config import CrawlConfig
 from crawler_app.crawler import Crawler
@@ -62,17 +63,18 @@ def _crawl_twice(into: str, arguments: argparse.Namespace) -> Generator[Any, Any
     try:
         print(f"The demo site is at {site.url}; crawling it.", file=sys.stderr)
         config = CrawlConfig((site.url,), into=into, retry_pause_s=RETRY_PAUSE_S)
-        ended: int = yield run_and_show(
-            Crawler(config, watch=watching(arguments, config)), quiet=True
-        )
+        ended: int = yield _crawl(config, arguments)
         site.change()
         print("\nThe site has changed a little.  Crawling it again:\n")
-        yield run_and_show(
-            Crawler(config, watch=watching(arguments, config)), quiet=True
-        )
+        yield _crawl(config, arguments)
         return ended
     finally:
         yield site.stop()
+
+
+def _crawl(config: CrawlConfig, arguments: argparse.Namespace) -> "gen.Future[int]":
+    shown = Shown(arguments, config, may_stay=False)
+    return run_and_show(Crawler(config, watch=shown.watch), shown, quiet=True)
 
 
 def _show_search(into: str) -> None:

@@ -18,7 +18,7 @@ import logging
 import os
 import socket
 import urllib.parse
-from collections.abc import Container, Sequence
+from collections.abc import Callable, Container, Generator, Sequence
 from pathlib import Path
 from typing import Any, Self
 
@@ -30,9 +30,11 @@ from crawler_app.dashboard.access import TOKEN_VARIABLE, Access, token_from
 from crawler_app.dashboard.address import ANY_PORT, is_loopback, parse_address, place_of
 from crawler_app.dashboard.feed import Feed
 from crawler_app.dashboard.handlers import Parts, application
+from crawler_app.dashboard.messages import Ending
 from crawler_app.dashboard.metrics import Metrics
 from crawler_app.dashboard.searcher import Searcher
 from crawler_app.errors import ConfigError
+from gencoro import gen
 
 __all__ = ["ANY_PORT", "Dashboard", "check_dashboard"]
 
@@ -132,7 +134,7 @@ class Dashboard:
     def __enter__(self) -> Self:
         with contextlib.ExitStack() as cleanup:
             bound = cleanup.enter_context(_bind(self._host, self._port))
-            parts = self._parts(cleanup)
+            parts = self._make_parts(cleanup)
             server = _Server(
                 application(parts),
                 trusted=parts.trusted,
@@ -143,7 +145,8 @@ class Dashboard:
             )
             server.add_socket(bound)
             cleanup.callback(server.close)
-            cleanup.callback(parts.feed.close)
+            cleanup.callback(self.end, "")
+            self._feed, self._after = parts.feed, parts.after
             self._cleanup = cleanup.pop_all()
         self._announce(*bound.getsockname()[:2])
         return self
@@ -151,9 +154,37 @@ class Dashboard:
     def __exit__(self, exc_type: type[BaseException] | None, *exc_info: object) -> None:
         with self._cleanup:
             if exc_type is None:  # after an error, the frontier may be closed
-                self._monitor.look()
+                self.take_last_sample()
 
-    def _parts(self, cleanup: contextlib.ExitStack) -> Parts:
+    def take_last_sample(self) -> None:
+        """Take the last sample, before the crawl is closed; only the first call does.
+
+        From then on the crawl cannot be controlled.
+        """
+        if not self._after.is_over:
+            self._monitor.look()
+            self._after.is_over = True
+
+    def end(self, summary: str) -> None:
+        """Show that the crawl has ended, with its results as plain text."""
+        self._feed.end(Ending(summary))
+
+    @gen.coroutine
+    def stay(
+        self, summary: str, make_report: Callable[[], str] | None = None
+    ) -> Generator[Any, Any, None]:
+        """Show that the crawl has ended, and wait until the page is told to close.
+
+        Args:
+            summary: The results, as plain text.
+            make_report: Returns the page of a report; called in a thread when it is first
+                asked for.  None for no report.
+        """
+        self._after.make_report = make_report
+        self._feed.end(Ending(summary, make_report is not None, is_staying=True))
+        yield self._after.closed
+
+    def _make_parts(self, cleanup: contextlib.ExitStack) -> Parts:
         searcher = None
         if self._index_paths:
             searcher = Searcher(self._index_paths)
@@ -176,7 +207,7 @@ class Dashboard:
         if not is_loopback(address):
             logger.warning(
                 "other machines can reach the dashboard on port %d, over plain HTTP: "
-                "anyone with its URL can stop the crawl and read its results",
+                "anyone with its URL can control the crawl and read its results",
                 port,
             )
 

@@ -22,6 +22,9 @@ const RETRY_MS = 5000;
 
 const page = {
   phase: "connecting",
+  home: "", // the hosts of the start URLs
+  share: null,
+  isPaceEdited: false,
   rates: [], // [seconds since the epoch, fetches per second], oldest first
   canSearch: false,
   search: { query: "", offset: 0, aborter: null },
@@ -101,9 +104,13 @@ function showSample(sample) {
   setText(element.received, bytesText(sample.size_bytes));
   setText(element.rate, rateText(sample.fetches_per_s));
   setText(element.elapsed, durationText(sample.elapsed_s));
+  page.share = sample.progress.share;
   showPhase(sample.phase);
+  showProgress(sample);
+  showPace(sample.pace);
   showWait(sample);
   showHosts(sample);
+  showUrls(sample);
   showFailures(sample.failures);
 }
 
@@ -113,12 +120,50 @@ function showPhase(phase) {
   setText(element["phase-text"], NAME_BY_PHASE[phase]);
   const isLive = ["running", "waiting", "paused"].includes(phase);
   setText(element.pause, phase === "paused" ? "Continue" : "Pause");
+  showTitle();
   element.pause.disabled = !isLive;
+  element.change.disabled = !isLive;
   element.stop.disabled = !isLive;
   if (!isLive) element.confirm.close();
   const isConnected = isLive || phase === "stopping";
   element.find.disabled = !isConnected || !page.canSearch;
   for (const name of ["previous", "next"]) element[name].disabled = element.find.disabled;
+}
+
+function percent(share) {
+  return Math.floor(share * 100); // 100 % only when everything is done
+}
+
+function showProgress({ progress, count_by_state: count }) {
+  element.progress.hidden = progress.share === null;
+  if (progress.share === null) return;
+  const ended = count.done + count.failed;
+  const known = ended + count.queued + count.under_way;
+  const done = `${percent(progress.share)} % done: ${whole.format(ended)} of ${whole.format(known)}`;
+  const left = progress.left_s === null ? "" : durationText(Math.ceil(progress.left_s));
+  const rest = left && ended < known;
+  const text = progress.is_growing
+    ? `At most ${done} URLs known so far; new ones are still found.${rest ? ` At least ${left} left.` : ""}`
+    : `${done} known URLs.${rest ? ` About ${left} left.` : ""}`;
+  element.share.value = percent(progress.share);
+  setText(element["progress-text"], text);
+}
+
+function showPace(pace) {
+  if (page.isPaceEdited) return;
+  for (const [key, value] of Object.entries(pace)) {
+    const shown = value === null ? "" : String(value);
+    if (element[key].value !== shown) element[key].value = shown;
+  }
+}
+
+function showUrls({ under_way: urls }) {
+  element["urls-note"].hidden = urls.length > 0;
+  fillTable("urls", urls.map(([url]) => url), (url) => [
+    make("td", "", makeLink(url, url)),
+    make("td", "number"),
+  ]);
+  urls.forEach(([, age], i) => setText(element.urls.rows[i].cells[1], durationText(age)));
 }
 
 function showWait(sample) {
@@ -147,12 +192,18 @@ function showFailures(failures) {
   ]);
 }
 
-function showTitle(seeds) {
+function showTitle() {
+  const share = page.share === null || page.phase === "ended" ? "" : `${percent(page.share)} % – `;
+  const title = `${share}${NAME_BY_PHASE[page.phase].toLowerCase()} – ${page.home}`;
+  if (document.title !== title) document.title = title;
+}
+
+function showHome(seeds) {
   // Not with URL(), which throws for hosts that browsers reject, such as 1.2.3.256.
   const hosts = [...new Set(seeds.map((seed) => seed.split("/")[2]))];
   const others = hosts.length > 1 ? ` and ${hosts.length - 1} more` : "";
-  setText(element.title, `${hosts[0]}${others}`);
-  document.title = `${hosts[0]}${others} – crawl`;
+  page.home = `${hosts[0]}${others}`;
+  setText(element.title, page.home);
 }
 
 function showNotice(text, isBad = false) {
@@ -222,7 +273,7 @@ function begin({ seeds, rates, can_search: canSearch, sample }) {
   page.rates = rates;
   page.canSearch = canSearch;
   showNotice("");
-  showTitle(seeds);
+  showHome(seeds);
   showSample(sample);
   if (rates.length) drawChart();
   element.query.disabled = !canSearch;
@@ -235,9 +286,14 @@ function takeSample(sample) {
   drawChart();
 }
 
-function end(sample) {
+function end({ sample, summary, has_report: hasReport, is_staying: isStaying }) {
   showSample({ ...sample, phase: "ended" });
-  element.query.disabled = true;
+  element.query.disabled = !isStaying || !page.canSearch;
+  element.find.disabled = element.query.disabled;
+  element.end.hidden = summary === "";
+  setText(element.summary, summary);
+  element.report.hidden = !hasReport;
+  element.after.hidden = !isStaying;
   const left = sample.count_by_state.queued;
   showNotice(
     left
@@ -248,24 +304,47 @@ function end(sample) {
 
 // -- actions ---------------------------------------------------------------------------
 
-async function act(action) {
+async function act(action, body = null) {
+  // Returns why it was refused; empty if it was not.
   try {
     const headers = { Authorization: `Bearer ${token}` };
-    const answer = await fetch(action, { method: "POST", headers });
-    if (!answer.ok) showNotice((await answer.text()).trim(), true);
+    const answer = await fetch(action, { method: "POST", headers, body });
+    return answer.ok ? "" : (await answer.text()).trim();
   } catch {
-    showNotice(`“${action}” did not reach the crawl; is it still running?`, true);
+    return `“${action}” did not reach the crawl; is it still running?`;
   }
 }
 
+async function actOrTell(action) {
+  const refusal = await act(action);
+  if (refusal) showNotice(refusal, true);
+  return !refusal;
+}
+
 element.pause.addEventListener("click", () => {
-  act(page.phase === "paused" ? "unpause" : "pause");
+  actOrTell(page.phase === "paused" ? "unpause" : "pause");
 });
 element.stop.addEventListener("click", () => element.confirm.showModal());
 element.keep.addEventListener("click", () => element.confirm.close());
 element["really-stop"].addEventListener("click", () => {
   element.confirm.close();
-  act("stop");
+  actOrTell("stop");
+});
+element.close.addEventListener("click", async () => {
+  if (!(await actOrTell("close"))) return;
+  element.after.hidden = true;
+  element.query.disabled = element.find.disabled = true;
+  showNotice("The dashboard is closed.");
+});
+element.pace.addEventListener("input", () => {
+  page.isPaceEdited = true;
+});
+element.pace.addEventListener("submit", async (event) => {
+  event.preventDefault();
+  const refusal = await act("pace", new URLSearchParams(new FormData(element.pace)));
+  if (!refusal) page.isPaceEdited = false;
+  element["pace-status"].classList.toggle("bad", refusal !== "");
+  setText(element["pace-status"], refusal || "The pace was changed.");
 });
 
 // -- search ----------------------------------------------------------------------------

@@ -10,7 +10,12 @@ from collections.abc import Callable, Iterator
 from typing import Protocol
 
 from crawler_app.crawl.monitor import Monitor, Sample
-from crawler_app.dashboard.messages import begin_event, end_event, sample_event
+from crawler_app.dashboard.messages import (
+    Ending,
+    begin_event,
+    end_event,
+    sample_event,
+)
 from gencoro.concurrent import Future
 
 __all__ = ["Feed", "Viewer"]
@@ -58,6 +63,7 @@ class Feed:
         self._clock = clock
         # When each was sent its last event, and the Future of that.
         self._last_by_viewer: dict[Viewer, tuple[float, Future[None]]] = {}
+        self._end_event = b""
         monitor.listen(self.publish)
 
     def __len__(self) -> int:
@@ -75,11 +81,17 @@ class Feed:
 
     @contextlib.contextmanager
     def joined(self, viewer: Viewer) -> Iterator[None]:
-        """Send a viewer the history, and new samples while this is entered."""
+        """Send a viewer the history, and new samples while this is entered.
+
+        After the end it gets the history and the end.
+        """
         latest = self.latest()
         seeds, history = self._monitor.crawl.config.seeds, self._monitor.history
         event = begin_event(seeds, history, latest, can_search=self._can_search)
         self._send(viewer, event)
+        if self._end_event:
+            self._send(viewer, self._end_event)
+            viewer.end()
         try:
             yield
         finally:
@@ -97,11 +109,11 @@ class Feed:
                 del self._last_by_viewer[viewer]
                 viewer.drop()
 
-    def close(self) -> None:
-        """Send the last sample to all viewers, and end their streams."""
-        if not self._last_by_viewer:
+    def end(self, ending: Ending) -> None:
+        """Send the last sample and the ending to all viewers, and end their streams."""
+        if self._end_event:
             return
-        event = end_event(self.latest())
+        event = self._end_event = end_event(self.latest(), ending)
         for viewer, (_, taken) in list(self._last_by_viewer.items()):
             if taken.done():
                 viewer.send(event)

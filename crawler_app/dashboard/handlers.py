@@ -3,11 +3,12 @@
 Rule: `Handler.prepare` checks access before every handler, so no handler has to.
 """
 
+import asyncio
 import html
 import logging
 import urllib.parse
 import weakref
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
@@ -18,17 +19,19 @@ from tornado.iostream import IOStream, StreamClosedError
 from tornado.web import Application, HTTPError, RequestHandler
 
 from crawler_app.crawl.monitor import Monitor
+from crawler_app.crawl.pace import read_pace
 from crawler_app.dashboard.access import Access
 from crawler_app.dashboard.feed import Feed
 from crawler_app.dashboard.messages import to_json
 from crawler_app.dashboard.metrics import Metrics
 from crawler_app.dashboard.searcher import Searcher
-from crawler_app.errors import ConfigError, SearchError, SearchIndexError
+from crawler_app.errors import ConfigError, SearchError, SearchIndexError, StorageError
 from crawler_app.index.rendering import to_json as hits_to_json
+from crawler_app.text.formatting import sentence
 from gencoro import gen
 from gencoro.concurrent import Future
 
-__all__ = ["Parts", "application"]
+__all__ = ["AfterEnd", "Parts", "application"]
 
 logger = logging.getLogger(__name__)
 
@@ -44,8 +47,27 @@ CONTENT_SECURITY_POLICY = (
     "img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
 
+REPORT_POLICY = "sandbox allow-scripts allow-popups allow-popups-to-escape-sandbox"
+
 # Far more than anyone pages through; SQLite could not handle more than 64 bits.
 MAX_OFFSET = 1_000_000
+
+
+@dataclass(slots=True)
+class AfterEnd:
+    """What happens after the crawl.
+
+    Attributes:
+        is_over: Whether the crawl has ended, so that it cannot be controlled.
+        make_report: Returns the page of the report; called in a thread.  None for no report.
+        report: The page, once it was asked for.
+        closed: Done when the dashboard is closed from the page.
+    """
+
+    is_over: bool = False
+    make_report: Callable[[], str] | None = None
+    report: "Future[str] | None" = None
+    closed: "Future[None]" = field(default_factory=Future)
 
 
 @dataclass(slots=True, frozen=True)
@@ -55,6 +77,7 @@ class Parts:
     Attributes:
         searcher: None if the crawl has no index.
         trusted: The connections that have sent the token.
+        after: What happens after the crawl.
     """
 
     monitor: Monitor
@@ -64,6 +87,7 @@ class Parts:
     metrics: Metrics
     searcher: Searcher | None
     trusted: "weakref.WeakSet[IOStream]" = field(default_factory=weakref.WeakSet)
+    after: AfterEnd = field(default_factory=AfterEnd)
 
 
 class Handler(RequestHandler):
@@ -233,7 +257,16 @@ class MetricsHandler(Handler):
         self.finish(text)
 
 
-class ActionHandler(Handler):
+class ControlHandler(Handler):
+    """Base class: controls a crawl that has not ended."""
+
+    def prepare(self) -> None:
+        super().prepare()
+        if not self._finished and self.parts.after.is_over:
+            self.refuse(409, "The crawl has ended.")
+
+
+class ActionHandler(ControlHandler):
     """Pauses, unpauses or stops the crawl."""
 
     def post(self, action: str) -> None:
@@ -241,6 +274,60 @@ class ActionHandler(Handler):
         {"pause": crawl.pause, "unpause": crawl.unpause, "stop": crawl.stop}[action]()
         self.parts.monitor.look()  # so that all viewers see it at once
         self.set_status(204)
+
+
+class PaceHandler(ControlHandler):
+    """Changes the pace of the crawl; options that are not sent stay as they are."""
+
+    def post(self) -> None:
+        keys = self.request.body_arguments
+        try:
+            pace = read_pace({key: self.get_body_argument(key) for key in keys})
+            self.parts.monitor.crawl.change_pace(pace)
+        except ConfigError as exc:
+            self.refuse(400, f"{sentence(str(exc))}.")
+            return
+        self.parts.monitor.look()
+        self.set_status(204)
+
+
+class ReportHandler(Handler):
+    """Serves the report of a crawl that has ended; it is made when it is first asked for."""
+
+    @gen.coroutine
+    def get(self) -> Generator[Any, Any, None]:
+        after = self.parts.after
+        if after.make_report is None:
+            self.refuse(404, "There is no report of this crawl yet.")
+            return
+        if after.report is None or (after.report.done() and after.report.exception()):
+            loop = asyncio.get_running_loop()
+            after.report = loop.run_in_executor(None, after.make_report)
+        try:
+            page = yield after.report
+        except (ConfigError, StorageError) as exc:
+            self.refuse(503, f"The report cannot be made: {exc}.")
+            return
+        # With the policy of the page itself.  In a sandbox it has an origin of its own, so
+        # that nothing in it could reach the dashboard.
+        self.set_header("Content-Security-Policy", REPORT_POLICY)
+        self.finish(page)
+
+
+class CloseHandler(Handler):
+    """Closes the dashboard of a crawl that has ended."""
+
+    def post(self) -> None:
+        if not self.parts.after.is_over:
+            self.refuse(409, "The crawl is still running.")
+            return
+        self.set_status(204)
+        # After the answer is sent.
+        self.finish().add_done_callback(lambda _: self._close())
+
+    def _close(self) -> None:
+        if not self.parts.after.closed.done():
+            self.parts.after.closed.set_result(None)
 
 
 def application(parts: Parts) -> Application:
@@ -257,6 +344,9 @@ def application(parts: Parts) -> Application:
                 (r"/search", SearchHandler),
                 (r"/metrics", MetricsHandler),
                 (r"/(pause|unpause|stop)", ActionHandler),
+                (r"/pace", PaceHandler),
+                (r"/report", ReportHandler),
+                (r"/close", CloseHandler),
             )
         ],
         default_handler_class=UnknownHandler,

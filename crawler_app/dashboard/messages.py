@@ -1,12 +1,13 @@
 """Samples as JSON and as server-sent events.  Pure."""
 
+import dataclasses
 import json
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 from crawler_app.crawl.monitor import Sample
 
-__all__ = ["begin_event", "end_event", "sample_event", "to_json"]
+__all__ = ["Ending", "begin_event", "end_event", "sample_event", "to_json"]
 
 # Hosts with fetches under way that are listed; a longer list would not be read.
 MAX_HOSTS = 30
@@ -16,6 +17,21 @@ MAX_ERROR_CHARS = 300
 
 # Delay before a browser that has lost the connection reconnects.
 RETRY_MS = 2000
+
+
+@dataclasses.dataclass(slots=True, frozen=True)
+class Ending:
+    """What pages show when the crawl has ended.
+
+    Attributes:
+        summary: The results, as plain text; empty if they are not known.
+        has_report: Whether the dashboard serves a report of the crawl.
+        is_staying: Whether it goes on until it is closed.
+    """
+
+    summary: str = ""
+    has_report: bool = False
+    is_staying: bool = False
 
 
 def to_json(sample: Sample) -> dict[str, Any]:
@@ -41,6 +57,9 @@ def to_json(sample: Sample) -> dict[str, Any]:
             }
             for failure in sample.failures
         ],
+        "under_way": [[url, round(age_s, 1)] for url, age_s in sample.under_way],
+        "pace": dict(sample.pace),
+        "progress": dataclasses.asdict(sample.progress),
     }
 
 
@@ -63,9 +82,9 @@ def sample_event(sample: Sample) -> bytes:
     return _event("sample", to_json(sample))
 
 
-def end_event(sample: Sample) -> bytes:
+def end_event(sample: Sample, ending: Ending) -> bytes:
     """Return the last event, after which pages do not reconnect."""
-    return _event("end", to_json(sample))
+    return _event("end", {"sample": to_json(sample), **dataclasses.asdict(ending)})
 
 
 def _event(name: str, data: object) -> bytes:

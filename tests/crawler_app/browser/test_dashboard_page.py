@@ -1,5 +1,6 @@
 """The dashboard in a browser: what a person sees of a crawl, and does to it."""
 
+import asyncio
 import contextlib
 import threading
 
@@ -13,6 +14,9 @@ from crawler_app.config import CrawlConfig
 from crawler_app.crawl.monitor import Monitor
 from crawler_app.crawler import Crawler
 from crawler_app.dashboard import Dashboard
+from crawler_app.directory import CrawlDirectory
+from crawler_app.report import gather, render_html
+from gencoro import gen
 from gencoro.ioloop import IOLoop
 from tests.helpers.chromium_page import (
     accessibility_faults,
@@ -25,6 +29,8 @@ from tests.helpers.chromium_page import (
 EVIL = "<img src=x onerror=console.error('run')>"
 HELD = 20
 PAGES = 30
+
+SUMMARY = "29 pages" + 50 * " in many columns"
 
 
 # Prints the URL of its dashboard, and goes on for some time.
@@ -63,6 +69,9 @@ class HeldCrawl(threading.Thread):
         super().__init__()
         self._site = site
         self._into = into
+        self._dashboards = contextlib.ExitStack()
+        self._staying = None
+        self._has_left = False
         self._ready = threading.Event()
         self.url = ""
         self.crawl = None
@@ -74,10 +83,16 @@ class HeldCrawl(threading.Thread):
 
     def __exit__(self, *exc_info):
         with contextlib.suppress(RuntimeError):  # the loop is closed
-            self._loop.add_callback(self._crawler.stop)
+            self._loop.add_callback(self._leave)
         self.let_go()
         self.join(30)
         assert not self.is_alive()
+
+    def _leave(self):
+        self._crawler.stop()
+        self._has_left = True
+        if self._staying is not None:
+            self._staying.cancel()
 
     def let_go(self):
         self._site.let_go(f"/{HELD}")
@@ -87,18 +102,33 @@ class HeldCrawl(threading.Thread):
         config = CrawlConfig(seeds, into=str(self._into), robots=False, tries=1)
         self._crawler = Crawler(config, watch=self._watch)
         self._loop = IOLoop(make_current=False)
-        self._loop.run_sync(self._crawler.run)
+        self._loop.run_sync(self._main)
         self._loop.close()
+
+    @gen.coroutine
+    def _main(self):
+        with self._dashboards:
+            yield self._crawler.run()
+            if self._has_left:
+                return
+            self._staying = self._dashboard.stay(SUMMARY, self._report)
+            with contextlib.suppress(asyncio.CancelledError):
+                yield self._staying
+
+    def _report(self):
+        return render_html(gather(CrawlDirectory.open(self._into)))
 
     @contextlib.contextmanager
     def _watch(self, crawl):
         self.crawl = crawl
         monitor = Monitor(crawl)
-        index_path = self._into / "crawl.sqlite"
-        with Dashboard(monitor, index_path=index_path) as dashboard, monitor:
-            self.url = dashboard.url
+        dashboard = Dashboard(monitor, index_path=self._into / "crawl.sqlite")
+        self._dashboard = self._dashboards.enter_context(dashboard)
+        self.url = dashboard.url
+        with monitor:
             self._ready.set()
             yield
+        dashboard.take_last_sample()
 
 
 @pytest.fixture
@@ -155,6 +185,72 @@ def test_numbers_move_while_the_page_is_open(chromium, crawl):
     assert asked == {home + file for file in files}
 
 
+def test_crawl_is_steered(chromium, crawl):
+    chromium.get(crawl.url)
+    wait_for(chromium, "urls", f"/{HELD}")
+    wait_for(chromium, "progress-text", "At most 96 % done: 29 of 30 URLs known so far")
+    host = text_of(chromium, "title")
+    assert chromium.title == f"96 % – running – {host}"
+
+    def enter(name, text):
+        chromium.find_element(By.ID, name).clear()
+        chromium.find_element(By.ID, name).send_keys(text)
+
+    enter("concurrency", "0")
+    click(chromium, "change")
+    wait_for(chromium, "pace-status", "Concurrency is 0; it must be a whole number")
+    enter("concurrency", "25")
+    enter("per-host", "4")
+    enter("host-gap", "0.5")
+    click(chromium, "change")
+    wait_for(chromium, "pace-status", "The pace was changed.")
+    config = crawl.crawl.config
+    assert (config.concurrency, config.per_host, config.host_gap_s) == (25, 4, 0.5)
+
+    click(chromium, "pause")
+    wait_for(chromium, "phase-text", "Paused")
+    assert chromium.title == f"96 % – paused – {host}"
+    # A gap that is left empty is the default again, on a page that is opened later too.
+    enter("host-gap", "")
+    click(chromium, "change")
+    WebDriverWait(chromium, 15).until(lambda _: crawl.crawl.config.host_gap_s is None)
+    chromium.refresh()
+    wait_for(chromium, "phase-text", "Paused")
+    value = chromium.find_element(By.ID, "concurrency").get_attribute("value")
+    assert value == "25"
+
+
+def test_summary_and_report_stay_until_the_dashboard_is_closed(chromium, crawl):
+    chromium.get(crawl.url)
+    wait_for(chromium, "under_way", "1")
+    assert not chromium.find_element(By.ID, "end").is_displayed()
+
+    crawl.let_go()
+
+    wait_for(chromium, "summary", "29 pages")
+    assert chromium.title == f"ended – {text_of(chromium, 'title')}"
+    assert text_of(chromium, "progress-text") == "100 % done: 30 of 30 known URLs."
+    assert not chromium.find_element(By.ID, "change").is_enabled()
+    assert chromium.find_element(By.ID, "find").is_enabled()
+    click(chromium, "report")
+    chromium.switch_to.window(chromium.window_handles[1])
+    condition = expected.presence_of_element_located((By.TAG_NAME, "h1"))
+    WebDriverWait(chromium, 15).until(condition)
+    assert "1 broken" in chromium.find_element(By.TAG_NAME, "h1").text
+    assert chromium.execute_script("return window.origin") == "null"
+    assert console_errors(chromium) == []
+    chromium.close()
+    chromium.switch_to.window(chromium.window_handles[0])
+
+    click(chromium, "close")
+
+    wait_for(chromium, "notice", "The dashboard is closed.")
+    assert text_of(chromium, "summary").startswith("29 pages")
+    assert not chromium.find_element(By.ID, "report").is_displayed()
+    crawl.join(30)
+    assert not crawl.is_alive()
+
+
 def test_crawl_is_paused_unpaused_and_stopped(chromium, crawl):
     chromium.get(crawl.url)
     wait_for(chromium, "under_way", "1")
@@ -180,7 +276,6 @@ def test_crawl_is_paused_unpaused_and_stopped(chromium, crawl):
     assert not chromium.find_element(By.ID, "pause").is_enabled()
     crawl.let_go()
     wait_for(chromium, "phase-text", "Ended")
-    assert not chromium.find_element(By.ID, "find").is_enabled()
     assert console_errors(chromium) == []
 
 
@@ -243,6 +338,11 @@ def test_page_fits_a_phone(phone, crawl):
     phone.find_element(By.ID, "query").send_keys("mill", Keys.ENTER)
     wait_for(phone, "search-status", "found")
 
+    assert not scrolls_sideways(phone)
+    assert accessibility_faults(phone) == []
+
+    crawl.let_go()
+    wait_for(phone, "summary", "29 pages")
     assert not scrolls_sideways(phone)
     assert accessibility_faults(phone) == []
 

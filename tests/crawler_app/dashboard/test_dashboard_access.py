@@ -11,8 +11,16 @@ from gencoro import gen
 pytestmark = pytest.mark.usefixtures("no_socket_is_left")
 
 VARIABLE = "GENCRAWL_DASHBOARD_TOKEN"
-GET_PATHS = ["/", "/dashboard.js", "/events", "/state", "/search?q=a", "/metrics"]
-ACTIONS = ["/pause", "/unpause", "/stop"]
+GET_PATHS = [
+    "/",
+    "/dashboard.js",
+    "/events",
+    "/state",
+    "/search?q=a",
+    "/metrics",
+    "/report",
+]
+ACTIONS = ["/pause", "/unpause", "/stop", "/pace", "/close"]
 
 
 def test_each_token_is_new_and_long():

@@ -7,6 +7,7 @@ from tornado.iostream import StreamClosedError
 
 from crawler_app.dashboard import feed
 from crawler_app.dashboard.handlers import EventsHandler
+from crawler_app.dashboard.messages import Ending
 from crawler_app.errors import StorageError
 from gencoro import gen
 
@@ -97,7 +98,7 @@ def test_page_is_told_last_that_the_crawl_has_ended(watch):
     while (event := (yield events.next())) is not None:
         told.append(event)
     assert [name for name, _ in told] == ["begin", "sample", "end"]
-    assert told[-1][1]["count_by_state"]["done"] == 40
+    assert told[-1][1]["sample"]["count_by_state"]["done"] == 40
     assert (yield events.is_closed())
 
 
@@ -225,7 +226,7 @@ def test_end_is_told_to_those_who_listen(watch, clock):
         sent = make_feed(watched, clock)
         slow, quick = Reader(takes=False), Reader()
         with sent.joined(slow), sent.joined(quick):
-            sent.close()
+            sent.end(Ending())
 
     assert (slow.fate, quick.fate) == ("dropped", "ended")
     assert quick.events[-1].startswith(b"event: end\n")

@@ -1,0 +1,134 @@
+"""Shows a crawl while it runs, and its end: in the terminal, and on the dashboard."""
+
+import argparse
+import asyncio
+import contextlib
+import sys
+from collections.abc import Generator, Iterator
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self, TextIO
+
+from crawler_app.config import CrawlConfig
+from crawler_app.crawl.monitor import Monitor, Watched
+from crawler_app.directory import CrawlDirectory
+from crawler_app.terminal.showing import shown_on
+from gencoro import gen
+
+if TYPE_CHECKING:
+    from crawler_app.dashboard import Dashboard
+
+__all__ = ["Shown", "check_showing"]
+
+
+def check_showing(arguments: argparse.Namespace) -> None:
+    """Check the address of the dashboard before anything is changed on disk.
+
+    Raises:
+        ConfigError: its address or its token cannot be used.
+    """
+    if arguments.dashboard is not None:
+        # Imported only if needed: it takes as long as everything else together.
+        from crawler_app.dashboard import ANY_PORT, check_dashboard  # noqa: PLC0415
+
+        check_dashboard(arguments.dashboard or ANY_PORT)
+
+
+class Shown:
+    """Shows a crawl as the arguments ask for; a context manager around its run and its end.
+
+    Args:
+        may_stay: Whether the dashboard may stay open after the crawl.
+    """
+
+    def __init__(
+        self,
+        arguments: argparse.Namespace,
+        config: CrawlConfig,
+        *,
+        may_stay: bool = True,
+    ) -> None:
+        self._arguments = arguments
+        self._config = config
+        self._stays = may_stay and _stays(arguments.stay)
+        self._dashboard: Dashboard | None = None
+        self._cleanup = contextlib.ExitStack()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        exc_type: type[BaseException] | None,
+        exc: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._cleanup.__exit__(exc_type, exc, traceback)
+
+    @contextlib.contextmanager
+    def watch(self, crawl: Watched) -> Iterator[None]:
+        """Show a running crawl."""
+        with contextlib.ExitStack() as display:
+            monitor = Monitor(crawl)
+            note = ""
+            if self._arguments.dashboard is not None:
+                url = self._open_dashboard(monitor)
+                note = f"dashboard  {url}"
+                print(f"The dashboard is at {url}", file=sys.stderr)
+            if not self._arguments.quiet:
+                # Without a table, the log itself shows the progress.
+                has_lines = not self._arguments.verbose
+                shown = shown_on(sys.stdout, sys.stderr, note, has_lines=has_lines)
+                monitor.listen(display.enter_context(shown))
+            display.enter_context(monitor)
+            yield
+        if self._dashboard is not None:
+            self._dashboard.take_last_sample()
+
+    def _open_dashboard(self, monitor: Monitor) -> str:
+        """Open the dashboard, and return its URL as it may be shown."""
+        from crawler_app.dashboard import ANY_PORT, Dashboard  # noqa: PLC0415
+
+        # Their directories are there now.
+        directory = CrawlDirectory(self._config.into)
+        index_paths = directory.index_paths() if self._config.index else ()
+        address = self._arguments.dashboard or ANY_PORT
+        dashboard = Dashboard(monitor, address, index_paths=index_paths)
+        self._dashboard = self._cleanup.enter_context(dashboard)
+        return dashboard.shown_url
+
+    @gen.coroutine
+    def end(self, summary: str) -> Generator[Any, Any, None]:
+        """Show the summary on the dashboard; wait until it is closed, if it stays open."""
+        if self._dashboard is None:
+            return
+        if not self._stays:
+            self._dashboard.end(summary)
+            return
+        print(
+            "The dashboard stays open, with the summary and the report.  Close it there, or "
+            "press Ctrl-C.",
+            file=sys.stderr,
+        )
+        # By Ctrl-C or SIGTERM, which is no interruption: the crawl has ended.
+        with contextlib.suppress(asyncio.CancelledError):
+            yield self._dashboard.stay(summary, self._report)
+
+    def _report(self) -> str:
+        """Return the page of the report."""
+        from crawler_app.report import gather, render_html  # noqa: PLC0415
+
+        return render_html(gather(CrawlDirectory.open(self._config.into)))
+
+
+def _stays(asked_for: bool | None) -> bool:
+    """Return whether the dashboard stays open; by default only where a person can close it.
+
+    A script or a job without a terminal would wait for ever.
+    """
+    if asked_for is not None:
+        return asked_for
+    return _is_terminal(sys.stdin) and _is_terminal(sys.stderr)
+
+
+def _is_terminal(file: TextIO | None) -> bool:
+    return file is not None and not file.closed and file.isatty()
