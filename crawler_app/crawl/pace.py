@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from crawler_app.config import CrawlConfig
-from crawler_app.config.option import kinds_of, options_of
+from crawler_app.config.option import options_of
 from crawler_app.errors import ConfigError
 
 __all__ = ["Pace", "pace_of", "read_pace", "with_pace"]
@@ -41,8 +41,8 @@ def read_pace(text_by_key: Mapping[str, str]) -> Pace:
     Raises:
         ConfigError: a key is unknown, or a value is not a number.
 
-    >>> read_pace({"concurrency": "20", "per-host": ""})
-    {'concurrency': 20, 'per-host': None}
+    >>> read_pace({"concurrency": "20", "per-host": "", "host-gap": "250ms"})
+    {'concurrency': 20, 'per-host': None, 'host-gap': 0.25}
     """
     pace: dict[str, int | float | None] = {}
     for key, text in text_by_key.items():
@@ -51,11 +51,7 @@ def read_pace(text_by_key: Mapping[str, str]) -> Pace:
                 f"the pace has no {key!r}; it has {', '.join(OPTION_BY_KEY)}"
             )
         option = OPTION_BY_KEY[key]
-        kind = float if float in kinds_of(option.annotation) else int
-        try:
-            pace[key] = kind(text) if text.strip() else option.default
-        except ValueError:
-            option.check(text, key)  # says what it must be
+        pace[key] = option.parse(text, key) if text.strip() else option.default
     return pace
 
 
