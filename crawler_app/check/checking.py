@@ -38,12 +38,14 @@ class CheckOptions:
         ignored: Patterns of targets that are left out.
         baseline: The file of accepted findings; None for none.
         writes_baseline: Whether to write that file anew.
+        reads_external: Whether pages outside the scope are read for the places on them.
     """
 
     kinds: Collection[Kind] = DEFAULT_KINDS
     ignored: Sequence[str] = ()
     baseline: Path | None = None
     writes_baseline: bool = False
+    reads_external: bool = False
 
 
 @dataclass(slots=True)
@@ -90,6 +92,7 @@ class Check:
                 config.seeds,
                 name_of=name_of,
                 is_ignored=_matcher(self.options.ignored),
+                reads_external=self.options.reads_external,
             )
             last = self._last(config)
             self.output.begin()
@@ -164,7 +167,6 @@ class Check:
         summary.counts.update(finding.kind.value for finding in self.findings)
         if not config.fetches_assets:
             summary.options_off.append("images, style sheets, scripts and frames")
-        summary.options_off.append("fragments on other sites")
         self.output.end(self.findings, summary)
         path = self.options.baseline
         if path is not None and self._baseline is None:

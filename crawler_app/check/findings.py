@@ -89,6 +89,7 @@ class Summary:
         options_off: What the options turn off, in words.
         accepted: Findings that the baseline has.
         ignored: References that ``--ignore`` names.
+        unread: References to a place on a page outside the scope that was not read.
         is_empty: Whether nothing could be fetched.
     """
 
@@ -100,6 +101,7 @@ class Summary:
     options_off: list[str] = field(default_factory=list)
     accepted: int = 0
     ignored: int = 0
+    unread: int = 0
     is_empty: bool = False
 
     def to_json(self) -> dict[str, Any]:

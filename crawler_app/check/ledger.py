@@ -4,6 +4,7 @@ Pure.  A reference waits until the end of its URL is known, and is forgotten the
 grows with the URLs that are known, and with the references to those that are still queued.
 """
 
+import re
 from collections.abc import Callable, Collection, Iterable
 from typing import NamedTuple
 from urllib.parse import unquote
@@ -28,6 +29,8 @@ PERMANENT = (301, 308)
 
 # Targets that are remembered as written, by directory.
 MAX_TARGETS = 100_000
+
+_LINES = re.compile("L[0-9]+(-L?[0-9]+)?")
 
 _ENTRY = Mention("", Use.LINK, "sitemap entry", "")
 
@@ -76,6 +79,7 @@ class Ledger:
         seeds: The URLs that the crawl begins with.
         name_of: Returns the name to show for a URL.
         is_ignored: Tells which targets are left out.
+        reads_external: Whether pages outside the scope are read for the places on them.
 
     >>> found = []
     >>> ledger = Ledger(found.append)
@@ -94,18 +98,25 @@ class Ledger:
         *,
         name_of: Callable[[str], str] = str,
         is_ignored: Callable[[str], bool] = lambda url: False,
+        reads_external: bool = False,
     ) -> None:
         self.summary = Summary()
         self._report = report
         self._seeds = frozenset(seeds)
         self._name_of = name_of
         self._is_ignored = is_ignored
+        self._reads_external = reads_external
         # None for a URL that is there.
         self._end_by_key: dict[str, _End | None] = {}
         self._waiting_by_key: dict[str, list[_Waiting]] = {}
         # Numbers, which take less memory than the ids.
         self._ids_by_key: dict[str, Collection[int]] = {}
         self._target_by_link: dict[tuple[str, str], _Found] = {}
+        # Pages outside the scope: those that are there, those that were read, and the
+        # references to a place on one that was not.
+        self._probe_by_key: dict[str, str] = {}
+        self._read_keys: set[str] = set()
+        self._unread_by_key: dict[str, list[_Waiting]] = {}
 
     # -- what the crawl tells -------------------------------------------------------------
 
@@ -137,6 +148,25 @@ class Ledger:
             outcome = Outcome(State.EXCLUDED, refusal)
             self.saw_end(candidate.url, outcome, candidate.role)
 
+    def wants_places(self, url: str) -> bool:
+        """Return whether a reference to a page outside the scope names a place on it."""
+        key = dedup_key(url)
+        if not self._reads_external or key in self._read_keys:
+            return False
+        waiting = self._waiting_by_key.get(key, ())
+        return key in self._unread_by_key or any(map(_has_name, waiting))
+
+    def saw_places(self, url: str, ids: Collection[str] | None) -> None:
+        """Take note of the ids on a page outside the scope."""
+        key = dedup_key(url)
+        self._read_keys.add(key)
+        if ids is not None:
+            self._ids_by_key[key] = frozenset(map(hash, ids))
+
+    def unread(self) -> Collection[str]:
+        """Return the pages outside the scope that are there, and are to be read."""
+        return [self._probe_by_key[key] for key in self._unread_by_key]
+
     def saw_end(self, url: str, outcome: Outcome, role: Role) -> None:
         """Settle what has waited for a URL."""
         key = dedup_key(url)
@@ -144,6 +174,9 @@ class Ledger:
         end = None if is_there else _End(outcome, role)
         is_first = key not in self._end_by_key
         self._end_by_key[key] = end
+        if is_there and role is Role.PROBE:
+            self._probe_by_key[key] = url
+        self._settle_unread(key, end)
         waiting = self._waiting_by_key.pop(key, None)
         if (
             waiting is None
@@ -156,6 +189,14 @@ class Ledger:
         for each in waiting or ():
             self._settle(each, key)
 
+    def _settle_unread(self, key: str, end: _End | None) -> None:
+        """Check the places on a page that was asked for again, to be read."""
+        for each in self._unread_by_key.pop(key, ()):
+            if end is None:
+                self._check_fragment(each, key)
+            else:
+                self._settle(each, key)
+
     def _elsewhere(self, url: str) -> Mention:
         """Return the reference for a URL that no document has."""
         name = "start URL" if url in self._seeds else "header or robots.txt"
@@ -164,6 +205,7 @@ class Ledger:
     def finish(self) -> Summary:
         """Return the summary; what still waits was not checked."""
         summary = self.summary
+        summary.unread += sum(map(len, self._unread_by_key.values()))
         unchecked = summary.unchecked
         for end in self._end_by_key.values():
             if end is not None and _is_unchecked(end.outcome):
@@ -245,13 +287,27 @@ class Ledger:
             self._find(
                 Kind.REDIRECT, waiting, Reason.REDIRECT, words, waiting.first_status
             )
-        fragment = waiting.mention.value.partition("#")[2].strip()
-        if not fragment or waiting.mention.use is Use.REQUISITE:
+        self._check_fragment(waiting, key)
+
+    def _check_fragment(self, waiting: _Waiting, key: str) -> None:
+        if waiting.mention.use is Use.REQUISITE or not _has_name(waiting):
             return
+        fragment = _fragment_of(waiting)
         ids = self._ids_by_key.get(key)
-        if ids is not None and not _has_place(ids, fragment):
+        if ids is None and key in self._probe_by_key:
+            self._note_unread(waiting, key)
+        elif ids is not None and not _has_place(ids, fragment):
+            if key in self._probe_by_key and _is_scripted(ids, fragment):
+                return
             words = f'there is no "#{fragment}" on the page'
             self._find(Kind.FRAGMENT, waiting, "no_such_id", words)
+
+    def _note_unread(self, waiting: _Waiting, key: str) -> None:
+        """Wait until a page is read; if it will not be, count that."""
+        if not self._reads_external:
+            self.summary.unread += 1
+        elif key not in self._read_keys:
+            self._unread_by_key.setdefault(key, []).append(waiting)
 
     def _find_broken(self, waiting: _Waiting, end: _End) -> None:
         outcome = end.outcome
@@ -296,13 +352,33 @@ def _is_unchecked(outcome: Outcome) -> bool:
     return outcome.state is State.FAILED and not is_broken(outcome.reason)
 
 
-def _has_place(ids: Collection[int], fragment: str) -> bool:
-    """Return whether a fragment names a place, or is none that names an id.
+def _fragment_of(waiting: _Waiting) -> str:
+    return waiting.mention.value.partition("#")[2].strip()
+
+
+def _has_name(waiting: _Waiting) -> bool:
+    """Return whether the fragment of a reference names an id.
 
     Source: WHATWG HTML, 7.4.6.4; a text fragment follows ":~:".  What begins with "/" or "!"
     is the state of a script.
     """
+    if "#" not in waiting.mention.value:
+        return False
+    name = _fragment_of(waiting).partition(":~:")[0]
+    return bool(name) and name.lower() != "top" and name[0] not in "/!"
+
+
+def _has_place(ids: Collection[int], fragment: str) -> bool:
+    """Return whether the id that a fragment names is one of these."""
     name = fragment.partition(":~:")[0]
-    if not name or name.lower() == "top" or name[0] in "/!":
-        return True
     return hash(name) in ids or hash(unquote(name)) in ids
+
+
+def _is_scripted(ids: Collection[int], fragment: str) -> bool:
+    """Return whether a script of a code host leads to a place, though no id has its name.
+
+    Headings have the id "user-content-name", and lines of files none: "L10", "L10-L20".
+    """
+    return hash(f"user-content-{unquote(fragment)}") in ids or bool(
+        _LINES.fullmatch(fragment)
+    )

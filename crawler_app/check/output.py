@@ -221,6 +221,9 @@ def summary_lines(summary: Summary) -> list[str]:
             f"{summary.ignored:,} ignored."
         )
     parts = [f"{count:,} ({why})" for why, count in summary.unchecked.most_common()]
+    if summary.unread:
+        unread = number(summary.unread, "fragment")
+        parts.append(f"{unread} on other sites (see --external-fragments)")
     parts += summary.options_off
     if parts:
         lines.append(f"Not checked: {'; '.join(parts)}.")

@@ -54,6 +54,11 @@ def add_check(parser: argparse.ArgumentParser) -> None:
         f"{Kind.REDIRECT}, which are shown only if they are named here)",
     )
     group.add_argument(
+        "--external-fragments",
+        action="store_true",
+        help="read the pages on other sites too that links with a fragment lead to",
+    )
+    group.add_argument(
         "--ignore",
         action="append",
         default=[],
@@ -85,6 +90,7 @@ def check(arguments: argparse.Namespace) -> int:
         arguments.ignore,
         arguments.baseline,
         arguments.update_baseline,
+        arguments.external_fragments,
     )
     given, arguments.seeds = arguments.seeds, None  # a file is not a valid seed
     values = _values(arguments, has_targets=bool(given))

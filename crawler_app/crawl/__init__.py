@@ -211,7 +211,12 @@ class Crawl:
         self._reader = Reader()
         redirects = RedirectReader(context, self._admission, self._fetching.cookies_for)
         self._prober = Prober(
-            context, self._fetching, redirects, kept_probes or KeptProbes()
+            context,
+            self._fetching,
+            redirects,
+            kept_probes or KeptProbes(),
+            self._reader,
+            witness,
         )
         self._soft_errors = SoftErrorProber(
             context,
@@ -248,6 +253,8 @@ class Crawl:
         self.frontier.flush()
         with self._time_limit(), contextlib.closing(self._reader):
             yield from self._all_work()
+            if self._requeue_unread():
+                yield from self._all_work()
         is_whole = self.frontier.is_drained()
         self.limit_reached = "" if is_whole else self.limit_reached or self._limit()
         yield self._commit()
@@ -264,6 +271,7 @@ class Crawl:
 
     def _all_work(self) -> Subgenerator[None]:
         """Wait for all workers, including those that a change of the pace adds."""
+        self._workers = []
         self._add_workers()
         try:
             while not all(worker.done() for worker in self._workers):
@@ -287,6 +295,13 @@ class Crawl:
             worker.cancel()
         with contextlib.suppress(asyncio.CancelledError, StorageError):
             yield gen.multi(added, quiet_exceptions=StorageError)
+
+    def _requeue_unread(self) -> bool:
+        """Queue the pages again that a check wants to read; return whether there are any."""
+        if self._witness is None or not self.frontier.is_drained():
+            return False
+        urls = self._witness.unread()
+        return bool(urls) and self.frontier.requeue_urls(urls) > 0
 
     def change_pace(self, pace: Pace) -> None:
         """Crawl faster or slower from now on; fetches under way are completed.

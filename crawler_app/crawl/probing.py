@@ -1,7 +1,8 @@
 """URLs outside the scope are asked for once, to learn whether they exist.
 
-The request is HEAD, or GET where a host refuses HEAD.  Nothing is read or archived.  What
-exists is remembered in `crawler_app.crawl.kept_probes`, and not asked for again for a while.
+The request is HEAD, or GET where a host refuses HEAD.  Nothing is archived, and nothing is read,
+except the ids on pages of which a check wants to know the places.  What exists is remembered in
+`crawler_app.crawl.kept_probes`, and not asked for again for a while.
 """
 
 from crawler_app.crawl import ending
@@ -10,7 +11,10 @@ from crawler_app.crawl.ending import Ending, Finish, PutBack
 from crawler_app.crawl.fetching import Fetching
 from crawler_app.crawl.kept_probes import KeptProbes
 from crawler_app.crawl.redirecting import REDIRECTS, RedirectReader
+from crawler_app.crawl.witness import Witness
+from crawler_app.documents.reader import Reader
 from crawler_app.errors import FetchError
+from crawler_app.http_headers import is_html
 from crawler_app.models import Claim, Fetched, State
 from crawler_app.reasons import HOST_FAULTS, Reason
 from crawler_app.subgenerator import Subgenerator
@@ -30,6 +34,8 @@ class Prober:
 
     Args:
         kept: What is known from earlier runs.
+        reader: Reads pages.
+        witness: Says which pages to read; None for none.
     """
 
     def __init__(
@@ -38,16 +44,22 @@ class Prober:
         fetching: Fetching,
         redirects: RedirectReader,
         kept: KeptProbes,
+        reader: Reader,
+        witness: Witness | None = None,
     ) -> None:
         self._context = context
         self._fetching = fetching
         self._redirects = redirects
         self._kept = kept
+        self._reader = reader
+        self._witness = witness
         self._wants_get: set[str] = set()
         self._hosts_without_head: set[str] = set()
 
     def known(self, claim: Claim) -> Ending | None:
         """Return the ending of a URL that was asked for not long ago; None otherwise."""
+        if self._wants_places(claim.url):
+            return None
         fetched = self._kept.find(claim.url, self._context.clock())
         return None if fetched is None else self._ending(claim, fetched)
 
@@ -63,11 +75,31 @@ class Prober:
         end = self._ending(claim, fetched)
         if isinstance(end, Finish) and end.outcome.state is State.DONE:
             self._kept.keep(fetched, self._context.clock())
+            if end.outcome.reason is Reason.EXISTS:
+                yield from self._show_places(claim.url, fetched)
         return end
+
+    def _wants_places(self, url: str) -> bool:
+        return self._witness is not None and self._witness.wants_places(url)
+
+    def _show_places(self, url: str, fetched: Fetched) -> Subgenerator[None]:
+        """Show the witness the ids on a page, if it wants them."""
+        if self._witness is None or not self._witness.wants_places(url):
+            return
+        ids = None
+        content_type = fetched.headers.get("Content-Type", "")
+        if fetched.body and is_html(content_type):
+            outline = yield from self._reader.outline(fetched.body, content_type)
+            ids = None if outline.is_partial else outline.ids
+        self._witness.saw_places(url, ids)
 
     def _exchange(self, url: str) -> Subgenerator[Fetched | None]:
         host = host_of(url)
-        if url in self._wants_get or host in self._hosts_without_head:
+        if (
+            url in self._wants_get
+            or host in self._hosts_without_head
+            or self._wants_places(url)
+        ):
             return (yield from self._get(url))
         try:
             fetched = yield from self._fetching.fetch(

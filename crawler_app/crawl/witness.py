@@ -1,6 +1,6 @@
 """What a check sees of a crawl: every reference, and how every URL ends."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Protocol
 
 from crawler_app.documents.outline import Outline
@@ -22,6 +22,18 @@ class Witness(Protocol):
 
     def saw_refusal(self, candidate: Candidate) -> None:
         """Take note of a URL that will not be fetched."""
+        ...
+
+    def wants_places(self, url: str) -> bool:
+        """Return whether to read a page outside the scope, for the places on it."""
+        ...
+
+    def saw_places(self, url: str, ids: Collection[str] | None) -> None:
+        """Take note of the ids on such a page, before its end; None if it has none to read."""
+        ...
+
+    def unread(self) -> Collection[str]:
+        """Return the URLs of such pages that were asked for, and not read."""
         ...
 
     def saw_end(self, url: str, outcome: Outcome, role: Role) -> None:

@@ -210,3 +210,47 @@ def test_nothing_is_found_where_nothing_is_wrong(faulty, other, check):
 
     assert [(each["href"], each["meaning"]) for each in findings] == []
     assert status == 0
+
+
+PLACES = [
+    ("there#place", True),
+    ("there#nowhere", False),
+    ("to-there#place", True),
+    ("to-there#nowhere", False),
+    ("there#:~:text=none", True),
+    ("there#/route", True),
+    ("there#L10-L20", True),
+    ("readme#install", True),
+    ("picture#page=2", True),
+    ("large#nowhere", True),
+]
+
+
+@pytest.mark.parametrize("is_found_first", [True, False])
+def test_fragments_on_other_sites_are_checked_if_asked_for(
+    faulty, other, check, gencrawl, is_found_first
+):
+    other.answer("/readme", b"<h2 id=user-content-install>x</h2>")
+    other.answer("/picture", b"PNG", headers={"Content-Type": "image/png"})
+    other.answer("/large", b"<p>" + b"x" * 100_000)
+    links = [f"{other.url}{href}" for href, _ in PLACES]
+    plain = [link.partition("#")[0] for link in links]
+    # Pages are asked for before a link with a fragment is found, or after.
+    faulty.page("/", *(links if is_found_first else plain), "/second")
+    faulty.page("/second", *(plain if is_found_first else links))
+
+    without = gencrawl("check", faulty.url)
+    asked_before = len(other.requests)
+    limit = ("--max-body-bytes", "50000")
+    status, findings = check(faulty.url, "--external-fragments", *limit)
+
+    assert (without.status, status) == (0, 3)
+    words = "Not checked: 8 fragments on other sites (see --external-fragments)."
+    assert without.out.endswith(f"{words}\n")
+    wrong = [
+        link for link, (_, is_right) in zip(links, PLACES, strict=True) if not is_right
+    ]
+    assert sorted(each["href"] for each in findings) == sorted(wrong)
+    assert {each["kind"] for each in findings} == {"fragments"}
+    asked = list(zip(other.methods, other.paths, strict=True))[asked_before:]
+    assert asked.count(("GET", "/there")) == 1

@@ -40,7 +40,6 @@ def test_progress_of_a_check_is_a_line_that_is_gone_at_the_end(
         "",
         "1 finding: 1 broken",
         "Checked: 2 references in 2 documents, to 3 URLs.",
-        "Not checked: fragments on other sites.",
     ]
 
 
