@@ -165,7 +165,7 @@ class Ledger:
 
     def unread(self) -> Collection[str]:
         """Return the pages outside the scope that are there, and are to be read."""
-        return [self._probe_by_key[key] for key in self._unread_by_key]
+        return {self._probe_by_key[key] for key in self._unread_by_key}
 
     def saw_end(self, url: str, outcome: Outcome, role: Role) -> None:
         """Settle what has waited for a URL."""

@@ -111,7 +111,8 @@ class Feed:
 
     def end(self, ending: Ending) -> None:
         """Send the last sample and the ending to all viewers, and end their streams."""
-        if self._end_event:
+        # Without a sample the crawl has failed at its start, and nothing can be read of it.
+        if self._end_event or not self._monitor.history:
             return
         event = self._end_event = end_event(self.latest(), ending)
         for viewer, (_, taken) in list(self._last_by_viewer.items()):

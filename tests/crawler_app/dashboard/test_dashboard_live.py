@@ -113,6 +113,13 @@ def test_crawl_that_fails_ends_the_page_without_another_look(watch):
 
 
 @gen.coroutine
+def test_crawl_that_fails_at_its_start_is_not_looked_at(watch, monkeypatch):
+    with pytest.raises(StorageError, match="full"), watch() as watched:
+        monkeypatch.setattr(watched.monitor, "look", None)
+        raise StorageError("the disk is full")
+
+
+@gen.coroutine
 def test_browser_that_has_gone_leaves_nothing(watched, monkeypatch):
     gone = gen.Future()
     monkeypatch.setattr(EventsHandler, "on_finish", lambda _: gone.set_result(None))
