@@ -23,7 +23,7 @@ from crawler_app.crawl.witness import Witness
 from crawler_app.documents import sitemap
 from crawler_app.documents.files import may_have_requisites
 from crawler_app.documents.html import Page
-from crawler_app.documents.outline import Outline
+from crawler_app.documents.outline import Mention, Outline
 from crawler_app.documents.reader import LimitExceeded, Reader
 from crawler_app.documents.references import Requisite, Use
 from crawler_app.documents.settled_links import SettledLinks
@@ -155,7 +155,8 @@ class Interpreter:
             outcome.content_type,
             with_text=self._index is not None or self._keeps_page,
             with_anchors=self._keeps_page,
-            with_requisites=self._config.fetches_assets,
+            # A check finds them with their places.
+            with_requisites=self._config.fetches_assets and self._witness is None,
             agent=self._agent,
         )
         if page.is_partial:
@@ -171,15 +172,18 @@ class Interpreter:
         new = _NewLinks(base)
         admitted: Iterator[Candidate | None]
         admitted = self._links(claim, page, new, directives)
-        if page.requisites:
-            needed = self._requisites(claim, page.requisites, new, directives)
-            admitted = itertools.chain(admitted, needed)
+        found: Iterable[Requisite | Mention] = page.requisites
         if self._witness is not None:
             outline = yield from self._show_outline(
                 self._witness, claim, fetched, outcome
             )
+            if self._config.fetches_assets:
+                found = outline.loaded()
             others = self._other_links(claim, page, outline, base, directives)
             admitted = itertools.chain(admitted, others)
+        if found:
+            needed = self._requisites(claim, found, new, directives)
+            admitted = itertools.chain(admitted, needed)
         outlinks = yield from self._admission.in_turns(admitted, claim)
         kept = None
         if self._keeps_page:
@@ -244,7 +248,7 @@ class Interpreter:
     def _requisites(
         self,
         claim: Claim,
-        requisites: Iterable[Requisite],
+        requisites: Iterable[Requisite | Mention],
         new: "_NewLinks",
         directives: Collection[str] = (),
     ) -> Iterator[Candidate | None]:

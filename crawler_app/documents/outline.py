@@ -11,7 +11,13 @@ from typing import NamedTuple
 from crawler_app.documents.charset import decode_html
 from crawler_app.documents.css import decode_css, references_in_css
 from crawler_app.documents.files import may_have_requisites, requisites_of_file
-from crawler_app.documents.references import Reference, Use, ids_of, references_of
+from crawler_app.documents.references import (
+    LOADED_USES,
+    Reference,
+    Use,
+    ids_of,
+    references_of,
+)
 from crawler_app.documents.sent_links import as_sent
 from crawler_app.documents.tags import Lines, Place, tags_in
 from crawler_app.http_headers import is_html
@@ -60,6 +66,10 @@ class Outline:
     mentions: list[Mention] = field(default_factory=list)
     ids: list[str] = field(default_factory=list)
     is_partial: bool = False
+
+    def loaded(self) -> list[Mention]:
+        """Return what a browser loads for the document."""
+        return [each for each in self.mentions if each.use in LOADED_USES]
 
 
 def outline_of(body: bytes, content_type: str) -> Outline:

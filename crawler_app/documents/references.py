@@ -16,11 +16,12 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 from crawler_app.documents.css import references_in_css
 from crawler_app.documents.refresh import parse_refresh
 from crawler_app.documents.srcset import candidates_in
-from crawler_app.documents.tags import Tag, attribute_of, attributes_of, tags_in
+from crawler_app.documents.tags import Tag, attributes_of, href_of, tags_in
 from crawler_app.documents.tree import is_within, tag_ids
 
 __all__ = [
     "CONTAINER_TAGS",
+    "LOADED_USES",
     "Depths",
     "Reference",
     "Requisite",
@@ -168,13 +169,13 @@ _LOADING = _NAMES - {"a", "area", "base", "meta", *_WITH_BACKGROUND}
 # One selector for all: parsing it takes longer than comparing the elements of most pages, and
 # searching the page for a word first takes as long.
 _SELECTOR = ",".join((*sorted(_LOADING), "noscript", '[style*="("]', "[background]"))
-_LOADED_USES = frozenset((Use.FRAME, Use.REQUISITE))
+LOADED_USES = frozenset((Use.FRAME, Use.REQUISITE))
 _NOSCRIPT_ID, _SVG = tag_ids("noscript"), tag_ids("svg")
 _NOSCRIPT = re.compile(
     rb"<noscript\b[^>]*>(.*?)(?:</noscript|\Z)", re.IGNORECASE | re.DOTALL
 )
 
-_NAMED = re.compile(r"\b(?:id|name)\s*=", re.IGNORECASE)
+_NAMED = re.compile(r"\b(?:id|name)\s*=")
 
 # Elements with longer attributes are not remembered.
 MAX_KNOWN_CHARS = 500
@@ -205,7 +206,17 @@ def references_of(tags: Iterable[Tag]) -> Iterator[Reference]:
             depths.count(tag)
         if depths.is_unseen:
             continue
-        for found in _of_tag(tag, is_svg=depths.is_in_svg):
+        is_styled = "(" in tag.attributes and "style" in tag.attributes
+        is_svg = depths.is_in_svg
+        if tag.name == "a" and not (is_styled or is_svg):  # the most frequent case
+            href = href_of(tag)
+            if href is not None:
+                at = href.at if href.at >= 0 else tag.at
+                yield Reference(href.value, Use.LINK, "a", "href", at, tag.end)
+            continue
+        if tag.name not in _NAMES and not is_styled:
+            continue
+        for found in _of_tag(tag, is_svg=is_svg):
             if found.use is Use.LINK or not depths.is_in_noscript:
                 yield found
 
@@ -240,15 +251,6 @@ class Depths:
 
 
 def _of_tag(tag: Tag, *, is_svg: bool) -> Iterator[Reference]:
-    has_style = "style" in tag.attributes and "(" in tag.attributes
-    if tag.name not in _NAMES and not has_style:
-        return
-    if tag.name == "a" and not (is_svg or has_style):  # the most frequent case
-        href = attribute_of(tag, "href")
-        if href is not None:
-            at = href.at if href.at >= 0 else tag.at
-            yield Reference(href.value, Use.LINK, "a", "href", at, tag.end)
-        return
     if tag.name == "style":
         for style in references_in_css(tag.content):
             at = tag.end + style.at
@@ -364,7 +366,7 @@ def requisites_in_tree(tree: LexborHTMLParser, source: bytes) -> list[Requisite]
 
 def _requisites_of(markup: str) -> Iterator[Requisite]:
     for found in references_in(markup):
-        if found.use in _LOADED_USES:
+        if found.use in LOADED_USES:
             yield Requisite(found.value, found.use, f"<{found.element}>")
 
 
@@ -391,7 +393,7 @@ def _loaded_by(
     return tuple(
         Requisite(found.value, found.use, f"<{name}>")
         for found in _of_element(name, values, is_svg=is_svg)
-        if found.use in _LOADED_USES
+        if found.use in LOADED_USES
     )
 
 
@@ -402,7 +404,8 @@ def ids_of(tags: Iterable[Tag]) -> Iterator[str]:
     ['top', 'a&b']
     """
     for tag in tags:
-        if _NAMED.search(tag.attributes):
+        lowered = tag.attributes.lower()
+        if ("id" in lowered or "name" in lowered) and _NAMED.search(lowered):
             attributes = attributes_of(tag)
             for name in ("id", "name") if tag.name == "a" else ("id",):
                 if name in attributes:

@@ -7,6 +7,7 @@ sheets and attribute values is taken for a tag.  The time is proportional to the
 
 import bisect
 import html.entities
+import itertools
 import re
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -17,6 +18,7 @@ __all__ = [
     "Place",
     "Tag",
     "attributes_of",
+    "href_of",
     "tags_in",
     "unescaped",
 ]
@@ -65,6 +67,10 @@ _ATTRIBUTE = re.compile(
     rf"([^{_SPACE}/>][^{_SPACE}/>=]*+)"
     rf"""(?:[{_SPACE}]*+=[{_SPACE}]*+(?:"([^"]*+)"|'([^']*+)'|([^{_SPACE}>]*+)))?+"""
 )
+# As most programs write it, after other attributes with values in double quotes.
+_PLAIN_HREF = re.compile(
+    rf"""(?:[{_SPACE}]++(?!href=)[a-z-]++="[^"]*+")*+[{_SPACE}]++href="([^"]++)["]"""
+)
 _REFERENCE = re.compile(
     "&(?:#(?:[0-9]+|[xX][0-9a-fA-F]+);?|([a-zA-Z][a-zA-Z0-9]*+)(;|(?!=)))"
 )
@@ -74,6 +80,7 @@ _LINE_BREAK = re.compile("\r\n?|\n")
 _RAW = frozenset(
     ("iframe", "noembed", "noframes", "script", "style", "textarea", "title", "xmp")
 )
+_SPECIAL = _RAW | {"math", "/math", "plaintext", "svg", "/svg"}
 _END_OF_RAW = {
     name: re.compile(rf"</{name}(?=[{_SPACE}/>])", re.IGNORECASE) for name in _RAW
 }
@@ -124,12 +131,16 @@ def tags_in(markup: str) -> Iterator[Tag]:
     while at < length:
         found = _MARKUP.match(markup, at)
         assert found is not None
-        at = found.end()
-        if not found["end"]:  # a comment, or a tag that the end of the page cuts
+        behind = at = found.end()
+        name, attributes, mark = found.groups()
+        if not mark:  # a comment, or a tag that the end of the page cuts
             continue
-        name, attributes = found["name"].lower(), found["attributes"]
-        content = ""
-        if name in ("svg", "math"):
+        attributes_at = behind - 1 - len(attributes)
+        tag_at = attributes_at - len(name) - 1
+        name, content = name.lower(), ""
+        if name not in _SPECIAL:  # the most frequent case
+            pass
+        elif name in ("svg", "math"):
             foreign += not attributes.endswith("/")
         elif name in ("/svg", "/math"):
             foreign = max(0, foreign - 1)
@@ -138,14 +149,7 @@ def tags_in(markup: str) -> Iterator[Tag]:
         elif name in _RAW and not (foreign and attributes.endswith("/")):
             end = _end_of_raw(markup, name, at)
             content, at = markup[at:end], end
-        yield Tag(
-            name,
-            attributes,
-            found.start("name") - 1,
-            found.start("attributes"),
-            found.end(),
-            content,
-        )
+        yield Tag(name, attributes, tag_at, attributes_at, behind, content)
 
 
 def _end_of_raw(markup: str, name: str, at: int) -> int:
@@ -187,10 +191,14 @@ def attributes_of(tag: Tag) -> dict[str, Attribute]:
     return found
 
 
-def attribute_of(tag: Tag, name: str) -> Attribute | None:
-    """Return one attribute of a tag, as `attributes_of` does; None if it has none."""
+def href_of(tag: Tag) -> Attribute | None:
+    """Return the ``href`` of a tag, as `attributes_of` does; None if it has none."""
+    plain = _PLAIN_HREF.match(tag.attributes)
+    if plain is not None:
+        at = tag.attributes_at + plain.start(1)
+        return Attribute(unescaped(plain[1]), at)
     for each in _ATTRIBUTE.finditer(tag.attributes):
-        if each[1].lower() == name:
+        if each[1].lower() == "href":
             return _attribute(tag, each)
     return None
 
@@ -228,7 +236,12 @@ class Lines:
     """
 
     def __init__(self, text: str) -> None:
-        self._ends = [found.end() for found in _LINE_BREAK.finditer(text)]
+        if "\r" in text:
+            self._ends = [found.end() for found in _LINE_BREAK.finditer(text)]
+            return
+        # The same, five times as fast.
+        lengths = map((1).__add__, map(len, text.split("\n")))
+        self._ends = list(itertools.accumulate(lengths))[:-1]
 
     def place(self, offset: int) -> Place:
         """Return the place of a character."""

@@ -12,7 +12,7 @@ from crawler_app.documents.references import (
     requisites_in,
     requisites_in_tree,
 )
-from crawler_app.documents.tags import Lines, tags_in
+from crawler_app.documents.tags import Lines, attributes_of, href_of, tags_in
 
 LOADED = {
     "<img src=a>": ["a"],
@@ -84,6 +84,8 @@ def test_reference_has_a_use(markup, uses):
     ("markup", "place"),
     [
         ("<a href=X>", (1, 9)),
+        ('<a class="b c"\n data-d="" href="X" title=e>\n', (2, 18)),
+        ("<a\u0130><a href=X>", (1, 13)),
         ("<p>\r\n<a\n  href = 'X'>", (3, 11)),
         ("é<img alt='\n' srcset='a 2x, X 3x'>", (2, 17)),
         ("<style>\np {x: url( 'X' )}</style>", (2, 13)),
@@ -98,6 +100,31 @@ def test_reference_has_the_place_of_its_value(markup, place):
     assert Lines(markup).place(at) == place
 
 
+@pytest.mark.parametrize(
+    "attributes",
+    [
+        ' class="a b" href="x"',
+        """ title='href="y"' href="x\"""",
+        ' title=" href=y " href="x&amp;y"',
+        ' data-href="y" hrefs="y" href="x"',
+        ' href="x" href="y"',
+        ' href="" href="y"',
+        ' href href="y"',
+        ' HREF="x" href="y"',
+        ' a="1"href="x"',
+        ' href = "x" a="y"',
+        " href=x/",
+        '\xa0href="y" href="x"',
+        '\n\ta="1"\f href="x"',
+        "",
+    ],
+)
+def test_href_is_that_of_all_attributes(attributes):
+    (tag,) = tags_in(f"<a{attributes}>")
+
+    assert href_of(tag) == attributes_of(tag).get("href")
+
+
 def test_ids_are_those_that_a_fragment_may_name():
     markup = "<p ID='a&amp;b'><a name=c><input name=d><!-- <p id=e> --><p data-id=f>"
 
@@ -109,6 +136,7 @@ def test_ids_are_those_that_a_fragment_may_name():
     [
         '<p class="',
         '<p class="x" ',
+        '<a b="c" ',
         "</p",
         "</p ",
         "<",
