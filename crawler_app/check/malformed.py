@@ -5,6 +5,7 @@ Pure.  Browsers repair much of it, some differently than the author meant.
 
 import difflib
 import re
+from urllib.parse import unquote
 
 from crawler_app.documents.references import Use
 from crawler_app.errors import UrlError
@@ -16,6 +17,8 @@ _SCHEME = re.compile(r"([a-zA-Z][a-zA-Z0-9+.\-]*)\s*:")
 _WEB = ("http", "https")
 _EDGES = "".join(map(chr, range(33)))
 _HOST_AS_PATH = re.compile(r"www\.[\w\-]+\.[a-z]{2,}(?:[/?#]|\Z)", re.IGNORECASE)
+
+_MAIL_ADDRESS = re.compile(r"[^\s@]+@[^\s@]+")
 
 # Elements that show nothing without their reference; elsewhere, "" is the page itself.
 _NEEDED = frozenset(
@@ -37,6 +40,8 @@ def problem_in(base: str, value: str) -> str:
     text = value.strip(_EDGES)
     scheme = _SCHEME.match(text)
     name = scheme[1].lower() if scheme else ""
+    if name == "mailto":
+        return _of_mail(text[len(name) + 1 :])
     if name == "file":
         return "a file: URL works on one computer only"
     if name and name not in _WEB:
@@ -59,6 +64,18 @@ def _of_scheme(name: str, text: str) -> str:
     near = difflib.get_close_matches(name, _WEB, n=1, cutoff=0.7)
     is_web = near and text[len(name) :].lstrip().startswith((":/", ":\\"))
     return f'unknown scheme "{name}"; did you mean "{near[0]}"?' if is_web else ""
+
+
+def _of_mail(text: str) -> str:
+    """Return what is wrong with the addresses of a ``mailto:`` URL; it may have none.
+
+    Source: RFC 6068, 2.
+    """
+    for each in text.partition("?")[0].split(","):
+        address = unquote(each).strip()
+        if address and '"' not in address and not _MAIL_ADDRESS.fullmatch(address):
+            return f'"{address}" is not a mail address'
+    return ""
 
 
 def _of_web_url(base: str, text: str, *, has_scheme: bool) -> str:

@@ -7,6 +7,7 @@ import pytest
 from crawler_app.check.checking import Check, CheckOptions
 from crawler_app.check.findings import Kind
 from crawler_app.check.ledger import Ledger
+from crawler_app.check.malformed import problem_in
 from crawler_app.check.output import FORMATS
 from crawler_app.documents.outline import outline_of
 from crawler_app.models import Outcome, Role, State
@@ -64,6 +65,23 @@ def test_https_page_that_needs_something_by_http_is_found():
     assert [(each.kind, each.href) for each in found] == [
         (Kind.MIXED, "http://b.test/a")
     ]
+
+
+@pytest.mark.parametrize(
+    ("link", "problem"),
+    [
+        ("mailto:me@a.test", ""),
+        ("mailto:me@a.test,%20you@a.test?subject=all of us", ""),
+        ("MAILTO: me%2Byou@a.test", ""),
+        ("mailto:?body=me", ""),
+        ('mailto:"a%20b"@a.test', ""),
+        ("mailto:a b@a.test", '"a b@a.test" is not a mail address'),
+        ("mailto:me@a.test,you", '"you" is not a mail address'),
+        ("mailto:me%20at%20a.test", '"me at a.test" is not a mail address'),
+    ],
+)
+def test_invalid_mail_address_is_found(link, problem):
+    assert problem_in("http://a.test/", link) == problem
 
 
 def test_ledger_forgets_references_to_what_is_there():

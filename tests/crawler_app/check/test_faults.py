@@ -114,7 +114,7 @@ FINE = [
     '<a href="/there#:~:text=none">x</a> <a href="/there#place:~:text=none">x</a>',
     '<a href="/there#/route">x</a> <a href="/there#!route">x</a>',
     '<a href="/picture#page=2">x</a> <svg><use href="#none"/></svg>',
-    '<a href="mailto:a b@c">x</a> <a href="tel:+1 2">x</a> <a href="javascript:a b">x</a>',
+    '<a href="mailto:a@b?subject=a b">x</a> <a href="tel:+1 2">x</a> <a href="javascript:a b">x</a>',
     '<a href="data:text/plain,a b">x</a> <a href="slack://x">x</a> <a href="sms:1">x</a>',
     '<img src="data:image/gif;base64,R0lGODlhAQABAAAAACw="> <img alt="no source">',
     "<img srcset='data:,x 1x, /there 2x' src=/there> <img srcset='/gone 2q' src=/there>",
