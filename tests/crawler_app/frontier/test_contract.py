@@ -45,6 +45,9 @@ from tests.helpers.turns import steps_of
 
 LEASE_S = 60.0
 
+# The backends that order claims with a `Schedule`.
+SCHEDULED = ["memory", "sqlite", "part"]
+
 PAGE = Outcome(
     State.DONE,
     "ok",
@@ -218,6 +221,7 @@ def test_level_does_not_wait_for_a_retry_that_is_far_off(frontier):
     assert frontier.depth_in_work(1000.0 - PATIENCE_S - 1.0) == 2
 
 
+@pytest.mark.parametrize("frontier", SCHEDULED, indirect=True)
 def test_hold_is_shortened_unless_it_is_held_for_longer(frontier):
     frontier.add([found("x"), found("y", host="b.test"), found("z", host="b.test")])
     frontier.hold_host("a.test", 50.0)
@@ -237,6 +241,7 @@ def test_hold_is_shortened_unless_it_is_held_for_longer(frontier):
     assert [claim and claim.host for claim in held] == [None, "b.test", "b.test"]
 
 
+@pytest.mark.parametrize("frontier", SCHEDULED, indirect=True)
 def test_claim_takes_as_many_steps_among_many_hosts(frontier):
     def steps_among(hosts, first):
         names = [f"{number}.test" for number in range(first, first + hosts)]
