@@ -4,7 +4,7 @@ import os
 
 from hypothesis import settings
 
-__all__ = ["examples", "load_profile"]
+__all__ = ["examples", "load_profile", "some"]
 
 FACTOR = int(os.environ.get("FUZZ_FACTOR", "1"))
 
@@ -12,6 +12,11 @@ FACTOR = int(os.environ.get("FUZZ_FACTOR", "1"))
 def examples(count):
     """Return a number of examples, multiplied by ``FUZZ_FACTOR``."""
     return count * FACTOR
+
+
+def some(things, one_in):
+    """Return one in so many of a list, or with ``FUZZ_FACTOR`` all."""
+    return things if FACTOR > 1 else things[::one_in]
 
 
 def load_profile():

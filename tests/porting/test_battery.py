@@ -1,6 +1,7 @@
 """A converted program does as it did, for several hundred small programs.
 
-``tests/helpers/porting/battery.py`` says how they are written.
+``tests/helpers/porting/battery.py`` says how they are written.  One in three is played, or with
+``FUZZ_FACTOR=2`` each.
 """
 
 import ast
@@ -10,16 +11,23 @@ import pathlib
 import shutil
 import subprocess
 import tokenize
+from typing import Any
 
 import pytest
 
-from tests.helpers.fuzzing import FACTOR
+from tests.helpers.fuzzing import some
 from tests.helpers.porting.battery import PROGRAM, Case, cases
+from tests.helpers.porting.player import HANGS
 from tests.helpers.porting.playing import ROOT, Outcome, convert, outcome
 
 pytestmark = pytest.mark.once
 
-CASES = [pytest.param(case, id=case.name) for case in cases()]
+
+def _params(*names: str) -> list[Any]:
+    return [pytest.param(case, id=case.name) for case in some(cases(*names), 3)]
+
+
+CASES = _params()
 
 SOURCE = '''\
 # Grüße
@@ -72,15 +80,14 @@ def test_the_battery_is_larger_than_that_of_its_peer():
 def test_program_does_as_before(case, player, tmp_path):
     done = outcome(case, tmp_path, player)
 
+    assert done.before != HANGS
     assert done.after == done.before, _text(done)
     assert _unmarked(case.converted, done.converted) == set(), "is refused"
     assert _unmarked(case.left, done.left) == set(), "is converted"
     _check_text(case, done, tmp_path)
 
 
-@pytest.mark.parametrize(
-    "case", [c for c in CASES if c.values[0].target == "coroutine"]
-)
+@pytest.mark.parametrize("case", _params("to_coroutine"))
 def test_program_in_callback_style_does_as_before_as_async(case, player, tmp_path):
     case = case._replace(target="async")
     done = outcome(case, tmp_path, player)
@@ -91,7 +98,7 @@ def test_program_in_callback_style_does_as_before_as_async(case, player, tmp_pat
 
 def test_coroutines_first_and_then_async_is_the_same_as_async_at_once(tmp_path):
     differing = []
-    for number, case in enumerate(cases("to_coroutine")):
+    for number, case in enumerate(some(cases("to_coroutine"), 5)):
         folders = [tmp_path / f"{number}-{way}" for way in ("steps", "once")]
         for folder in folders:
             case.write(folder)
@@ -104,9 +111,7 @@ def test_coroutines_first_and_then_async_is_the_same_as_async_at_once(tmp_path):
     assert differing == []
 
 
-@pytest.mark.parametrize(
-    "case", [pytest.param(case, id=case.name) for case in cases("plain_tornado")]
-)
+@pytest.mark.parametrize("case", _params("plain_tornado"))
 def test_program_does_as_before_without_gencoro(case, plain_player, tmp_path):
     done = outcome(case, tmp_path, plain_player)
 
@@ -144,7 +149,7 @@ def test_output_passes_the_syntax_checks_of_ruff(tmp_path):
     ):
         pytest.skip("ruff is not installed")
     # A quarter, because converting takes long; all are compiled, and run, above.
-    for number, case in enumerate(cases()[:: 1 if FACTOR > 1 else 4]):
+    for number, case in enumerate(some(cases(), 8)):
         folder = tmp_path / f"n{number}"
         case.write(folder)
         convert(folder, "async")

@@ -32,7 +32,10 @@ from gencoro.compat import install
 from gencoro.compat.running import run_script
 from gencoro.virtual_clock import VirtualClock
 
-__all__ = ["PLAIN", "main"]
+__all__ = ["HANGS", "PLAIN", "main"]
+
+# What is said of a program that does not end in time.
+HANGS = "it hangs\n"
 
 # The option to run programs without gencoro.
 PLAIN = "--plain"
@@ -64,7 +67,7 @@ def _play(folder: str, program: str, seconds: float) -> str:
         os.kill(child, signal.SIGKILL)
     os.close(reading)
     _, status = os.waitpid(child, 0)
-    return "it hangs\n" if printed is None else f"{printed}status {status}\n"
+    return HANGS if printed is None else f"{printed}status {status}\n"
 
 
 def _read(file: int, deadline: float) -> str | None:
