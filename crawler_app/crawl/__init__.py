@@ -222,6 +222,7 @@ class Crawl:
             context,
             functools.partial(self._fetching.fetch, is_archived=False),
             self._permission.is_allowed,
+            self._may_ask,
         )
         self._interpreter = Interpreter(
             context,
@@ -255,12 +256,12 @@ class Crawl:
             yield from self._all_work()
             if self._requeue_unread():
                 yield from self._all_work()
+            if self.config.soft_404 and self._may_ask():
+                yield self._commit()  # asking may take long
+                yield from self._soft_errors.ask_all()
         is_whole = self.frontier.is_drained()
         self.limit_reached = "" if is_whole else self.limit_reached or self._limit()
         yield self._commit()
-        if self.config.soft_404 and is_whole:
-            yield from self._soft_errors.ask_all()
-            yield self._commit()
 
     def _seeds(self) -> Iterable[str]:
         """Return the seeds that this process adds to the frontier."""
@@ -486,6 +487,11 @@ class Crawl:
             return bool(limit)
         # The last pages still get what they need.
         return not self.frontier.count_extras(State.QUEUED)
+
+    def _may_ask(self) -> bool:
+        """Return whether all is done, so that hosts may be asked for what does not exist."""
+        is_whole = self.frontier.is_drained() and not self.is_stopping
+        return is_whole and self._limit() != "max_bytes"
 
     def _begun_pages(self) -> int:
         begun = (State.DONE, State.FAILED, State.CLAIMED)

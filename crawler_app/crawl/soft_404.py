@@ -29,6 +29,7 @@ class SoftErrorProber:
     Args:
         fetch: Makes one exchange that is not archived.
         is_allowed: Returns whether the robots.txt that this run has read allows a URL.
+        may_ask: Returns whether a request may be made now.
     """
 
     def __init__(
@@ -36,10 +37,12 @@ class SoftErrorProber:
         context: RunContext,
         fetch: Callable[[str], Subgenerator[Fetched]],
         is_allowed: Callable[[str], bool],
+        may_ask: Callable[[], bool],
     ) -> None:
         self._context = context
         self._fetch = fetch
         self._is_allowed = is_allowed
+        self._may_ask = may_ask
 
     def ask_all(self) -> Subgenerator[None]:
         """Ask every host that has pages, and note the answers in the frontier."""
@@ -58,23 +61,26 @@ class SoftErrorProber:
     def _ask_in_turn(
         self, origins: collections.deque[str]
     ) -> Generator[Any, Any, None]:
-        while origins:
+        while origins and self._may_ask():
             origin = origins.popleft()
             url = f"{origin}/{secrets.token_hex(16)}"
             try:
                 exists = yield from self._seems_to_exist(url)
             except FetchError:
                 continue
-            self._context.frontier.note_soft_404(origin, url if exists else "")
+            if exists is not None:
+                self._context.frontier.note_soft_404(origin, url if exists else "")
 
-    def _seems_to_exist(self, url: str) -> Subgenerator[bool]:
-        """Return whether a host answers with a page of its own."""
+    def _seems_to_exist(self, url: str) -> Subgenerator[bool | None]:
+        """Return whether a host answers with a page of its own; None if it was not asked."""
         host, at = host_of(url), url
         for _ in range(MAX_REDIRECTS + 1):
             if host_of(at) != host or not self._is_allowed(at):  # such as a sign-in
                 return False
             # Its last exchange may have been just now.
             yield gen.sleep(self._context.hosts.gap_s(host))
+            if not self._may_ask():
+                return None
             fetched = yield from self._fetch(at)
             if fetched.status not in REDIRECTS:
                 return 200 <= fetched.status < 300

@@ -63,7 +63,7 @@ class PartCrawl(Crawl):
         self._owns = owns
         self._on_idle = on_idle
         self._quota = quota
-        self._is_starved = False
+        self._is_starved = self._is_whole = False
         self._deepest = 0
         self._obeyed = 0
 
@@ -81,6 +81,7 @@ class PartCrawl(Crawl):
         if order.pace is not None:
             self.change_pace(order.pace)
         if order.ends:
+            self._is_whole = order.is_whole
             self.stop()
         self._changed.notify_all()
 
@@ -133,6 +134,9 @@ class PartCrawl(Crawl):
 
     def _is_over(self) -> bool:
         return self.is_stopping
+
+    def _may_ask(self) -> bool:
+        return self._is_whole
 
     def _claim(self, now: float) -> Claim | None:
         if self._quota is None or self._begun_pages() < self._quota:

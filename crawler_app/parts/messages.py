@@ -100,6 +100,7 @@ class Order:
     Attributes:
         number: The number of the order; each process counts its own.
         ends: Whether to end: fetch nothing more, and close the files.
+        is_whole: Whether it ends because no process has anything left to fetch.
         is_paused: Whether to start no fetch.
         quota: How many pages may have been fetched, or may be under way.
         recalls_quota: Whether to use no more of the quota than is used already.
@@ -109,6 +110,7 @@ class Order:
 
     number: int = 0
     ends: bool = False
+    is_whole: bool = False
     is_paused: bool | None = None
     quota: int | None = None
     recalls_quota: bool = False

@@ -168,8 +168,9 @@ class PartsRun:
             timer.cancel()
 
     def _stop_at(self, limit: str) -> None:
-        if not self.is_stopping and not self._is_drained:
-            self.limit_reached = limit
+        if not self.is_stopping:
+            if not self._is_drained:
+                self.limit_reached = limit
             self.stop()
 
     def _close_all(self) -> None:
@@ -295,7 +296,7 @@ class PartsRun:
         max_bytes = self.config.max_bytes
         if self._coordinator.is_drained():
             self._is_drained = True
-            self._order_all(Order(ends=True))
+            self._order_all(Order(ends=True, is_whole=True))
         elif self._coordinator.has_reached_max_pages():
             self._stop_at("max_pages")
         elif max_bytes is not None and self.stats["bytes"] >= max_bytes:

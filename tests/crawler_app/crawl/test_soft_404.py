@@ -1,8 +1,15 @@
 """A host that has a page for every URL is found out, by one request."""
 
+import asyncio
+import contextlib
+
 import pytest
 
+from crawler_app.config import CrawlConfig
+from crawler_app.crawl import Crawl
+from crawler_app.fetcher import HttpFetcher
 from crawler_app.frontier.sqlite import SqliteFrontier
+from gencoro import gen
 from tests.helpers.site import Answer
 
 
@@ -64,3 +71,35 @@ def test_later_crawl_forgets_what_an_earlier_one_has_found(site, crawl):
     frontier.begin_anew(is_compared=True)
 
     assert frontier.soft_404s() == []
+
+
+def reach_time_limit(crawl):
+    loop = asyncio.get_running_loop()
+    (timer,) = (each for each in loop._scheduled if each.when() > loop.time() + 10_000)
+    timer._run()
+
+
+@pytest.mark.parametrize("stop", [Crawl.stop, reach_time_limit])
+def test_host_is_not_asked_once_the_crawl_is_stopped(site, run_sync, stop):
+    site.page("/")
+    config = CrawlConfig((site.url,), robots=False, soft_404=True, max_time_s=20_000)
+    frontier = SqliteFrontier(":memory:")
+    hosts = frontier.hosts
+
+    @gen.coroutine
+    def main():
+        with contextlib.closing(HttpFetcher(config)) as fetcher:
+            crawl = Crawl(config, frontier, fetcher)
+
+            def hosts_of_a_stopped_crawl():
+                stop(crawl)
+                return hosts()
+
+            frontier.hosts = hosts_of_a_stopped_crawl
+            yield crawl.run()
+            return crawl
+
+    crawl = run_sync(main)
+
+    assert site.paths == ["/"]
+    assert (crawl.is_stopping, crawl.limit_reached) == (True, "")

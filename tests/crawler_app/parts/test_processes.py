@@ -113,6 +113,25 @@ def test_limit_that_only_one_process_can_use_up_is_used_up(web, gencrawl, tmp_pa
     assert web.requests.total() == 30
 
 
+@pytest.mark.parametrize(("max_pages", "asked"), [(100, 2), (3, 0)])
+def test_each_host_is_asked_once_for_what_it_does_not_have_at_the_end(
+    web, gencrawl, tmp_path, max_pages, asked
+):
+    # The part of the first host is done long before the other one.
+    web.sites[0].page("/0")
+    for i in range(10):
+        web.sites[1].page(f"/{i}", f"/{i + 1}")
+    seeds = [web.url(n, "0") for n in range(2)]
+
+    gencrawl(
+        *("crawl", *seeds, "--into", tmp_path / "crawl", "--processes", 2, "--quiet"),
+        *("--soft-404", "--no-robots", "--max-pages", max_pages),
+    )
+
+    made_up = [len(path) > 30 for site in web.sites for path in site.paths]
+    assert sum(made_up) == asked
+
+
 @pytest.mark.parametrize(
     ("limit", "value"), [("--max-bytes", 3_000), ("--max-time", 0.8)]
 )
