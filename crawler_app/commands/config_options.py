@@ -41,9 +41,9 @@ def add_options(
     """Add all configuration options, and ``--config``; their default is None.
 
     Args:
-        target: The placeholder of what is crawled, if not only URLs are allowed.
         is_new: Whether the crawl is new.  Otherwise only the options that ``resume`` may
             change are added.
+        target: The placeholder of what is crawled, if not only URLs are allowed.
 
     >>> parser = argparse.ArgumentParser()
     >>> add_options(parser)
@@ -195,10 +195,8 @@ def values_of(
     Asks for the password on the terminal if only the user is given.
 
     Args:
-        has_targets: Whether the command has taken its URLs out of the arguments.
-
-    Args:
         arguments: From a parser that was passed to `add_options`.
+        has_targets: Whether the command has taken its URLs out of the arguments.
 
     Raises:
         ConfigError: a value is not allowed.

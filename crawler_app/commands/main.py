@@ -176,7 +176,7 @@ def make_parser() -> tuple[Parser, dict[str, CommandParser]]:
         made = subparsers.add_parser(
             name,
             prog=prog,
-            usage=f"{prog} {command.usage}",
+            usage=f"{prog} {command.usage}".rstrip(),
             help=command.help,
             description=f"{sentence(command.help)}.",
         )

@@ -190,7 +190,7 @@ def _changed_blocks(comparison: Comparison) -> list[list[str]]:
 
 
 def _list(heading: str, lines: list[str], total: int, whole: str) -> list[str]:
-    """Return a list with its heading, and how many entries it lacks; empty if it is."""
+    """Return the heading, the lines, and how many more there are; empty without lines."""
     if not lines:
         return []
     more = total - len(lines)

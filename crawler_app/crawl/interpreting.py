@@ -193,7 +193,7 @@ class Interpreter:
         on_recorded = partial(self._settle, new)
         return Finish(outcome, refreshed + outlinks, page=kept, on_recorded=on_recorded)
 
-    def _settle(self, new: "_NewLinks") -> None:
+    def _settle(self, new: _NewLinks) -> None:
         """Settle the links of a page that are in the frontier now."""
         for settled, links in (
             (self._settled, new.links),
@@ -203,7 +203,7 @@ class Interpreter:
                 settled.add(new.base, link)
 
     def _links(
-        self, claim: Claim, page: Page, new: "_NewLinks", directives: Collection[str]
+        self, claim: Claim, page: Page, new: _NewLinks, directives: Collection[str]
     ) -> Iterator[Candidate | None]:
         """Admit the links of a page that are not settled."""
         admit, depth = self._admission.admit, claim.depth + 1
@@ -249,7 +249,7 @@ class Interpreter:
         self,
         claim: Claim,
         requisites: Iterable[Requisite | Mention],
-        new: "_NewLinks",
+        new: _NewLinks,
         directives: Collection[str] = (),
     ) -> Iterator[Candidate | None]:
         """Admit what a browser loads for a page; a frame is a page of its own."""

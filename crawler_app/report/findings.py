@@ -33,11 +33,12 @@ __all__ = [
 
 @dataclass(slots=True, frozen=True)
 class HeldLink:
-    """A link to a broken URL.
+    """A reference to a URL that is broken, moved or refused.
 
     Attributes:
-        page: The URL of the page that has the link.
-        text: The text of the link, in one line; None if the page could not be read.
+        page: The URL of the page or style sheet that has it.
+        text: The text of a link, in one line, or the element of another reference; None if
+            the page could not be read.
         href: As written; None if the page could not be read.
         through: The redirect it leads to first; empty for a direct link.
         line: Where it is in the page, from 1; 0 if that is unknown.
@@ -126,7 +127,7 @@ class Problem:
     """Something about pages that should be otherwise.
 
     Attributes:
-        kind: As in `crawler_app.report.problems`.
+        kind: What should be otherwise.
         subject: What the pages have in common, such as their title; empty if nothing.
         count: Number of pages.
         examples: Some of their URLs.

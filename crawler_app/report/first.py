@@ -25,7 +25,7 @@ FIRST = 3
 # RFC 9110, 15.4.2 and 15.4.9: links ought to be changed to the target.
 PERMANENT = (301, 308)
 
-# Not `CANONICAL` and the long ones, which are right for most sites.
+# The other kinds are right for many sites, or matter little.
 WORDS_BY_KIND = {
     ProblemKind.SOFT_404: ("host", "answers with a page where there is none"),
     ProblemKind.NOINDEX: ("linked page", "asks search engines not to list it"),
@@ -101,4 +101,4 @@ def _where(report: Report, each: Broken | Moved) -> str:
         return pages
     percent = min(100.0, 100 * each.reach / report.weight)
     share = "less than 1%" if percent < 1 else f"about {percent:.0f}%"
-    return f"{pages}, met by {share} of visits"
+    return f"{pages}, affects {share} of visits"

@@ -9,7 +9,6 @@ __all__ = ["EXAMPLES", "Listing"]
 # Skipped URLs that are listed for each reason.
 EXAMPLES = 5
 
-
 # From these on, a requisite is listed.  Precedents: Lighthouse asks for servers that answer
 # within 0.6 s, and Screaming Frog for images of at most 100 KB.
 LARGE_BYTES = 200_000

@@ -52,7 +52,7 @@ def test_verdict_comes_first(crawl):
     text = text_of(page)
     assert "1 broken URL 2 links on 1 page lead there." in text
     assert "Mend first" in text.partition("Broken links 1 ")[2].partition("Pages")[0]
-    assert "404 /gone On 1 page, met by about 100% of visits" in text
+    assert "404 /gone On 1 page, affects about 100% of visits" in text
     assert (
         "404 /gone Not Found. 2 links on 1 page. / Our offer line 1, and 1 more link"
     ) in text

@@ -227,7 +227,7 @@ def test_first_to_mend_is_what_most_visitors_meet(crawl):
         ("/old", "moved", 0),
     ]
     # The seven pages with menu or redirect lead to /home: 8 of all 15.
-    assert first[0].where == "on 1 page, met by about 53% of visits"
+    assert first[0].where == "on 1 page, affects about 53% of visits"
 
 
 def test_fault_in_a_style_sheet_is_met_on_all_pages_with_it(crawl):
@@ -243,8 +243,8 @@ def test_fault_in_a_style_sheet_is_met_on_all_pages_with_it(crawl):
     first = first_of(crawl.report())
 
     assert [(each.url.removeprefix(A), each.where) for each in first[:2]] == [
-        ("/no.png", "on 1 page, met by about 100% of visits"),
-        ("/gone", "on 2 pages, met by about 40% of visits"),
+        ("/no.png", "on 1 page, affects about 100% of visits"),
+        ("/gone", "on 2 pages, affects about 40% of visits"),
     ]
 
 
