@@ -7,6 +7,8 @@ import dataclasses
 from collections.abc import Sequence
 from typing import Any
 
+from crawler_app.config import CrawlConfig
+from crawler_app.config.option import options_of
 from crawler_app.models import State
 from crawler_app.reasons import meaning_of
 from crawler_app.report.coverage import unchecked
@@ -123,9 +125,12 @@ def crawl(maker: Maker) -> Table:
         )
     if report.kept.pages is not None:
         values["Index"] = number(report.kept.pages, "page")
+    option_by_key = {option.key: option for option in options_of(CrawlConfig)}
     for name, value in report.options.items():
-        words = ", ".join(value) if isinstance(value, tuple) else str(value)
-        values[name] = words
+        is_list = isinstance(value, tuple)
+        values[name] = (
+            ", ".join(value) if is_list else option_by_key[name].render(value)
+        )
     rows = [
         [Cell(cut(name, OPTION_CHARS)), Cell(cut(str(value), OPTION_CHARS))]
         for name, value in values.items()

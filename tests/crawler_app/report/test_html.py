@@ -161,6 +161,17 @@ def test_page_says_what_was_not_tried(make_crawl, options, end, told):
     assert told.format(shlex.quote(str(crawl.directory.path))) in text
 
 
+def test_options_are_shown_as_they_can_be_given(make_crawl):
+    crawl = make_crawl(
+        host_gap_s=0.5, max_bytes=10_000_000, scope="any", include=("/a", "/b")
+    )
+
+    text = text_of(render_html(crawl.report()))
+
+    for shown in ("host-gap 500ms", "max-bytes 10MB", "scope any", "include /a, /b"):
+        assert f" {shown} " in text
+
+
 # Words in red; a number counts what is broken.
 BAD = re.compile(r'<td.*?<span class="badge bad">(\D+?)<')
 
