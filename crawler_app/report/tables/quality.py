@@ -28,39 +28,35 @@ __all__ = [
 
 SUBJECT_CHARS = 120
 
-# The ids of the sections.
-SECTION_BY_KIND = {
-    ProblemKind.SOFT_404: "soft-404",
-    ProblemKind.NOINDEX: "search",
-    ProblemKind.CANONICAL: "search",
-    ProblemKind.NO_TITLE: "titles",
-    ProblemKind.SAME_TITLE: "titles",
-    ProblemKind.LONG_TITLE: "titles",
-    ProblemKind.NO_DESCRIPTION: "descriptions",
-    ProblemKind.SAME_DESCRIPTION: "descriptions",
-    ProblemKind.LONG_DESCRIPTION: "descriptions",
-    ProblemKind.NO_HEADING: "headings",
-    ProblemKind.SEVERAL_HEADINGS: "headings",
-    ProblemKind.NO_ALT: "images",
-    ProblemKind.NO_SIZE: "images",
-    ProblemKind.ORPHAN: "orphans",
+# What is said of each kind, by the id of its section.
+_WORDS_BY_SECTION = {
+    "soft-404": {ProblemKind.SOFT_404: "Status 200 for a URL that does not exist"},
+    "search": {
+        ProblemKind.NOINDEX: "Linked, but noindex",
+        ProblemKind.CANONICAL: "Names another URL as canonical",
+    },
+    "titles": {
+        ProblemKind.NO_TITLE: "No title",
+        ProblemKind.SAME_TITLE: "The same title",
+        ProblemKind.LONG_TITLE: f"Longer than {MAX_TITLE_CHARS} characters",
+    },
+    "descriptions": {
+        ProblemKind.NO_DESCRIPTION: "No description",
+        ProblemKind.SAME_DESCRIPTION: "The same description",
+        ProblemKind.LONG_DESCRIPTION: f"Longer than {MAX_DESCRIPTION_CHARS} characters",
+    },
+    "headings": {
+        ProblemKind.NO_HEADING: "No h1",
+        ProblemKind.SEVERAL_HEADINGS: "Several h1",
+    },
+    "images": {
+        ProblemKind.NO_ALT: "No alt",
+        ProblemKind.NO_SIZE: "No width and height",
+    },
+    "orphans": {ProblemKind.ORPHAN: "In a sitemap, but not linked"},
 }
-
-WORDS_BY_KIND = {
-    ProblemKind.SOFT_404: "Status 200 for a URL that does not exist",
-    ProblemKind.NOINDEX: "Linked, but noindex",
-    ProblemKind.CANONICAL: "Names another URL as canonical",
-    ProblemKind.NO_TITLE: "No title",
-    ProblemKind.SAME_TITLE: "The same title",
-    ProblemKind.LONG_TITLE: f"Longer than {MAX_TITLE_CHARS} characters",
-    ProblemKind.NO_DESCRIPTION: "No description",
-    ProblemKind.SAME_DESCRIPTION: "The same description",
-    ProblemKind.LONG_DESCRIPTION: f"Longer than {MAX_DESCRIPTION_CHARS} characters",
-    ProblemKind.NO_HEADING: "No h1",
-    ProblemKind.SEVERAL_HEADINGS: "Several h1",
-    ProblemKind.NO_ALT: "No alt",
-    ProblemKind.NO_SIZE: "No width and height",
-    ProblemKind.ORPHAN: "In a sitemap, but not linked",
+SECTION_BY_KIND = {
+    kind: section for section, words in _WORDS_BY_SECTION.items() for kind in words
 }
 
 
@@ -125,12 +121,9 @@ def _total(maker: Maker, problems: Iterable[Problem]) -> int:
 
 
 def _words(problem: Problem) -> str:
-    words = WORDS_BY_KIND[problem.kind]
-    return (
-        f"{words}: “{cut(problem.subject, SUBJECT_CHARS)}”"
-        if problem.subject
-        else words
-    )
+    words = _WORDS_BY_SECTION[SECTION_BY_KIND[problem.kind]][problem.kind]
+    subject = cut(problem.subject, SUBJECT_CHARS)
+    return f"{words}: “{subject}”" if subject else words
 
 
 def _examples(maker: Maker, problem: Problem) -> list[Shown]:
@@ -147,7 +140,7 @@ def images(maker: Maker) -> Table:
     rows = [
         [
             maker.link(problem.subject),
-            Cell(WORDS_BY_KIND[problem.kind]),
+            Cell(_WORDS_BY_SECTION["images"][problem.kind]),
             Cell(f"{problem.count:,}"),
             Cell(lines=maker.lines(problem.examples)),
         ]

@@ -27,7 +27,8 @@ def found(crawl, kind):
     """Return the problems of a kind: their subjects, numbers of pages, and examples."""
     report = crawl.report()
     problems = [each for each in report.problems if each.kind is kind]
-    assert len(problems) == min(report.problem_counts.get(kind, 0), len(problems))
+    counted = sum(1 if each.subject else each.count for each in problems)
+    assert counted == report.problem_counts.get(kind, 0)
     examples = [[url.removeprefix(A) for url in each.examples] for each in problems]
     counts = [(each.subject.removeprefix(A), each.count) for each in problems]
     return list(zip(counts, examples, strict=True))
