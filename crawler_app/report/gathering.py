@@ -186,7 +186,7 @@ def _add_links(
     redirects = report.summary.redirects
     report.moved, report.refused = targets.add_links(scratch)
     for moved in report.moved:
-        moved.end = redirects.chain_from(moved.url)[-1]
+        moved.end = redirects.end_of(moved.url)
         moved.status = listing.status_by_redirect.get(moved.url)
     report.pages_with_broken_links = scratch.documents_with(0, len(report.broken))
     report.pages_with_broken_links += len(set(_first_pages(report)))

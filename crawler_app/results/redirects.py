@@ -3,6 +3,7 @@
 Pure.  Two spellings of one URL count as one, as in the frontier.
 """
 
+import functools
 from collections.abc import Mapping
 
 from crawler_app.urls import dedup_key
@@ -45,19 +46,26 @@ class Redirects:
         Each begins with a redirect that is not the target of another, and ends with the
         first URL that is not a redirect.
         """
-        targets = {dedup_key(target) for target in self.target_by_url.values()}
         chains = [
-            self.chain_from(url)
+            self._chain_from(url)
             for key, url in self.url_by_key.items()
-            if key not in targets and self.end_by_key[key] not in self.loop_by_key
+            if key not in self._target_by_key
+            and self.end_by_key[key] not in self.loop_by_key
         ]
         return [chain for chain in chains if len(chain) > 2]
+
+    def end_of(self, url: str) -> str:
+        """Return the URL that a redirect finally leads to; for a loop, one of its URLs."""
+        return self._target_by_key[self.end_by_key[dedup_key(url)]]
+
+    @functools.cached_property
+    def _target_by_key(self) -> dict[str, str]:
+        return {dedup_key(target): target for target in self.target_by_url.values()}
 
     def _next(self, key: str) -> str:
         return dedup_key(self.target_by_url[self.url_by_key[key]])
 
-    def chain_from(self, url: str) -> list[str]:
-        """Return a redirect, its target and so on, up to the first that is no redirect."""
+    def _chain_from(self, url: str) -> list[str]:
         chain = [url]
         while (at := self.url_by_key.get(dedup_key(chain[-1]))) is not None:
             chain.append(self.target_by_url[at])

@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler_app.results.redirects import Redirects
+from crawler_app.urls import dedup_key
 
 
 def url(name):
@@ -24,6 +25,18 @@ def test_chains_are_told_each_from_its_beginning(pairs, chains):
     found = Redirects({url(a): url(b) for a, b in pairs})
 
     assert found.chains() == [list(map(url, chain)) for chain in chains]
+
+
+def test_ends_of_a_long_chain_are_found_in_steps_that_grow_with_its_length(monkeypatch):
+    steps = []
+    counted = lambda url: steps.append(url) or dedup_key(url)
+    monkeypatch.setattr("crawler_app.results.redirects.dedup_key", counted)
+    found = Redirects({url(n): url(n + 1) for n in range(1000)})
+
+    ends = {found.end_of(url(n)) for n in range(1000)}
+
+    assert ends == {url(1000)}
+    assert len(steps) <= 5 * 1000
 
 
 def test_other_spelling_of_a_url_goes_on_the_way():
