@@ -64,6 +64,8 @@ class SoftErrorProber:
         while origins and self._may_ask():
             origin = origins.popleft()
             url = f"{origin}/{secrets.token_hex(16)}"
+            if not self._is_allowed(url):
+                continue  # what an earlier run has found stays
             try:
                 exists = yield from self._seems_to_exist(url)
             except FetchError:

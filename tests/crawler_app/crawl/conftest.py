@@ -36,7 +36,7 @@ def crawl(site, run_sync):
         return made[0]
 
     yield run
-    for frontier in frontiers:
+    for frontier in set(frontiers):
         frontier.close()
 
 

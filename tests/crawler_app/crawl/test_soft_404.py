@@ -73,6 +73,21 @@ def test_later_crawl_forgets_what_an_earlier_one_has_found(site, crawl):
     assert frontier.soft_404s() == []
 
 
+def test_host_that_cannot_be_asked_again_is_remembered(site, crawl):
+    site.page("/")
+    site.answer("/robots.txt", b"User-agent: *\nAllow: /")
+    site.otherwise = [Answer(b"No such page")]
+    frontier = SqliteFrontier(":memory:")
+    crawl(frontier=frontier, soft_404=True, robots=True)
+    found = frontier.soft_404s()
+
+    # Nothing is left to fetch, so that the robots.txt is not read again.
+    crawl(frontier=frontier, soft_404=True, robots=True)
+
+    assert len(found) == 1
+    assert frontier.soft_404s() == found
+
+
 def reach_time_limit(crawl):
     loop = asyncio.get_running_loop()
     (timer,) = (each for each in loop._scheduled if each.when() > loop.time() + 10_000)
