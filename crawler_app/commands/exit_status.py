@@ -1,6 +1,6 @@
 """Exit statuses of the commands.
 
-argparse also exits with 2 for usage errors; 130 is 128 plus the number of SIGINT.
+2 is that of argparse for usage errors; 130 is 128 plus the number of SIGINT.
 """
 
 __all__ = ["BROKEN", "FAILED", "INTERRUPTED", "OK", "USAGE"]

@@ -7,7 +7,7 @@ From the directory of a crawl to the page::
     archived     reads archived pages
     reading      reads a page again: its links, and what it says of itself
     scratch      temporary tables of what was read, on disk
-    targets      the URLs whose links are listed: broken, moved, refused
+    targets      the URLs whose links are listed: broken, moved, mixed content
     problems     what should be otherwise on the pages, from the tables
     findings     the Report, as plain values                            pure
     coverage                 what was checked, and what not             pure

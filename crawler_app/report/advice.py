@@ -9,7 +9,7 @@ ADVICE = {
         "timeout or an unknown host may pass: crawl again before you change a page.  "
         "A link in a menu or a footer is in a template: one change mends every page."
     ),
-    "refused": (
+    "mixed-content": (
         "Browsers do not load this over http on an https page, or try https instead.  "
         "Write https:// in the reference; if the other server has no https, keep a copy "
         "of the file on yours."

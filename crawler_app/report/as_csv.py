@@ -16,7 +16,7 @@ NO_LINK = HeldLink("")
 
 
 def write_csv(report: Report, file: TextIO) -> None:
-    """Write the links to what is broken, moved or refused, those to be mended first before.
+    """Write the links to what is broken, then mixed content, then links to redirects.
 
     What is unknown is empty: the page of a start URL, and everything else of a page that
     could not be read.
@@ -31,9 +31,9 @@ def _rows(report: Report) -> Iterator[tuple[Any, ...]]:
     for broken in report.broken:
         for link in broken.links or [NO_LINK]:
             yield *_place(link), broken.url, broken.status, broken.reason
-    for refused in report.refused:
-        for link in refused.links:
-            yield *_place(link), refused.url, None, "mixed_content"
+    for mixed in report.mixed_content:
+        for link in mixed.links:
+            yield *_place(link), mixed.url, None, "mixed_content"
     for moved in report.moved:
         for link in moved.links:
             yield *_place(link), moved.end, moved.status, "redirect"

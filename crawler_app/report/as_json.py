@@ -41,7 +41,7 @@ def to_json(report: Report) -> dict[str, Any]:
         "broken": [_broken(each) for each in report.broken],
         "first": [each._asdict() for each in first_of(report)],
         "pages_not_read": report.unread if report.has_archive else summary.pages,
-        "refused": [_moved(each) for each in report.refused],
+        "mixed_content": [_moved(each) for each in report.mixed_content],
         "redirects": {
             "count": len(summary.redirects),
             "linked": [_moved(each) for each in report.moved],

@@ -33,7 +33,7 @@ __all__ = [
 
 @dataclass(slots=True, frozen=True)
 class HeldLink:
-    """A reference to a URL that is broken, moved or refused.
+    """A reference to a broken or moved URL, or to mixed content.
 
     Attributes:
         page: The URL of the page or style sheet that has it.
@@ -227,7 +227,7 @@ class Report:
         unread: Pages that could not be read again.
         chains: Redirects that lead to further redirects.
         moved: Redirects that pages refer to; those that most visitors meet first.
-        refused: What https pages load by http, which browsers refuse; in the same order.
+        mixed_content: What https pages load by http, which browsers refuse; in that order.
         problems: What should be otherwise on pages; the most frequent of each kind first.
         problem_counts: The number of problems of each kind, or of pages if they have no
             subjects; ``problems`` has the first of them.
@@ -255,7 +255,7 @@ class Report:
     has_archive: bool = True
     unread: int = 0
     moved: list[Moved] = field(default_factory=list)
-    refused: list[Moved] = field(default_factory=list)
+    mixed_content: list[Moved] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
     problem_counts: dict[ProblemKind, int] = field(default_factory=dict)
     most_linked: list[Linked] = field(default_factory=list)

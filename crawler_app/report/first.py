@@ -59,7 +59,7 @@ class First(NamedTuple):
 def first_of(report: Report) -> list[First]:
     """Return at most `FIRST` things, those that most visitors meet first."""
     found = itertools.chain(
-        _broken(report), _refused(report), _moved(report), _problems(report)
+        _broken(report), _mixed_content(report), _moved(report), _problems(report)
     )
     return list(itertools.islice(found, FIRST))
 
@@ -72,10 +72,10 @@ def _broken(report: Report) -> Iterator[First]:
         yield First(each.url, "", where, "broken", at)
 
 
-def _refused(report: Report) -> Iterator[First]:
-    for each in report.refused:
+def _mixed_content(report: Report) -> Iterator[First]:
+    for each in report.mixed_content:
         words = "loaded by http, which browsers refuse"
-        yield First(each.url, words, _where(report, each), "refused")
+        yield First(each.url, words, _where(report, each), "mixed-content")
 
 
 def _moved(report: Report) -> Iterator[First]:

@@ -170,7 +170,7 @@ class DocumentReader:
             if found.target is not None:
                 links.append(_link(document, mention(at), found.target))
             if is_secure and use in (Use.REQUISITE, Use.FRAME):
-                links.extend(self._refused(document, base, link, at, mention))
+                links.extend(self._mixed_content(document, base, link, at, mention))
         numbers.discard(document.key)
         self._scratch.add_inlinks(numbers)
         self._scratch.add_loads(loaded, document.key)
@@ -188,7 +188,7 @@ class DocumentReader:
             self._found_by_link[place] = found
         return found
 
-    def _refused(
+    def _mixed_content(
         self,
         document: Document,
         base: str,
@@ -201,7 +201,7 @@ class DocumentReader:
             return
         url = join_or_nothing(base, link)
         if is_mixed_content(document.url, url):
-            subject = self._targets.refused(url)
+            subject = self._targets.mixed_content(url)
             if subject is not None:
                 yield _link(document, mention(at), Target(subject))
 

@@ -1,4 +1,4 @@
-"""The subjects whose references a report looks for: what is broken, moved or refused.
+"""The subjects whose references a report looks for: broken URLs, redirects and mixed content.
 
 Pure.  Each subject has a number, in this order: the broken URLs, the redirects that end
 elsewhere, and what browsers refuse to load, as it is found.
@@ -15,7 +15,7 @@ from crawler_app.urls import dedup_key
 __all__ = ["Target", "Targets"]
 
 # Of what browsers refuse to load; further URLs are not listed.
-MAX_REFUSED = 10_000
+MAX_MIXED = 10_000
 
 NOT_MET = Met(0, 0, 0)
 
@@ -49,7 +49,7 @@ class Targets:
     def __init__(self, broken: Sequence[Broken], redirects: Redirects) -> None:
         self._broken = broken
         self._redirects: list[str] = []
-        self._refused: dict[str, int] = {}
+        self._mixed: dict[str, int] = {}
         self.target_by_number: dict[int, Target] = {}
         self.end_by_number: dict[int, int] = {}
         subject_by_key: dict[str, int] = {}
@@ -72,16 +72,16 @@ class Targets:
         self._redirects.append(redirect)
         return Target(len(self._broken) + len(self._redirects) - 1)
 
-    def refused(self, url: str) -> int | None:
+    def mixed_content(self, url: str) -> int | None:
         """Return the number of a URL that browsers do not load; None if there are too many."""
-        known = self._refused.get(url)
-        if known is None and len(self._refused) < MAX_REFUSED:
-            known = len(self._broken) + len(self._redirects) + len(self._refused)
-            self._refused[url] = known
+        known = self._mixed.get(url)
+        if known is None and len(self._mixed) < MAX_MIXED:
+            known = len(self._broken) + len(self._redirects) + len(self._mixed)
+            self._mixed[url] = known
         return known
 
     def add_links(self, scratch: Scratch) -> tuple[list[Moved], list[Moved]]:
-        """Add their links to the broken URLs; return the redirects, and what is refused.
+        """Add their links to the broken URLs; return the redirects and the mixed content.
 
         Both are those that pages refer to, those that most visitors meet first.
         """
@@ -92,7 +92,7 @@ class Targets:
             each.links = Links(scratch, subject, met.links)
         found: list[list[Moved]] = []
         first = len(self._broken)
-        for urls in (self._redirects, self._refused):
+        for urls in (self._redirects, self._mixed):
             rows = ((url, met_by_subject.get(n)) for n, url in enumerate(urls, first))
             found.append(
                 [
@@ -103,5 +103,5 @@ class Targets:
             )
             found[-1].sort(key=lambda each: -each.reach)
             first += len(urls)
-        redirects, refused = found
-        return redirects, refused
+        redirects, mixed = found
+        return redirects, mixed

@@ -18,9 +18,9 @@ __all__ = [
     "heavy",
     "images",
     "linked",
+    "mixed_content",
     "moved",
     "orphans",
-    "refused",
     "search",
     "soft_404",
     "titles",
@@ -152,9 +152,11 @@ def images(maker: Maker) -> Table:
     return table
 
 
-def refused(maker: Maker) -> Table:
+def mixed_content(maker: Maker) -> Table:
     """Return what https pages load by http."""
-    table = _references(maker, maker.report.refused, "refused", "Mixed content")
+    table = _references(
+        maker, maker.report.mixed_content, "mixed-content", "Mixed content"
+    )
     table.heads[-1] = "Loaded by"
     return table
 

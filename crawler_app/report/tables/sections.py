@@ -14,9 +14,9 @@ from crawler_app.report.tables.quality import (
     heavy,
     images,
     linked,
+    mixed_content,
     moved,
     orphans,
-    refused,
     search,
     soft_404,
     titles,
@@ -45,7 +45,7 @@ class Advice(NamedTuple):
 
 SECTIONS = (
     compared,
-    refused,
+    mixed_content,
     loops,
     moved,
     chains,

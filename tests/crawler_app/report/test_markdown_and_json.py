@@ -103,7 +103,7 @@ def test_json_has_these_keys(crawl):
         "broken",
         "first",
         "pages_not_read",
-        "refused",
+        "mixed_content",
         "redirects",
         "slowest",
         "largest",

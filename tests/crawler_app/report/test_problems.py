@@ -167,9 +167,9 @@ def test_mixed_content_is_told_with_its_place(crawl):
     crawl.page("/", "<img src=http://a.test/d><a href=http://a.test/e>x</a>")
     crawl.page(f"{page}y", "<img src=http://localhost/f><a href=http://a.test/g>x</a>")
 
-    refused = crawl.report().refused
+    mixed = crawl.report().mixed_content
 
-    assert {each.url: [(x.page, x.line) for x in each.links] for each in refused} == {
+    assert {each.url: [(x.page, x.line) for x in each.links] for each in mixed} == {
         f"{A}/b": [(page, 2)],
         f"{A}/c": [(f"{page}x", 1)],
     }
