@@ -16,7 +16,7 @@ from tests.helpers.porting.stand import play
 
 pytestmark = pytest.mark.once
 
-ORDINARY_PROGRAMS = 60
+ORDINARY_PROGRAMS = 30
 
 # Of all programs; where the start of a coroutine is late, it is more than half of them.
 MOST_WITH_TIES = 0.05
