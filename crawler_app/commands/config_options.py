@@ -82,7 +82,7 @@ def _add_option(
 ) -> None:
     text = _help(option, is_new)
     if option.is_switch:
-        _add_switch(group, option, text)
+        _add_switch(group, option, text, is_new)
     elif option.flag:
         _add_value(group, option, text)
     else:
@@ -96,7 +96,9 @@ def _help(option: Option, is_new: bool) -> str:
     return f"{option.help} (default {default})" if default else option.help
 
 
-def _add_switch(group: argparse._ActionsContainer, option: Option, text: str) -> None:
+def _add_switch(
+    group: argparse._ActionsContainer, option: Option, text: str, is_new: bool
+) -> None:
     """Add the flag that turns an option off, or a flag for each value."""
     if not option.opposite:
         group.add_argument(
@@ -104,6 +106,8 @@ def _add_switch(group: argparse._ActionsContainer, option: Option, text: str) ->
         )
         return
     opposite, its_text = option.opposite
+    if option.default is False:
+        its_text += " (default)" if is_new else " (default as before)"
     both = group.add_mutually_exclusive_group()
     both.add_argument(
         option.flag, action="store_const", const=True, dest=option.name, help=text

@@ -202,7 +202,7 @@ class CrawlConfig:
         "ask once whether URLs exist that are outside the scope or too deep, such as those "
         "on other sites; they are not crawled",
         group=SCOPE,
-        opposite=("--no-external", "do not ask for URLs outside the scope (default)"),
+        opposite=("--no-external", "do not ask for URLs outside the scope"),
         is_resumable=True,
     )
     # Precedent: lychee, a day.
@@ -220,7 +220,7 @@ class CrawlConfig:
         False,
         "at the end, ask each host for a URL that does not exist, to learn whether it says so",
         group=SCOPE,
-        opposite=("--no-soft-404", "do not ask for such URLs (default)"),
+        opposite=("--no-soft-404", "do not ask for such URLs"),
         is_resumable=True,
     )
 

@@ -236,6 +236,9 @@ def test_help_lists_every_option_under_its_heading_with_its_default(is_new):
         assert f" {option.flag} ".replace("  ", " ") in text[begin:]
         assert f"{option.help} (default {default})" in text[begin:] or not default
         assert option.help in text[begin:]
+        if option.opposite and option.default is False:
+            stays = "default" if is_new else "default as before"
+            assert f"{option.opposite[1]} ({stays})" in text[begin:]
 
 
 class Row(NamedTuple):
