@@ -28,6 +28,8 @@ SLOWEST = 3
 COLUMNS = 80
 # Of a label and its number.
 INDENT = " " * 25
+# Between a name and its count, so that no line ends between them.
+TIE = "\N{NO-BREAK SPACE}"
 
 
 def render_summary(
@@ -200,7 +202,7 @@ def _list(heading: str, lines: list[str], total: int, whole: str) -> list[str]:
 
 def _row(label: str, count: int | None, text: str) -> str:
     shown = "" if count is None else f"{count:,}"
-    return textwrap.fill(
+    filled = textwrap.fill(
         text,
         COLUMNS,
         initial_indent=f"{label:<13}{shown:>9}   ",
@@ -208,7 +210,8 @@ def _row(label: str, count: int | None, text: str) -> str:
         break_long_words=False,
         break_on_hyphens=False,
     )
+    return filled.replace(TIE, " ")
 
 
 def _counts(counts: Iterable[tuple[object, int]]) -> str:
-    return ", ".join(f"{name}: {n:,}" for name, n in counts)
+    return ", ".join(f"{name}:{TIE}{n:,}" for name, n in counts)

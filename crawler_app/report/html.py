@@ -165,6 +165,8 @@ def _amounts(report: Report) -> Iterator[tuple[str, str, str]]:
     summary = report.summary
     yield "Pages", f"{summary.pages:,}", "HTML"
     yield "Files", f"{summary.files:,}", "non-HTML"
+    if summary.external:
+        yield "Outside", f"{summary.external:,}", "exist, not crawled"
     yield "Redirects", f"{len(summary.redirects):,}", "followed"
     yield "Size", size(summary.size_bytes), "in total"
     hosts = [host for host in summary.hosts if host.timed]

@@ -56,9 +56,10 @@ def _lines(report: Report) -> Iterator[str]:
 
 def _numbers(report: Report) -> str:
     summary = report.summary
+    external = f"{summary.external:,} outside, " if summary.external else ""
     return (
         f"{summary.done:,} done ({number(summary.pages, 'page')}, "
-        f"{number(summary.files, 'file')}, "
+        f"{number(summary.files, 'file')}, {external}"
         f"{number(len(summary.redirects), 'redirect')}), {size(summary.size_bytes)}; "
         f"{summary.failed:,} failed ({summary.broken:,} broken, "
         f"{summary.not_checked:,} not checked), {summary.skipped:,} skipped, "

@@ -3,7 +3,10 @@
 import io
 import json
 
-from crawler_app.report import render_markdown, to_json, write_csv
+import pytest
+
+from crawler_app.models import Outcome, State
+from crawler_app.report import render_html, render_markdown, to_json, write_csv
 from crawler_app.results.comparison import Comparison, Vanished
 
 A = "http://a.test"
@@ -61,6 +64,22 @@ def test_markdown_says_how_many_urls_stand_where(crawl):
 
     assert "1 done (1 page, 0 files, 0 redirects), 0 B; " in text
     assert "; 2 failed (1 broken, 1 not checked), 1 skipped, 1 left; as of" in text
+
+
+@pytest.mark.parametrize(
+    ("render", "told"),
+    [
+        (render_markdown, "2 done (1 page, 0 files, 1 outside, 0 redirects), 0 B; "),
+        (render_html, "exist, not crawled"),
+    ],
+)
+def test_what_exists_outside_is_counted_too(crawl, render, told):
+    crawl.page("/")
+    assert told not in render(crawl.report())
+
+    crawl.end("http://b.test/", Outcome(State.DONE, "exists", 200))
+
+    assert told in render(crawl.report())
 
 
 def test_json_has_all_of_each_list(crawl):

@@ -98,6 +98,15 @@ def test_numbers_of_a_crawl(frontier):
     assert "2   URLs still to be fetched" in text
 
 
+def test_no_line_ends_between_a_name_and_its_count(frontier):
+    ends = {f"{n}": failure(status=401) for n in range(10)}
+    end(frontier, ends | {f"{n}": failure(status=n) for n in range(402, 411)})
+
+    counts = render_summary(summarize(frontier)).partition("\nstatuses ")[2]
+
+    assert "401: 10, 402: 1, 403: 1, 404: 1, 405: 1, 406: 1,\n" in counts
+
+
 def test_loop_is_shown_once_as_one_walks_it(frontier):
     end(frontier, {"x": redirect("c"), "c": redirect("b"), "b": redirect("c")})
 
