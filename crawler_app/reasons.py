@@ -209,9 +209,7 @@ FACTS: dict[AnyReason, Facts] = {
         "was not read",
     ),
     Reason.NO_LONGER_LINKED: _fails(Fault.LIMIT, "no longer linked"),
-    Reason.PRIVATE_ADDRESS: _fails(
-        Fault.LIMIT, "it is not on the public Internet; --allow-private crawls it"
-    ),
+    Reason.PRIVATE_ADDRESS: _fails(Fault.LIMIT, "it is not on the public Internet"),
     Reason.REFUSED_TO_US: _fails(
         Fault.LIMIT,
         "the host does not answer programs; a visitor may well see it",

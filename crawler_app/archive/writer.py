@@ -9,6 +9,7 @@ from crawler_app.archive.recorder import Recorder
 from crawler_app.errors import ArchiveError
 from crawler_app.models import Fetched
 from crawler_app.store_thread import StoreThread
+from crawler_app.text.formatting import error_words
 from gencoro import gen
 
 __all__ = ["Writer"]
@@ -113,6 +114,6 @@ def _release(waiter: "asyncio.Future[None]") -> None:
 
 def _error_of(exc: Exception) -> ArchiveError:
     return ArchiveError(
-        f"the archive cannot be written: {exc}; the pages since the last flush may not "
-        "be in it"
+        f"the archive cannot be written: {error_words(exc)}; the pages since the last "
+        "flush may not be in it"
     )

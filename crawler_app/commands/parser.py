@@ -19,6 +19,11 @@ __all__ = ["CommandParser", "Parser", "complaint_about", "flags_of"]
 class Parser(argparse.ArgumentParser):
     """A parser whose errors are `ConfigError`."""
 
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        # As from Python 3.14 on: -1s is a value, and is refused as one.
+        self._negative_number_matcher = re.compile(r"-\.?\d")
+
     def error(self, message: str) -> NoReturn:
         """Raise an error of argparse in our own words.
 

@@ -6,6 +6,7 @@ which defines the options.
 """
 
 import re
+import shlex
 from collections.abc import Iterable
 
 from crawler_app.config.option import Rule, require
@@ -110,9 +111,19 @@ def require_seeds(name: str, seeds: Iterable[str]) -> None:
         try:
             canonicalize(seed)
         except UrlError as exc:
-            meant = re.sub("^https?:/*", "", seed)
-            cure = "" if "://" in seed else f"; did you mean http://{meant} ?"
+            cure = _cure_of(seed, exc)
             raise ConfigError(f"cannot start from this URL: {exc}{cure}") from None
+
+
+def _cure_of(seed: str, exc: UrlError) -> str:
+    """Return what to write instead of an invalid start URL; empty if it is unknown."""
+    if exc.reason == "credentials":
+        return "; give it with --auth USER:PASSWORD"
+    path = seed.removeprefix("file://")
+    if path.startswith(("/", "./", "../", "~")):
+        return f"; for files, use `gencrawl check {shlex.quote(path)}`"
+    meant = re.sub("^https?:/*", "", seed)
+    return "" if "://" in seed or not meant else f"; did you mean http://{meant} ?"
 
 
 def require_patterns(name: str, patterns: Iterable[str]) -> None:

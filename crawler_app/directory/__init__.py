@@ -37,6 +37,7 @@ from crawler_app.frontier.part import PartFrontier
 from crawler_app.frontier.sqlite import SqliteFrontier
 from crawler_app.index import PageIndex
 from crawler_app.safe_files import create, open_regular
+from crawler_app.text.formatting import error_words
 
 __all__ = ["CrawlDirectory", "Kept"]
 
@@ -175,7 +176,8 @@ class CrawlDirectory:
             ) as file:
                 text = file.read(MAX_CONFIG_CHARS)
         except OSError as exc:
-            raise ConfigError(f"cannot read {self._config_path}: {exc}") from None
+            why = error_words(exc, self._config_path)
+            raise ConfigError(f"cannot read {self._config_path}: {why}") from None
         try:
             saved = CrawlConfig.from_json(text)
         except ConfigError as exc:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from crawler_app.errors import ConfigError, CrawlerError, StorageError
 from crawler_app.safe_files import is_disk_fault, open_regular
+from crawler_app.text.formatting import error_words
 
 __all__ = ["LOCK_NAME", "DirectoryLock", "not_writable"]
 
@@ -88,8 +89,8 @@ class DirectoryLock:
 def not_writable(directory: Path | str, exc: OSError) -> CrawlerError:
     """Return the error for a directory in which a file cannot be written."""
     if is_disk_fault(exc):
-        return StorageError(str(exc))
-    return ConfigError(f"cannot write into {directory}: {exc}")
+        return StorageError(error_words(exc))
+    return ConfigError(f"cannot write into {directory}: {error_words(exc, directory)}")
 
 
 def _written_in(fd: int) -> str:

@@ -22,6 +22,7 @@ from crawler_app.errors import ConfigError
 from crawler_app.fetcher.addresses import is_literal
 from crawler_app.http_headers import http_date_at
 from crawler_app.safe_files import read_limited
+from crawler_app.text.formatting import error_words
 from crawler_app.urls import host_of, name_of, origin_of
 
 __all__ = ["CookieStore"]
@@ -165,7 +166,8 @@ class CookieStore:
         try:
             octets = read_limited(path, MAX_FILE_BYTES)
         except (OSError, ValueError) as exc:  # ValueError: a null byte in the path
-            raise ConfigError(f"cannot read the cookies in {path}: {exc}") from None
+            why = error_words(exc, path)
+            raise ConfigError(f"cannot read the cookies in {path}: {why}") from None
         # A header is sent as latin-1, which preserves each byte, whatever the charset.
         text = octets.removeprefix(codecs.BOM_UTF8).decode("latin-1")
         for number, line in enumerate(text.split("\n"), 1):

@@ -13,6 +13,7 @@ __all__ = [
     "cut",
     "cut_middle",
     "duration",
+    "error_words",
     "number",
     "seconds",
     "sentence",
@@ -41,6 +42,24 @@ def sentence(words: str) -> str:
     'The host does not answer'
     """
     return words[:1].upper() + words[1:]
+
+
+def error_words(error: Exception, path: object = "") -> str:
+    """Return what an error says, without the number that an `OSError` begins with.
+
+    Args:
+        path: Left out if the error is about it, as the message names it already.
+
+    >>> full = OSError(28, "No space left on device", "docs/lock")
+    >>> error_words(full), error_words(full, "docs/lock"), error_words(ValueError("no"))
+    ('docs/lock: No space left on device', 'No space left on device', 'no')
+    """
+    if not isinstance(error, OSError) or not error.strerror:
+        return str(error)
+    about = str(error.filename or "")
+    return (
+        f"{about}: {error.strerror}" if about not in ("", str(path)) else error.strerror
+    )
 
 
 def cut(text: str, most: int) -> str:

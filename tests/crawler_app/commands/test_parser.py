@@ -5,6 +5,7 @@ import pytest
 from crawler_app.commands.main import COMMANDS, make_parser
 
 URL = "http://a.test/"
+NO_START = "cannot start from this URL:"
 
 
 @pytest.mark.parametrize(
@@ -47,6 +48,27 @@ URL = "http://a.test/"
         ("search x --limit a", "--limit is 'a'; it must be a whole number, at least 1"),
         ("check --format jsno .", "--format is 'jsno'; it must be text or json or jso"),
         ("help crwl", "there is no command 'crwl'; did you mean crawl?"),
+        ("crawl --host-gap -1s", "--host-gap is '-1s'; it must be a duration"),
+        (
+            "crawl ./build/html --into x",
+            f"{NO_START} './build/html' is not an http(s) URL; for files, use `gencrawl c",
+        ),
+        (
+            "crawl file:///srv --into x",
+            f"{NO_START} 'file:///srv' is not an http(s) URL; for files, use `gencrawl c",
+        ),
+        (
+            "crawl http://me:secret@a.test/ --into x",
+            f"{NO_START} the URL for 'a.test' contains a user name; give it with --auth",
+        ),
+        (
+            f"crawl {URL} --into /proc/x",
+            "cannot write into /proc/x: No such file or directory\n",
+        ),
+        (
+            f"crawl {URL} --into /proc/x --cookies /nowhere",
+            "cannot read the cookies in /nowhere: No such file or directory\n",
+        ),
     ],
 )
 def test_usage_error_is_one_line_that_names_the_cure(gencrawl, words, complaint):
