@@ -50,6 +50,7 @@ class Result:
         was_stopped: Whether `Crawler.stop` ended the run early.
         kept: The contents of the directory besides the frontier; None without one.
         comparison: The comparison with the previous crawl; None if there was none.
+        had_finished: Whether nothing was left to do, as when a finished crawl is resumed.
     """
 
     summary: Summary
@@ -58,6 +59,7 @@ class Result:
     was_stopped: bool
     kept: Kept | None = None
     comparison: Comparison | None = None
+    had_finished: bool = False
 
     def __repr__(self) -> str:
         end = f", reached {self.limit_reached}" if self.limit_reached else ""
@@ -287,6 +289,7 @@ class Crawler:
             self._crawl.is_stopping and not limit_reached and summary.left > 0,
             None if directory is None else directory.kept(),
             comparison,
+            summary.left == 0 and not any(self._crawl.stats),
         )
 
 

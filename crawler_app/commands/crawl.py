@@ -3,6 +3,7 @@
 import argparse
 import dataclasses
 import shlex
+import sqlite3
 import sys
 from collections.abc import Generator
 from typing import Any
@@ -18,6 +19,7 @@ from crawler_app.config import CrawlConfig
 from crawler_app.config.option import options_of
 from crawler_app.crawler import Crawler, Result
 from crawler_app.directory import CrawlDirectory
+from crawler_app.errors import StorageError
 from crawler_app.models import UrlRecord
 from crawler_app.reasons import (
     CONTENT,
@@ -36,6 +38,12 @@ __all__ = [
     "resume",
     "run_and_show",
 ]
+
+
+ALREADY_FINISHED = (
+    "The crawl had already finished, and nothing was fetched.  Running the same `crawl` "
+    "again fetches what has changed."
+)
 
 
 def add_crawl(parser: argparse.ArgumentParser) -> None:
@@ -87,11 +95,17 @@ def resume(arguments: argparse.Namespace) -> int:
 
 
 def _run(arguments: argparse.Namespace, crawler: Crawler, shown: Shown) -> int:
-    with shown_log(arguments):
-        return run_interruptible(
-            lambda: run_and_show(crawler, shown, quiet=arguments.quiet),
-            crawler.config.into,
-        )
+    path = crawler.config.into
+    try:
+        with shown_log(arguments):
+            return run_interruptible(
+                lambda: run_and_show(crawler, shown, quiet=arguments.quiet), path
+            )
+    except (StorageError, sqlite3.Error) as exc:
+        if CrawlDirectory.holds_crawl(path):
+            resume = f"gencrawl resume {shlex.quote(path)}"
+            exc.add_note(f"once the disk is writable, continue with `{resume}`")
+        raise
 
 
 @gen.coroutine
@@ -117,6 +131,8 @@ def _tell(result: Result, config: CrawlConfig, *, quiet: bool) -> int:
     """Say what to do after a crawl, and return its exit status."""
     if result.limit_reached:
         print(_advice(result.limit_reached, config), file=sys.stderr)
+    if result.had_finished:
+        print(ALREADY_FINISHED, file=sys.stderr)
     complaints = [text for end in result.seed_ends if (text := _complaint(end))]
     for complaint in complaints:
         print(f"The start URL could not be fetched: {complaint}.", file=sys.stderr)

@@ -25,7 +25,7 @@ from crawler_app.commands.parser import (
     flags_of,
 )
 from crawler_app.errors import ConfigError, CrawlerError, SearchError, StorageError
-from crawler_app.text.formatting import sentence
+from crawler_app.text.formatting import error_words, sentence
 
 __all__ = ["COMMANDS", "main", "make_parser"]
 
@@ -108,7 +108,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"gencrawl: {exc}", file=sys.stderr)
         return USAGE
     except (StorageError, sqlite3.Error) as exc:
-        print(f"gencrawl: disk error: {exc}", file=sys.stderr)
+        words = "; ".join([str(exc), *getattr(exc, "__notes__", [])])
+        print(f"gencrawl: disk error: {words}", file=sys.stderr)
         return FAILED
     except CrawlerError as exc:
         print(f"gencrawl: {exc}", file=sys.stderr)
@@ -120,7 +121,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return OK
     except OSError as exc:
-        print(f"gencrawl: {exc}", file=sys.stderr)
+        print(f"gencrawl: {error_words(exc)}", file=sys.stderr)
         return FAILED
 
 

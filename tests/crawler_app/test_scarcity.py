@@ -5,6 +5,8 @@ import subprocess
 
 import pytest
 
+from crawler_app.directory import CrawlDirectory
+
 LIMITED_CRAWL = """
 import resource, sys
 from crawler_app.commands.main import main
@@ -54,9 +56,13 @@ def test_too_few_files_are_told_once(crawl_within, files):
 
 # The first limits are too low for the configuration, the archive and the frontier.
 @pytest.mark.parametrize("limit", [100, 9_000, 60_000, 200_000, 400_000])
-def test_full_disk_is_told_once(crawl_within, limit):
+def test_full_disk_is_told_once_with_how_to_go_on(crawl_within, directory, limit):
     status, _, errors = crawl_within("RLIMIT_FSIZE", limit)
 
     assert status == 1
     (error,) = errors
     assert error.startswith("gencrawl: disk error: ")
+    assert "Errno" not in error
+    has_begun = CrawlDirectory.holds_crawl(directory)
+    advice = f"continue with `gencrawl resume {directory}`"
+    assert error.endswith(advice) == has_begun == (limit > 100)
