@@ -55,8 +55,9 @@ def _kinds(report: Report) -> Iterator[str]:
     if elsewhere:
         yield number(elsewhere, "URL outside the scope", "URLs outside the scope")
     if others := skipped.total() - elsewhere:
+        other = "other " if elsewhere else ""
         yield number(
-            others, "other URL that was skipped", "other URLs that were skipped"
+            others, f"{other}URL that was skipped", f"{other}URLs that were skipped"
         )
     if failed := len(report.not_checked):
         limits = "that failed by a limit or a fault of the crawl"

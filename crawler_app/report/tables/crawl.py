@@ -23,6 +23,7 @@ __all__ = ["compared", "crawl", "not_checked", "skipped"]
 MAX_SEEDS = 10
 
 OPTION_CHARS = 120
+OPTION_BY_KEY = {option.key: option for option in options_of(CrawlConfig)}
 ERROR_CHARS = 160
 
 
@@ -125,12 +126,8 @@ def crawl(maker: Maker) -> Table:
         )
     if report.kept.pages is not None:
         values["Index"] = number(report.kept.pages, "page")
-    option_by_key = {option.key: option for option in options_of(CrawlConfig)}
     for name, value in report.options.items():
-        is_list = isinstance(value, tuple)
-        values[name] = (
-            ", ".join(value) if is_list else option_by_key[name].render(value)
-        )
+        values[name] = _option_words(name, value)
     rows = [
         [Cell(cut(name, OPTION_CHARS)), Cell(cut(str(value), OPTION_CHARS))]
         for name, value in values.items()
@@ -142,3 +139,14 @@ def crawl(maker: Maker) -> Table:
     table = maker.table("crawl", "This crawl", ["Property", "Value"], rows)
     table.words = unchecked(report)
     return table
+
+
+def _option_words(name: str, value: Any) -> str:
+    """Return the value of an option as a user would write it."""
+    if value is None:
+        return "no limit"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, tuple):
+        return ", ".join(value)
+    return str(value) if isinstance(value, str) else OPTION_BY_KEY[name].render(value)
