@@ -125,6 +125,8 @@ CREATE FUNCTION requeue(
 ) LANGUAGE plpgsql AS $$
 BEGIN
     IF cardinality(ids) = 0 THEN
+        urls := 0;
+        pages := 0;
         RETURN;
     END IF;
     WITH gone AS (
