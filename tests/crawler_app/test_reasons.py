@@ -34,14 +34,17 @@ HOMONYMS = {
     },
     "ok": {"report/tables/site.py"},
     "redirect": {
+        "check/output.py",
         "commands/summary_text.py",
         "httpclient/fetch.py",
+        "report/as_csv.py",
         "report/markdown.py",
         "report/shape.py",
         "report/tables/site.py",
     },
     "robots": {
         "directory/stores.py",
+        "documents/facts.py",
         "documents/flat_html.py",
         "documents/html.py",
         "robots/tags.py",
