@@ -8,6 +8,7 @@ Pure.  Used by `gencoro.porting.decisions` and `gencoro.porting.problems`.
 
 import ast
 import functools
+from collections.abc import Callable
 
 from gencoro.porting.program import Function, Program
 from gencoro.porting.references import Use, references_of
@@ -69,16 +70,40 @@ def _sets(function: Function, has_variables: bool) -> bool:
     return False
 
 
-def users_of(functions: list[Function], program: Program) -> list[Function]:
-    """Return functions, and those that use them, directly or through plain functions."""
+def users_of(
+    functions: list[Function],
+    program: Program,
+    counts: Callable[[Use], bool] = lambda _use: True,
+) -> list[Function]:
+    """Return functions, and those whose bodies run them, directly or through others.
+
+    Args:
+        counts: Whether a use counts.
+    """
     found = list(functions)
     for used in found:  # it grows
-        if is_plain(used):
-            for use in probable_uses(used, program):
-                user = use.module.function_at(use.node)
-                if user is not None and user not in found:
-                    found.append(user)
+        for use in filter(counts, _uses_that_run(used, program)):
+            user = use.module.function_at(use.node)
+            if user is not None and user not in found:
+                found.append(user)
     return found
+
+
+def _uses_that_run(function: Function, program: Program) -> list[Use]:
+    """Return the uses that run a plain function, or a generator by ``yield from``."""
+    if is_plain(function):
+        return probable_uses(function, program)
+    if not _is_undecorated(function):
+        return []
+    return [
+        use
+        for use in references_of(program).of(function)
+        if isinstance(_parent(use, _parent(use, use.node)), ast.YieldFrom)
+    ]
+
+
+def _parent(use: Use, node: ast.AST) -> ast.AST:
+    return use.module.parents[node]
 
 
 def probable_uses(function: Function, program: Program) -> list[Use]:
@@ -92,13 +117,13 @@ def probable_uses(function: Function, program: Program) -> list[Use]:
 
 def is_plain(function: Function) -> bool:
     """Return whether a call runs the body of a function by itself."""
-    return (
-        isinstance(function.node, ast.FunctionDef)
-        and not function.is_generator
-        and not any(
-            not isinstance(d, ast.Name) or d.id not in _BUILTIN_DECORATORS
-            for d in function.node.decorator_list
-        )
+    return _is_undecorated(function) and not function.is_generator
+
+
+def _is_undecorated(function: Function) -> bool:
+    return isinstance(function.node, ast.FunctionDef) and all(
+        isinstance(d, ast.Name) and d.id in _BUILTIN_DECORATORS
+        for d in function.node.decorator_list
     )
 
 

@@ -22,6 +22,7 @@ from gencoro.porting.contracts import (
     overrides_tornado,
 )
 from gencoro.porting.fixer import Refusal
+from gencoro.porting.handled_errors import asks_for_error, exits
 from gencoro.porting.problems import problems_of
 from gencoro.porting.program import Function, Module, Program
 from gencoro.porting.reasons import refusal
@@ -206,9 +207,17 @@ class _Decider:
             if is_entry and not use.is_resolved:
                 continue
             reason = self._why_use_needs_future(use)
+            if not reason and not _is_run_sync(use.module, use.node):
+                reason = self._why_not_inside_caller(function)
             if reason:
                 return reason
         return ""
+
+    def _why_not_inside_caller(self, function: Function) -> str:
+        """Return why the loop must resume a coroutine, and not its caller."""
+        if asks_for_error(function, self._program):
+            return "it asks which error is being handled"
+        return "it may exit the program" if exits(function, self._program) else ""
 
     def _find_recursive(self) -> set[Function]:
         """Return the coroutines that call themselves, directly or through others."""
