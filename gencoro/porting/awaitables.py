@@ -196,8 +196,11 @@ class Awaitables:
         is_unknown = self._replacements.may_be_elsewhere(func.attr) or (
             self._references.is_common(func.attr)
         )
-        if is_unknown and not self._replacements.is_known(module, func.value):
+        is_known = self._replacements.is_known(module, func.value)
+        if is_unknown and not (found and is_known):
             return []
+        if is_known:  # a function outside classes is no method of a certain class
+            named = [f for f in named if f.owner is not None]
         return list({*found, *named})
 
     def returns_awaitable(self, function: Function) -> bool:
@@ -211,7 +214,7 @@ class Awaitables:
         if function in self._coroutines or is_helper(function.node):
             return True
         if isinstance(function.node, ast.AsyncFunctionDef):
-            return self._is_tame(function)
+            return False  # a Task runs it, which starts in the next turn of the loop
         if any(function.has_decorator(name) for name in _FUTURE_MAKERS):
             return len(function.node.decorator_list) == 1
         if function.is_generator or not _are_plain(function):
@@ -219,20 +222,6 @@ class Awaitables:
         returns = [node for node in function.own if isinstance(node, ast.Return)]
         return _never_falls_through(function.node) and all(
             self.kind(function.module, r.value) is Kind.FUTURE for r in returns
-        )
-
-    def _is_tame(self, function: Function) -> bool:
-        """Return whether a native coroutine needs no Task of its own."""
-        if function.is_generator or not _are_plain(function):
-            return False
-        return all(
-            self.kind(function.module, node.value) is Kind.FUTURE
-            for node in function.own
-            if isinstance(node, ast.Await)
-        ) and not any(
-            isinstance(node, (ast.AsyncFor, ast.AsyncWith, ast.comprehension))
-            and getattr(node, "is_async", True)
-            for node in function.own
         )
 
 
