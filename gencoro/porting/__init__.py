@@ -21,7 +21,7 @@ Inside::
     returning    who sees a raised gen.Return
     reasons      the texts of refusals
     contexts     which coroutines set context variables
-    handled_errors   which coroutines ask for a caller's error, or exit
+    handled_errors   which coroutines may see a caller's error, or exit
     components   groups functions that call each other
     contracts    methods that Tornado calls
     awaitables   what a yielded expression is

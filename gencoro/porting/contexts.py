@@ -8,12 +8,18 @@ Pure.  Used by `gencoro.porting.decisions` and `gencoro.porting.problems`.
 
 import ast
 import functools
-from collections.abc import Callable
 
 from gencoro.porting.program import Function, Program
 from gencoro.porting.references import Use, references_of
 
-__all__ = ["asks_for_task", "is_plain", "probable_uses", "sets_context", "users_of"]
+__all__ = [
+    "asks_for_task",
+    "is_plain",
+    "is_undecorated",
+    "probable_uses",
+    "sets_context",
+    "users_of",
+]
 
 _BUILTIN_DECORATORS = frozenset({"classmethod", "property", "staticmethod"})
 _TASKS = frozenset({"all_tasks", "current_task"})
@@ -70,19 +76,11 @@ def _sets(function: Function, has_variables: bool) -> bool:
     return False
 
 
-def users_of(
-    functions: list[Function],
-    program: Program,
-    counts: Callable[[Use], bool] = lambda _use: True,
-) -> list[Function]:
-    """Return functions, and those whose bodies run them, directly or through others.
-
-    Args:
-        counts: Whether a use counts.
-    """
+def users_of(functions: list[Function], program: Program) -> list[Function]:
+    """Return functions, and those whose bodies run them, directly or through others."""
     found = list(functions)
     for used in found:  # it grows
-        for use in filter(counts, _uses_that_run(used, program)):
+        for use in _uses_that_run(used, program):
             user = use.module.function_at(use.node)
             if user is not None and user not in found:
                 found.append(user)
@@ -93,7 +91,7 @@ def _uses_that_run(function: Function, program: Program) -> list[Use]:
     """Return the uses that run a plain function, or a generator by ``yield from``."""
     if is_plain(function):
         return probable_uses(function, program)
-    if not _is_undecorated(function):
+    if not is_undecorated(function):
         return []
     return [
         use
@@ -117,10 +115,11 @@ def probable_uses(function: Function, program: Program) -> list[Use]:
 
 def is_plain(function: Function) -> bool:
     """Return whether a call runs the body of a function by itself."""
-    return _is_undecorated(function) and not function.is_generator
+    return is_undecorated(function) and not function.is_generator
 
 
-def _is_undecorated(function: Function) -> bool:
+def is_undecorated(function: Function) -> bool:
+    """Return whether a function has no decorator but builtin ones."""
     return isinstance(function.node, ast.FunctionDef) and all(
         isinstance(d, ast.Name) and d.id in _BUILTIN_DECORATORS
         for d in function.node.decorator_list

@@ -22,7 +22,7 @@ from gencoro.porting.contracts import (
     overrides_tornado,
 )
 from gencoro.porting.fixer import Refusal
-from gencoro.porting.handled_errors import asks_for_error, exits
+from gencoro.porting.handled_errors import exits, may_see_error
 from gencoro.porting.problems import problems_of
 from gencoro.porting.program import Function, Module, Program
 from gencoro.porting.reasons import refusal
@@ -208,15 +208,16 @@ class _Decider:
                 continue
             reason = self._why_use_needs_future(use)
             if not reason and not _is_run_sync(use.module, use.node):
-                reason = self._why_not_inside_caller(function)
+                reason = self._why_not_inside_caller(function, use)
             if reason:
                 return reason
         return ""
 
-    def _why_not_inside_caller(self, function: Function) -> str:
+    def _why_not_inside_caller(self, function: Function, use: Use) -> str:
         """Return why the loop must resume a coroutine, and not its caller."""
-        if asks_for_error(function, self._program):
-            return "it asks which error is being handled"
+        if may_see_error(use, self._program):
+            place = f"{use.module.path}:{use.node.lineno}"
+            return f"it may see an error that is being handled at {place}"
         return "it may exit the program" if exits(function, self._program) else ""
 
     def _find_recursive(self) -> set[Function]:

@@ -1,4 +1,4 @@
-"""Which coroutines ask for the error that is being handled, or exit the program.
+"""Which coroutines may see the error that a caller is handling, or exit the program.
 
 Rule: after its first wait, the body of a coroutine is resumed by the loop, where no error is
 being handled, and which SystemExit ends.  An ``async def`` that is awaited is resumed by its
@@ -10,19 +10,30 @@ Pure.  Used by `gencoro.porting.decisions`.
 import ast
 import functools
 
-from gencoro.porting.contexts import users_of
+from gencoro.porting.contexts import is_undecorated, users_of
 from gencoro.porting.program import Function, Module, Program
-from gencoro.porting.references import Use
+from gencoro.porting.references import Use, references_of
 
-__all__ = ["asks_for_error", "exits"]
+__all__ = ["exits", "may_see_error"]
 
 _ASKING = frozenset({"exc_info", "format_exc", "print_exc"})
 _EXITS = frozenset({"KeyboardInterrupt", "SystemExit", "exit", "quit", "sys.exit"})
 
 
-def asks_for_error(function: Function, program: Program) -> bool:
-    """Return whether a function asks for the error that a caller may be handling."""
-    return function in _asking(program)
+def may_see_error(use: Use, program: Program) -> bool:
+    """Return whether a caller may be handling an error that the program asks for."""
+    if not _asks_for_errors(program):
+        return False
+    uses = [use]
+    seen = set()
+    for each in uses:  # it grows
+        if _is_handled(each.module, each.node, in_finally=True):
+            return True
+        user = each.module.function_at(each.node)
+        if user is not None and user not in seen and _is_resumed_by_caller(user):
+            seen.add(user)
+            uses += references_of(program).of(user)
+    return False
 
 
 def exits(function: Function, program: Program) -> bool:
@@ -30,10 +41,15 @@ def exits(function: Function, program: Program) -> bool:
     return function in _exiting(program)
 
 
+def _is_resumed_by_caller(function: Function) -> bool:
+    is_helper = function.is_generator and is_undecorated(function)
+    return is_helper or isinstance(function.node, ast.AsyncFunctionDef)
+
+
 @functools.lru_cache(maxsize=1)
-def _asking(program: Program) -> frozenset[Function]:
-    found = [f for f in program.functions if any(_asks(f.module, n) for n in f.own)]
-    return frozenset(users_of(found, program, _is_outside_handlers))
+def _asks_for_errors(program: Program) -> bool:
+    modules = program.modules.values()
+    return any(_asks(module, node) for module in modules for node in module.nodes)
 
 
 @functools.lru_cache(maxsize=1)
@@ -42,14 +58,10 @@ def _exiting(program: Program) -> frozenset[Function]:
     return frozenset(users_of(found, program))
 
 
-def _is_outside_handlers(use: Use) -> bool:
-    return not _is_handled(use.module, use.node)
-
-
 def _asks(module: Module, node: ast.AST) -> bool:
     match node:
         case ast.Attribute(attr="__context__"):
-            return True  # an error that is handled here has that of the caller, too
+            return True  # that of any error may be the caller's
         case ast.Attribute(attr=name) | ast.Name(id=name) if name in _ASKING:
             is_asking = True
         case ast.Call(func=ast.Attribute(value=owner, attr="exception"), args=args):
@@ -64,15 +76,20 @@ def _asks(module: Module, node: ast.AST) -> bool:
     return is_asking and not _is_handled(module, node)
 
 
-def _is_handled(module: Module, node: ast.AST) -> bool:
-    """Return whether a node is in an ``except`` clause: it gets the error of that one."""
-    up: ast.AST | None = node
-    while up is not None and not isinstance(
-        up, (ast.FunctionDef, ast.AsyncFunctionDef)
-    ):
-        if isinstance(up, ast.ExceptHandler):
+def _is_handled(module: Module, node: ast.AST, in_finally: bool = False) -> bool:
+    """Return whether a node is in an ``except`` clause of its function.
+
+    Args:
+        in_finally: Whether a ``finally`` clause counts as well.
+    """
+    while not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Module)):
+        parent = module.parents[node]
+        if isinstance(node, ast.ExceptHandler):
             return True
-        up = module.parents.get(up)
+        last = parent.finalbody if isinstance(parent, (ast.Try, ast.TryStar)) else []
+        if in_finally and node in last:
+            return True
+        node = parent
     return False
 
 
