@@ -648,7 +648,7 @@ class FrontierMachine(RuleBasedStateMachine):
 
 
 def test_random_walks_are_those_of_the_model():
-    walk(FrontierMachine, max_examples=60)
+    walk(FrontierMachine, max_examples=30)
 
 
 def walk(machine, max_examples, phases=tuple(Phase)):
