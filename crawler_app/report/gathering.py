@@ -191,7 +191,7 @@ def _add_links(
     report.pages_with_broken_links = scratch.documents_with(0, len(report.broken))
     report.pages_with_broken_links += len(set(_first_pages(report)))
     _compare_broken(report)
-    report.broken.sort(key=lambda each: (-each.reach, -len(each.links)))
+    report.broken.sort(key=lambda each: (-each.reach, -len(each.links), each.url))
 
 
 def _compare_broken(report: Report) -> None:
