@@ -109,7 +109,7 @@ def complaint_about(word: str, parser: argparse.ArgumentParser) -> str:
 
 
 def _no_command(word: str, commands: Sequence[str]) -> str:
-    """Return that there is no such command, and what may have been meant."""
+    """Return the error for an unknown command, with the one that may have been meant."""
     if "://" in word or "." in word:
         return f"give a command before {word}, such as `gencrawl check {word}`"
     meant = did_you_mean(word, commands)

@@ -15,7 +15,7 @@ def examples(count):
 
 
 def some(things, one_in):
-    """Return one in so many of a list, or with ``FUZZ_FACTOR`` all."""
+    """Return one of every ``one_in`` things, or with ``FUZZ_FACTOR`` all of them."""
     return things if FACTOR > 1 else things[::one_in]
 
 
