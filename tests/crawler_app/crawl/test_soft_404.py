@@ -98,12 +98,14 @@ def reach_time_limit(crawl):
 def test_host_is_not_asked_once_the_crawl_is_stopped(site, run_sync, stop):
     site.page("/")
     config = CrawlConfig((site.url,), robots=False, soft_404=True, max_time_s=20_000)
-    frontier = SqliteFrontier(":memory:")
-    hosts = frontier.hosts
 
     @gen.coroutine
     def main():
-        with contextlib.closing(HttpFetcher(config)) as fetcher:
+        with (
+            contextlib.closing(SqliteFrontier(":memory:")) as frontier,
+            contextlib.closing(HttpFetcher(config)) as fetcher,
+        ):
+            hosts = frontier.hosts
             crawl = Crawl(config, frontier, fetcher)
 
             def hosts_of_a_stopped_crawl():
