@@ -21,7 +21,8 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT))
 
-from crawler_app.frontier.postgres.install import Place, connect, install
+from crawler_app.frontier.postgres.install import connect, install
+from crawler_app.frontier.postgres.place import Place
 from crawler_app.frontier.postgres.worker import PostgresFrontier
 from crawler_app.frontier.sqlite import SqliteFrontier
 from crawler_app.models import Candidate, Outcome, State

@@ -132,6 +132,8 @@ class Crawler:
         self._crawl: Crawl | PartsRun | None = None
         self._is_stopped = False
         check_fetcher(config)
+        if config.frontier:
+            raise ConfigError("a crawl with a shared frontier is run by a CrawlWorker")
         if config.processes > 1:
             self._require_no_callbacks()
 

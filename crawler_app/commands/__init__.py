@@ -1,8 +1,9 @@
 """The commands of the command line; `crawler_app.commands.main` parses and runs them.
 
 One module per command, whose function takes the parsed arguments and returns the exit
-status: `crawl` (and resume), `check`, `report`, `status`, `search`, `export`, `frontier`, `demo`
-with its `demo_site`, `completion` for shells, `manual`, the manual page.  They share::
+status: `crawl` (and resume), `check`, `report`, `status`, `search`, `export`, `work`, `frontier` (and
+crawls and drop), `demo` with its `demo_site`, `completion` for shells, `manual`, the manual page.
+They share::
 
     main            the command line
     parser          parses it; errors in our own words
@@ -13,5 +14,6 @@ with its `demo_site`, `completion` for shells, `manual`, the manual page.  They 
     interruptible   runs a coroutine so that Ctrl-C loses nothing
     showing         shows a crawl and its end, also on the dashboard
     summary_text    the summary, for a terminal
+    server          arguments of the commands that use a server, and its driver
     verbose         the log of every request, for --verbose
 """

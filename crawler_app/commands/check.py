@@ -14,7 +14,11 @@ from crawler_app.check.checking import Check, CheckOptions
 from crawler_app.check.findings import DEFAULT_KINDS, Kind
 from crawler_app.check.output import FORMATS, Output, summary_lines
 from crawler_app.commands.arguments import add_quiet
-from crawler_app.commands.config_options import add_options, values_of
+from crawler_app.commands.config_options import (
+    add_config_file,
+    add_options,
+    values_of,
+)
 from crawler_app.commands.exit_status import BROKEN, FAILED, OK
 from crawler_app.commands.interruptible import run_interruptible
 from crawler_app.config.validators import require_patterns
@@ -77,6 +81,7 @@ def add_check(parser: argparse.ArgumentParser) -> None:
         help="write the file of --baseline again",
     )
     add_options(parser, target="URL|FILE|FOLDER")
+    add_config_file(parser)
     parser.set_defaults(command=check)
 
 

@@ -7,7 +7,7 @@ list is replaced as a whole.
 import argparse
 import getpass
 import sys
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -23,7 +23,7 @@ from crawler_app.config.option import Option, options_of
 from crawler_app.config.toml import read_config_file
 from crawler_app.errors import ConfigError
 
-__all__ = ["add_options", "config_of", "read_options", "values_of"]
+__all__ = ["add_config_file", "add_options", "config_of", "read_options", "values_of"]
 
 OPTIONS = options_of(CrawlConfig)
 
@@ -36,13 +36,18 @@ SWITCH_BY_DEPENDENT = {
 
 
 def add_options(
-    parser: argparse.ArgumentParser, *, is_new: bool = True, target: str = ""
+    parser: argparse.ArgumentParser,
+    chosen: Callable[[Option], bool] = lambda option: True,
+    *,
+    is_new: bool = True,
+    target: str = "",
 ) -> None:
-    """Add all configuration options, and ``--config``; their default is None.
+    """Add configuration options; their default is None.
 
     Args:
-        is_new: Whether the crawl is new.  Otherwise only the options that ``resume`` may
-            change are added.
+        chosen: Returns whether to add an option.
+        is_new: Whether the crawl is new, so that options that are left out have their
+            defaults, not the values from before.
         target: The placeholder of what is crawled, if not only URLs are allowed.
 
     >>> parser = argparse.ArgumentParser()
@@ -52,18 +57,16 @@ def add_options(
     (['http://a.test/'], 0.5, None)
     """
     groups: dict[str, argparse._ActionsContainer] = {"": parser}
-    for option in OPTIONS:
-        if is_new or option.is_resumable:
-            if option.group not in groups:
-                groups[option.group] = parser.add_argument_group(option.group)
-            if target and not option.flag:
-                option = replace(option, named_metavar=target, help="what to check")
-            _add_option(groups[option.group], option, is_new)
-    if is_new:
-        _add_config_file(parser)
+    for option in filter(chosen, OPTIONS):
+        if option.group not in groups:
+            groups[option.group] = parser.add_argument_group(option.group)
+        if target and not option.flag:
+            option = replace(option, named_metavar=target, help="what to check")
+        _add_option(groups[option.group], option, is_new)
 
 
-def _add_config_file(parser: argparse.ArgumentParser) -> None:
+def add_config_file(parser: argparse.ArgumentParser) -> None:
+    """Add ``--config`` and ``--no-config``."""
     which = parser.add_mutually_exclusive_group()
     which.add_argument(
         "--config",

@@ -6,15 +6,22 @@ import shlex
 import sqlite3
 import sys
 from collections.abc import Generator
+from operator import attrgetter
 from typing import Any
 
 from crawler_app.commands.arguments import add_directory, add_showing
-from crawler_app.commands.config_options import add_options, config_of, read_options
+from crawler_app.commands.config_options import (
+    add_config_file,
+    add_options,
+    config_of,
+    read_options,
+)
 from crawler_app.commands.exit_status import FAILED, INTERRUPTED, OK
 from crawler_app.commands.interruptible import how_to_resume, run_interruptible
 from crawler_app.commands.showing import Shown, check_showing
 from crawler_app.commands.summary_text import render_summary
 from crawler_app.commands.verbose import shown_log
+from crawler_app.commands.work import begin_and_work, work_on
 from crawler_app.config import CrawlConfig
 from crawler_app.config.option import options_of
 from crawler_app.crawler import Crawler, Result
@@ -49,6 +56,7 @@ ALREADY_FINISHED = (
 def add_crawl(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `crawl`."""
     add_options(parser)
+    add_config_file(parser)
     add_showing(parser)
     parser.set_defaults(command=crawl)
 
@@ -57,7 +65,7 @@ def add_resume(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `resume`."""
     add_directory(parser)
     add_showing(parser)
-    add_options(parser, is_new=False)
+    add_options(parser, attrgetter("is_resumable"), is_new=False)
     parser.add_argument(
         "--retry-failed",
         action="store_true",
@@ -70,6 +78,8 @@ def crawl(arguments: argparse.Namespace) -> int:
     """Crawl a site into a directory, or recrawl it if the directory holds its crawl."""
     check_showing(arguments)  # first: --dashboard may have taken the URL as its value
     config = config_of(arguments)
+    if config.frontier:
+        return begin_and_work(arguments, config)
     shown = Shown(arguments, config)
     return _run(arguments, Crawler(config, watch=shown.watch), shown)
 
@@ -79,6 +89,8 @@ def resume(arguments: argparse.Namespace) -> int:
     check_showing(arguments)
     directory = CrawlDirectory.open(arguments.directory)
     config = dataclasses.replace(directory.config(), **read_options(arguments))
+    if config.frontier:
+        return work_on(arguments, config)
     retried_reasons: set[AnyReason] = (
         set(RETRYABLE) if arguments.retry_failed else set()
     )

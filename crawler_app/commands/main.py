@@ -77,8 +77,15 @@ COMMANDS = {
     "export": Command(
         "export", "DIR [OPTIONS]", "write all URLs, or the archive, to standard output"
     ),
+    "work": Command(
+        "work",
+        "URL --crawl NAME --into DIR [OPTIONS]",
+        "take part in a crawl that many machines share",
+    ),
+    "crawls": Command("frontier", "URL", "list the crawls in PostgreSQL"),
+    "drop": Command("frontier", "URL --crawl NAME", "delete a crawl in PostgreSQL"),
     "frontier": Command(
-        "frontier", "init|drop URL [OPTIONS]", "make or delete a crawl in PostgreSQL"
+        "frontier", "init URL [OPTIONS]", "prepare a crawl in PostgreSQL"
     ),
     "demo": Command("demo", "[OPTIONS]", "crawl a small demo site on this machine"),
     "completion": Command(

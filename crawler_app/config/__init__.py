@@ -95,6 +95,7 @@ class CrawlConfig:
         is_path=True,
         rule=validators.require_path,
         is_saved=False,
+        is_local=True,
     )
 
     # Each worker costs memory and wake-ups; more than a thousand do not help.
@@ -105,6 +106,7 @@ class CrawlConfig:
         group=LIMITS,
         rule=count(1, 1000),
         is_resumable=True,
+        is_local=True,
     )
 
     # Each process crawls a part of the hosts, so more than there are hosts do not help.
@@ -113,6 +115,7 @@ class CrawlConfig:
         "number of processes that share the hosts; needs several hosts and cores",
         group=LIMITS,
         rule=count(1, 64),
+        is_local=True,
     )
 
     # None for 2 (1 if concurrency is 1 or 2 and several hosts are in scope), or for no
@@ -162,6 +165,7 @@ class CrawlConfig:
         unit=SECONDS,
         rule=seconds("a year"),
         is_resumable=True,
+        is_local=True,
     )
 
     scope: str = option(
@@ -322,6 +326,7 @@ class CrawlConfig:
         metavar="'NAME: VALUE'",
         rule=validators.require_headers,
         is_secret=True,
+        is_local=True,
     )
     auth: str = option(
         "",
@@ -331,6 +336,7 @@ class CrawlConfig:
         metavar="USER[:PASSWORD]",
         rule=validators.require_auth,
         is_secret=True,
+        is_local=True,
     )
     proxy: str = option(
         "",
@@ -339,6 +345,7 @@ class CrawlConfig:
         metavar="[USER:PASSWORD@]HOST:PORT",
         rule=validators.require_proxy,
         is_secret=True,
+        is_local=True,
     )
 
     cookie_file: str = option(
@@ -349,6 +356,7 @@ class CrawlConfig:
         metavar="FILE",
         is_path=True,
         rule=validators.require_path,
+        is_local=True,
     )
 
     # Each is sent to the origin that set it.
@@ -411,6 +419,25 @@ class CrawlConfig:
     )
     index: bool = option(True, "do not build the full-text index", group=STORAGE)
 
+    # A password is read from PGPASSWORD or ~/.pgpass: other users see arguments.
+    frontier: str = option(
+        "",
+        "keep the frontier in PostgreSQL, where workers on many machines share it: "
+        "postgresql://USER@HOST/DATABASE",
+        group=STORAGE,
+        metavar="URL",
+        rule=validators.require_frontier,
+        is_local=True,
+    )
+    crawl_name: str = option(
+        "default",
+        "name of the crawl in PostgreSQL",
+        group=STORAGE,
+        flag="--crawl",
+        metavar="NAME",
+        is_local=True,
+    )
+
     def __post_init__(self) -> None:
         for each in options_of(type(self)):
             each.check(getattr(self, each.name), each.name)
@@ -453,6 +480,14 @@ class CrawlConfig:
         """Return the configuration, without ``into``, as JSON for `from_json`."""
         saved = [each.name for each in options_of(type(self)) if each.is_saved]
         return json.dumps({name: getattr(self, name) for name in saved}, indent=2)
+
+    def shared_json(self) -> str:
+        """Return what all workers of a crawl have in common, for `from_json`.
+
+        It holds no secret.
+        """
+        common = [each.name for each in options_of(type(self)) if not each.is_local]
+        return json.dumps({name: getattr(self, name) for name in common})
 
     @classmethod
     def from_json(cls, text: str) -> Self:

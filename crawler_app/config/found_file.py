@@ -56,6 +56,8 @@ def _refusal(option: Option, value: Any, directory: Path) -> str:
         return "" if is_inside else f"is {value}, which is outside its directory"
     if option.name == "proxy" and value:
         return "would see every request"
+    if option.name == "frontier" and value:
+        return "would send what is found to a server of its own"
     if option.name == "deny_private" and value is False:
         return "= false would open your own network to the site"
     return ""

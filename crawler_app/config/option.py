@@ -54,6 +54,7 @@ class Option:
         is_secret: Whether errors must not show the value.
         is_saved: Whether it is saved with the crawl.
         is_resumable: Whether ``resume`` may change it.
+        is_local: Whether each worker of a crawl that several machines share has its own.
     """
 
     name: str
@@ -72,6 +73,7 @@ class Option:
     is_secret: bool = False
     is_saved: bool = True
     is_resumable: bool = False
+    is_local: bool = False
 
     @property
     def key(self) -> str:

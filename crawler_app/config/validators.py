@@ -8,6 +8,7 @@ which defines the options.
 import re
 import shlex
 from collections.abc import Iterable
+from urllib.parse import parse_qs, urlsplit
 
 from crawler_app.config.option import Rule, require
 from crawler_app.config.units import BYTES, SECONDS
@@ -22,6 +23,7 @@ __all__ = [
     "require_auth",
     "require_contact",
     "require_fetches_for",
+    "require_frontier",
     "require_headers",
     "require_login",
     "require_path",
@@ -41,6 +43,8 @@ _HEADER = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+:[ \t]*[\x20-\x7e\x80-\xff]*"
 _PROXY = re.compile(
     r"(?:http://)?(?:[^/@\s]*@)?(?:[^/@:\s]+|\[[^/@\s]+\]):0*(?P<port>[0-9]+)/?"
 )
+
+FRONTIER_EXAMPLE = "postgresql://USER@HOST/DATABASE"
 
 # Headers that cannot be set, and why.
 _OWN = "the client manages the connection"
@@ -260,6 +264,31 @@ def require_auth(name: str, auth: str) -> None:
     """
     if auth and not auth.isprintable():
         raise ConfigError(f"{name} must be user:password, in one line")
+
+
+def require_frontier(name: str, url: str) -> None:
+    """Check the URL of a frontier on a server.
+
+    Args:
+        url: Empty for none.
+
+    Raises:
+        ConfigError: it is not one of PostgreSQL, or has a password.
+    """
+    if not url:
+        return
+    if not url.startswith(("postgresql://", "postgres://")):
+        raise ConfigError(f"{name} must be a URL like {FRONTIER_EXAMPLE}")
+    try:
+        parts = urlsplit(url)
+        has_password = parts.password is not None or "password" in parse_qs(parts.query)
+    except ValueError:
+        has_password = "@" in url  # an error would show the URL
+    if has_password:
+        raise ConfigError(
+            f"{name} has a password, which other users of this machine can see; leave it "
+            "out, and set PGPASSWORD or write it to ~/.pgpass"
+        )
 
 
 def require_proxy(name: str, proxy: str) -> None:

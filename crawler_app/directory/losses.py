@@ -9,7 +9,7 @@ import logging
 
 from crawler_app.directory.stores import Stores
 from crawler_app.models import Role, State
-from crawler_app.results.summary import pages_of
+from crawler_app.results.summary import is_page
 
 __all__ = ["requeue_lost"]
 
@@ -45,11 +45,11 @@ def requeue_lost(stores: Stores) -> frozenset[str]:
 
 def _without_response(stores: Stores) -> frozenset[str]:
     frontier, archive = stores.frontier, stores.archive
-    if archive is None or not archive.may_lack_responses(frontier.count(State.DONE)):
+    if archive is None or not archive.may_lack_responses(frontier.own_done()):
         return frozenset()
     return frozenset(
         record.url
-        for record in frontier.records()
+        for record in frontier.own_records()
         if record.state in (State.DONE, State.FAILED)
         and record.outcome is not None
         and record.outcome.status
@@ -60,6 +60,10 @@ def _without_response(stores: Stores) -> frozenset[str]:
 
 def _pages_of_lost_index(stores: Stores) -> frozenset[str]:
     frontier, index = stores.frontier, stores.index
-    if index is None or not frontier.count(State.DONE) or len(index):
+    if index is None or not frontier.own_done() or len(index):
         return frozenset()
-    return frozenset(pages_of(frontier))
+    return frozenset(
+        record.url
+        for record in frontier.own_records()
+        if record.outcome is not None and is_page(record.outcome)
+    )

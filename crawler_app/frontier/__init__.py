@@ -330,6 +330,14 @@ class Frontier(FrontierReader):
         """
         return None
 
+    def own_records(self) -> Iterator[UrlRecord]:
+        """Return the records of what is in the archive and the index of this process."""
+        return self.records()
+
+    def own_done(self) -> int:
+        """Return how many of these were fetched, at least."""
+        return self.count(State.DONE)
+
     @abc.abstractmethod
     def flush(self, *, is_prepared: bool = False) -> None:
         """Write pending changes to disk, so that other processes see them.

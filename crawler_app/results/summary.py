@@ -23,7 +23,6 @@ __all__ = [
     "Summary",
     "final_records",
     "is_page",
-    "pages_of",
     "state_of",
     "summarize",
 ]
@@ -248,15 +247,6 @@ def _refreshed(record: UrlRecord | None) -> str:
     if outcome is None or outcome.reason not in CONTENT:
         return ""
     return outcome.redirect_to
-
-
-def pages_of(frontier: FrontierReader) -> set[str]:
-    """Return the URLs that gave an HTML page."""
-    return {
-        record.url
-        for record in frontier.records()
-        if record.outcome is not None and is_page(record.outcome)
-    }
 
 
 def is_page(outcome: Outcome) -> bool:

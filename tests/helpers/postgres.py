@@ -19,7 +19,8 @@ from pathlib import Path
 import pytest
 
 from crawler_app.errors import ConfigError
-from crawler_app.frontier.postgres.install import Place, install, uninstall
+from crawler_app.frontier.postgres.install import install, uninstall
+from crawler_app.frontier.postgres.place import Place
 from crawler_app.frontier.postgres.worker import PostgresFrontier
 from crawler_app.reasons import PROVISIONAL
 from gencoro import gen

@@ -1,6 +1,8 @@
 """The frontier in PostgreSQL, which the workers of many machines share::
 
+    place     names a crawl on a server                      pure
     install   makes the schema of a crawl, and connects to it
+    crawls    begins a crawl, lists them, and says who works on one
     worker    a worker's view, which its crawl uses
     leases    the claims that it has                         pure
     books     the numbers that it was told                   pure

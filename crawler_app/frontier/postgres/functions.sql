@@ -58,8 +58,9 @@ END $$;
 
 -- Record the outcomes of claims that the worker still has; return the tokens of these.
 CREATE FUNCTION end_claims(
-    p_worker integer, ends jsonb, shift float8,
-    OUT tokens bigint[], OUT changes amount[], OUT pages bigint, OUT bytes bigint
+    p_worker integer, p_store integer, ends jsonb, shift float8,
+    OUT tokens bigint[], OUT changes amount[], OUT pages bigint, OUT bytes bigint,
+    OUT done bigint
 ) LANGUAGE plpgsql AS $$
 BEGIN
     IF jsonb_array_length(ends) = 0 THEN
@@ -75,18 +76,19 @@ BEGIN
             (e->>4)::bigint AS size_bytes, (e->>5)::float8 AS took_s,
             (e->>6)::float8 + shift AS finished_at, (e->>7)::boolean AS is_html, e
     ), recorded AS (
-        INSERT INTO outcome (id, part, finished_at, took_s, size_bytes, status, tries, is_html,
-            state, reason, content_type, title, error, redirect_to, canonical, digest, note)
-        SELECT id, part_of(id), finished_at, took_s, size_bytes, status, tries, is_html, state,
-            reason, e->>8, e->>9, e->>10, e->>11, e->>12, e->>13, e->>14
+        INSERT INTO outcome (id, part, finished_at, took_s, size_bytes, status, tries, store,
+            is_html, state, reason, content_type, title, error, redirect_to, canonical, digest,
+            note)
+        SELECT id, part_of(id), finished_at, took_s, size_bytes, status, tries, p_store,
+            is_html, state, reason, e->>8, e->>9, e->>10, e->>11, e->>12, e->>13, e->>14
         FROM gone
     )
     SELECT array_agg(token),
         array_agg(unended(depth, role, -1)) || array_agg(ROW(0, depth, state, reason,
             coalesce(status, 0), is_html, role, 1, size_bytes, finished_at, finished_at)::amount),
         count(*) FILTER (WHERE state = 'excluded' AND role < 2),
-        sum(size_bytes)
-    INTO tokens, changes, pages, bytes FROM gone;
+        sum(size_bytes), count(*) FILTER (WHERE state = 'done')
+    INTO tokens, changes, pages, bytes, done FROM gone;
 END $$;
 
 -- Put claims back: each is a token, when the retry is due, and the new spelling, if any.
@@ -484,6 +486,7 @@ DECLARE
     shift float8 := now_s - (p->>'at')::float8;  -- from the worker's clock to this one
     settings crawl;
     last_step bigint;
+    own_store integer;
     hosts integer[];
     ended record;
     back record;
@@ -502,7 +505,7 @@ DECLARE
     has_hosts boolean;
     held bigint;
 BEGIN
-    SELECT step INTO last_step FROM worker
+    SELECT step, store INTO last_step, own_store FROM worker
     WHERE id = p_worker AND epoch = p_epoch FOR NO KEY UPDATE;
     IF NOT FOUND THEN
         RETURN reply || '{"is_replaced": true}';
@@ -516,7 +519,10 @@ BEGIN
     END IF;
     SELECT * INTO settings FROM crawl;
 
-    SELECT * INTO ended FROM end_claims(p_worker, p->'ends', shift);
+    SELECT * INTO ended FROM end_claims(p_worker, own_store, p->'ends', shift);
+    IF ended.done > 0 THEN
+        UPDATE store SET done = done + ended.done WHERE id = own_store;
+    END IF;
     SELECT * INTO back FROM put_back(p_worker, p->'backs', shift);
     SELECT * INTO again FROM requeue(ARRAY(
         SELECT (a->>1)::bigint FROM jsonb_array_elements(p->'again') AS a
@@ -615,22 +621,45 @@ BEGIN
     RETURN again.urls;
 END $$;
 
+-- Store what all workers crawl, unless that was done before; return what is stored.
+CREATE FUNCTION frontier_begin(p_config text, p_gap_s float8, p_pages bigint, p_bytes bigint)
+RETURNS text LANGUAGE plpgsql AS $$
+BEGIN
+    UPDATE crawl SET config = p_config, gap_s = p_gap_s, pages_left = p_pages, bytes_left = p_bytes
+    WHERE config IS NULL;
+    RETURN (SELECT config FROM crawl);
+END $$;
+
+-- Return the number of a store; a new one is noted.
+CREATE FUNCTION store_of(p_machine text, p_location text) RETURNS integer LANGUAGE plpgsql AS $$
+BEGIN
+    INSERT INTO store (id, machine, location)
+    SELECT nextval('store_id'), p_machine, p_location
+    WHERE NOT EXISTS (SELECT FROM store WHERE machine = p_machine AND location = p_location)
+    ON CONFLICT (machine, location) DO NOTHING;
+    RETURN (SELECT id FROM store WHERE machine = p_machine AND location = p_location);
+END $$;
+
 -- Enter a worker, by the number of one that has gone if possible; return number and epoch.
-CREATE FUNCTION frontier_join(p_name text, alive_s float8, p_now float8)
-RETURNS jsonb LANGUAGE plpgsql AS $$
+CREATE FUNCTION frontier_join(
+    p_name text, p_machine text, p_location text, alive_s float8, p_now float8
+) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
     now_s float8 := coalesce(p_now, server_time());
+    own_store integer := store_of(p_machine, p_location);
     joined worker;
 BEGIN
     SELECT * INTO joined FROM worker
     WHERE alive_until <= now_s AND NOT EXISTS (SELECT FROM claim WHERE claim.worker = worker.id)
     ORDER BY id LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED;
     IF FOUND THEN
-        UPDATE worker SET epoch = epoch + 1, step = 0, alive_until = now_s + alive_s, name = p_name
+        UPDATE worker SET epoch = epoch + 1, step = 0, alive_until = now_s + alive_s,
+            store = own_store, name = p_name
         WHERE id = joined.id RETURNING * INTO joined;
     ELSE
-        INSERT INTO worker (id, epoch, alive_until, name)
-        VALUES (nextval('worker_id'), 1, now_s + alive_s, p_name) RETURNING * INTO joined;
+        INSERT INTO worker (id, epoch, alive_until, store, name)
+        VALUES (nextval('worker_id'), 1, now_s + alive_s, own_store, p_name)
+        RETURNING * INTO joined;
     END IF;
     RETURN jsonb_build_array(joined.id, joined.epoch);
 END $$;

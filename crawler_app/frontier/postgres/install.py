@@ -2,21 +2,17 @@
 
 Each crawl has a schema of its own, with its functions, so that crawls of several versions may
 share a database.
-
-Rule: a URL of a server may hold a password, and so may what a driver says of it.  Errors name
-the server by its address and database only.
 """
 
-import re
 from collections.abc import Generator
 from functools import cache
 from importlib import resources
 from typing import Any
-from urllib.parse import parse_qs, unquote, urlsplit
 
 import asyncpg
 
 from crawler_app.errors import ConfigError
+from crawler_app.frontier.postgres.place import INVALID, Place
 from crawler_app.reasons import PROVISIONAL
 from gencoro import gen
 
@@ -24,9 +20,9 @@ __all__ = [
     "DRIVER_ERRORS",
     "MAX_PARTITIONS",
     "VERSION",
-    "Place",
     "cannot_connect",
     "connect",
+    "connect_to_server",
     "connect_worker",
     "install",
     "uninstall",
@@ -39,10 +35,6 @@ VERSION = 1
 
 # As many as the ids of URLs have room for.
 MAX_PARTITIONS = 1024
-
-INVALID = "is invalid; it looks like postgresql://USER@HOST:5432/DATABASE"
-
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,39}")
 
 # A step reads a few rows by their indexes.  When a crawl begins, the statistics say that the
 # tables are empty, and a plan that reads all of a table would be kept while it grows.
@@ -57,53 +49,6 @@ WORKER_SETTINGS = {
 STEP_TIMEOUT_S = 60.0
 
 
-class Place:
-    """Where a crawl is: a server, and the name of the crawl.
-
-    Args:
-        url: As libpq takes it, ``postgresql://...``; options such as ``sslmode`` follow ``?``.
-
-    Raises:
-        ConfigError: the URL or the name is invalid.
-
-    >>> Place("postgresql://me:secret@db.test/crawls", "docs")
-    Place('docs at db.test/crawls')
-    """
-
-    def __init__(self, url: str, crawl: str) -> None:
-        if not _NAME.fullmatch(crawl):
-            raise ConfigError(
-                f"{crawl!r} is not the name of a crawl: up to 40 letters, digits, '_', "
-                "'.' and '-', the first a letter or a digit"
-            )
-        if not url.startswith(("postgresql://", "postgres://")):
-            raise ConfigError("the URL of a frontier begins with postgresql://")
-        try:
-            parts = urlsplit(url)
-        except ValueError:  # its text may show the password
-            raise ConfigError(f"the URL of the frontier {INVALID}") from None
-        self.url = url
-        self.crawl = crawl
-        self.schema = f"gencrawl_{crawl}"
-        self._address = parts.netloc.rpartition("@")[2] + parts.path
-        self._secrets = {
-            *(parts.password or "", unquote(parts.password or "")),
-            *parse_qs(parts.query).get("password", ()),
-        } - {""}
-
-    def __repr__(self) -> str:
-        return f"Place({str(self)!r})"
-
-    def __str__(self) -> str:
-        return f"{self.crawl} at {self._address}"
-
-    def without_secrets(self, text: str) -> str:
-        """Return a text of the driver without the password."""
-        for secret in self._secrets:
-            text = text.replace(secret, "***")
-        return text
-
-
 @gen.coroutine
 def connect(place: Place) -> Generator[Any, Any, Any]:
     """Return a connection to a crawl, for reading it.
@@ -112,7 +57,7 @@ def connect(place: Place) -> Generator[Any, Any, Any]:
         ConfigError: the server cannot be reached, or the crawl was not installed, or by
             another version.
     """
-    connection = yield _connect_to_server(place)
+    connection = yield connect_to_server(place)
     yield from _checked(connection, place)
     return connection
 
@@ -131,7 +76,12 @@ def connect_worker(place: Place) -> Generator[Any, Any, Any]:
 
 
 @gen.coroutine
-def _connect_to_server(place: Place) -> Generator[Any, Any, Any]:
+def connect_to_server(place: Place) -> Generator[Any, Any, Any]:
+    """Return a connection to the server of a crawl, which need not be there.
+
+    Raises:
+        ConfigError: the server cannot be reached.
+    """
     try:
         return (yield _open(place, {}))
     except DRIVER_ERRORS as exc:
@@ -209,7 +159,7 @@ def install(
     """
     if not 1 <= partitions <= MAX_PARTITIONS:
         raise ConfigError(f"partitions must be 1 to {MAX_PARTITIONS}, not {partitions}")
-    connection = yield _connect_to_server(place)
+    connection = yield connect_to_server(place)
     try:
         # Two that install at once: the second waits, and finds what the first has made.
         transaction = connection.transaction()

@@ -13,10 +13,10 @@ import asyncpg
 from crawler_app.errors import ConfigError, FrontierError
 from crawler_app.frontier.postgres.install import (
     DRIVER_ERRORS,
-    Place,
     cannot_connect,
     connect_worker,
 )
+from crawler_app.frontier.postgres.place import Place, Store
 from crawler_app.frontier.postgres.wire import decode, encode
 from gencoro import gen
 
@@ -53,6 +53,7 @@ class Pump:
 
     Args:
         name: Of the worker, for people: a host name and a process id.
+        store: Where it keeps what it fetches.
         clock: Returns the time of this machine, in seconds since the epoch.
         server_clock: The same for the server; None for the clock that it has.
 
@@ -64,12 +65,14 @@ class Pump:
         self,
         place: Place,
         name: str,
+        store: Store,
         clock: Callable[[], float],
         server_clock: Callable[[], float] | None = None,
     ) -> None:
         self.is_away = False
         self._place = place
         self._name = name
+        self._store = store
         self._clock = clock
         self._server_clock = server_clock
         self._connection: Any = None
@@ -165,8 +168,9 @@ class Pump:
     @gen.coroutine
     def _join(self) -> Generator[Any, Any, tuple[int, int]]:
         answer = yield self._connection.fetchval(
-            "SELECT frontier_join($1, $2, $3)",
+            "SELECT frontier_join($1, $2, $3, $4, $5)",
             self._name,
+            *self._store,
             ALIVE_S,
             self._server_clock and self._server_clock(),
         )

@@ -13,7 +13,8 @@ from crawler_app.errors import FrontierError
 from crawler_app.frontier import MAX_QUERIES, FrontierReader
 from crawler_app.frontier.counts import RANKED, Amount, Host, Kind
 from crawler_app.frontier.postgres.batch import digest_of
-from crawler_app.frontier.postgres.install import DRIVER_ERRORS, Place, connect
+from crawler_app.frontier.postgres.install import DRIVER_ERRORS, connect
+from crawler_app.frontier.postgres.place import Place, Store
 from crawler_app.frontier.postgres.wire import decode_text
 from crawler_app.frontier.schema import OUTCOME_COLUMNS, record_of
 from crawler_app.models import Outcome, Role, State, UrlRecord
@@ -64,6 +65,8 @@ FROM host JOIN url ON url.host_id = host.id
 WHERE url.refusal IS NULL AND state IS DISTINCT FROM 'excluded'
 GROUP BY host.id, host.name, url.depth, state, reason, is_html ORDER BY host.id
 """
+
+STORE_ID = "(SELECT store.id FROM store WHERE machine = $1 AND location = $2)"
 
 # Rows that are read at once.
 CHUNK = 2_000
@@ -232,6 +235,18 @@ class PostgresReader(FrontierReader):
     def records(self, state: State | None = None) -> Iterator[UrlRecord]:
         condition = "" if state is None else f"WHERE {CONDITION_BY_STATE[state]}"
         yield from map(_record, self._iterate(f"{RECORDS} {condition} ORDER BY url.id"))
+
+    def store_records(self, store: Store) -> Iterator[UrlRecord]:
+        """Return the records of what the workers of a store have fetched."""
+        of_store = f"{RECORDS} WHERE outcome.store = {STORE_ID} ORDER BY url.id"
+        yield from map(_record, self._iterate(of_store, *store))
+
+    def store_done(self, store: Store) -> int:
+        """Return how many URLs the workers of a store have ended, or a few more."""
+        rows = self._fetch(
+            "SELECT done FROM store WHERE machine = $1 AND location = $2", *store
+        )
+        return int(rows[0][0]) if rows else 0
 
     def requeue_failed(self, reasons: Collection[str]) -> int:
         """Queue failed URLs again, as `Frontier.requeue_failed` does."""

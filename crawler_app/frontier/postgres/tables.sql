@@ -10,8 +10,19 @@ CREATE TABLE crawl (
     created_at timestamptz NOT NULL DEFAULT now(),
     gap_s float8 NOT NULL,               -- the least time between two fetches from a host
     pages_left bigint,                   -- pages that may still be begun; NULL for no limit
-    bytes_left bigint                    -- bytes that may still be received
+    bytes_left bigint,                   -- bytes that may still be received
+    config text                          -- what all workers crawl, as JSON; NULL until it begins
 ) WITH (fillfactor = 50);
+
+-- Where workers keep what they fetch: a directory of a machine, with its archive and its index.
+CREATE SEQUENCE store_id;
+CREATE TABLE store (
+    id integer PRIMARY KEY,
+    machine text NOT NULL,
+    location text NOT NULL,
+    done bigint NOT NULL DEFAULT 0,      -- URLs that its workers have ended; at least so many
+    UNIQUE (machine, location)
+) WITH (fillfactor = 50, autovacuum_vacuum_threshold = 100, autovacuum_vacuum_scale_factor = 0);
 
 -- The processes that crawl.  One that has not been heard of is replaced by the next to join,
 -- which gets its number.
@@ -21,6 +32,7 @@ CREATE TABLE worker (
     epoch bigint NOT NULL,               -- tells those apart that had this number
     step bigint NOT NULL DEFAULT 0,      -- the last one that was carried out
     alive_until float8 NOT NULL,
+    store integer NOT NULL,
     name text NOT NULL
 ) WITH (fillfactor = 50, autovacuum_vacuum_threshold = 100, autovacuum_vacuum_scale_factor = 0);
 
@@ -62,6 +74,7 @@ CREATE TABLE outcome (
     size_bytes bigint NOT NULL,
     status integer,
     tries integer NOT NULL,
+    store integer NOT NULL,              -- of the worker that fetched it
     part smallint NOT NULL,
     is_html boolean NOT NULL,
     state text NOT NULL,

@@ -25,8 +25,8 @@ from crawler_app.frontier.counts import Amount, Host, Kind
 from crawler_app.frontier.group import MAX_AGE_S, MAX_ENDS
 from crawler_app.frontier.postgres.batch import Batch
 from crawler_app.frontier.postgres.books import Books
-from crawler_app.frontier.postgres.install import Place
 from crawler_app.frontier.postgres.leases import Leases
+from crawler_app.frontier.postgres.place import Place, Store
 from crawler_app.frontier.postgres.pump import ALIVE_S, Pump
 from crawler_app.frontier.postgres.reading import PostgresReader
 from crawler_app.frontier.postgres.recent import RecentKeys
@@ -38,6 +38,8 @@ from gencoro import gen
 __all__ = ["PostgresFrontier"]
 
 logger = logging.getLogger(__name__)
+
+NO_STORE = Store()
 
 # How often a worker without URLs asks whether others have found some.
 POLL_S = 0.5
@@ -56,6 +58,7 @@ class PostgresFrontier(Frontier):
 
     Args:
         name: Of the worker, for people.
+        store: Where it keeps what it fetches.
         buffered: How many claims wait to be handed out; 0 to ask for each when it is wanted.
         clock: Returns the current time of this machine.
         server_clock: The same for the server; None for the clock that it has.
@@ -71,6 +74,7 @@ class PostgresFrontier(Frontier):
         self,
         place: Place,
         name: str = "",
+        store: Store = NO_STORE,
         *,
         buffered: int = 10,
         clock: Callable[[], float] = time.time,
@@ -81,7 +85,8 @@ class PostgresFrontier(Frontier):
         self.last_queued = 0
         self.limit_reached = ""
         self._reader = PostgresReader(place)
-        self._pump = Pump(place, name, clock, server_clock)
+        self._store = store
+        self._pump = Pump(place, name, store, clock, server_clock)
         self._buffered = buffered
         self._clock = clock
         self._before_commit = before_commit
@@ -426,3 +431,9 @@ class PostgresFrontier(Frontier):
 
     def records(self, state: State | None = None) -> Iterator[UrlRecord]:
         return self._reader.records(state)
+
+    def own_records(self) -> Iterator[UrlRecord]:
+        return self._reader.store_records(self._store)
+
+    def own_done(self) -> int:
+        return self._reader.store_done(self._store)

@@ -4,12 +4,18 @@ import argparse
 import json
 import pathlib
 import re
+from operator import attrgetter
 from typing import NamedTuple
 
 import pytest
 
 from crawler_app import __version__
-from crawler_app.commands.config_options import add_options, config_of, read_options
+from crawler_app.commands.config_options import (
+    add_config_file,
+    add_options,
+    config_of,
+    read_options,
+)
 from crawler_app.config import CrawlConfig
 from crawler_app.config.option import REQUIRED, options_of
 from crawler_app.errors import ConfigError
@@ -27,6 +33,8 @@ VALUE_BY_METAVAR = {
     "RE": "/docs/",
     "DIR": "kept",
     "FILE": "cookies.txt",
+    "URL": "postgresql://a.test/crawls",
+    "NAME": "docs",
     "'NAME: VALUE'": "X-A: 1",
     "USER[:PASSWORD]": "me:word",
     "[USER:PASSWORD@]HOST:PORT": "a.test:3128",
@@ -35,7 +43,11 @@ VALUE_BY_METAVAR = {
 
 def parse(*words, is_new=True):
     parser = argparse.ArgumentParser()
-    add_options(parser, is_new=is_new)
+    if is_new:
+        add_options(parser)
+        add_config_file(parser)
+    else:
+        add_options(parser, attrgetter("is_resumable"), is_new=False)
     return parser.parse_args(words)
 
 
@@ -222,7 +234,10 @@ def test_password_is_asked_for_if_there_is_a_user_alone(
 @pytest.mark.parametrize("is_new", [True, False])
 def test_help_lists_every_option_under_its_heading_with_its_default(is_new):
     parser = argparse.ArgumentParser(prog="crawl")
-    add_options(parser, is_new=is_new)
+    if is_new:
+        add_options(parser)
+    else:
+        add_options(parser, attrgetter("is_resumable"), is_new=False)
     text = re.sub(r"\s+", " ", parser.format_help())
 
     for option in OPTIONS:

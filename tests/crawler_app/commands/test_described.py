@@ -46,7 +46,7 @@ def complete_in_fish(script, words, here):
 @pytest.mark.parametrize(
     ("words", "offered"),
     [
-        (["cr"], "crawl"),
+        (["cr"], "crawl crawls"),
         (["crawl", "--max-p"], "--max-pages --max-path-segments"),
         (["crawl", "--scope", "h"], "host"),
         (["check", "--format", "js"], "json jsonl"),

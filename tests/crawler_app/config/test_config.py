@@ -58,6 +58,8 @@ FULL = CrawlConfig(
     soft_404=True,
     max_archive_file_bytes=1_000,
     index=False,
+    frontier="postgresql://me@a.test/crawls",
+    crawl_name="docs",
 )
 
 

@@ -8,7 +8,11 @@ import shlex
 
 import pytest
 
-from crawler_app.commands.config_options import add_options, config_of
+from crawler_app.commands.config_options import (
+    add_config_file,
+    add_options,
+    config_of,
+)
 from crawler_app.config import CrawlConfig
 from crawler_app.config.option import options_of
 from crawler_app.config.toml import read_config_file
@@ -92,7 +96,7 @@ def test_key_is_called_like_the_field_or_the_option(read, line, name, value):
         ("cookies = 'c.txt'", "cookies must be true or false; did you mean cookie-f"),
         ("headers = ['X-A: 1', 'b']", "headers, number 2: it must be 'Name: value'"),
         ("header = ['Host: a']", "header, number 1: Host cannot be set: it is set"),
-        ("[crawl]\nmax-pages = 1", "'crawl' is a table; every option is a key by it"),
+        ("[site]\nmax-pages = 1", "'site' is a table; every option is a key by it"),
         ("max-pages.a = 1", 'max-pages is {"a": 1}; it must be a whole number'),
         ("max-pages = \n", "is not valid TOML: Invalid value (at line 1, column 13)"),
         ("tries = 1\ntries = 2", "is not valid TOML: Cannot overwrite a value"),
@@ -175,6 +179,7 @@ def test_three_ways_of_the_guide_are_one_configuration(tmp_path, monkeypatch):
     doctest.DocTestRunner().run(examples, clear_globs=False)
     parser = argparse.ArgumentParser()
     add_options(parser)
+    add_config_file(parser)
 
     by_options = config_of(parser.parse_args(words))
     by_file = config_of(parser.parse_args(["--config", "site.toml"]))

@@ -7,13 +7,21 @@ import pytest
 from crawler_app.commands.exit_status import OK, USAGE
 
 
-def test_crawl_is_made_once_and_deleted(gencrawl, postgres_url):
-    def run(action):
-        ran = gencrawl("frontier", action, postgres_url, "--crawl", "docs")
+def test_crawl_is_made_once_listed_and_deleted(gencrawl, postgres_url):
+    def run(*words):
+        ran = gencrawl(*words, postgres_url, *name)
         return ran.status, ran.out or ran.err
 
-    assert run("init") == (OK, "made the crawl docs at /postgres\n")
-    assert run("init") == (OK, "the crawl docs at /postgres is there already\n")
+    name = ["--crawl", "docs"]
+    assert run("frontier", "init") == (OK, "made the crawl docs at /postgres\n")
+    assert run("frontier", "init") == (
+        OK,
+        "the crawl docs at /postgres is there already\n",
+    )
+    listed = gencrawl("crawls", postgres_url).out.splitlines()
+    assert [line for line in listed if line.startswith("docs ")] == [
+        "docs  has not begun"
+    ]
     assert run("drop") == (OK, "deleted the crawl docs at /postgres\n")
     status, error = run("drop")
     assert status == USAGE and "there is no crawl docs at /postgres" in error
@@ -28,30 +36,22 @@ def test_crawl_is_made_once_and_deleted(gencrawl, postgres_url):
     ],
 )
 def test_password_among_the_arguments_is_refused_and_not_shown(gencrawl, url):
-    ran = gencrawl("frontier", "init", url)
+    for words in (
+        ["frontier", "init", url],
+        ["work", url, "--into", "kept"],
+        ["crawl", "http://a.test/", "--into", "kept", "--frontier", url],
+    ):
+        ran = gencrawl(*words)
 
-    assert ran.status == USAGE
-    assert "PGPASSWORD" in ran.err and "hush" not in ran.err
-
-
-@pytest.mark.parametrize(
-    ("option", "value"),
-    [
-        ("--host-gap", "-1"),
-        ("--host-gap", "inf"),
-        ("--max-bytes", "0"),
-        ("--max-bytes", "x"),
-    ],
-)
-def test_value_that_is_no_duration_or_size_is_refused(gencrawl, option, value):
-    ran = gencrawl("frontier", "init", "postgresql://a.test/x", f"{option}={value}")
-
-    assert ran.status == USAGE and f"is '{value}'; it must be a" in ran.err
+        assert ran.status == USAGE
+        assert "PGPASSWORD" in ran.err and "hush" not in ran.err
 
 
 def test_driver_that_is_missing_is_named(gencrawl, monkeypatch):
-    monkeypatch.setitem(sys.modules, "crawler_app.frontier.postgres.install", None)
+    for name in ("frontier.postgres.install", "frontier.postgres.crawls", "worker"):
+        monkeypatch.setitem(sys.modules, f"crawler_app.{name}", None)
 
-    ran = gencrawl("frontier", "init", "postgresql://a.test/x")
+    for words in (["frontier", "init"], ["work", "--into", "kept"], ["crawls"]):
+        ran = gencrawl(*words, "postgresql://a.test/x")
 
-    assert ran.status == USAGE and "pip install 'gencoro[postgres]'" in ran.err
+        assert ran.status == USAGE and "pip install 'gencoro[postgres]'" in ran.err

@@ -19,7 +19,8 @@ from hypothesis.stateful import (
 
 from crawler_app.errors import ConfigError, LeaseLostError
 from crawler_app.frontier.postgres import install as install_module
-from crawler_app.frontier.postgres.install import Place, install
+from crawler_app.frontier.postgres.install import install
+from crawler_app.frontier.postgres.place import Place
 from crawler_app.frontier.postgres.pump import ALIVE_S
 from crawler_app.frontier.postgres.reading import PostgresReader
 from crawler_app.frontier.postgres.worker import PostgresFrontier

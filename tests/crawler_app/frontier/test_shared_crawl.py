@@ -11,7 +11,8 @@ from crawler_app.config import CrawlConfig
 from crawler_app.crawl.shared import SharedCrawl
 from crawler_app.errors import FrontierError
 from crawler_app.fetcher import make_fetcher
-from crawler_app.frontier.postgres.install import Place, uninstall
+from crawler_app.frontier.postgres.install import uninstall
+from crawler_app.frontier.postgres.place import Place
 from crawler_app.frontier.postgres.reading import PostgresReader
 from crawler_app.frontier.postgres.worker import PostgresFrontier
 from crawler_app.models import State

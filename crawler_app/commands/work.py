@@ -1,0 +1,98 @@
+"""``gencrawl work``, and ``crawl --frontier``: take part in a crawl of many machines."""
+
+import argparse
+import shlex
+import sys
+from collections.abc import Generator
+from typing import TYPE_CHECKING, Any
+
+from crawler_app.commands.arguments import add_showing
+from crawler_app.commands.config_options import add_options, read_options
+from crawler_app.commands.exit_status import INTERRUPTED, OK
+from crawler_app.commands.interruptible import run_interruptible
+from crawler_app.commands.server import add_server, driven, run
+from crawler_app.commands.showing import Shown, check_showing
+from crawler_app.commands.verbose import shown_log
+from crawler_app.config import CrawlConfig
+from crawler_app.errors import ConfigError
+from crawler_app.text.formatting import number
+from gencoro import gen
+
+if TYPE_CHECKING:
+    from crawler_app.worker import CrawlWorker, Work
+
+__all__ = ["add_work", "begin_and_work", "work", "work_on"]
+
+# Fields that are set otherwise.
+GIVEN = ("frontier",)
+
+
+def add_work(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `work`."""
+    add_server(parser)
+    add_showing(parser)
+    add_options(parser, lambda option: option.is_local and option.name not in GIVEN)
+    parser.set_defaults(command=work)
+
+
+def work(arguments: argparse.Namespace) -> int:
+    """Take part in a crawl that has begun."""
+    check_showing(arguments)
+    given = read_options(arguments)
+    if not given.get("into"):
+        raise ConfigError("give a directory for what this worker fetches: --into DIR")
+    module = driven("worker")
+    place = module.Place(arguments.url, given.pop("crawl_name", "default"))
+    return work_on(arguments, run(module.shared_config, place, **given))
+
+
+def begin_and_work(arguments: argparse.Namespace, config: CrawlConfig) -> int:
+    """Begin a crawl, unless it has begun, and take part in it."""
+    run(driven("worker").begin_shared, config)
+    return work_on(arguments, config)
+
+
+def work_on(arguments: argparse.Namespace, config: CrawlConfig) -> int:
+    """Take part in a crawl with a configuration."""
+    shown = Shown(arguments, config)
+    worker = driven("worker").CrawlWorker(config, watch=shown.watch)
+    with shown_log(arguments):
+        status = run_interruptible(lambda: _run(worker, shown))
+    if status == INTERRUPTED:
+        print(f"To go on:\n  {_again(config)}", file=sys.stderr)
+    return status
+
+
+@gen.coroutine
+def _run(worker: "CrawlWorker", shown: Shown) -> Generator[Any, Any, int]:
+    with shown:
+        done: Work = yield worker.run()
+        summary = _summary(done, worker.config)
+        print(summary)
+        yield shown.end(summary)
+    return INTERRUPTED if done.was_stopped else OK
+
+
+def _summary(done: "Work", config: CrawlConfig) -> str:
+    """Return what a worker has done, and how to see the whole."""
+    fetched = number(done.fetched, "fetch", "fetches")
+    if done.limit_reached:
+        flag = "--" + done.limit_reached.replace("_", "-")
+        end = f"The crawl has reached {flag}"
+    elif done.left:
+        end = "The crawl goes on without it" if done.was_stopped else "It was stopped"
+    else:
+        end = "The crawl has finished"
+    left = f", with {number(done.left, 'URL')} left" if done.left else ""
+    return (
+        f"This worker made {fetched}.  {end}{left}.\nTo see the whole:\n"
+        f"  gencrawl status {_target(config)}"
+    )
+
+
+def _target(config: CrawlConfig) -> str:
+    return f"{shlex.quote(config.frontier)} --crawl {config.crawl_name}"
+
+
+def _again(config: CrawlConfig) -> str:
+    return f"gencrawl work {_target(config)} --into {shlex.quote(config.into)}"

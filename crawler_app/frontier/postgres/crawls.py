@@ -1,0 +1,168 @@
+"""The crawls of a server: begins one, lists them, and says who works on one, and where.
+
+Rule: what all workers crawl is stored once, when the crawl begins; it holds no secret.
+"""
+
+from collections.abc import Generator
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+import asyncpg
+
+from crawler_app.errors import ConfigError, FrontierError
+from crawler_app.frontier.postgres.install import (
+    DRIVER_ERRORS,
+    VERSION,
+    connect,
+    connect_to_server,
+    install,
+)
+from crawler_app.frontier.postgres.place import SCHEMA_PREFIX, Place, Store
+from gencoro import gen
+
+__all__ = ["Listed", "Members", "begin", "crawls_of", "members_of"]
+
+LEFT = "SELECT coalesce(sum(urls), 0)::bigint FROM amount WHERE state = 'queued'"
+AT_WORK = "SELECT count(*) FROM worker WHERE alive_until > server_time()"
+
+
+class Listed(NamedTuple):
+    """A crawl of a server.
+
+    Attributes:
+        name: Its name.
+        version: Of its frontier; of another one than ours, the rest is unknown.
+        config: What it crawls, as JSON; None if it has not begun.
+        workers: How many workers are at it now.
+        left: How many URLs are still to be fetched.
+    """
+
+    name: str
+    version: int
+    config: str | None = None
+    workers: int = 0
+    left: int = 0
+
+    @property
+    def is_foreign(self) -> bool:
+        """Whether it has a version of the frontier that this program cannot use."""
+        return self.version != VERSION
+
+
+class Members(NamedTuple):
+    """What takes part in a crawl.
+
+    Attributes:
+        config: What it crawls, as JSON; None if it has not begun.
+        workers: The names of the workers that are at it now.
+        stores: Where these and earlier ones have kept what they fetched.
+    """
+
+    config: str | None
+    workers: list[str]
+    stores: list[Store]
+
+
+@gen.coroutine
+def begin(
+    place: Place,
+    config: str,
+    *,
+    gap_s: float,
+    max_pages: int | None = None,
+    max_bytes: int | None = None,
+) -> Generator[Any, Any, str]:
+    """Begin a crawl, unless it was begun before; return the configuration that it has.
+
+    The tables are made if they are missing.
+
+    Args:
+        config: What all workers crawl, as JSON.
+        gap_s: The least time between two fetches from a host, for all workers together.
+        max_pages: How many pages all workers together may begin; None for no limit.
+        max_bytes: How many bytes they may receive, about.
+
+    Raises:
+        ConfigError: the server cannot be used, or has another version of the crawl.
+    """
+    yield install(place)
+    connection = yield connect(place)
+    sql = "SELECT frontier_begin($1, $2, $3, $4)"
+    try:
+        return str(
+            (yield connection.fetchval(sql, config, gap_s, max_pages, max_bytes))
+        )
+    except asyncpg.PostgresError as exc:
+        raise ConfigError(f"cannot begin the crawl {place}: {exc}") from None
+    finally:
+        yield connection.close()
+
+
+@gen.coroutine
+def members_of(place: Place) -> Generator[Any, Any, Members]:
+    """Return what takes part in a crawl.
+
+    Raises:
+        ConfigError: the server cannot be reached, or the crawl cannot be used.
+        FrontierError: the connection was lost.
+    """
+    connection = yield connect(place)
+    try:
+        with _read(place):
+            config = yield connection.fetchval("SELECT config FROM crawl")
+            workers = yield connection.fetch(
+                "SELECT name FROM worker WHERE alive_until > server_time() ORDER BY id"
+            )
+            stores = yield connection.fetch(
+                "SELECT machine, location FROM store WHERE location <> '' ORDER BY id"
+            )
+    finally:
+        yield connection.close()
+    return Members(config, [row[0] for row in workers], [Store(*row) for row in stores])
+
+
+@gen.coroutine
+def crawls_of(url: str) -> Generator[Any, Any, list[Listed]]:
+    """Return the crawls of a server that its user may read.
+
+    Raises:
+        ConfigError: the server cannot be reached.
+        FrontierError: the connection was lost.
+    """
+    place = Place(url)
+    connection = yield connect_to_server(place)
+    try:
+        with _read(place):
+            schemas = yield connection.fetch(
+                "SELECT nspname FROM pg_namespace WHERE starts_with(nspname, $1)"
+                " AND has_schema_privilege(oid, 'USAGE') ORDER BY 1",
+                SCHEMA_PREFIX,
+            )
+            found = []
+            for (schema,) in schemas:
+                found.append((yield from _listed(connection, schema)))
+    finally:
+        yield connection.close()
+    return found
+
+
+def _listed(connection: Any, schema: str) -> Generator[Any, Any, Listed]:
+    name = schema.removeprefix(SCHEMA_PREFIX)
+    yield connection.execute(f'SET search_path TO "{schema}"')
+    version, config = yield connection.fetchrow(
+        "SELECT version, to_jsonb(crawl)->>'config' FROM crawl"
+    )
+    if version != VERSION:
+        return Listed(name, version)
+    workers, left = yield connection.fetchrow(f"SELECT ({AT_WORK}), ({LEFT})")
+    return Listed(name, version, config, workers, left)
+
+
+@contextmanager
+def _read(place: Place) -> Generator[None, None, None]:
+    """Turn errors of the driver into ours."""
+    try:
+        yield
+    except DRIVER_ERRORS as exc:
+        text = place.without_secrets(str(exc))
+        raise FrontierError(f"cannot read {place}: {text}") from None
