@@ -10,6 +10,7 @@ import socket
 from collections.abc import Callable, Generator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,8 +24,9 @@ from crawler_app.directory.losses import requeue_lost
 from crawler_app.directory.stores import open_stores
 from crawler_app.errors import ConfigError
 from crawler_app.fetcher import check_fetcher, make_fetcher
-from crawler_app.frontier.postgres.crawls import begin, members_of
+from crawler_app.frontier.postgres.crawls import begin
 from crawler_app.frontier.postgres.place import Place, Store
+from crawler_app.frontier.postgres.reading import PostgresReader
 from crawler_app.frontier.postgres.worker import PostgresFrontier
 from crawler_app.models import State
 from crawler_app.politeness import host_gap_s
@@ -77,8 +79,7 @@ def begin_shared(config: CrawlConfig) -> Generator[Any, Any, None]:
             )
 
 
-@gen.coroutine
-def shared_config(place: Place, **local: Any) -> Generator[Any, Any, CrawlConfig]:
+def shared_config(place: Place, **local: Any) -> CrawlConfig:
     """Return the configuration of a worker of a crawl that has begun.
 
     Args:
@@ -87,7 +88,8 @@ def shared_config(place: Place, **local: Any) -> Generator[Any, Any, CrawlConfig
     Raises:
         ConfigError: the server cannot be used, or the crawl has not begun.
     """
-    members = yield members_of(place)
+    with contextlib.closing(PostgresReader(place)) as reader:
+        members = reader.members()
     if members.config is None:
         raise ConfigError(
             f"the crawl {place} has not begun; begin it with `gencrawl crawl --frontier`"
@@ -140,9 +142,8 @@ class CrawlWorker:
         config = self.config
         with contextlib.ExitStack() as cleanup:
             directory = cleanup.enter_context(self._directory())
-            stores = cleanup.enter_context(
-                open_stores(directory, config, self._make_frontier)
-            )
+            make = partial(self._make_frontier, directory)
+            stores = cleanup.enter_context(open_stores(directory, config, make))
             frontier = stores.frontier
             assert isinstance(frontier, PostgresFrontier)
             archived = requeue_lost(stores)
@@ -185,9 +186,13 @@ class CrawlWorker:
         return directory
 
     def _make_frontier(
-        self, _path: Path, before_commit: Callable[[], None]
+        self, directory: CrawlDirectory, _path: Path, before_commit: Callable[[], None]
     ) -> PostgresFrontier:
         machine = socket.gethostname()
-        store = Store(machine, str(Path(self.config.into).resolve()))
-        name = f"{machine} {os.getpid()}"
-        return PostgresFrontier(self._place, name, store, before_commit=before_commit)
+        key, location = directory.make_store_key(), str(directory.path.resolve())
+        return PostgresFrontier(
+            self._place,
+            f"process {os.getpid()} on {machine}",
+            Store(key, machine, location),
+            before_commit=before_commit,
+        )

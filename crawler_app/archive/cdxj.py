@@ -22,7 +22,7 @@ from crawler_app.archive.captures import (
     Captures,
     table_errors,
 )
-from crawler_app.archive.files import file_name
+from crawler_app.archive.files import file_name, labelled
 from crawler_app.archive.record import digits_of
 from crawler_app.progress import OnStep, in_steps, no_step
 
@@ -95,10 +95,10 @@ def write_cdxj(
     directory = Path(directory)
     with contextlib.ExitStack() as cleanup:
         sources = []
-        for path in parts or [directory]:
+        for label, path in labelled(parts) or [("", directory)]:
             cleanup.enter_context(table_errors(path))
             captures = Captures(path, read_only=True)
             cleanup.callback(captures.close)
             captures.hold()
-            sources.append((captures, f"{path.name}/" if parts else ""))
+            sources.append((captures, f"{label}/" if label else ""))
         file.writelines(merged_lines(sources, on_step))

@@ -4,14 +4,14 @@ Rule: a file holds only complete members.  One that was written in part is cut o
 """
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from crawler_app.archive.members import compress
 from crawler_app.archive.record import new_record_id, warcinfo_record
 from crawler_app.safe_files import open_regular
 
-__all__ = ["Files", "file_name", "file_number", "file_path", "paths_of"]
+__all__ = ["Files", "file_name", "file_number", "file_path", "labelled", "paths_of"]
 
 # Buffered before a write, which costs some 10 us whatever its size.
 BUFFER_BYTES = 256 * 1024
@@ -147,3 +147,17 @@ class Files:
         fd, self._fd = self._fd, None
         if fd is not None:
             os.close(fd)
+
+
+def labelled(parts: Sequence[Path]) -> list[tuple[str, Path]]:
+    """Return the directories of an archive's parts, each with a name of its own.
+
+    >>> labelled([Path("a/part-0"), Path("a/part-1")])[0][0]
+    'part-0'
+    >>> labelled([Path("a/part-0"), Path("b/part-0")])[1][0]
+    '2-part-0'
+    """
+    names = [path.name for path in parts]
+    if len(set(names)) < len(names):
+        names = [f"{place}-{name}" for place, name in enumerate(names, 1)]
+    return list(zip(names, parts, strict=True))

@@ -20,7 +20,7 @@ from typing import IO, Any, NamedTuple, cast
 
 from crawler_app.archive.captures import NOT_MODIFIED, Captures, table_errors
 from crawler_app.archive.cdxj import merged_lines
-from crawler_app.archive.files import file_number, paths_of
+from crawler_app.archive.files import file_number, labelled, paths_of
 from crawler_app.archive.record import format_date
 from crawler_app.archive.recovery import whole_bytes
 from crawler_app.http_headers import UNKNOWN_TYPES, extracted_type, is_html
@@ -68,8 +68,8 @@ def write_wacz(
     at = int(time.time() if now is None else now)
     with contextlib.ExitStack() as cleanup:
         sources = [
-            _opened(path, f"{path.name}-" if parts else "", cleanup)
-            for path in parts or [directory]
+            _opened(path, f"{label}-" if label else "", cleanup)
+            for label, path in labelled(parts) or [("", directory)]
         ]
         cleanup.enter_context(table_errors(directory))
         writer = _Package(cleanup.enter_context(_whole_or_broken(file)), at)

@@ -10,12 +10,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TextIO, cast
 
-from crawler_app.archive.captures import database_path
 from crawler_app.archive.cdxj import write_cdxj
 from crawler_app.archive.wacz import write_wacz
-from crawler_app.commands.arguments import add_directory, add_quiet
+from crawler_app.commands.arguments import add_quiet
 from crawler_app.commands.exit_status import OK
-from crawler_app.directory import CrawlDirectory
+from crawler_app.commands.server import add_stored, opened
+from crawler_app.directory.stored import StoredCrawl
 from crawler_app.errors import ConfigError
 from crawler_app.frontier import FrontierReader
 from crawler_app.progress import in_steps
@@ -28,7 +28,7 @@ __all__ = ["add_export", "export"]
 
 def add_export(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `export`."""
-    add_directory(parser)
+    add_stored(parser)
     add_quiet(parser)
     parser.add_argument(
         "--format",
@@ -45,23 +45,22 @@ def export(arguments: argparse.Namespace) -> int:
 
     If it fails, an output file is left unchanged.
     """
-    directory = CrawlDirectory.open(arguments.directory)
+    crawl = opened(arguments)
     # On a terminal the output itself shows the progress.
     steps = Steps(quiet=arguments.quiet or sys.stdout.isatty())
     with (
-        contextlib.closing(directory.frontier()) as frontier,
+        contextlib.closing(crawl.frontier()) as frontier,
         steps,
         _taken_back(sys.stdout),
     ):
         if arguments.format == WACZ:
-            _export_archive(directory, frontier, steps)
+            _export_archive(crawl, frontier, steps)
             return OK
         # JSON and URLs are UTF-8, whatever the terminal's encoding.
         cast(io.TextIOWrapper, sys.stdout).reconfigure(encoding="utf-8")
         if arguments.format == CDXJ:
-            _require_archive(directory)
-            parts = _archive_parts(directory)
-            write_cdxj(directory.path, sys.stdout, on_step=steps, parts=parts)
+            directory, parts = _archive(crawl)
+            write_cdxj(directory, sys.stdout, on_step=steps, parts=parts)
             sys.stdout.flush()
             return OK
         records = in_steps(
@@ -72,12 +71,10 @@ def export(arguments: argparse.Namespace) -> int:
     return OK
 
 
-def _export_archive(
-    directory: CrawlDirectory, frontier: FrontierReader, steps: Steps
-) -> None:
+def _export_archive(crawl: StoredCrawl, frontier: FrontierReader, steps: Steps) -> None:
     if sys.stdout.isatty():
         raise ConfigError("a WACZ file is binary; write it to a file with '> FILE'")
-    _require_archive(directory)
+    directory, parts = _archive(crawl)
     title_by_url = {  # of each page
         record.url: record.outcome.title
         for record in in_steps(
@@ -86,24 +83,25 @@ def _export_archive(
         if record.outcome is not None and is_page(record.outcome)
     }
     write_wacz(
-        directory.path,
+        directory,
         sys.stdout.buffer,
         title_of=title_by_url.get,
-        software=directory.config().user_agent,
+        software=crawl.config().user_agent,
         on_step=steps,
-        parts=_archive_parts(directory),
+        parts=parts,
     )
 
 
-def _archive_parts(directory: CrawlDirectory) -> list[Path]:
-    """Return the parts of the archive; empty if one process has written it."""
-    paths = [part.path for part in directory.parts()]
-    return [path for path in paths if database_path(path).exists()]
+def _archive(crawl: StoredCrawl) -> tuple[Path, list[Path]]:
+    """Return the directory of the archive, and its parts; empty if it has only one.
 
-
-def _require_archive(directory: CrawlDirectory) -> None:
-    if not directory.kept().archive.files:
-        raise ConfigError(f"{directory.path} has no archive")
+    Raises:
+        ConfigError: there is no archive.
+    """
+    if not crawl.kept().archive.files:
+        raise ConfigError("the crawl has no archive")
+    paths = crawl.archives()
+    return (paths[0], []) if len(paths) == 1 else (crawl.path, paths)
 
 
 @contextlib.contextmanager

@@ -12,9 +12,9 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TextIO, cast
 
-from crawler_app.commands.arguments import add_directory, add_quiet
+from crawler_app.commands.arguments import add_quiet
 from crawler_app.commands.exit_status import BROKEN, FAILED, OK
-from crawler_app.directory import CrawlDirectory
+from crawler_app.commands.server import add_stored, opened
 from crawler_app.errors import ConfigError
 from crawler_app.report import (
     Report,
@@ -43,7 +43,7 @@ STDOUT = "-"
 
 def add_report(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `report`."""
-    add_directory(parser)
+    add_stored(parser)
     add_quiet(parser)
     parser.add_argument(
         "--format",
@@ -67,21 +67,21 @@ def add_report(parser: argparse.ArgumentParser) -> None:
 
 def report(arguments: argparse.Namespace) -> int:
     """Write the report of a crawl."""
-    directory = CrawlDirectory.open(arguments.directory)
+    crawl = opened(arguments)
     style = _format_of(arguments)
     output = arguments.output or (
-        str(directory.path / PAGE_NAME) if style == HTML else STDOUT
+        str(crawl.path / PAGE_NAME) if style == HTML else STDOUT
     )
     _require_writable(output)
     with Steps(quiet=arguments.quiet) as steps:
-        found = gather(directory, steps)
+        found = gather(crawl, steps)
     if output == STDOUT:
         _print(found, style)
     else:
         with _opened(Path(output), is_named=bool(arguments.output)) as file:
             _write(found, style, file)
         if not arguments.output:
-            with _replacing(directory.path / ROWS_NAME) as file:
+            with _replacing(crawl.path / ROWS_NAME) as file:
                 write_csv(found, file)
             output += f" and {ROWS_NAME}"
         print(f"{unchecked(found)}\nWrote {output}", file=sys.stderr)

@@ -5,9 +5,9 @@ import contextlib
 import json
 import sys
 
-from crawler_app.commands.arguments import add_directory, count
+from crawler_app.commands.arguments import count
 from crawler_app.commands.exit_status import FAILED, OK
-from crawler_app.directory import CrawlDirectory
+from crawler_app.commands.server import add_stored, opened
 from crawler_app.index.rendering import render_hits, to_json
 from crawler_app.terminal.tty import has_style
 
@@ -16,7 +16,7 @@ __all__ = ["add_search", "search"]
 
 def add_search(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `search`."""
-    add_directory(parser)
+    add_stored(parser)
     parser.add_argument(
         "words",
         metavar="WORDS",
@@ -37,8 +37,8 @@ def add_search(parser: argparse.ArgumentParser) -> None:
 
 def search(arguments: argparse.Namespace) -> int:
     """Search the crawled pages."""
-    directory = CrawlDirectory.open(arguments.directory)
-    with contextlib.closing(directory.index()) as index:
+    crawl = opened(arguments)
+    with contextlib.closing(crawl.index()) as index:
         result = index.search(" ".join(arguments.words), limit=arguments.limit)
     if arguments.json:
         print(json.dumps(to_json(result), indent=2))

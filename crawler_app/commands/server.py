@@ -6,11 +6,25 @@ from functools import partial
 from importlib import import_module
 from typing import Any
 
-from crawler_app.config.validators import FRONTIER_EXAMPLE, require_frontier
+from crawler_app.config.validators import (
+    FRONTIER_EXAMPLE,
+    FRONTIER_SCHEMES,
+    require_frontier,
+)
+from crawler_app.directory import CrawlDirectory
+from crawler_app.directory.stored import StoredCrawl
 from crawler_app.errors import ConfigError
 from gencoro.ioloop import IOLoop
 
-__all__ = ["add_crawl_name", "add_server", "driven", "is_server", "run"]
+__all__ = [
+    "add_crawl_name",
+    "add_server",
+    "add_stored",
+    "driven",
+    "opened",
+    "run",
+    "stored_at",
+]
 
 
 def add_server(parser: argparse.ArgumentParser) -> None:
@@ -39,13 +53,47 @@ def add_crawl_name(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def is_server(where: str) -> bool:
-    """Return whether an argument names a server, not a directory.
+def add_stored(parser: argparse.ArgumentParser) -> None:
+    """Add the crawl that is read: DIR, or the URL of a server with ``--crawl``."""
+    parser.add_argument(
+        "stored",
+        metavar="DIR",
+        help="directory of a crawl (crawl --into), or the URL of its frontier in "
+        "PostgreSQL",
+    )
+    add_crawl_name(parser)
 
-    >>> is_server("postgresql://db.test/crawls"), is_server("docs-crawl")
-    (True, False)
+
+def opened(arguments: argparse.Namespace) -> StoredCrawl:
+    """Return the crawl that the arguments name.
+
+    Raises:
+        ConfigError: it is not there, or cannot be read.
     """
-    return where.startswith(("postgresql://", "postgres://"))
+    where = arguments.stored
+    if not where.startswith(FRONTIER_SCHEMES):
+        return stored_at(where)
+    require_frontier("URL", where)
+    return _on_server(where, arguments.crawl_name)
+
+
+def stored_at(path: str) -> StoredCrawl:
+    """Return the crawl in a directory; the directory of a worker stands for all of them.
+
+    Raises:
+        ConfigError: there is none, or it cannot be read.
+    """
+    directory = CrawlDirectory.open(path)
+    config = directory.config()
+    if not config.frontier:
+        return directory
+    return _on_server(config.frontier, config.crawl_name, path)
+
+
+def _on_server(url: str, name: str, path: str = "") -> StoredCrawl:
+    place = driven("frontier.postgres.place").Place(url, name)
+    crawl: StoredCrawl = driven("directory.server").ServerCrawl(place, path)
+    return crawl
 
 
 def driven(name: str) -> Any:

@@ -8,6 +8,7 @@ from collections.abc import Generator, Iterator
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TextIO
 
+from crawler_app.commands.server import stored_at
 from crawler_app.config import CrawlConfig
 from crawler_app.crawl.monitor import Monitor, Watched
 from crawler_app.directory import CrawlDirectory
@@ -117,7 +118,7 @@ class Shown:
         """Return the page of the report."""
         from crawler_app.report import gather, render_html  # noqa: PLC0415
 
-        return render_html(gather(CrawlDirectory.open(self._config.into)))
+        return render_html(gather(stored_at(self._config.into)))
 
 
 def _stays(asked_for: bool | None) -> bool:

@@ -3,15 +3,13 @@
 import argparse
 import contextlib
 import json
-import shlex
 import time
-from pathlib import Path
+from collections.abc import Sequence
 from typing import Any
 
-from crawler_app.commands.arguments import add_directory
 from crawler_app.commands.exit_status import OK
+from crawler_app.commands.server import add_stored, opened
 from crawler_app.commands.summary_text import render_summary
-from crawler_app.directory import CrawlDirectory
 from crawler_app.results.comparison import compare
 from crawler_app.results.summary import FINISHED, RUNNING, Summary, state_of, summarize
 from crawler_app.text.formatting import number
@@ -21,7 +19,7 @@ __all__ = ["add_status", "render_state", "status"]
 
 def add_status(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `status`."""
-    add_directory(parser)
+    add_stored(parser)
     parser.add_argument(
         "--json", action="store_true", help="write JSON, with complete lists"
     )
@@ -30,41 +28,46 @@ def add_status(parser: argparse.ArgumentParser) -> None:
 
 def status(arguments: argparse.Namespace) -> int:
     """Print the state and the summary of a crawl."""
-    directory = CrawlDirectory.open(arguments.directory)
-    owner = directory.owner()
-    with contextlib.closing(directory.frontier()) as frontier:
+    crawl = opened(arguments)
+    crawlers = crawl.crawlers()
+    with contextlib.closing(crawl.frontier()) as frontier:
         summary = summarize(frontier)
         comparison = compare(frontier)
-    kept = directory.kept()
+    kept = crawl.kept()
     if arguments.json:
-        values: dict[str, Any] = {"state": _state(summary, owner), "process": owner}
+        values: dict[str, Any] = {"state": _state(summary, crawlers)}
+        values |= {"process": crawl.owner(), "workers": crawlers}
         values |= summary.to_json() | kept.to_json()
         values["compared"] = comparison and comparison.to_json()
         print(json.dumps(values, indent=2))
     else:
-        state = render_state(summary, owner, directory.path)
+        state = render_state(summary, crawlers, crawl.how_to_continue())
         print(render_summary(summary, kept, comparison, state))
     return OK
 
 
-def render_state(summary: Summary, owner: int | None, path: Path) -> str:
+def render_state(
+    summary: Summary, crawlers: Sequence[str], how_to_continue: str
+) -> str:
     """Describe whether a crawl is running, stopped or finished.
 
     Args:
-        owner: ID of the process that is crawling; None if there is none.
+        crawlers: Who crawls now, as of `StoredCrawl`.
+        how_to_continue: The command for it.
 
     >>> from crawler_app.models import State
     >>> counts = {State.QUEUED: 123, State.CLAIMED: 0}
-    >>> render_state(Summary(counts), 4711, Path("docs"))
-    'running: process 4711 crawls; 123 URLs left'
-    >>> print(render_state(Summary(counts), None, Path("docs")))
+    >>> render_state(Summary(counts), ["process 4711"], "")
+    'running: process 4711; 123 URLs left'
+    >>> print(render_state(Summary(counts), [], "gencrawl resume docs"))
     stopped: 123 URLs left; continue with:
       gencrawl resume docs
     """
-    state = _state(summary, owner)
+    state = _state(summary, crawlers)
     left = f"{number(summary.left, 'URL')} left"
     if state == RUNNING:
-        return f"running: process {owner} crawls; {left}"
+        who = crawlers[0] if len(crawlers) == 1 else number(len(crawlers), "worker")
+        return f"running: {who}; {left}"
     when = ""
     if summary.last_at is not None:
         when = time.strftime(
@@ -72,10 +75,9 @@ def render_state(summary: Summary, owner: int | None, path: Path) -> str:
         )
     if state == FINISHED:
         return f"finished{when}"
-    resume = f"gencrawl resume {shlex.quote(str(path))}"
-    return f"stopped{when}: {left}; continue with:\n  {resume}"
+    return f"stopped{when}: {left}; continue with:\n  {how_to_continue}"
 
 
-def _state(summary: Summary, owner: int | None) -> str:
+def _state(summary: Summary, crawlers: Sequence[str]) -> str:
     urls = sum(summary.count_by_state.values())
-    return state_of(urls, summary.left, owner)
+    return state_of(urls, summary.left, is_running=bool(crawlers))

@@ -43,7 +43,7 @@ def work(arguments: argparse.Namespace) -> int:
         raise ConfigError("give a directory for what this worker fetches: --into DIR")
     module = driven("worker")
     place = module.Place(arguments.url, given.pop("crawl_name", "default"))
-    return work_on(arguments, run(module.shared_config, place, **given))
+    return work_on(arguments, module.shared_config(place, **given))
 
 
 def begin_and_work(arguments: argparse.Namespace, config: CrawlConfig) -> int:

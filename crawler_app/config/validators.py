@@ -17,6 +17,8 @@ from crawler_app.patterns import any_of
 from crawler_app.urls import canonicalize
 
 __all__ = [
+    "FRONTIER_EXAMPLE",
+    "FRONTIER_SCHEMES",
     "count",
     "header_field",
     "is_line",
@@ -44,6 +46,7 @@ _PROXY = re.compile(
     r"(?:http://)?(?:[^/@\s]*@)?(?:[^/@:\s]+|\[[^/@\s]+\]):0*(?P<port>[0-9]+)/?"
 )
 
+FRONTIER_SCHEMES = ("postgresql://", "postgres://")
 FRONTIER_EXAMPLE = "postgresql://USER@HOST/DATABASE"
 
 # Headers that cannot be set, and why.
@@ -277,7 +280,7 @@ def require_frontier(name: str, url: str) -> None:
     """
     if not url:
         return
-    if not url.startswith(("postgresql://", "postgres://")):
+    if not url.startswith(FRONTIER_SCHEMES):
         raise ConfigError(f"{name} must be a URL like {FRONTIER_EXAMPLE}")
     try:
         parts = urlsplit(url)

@@ -5,6 +5,7 @@
     DIR/archive-00001.warc.gz    the HTTP exchanges; 00002 and up follow
     DIR/archive.sqlite3          where each capture lies in them
     DIR/crawl.sqlite             the full-text index
+    DIR/store                    names it to a frontier on a server that it shares
     DIR/lock                     locked by the process that crawls
     DIR/part-0                   the same files for a part of the hosts, and part-1 and up,
                                  if several processes crawl
@@ -12,7 +13,8 @@
 SQLite's own ``-wal`` and ``-shm`` files may lie beside a database.
 
 `lock` is the lock; `stores` opens what a crawl writes to, and closes it in order; `losses`
-finds what was lost since the last run; `union` reads the parts of a crawl as one.
+finds what was lost since the last run; `stored` is what can be read of a crawl, `union` reads
+its parts as one, and `server` those that workers on many machines have.
 
 Rule: the frontier is written last.  The response of a URL that it records as finished is in
 the archive, and its text is in the index; any other URL is fetched again.
@@ -22,15 +24,18 @@ import contextlib
 import dataclasses
 import os
 import re
+import shlex
+import uuid
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
-from crawler_app.archive.totals import ArchiveSummary, summary
+from crawler_app.archive.captures import database_path
+from crawler_app.archive.totals import summary
 from crawler_app.config import CrawlConfig
 from crawler_app.directory.lock import LOCK_NAME, DirectoryLock, not_writable
-from crawler_app.directory.union import UnionFrontier, UnionIndex
+from crawler_app.directory.stored import Kept, StoredCrawl
+from crawler_app.directory.union import UnionFrontier
 from crawler_app.errors import ConfigError, SearchIndexError
 from crawler_app.frontier import FrontierReader
 from crawler_app.frontier.part import PartFrontier
@@ -45,6 +50,7 @@ CONFIG_NAME = "crawl.json"
 FRONTIER_NAME = "frontier.sqlite3"
 PROBES_NAME = "external.sqlite3"
 INDEX_NAME = "crawl.sqlite"
+STORE_NAME = "store"
 
 # The files of a crawl, except its configuration and the numbered files of the archive.
 OWN_NAMES = (
@@ -59,37 +65,15 @@ _PART_NAME = re.compile(r"part-(0|[1-9][0-9]*)")
 # A hundred thousand start URLs; the file may come from another person.
 MAX_CONFIG_CHARS = 16 * 2**20
 
+# More than a UUID has.
+MAX_KEY_CHARS = 100
+
 # Accessible to the owner only.
 SECRET_DIRECTORY_MODE = 0o700
 SECRET_FILE_MODE = 0o600
 
 
-@dataclass(slots=True, frozen=True)
-class Kept:
-    """What a crawl keeps besides the frontier, in numbers.
-
-    Attributes:
-        archive: The size of the archive.
-        pages: Pages in the index; None if there is no index.
-    """
-
-    archive: ArchiveSummary
-    pages: int | None
-
-    def to_json(self) -> dict[str, Any]:
-        """Return it as plain values, for ``status --json``."""
-        return {
-            "archive": {
-                "captures": self.archive.captures,
-                "revisits": self.archive.revisits,
-                "files": self.archive.files,
-                "bytes": self.archive.size_bytes,
-            },
-            "indexed_pages": self.pages,
-        }
-
-
-class CrawlDirectory:
+class CrawlDirectory(StoredCrawl):
     """A crawl on disk.  As a context manager it locks the directory.
 
     Attributes:
@@ -162,11 +146,6 @@ class CrawlDirectory:
         return self.path / CONFIG_NAME
 
     def config(self) -> CrawlConfig:
-        """Return the saved configuration.
-
-        Raises:
-            ConfigError: the file is damaged, or cannot be read.
-        """
         try:
             with open(
                 self._config_path,
@@ -247,6 +226,9 @@ class CrawlDirectory:
                 raise ConfigError(f"{part.path} is a symbolic link, and is not opened")
         return parts
 
+    def directories(self) -> "list[CrawlDirectory]":
+        return self.parts() or [self]
+
     @property
     def frontier_path(self) -> Path:
         """The file of the frontier, which exists once the crawl has begun."""
@@ -263,7 +245,6 @@ class CrawlDirectory:
         return self.path / PROBES_NAME
 
     def frontier(self) -> FrontierReader:
-        """Open the frontier for reading, or those of all parts."""
         found = _opened(
             [part.frontier_path for part in self.parts()], self.frontier_path
         )
@@ -271,23 +252,38 @@ class CrawlDirectory:
             raise ConfigError(f"the crawl in {self.path} has not begun yet")
         return found
 
+    def store_key(self) -> str:
+        """Return the UUID by which a frontier on a server knows it; empty if it has none."""
+        path = self.path / STORE_NAME
+        try:
+            with open(
+                path, encoding="ascii", errors="replace", opener=open_regular
+            ) as file:
+                return str(uuid.UUID(file.readline(MAX_KEY_CHARS).strip()))
+        except (OSError, ValueError):
+            return ""
+
+    def make_store_key(self) -> str:
+        """Do the same; a directory that has none gets one.
+
+        Raises:
+            ConfigError: it cannot be written.
+            StorageError: the disk is full, or has failed.
+        """
+        if not self.store_key():
+            try:
+                with create(self.path / STORE_NAME, 0o666) as file:
+                    file.write(f"{uuid.uuid4()}\n")
+            except OSError as exc:
+                raise not_writable(self.path, exc) from None
+        return self.store_key()
+
     def index_paths(self) -> list[Path]:
         """Return the files of the full-text index: one, or one for each part."""
-        return [each.index_path for each in self.parts() or [self]]
+        return [each.index_path for each in self.directories()]
 
-    def index(self) -> UnionIndex:
-        """Open the full-text index for searching."""
-        parts = self.parts() or [self]
-        with contextlib.ExitStack() as cleanup:
-            opened = []
-            for part in [each for each in parts if each.index_path.exists()] or [self]:
-                opened.append(part._own_index())
-                cleanup.callback(opened[-1].close)
-            cleanup.pop_all()
-        return UnionIndex(opened)
-
-    def _own_index(self) -> PageIndex:
-        """Open the index; add words that are missing since a kill."""
+    def own_index(self) -> PageIndex:
+        """Open the index of this directory; add words that are missing since a kill."""
         index = PageIndex(self.index_path, read_only=True)
         if index.is_complete() or self.owner() is not None:
             return index
@@ -297,19 +293,23 @@ class CrawlDirectory:
             PageIndex(self.index_path).close()
         return PageIndex(self.index_path, read_only=True)
 
-    def kept(self) -> Kept:
-        """Return the size of the archive and of the index, also during a crawl."""
-        if parts := self.parts():
-            kept = [part.kept() for part in parts]
-            pages = [each.pages for each in kept if each.pages is not None]
-            totals = zip(*(each.archive for each in kept), strict=True)
-            return Kept(
-                ArchiveSummary(*map(sum, totals)), sum(pages) if pages else None
-            )
+    def own_kept(self) -> Kept:
+        """Return the size of the archive and of the index of this directory."""
         if not self.index_path.exists():
             return Kept(summary(self.path), None)
         with contextlib.closing(PageIndex(self.index_path, read_only=True)) as index:
             return Kept(summary(self.path), len(index))
+
+    def has_archive(self) -> bool:
+        """Return whether this directory has a table of captures."""
+        return database_path(self.path).exists()
+
+    def crawlers(self) -> list[str]:
+        owner = self.owner()
+        return [] if owner is None else [f"process {owner}"]
+
+    def how_to_continue(self) -> str:
+        return f"gencrawl resume {shlex.quote(str(self.path))}"
 
     def owner(self) -> int | None:
         """Return the id of the process that crawls into it now, or None."""

@@ -5,9 +5,9 @@ import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 
-from crawler_app.archive.captures import Captures, database_path, table_errors
+from crawler_app.archive.captures import Captures, table_errors
 from crawler_app.archive.replay import read_capture
-from crawler_app.directory import CrawlDirectory
+from crawler_app.directory.stored import StoredCrawl
 from crawler_app.errors import ArchiveError
 from crawler_app.models import Fetched
 
@@ -47,9 +47,7 @@ class Archived:
 
 
 @contextlib.contextmanager
-def open_archives(
-    directory: CrawlDirectory, max_body_bytes: int
-) -> Iterator[Archived | None]:
+def open_archives(crawl: StoredCrawl, max_body_bytes: int) -> Iterator[Archived | None]:
     """Open the archives of a crawl; None if it has none.
 
     Raises:
@@ -57,10 +55,9 @@ def open_archives(
     """
     with contextlib.ExitStack() as cleanup:
         archives = []
-        for path in (each.path for each in directory.parts() or [directory]):
-            if database_path(path).exists():
-                with table_errors(path):
-                    captures = Captures(path, read_only=True)
-                cleanup.callback(captures.close)
-                archives.append((path, captures))
+        for path in crawl.archives():
+            with table_errors(path):
+                captures = Captures(path, read_only=True)
+            cleanup.callback(captures.close)
+            archives.append((path, captures))
         yield Archived(archives, max_body_bytes) if archives else None

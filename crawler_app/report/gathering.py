@@ -10,7 +10,7 @@ from typing import Any
 
 from crawler_app.config import CrawlConfig
 from crawler_app.config.option import options_of
-from crawler_app.directory import CrawlDirectory
+from crawler_app.directory.stored import StoredCrawl
 from crawler_app.frontier import FrontierReader
 from crawler_app.models import Outcome, UrlRecord
 from crawler_app.progress import OnStep, in_steps, no_step
@@ -48,7 +48,7 @@ from crawler_app.urls import dedup_key, host_of
 __all__ = ["gather"]
 
 
-def gather(directory: CrawlDirectory, on_step: OnStep = no_step) -> Report:
+def gather(crawl: StoredCrawl, on_step: OnStep = no_step) -> Report:
     """Return the report of a crawl, also while it runs.
 
     Args:
@@ -59,16 +59,16 @@ def gather(directory: CrawlDirectory, on_step: OnStep = no_step) -> Report:
         ConfigError: no crawl has begun there, or it cannot be read.
         ArchiveError: the table of the archive cannot be read.
     """
-    config = directory.config()
+    config = crawl.config()
     # Before the frontier is read: a crawl that ends in between must count as running,
     # because its last URLs may be missing.
-    owner = directory.owner()
+    is_running = bool(crawl.crawlers())
     with contextlib.ExitStack() as opened:
-        frontier = directory.frontier()
+        frontier = crawl.frontier()
         opened.callback(frontier.close)
-        archived = opened.enter_context(open_archives(directory, config.max_body_bytes))
+        archived = opened.enter_context(open_archives(crawl, config.max_body_bytes))
         summary = summarize(frontier)
-        report = _report_of(directory, config, summary, owner)
+        report = _report_of(crawl, config, summary, is_running=is_running)
         report.has_archive = archived is not None
         targets = Targets(report.broken, summary.redirects)
         listing, scratch = Listing(), Scratch()
@@ -94,19 +94,20 @@ def gather(directory: CrawlDirectory, on_step: OnStep = no_step) -> Report:
 
 
 def _report_of(
-    directory: CrawlDirectory,
+    crawl: StoredCrawl,
     config: CrawlConfig,
     summary: Summary,
-    owner: int | None,
+    *,
+    is_running: bool,
 ) -> Report:
     return Report(
         _site(config.seeds),
-        directory.path,
+        crawl.path,
         list(config.seeds),
         time.time(),
-        state_of(summary.urls, summary.left, owner),
+        state_of(summary.urls, summary.left, is_running=is_running),
         summary,
-        directory.kept(),
+        crawl.kept(),
         Shape(),
         options=_options(config),
         broken=_broken(summary, config),

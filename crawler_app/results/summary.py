@@ -259,18 +259,17 @@ def is_page(outcome: Outcome) -> bool:
     return outcome.reason in CONTENT and is_html(outcome.content_type)
 
 
-def state_of(urls: int, left: int, owner: int | None) -> str:
+def state_of(urls: int, left: int, *, is_running: bool) -> str:
     """Return the state of a crawl: RUNNING, STOPPED or FINISHED.
 
     Args:
         urls: Number of URLs it has met; 0 if it was killed before the first one, and so
             has not finished.
         left: How many of these are still to be fetched.
-        owner: Id of the process that crawls, or None.
 
-    >>> state_of(9, left=2, owner=4711), state_of(9, left=2, owner=None)
+    >>> state_of(9, left=2, is_running=True), state_of(9, left=2, is_running=False)
     ('running', 'stopped')
     """
-    if owner is not None:
+    if is_running:
         return RUNNING
     return FINISHED if urls and not left else STOPPED

@@ -1,4 +1,4 @@
-"""The crawls of a server: begins one, lists them, and says who works on one, and where.
+"""The crawls of a server: begins one, and lists them.
 
 Rule: what all workers crawl is stored once, when the crawl begins; it holds no secret.
 """
@@ -17,10 +17,10 @@ from crawler_app.frontier.postgres.install import (
     connect_to_server,
     install,
 )
-from crawler_app.frontier.postgres.place import SCHEMA_PREFIX, Place, Store
+from crawler_app.frontier.postgres.place import SCHEMA_PREFIX, Place
 from gencoro import gen
 
-__all__ = ["Listed", "Members", "begin", "crawls_of", "members_of"]
+__all__ = ["Listed", "begin", "crawls_of"]
 
 LEFT = "SELECT coalesce(sum(urls), 0)::bigint FROM amount WHERE state = 'queued'"
 AT_WORK = "SELECT count(*) FROM worker WHERE alive_until > server_time()"
@@ -47,20 +47,6 @@ class Listed(NamedTuple):
     def is_foreign(self) -> bool:
         """Whether it has a version of the frontier that this program cannot use."""
         return self.version != VERSION
-
-
-class Members(NamedTuple):
-    """What takes part in a crawl.
-
-    Attributes:
-        config: What it crawls, as JSON; None if it has not begun.
-        workers: The names of the workers that are at it now.
-        stores: Where these and earlier ones have kept what they fetched.
-    """
-
-    config: str | None
-    workers: list[str]
-    stores: list[Store]
 
 
 @gen.coroutine
@@ -96,29 +82,6 @@ def begin(
         raise ConfigError(f"cannot begin the crawl {place}: {exc}") from None
     finally:
         yield connection.close()
-
-
-@gen.coroutine
-def members_of(place: Place) -> Generator[Any, Any, Members]:
-    """Return what takes part in a crawl.
-
-    Raises:
-        ConfigError: the server cannot be reached, or the crawl cannot be used.
-        FrontierError: the connection was lost.
-    """
-    connection = yield connect(place)
-    try:
-        with _read(place):
-            config = yield connection.fetchval("SELECT config FROM crawl")
-            workers = yield connection.fetch(
-                "SELECT name FROM worker WHERE alive_until > server_time() ORDER BY id"
-            )
-            stores = yield connection.fetch(
-                "SELECT machine, location FROM store WHERE location <> '' ORDER BY id"
-            )
-    finally:
-        yield connection.close()
-    return Members(config, [row[0] for row in workers], [Store(*row) for row in stores])
 
 
 @gen.coroutine

@@ -630,23 +630,26 @@ BEGIN
     RETURN (SELECT config FROM crawl);
 END $$;
 
--- Return the number of a store; a new one is noted.
-CREATE FUNCTION store_of(p_machine text, p_location text) RETURNS integer LANGUAGE plpgsql AS $$
+-- Return the number of a store, which is noted, and may have been moved.
+CREATE FUNCTION store_of(p_key uuid, p_machine text, p_location text)
+RETURNS integer LANGUAGE plpgsql AS $$
 BEGIN
-    INSERT INTO store (id, machine, location)
-    SELECT nextval('store_id'), p_machine, p_location
-    WHERE NOT EXISTS (SELECT FROM store WHERE machine = p_machine AND location = p_location)
-    ON CONFLICT (machine, location) DO NOTHING;
-    RETURN (SELECT id FROM store WHERE machine = p_machine AND location = p_location);
+    INSERT INTO store (id, key, machine, location)
+    SELECT nextval('store_id'), p_key, p_machine, p_location
+    WHERE NOT EXISTS (SELECT FROM store WHERE key = p_key)
+    ON CONFLICT (key) DO NOTHING;
+    UPDATE store SET machine = p_machine, location = p_location
+    WHERE key = p_key AND (machine, location) <> (p_machine, p_location);
+    RETURN (SELECT id FROM store WHERE key = p_key);
 END $$;
 
 -- Enter a worker, by the number of one that has gone if possible; return number and epoch.
 CREATE FUNCTION frontier_join(
-    p_name text, p_machine text, p_location text, alive_s float8, p_now float8
+    p_name text, p_key uuid, p_machine text, p_location text, alive_s float8, p_now float8
 ) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
     now_s float8 := coalesce(p_now, server_time());
-    own_store integer := store_of(p_machine, p_location);
+    own_store integer := store_of(p_key, p_machine, p_location);
     joined worker;
 BEGIN
     SELECT * INTO joined FROM worker

@@ -23,10 +23,13 @@ class Store(NamedTuple):
     """Where a worker keeps what it fetches.
 
     Attributes:
-        machine: The name of the machine whose directory it is; empty if any may read it.
-        location: The directory.
+        key: A UUID that is written there too: two machines may have directories of the same
+            name, and a directory may be moved.
+        machine: The name of the machine whose directory it is.
+        location: The directory; empty if nothing is kept.
     """
 
+    key: str = "00000000-0000-0000-0000-000000000000"
     machine: str = ""
     location: str = ""
 

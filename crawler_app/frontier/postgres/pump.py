@@ -168,7 +168,7 @@ class Pump:
     @gen.coroutine
     def _join(self) -> Generator[Any, Any, tuple[int, int]]:
         answer = yield self._connection.fetchval(
-            "SELECT frontier_join($1, $2, $3, $4, $5)",
+            "SELECT frontier_join($1, $2, $3, $4, $5, $6)",
             self._name,
             *self._store,
             ALIVE_S,

@@ -7,7 +7,7 @@ import asyncio
 import contextlib
 import threading
 from collections.abc import Callable, Collection, Generator, Iterable, Iterator
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from crawler_app.errors import FrontierError
 from crawler_app.frontier import MAX_QUERIES, FrontierReader
@@ -20,7 +20,7 @@ from crawler_app.frontier.schema import OUTCOME_COLUMNS, record_of
 from crawler_app.models import Outcome, Role, State, UrlRecord
 from crawler_app.reasons import reason_of_word
 
-__all__ = ["PostgresReader"]
+__all__ = ["Members", "PostgresReader"]
 
 T = TypeVar("T")
 
@@ -66,10 +66,24 @@ WHERE url.refusal IS NULL AND state IS DISTINCT FROM 'excluded'
 GROUP BY host.id, host.name, url.depth, state, reason, is_html ORDER BY host.id
 """
 
-STORE_ID = "(SELECT store.id FROM store WHERE machine = $1 AND location = $2)"
+STORE_ID = "(SELECT store.id FROM store WHERE key = $1::uuid)"
 
 # Rows that are read at once.
 CHUNK = 2_000
+
+
+class Members(NamedTuple):
+    """What takes part in a crawl.
+
+    Attributes:
+        config: What it crawls, as JSON; None if it has not begun.
+        workers: The names of the workers that are at it now.
+        stores: Where these and earlier ones have kept what they fetched.
+    """
+
+    config: str | None
+    workers: list[str]
+    stores: list[Store]
 
 
 class _Thread:
@@ -151,6 +165,19 @@ class PostgresReader(FrontierReader):
                     yield from rows
             finally:
                 self._thread.run(transaction.rollback)
+
+    def members(self) -> Members:
+        """Return what takes part in the crawl, and what it crawls."""
+        ((config,),) = self._fetch("SELECT config FROM crawl")
+        workers = self._fetch(
+            "SELECT name FROM worker WHERE alive_until > server_time() ORDER BY id"
+        )
+        stores = self._fetch(
+            "SELECT key::text, machine, location FROM store WHERE location <> '' ORDER BY id"
+        )
+        return Members(
+            config, [name for (name,) in workers], [Store(*row) for row in stores]
+        )
 
     def count(self, state: State) -> int:
         return sum(self._counts(state))
@@ -239,13 +266,11 @@ class PostgresReader(FrontierReader):
     def store_records(self, store: Store) -> Iterator[UrlRecord]:
         """Return the records of what the workers of a store have fetched."""
         of_store = f"{RECORDS} WHERE outcome.store = {STORE_ID} ORDER BY url.id"
-        yield from map(_record, self._iterate(of_store, *store))
+        yield from map(_record, self._iterate(of_store, store.key))
 
     def store_done(self, store: Store) -> int:
         """Return how many URLs the workers of a store have ended, or a few more."""
-        rows = self._fetch(
-            "SELECT done FROM store WHERE machine = $1 AND location = $2", *store
-        )
+        rows = self._fetch("SELECT done FROM store WHERE key = $1::uuid", store.key)
         return int(rows[0][0]) if rows else 0
 
     def requeue_failed(self, reasons: Collection[str]) -> int:

@@ -18,10 +18,10 @@ CREATE TABLE crawl (
 CREATE SEQUENCE store_id;
 CREATE TABLE store (
     id integer PRIMARY KEY,
+    key uuid NOT NULL UNIQUE,            -- which is written there too
     machine text NOT NULL,
     location text NOT NULL,
-    done bigint NOT NULL DEFAULT 0,      -- URLs that its workers have ended; at least so many
-    UNIQUE (machine, location)
+    done bigint NOT NULL DEFAULT 0       -- URLs that its workers have fetched; at least so many
 ) WITH (fillfactor = 50, autovacuum_vacuum_threshold = 100, autovacuum_vacuum_scale_factor = 0);
 
 -- The processes that crawl.  One that has not been heard of is replaced by the next to join,

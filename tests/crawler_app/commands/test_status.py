@@ -42,8 +42,8 @@ def local_time():
         (0, 1, False, "stopped", ": 1 URL left{go_on}"),
         # Killed before its first URL.
         (0, 0, False, "stopped", ": 0 URLs left{go_on}"),
-        (1, 3, True, "running", ": process {process} crawls; 3 URLs left"),
-        (1, 0, True, "running", ": process {process} crawls; 0 URLs left"),
+        (1, 3, True, "running", ": process {process}; 3 URLs left"),
+        (1, 0, True, "running", ": process {process}; 0 URLs left"),
     ],
 )
 def test_state_is_told_to_people_and_programs(
