@@ -1,0 +1,154 @@
+"""``gencrawl work``: workers with directories of their own, read as one crawl."""
+
+import json
+import shutil
+import signal
+import subprocess
+import zipfile
+
+import pytest
+
+from crawler_app.commands.exit_status import INTERRUPTED, OK, USAGE
+from tests.crawler_app.parts.conftest import wait_until
+from tests.helpers.scripts import start_python
+
+PAGES = 30
+HELD = "/7"
+
+
+@pytest.fixture
+def tree(site):
+    """A tree of pages."""
+    for number in range(PAGES):
+        below = [n for n in (2 * number + 1, 2 * number + 2) if n < PAGES]
+        site.page(f"/{number}", *map(str, below), title=f"Telescope {number}")
+    return site
+
+
+@pytest.fixture
+def server(gencrawl, postgres_url):
+    """The arguments that name a crawl, which does not exist before and after."""
+    name = ("--crawl", "docs")
+    gencrawl("drop", postgres_url, *name)
+    yield postgres_url, *name
+    gencrawl("drop", postgres_url, *name)
+
+
+@pytest.fixture
+def begin(gencrawl, tree, server):
+    """Begin the crawl, or take part in it again, with a worker's directory."""
+
+    def begin(into, *options):
+        seed = f"{tree.url}0"
+        url, *name = server
+        return gencrawl(
+            "crawl", seed, "--frontier", url, *name, "--into", into, "-q", *options
+        )
+
+    return begin
+
+
+@pytest.fixture
+def work(gencrawl, server):
+    """Take part in the crawl with a worker's directory."""
+    return lambda into: gencrawl("work", *server, "--into", into, "-q")
+
+
+def test_crawl_of_two_workers_is_read_as_one(
+    gencrawl, tree, server, work, tmp_path, monkeypatch
+):
+    tree.hold(HELD)
+    url, *name = server
+    first = start_python(
+        *("-m", "crawler_app", "crawl", f"{tree.url}0", "--frontier", url, *name),
+        *("--into", tmp_path / "a/crawl", "--quiet"),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    # A commit has recorded the pages before it.
+    wait_until(lambda: HELD in tree.paths)
+    wait_until(lambda: gencrawl.json("status", *server, "--json")["done"] > 5)
+    assert gencrawl("crawls", url).out.count("docs  1 worker, ") == 1
+    first.send_signal(signal.SIGTERM)
+    _, err = first.communicate()
+    assert first.returncode == INTERRUPTED, err
+    assert f"To go on:\n  gencrawl work '{url}' --crawl docs --into " in err
+    tree.let_go(HELD)
+
+    second = work(tmp_path / "b/crawl")
+
+    assert second.status == OK and "The crawl has finished." in second.out
+    fetched = sorted(path for path in tree.paths if path != "/robots.txt")
+    assert sorted({*fetched}) == sorted(f"/{n}" for n in range(PAGES))
+    assert len(fetched) <= PAGES + 10  # what was under way
+    monkeypatch.chdir(tmp_path)
+    status = gencrawl.json("status", *server, "--json")
+    assert (status["state"], status["done"]) == ("finished", PAGES)
+    assert (status["indexed_pages"], status["archive"]["files"]) == (PAGES, 2)
+    assert gencrawl.json("status", "b/crawl", "--json") == status
+    assert gencrawl("search", *server, "telescope").out.startswith(f"{PAGES} pages")
+    lines = gencrawl("export", *server, "-q").out.splitlines()
+    assert len({json.loads(line)["url"] for line in lines}) == PAGES
+    report = gencrawl.json("report", *server, "-q", "--format", "json")
+    assert report["seeds"] == [f"{tree.url}0"]
+    assert report == gencrawl.json("report", "a/crawl", "-q", "--format", "json") | {
+        "made_at": report["made_at"]
+    }
+    exported = tmp_path / "whole.wacz"
+    with exported.open("wb") as file:
+        start_python(
+            *("-m", "crawler_app", "export", *server, "--format", "wacz"), stdout=file
+        ).wait()
+    names = zipfile.ZipFile(exported).namelist()
+    assert sum(name.endswith(".warc.gz") for name in names) == 2
+
+
+def test_directory_that_is_not_here_is_named(gencrawl, begin, server, tmp_path):
+    begin(tmp_path / "a")
+    (tmp_path / "a").rename(tmp_path / "b")
+
+    ended = gencrawl("search", *server, "telescope")
+
+    assert ended.status == USAGE
+    assert "what the workers of docs" in ended.err
+    # Known by its UUID where it lies now, once it takes part again.
+    assert begin(tmp_path / "b").status == OK
+    assert gencrawl("search", *server, "telescope").status == OK
+
+
+def test_responses_that_are_lost_are_fetched_again(gencrawl, begin, tree, tmp_path):
+    begin(tmp_path / "a")
+    for lost in (tmp_path / "a").glob("archive*"):
+        lost.unlink()
+    before = len(tree.paths)
+
+    assert gencrawl("resume", tmp_path / "a", "-q").status == OK
+
+    again = [path for path in tree.paths[before:] if path != "/robots.txt"]
+    assert sorted(again) == sorted(f"/{n}" for n in range(PAGES))
+
+
+def test_crawl_is_begun_once(begin, work, tmp_path, gencrawl, server):
+    assert "there is no crawl docs" in work(tmp_path / "a").err
+    gencrawl("frontier", "init", *server)
+    assert "has not begun; begin it with" in work(tmp_path / "a").err
+
+    assert begin(tmp_path / "a", "--max-depth", 2).status == OK
+
+    assert "another value of max-depth" in begin(tmp_path / "b").err
+    assert "made 0 fetches" in begin(tmp_path / "a", "--max-depth", 2).out
+    shutil.copytree(tmp_path / "a", tmp_path / "c")
+    other = json.loads((tmp_path / "c/crawl.json").read_text())
+    (tmp_path / "c/crawl.json").write_text(json.dumps(other | {"crawl_name": "x"}))
+    ended = work(tmp_path / "c")
+    assert ended.status == USAGE and "holds another crawl" in ended.err
+
+
+def test_limit_is_that_of_all_workers(begin, work, tree, tmp_path):
+    first = begin(tmp_path / "a", "--max-pages", 10)
+    second = work(tmp_path / "b")
+
+    for ended in (first, second):
+        assert ended.status == OK
+        assert "The crawl has reached --max-pages" in ended.out
+    assert len([path for path in tree.paths if path != "/robots.txt"]) == 10
