@@ -1,11 +1,12 @@
 """``gencrawl crawl`` and ``gencrawl resume``: run a crawl and show its progress."""
 
 import argparse
+import contextlib
 import dataclasses
 import shlex
 import sqlite3
 import sys
-from collections.abc import Generator
+from collections.abc import Generator, Iterable
 from operator import attrgetter
 from typing import Any
 
@@ -18,6 +19,7 @@ from crawler_app.commands.config_options import (
 )
 from crawler_app.commands.exit_status import FAILED, INTERRUPTED, OK
 from crawler_app.commands.interruptible import how_to_resume, run_interruptible
+from crawler_app.commands.server import stored_at
 from crawler_app.commands.showing import Shown, check_showing
 from crawler_app.commands.summary_text import render_summary
 from crawler_app.commands.verbose import shown_log
@@ -35,6 +37,7 @@ from crawler_app.reasons import (
     Reason,
     meaning_of,
 )
+from crawler_app.results.summary import final_records, summarize
 from crawler_app.text.escaping import printable
 from gencoro import gen
 
@@ -79,7 +82,8 @@ def crawl(arguments: argparse.Namespace) -> int:
     check_showing(arguments)  # first: --dashboard may have taken the URL as its value
     config = config_of(arguments)
     if config.frontier:
-        return begin_and_work(arguments, config)
+        status = begin_and_work(arguments, config)
+        return status or _tell_of_all(config)
     shown = Shown(arguments, config)
     return _run(arguments, Crawler(config, watch=shown.watch), shown)
 
@@ -104,6 +108,24 @@ def resume(arguments: argparse.Namespace) -> int:
         watch=shown.watch,
     )
     return _run(arguments, crawler, shown)
+
+
+def _tell_of_all(config: CrawlConfig) -> int:
+    """Print the summary of a crawl on a server, and return its exit status."""
+    stored = stored_at(config.into)
+    with contextlib.closing(stored.frontier()) as frontier:
+        summary = summarize(frontier)
+        seed_ends = final_records(config.seeds, frontier, summary)
+    print(render_summary(summary, stored.kept()))
+    return _tell_of_seeds(seed_ends)
+
+
+def _tell_of_seeds(ends: Iterable[UrlRecord | None]) -> int:
+    """Say which start URLs gave no page, and return the exit status that follows."""
+    complaints = [text for end in ends if (text := _complaint(end))]
+    for complaint in complaints:
+        print(f"The start URL could not be fetched: {complaint}.", file=sys.stderr)
+    return FAILED if complaints else OK
 
 
 def _run(arguments: argparse.Namespace, crawler: Crawler, shown: Shown) -> int:
@@ -145,16 +167,14 @@ def _tell(result: Result, config: CrawlConfig, *, quiet: bool) -> int:
         print(_advice(result.limit_reached, config), file=sys.stderr)
     if result.had_finished:
         print(ALREADY_FINISHED, file=sys.stderr)
-    complaints = [text for end in result.seed_ends if (text := _complaint(end))]
-    for complaint in complaints:
-        print(f"The start URL could not be fetched: {complaint}.", file=sys.stderr)
+    status = _tell_of_seeds(result.seed_ends)
     if result.was_stopped:
         print(how_to_resume(config.into), file=sys.stderr)
         return INTERRUPTED
     if not quiet and (result.summary.failures or result.summary.loops):
         shown = shlex.quote(config.into)
         print(f"To see what is broken:\n  gencrawl report {shown}", file=sys.stderr)
-    return FAILED if complaints else OK
+    return status
 
 
 def _advice(limit: str, config: CrawlConfig) -> str:

@@ -8,7 +8,7 @@ import zipfile
 
 import pytest
 
-from crawler_app.commands.exit_status import INTERRUPTED, OK, USAGE
+from crawler_app.commands.exit_status import FAILED, INTERRUPTED, OK, USAGE
 from tests.crawler_app.parts.conftest import wait_until
 from tests.helpers.scripts import start_python
 
@@ -142,6 +142,16 @@ def test_crawl_is_begun_once(begin, work, tmp_path, gencrawl, server):
     (tmp_path / "c/crawl.json").write_text(json.dumps(other | {"crawl_name": "x"}))
     ended = work(tmp_path / "c")
     assert ended.status == USAGE and "holds another crawl" in ended.err
+
+
+def test_start_url_that_cannot_be_fetched_is_told(begin, tree, tmp_path):
+    tree.answer("/robots.txt", b"User-agent: *\nDisallow: /")
+
+    ended = begin(tmp_path / "a")
+
+    assert ended.status == FAILED
+    assert "The start URL could not be fetched: " in ended.err
+    assert "robots: 1" in ended.out
 
 
 def test_limit_is_that_of_all_workers(begin, work, tree, tmp_path):
