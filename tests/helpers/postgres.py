@@ -1,61 +1,56 @@
-"""A PostgreSQL server of the tests' own, and a frontier on it that waits for each step.
-
-The server is Debian's, in a temporary directory, and listens on a socket there only.  It is
-run by an unprivileged user, because it refuses root.
-"""
+"""A crawl on a PostgreSQL server, and a frontier on it that waits for each step."""
 
 import contextlib
 import math
-import os
-import pwd
-import shutil
-import signal
-import socket
-import subprocess
-import tempfile
-import threading
 from pathlib import Path
 
+import asyncpg
 import pytest
 
 from crawler_app.errors import ConfigError
 from crawler_app.frontier.postgres.install import install, uninstall
 from crawler_app.frontier.postgres.place import Place
 from crawler_app.frontier.postgres.worker import PostgresFrontier
+from crawler_app.models import Candidate, Outcome, Role, State
 from crawler_app.reasons import PROVISIONAL
 from gencoro import gen
 from gencoro.ioloop import IOLoop
+from tests.helpers.postgres_server import USER, newest_binaries, running, url_of
 
 __all__ = [
-    "USER",
-    "Proxy",
+    "LEASE_S",
+    "PAGE",
     "SteppedFrontier",
-    "kill_server",
+    "found",
     "make_crawl",
-    "newest_binaries",
+    "paths",
     "postgres",
     "postgres_url",
-    "running",
-    "start",
-    "url_of",
+    "url_for_workers",
+    "workers",
 ]
 
-USER = "nobody"
-SOCKET = ".s.PGSQL.5432"
+LEASE_S = 300.0
+PAGE = Outcome(State.DONE, "ok", 200, "text/html", 100, took_s=0.1)
+
+
+def found(path, depth=0, host="a.test", role=Role.LINK):
+    """Return a candidate."""
+    return Candidate(f"http://{host}/{path}", host, depth, 5, None, role)
+
+
+def paths(claims):
+    """Return the last parts of the URLs of claims."""
+    return [claim and claim.url.rpartition("/")[2] for claim in claims]
 
 
 @pytest.fixture(scope="session")
 def postgres():
     """Return the directory of a server that runs, which is where its socket is."""
-    binaries = newest_binaries()
-    if binaries is None:
+    if newest_binaries() is None:
         pytest.skip("PostgreSQL is not installed")
-    directory = Path(tempfile.mkdtemp(prefix="gencrawl-postgres-"))
-    try:
-        with running(binaries, directory):
-            yield directory
-    finally:
-        shutil.rmtree(directory)
+    with running() as server:
+        yield server.directory
 
 
 @pytest.fixture
@@ -64,77 +59,22 @@ def postgres_url(postgres):
     return url_of(postgres)
 
 
-def newest_binaries():
-    """Return the directory of Debian's newest server; None if there is none."""
-    found = Path("/usr/lib/postgresql").glob("*/bin")
-    return max(found, key=lambda path: int(path.parent.name), default=None)
+@pytest.fixture
+def workers(postgres_url):
+    """Return a function that makes a worker of one crawl; the first makes the crawl."""
+    made = []
 
+    def make(**options):
+        if made:
+            made.append(made[0].another())
+            made[-1].now = made[0].now
+        else:
+            made.append(SteppedFrontier.of_new_crawl(postgres_url, **options))
+        return made[-1]
 
-@contextlib.contextmanager
-def running(binaries, directory):
-    """Run a server in a directory, which is made one if it is empty."""
-    process = start(binaries, directory)
-    try:
-        yield process
-    finally:
-        process.send_signal(signal.SIGINT)  # ends sessions, and stops
-        process.wait()
-
-
-def url_of(directory):
-    """Return the URL of a server's database."""
-    return f"postgresql://{USER}@/postgres?host={directory}"
-
-
-def kill_server(process):
-    """Kill a server, with the sessions that it has, and wait until they are gone."""
-    children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text()
-    process.kill()
-    for child in map(int, children.split()):
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(child, signal.SIGKILL)
-    process.wait()
-
-
-def start(binaries, directory):
-    """Start a server in a directory, which is made one if it is empty."""
-    data = directory / "data"
-    identity = {}
-    if os.geteuid() == 0:
-        account = pwd.getpwnam(USER)
-        identity = {"user": account.pw_uid, "group": account.pw_gid, "extra_groups": []}
-        os.chown(directory, account.pw_uid, account.pw_gid)
-    if not data.exists():
-        subprocess.run(
-            [binaries / "initdb", "-D", data, "-U", USER, "-A", "trust", "-N", "-E"]
-            + ["UTF8", "--locale=C", "--no-instructions"],
-            check=True,
-            stdout=subprocess.DEVNULL,
-            cwd=directory,
-            **identity,
-        )
-    settings = {
-        "listen_addresses": "",
-        "unix_socket_directories": directory,
-        "fsync": "off",
-        "shared_buffers": "32MB",
-        "max_connections": 50,
-    }
-    options = [
-        text for item in settings.items() for text in ("-c", "=".join(map(str, item)))
-    ]
-    with (directory / "log").open("ab") as log:
-        process = subprocess.Popen(
-            [binaries / "postgres", "-D", data, *options],
-            stdout=log,
-            stderr=log,
-            cwd=directory,
-            **identity,
-        )
-    ready = [binaries / "pg_isready", "-q", "-h", directory, "-U", USER]
-    while subprocess.run(ready, check=False).returncode:
-        assert process.poll() is None, (directory / "log").read_text()
-    return process
+    yield make
+    for worker in made:
+        worker.close()
 
 
 def make_crawl(url, crawl="test", **options):
@@ -146,6 +86,24 @@ def make_crawl(url, crawl="test", **options):
     loop.run_sync(lambda: install(place, partitions=2, **options))
     loop.close()
     return place
+
+
+def url_for_workers(url):
+    """Give a user the rights to a crawl that the documentation names; return its URL."""
+    _, _, block = Path("docs/postgres.rst").read_text().partition(":: postgresql\n\n")
+    statements = block[: block.index("\n\n")]
+
+    @gen.coroutine
+    def grant():
+        connection = yield asyncpg.connect(url)
+        for statement in statements.splitlines():
+            with contextlib.suppress(asyncpg.DuplicateObjectError):
+                yield connection.execute(statement)
+        yield connection.close()
+
+    with contextlib.closing(IOLoop(make_current=False)) as loop:
+        loop.run_sync(grant)
+    return url.replace(f"{USER}@", "crawler@")
 
 
 class SteppedFrontier(PostgresFrontier):
@@ -268,58 +226,3 @@ class SteppedFrontier(PostgresFrontier):
         super().close()
         self._loop.run_sync(lambda: gen.sleep(0))  # in which the transport closes
         self._loop.close()
-
-
-class Proxy:
-    """Stands between workers and the server, and loses a message when it is told to.
-
-    Attributes:
-        loses: What is lost next, with its connection: "request", "answer" or "".
-        lost: How many messages were.
-    """
-
-    def __init__(self, server):
-        self.loses = ""
-        self.lost = 0
-        self._server = str(server / SOCKET)
-        self._directory = tempfile.mkdtemp(prefix="gencrawl-proxy-")
-        self.url = f"postgresql://{USER}@/postgres?host={self._directory}"
-        self._listener = socket.socket(socket.AF_UNIX)
-        self._listener.bind(f"{self._directory}/{SOCKET}")
-        self._listener.listen()
-        self._sockets = [self._listener]
-        self._threads = [threading.Thread(target=self._accept)]
-        self._threads[0].start()
-
-    def _accept(self):
-        with contextlib.suppress(OSError):
-            while True:
-                client, _ = self._listener.accept()
-                server = socket.socket(socket.AF_UNIX)
-                server.connect(self._server)
-                self._sockets += [client, server]
-                for ends in [(client, server, "request"), (server, client, "answer")]:
-                    self._threads.append(threading.Thread(target=self._copy, args=ends))
-                    self._threads[-1].start()
-
-    def _copy(self, source, target, kind):
-        with contextlib.suppress(OSError):
-            while data := source.recv(1 << 16):
-                if self.loses == kind:
-                    self.loses = ""
-                    self.lost += 1
-                    break
-                target.sendall(data)
-        for end in (source, target):
-            with contextlib.suppress(OSError):
-                end.shutdown(socket.SHUT_RDWR)
-
-    def close(self):
-        for each in self._sockets:
-            with contextlib.suppress(OSError):
-                each.shutdown(socket.SHUT_RDWR)
-        for thread in self._threads:
-            thread.join()
-        for each in self._sockets:
-            each.close()
-        shutil.rmtree(self._directory)

@@ -1,16 +1,17 @@
 """The frontier in PostgreSQL, which the workers of many machines share::
 
-    place     names a crawl on a server                      pure
-    install   makes the schema of a crawl, and connects to it
-    crawls    begins a crawl, lists them, and says who works on one
-    worker    a worker's view, which its crawl uses
-    leases    the claims that it has                         pure
-    books     the numbers that it was told                   pure
-    batch     what it has to tell                            pure
-    wire      JSON that PostgreSQL can store                 pure
-    recent    the links that a worker has met lately         pure
-    pump      sends batches, and gets claims
-    reading   what all workers have found, for reports
+    place       where a crawl is: servers, database and name      pure
+    connecting  connections to a crawl, whose version is checked
+    install     makes the schema of a crawl
+    crawls      begins a crawl, lists them, and says who works on one
+    worker      a worker's view, which its crawl uses
+    leases      the claims that it has                            pure
+    books       the numbers that it was told                      pure
+    batch       what it has to tell                               pure
+    wire        JSON that PostgreSQL can store                    pure
+    recent      the links that a worker has met lately            pure
+    pump        sends batches, and gets claims
+    reading     what all workers have found, for reports
 
 ``tables.sql`` and ``functions.sql`` are what the server stores and does.
 

@@ -7,16 +7,14 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
-import asyncpg
-
 from crawler_app.errors import ConfigError, FrontierError
-from crawler_app.frontier.postgres.install import (
+from crawler_app.frontier.postgres.connecting import (
     DRIVER_ERRORS,
     VERSION,
     connect,
     connect_to_server,
-    install,
 )
+from crawler_app.frontier.postgres.install import install
 from crawler_app.frontier.postgres.place import SCHEMA_PREFIX, Place
 from gencoro import gen
 
@@ -78,8 +76,9 @@ def begin(
         return str(
             (yield connection.fetchval(sql, config, gap_s, max_pages, max_bytes))
         )
-    except asyncpg.PostgresError as exc:
-        raise ConfigError(f"cannot begin the crawl {place}: {exc}") from None
+    except DRIVER_ERRORS as exc:
+        text = place.without_secrets(str(exc))
+        raise ConfigError(f"cannot begin the crawl {place}: {text}") from None
     finally:
         yield connection.close()
 

@@ -507,7 +507,9 @@ DECLARE
 BEGIN
     SELECT step, store INTO last_step, own_store FROM worker
     WHERE id = p_worker AND epoch = p_epoch FOR NO KEY UPDATE;
-    IF NOT FOUND THEN
+    -- A server that took over from another may lack its last steps.  And a message may come late,
+    -- on a connection that was given up.
+    IF NOT FOUND OR p_step NOT BETWEEN last_step AND last_step + 1 THEN
         RETURN reply || '{"is_replaced": true}';
     END IF;
     UPDATE worker SET step = p_step, alive_until = now_s + (p->>'alive_s')::float8
@@ -651,17 +653,19 @@ DECLARE
     now_s float8 := coalesce(p_now, server_time());
     own_store integer := store_of(p_key, p_machine, p_location);
     joined worker;
+    -- At random: after a failover, numbers are given again that a lost commit has given.
+    new_epoch bigint := random() * 9e15;
 BEGIN
     SELECT * INTO joined FROM worker
     WHERE alive_until <= now_s AND NOT EXISTS (SELECT FROM claim WHERE claim.worker = worker.id)
     ORDER BY id LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED;
     IF FOUND THEN
-        UPDATE worker SET epoch = epoch + 1, step = 0, alive_until = now_s + alive_s,
+        UPDATE worker SET epoch = new_epoch, step = 0, alive_until = now_s + alive_s,
             store = own_store, name = p_name
         WHERE id = joined.id RETURNING * INTO joined;
     ELSE
         INSERT INTO worker (id, epoch, alive_until, store, name)
-        VALUES (nextval('worker_id'), 1, now_s + alive_s, own_store, p_name)
+        VALUES (nextval('worker_id'), new_epoch, now_s + alive_s, own_store, p_name)
         RETURNING * INTO joined;
     END IF;
     RETURN jsonb_build_array(joined.id, joined.epoch);

@@ -1,7 +1,10 @@
-"""The schema of a crawl in PostgreSQL: its installation, its version, and connections to it.
+"""The schema of a crawl in PostgreSQL: its installation, and its deletion.
 
 Each crawl has a schema of its own, with its functions, so that crawls of several versions may
 share a database.
+
+Rule: a worker need not own anything.  The functions that it calls run with the rights of the
+owner, so it needs none to change a table.
 """
 
 from collections.abc import Generator
@@ -9,132 +12,38 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
-import asyncpg
-
 from crawler_app.errors import ConfigError
-from crawler_app.frontier.postgres.place import INVALID, Place
+from crawler_app.frontier.postgres.connecting import (
+    DRIVER_ERRORS,
+    VERSION,
+    check,
+    connect,
+    connect_to_server,
+)
+from crawler_app.frontier.postgres.place import Place
 from crawler_app.reasons import PROVISIONAL
 from gencoro import gen
 
-__all__ = [
-    "DRIVER_ERRORS",
-    "MAX_PARTITIONS",
-    "VERSION",
-    "cannot_connect",
-    "connect",
-    "connect_to_server",
-    "connect_worker",
-    "install",
-    "uninstall",
-]
-
-DRIVER_ERRORS = (OSError, asyncpg.PostgresError, asyncpg.InterfaceError)
-
-# Of the tables and of the functions, and so of what a worker may call.
-VERSION = 1
+__all__ = ["MAX_PARTITIONS", "install", "uninstall"]
 
 # As many as the ids of URLs have room for.
 MAX_PARTITIONS = 1024
 
-# A step reads a few rows by their indexes.  When a crawl begins, the statistics say that the
-# tables are empty, and a plan that reads all of a table would be kept while it grows.
-WORKER_SETTINGS = {
-    "enable_seqscan": "off",
-    "enable_hashjoin": "off",
-    "enable_mergejoin": "off",
-    "plan_cache_mode": "force_generic_plan",
-}
-
-# Longer than any step takes, also one that waits for another; then the connection is given up.
-STEP_TIMEOUT_S = 60.0
-
-
-@gen.coroutine
-def connect(place: Place) -> Generator[Any, Any, Any]:
-    """Return a connection to a crawl, for reading it.
-
-    Raises:
-        ConfigError: the server cannot be reached, or the crawl was not installed, or by
-            another version.
-    """
-    connection = yield connect_to_server(place)
-    yield from _checked(connection, place)
-    return connection
-
-
-@gen.coroutine
-def connect_worker(place: Place) -> Generator[Any, Any, Any]:
-    """Return a connection to a crawl, for making steps.
-
-    Raises:
-        ConfigError: the URL is invalid, or the crawl was not installed, or by another version.
-        OSError, asyncpg.PostgresError, asyncpg.InterfaceError: the server cannot be reached.
-    """
-    connection = yield _open(place, WORKER_SETTINGS)
-    yield from _checked(connection, place)
-    return connection
-
-
-@gen.coroutine
-def connect_to_server(place: Place) -> Generator[Any, Any, Any]:
-    """Return a connection to the server of a crawl, which need not be there.
-
-    Raises:
-        ConfigError: the server cannot be reached.
-    """
-    try:
-        return (yield _open(place, {}))
-    except DRIVER_ERRORS as exc:
-        raise ConfigError(cannot_connect(place, exc)) from None
-
-
-@gen.coroutine
-def _open(place: Place, settings: dict[str, str]) -> Generator[Any, Any, Any]:
-    try:
-        return (
-            yield asyncpg.connect(
-                place.url,
-                command_timeout=STEP_TIMEOUT_S,
-                server_settings={
-                    "application_name": f"gencrawl {place.crawl}",
-                    "search_path": f'"{place.schema}"',
-                    "jit": "off",
-                    **settings,
-                },
-            )
-        )
-    except ValueError:  # its text shows the URL
-        raise ConfigError(f"the URL of the frontier {place} {INVALID}") from None
-
-
-def cannot_connect(place: Place, exc: Exception) -> str:
-    """Return what to say of an error of the driver."""
-    text = place.without_secrets(str(exc) or type(exc).__name__)
-    return f"cannot connect to {place}: {text}"
-
-
-def _checked(connection: Any, place: Place) -> Generator[Any, Any, None]:
-    try:
-        yield from _check(connection, place)
-    except BaseException:
-        connection.terminate()
-        raise
-
-
-def _check(connection: Any, place: Place) -> Generator[Any, Any, None]:
-    try:
-        version = yield connection.fetchval("SELECT version FROM crawl")
-    except (asyncpg.UndefinedTableError, asyncpg.InvalidSchemaNameError):
-        version = None
-    if version is None:
-        raise ConfigError(
-            f"there is no crawl {place}; make it with `gencrawl frontier init`"
-        )
-    if version != VERSION:
-        raise ConfigError(
-            f"the crawl {place} has version {version} of the frontier, and this program "
-            f"version {VERSION}; use the version of gencrawl that began it"
-        )
+# What workers call.
+AS_OWNER = r"""
+DO $$
+DECLARE
+    called regprocedure;
+BEGIN
+    FOR called IN SELECT oid FROM pg_proc
+        WHERE pronamespace = to_regnamespace('"@SCHEMA@"') AND proname LIKE 'frontier\_%'
+    LOOP
+        EXECUTE format(
+            'ALTER FUNCTION %s SECURITY DEFINER SET search_path = "@SCHEMA@", pg_temp', called
+        );
+    END LOOP;
+END $$;
+"""
 
 
 @gen.coroutine
@@ -185,9 +94,9 @@ def install(
             )
         yield transaction.commit()
         if not is_new:
-            yield from _check(connection, place)
-    except asyncpg.PostgresError as exc:
-        raise ConfigError(f"cannot make the crawl {place}: {exc}") from None
+            yield from check(connection, place)
+    except DRIVER_ERRORS as exc:
+        raise ConfigError(_cannot("make", place, exc)) from None
     finally:
         yield connection.close()
     return is_new
@@ -195,12 +104,23 @@ def install(
 
 @gen.coroutine
 def uninstall(place: Place) -> Generator[Any, Any, None]:
-    """Delete a crawl with everything that the server knows of it."""
+    """Delete a crawl with everything that the server knows of it.
+
+    Raises:
+        ConfigError: the server cannot be used, or this user does not own the crawl.
+    """
     connection = yield connect(place)
     try:
         yield connection.execute(f'DROP SCHEMA "{place.schema}" CASCADE')
+    except DRIVER_ERRORS as exc:
+        raise ConfigError(_cannot("delete", place, exc)) from None
     finally:
         yield connection.close()
+
+
+def _cannot(do: str, place: Place, exc: Exception) -> str:
+    text = place.without_secrets(str(exc) or type(exc).__name__)
+    return f"cannot {do} the crawl {place}: {text}"
 
 
 def _script(schema: str, partitions: int) -> str:
@@ -213,7 +133,13 @@ def _script(schema: str, partitions: int) -> str:
     words = ", ".join(f"'{word}'" for word in sorted(PROVISIONAL))
     functions = _source("functions.sql").replace("@PROVISIONAL@", words)
     return "\n".join(
-        [f'CREATE SCHEMA "{schema}";', _source("tables.sql"), *parts, functions]
+        [
+            f'CREATE SCHEMA "{schema}";',
+            _source("tables.sql"),
+            *parts,
+            functions,
+            AS_OWNER.replace("@SCHEMA@", schema),
+        ]
     )
 
 

@@ -1,4 +1,4 @@
-"""Names a crawl on a server, and where a worker keeps what it fetches.
+"""Names a crawl on a server or several, and where a worker keeps what it fetches.
 
 Pure.  Rule: a URL of a server may hold a password, and so may what a driver says of it.  Errors
 name the server by its address and database only.
@@ -6,7 +6,7 @@ name the server by its address and database only.
 
 import re
 from typing import NamedTuple
-from urllib.parse import parse_qs, unquote, urlsplit
+from urllib.parse import SplitResult, parse_qs, unquote, urlencode, urlsplit
 
 from crawler_app.errors import ConfigError
 
@@ -35,16 +35,21 @@ class Store(NamedTuple):
 
 
 class Place:
-    """Where a crawl is: a server, and the name of the crawl.
+    """A server or several, of which one is the primary, and the name of a crawl.
 
     Args:
         url: As libpq takes it, ``postgresql://...``; options such as ``sslmode`` follow ``?``.
+
+    Attributes:
+        urls: One for each server, in the order in which they are tried.
 
     Raises:
         ConfigError: the URL or the name is invalid.
 
     >>> Place("postgresql://me:secret@db.test/crawls", "docs")
     Place('docs at db.test/crawls')
+    >>> Place("postgresql://me@one.test,two.test:5433/crawls", "docs").urls
+    ['postgresql://me@one.test/crawls', 'postgresql://me@two.test:5433/crawls']
     """
 
     def __init__(self, url: str, crawl: str = "default") -> None:
@@ -53,20 +58,18 @@ class Place:
                 f"{crawl!r} is not the name of a crawl: up to 40 letters, digits, '_', "
                 "'.' and '-', the first a letter or a digit"
             )
-        if not url.startswith(("postgresql://", "postgres://")):
-            raise ConfigError("the URL of a frontier begins with postgresql://")
-        try:
-            parts = urlsplit(url)
-        except ValueError:  # its text may show the password
-            raise ConfigError(f"the URL of the frontier {INVALID}") from None
+        parts = _split(url)
         self.url = url
+        self.urls = _one_for_each_server(parts)
         self.crawl = crawl
         self.schema = f"{SCHEMA_PREFIX}{crawl}"
+        options = parse_qs(parts.query)
+        self.has_wish = "target_session_attrs" in options
         self._address = parts.netloc.rpartition("@")[2] + parts.path
-        self._secrets = {
-            *(parts.password or "", unquote(parts.password or "")),
-            *parse_qs(parts.query).get("password", ()),
-        } - {""}
+        secrets = [*options.get("password", ()), *options.get("sslpassword", ())]
+        if parts.password:
+            secrets += parts.password, unquote(parts.password)
+        self._secrets = secrets
 
     def __repr__(self) -> str:
         return f"Place({str(self)!r})"
@@ -79,3 +82,50 @@ class Place:
         for secret in self._secrets:
             text = text.replace(secret, "***")
         return text
+
+
+def _split(url: str) -> SplitResult:
+    """Return the parts of a URL; no error shows it, because it may hold a password."""
+    if not url.startswith(("postgresql://", "postgres://")):
+        raise ConfigError("the URL of a frontier begins with postgresql://")
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        raise ConfigError(f"the URL of the frontier {INVALID}") from None
+    # Part of the password would be taken for a host or a database, and shown.
+    if (
+        "@" in f"{parts.path}{parts.query}{parts.fragment}"
+        or parts.netloc.count("@") > 1
+    ):
+        raise ConfigError(
+            "the URL of the frontier is invalid: write '@', '/', '?' and '#' in a user "
+            "name or a password as %40, %2F, %3F and %23"
+        )
+    return parts
+
+
+def _one_for_each_server(parts: SplitResult) -> list[str]:
+    """Return the URL of each server.
+
+    A driver that is given several waits for one that is silent until there is no time left
+    for the others.
+    """
+    login, at, servers = parts.netloc.rpartition("@")
+    if servers:
+        each = servers.split(",")
+        return [parts._replace(netloc=f"{login}{at}{one}").geturl() for one in each]
+    options = parse_qs(parts.query, keep_blank_values=True)
+    hosts = ",".join(options.pop("host", [""])).split(",")
+    ports = ",".join(options.pop("port", [""])).split(",")
+    if len(ports) == 1:
+        ports *= len(hosts)
+    if len(ports) != len(hosts):
+        raise ConfigError(
+            f"the URL of the frontier has {len(hosts)} hosts and {len(ports)} ports"
+        )
+    urls = []
+    for host, port in zip(hosts, ports, strict=True):
+        named = {"host": [host], "port": [port]} | options
+        query = urlencode({k: v for k, v in named.items() if v != [""]}, doseq=True)
+        urls.append(parts._replace(query=query).geturl())
+    return urls

@@ -4,14 +4,16 @@ Rule: a step whose answer did not come may have been carried out.  It is sent ag
 number, and the server carries it out once.
 """
 
+import asyncio
 import logging
+import random
 from collections.abc import Callable, Generator
 from typing import Any
 
 import asyncpg
 
 from crawler_app.errors import ConfigError, FrontierError
-from crawler_app.frontier.postgres.install import (
+from crawler_app.frontier.postgres.connecting import (
     DRIVER_ERRORS,
     cannot_connect,
     connect_worker,
@@ -27,9 +29,13 @@ logger = logging.getLogger(__name__)
 # A worker of which nothing was heard for so long has gone, and its URLs go to others.
 ALIVE_S = 30.0
 
-# Waits between attempts to reach the server.
+# Waits between attempts to reach the server; at random less, by up to half, so that not all
+# workers connect at the same moment.
 FIRST_PAUSE_S = 0.05
 MAX_PAUSE_S = 5.0
+
+# How long a worker that leaves waits for each answer.
+LEAVE_TIMEOUT_S = 10.0
 
 # A transaction that the server gave up for the sake of another; it may be sent again at once.
 GIVEN_UP = (asyncpg.DeadlockDetectedError, asyncpg.SerializationError)
@@ -44,7 +50,8 @@ AWAY = (
     asyncpg.ReadOnlySQLTransactionError,
     asyncpg.PostgresSystemError,
     asyncpg.LockNotAvailableError,
-    asyncpg.InternalClientError,  # the connection was lost between two messages
+    # The connection was lost between two messages, or no server can be written now.
+    asyncpg.InternalClientError,
 )
 
 
@@ -78,6 +85,8 @@ class Pump:
         self._connection: Any = None
         self._worker: tuple[int, int] | None = None
         self._step = 0
+        self._answering: gen.Future[dict[str, Any]] | None = None
+        self._is_leaving = self._has_given_up = False
 
     @gen.coroutine
     def open(self) -> Generator[Any, Any, None]:
@@ -100,9 +109,43 @@ class Pump:
         Its ``sent_at`` is the time of this machine when the step was sent.
 
         Raises:
-            FrontierError: the server refuses the step.
+            FrontierError: the server refuses the step, or does not answer a worker that leaves.
         """
         self._step += 1
+        self._answering = self._make_step(body)
+        if self._is_leaving:
+            self._limit_wait()
+        try:
+            answer: dict[str, Any] = yield self._answering
+            return answer
+        except asyncio.CancelledError:
+            if not self._has_given_up:
+                raise
+            self.drop()
+            raise FrontierError(
+                f"{self._place} does not answer; what this worker has not recorded will be "
+                "fetched again"
+            ) from None
+
+    def hurry(self) -> None:
+        """Wait no longer than ``LEAVE_TIMEOUT_S`` for this answer and each further one."""
+        self._is_leaving = True
+        self._limit_wait()
+
+    def _limit_wait(self) -> None:
+        answering = self._answering
+        if answering is None or answering.done():
+            return
+
+        def give_up() -> None:
+            self._has_given_up = True
+            answering.cancel()
+
+        timer = asyncio.get_running_loop().call_later(LEAVE_TIMEOUT_S, give_up)
+        answering.add_done_callback(lambda _: timer.cancel())
+
+    @gen.coroutine
+    def _make_step(self, body: dict[str, Any]) -> Generator[Any, Any, dict[str, Any]]:
         is_replaced = False
         pause_s = FIRST_PAUSE_S
         while True:
@@ -112,15 +155,17 @@ class Pump:
                 continue
             except AWAY as exc:
                 self._note_away(exc)
-                yield gen.sleep(pause_s)
+                yield gen.sleep(pause_s * random.uniform(0.5, 1.0))
                 pause_s = min(2 * pause_s, MAX_PAUSE_S)
                 continue
             except (asyncpg.PostgresError, ConfigError) as exc:
-                raise FrontierError(f"{self._place} refuses a step: {exc}") from exc
-            self.is_away = False
+                text = self._place.without_secrets(str(exc))
+                raise FrontierError(f"{self._place} refuses a step: {text}") from None
+            self._note_answer()
             if not answer.get("is_replaced"):
                 return answer | {"is_replaced": is_replaced}
-            # Its lease had ended, and another worker has its number: begin as a new one.
+            # Its lease had ended, and another worker has its number; or the server has been
+            # replaced by one that does not have its last steps.  Begin as a new worker.
             is_replaced = True
             self._worker = None
             body = body | {"held": 0}
@@ -150,8 +195,12 @@ class Pump:
             return
         try:
             if self._worker is not None:
-                yield connection.execute("SELECT frontier_leave($1, $2)", *self._worker)
-            yield connection.close()
+                yield connection.execute(
+                    "SELECT frontier_leave($1, $2)",
+                    *self._worker,
+                    timeout=LEAVE_TIMEOUT_S,
+                )
+            yield connection.close(timeout=LEAVE_TIMEOUT_S)
         except (*AWAY, asyncpg.PostgresError):
             connection.terminate()
 
@@ -185,3 +234,8 @@ class Pump:
             text = self._place.without_secrets(str(exc) or type(exc).__name__)
             logger.warning("%s does not answer, trying again: %s", self._place, text)
         self.is_away = True
+
+    def _note_answer(self) -> None:
+        if self.is_away:
+            logger.warning("%s answers again", self._place)
+        self.is_away = False

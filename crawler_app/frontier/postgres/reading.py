@@ -13,7 +13,7 @@ from crawler_app.errors import FrontierError
 from crawler_app.frontier import MAX_QUERIES, FrontierReader
 from crawler_app.frontier.counts import RANKED, Amount, Host, Kind
 from crawler_app.frontier.postgres.batch import digest_of
-from crawler_app.frontier.postgres.install import DRIVER_ERRORS, connect
+from crawler_app.frontier.postgres.connecting import DRIVER_ERRORS, connect
 from crawler_app.frontier.postgres.place import Place, Store
 from crawler_app.frontier.postgres.wire import decode_text
 from crawler_app.frontier.schema import OUTCOME_COLUMNS, record_of
@@ -70,6 +70,9 @@ STORE_ID = "(SELECT store.id FROM store WHERE key = $1::uuid)"
 
 # Rows that are read at once.
 CHUNK = 2_000
+
+# How long the server may take to say goodbye.
+CLOSE_TIMEOUT_S = 1.0
 
 
 class Members(NamedTuple):
@@ -128,10 +131,14 @@ class PostgresReader(FrontierReader):
             raise
 
     def close(self) -> None:
+        self.rest()
+        self._thread.close()
+
+    def rest(self) -> None:
+        """Close the connections that are not in use; they are opened again when needed."""
         while self._idle:
             with contextlib.suppress(*DRIVER_ERRORS):  # it is closed already
-                self._thread.run(self._idle.pop().close)
-        self._thread.close()
+                self._thread.run(_close, self._idle.pop())
 
     @contextlib.contextmanager
     def _connection(self) -> Iterator[Any]:
@@ -297,6 +304,10 @@ class PostgresReader(FrontierReader):
             )
             for start in range(0, len(ids), CHUNK)
         )
+
+
+async def _close(connection: Any) -> None:
+    await connection.close(timeout=CLOSE_TIMEOUT_S)
 
 
 async def _open_cursor(connection: Any, sql: str, args: Iterable[Any]) -> Any:

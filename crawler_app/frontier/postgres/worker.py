@@ -125,6 +125,7 @@ class PostgresFrontier(Frontier):
         Raises:
             FrontierError: the server refuses a step.
         """
+        self._reader.rest()  # a crawl takes one connection
         try:
             while self._unsent or not self._has_left:
                 wait_s = self._wait_s()
@@ -158,6 +159,7 @@ class PostgresFrontier(Frontier):
         self.flush()
         self._unsent.append(Batch())  # whose answer has the last numbers
         self._has_left = True
+        self._pump.hurry()
         self._woken.set()
 
     @gen.coroutine
@@ -187,7 +189,9 @@ class PostgresFrontier(Frontier):
     def _wants_books(self, now: float) -> bool:
         # Whether a limit ends the crawl depends on what else is queued.
         is_ending = self._has_left or bool(self.limit_reached)
-        return is_ending or now >= self._asks_books_at
+        # They are fresh for a second, unless the clock was set back.
+        age_s = now - self._asks_books_at + BOOKS_EVERY_S
+        return is_ending or not 0 <= age_s < BOOKS_EVERY_S
 
     @property
     def is_away(self) -> bool:
@@ -223,6 +227,9 @@ class PostgresFrontier(Frontier):
             self._leases.keep({row[0] for row in claims})
         elif "held" in answer:
             self._leases.keep(set(answer["held"]))
+        if answer["is_replaced"] or answer.get("is_repeated"):
+            # Links that were sent may not have been taken; nothing says which.
+            self._known.clear()
         self._note_lost(batch, answer.get("lost", ()))
         news = [row for row in claims if not self._has_had(row[0])]
         if news:
@@ -233,7 +240,7 @@ class PostgresFrontier(Frontier):
             self._books = Books(answer)
             self._asks_books_at = self._stepped_at + BOOKS_EVERY_S
         self._note_what_comes(answer, shift_s, is_short=len(news) < wanted)
-        if news or self._has_drained or self.limit_reached:
+        if self._leases.waiting or self._has_drained or self.limit_reached:
             self.on_change()
 
     def _has_had(self, token: int) -> bool:
@@ -300,7 +307,9 @@ class PostgresFrontier(Frontier):
         self, now: float, lease_s: float, max_depth: int | None = None
     ) -> Claim | None:
         self._lease_s, self._max_depth = lease_s, max_depth
-        claim = self._leases.take(max_depth)
+        # Others may have what has waited here since the server was last heard of.
+        is_fresh = now < self._stepped_at + ALIVE_S
+        claim = self._leases.take(max_depth) if is_fresh else None
         self._starved += claim is None
         if claim is None or len(self._leases.waiting) < self._buffered // 2:
             self._woken.set()

@@ -1,5 +1,6 @@
-"""What tests of the frontier share: a PostgreSQL server."""
+"""What tests of the frontier share: a PostgreSQL server, and crawls of many workers."""
 
-from tests.helpers.postgres import postgres, postgres_url
+from tests.helpers.postgres import postgres, postgres_url, workers
+from tests.helpers.shared_crawl import crawl, tree
 
-__all__ = ["postgres", "postgres_url"]
+__all__ = ["crawl", "postgres", "postgres_url", "tree", "workers"]

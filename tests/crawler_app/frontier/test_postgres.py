@@ -4,7 +4,6 @@ import collections
 import contextlib
 import random
 
-import asyncpg
 import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
@@ -17,50 +16,24 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from crawler_app.errors import ConfigError, LeaseLostError
-from crawler_app.frontier.postgres import install as install_module
-from crawler_app.frontier.postgres.install import install
-from crawler_app.frontier.postgres.place import Place
+from crawler_app.errors import LeaseLostError
 from crawler_app.frontier.postgres.pump import ALIVE_S
 from crawler_app.frontier.postgres.reading import PostgresReader
 from crawler_app.frontier.postgres.worker import PostgresFrontier
-from crawler_app.models import Candidate, Outcome, Role, State
+from crawler_app.models import Outcome, Role, State
 from crawler_app.urls import host_of
 from gencoro import gen
 from gencoro.ioloop import IOLoop
 from tests.helpers.counting import counts_are_those_of_the_records
 from tests.helpers.fuzzing import examples
-from tests.helpers.postgres import Proxy, SteppedFrontier, make_crawl
-
-LEASE_S = 300.0
-PAGE = Outcome(State.DONE, "ok", 200, "text/html", 100, took_s=0.1)
-
-
-def found(path, depth=0, host="a.test", role=Role.LINK):
-    return Candidate(f"http://{host}/{path}", host, depth, 5, None, role)
-
-
-@pytest.fixture
-def workers(postgres_url):
-    """Return a function that makes a worker of one crawl; the first makes the crawl."""
-    made = []
-
-    def make(**options):
-        if made:
-            made.append(made[0].another())
-            made[-1].now = made[0].now
-        else:
-            made.append(SteppedFrontier.of_new_crawl(postgres_url, **options))
-        return made[-1]
-
-    yield make
-    for worker in made:
-        worker.close()
-
-
-def paths(claims):
-    return [claim and claim.url.rpartition("/")[2] for claim in claims]
-
+from tests.helpers.postgres import (
+    LEASE_S,
+    PAGE,
+    SteppedFrontier,
+    found,
+    make_crawl,
+    paths,
+)
 
 # What is kept across all workers.
 
@@ -146,15 +119,18 @@ def test_known_url_of_an_origin_comes_with_its_claims(workers):
     assert PostgresFrontier.known_url(two, "http://a.test") == "http://a.test/x"
 
 
-def test_times_of_a_worker_whose_clock_is_wrong_are_those_of_the_server(workers):
-    right, ahead = workers(), workers()
-    ahead.skew_s = 60.0
+@pytest.mark.parametrize("skew_s", [60.0, -60.0])
+def test_times_of_a_worker_whose_clock_is_wrong_are_those_of_the_server(
+    workers, skew_s
+):
+    right, wrong = workers(), workers()
+    wrong.skew_s = skew_s
     right.add([found("x")])
 
-    claim = ahead.claim(60.0, LEASE_S)
-    assert claim.lease_ends_at == 60.0 + LEASE_S
-    ahead.retry(claim, due_at=65.0)
-    ahead.hold_host("a.test", 70.0)
+    claim = wrong.claim(skew_s, LEASE_S)
+    assert claim.lease_ends_at == skew_s + LEASE_S
+    wrong.retry(claim, due_at=skew_s + 5.0)
+    wrong.hold_host("a.test", skew_s + 10.0)
 
     assert [right.next_at(0.0), right.next_at(5.0)] == [5.0, None]
     assert right.claim(9.5, LEASE_S) is None and right.next_at(9.5) == 10.0
@@ -231,11 +207,13 @@ def test_late_outcome_of_a_worker_that_was_stopped_is_not_recorded(
 def test_worker_that_joins_gets_the_number_of_one_that_has_gone(workers):
     workers()
     two = workers()
+    number, epoch = two._pump._worker
     two.leave()
     two.settle()
     two._loop.run_sync(two._pump.close)
 
-    assert workers()._pump._worker == (2, 2)
+    again, new_epoch = workers()._pump._worker
+    assert (again, new_epoch == epoch) == (number, False)
 
 
 def links_of(url, urls):
@@ -441,145 +419,3 @@ def test_random_walks_of_several_workers_are_those_of_the_model(postgres_url):
             deadline=None, max_examples=examples(2), stateful_step_count=30
         ),
     )
-
-
-# A server or a network that goes.
-
-
-@pytest.mark.parametrize("loses", ["request", "answer"])
-def test_step_whose_result_is_unknown_has_effect_once(postgres, postgres_url, loses):
-    make_crawl(postgres_url)
-    with contextlib.closing(Proxy(postgres)) as proxy:
-        worker = SteppedFrontier(proxy.url)
-        worker.add([found("x"), found("y")])
-
-        def cut(step, *args):
-            proxy.loses = loses
-            return step(*args)
-
-        first = cut(worker.claim, 0.0, LEASE_S)
-        second = cut(worker.claim, 0.0, LEASE_S)
-        assert paths([first, second]) == ["x", "y"]
-        cut(worker.finish, first, PAGE, 1.0, [found("z", 1)])
-        cut(worker.retry, second, 2.0)
-        again = cut(worker.claim, 2.0, LEASE_S)
-
-        assert proxy.lost == 5
-        assert (again.url, again.tries) == (second.url, 1)
-        assert worker.urls(State.DONE, State.QUEUED) == [first.url, found("z").url]
-        worker.settle()  # the answer to a step that was repeated has no numbers
-        counts_are_those_of_the_records(worker)
-        worker.close()
-
-
-READ_ONLY = "ALTER DATABASE postgres SET default_transaction_read_only = on"
-CUT = """
-SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity
-WHERE pid <> pg_backend_pid() AND backend_type = 'client backend'
-"""
-HEALED = "ALTER DATABASE postgres RESET default_transaction_read_only"
-
-
-@pytest.mark.parametrize("faults", [[CUT], [READ_ONLY, CUT]])
-def test_server_that_is_away_pauses_a_worker_and_loses_nothing(
-    postgres_url, workers, faults
-):
-    worker = workers()
-    worker.add([found("x")])
-    claim = worker.claim(0.0, LEASE_S)
-    PostgresFrontier.finish(worker, claim, PAGE, 1.0, [found("y", 1)])
-    worker.flush()
-
-    @gen.coroutine
-    def fail_and_heal():
-        connection = yield asyncpg.connect(postgres_url)
-        for statement in faults:
-            yield connection.execute(statement)
-        exchange = worker.exchange()
-        while not worker._pump.is_away:
-            assert not exchange.done()
-            yield gen.moment
-        yield connection.execute("SET default_transaction_read_only = off")
-        yield connection.execute(HEALED)
-        yield connection.execute(CUT)
-        yield exchange
-        yield connection.close()
-
-    worker._loop.run_sync(fail_and_heal)
-
-    assert worker.urls(State.DONE) == [claim.url]
-    assert paths([worker.claim(2.0, LEASE_S)]) == ["y"]
-
-
-# Making a crawl, and finding it.
-
-
-def test_crawl_is_made_once(postgres_url):
-    place = make_crawl(postgres_url)
-    loop = IOLoop(make_current=False)
-    with contextlib.closing(SteppedFrontier(postgres_url)) as worker:
-        worker.add([found("x")])
-
-    assert loop.run_sync(lambda: install(place)) is False
-
-    with contextlib.closing(PostgresReader(place)) as reader:
-        assert reader.urls() == [found("x").url]
-    loop.close()
-
-
-def test_two_that_make_a_crawl_at_once_make_it_once(postgres_url):
-    place = make_crawl(postgres_url)
-    loop = IOLoop(make_current=False)
-    loop.run_sync(lambda: install_module.uninstall(place))
-
-    made = loop.run_sync(lambda: [install(place), install(place)])
-
-    loop.close()
-    assert sorted(made) == [False, True]
-
-
-def test_crawl_of_another_version_is_refused(postgres_url, monkeypatch):
-    place = make_crawl(postgres_url)
-    monkeypatch.setattr(install_module, "VERSION", 9)
-
-    for use in (
-        PostgresReader,
-        lambda place: IOLoop().run_sync(lambda: install(place)),
-    ):
-        with pytest.raises(
-            ConfigError, match="has version 1 of the frontier.*version 9"
-        ):
-            use(place)
-
-
-@pytest.mark.parametrize(
-    ("url", "says"),
-    [
-        ("postgresql://me:hush@/postgres?host=/nowhere", "cannot connect to docs at"),
-        ("postgresql://me:hush@[::1/postgres", "is invalid"),
-        ("postgresql://me:hush@127.0.0.1:1/postgres?sslmode=hush", "is invalid"),
-        ("postgresql://nobody:hush@/hush?host={}", "cannot connect to docs at"),
-        (
-            "postgresql:///postgres?password=hush&host=/nowhere",
-            "cannot connect to docs at",
-        ),
-        ("mysql://me:hush@/", "begins with postgresql://"),
-    ],
-)
-def test_no_error_tells_the_password(postgres, url, says):
-    with pytest.raises(ConfigError, match=says) as caught:
-        PostgresReader(Place(url.format(postgres), "docs"))
-
-    assert "hush" not in str(caught.value).replace("/hush", "")
-    assert caught.value.__suppress_context__ or caught.value.__context__ is None
-
-
-@pytest.mark.parametrize("name", ["", "a b", 'x"', "-x", "x" * 41])
-def test_name_of_a_crawl_that_cannot_be_a_schema_is_refused(name):
-    with pytest.raises(ConfigError, match="is not the name of a crawl"):
-        Place("postgresql://a.test/", name)
-
-
-def test_crawl_that_was_not_made_is_refused(postgres_url):
-    with pytest.raises(ConfigError, match="there is no crawl nothing.*frontier init"):
-        PostgresReader(Place(postgres_url, "nothing"))

@@ -1,0 +1,178 @@
+"""Connections to a crawl in PostgreSQL, whose version is checked.
+
+Rule: the errors of a driver are raised as they are to the pump, which waits for a server that
+is away, and to all others as a ConfigError without secrets.
+"""
+
+import ssl
+from collections.abc import Generator
+from typing import Any
+
+import asyncpg
+
+from crawler_app.errors import ConfigError
+from crawler_app.frontier.postgres.place import INVALID, Place
+from gencoro import gen
+
+__all__ = [
+    "DRIVER_ERRORS",
+    "VERSION",
+    "cannot_connect",
+    "check",
+    "connect",
+    "connect_to_server",
+    "connect_worker",
+]
+
+DRIVER_ERRORS = (
+    OSError,
+    asyncpg.PostgresError,
+    asyncpg.InterfaceError,
+    asyncpg.InternalClientError,
+)
+
+# Of the tables and of the functions, and so of what a worker may call.
+VERSION = 1
+
+# For each server, as several may be tried in turn.
+CONNECT_TIMEOUT_S = 10.0
+
+# Longer than any step takes, also one that waits for another; then the connection is given up.
+STEP_TIMEOUT_S = 60.0
+
+# A step reads a few rows by their indexes.  When a crawl begins, the statistics say that the
+# tables are empty, and a plan that reads all of a table would be kept while it grows.  The rest
+# does not depend on what an administrator has set for others: a step that takes too long is
+# ended there when it is given up here, as is one whose worker was cut off.
+WORKER_SETTINGS = {
+    "enable_seqscan": "off",
+    "enable_hashjoin": "off",
+    "enable_mergejoin": "off",
+    "plan_cache_mode": "force_generic_plan",
+    "default_transaction_isolation": "read committed",
+    "statement_timeout": f"{STEP_TIMEOUT_S:.0f}s",
+    "idle_session_timeout": "0",
+}
+
+
+@gen.coroutine
+def connect(place: Place) -> Generator[Any, Any, Any]:
+    """Return a connection to a crawl, for reading it.
+
+    Raises:
+        ConfigError: the server cannot be reached, or the crawl was not installed, or by
+            another version.
+    """
+    connection = yield connect_to_server(place)
+    try:
+        yield from _checked(connection, place)
+    except DRIVER_ERRORS as exc:
+        raise ConfigError(cannot_connect(place, exc)) from None
+    return connection
+
+
+@gen.coroutine
+def connect_worker(place: Place) -> Generator[Any, Any, Any]:
+    """Return a connection to a crawl, for making steps.
+
+    Raises:
+        ConfigError: the URL is invalid, or the crawl was not installed, or by another version.
+        OSError, asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError:
+            the server cannot be reached.
+    """
+    connection = yield _open(place, WORKER_SETTINGS, STEP_TIMEOUT_S)
+    yield from _checked(connection, place)
+    return connection
+
+
+@gen.coroutine
+def connect_to_server(place: Place) -> Generator[Any, Any, Any]:
+    """Return a connection to a server, whether it has the crawl or not.
+
+    Raises:
+        ConfigError: it cannot be reached.
+    """
+    try:
+        return (yield _open(place, {}))
+    except DRIVER_ERRORS as exc:
+        raise ConfigError(cannot_connect(place, exc)) from None
+
+
+@gen.coroutine
+def _open(
+    place: Place,
+    settings: dict[str, str],
+    timeout_s: float | None = None,
+) -> Generator[Any, Any, Any]:
+    """Connect to the first server that answers; of several, to one that can be written."""
+    wish = "read-write" if len(place.urls) > 1 and not place.has_wish else None
+    for url in place.urls:
+        try:
+            return (
+                yield asyncpg.connect(
+                    url,
+                    timeout=CONNECT_TIMEOUT_S,
+                    command_timeout=timeout_s,
+                    target_session_attrs=wish,
+                    server_settings={
+                        "application_name": f"gencrawl {place.crawl}",
+                        "search_path": f'"{place.schema}"',
+                        "jit": "off",
+                        **settings,
+                    },
+                )
+            )
+        except asyncpg.ClientConfigurationError as exc:
+            text = place.without_secrets(str(exc))
+            raise ConfigError(
+                f"the URL of the frontier {place} is invalid: {text}"
+            ) from None
+        except DRIVER_ERRORS:  # an error of a certificate is a ValueError, too
+            if url == place.urls[-1]:
+                raise
+        except ValueError:  # its text shows the URL
+            raise ConfigError(f"the URL of the frontier {place} {INVALID}") from None
+    raise AssertionError("a place has at least one URL")
+
+
+def cannot_connect(place: Place, exc: Exception) -> str:
+    """Return what to say of an error of the driver."""
+    text = place.without_secrets(str(exc) or type(exc).__name__)
+    if isinstance(exc, ssl.SSLCertVerificationError):
+        text = (
+            f"the certificate of the server is not valid here: {exc.verify_message}; "
+            "sslrootcert=FILE in the URL names that of its authority"
+        )
+    if isinstance(exc, FileNotFoundError):
+        text += "; see host, sslrootcert, sslcert and sslkey in the URL"
+    return f"cannot connect to {place}: {text}"
+
+
+def _checked(connection: Any, place: Place) -> Generator[Any, Any, None]:
+    try:
+        yield from check(connection, place)
+    except BaseException:
+        connection.terminate()
+        raise
+
+
+def check(connection: Any, place: Place) -> Generator[Any, Any, None]:
+    """Check that a crawl is there, and of this version.
+
+    Raises:
+        ConfigError: it is not.
+    """
+    try:
+        version = yield connection.fetchval("SELECT version FROM crawl")
+    except (asyncpg.UndefinedTableError, asyncpg.InvalidSchemaNameError):
+        version = None
+    if version is None:
+        raise ConfigError(
+            f"there is no crawl {place}, or this user has no right to it; make it with "
+            "`gencrawl frontier init`"
+        )
+    if version != VERSION:
+        raise ConfigError(
+            f"the crawl {place} has version {version} of the frontier, and this program "
+            f"version {VERSION}; use the version of gencrawl that began it"
+        )

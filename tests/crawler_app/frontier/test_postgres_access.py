@@ -1,0 +1,236 @@
+"""Making a crawl, finding it, and the rights to it."""
+
+import contextlib
+import os
+import pwd
+import re
+import shutil
+import socket
+import tempfile
+from pathlib import Path
+
+import asyncpg
+import pytest
+import trustme
+
+from crawler_app.errors import ConfigError
+from crawler_app.frontier.postgres import connecting
+from crawler_app.frontier.postgres.connecting import connect
+from crawler_app.frontier.postgres.install import install, uninstall
+from crawler_app.frontier.postgres.place import Place
+from crawler_app.frontier.postgres.reading import PostgresReader
+from crawler_app.models import State
+from gencoro import gen
+from gencoro.ioloop import IOLoop
+from tests.helpers.counting import counts_are_those_of_the_records
+from tests.helpers.postgres import SteppedFrontier, found, make_crawl, url_for_workers
+from tests.helpers.postgres_server import SOCKET, USER, newest_binaries, running
+from tests.helpers.shared_crawl import PAGES
+
+
+def test_crawl_is_made_once(postgres_url):
+    place = make_crawl(postgres_url)
+    loop = IOLoop(make_current=False)
+    with contextlib.closing(SteppedFrontier(postgres_url)) as worker:
+        worker.add([found("x")])
+
+    assert loop.run_sync(lambda: install(place)) is False
+
+    with contextlib.closing(PostgresReader(place)) as reader:
+        assert reader.urls() == [found("x").url]
+    loop.close()
+
+
+def test_two_that_make_a_crawl_at_once_make_it_once(postgres_url):
+    place = make_crawl(postgres_url)
+    loop = IOLoop(make_current=False)
+    loop.run_sync(lambda: uninstall(place))
+
+    made = loop.run_sync(lambda: [install(place), install(place)])
+
+    loop.close()
+    assert sorted(made) == [False, True]
+
+
+def test_crawl_of_another_version_is_refused(postgres_url, monkeypatch):
+    place = make_crawl(postgres_url)
+    monkeypatch.setattr(connecting, "VERSION", 9)
+
+    for use in (
+        PostgresReader,
+        lambda place: IOLoop().run_sync(lambda: install(place)),
+    ):
+        with pytest.raises(
+            ConfigError, match="has version 1 of the frontier.*version 9"
+        ):
+            use(place)
+
+
+@pytest.mark.parametrize(
+    ("url", "says"),
+    [
+        ("postgresql://me:hush@/postgres?host=/nowhere", "cannot connect to docs at"),
+        ("postgresql://me:hush@[::1/postgres", "is invalid"),
+        ("postgresql://me:hush@127.0.0.1:1/postgres?sslmode=hush", "is invalid"),
+        ("postgresql://nobody:hush@/hush?host={}", "cannot connect to docs at"),
+        (
+            "postgresql:///postgres?password=hush&host=/nowhere",
+            "cannot connect to docs at",
+        ),
+        ("mysql://me:hush@/", "begins with postgresql://"),
+        ("postgresql://me:hu/sh@a.test/postgres", "write '@', '/', .* as %40, %2F"),
+        ("postgresql://me:hu?sh@a.test/postgres", "write '@', '/', .* as %40, %2F"),
+        ("postgresql://me:hu#sh@a.test/postgres", "write '@', '/', .* as %40, %2F"),
+        ("postgresql://me:hu@sh@a.test/postgres", "write '@', '/', .* as %40, %2F"),
+        ("postgresql:///postgres?host=/a,/b&port=1,2,3", "2 hosts and 3 ports"),
+        (
+            "postgresql://[::1]:1/postgres?sslmode=require&sslrootcert=/no&sslpassword=hush",
+            "cannot connect to docs at",
+        ),
+    ],
+)
+def test_no_error_tells_the_password(postgres, url, says):
+    with pytest.raises(ConfigError, match=says) as caught:
+        PostgresReader(Place(url.format(postgres), "docs"))
+
+    assert "hush" not in str(caught.value).replace("/hush", "")
+    assert not {"hu", "sh"} & set(re.split(r"\W+", str(caught.value)))
+    assert caught.value.__suppress_context__ or caught.value.__context__ is None
+
+
+@pytest.mark.parametrize("name", ["", "a b", 'x"', "-x", "x" * 41])
+def test_name_of_a_crawl_that_cannot_be_a_schema_is_refused(name):
+    with pytest.raises(ConfigError, match="is not the name of a crawl"):
+        Place("postgresql://a.test/", name)
+
+
+def test_crawl_that_was_not_made_is_refused(postgres_url):
+    with pytest.raises(ConfigError, match="there is no crawl nothing.*frontier init"):
+        PostgresReader(Place(postgres_url, "nothing"))
+
+
+# Servers.
+
+
+def test_server_that_is_silent_is_passed_over(postgres, monkeypatch, tmp_path):
+    monkeypatch.setattr(connecting, "CONNECT_TIMEOUT_S", 0.1)
+    with socket.socket(socket.AF_UNIX) as silent:
+        silent.bind(str(tmp_path / SOCKET))
+        silent.listen()
+        url = f"postgresql://{USER}@/postgres?host={tmp_path},{postgres}"
+        make_crawl(url)
+
+        with contextlib.closing(PostgresReader(Place(url, "test"))) as reader:
+            assert reader.urls() == []
+
+
+@pytest.fixture(scope="module")
+def tls(tmp_path_factory):
+    """Return a URL of a server that has a certificate for localhost, and two authorities."""
+    if newest_binaries() is None:
+        pytest.skip("PostgreSQL is not installed")
+    directory = Path(tempfile.mkdtemp(prefix="gencrawl-postgres-"))
+    authority, other = trustme.CA(), trustme.CA()
+    authority.cert_pem.write_to_path(directory / "right.pem")
+    other.cert_pem.write_to_path(directory / "wrong.pem")
+    certificate = authority.issue_cert("localhost")
+    certificate.cert_chain_pems[0].write_to_path(directory / "cert.pem")
+    certificate.private_key_pem.write_to_path(directory / "key.pem")
+    (directory / "key.pem").chmod(0o640)  # the server may read it by its group
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    settings = {
+        "ssl": "on",
+        "ssl_cert_file": directory / "cert.pem",
+        "ssl_key_file": directory / "key.pem",
+        "listen_addresses": "127.0.0.1",
+        "port": port,
+    }
+    if os.geteuid() == 0:
+        shutil.chown(directory / "key.pem", group=pwd.getpwnam(USER).pw_gid)
+    try:
+        with running(directory, **settings):
+            yield f"postgresql://{USER}@{{}}:{port}/postgres?sslrootcert={directory}/"
+    finally:
+        shutil.rmtree(directory)
+
+
+def test_connection_is_encrypted_as_the_url_says(tls, run_sync):
+    place = make_crawl(tls.format("localhost") + "right.pem&sslmode=verify-full")
+
+    @gen.coroutine
+    def look():
+        connection = yield connect(place)
+        is_encrypted = yield connection.fetchval(
+            "SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()"
+        )
+        yield connection.close()
+        return is_encrypted
+
+    assert run_sync(look)
+
+
+@pytest.mark.parametrize(
+    ("host", "options", "says"),
+    [
+        ("localhost", "wrong.pem", "is not valid here: .*issuer.*sslrootcert=FILE"),
+        ("127.0.0.1", "right.pem", "is not valid here: .*IP address mismatch"),
+        ("localhost", "none.pem", "No such file.*sslrootcert, sslcert and sslkey"),
+    ],
+)
+def test_server_that_cannot_be_trusted_is_refused(tls, host, options, says):
+    place = Place(f"{tls.format(host)}{options}&sslmode=verify-full", "test")
+
+    with pytest.raises(ConfigError, match=says):
+        PostgresReader(place)
+
+
+# Rights.
+
+
+def test_worker_with_the_documented_rights_crawls_and_can_do_nothing_else(
+    crawl, postgres_url, run_sync
+):
+    make_crawl(postgres_url, "other")
+    place = make_crawl(postgres_url)
+    url = url_for_workers(postgres_url)
+
+    _, reader = crawl(urls=[url] * 2, continues=True)
+
+    assert reader.count(State.DONE) == PAGES + 1
+    counts_are_those_of_the_records(reader)
+    assert reader.requeue_urls(reader.urls()) == PAGES + 1
+    for statement in (
+        "DELETE FROM url",
+        "UPDATE crawl SET pages_left = 0",
+        "DROP TABLE queue",
+        "SELECT nextval('claim_token')",
+        "SELECT * FROM gencrawl_other.crawl",
+        "CREATE FUNCTION now() RETURNS float8 LANGUAGE sql AS $$ SELECT 0.0 $$",
+    ):
+        with pytest.raises(asyncpg.InsufficientPrivilegeError):
+            run_sync(lambda sql=statement: execute(Place(url, "test"), sql))
+    with pytest.raises(ConfigError, match="cannot delete the crawl test .*owner"):
+        run_sync(lambda: uninstall(Place(url, "test")))
+    with pytest.raises(ConfigError, match="or this user has no right to it"):
+        PostgresReader(Place(url, "other"))
+    run_sync(lambda: uninstall(place))
+
+
+@gen.coroutine
+def execute(place, sql):
+    connection = yield connect(place)
+    try:
+        yield connection.execute(sql)
+    finally:
+        yield connection.close()
+
+
+def test_user_who_may_not_read_a_crawl_is_told_so(postgres_url, run_sync):
+    place = make_crawl(postgres_url)
+    url = url_for_workers(postgres_url)
+    run_sync(lambda: execute(place, "REVOKE SELECT ON crawl FROM crawler"))
+
+    with pytest.raises(ConfigError, match="permission denied for table crawl"):
+        PostgresReader(Place(url, "test"))

@@ -1,0 +1,229 @@
+"""A PostgreSQL server of the tests' own, and what may happen to it and on the way to it.
+
+The server is Debian's, in a temporary directory, and listens on a socket there, or on loopback.
+It is run by an unprivileged user, because it refuses root.
+"""
+
+import contextlib
+import os
+import pwd
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import threading
+import time
+from pathlib import Path
+
+__all__ = [
+    "CRASH",
+    "FAST",
+    "IMMEDIATE",
+    "SOCKET",
+    "USER",
+    "Proxy",
+    "Server",
+    "newest_binaries",
+    "running",
+    "url_of",
+]
+
+USER = "nobody"
+SOCKET = ".s.PGSQL.5432"
+
+SETTINGS = {
+    "listen_addresses": "",
+    "fsync": "off",
+    "shared_buffers": "32MB",
+    "max_connections": 50,
+}
+
+# How a server ends: with its sessions, at once with recovery later, or by a crash.
+FAST, IMMEDIATE, CRASH = signal.SIGINT, signal.SIGQUIT, signal.SIGKILL
+
+
+def newest_binaries():
+    """Return the directory of Debian's newest server; None if there is none."""
+    found = Path("/usr/lib/postgresql").glob("*/bin")
+    return max(found, key=lambda path: int(path.parent.name), default=None)
+
+
+def url_of(directory):
+    """Return the URL of a server's database."""
+    return f"postgresql://{USER}@/postgres?host={directory}"
+
+
+class Server:
+    """A server in a directory; its data are made if there are none.
+
+    Args:
+        initdb_options: How the data are made.
+        settings: As in ``postgresql.conf``.
+
+    Attributes:
+        process: The running server.
+    """
+
+    def __init__(self, directory, *initdb_options, **settings):
+        self.directory = Path(directory)
+        self.url = url_of(directory)
+        self._settings = SETTINGS | {"unix_socket_directories": directory} | settings
+        self._binaries = newest_binaries()
+        self._identity = {}
+        if os.geteuid() == 0:
+            account = pwd.getpwnam(USER)
+            uid, gid = account.pw_uid, account.pw_gid
+            self._identity = {"user": uid, "group": gid, "extra_groups": []}
+            os.chown(directory, uid, gid)
+        data = self.directory / "data"
+        if not data.exists():
+            self.run(
+                *["initdb", "-D", data, "-U", USER, "-A", "trust", "-N", "-E", "UTF8"],
+                *["--locale=C", "--no-instructions", *initdb_options],
+            )
+        self.start()
+
+    def run(self, program, *arguments):
+        """Run one of PostgreSQL's programs; return its output."""
+        return subprocess.run(
+            [self._binaries / program, *arguments],
+            check=True,
+            stdout=subprocess.PIPE,
+            text=True,
+            cwd=self.directory,
+            **self._identity,
+        ).stdout.strip()
+
+    def query(self, sql):
+        """Return what a statement prints."""
+        return self.run(
+            *["psql", "-XqAt", "-h", self.directory, "-U", USER, "-d", "postgres"],
+            *["-v", "ON_ERROR_STOP=1", "-c", sql],
+        )
+
+    def start(self):
+        """Start the server, and wait until it answers."""
+        data = self.directory / "data"
+        options = [f"-c{name}={value}" for name, value in self._settings.items()]
+        with (self.directory / "log").open("ab") as log:
+            self.process = subprocess.Popen(
+                [self._binaries / "postgres", "-D", data, *options],
+                stdout=log,
+                stderr=log,
+                cwd=self.directory,
+                **self._identity,
+            )
+        ready = [self._binaries / "pg_isready", "-q", "-h", self.directory, "-U", USER]
+        ready += ["-p", str(self._settings.get("port", 5432))]
+        while subprocess.run(ready, check=False).returncode:
+            assert self.process.poll() is None, (self.directory / "log").read_text()
+
+    def stop(self, how=FAST):
+        """Stop the server, with the sessions that it has."""
+        task = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children")
+        children = [int(child) for child in task.read_text().split()]
+        self.process.send_signal(how)
+        for child in children if how == CRASH else []:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(child, how)
+        self.process.wait()
+
+    def follower(self, directory, **settings):
+        """Return another server that is a replica of this one."""
+        os.chown(directory, self.directory.stat().st_uid, -1)
+        self.run(
+            *["pg_basebackup", "-h", self.directory, "-U", USER, "-c", "fast", "-R"],
+            *["-D", Path(directory) / "data"],
+        )
+        return Server(directory, **settings)
+
+
+@contextlib.contextmanager
+def running(directory=None, *initdb_options, **settings):
+    """Run a server; its directory is a temporary one unless it is given."""
+    with contextlib.ExitStack() as stack:
+        if directory is None:
+            directory = tempfile.mkdtemp(prefix="gencrawl-postgres-")
+            stack.callback(shutil.rmtree, directory)
+        server = Server(directory, *initdb_options, **settings)
+        try:
+            yield server
+        finally:
+            if server.process.poll() is None:
+                server.stop()
+
+
+class Proxy:
+    """Stands between workers and the server, and is as bad as a network may be.
+
+    Attributes:
+        loses: What is lost next, with its connection: "request", "answer" or "".
+        lost: How many messages were.
+        delay_s: How long each message takes.
+        flows: Whether messages pass; an event.
+    """
+
+    def __init__(self, server):
+        self.loses = ""
+        self.lost = 0
+        self.delay_s = 0.0
+        self.flows = threading.Event()
+        self.flows.set()
+        self._server = str(server / SOCKET)
+        self._directory = tempfile.mkdtemp(prefix="gencrawl-proxy-")
+        self.url = url_of(self._directory)
+        self._listener = socket.socket(socket.AF_UNIX)
+        self._listener.bind(f"{self._directory}/{SOCKET}")
+        self._listener.listen()
+        self._sockets = [self._listener]
+        self._threads = [threading.Thread(target=self._accept)]
+        self._threads[0].start()
+
+    def _accept(self):
+        with contextlib.suppress(OSError):
+            while True:
+                client, _ = self._listener.accept()
+                server = socket.socket(socket.AF_UNIX)
+                self._sockets += [client, server]
+                try:
+                    server.connect(self._server)
+                except OSError:  # it is away
+                    client.shutdown(socket.SHUT_RDWR)
+                    continue
+                for ends in [(client, server, "request"), (server, client, "answer")]:
+                    self._threads.append(threading.Thread(target=self._copy, args=ends))
+                    self._threads[-1].start()
+
+    def _copy(self, source, target, kind):
+        with contextlib.suppress(OSError):
+            while data := source.recv(1 << 16):
+                if self.loses == kind:
+                    self.loses = ""
+                    self.lost += 1
+                    break
+                time.sleep(self.delay_s)
+                self.flows.wait()
+                target.sendall(data)
+        for end in (source, target):
+            with contextlib.suppress(OSError):
+                end.shutdown(socket.SHUT_RDWR)
+
+    def cut(self):
+        """Cut every connection."""
+        for each in self._sockets[1:]:
+            with contextlib.suppress(OSError):
+                each.shutdown(socket.SHUT_RDWR)
+
+    def close(self):
+        """Cut every connection, and take no more."""
+        self.flows.set()
+        with contextlib.suppress(OSError):
+            self._listener.shutdown(socket.SHUT_RDWR)
+        self._threads[0].join()
+        self.cut()
+        for thread in self._threads:
+            thread.join()
+        for each in self._sockets:
+            each.close()
+        shutil.rmtree(self._directory, ignore_errors=True)  # closed before
