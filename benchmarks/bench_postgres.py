@@ -5,12 +5,13 @@ committed and claimed at once.  There is no network, no archive and no index.  T
 two are interleaved; the server is Debian's, with fsync off, and has a temporary directory.
 
     python benchmarks/bench_postgres.py [--pages 20000] [--workers 2]
+    python benchmarks/bench_postgres.py --minutes 60 [--pace 250]
+
+The second has one worker finish so many pages a second, and tells what grows.
 """
 
 import argparse
 import itertools
-import os
-import random
 import statistics
 import subprocess
 import sys
@@ -21,61 +22,22 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT))
 
-from crawler_app.frontier.postgres.install import connect, install
+from frontier_load import LEASE_S, Site, cpu_of_server, page_of
+from postgres_over_time import over_time
+
+from crawler_app.frontier.postgres.connecting import connect
+from crawler_app.frontier.postgres.install import install
 from crawler_app.frontier.postgres.place import Place
 from crawler_app.frontier.postgres.worker import PostgresFrontier
 from crawler_app.frontier.sqlite import SqliteFrontier
-from crawler_app.models import Candidate, Outcome, State
 from gencoro import gen
 from gencoro.ioloop import IOLoop
-from tests.helpers.postgres import USER, newest_binaries, running
+from tests.helpers.postgres_server import running
 
-HOSTS = 1_000
-LINKS = 20
-NEW_LINKS = 3
 BATCH = 10
 ROUNDS = 10
-LEASE_S = 3600.0
 # Of workers; each has links of its own.
 numbers = itertools.count(1)
-
-TICKS = os.sysconf("SC_CLK_TCK")
-
-
-def page_of(claim):
-    return Outcome(
-        State.DONE,
-        "ok",
-        200,
-        "text/html; charset=utf-8",
-        20_000,
-        took_s=0.2,
-        title=f"The page at {claim.url}",
-        digest="0123456789abcdef",
-    )
-
-
-class Site:
-    """Makes links that no other worker makes, and links to pages that it made before."""
-
-    def __init__(self, number):
-        self._number = number
-        self._chosen = random.Random(number)
-        self._made = []
-
-    def seeds(self):
-        return [self._new() for _ in range(HOSTS)]
-
-    def links(self):
-        new = [self._new() for _ in range(NEW_LINKS)]
-        return new + self._chosen.choices(self._made, k=LINKS - NEW_LINKS)
-
-    def _new(self):
-        number = len(self._made)
-        host = f"host-{number % HOSTS}.test"
-        url = f"http://{host}/articles/2024/{self._number}/a-page-with-a-title-{number}"
-        self._made.append(Candidate(url, host, 1, key=url))
-        return self._made[-1]
 
 
 def finish_batch(frontier, site):
@@ -136,19 +98,6 @@ class Postgres:
             cpu_s += took_s + time.process_time() - began
             done += finished
         return cpu_s / done
-
-
-def cpu_of_server(postmaster):
-    """Return the CPU time of a server and its sessions, in seconds."""
-    ticks = 0
-    for stat in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            fields = stat.read_text().rpartition(")")[2].split()
-        except OSError:
-            continue  # it has ended
-        if int(fields[1]) == postmaster or int(stat.parent.name) == postmaster:
-            ticks += int(fields[11]) + int(fields[12])
-    return ticks / TICKS
 
 
 def beside_sqlite(place, directory, pages, postmaster):
@@ -233,23 +182,32 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--pages", type=int, default=20_000)
     parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--minutes", type=int, help="run at a steady pace for so long")
+    parser.add_argument("--pace", type=float, default=250, help="pages a second")
     parser.add_argument("--url", help=argparse.SUPPRESS)
     parser.add_argument("--worker", type=int, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.worker is not None:
         return work(Place(options.url, "bench"), options.worker, options.pages)
     with (
-        tempfile.TemporaryDirectory(prefix="gencrawl-bench-") as directory,
-        tempfile.TemporaryDirectory() as other,
-        running(newest_binaries(), Path(directory)) as server,
+        tempfile.TemporaryDirectory() as directory,
+        running() as server,
     ):
-        place = Place(f"postgresql://{USER}@/postgres?host={directory}", "bench")
-        IOLoop(make_current=False).run_sync(lambda: install(place))
-        beside_sqlite(place, Path(other), options.pages, server.pid)
+        place = Place(server.url, "bench")
+        postmaster = server.process.pid
+        loop = IOLoop(make_current=False)
+        if options.minutes is not None:
+            loop.run_sync(lambda: install(place, gap_s=1.0, max_pages=10**9))
+            loop.run_sync(
+                lambda: over_time(place, options.minutes, options.pace, postmaster)
+            )
+            return None
+        loop.run_sync(lambda: install(place))
+        beside_sqlite(place, Path(directory), options.pages, postmaster)
         print_sizes(place)
         pages = options.pages // 4
         speeds = [
-            [together(place, n, pages // n, server.pid) for n in (1, options.workers)]
+            [together(place, n, pages // n, postmaster) for n in (1, options.workers)]
             for _ in range(3)
         ]
         for number, found in zip(

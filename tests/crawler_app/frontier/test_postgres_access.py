@@ -192,7 +192,7 @@ def test_server_that_cannot_be_trusted_is_refused(tls, host, options, says):
 def test_worker_with_the_documented_rights_crawls_and_can_do_nothing_else(
     crawl, postgres_url, run_sync
 ):
-    make_crawl(postgres_url, "other")
+    other = make_crawl(postgres_url, "other")
     place = make_crawl(postgres_url)
     url = url_for_workers(postgres_url)
 
@@ -215,7 +215,8 @@ def test_worker_with_the_documented_rights_crawls_and_can_do_nothing_else(
         run_sync(lambda: uninstall(Place(url, "test")))
     with pytest.raises(ConfigError, match="or this user has no right to it"):
         PostgresReader(Place(url, "other"))
-    run_sync(lambda: uninstall(place))
+    for each in (place, other):
+        run_sync(lambda place=each: uninstall(place))
 
 
 @gen.coroutine
