@@ -7,10 +7,13 @@ Rule: a worker need not own anything.  The functions that it calls run with the 
 owner, so it needs none to change a table.
 """
 
+import contextlib
 from collections.abc import Generator
 from functools import cache
 from importlib import resources
 from typing import Any
+
+import asyncpg
 
 from crawler_app.errors import ConfigError
 from crawler_app.frontier.postgres.connecting import (
@@ -44,6 +47,10 @@ BEGIN
     END LOOP;
 END $$;
 """
+
+# A step locks this table first, except the first step of a connection: then the two may wait for
+# each other, and it is tried again.
+DROP = 'LOCK TABLE worker IN ACCESS EXCLUSIVE MODE; DROP SCHEMA "{}" CASCADE'
 
 
 @gen.coroutine
@@ -111,7 +118,10 @@ def uninstall(place: Place) -> Generator[Any, Any, None]:
     """
     connection = yield connect(place)
     try:
-        yield connection.execute(f'DROP SCHEMA "{place.schema}" CASCADE')
+        while True:
+            with contextlib.suppress(asyncpg.DeadlockDetectedError):
+                yield connection.execute(DROP.format(place.schema))
+                return
     except DRIVER_ERRORS as exc:
         raise ConfigError(_cannot("delete", place, exc)) from None
     finally:

@@ -7,6 +7,7 @@ import asyncio
 import contextlib
 import threading
 from collections.abc import Callable, Collection, Generator, Iterable, Iterator
+from itertools import islice
 from typing import Any, NamedTuple, TypeVar
 
 from crawler_app.errors import FrontierError
@@ -19,15 +20,18 @@ from crawler_app.frontier.postgres.wire import decode_text
 from crawler_app.frontier.schema import OUTCOME_COLUMNS, record_of
 from crawler_app.models import Outcome, Role, State, UrlRecord
 from crawler_app.reasons import reason_of_word
+from crawler_app.urls import dedup_key
 
 __all__ = ["Members", "PostgresReader"]
 
 T = TypeVar("T")
 
-# A refused URL has no row of an outcome, and one that has ended has no tries elsewhere.
+# A refused URL has no row of an outcome, and one that has ended has no tries elsewhere.  The
+# queue has an index of what is due and one of retries, and none of ids.
 RECORDS = f"""
 SELECT url.id, url.url, url.depth, coalesce(via.url, ''),
-    coalesce(outcome.tries, claim.tries, queue.tries, 0), outcome.finished_at, url.role,
+    coalesce(outcome.tries, claim.tries, queue.tries, retry.tries, 0), outcome.finished_at,
+    url.role,
     CASE WHEN url.refusal IS NOT NULL THEN 'excluded' WHEN outcome.id IS NOT NULL
         THEN outcome.state WHEN claim.id IS NOT NULL THEN 'claimed' ELSE 'queued' END,
     coalesce(url.refusal, outcome.reason),
@@ -36,7 +40,16 @@ FROM url
     LEFT JOIN outcome ON outcome.id = url.id AND outcome.part = url.part
     LEFT JOIN url AS via ON via.id = url.via AND via.part = part_of(url.via)
     LEFT JOIN claim ON claim.id = url.id
-    LEFT JOIN queue ON queue.id = url.id
+    LEFT JOIN queue ON queue.id = url.id AND queue.due_at IS NULL
+        AND queue.host_id = url.host_id AND queue.turn = turn_of(url.role, url.depth)
+    LEFT JOIN queue AS retry ON retry.id = url.id AND retry.due_at IS NOT NULL
+"""
+
+FIND = f"{RECORDS} WHERE url.digest = $1::uuid"
+
+ENDED = """
+SELECT id, url FROM url JOIN outcome USING (id, part)
+WHERE url.digest = ANY ($1::uuid[]) AND state IN ('done', 'failed')
 """
 
 CONDITION_BY_STATE = {
@@ -258,7 +271,7 @@ class PostgresReader(FrontierReader):
         return [decode_text(url) for (url,) in reversed(rows)]
 
     def find(self, key: str) -> UrlRecord | None:
-        rows = self._fetch(f"{RECORDS} WHERE url.digest = $1::uuid", digest_of(key))
+        rows = self._fetch(FIND, digest_of(key))
         return _record(rows[0]) if rows else None
 
     def known_url(self, origin: str) -> str:
@@ -291,19 +304,14 @@ class PostgresReader(FrontierReader):
 
     def requeue_urls(self, urls: Collection[str]) -> int:
         """Queue URLs that have ended again, as `Frontier.requeue_urls` does."""
-        ended = (
-            "SELECT id, url FROM url JOIN outcome USING (id, part)"
-            " WHERE state IN ('done', 'failed')"
-        )
-        ids = [row[0] for row in self._iterate(ended) if decode_text(row[1]) in urls]
-        return sum(
-            int(
-                self._fetch("SELECT frontier_requeue($1)", ids[start : start + CHUNK])[
-                    0
-                ][0]
-            )
-            for start in range(0, len(ids), CHUNK)
-        )
+        requeued, rest = 0, iter(urls)
+        while some := list(islice(rest, CHUNK)):
+            rows = self._fetch(ENDED, [digest_of(dedup_key(url)) for url in some])
+            # Of several spellings of a URL, one is stored.
+            ids = [url_id for url_id, url in rows if decode_text(url) in urls]
+            ((number,),) = self._fetch("SELECT frontier_requeue($1)", ids)
+            requeued += number
+        return requeued
 
 
 async def _close(connection: Any) -> None:

@@ -2,6 +2,7 @@
 
 import collections
 import contextlib
+import json
 import random
 
 import pytest
@@ -17,11 +18,12 @@ from hypothesis.stateful import (
 )
 
 from crawler_app.errors import LeaseLostError
+from crawler_app.frontier.postgres.batch import digest_of
 from crawler_app.frontier.postgres.pump import ALIVE_S
-from crawler_app.frontier.postgres.reading import PostgresReader
+from crawler_app.frontier.postgres.reading import ENDED, FIND, PostgresReader
 from crawler_app.frontier.postgres.worker import PostgresFrontier
 from crawler_app.models import Outcome, Role, State
-from crawler_app.urls import host_of
+from crawler_app.urls import dedup_key, host_of
 from gencoro import gen
 from gencoro.ioloop import IOLoop
 from tests.helpers.counting import counts_are_those_of_the_records
@@ -296,6 +298,36 @@ def test_crowd_of_workers_finishes_every_url_of_one_site_once(
     repeated = crowd.finished.total() - crowd.urls
     # What a killed worker had in its batches, or had claimed.
     assert repeated <= kills * 50
+
+
+# What is read of a large crawl.
+
+
+@pytest.mark.parametrize(
+    ("sql", "argument"),
+    [(FIND, lambda digest: digest), (ENDED, lambda digest: [digest])],
+    ids=["find", "requeue"],
+)
+def test_one_url_of_many_is_found_by_its_digest(workers, sql, argument):
+    worker = workers()
+    worker.add([found(n) for n in range(5_000)])
+    worker.retry(worker.claim(0.0, LEASE_S), 9.0)
+    reader = worker._reader
+    reader._fetch("ANALYZE")
+    digest = digest_of(dedup_key(found(4_000).url))
+
+    ((text,),) = reader._fetch(
+        f"EXPLAIN (ANALYZE, FORMAT JSON) {sql}", argument(digest)
+    )
+
+    assert rows_read(json.loads(text)[0]["Plan"]) < 100
+
+
+def rows_read(plan):
+    """Return how many rows a plan has read, with those that it left out."""
+    read = sum(value for key, value in plan.items() if key.startswith("Rows Removed"))
+    read += plan["Actual Rows"]
+    return read * plan["Actual Loops"] + sum(map(rows_read, plan.get("Plans", ())))
 
 
 # Random walks beside a model.

@@ -211,7 +211,9 @@ def test_worker_with_the_documented_rights_crawls_and_can_do_nothing_else(
     ):
         with pytest.raises(asyncpg.InsufficientPrivilegeError):
             run_sync(lambda sql=statement: execute(Place(url, "test"), sql))
-    with pytest.raises(ConfigError, match="cannot delete the crawl test .*owner"):
+    with pytest.raises(
+        ConfigError, match="cannot delete the crawl test .*permission denied"
+    ):
         run_sync(lambda: uninstall(Place(url, "test")))
     with pytest.raises(ConfigError, match="or this user has no right to it"):
         PostgresReader(Place(url, "other"))
