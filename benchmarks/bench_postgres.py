@@ -17,6 +17,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import uuid
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
@@ -27,7 +28,7 @@ from postgres_over_time import over_time
 
 from crawler_app.frontier.postgres.connecting import connect
 from crawler_app.frontier.postgres.install import install
-from crawler_app.frontier.postgres.place import Place
+from crawler_app.frontier.postgres.place import Place, Store
 from crawler_app.frontier.postgres.worker import PostgresFrontier
 from crawler_app.frontier.sqlite import SqliteFrontier
 from gencoro import gen
@@ -78,7 +79,8 @@ class Postgres:
 
     def __init__(self, place, site):
         self._loop = IOLoop(make_current=False)
-        self._frontier = PostgresFrontier(place, buffered=BATCH)
+        store = Store(str(uuid.uuid4()))  # two that share one wait for each other
+        self._frontier = PostgresFrontier(place, store=store, buffered=BATCH)
         self._site = site
         self._loop.run_sync(self._frontier.open)
         self._frontier.add(site.seeds())

@@ -59,13 +59,15 @@ class Site:
 
 
 def cpu_of_server(postmaster):
-    """Return the CPU time of a server and its sessions, in seconds."""
+    """Return the CPU time of a server and its processes, also those ended, in seconds."""
     ticks = 0
     for stat in Path("/proc").glob("[0-9]*/stat"):
         try:
             fields = stat.read_text().rpartition(")")[2].split()
         except OSError:
             continue  # it has ended
-        if int(fields[1]) == postmaster or int(stat.parent.name) == postmaster:
+        if int(stat.parent.name) == postmaster:
+            ticks += sum(map(int, fields[11:15]))
+        elif int(fields[1]) == postmaster:
             ticks += int(fields[11]) + int(fields[12])
     return ticks / TICKS

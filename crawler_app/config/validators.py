@@ -269,6 +269,10 @@ def require_auth(name: str, auth: str) -> None:
         raise ConfigError(f"{name} must be user:password, in one line")
 
 
+# Options of such a URL.
+SECRETS = ("password", "sslpassword")
+
+
 def require_frontier(name: str, url: str) -> None:
     """Check the URL of a frontier on a server.
 
@@ -284,7 +288,8 @@ def require_frontier(name: str, url: str) -> None:
         raise ConfigError(f"{name} must be a URL like {FRONTIER_EXAMPLE}")
     try:
         parts = urlsplit(url)
-        has_password = parts.password is not None or "password" in parse_qs(parts.query)
+        options = parse_qs(parts.query).keys()
+        has_password = parts.password is not None or not options.isdisjoint(SECRETS)
     except ValueError:
         has_password = "@" in url  # an error would show the URL
     if has_password:

@@ -4,7 +4,7 @@ import os
 
 from hypothesis import settings
 
-__all__ = ["examples", "load_profile", "some"]
+__all__ = ["FACTOR", "examples", "load_profile", "some"]
 
 FACTOR = int(os.environ.get("FUZZ_FACTOR", "1"))
 

@@ -4,7 +4,9 @@ The server is Debian's, in a temporary directory, and listens on a socket there,
 It is run by an unprivileged user, because it refuses root.
 """
 
+import atexit
 import contextlib
+import functools
 import os
 import pwd
 import shutil
@@ -54,6 +56,37 @@ def url_of(directory):
     return f"postgresql://{USER}@/postgres?host={directory}"
 
 
+def identity():
+    """Return who runs a server, for `subprocess`: root may not."""
+    if os.geteuid() != 0:
+        return {}
+    account = pwd.getpwnam(USER)
+    return {"user": account.pw_uid, "group": account.pw_gid, "extra_groups": []}
+
+
+def make_data(path, *options):
+    """Make the data of a server."""
+    subprocess.run(
+        [newest_binaries() / "initdb", "-D", path, "-U", USER, "-A", "trust", "-N"]
+        + ["-E", "UTF8", "--locale=C", "--no-instructions", *options],
+        check=True,
+        stdout=subprocess.DEVNULL,
+        cwd=path.parent,
+        **identity(),
+    )
+
+
+@functools.cache
+def template():
+    """Return data of a new server, to be copied: that takes a tenth of the time."""
+    directory = Path(tempfile.mkdtemp(prefix="gencrawl-postgres-"))
+    atexit.register(shutil.rmtree, directory)
+    if who := identity():
+        os.chown(directory, who["user"], who["group"])
+    make_data(directory / "data")
+    return directory / "data"
+
+
 class Server:
     """A server in a directory; its data are made if there are none.
 
@@ -70,18 +103,14 @@ class Server:
         self.url = url_of(directory)
         self._settings = SETTINGS | {"unix_socket_directories": directory} | settings
         self._binaries = newest_binaries()
-        self._identity = {}
-        if os.geteuid() == 0:
-            account = pwd.getpwnam(USER)
-            uid, gid = account.pw_uid, account.pw_gid
-            self._identity = {"user": uid, "group": gid, "extra_groups": []}
-            os.chown(directory, uid, gid)
+        self._identity = identity()
+        if self._identity:
+            os.chown(directory, self._identity["user"], self._identity["group"])
         data = self.directory / "data"
-        if not data.exists():
-            self.run(
-                *["initdb", "-D", data, "-U", USER, "-A", "trust", "-N", "-E", "UTF8"],
-                *["--locale=C", "--no-instructions", *initdb_options],
-            )
+        if initdb_options and not data.exists():
+            make_data(data, *initdb_options)
+        elif not data.exists():
+            subprocess.run(["cp", "-a", template(), data], check=True)
         self.start()
 
     def run(self, program, *arguments):

@@ -13,7 +13,7 @@ from crawler_app.frontier.postgres.worker import PostgresFrontier
 from gencoro import gen
 from tests.helpers.postgres import make_crawl
 
-__all__ = ["PAGES", "PATHS", "crawl", "tree"]
+__all__ = ["PAGES", "PATHS", "crawl", "tree", "until_fetched"]
 
 PAGES = 60
 PATHS = sorted([*(f"/{n}" for n in range(PAGES)), "/image"])
@@ -80,3 +80,9 @@ def crawl(tree, postgres_url, run_sync):
     yield crawl
     for reader in readers:
         reader.close()
+
+
+def until_fetched(crawls, pages):
+    """Wait until so many pages were fetched, by all together."""
+    while sum(each.stats["fetched"] for each in crawls) < pages:
+        yield gen.moment

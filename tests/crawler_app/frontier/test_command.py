@@ -32,6 +32,7 @@ def test_crawl_is_made_once_listed_and_deleted(gencrawl, postgres_url):
     [
         "postgresql://me:hush@127.0.0.1:1/x",
         "postgresql://127.0.0.1:1/x?password=hush",
+        "postgresql://127.0.0.1:1/x?sslpassword=hush",
         "postgresql://me:hush@[::1/x",
     ],
 )

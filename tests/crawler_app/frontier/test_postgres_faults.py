@@ -30,7 +30,7 @@ from tests.helpers.postgres_server import (
     newest_binaries,
     running,
 )
-from tests.helpers.shared_crawl import PATHS
+from tests.helpers.shared_crawl import PATHS, until_fetched
 
 
 @pytest.fixture
@@ -67,12 +67,6 @@ def said_once_that_it_was_away(caplog, times=1):
     away = sum("does not answer, trying again" in text for text in said)
     assert 0 < away <= times
     assert sum("answers again" in text for text in said) == away
-
-
-def until_fetched(crawls, pages):
-    """Wait until so many pages were fetched, by all together."""
-    while sum(each.stats["fetched"] for each in crawls) < pages:
-        yield gen.moment
 
 
 # One step.
@@ -127,7 +121,8 @@ def test_message_that_comes_late_has_no_effect(postgres_url, workers, run_sync):
     worker.add([found(n) for n in range(3)])
     worker.claim(0.0, LEASE_S)
     call = "SELECT frontier_step($1, $2, $3, $4, 0.0)"
-    body = pump.encode(worker._batch.body() | {"at": 0.0, "wanted": 1, "lease_s": 9.0})
+    wants = {"wanted": 1, "lease_s": 9.0, "held": 1, "alive_s": ALIVE_S}
+    body = pump.encode(worker._batch.body() | {"at": 0.0} | wants)
 
     @gen.coroutine
     def arrive():
