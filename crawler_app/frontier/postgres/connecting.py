@@ -40,6 +40,9 @@ CONNECT_TIMEOUT_S = 10.0
 # Longer than any step takes, also one that waits for another; then the connection is given up.
 STEP_TIMEOUT_S = 60.0
 
+# Long enough for a report of a large crawl.
+READ_TIMEOUT_S = 3600.0
+
 # A step reads a few rows by their indexes.  When a crawl begins, the statistics say that the
 # tables are empty, and a plan that reads all of a table would be kept while it grows.  The rest
 # does not depend on what an administrator has set for others: a step that takes too long is
@@ -93,19 +96,16 @@ def connect_to_server(place: Place) -> Generator[Any, Any, Any]:
         ConfigError: it cannot be reached.
     """
     try:
-        return (yield _open(place, {}))
+        return (yield _open(place, {}, READ_TIMEOUT_S))
     except DRIVER_ERRORS as exc:
         raise ConfigError(cannot_connect(place, exc)) from None
 
 
 @gen.coroutine
 def _open(
-    place: Place,
-    settings: dict[str, str],
-    timeout_s: float | None = None,
+    place: Place, settings: dict[str, str], timeout_s: float
 ) -> Generator[Any, Any, Any]:
-    """Connect to the first server that answers; of several, to one that can be written."""
-    wish = "read-write" if len(place.urls) > 1 and not place.has_wish else None
+    """Connect to the first server that answers, and is of the kind that is wanted."""
     for url in place.urls:
         try:
             return (
@@ -113,7 +113,7 @@ def _open(
                     url,
                     timeout=CONNECT_TIMEOUT_S,
                     command_timeout=timeout_s,
-                    target_session_attrs=wish,
+                    target_session_attrs=place.session_attrs,
                     server_settings={
                         "application_name": f"gencrawl {place.crawl}",
                         "search_path": f'"{place.schema}"',

@@ -42,6 +42,8 @@ class Place:
 
     Attributes:
         urls: One for each server, in the order in which they are tried.
+        session_attrs: The default of ``target_session_attrs``: of several servers, one that
+            can be written.
 
     Raises:
         ConfigError: the URL or the name is invalid.
@@ -60,11 +62,12 @@ class Place:
             )
         parts = _split(url)
         self.url = url
-        self.urls = _one_for_each_server(parts)
+        self.urls = _one_for_each_server(url, parts)
         self.crawl = crawl
         self.schema = f"{SCHEMA_PREFIX}{crawl}"
         options = parse_qs(parts.query)
-        self.has_wish = "target_session_attrs" in options
+        is_chosen = len(self.urls) == 1 or "target_session_attrs" in options
+        self.session_attrs = None if is_chosen else "read-write"
         self._address = parts.netloc.rpartition("@")[2] + parts.path
         secrets = [*options.get("password", ()), *options.get("sslpassword", ())]
         if parts.password:
@@ -104,19 +107,21 @@ def _split(url: str) -> SplitResult:
     return parts
 
 
-def _one_for_each_server(parts: SplitResult) -> list[str]:
+def _one_for_each_server(url: str, parts: SplitResult) -> list[str]:
     """Return the URL of each server.
 
     A driver that is given several waits for one that is silent until there is no time left
     for the others.
     """
     login, at, servers = parts.netloc.rpartition("@")
-    if servers:
+    if "," in servers:
         each = servers.split(",")
         return [parts._replace(netloc=f"{login}{at}{one}").geturl() for one in each]
-    options = parse_qs(parts.query, keep_blank_values=True)
-    hosts = ",".join(options.pop("host", [""])).split(",")
-    ports = ",".join(options.pop("port", [""])).split(",")
+    options = parse_qs(parts.query)
+    hosts = options.get("host", [""])[-1].split(",")
+    ports = options.get("port", [""])[-1].split(",")
+    if servers or len(hosts) == 1:
+        return [url]
     if len(ports) == 1:
         ports *= len(hosts)
     if len(ports) != len(hosts):
@@ -125,7 +130,6 @@ def _one_for_each_server(parts: SplitResult) -> list[str]:
         )
     urls = []
     for host, port in zip(hosts, ports, strict=True):
-        named = {"host": [host], "port": [port]} | options
-        query = urlencode({k: v for k, v in named.items() if v != [""]}, doseq=True)
-        urls.append(parts._replace(query=query).geturl())
+        own = options | {"host": [host]} | ({"port": [port]} if port else {})
+        urls.append(parts._replace(query=urlencode(own, doseq=True)).geturl())
     return urls

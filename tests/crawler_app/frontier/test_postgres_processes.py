@@ -22,7 +22,7 @@ PAGES = min(examples(150), 10_000)
 WORKERS = min(1 + FACTOR, 8)
 KILLS = min(examples(1), 10)
 CRASHES = min(FACTOR - 1, 3)
-ALIVE_S = 0.5
+ALIVE_S = 0.3
 
 # Of pages that a worker has under way, holds, or has not recorded.
 AT_ONCE = 2 * (8 + 10 + 25)
