@@ -9,6 +9,7 @@
         +-- LeaseLostError     a worker finished a URL whose lease had expired
         +-- StorageError       the disk has failed, and the crawl ends
         |   +-- FrontierError      the frontier has lost its latest changes
+        |   |   +-- ServerError        a server refuses them, or does not answer
         |   +-- ArchiveError       a capture cannot be written or read
         |   +-- SearchIndexError   the full-text index cannot be written
         +-- SearchError        a search query is invalid
@@ -28,6 +29,7 @@ __all__ = [
     "LeaseLostError",
     "SearchError",
     "SearchIndexError",
+    "ServerError",
     "StorageError",
     "UrlError",
 ]
@@ -89,6 +91,13 @@ class FrontierError(StorageError):
     """The latest changes of the frontier are lost.
 
     The crawl ends, because it would know links that the frontier has lost.
+    """
+
+
+class ServerError(FrontierError):
+    """The server of a frontier refuses a worker's changes, or does not answer.
+
+    They are lost, so other workers fetch these URLs again.
     """
 
 

@@ -24,7 +24,13 @@ from crawler_app.commands.parser import (
     complaint_about,
     flags_of,
 )
-from crawler_app.errors import ConfigError, CrawlerError, SearchError, StorageError
+from crawler_app.errors import (
+    ConfigError,
+    CrawlerError,
+    SearchError,
+    ServerError,
+    StorageError,
+)
 from crawler_app.text.formatting import error_words, sentence
 
 __all__ = ["COMMANDS", "main", "make_parser"]
@@ -116,7 +122,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         return USAGE
     except (StorageError, sqlite3.Error) as exc:
         words = "; ".join([str(exc), *getattr(exc, "__notes__", [])])
-        print(f"gencrawl: disk error: {words}", file=sys.stderr)
+        what = "server error" if isinstance(exc, ServerError) else "disk error"
+        print(f"gencrawl: {what}: {words}", file=sys.stderr)
         return FAILED
     except CrawlerError as exc:
         print(f"gencrawl: {exc}", file=sys.stderr)

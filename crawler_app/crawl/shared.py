@@ -42,7 +42,7 @@ class SharedCrawl(Crawl):
         """Crawl to the end, and leave; what is claimed then is put back.
 
         Raises:
-            FrontierError: the server refuses a step.
+            ServerError: the server refuses a step, or does not answer after the end.
         """
         exchanging = self.frontier.run()
         exchanging.add_done_callback(lambda _: self.stop())

@@ -7,7 +7,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
-from crawler_app.errors import ConfigError, FrontierError
+from crawler_app.errors import ConfigError, ServerError
 from crawler_app.frontier.postgres.connecting import (
     DRIVER_ERRORS,
     VERSION,
@@ -89,7 +89,7 @@ def crawls_of(url: str) -> Generator[Any, Any, list[Listed]]:
 
     Raises:
         ConfigError: the server cannot be reached.
-        FrontierError: the connection was lost.
+        ServerError: the connection was lost.
     """
     place = Place(url)
     connection = yield connect_to_server(place)
@@ -127,4 +127,4 @@ def _read(place: Place) -> Generator[None, None, None]:
         yield
     except DRIVER_ERRORS as exc:
         text = place.without_secrets(str(exc))
-        raise FrontierError(f"cannot read {place}: {text}") from None
+        raise ServerError(f"cannot read {place}: {text}") from None

@@ -12,7 +12,7 @@ from typing import Any
 
 import asyncpg
 
-from crawler_app.errors import ConfigError, FrontierError
+from crawler_app.errors import ConfigError, ServerError
 from crawler_app.frontier.postgres.connecting import (
     DRIVER_ERRORS,
     cannot_connect,
@@ -109,7 +109,7 @@ class Pump:
         Its ``sent_at`` is the time of this machine when the step was sent.
 
         Raises:
-            FrontierError: the server refuses the step, or does not answer a worker that leaves.
+            ServerError: the server refuses the step, or does not answer a worker that leaves.
         """
         self._step += 1
         self._answering = self._make_step(body)
@@ -122,7 +122,7 @@ class Pump:
             if not self._has_given_up:
                 raise
             self.drop()
-            raise FrontierError(
+            raise ServerError(
                 f"{self._place} does not answer; what this worker has not recorded will be "
                 "fetched again"
             ) from None
@@ -160,7 +160,7 @@ class Pump:
                 continue
             except (asyncpg.PostgresError, ConfigError) as exc:
                 text = self._place.without_secrets(str(exc))
-                raise FrontierError(f"{self._place} refuses a step: {text}") from None
+                raise ServerError(f"{self._place} refuses a step: {text}") from None
             self._note_answer()
             if not answer.get("is_replaced"):
                 return answer | {"is_replaced": is_replaced}

@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Generator, Iterable, Iterator
 from itertools import islice
 from typing import Any, NamedTuple, TypeVar
 
-from crawler_app.errors import FrontierError
+from crawler_app.errors import ServerError
 from crawler_app.frontier import MAX_QUERIES, FrontierReader
 from crawler_app.frontier.counts import RANKED, Amount, Host, Kind
 from crawler_app.frontier.postgres.batch import digest_of
@@ -129,7 +129,7 @@ class PostgresReader(FrontierReader):
 
     Raises:
         ConfigError: the server cannot be reached, or the crawl cannot be used.
-        FrontierError: the connection was lost, from any method.
+        ServerError: the connection was lost, from any method.
     """
 
     def __init__(self, place: Place) -> None:
@@ -164,7 +164,7 @@ class PostgresReader(FrontierReader):
             yield connection
         except DRIVER_ERRORS as exc:
             text = self._place.without_secrets(str(exc))
-            raise FrontierError(f"cannot read {self._place}: {text}") from None
+            raise ServerError(f"cannot read {self._place}: {text}") from None
         finally:
             self._idle.append(connection)
 

@@ -123,7 +123,7 @@ class PostgresFrontier(Frontier):
         """Exchange what there is to exchange, until everything is sent after `leave`.
 
         Raises:
-            FrontierError: the server refuses a step.
+            ServerError: the server refuses a step, or does not answer after `leave`.
         """
         self._reader.rest()  # a crawl takes one connection
         try:
@@ -167,7 +167,7 @@ class PostgresFrontier(Frontier):
         """Make one step: send the oldest batch, and get claims if they are wanted.
 
         Raises:
-            FrontierError: the server refuses it.
+            ServerError: the server refuses it.
         """
         batch = self._unsent[0] if self._unsent else Batch()
         wanted = self._wanted()

@@ -13,6 +13,7 @@ import asyncpg
 import pytest
 import trustme
 
+from crawler_app.commands.exit_status import FAILED
 from crawler_app.errors import ConfigError
 from crawler_app.frontier.postgres import connecting
 from crawler_app.frontier.postgres.connecting import connect
@@ -230,10 +231,15 @@ def execute(place, sql):
         yield connection.close()
 
 
-def test_user_who_may_not_read_a_crawl_is_told_so(postgres_url, run_sync):
+def test_user_who_may_not_read_a_crawl_is_told_so(postgres_url, run_sync, gencrawl):
     place = make_crawl(postgres_url)
     url = url_for_workers(postgres_url)
     run_sync(lambda: execute(place, "REVOKE SELECT ON crawl FROM crawler"))
 
     with pytest.raises(ConfigError, match="permission denied for table crawl"):
         PostgresReader(Place(url, "test"))
+    ran = gencrawl("crawls", url)
+
+    assert ran.status == FAILED
+    assert ran.err.startswith("gencrawl: server error: cannot read")
+    run_sync(lambda: uninstall(place))

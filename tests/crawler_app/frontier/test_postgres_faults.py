@@ -5,7 +5,7 @@ import contextlib
 import asyncpg
 import pytest
 
-from crawler_app.errors import FrontierError
+from crawler_app.errors import ServerError
 from crawler_app.frontier.postgres import pump, worker
 from crawler_app.frontier.postgres.pump import ALIVE_S
 from crawler_app.frontier.postgres.worker import PostgresFrontier
@@ -294,7 +294,7 @@ def test_worker_that_is_stopped_while_the_server_is_away_ends(
             proxy.close()
         crawls[0].stop()
 
-    with pytest.raises(FrontierError, match="does not answer.*will be fetched again"):
+    with pytest.raises(ServerError, match="does not answer.*will be fetched again"):
         crawl(urls=[proxy.url], during=stop)
     _, reader = crawl(urls=[postgres_url], continues=True)
 

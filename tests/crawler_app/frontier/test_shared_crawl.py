@@ -2,7 +2,7 @@
 
 import pytest
 
-from crawler_app.errors import FrontierError
+from crawler_app.errors import ServerError
 from crawler_app.frontier.postgres.install import uninstall
 from crawler_app.frontier.postgres.place import Place
 from crawler_app.models import State
@@ -50,5 +50,5 @@ def test_crawl_that_was_deleted_ends_its_workers(crawl, postgres_url, tree):
             yield gen.moment
         yield uninstall(Place(postgres_url, "test"))
 
-    with pytest.raises(FrontierError, match="refuses a step"):
+    with pytest.raises(ServerError, match="refuses a step"):
         crawl(2, during=delete)
