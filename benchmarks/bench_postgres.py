@@ -11,11 +11,13 @@ The second has one worker finish so many pages a second, and tells what grows.
 """
 
 import argparse
+import contextlib
 import itertools
 import statistics
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import uuid
 from pathlib import Path
@@ -29,6 +31,7 @@ from postgres_over_time import over_time
 from crawler_app.frontier.postgres.connecting import connect
 from crawler_app.frontier.postgres.install import install
 from crawler_app.frontier.postgres.place import Place, Store
+from crawler_app.frontier.postgres.reading import PostgresReader
 from crawler_app.frontier.postgres.worker import PostgresFrontier
 from crawler_app.frontier.sqlite import SqliteFrontier
 from gencoro import gen
@@ -141,10 +144,45 @@ def print_sizes(place):
         print(f"  {name:10} {size_bytes / urls:6.1f} bytes  {dead:8,} dead rows")
 
 
+WAITING = """
+SELECT count(*), count(*) FILTER (WHERE wait_event_type = 'Lock') FROM pg_stat_activity
+WHERE state = 'active' AND query LIKE 'SELECT frontier_step%'
+"""
+
+
+class LockWaits:
+    """Looks, in a thread, how many steps under way wait for another's lock."""
+
+    def __init__(self, place):
+        self._steps = self._waiting = 0
+        self._place = place
+        self._has_ended = threading.Event()
+        self._thread = threading.Thread(target=self._look)
+
+    def __enter__(self):
+        self._thread.start()
+        return self
+
+    def __exit__(self, *exc_info):
+        self._has_ended.set()
+        self._thread.join()
+
+    def _look(self):
+        with contextlib.closing(PostgresReader(self._place)) as reader:
+            while not self._has_ended.wait(0.01):
+                ((steps, waiting),) = reader._fetch(WAITING)
+                self._steps += steps
+                self._waiting += waiting
+
+    def share(self):
+        return self._waiting / self._steps
+
+
 def together(place, number, pages, postmaster):
     """Have several workers finish pages, each in a process.
 
-    Returns how many they finish a second, and the server's CPU time for each.
+    Returns how many they finish a second, the server's CPU time for each, and the share of
+    their steps that wait for a lock.
     """
     command = [sys.executable, __file__, "--pages", str(pages), "--url", place.url]
     workers = [
@@ -159,15 +197,16 @@ def together(place, number, pages, postmaster):
     for worker in workers:
         worker.stdout.readline()  # it has added its seeds
     cpu_s, began = cpu_of_server(postmaster), time.perf_counter()
-    for worker in workers:
-        worker.stdin.write("\n")
-        worker.stdin.flush()
-    for worker in workers:
-        worker.stdout.readline()
+    with LockWaits(place) as waits:
+        for worker in workers:
+            worker.stdin.write("\n")
+            worker.stdin.flush()
+        for worker in workers:
+            worker.stdout.readline()
     took_s, cpu_s = time.perf_counter() - began, cpu_of_server(postmaster) - cpu_s
     for worker in workers:
         worker.communicate("\n")
-    return number * pages / took_s, cpu_s / number / pages
+    return number * pages / took_s, cpu_s / number / pages, waits.share()
 
 
 def work(place, number, pages):
@@ -208,17 +247,23 @@ def main():
         beside_sqlite(place, Path(directory), options.pages, postmaster)
         print_sizes(place)
         pages = options.pages // 4
-        speeds = [
-            [together(place, n, pages // n, postmaster) for n in (1, options.workers)]
-            for _ in range(3)
+        numbers_of_workers = (1, options.workers)
+        rounds = [
+            [together(place, n, pages // n, postmaster) for n in numbers_of_workers]
+            for _ in range(ROUNDS // 2)
         ]
         for number, found in zip(
-            (1, options.workers), zip(*speeds, strict=True), strict=True
+            numbers_of_workers, zip(*rounds, strict=True), strict=True
         ):
-            speed, cpu_s = map(statistics.median, zip(*found, strict=True))
+            speed, cpu_s, waits = map(statistics.median, zip(*found, strict=True))
             print(
-                f"{number} workers: {speed:.0f} pages/s, server {cpu_s * 1e3:.3f} ms a page"
+                f"{number} workers: {speed:.0f} pages/s, server {cpu_s * 1e3:.3f} ms a page, "
+                f"{waits:.1%} of the steps under way wait for a lock"
             )
+        ratios = [many[0] / one[0] for one, many in rounds]
+        print(
+            "speed of several to one: " + ", ".join(f"{r:.2f}" for r in sorted(ratios))
+        )
     return None
 
 
