@@ -31,6 +31,7 @@ __all__ = [
 ]
 
 LEASE_S = 300.0
+RIGHTS = Path(__file__).parents[2] / "docs" / "postgres.rst"
 PAGE = Outcome(State.DONE, "ok", 200, "text/html", 100, took_s=0.1)
 
 
@@ -90,7 +91,7 @@ def make_crawl(url, crawl="test", **options):
 
 def url_for_workers(url):
     """Give a user the rights to a crawl that the documentation names; return its URL."""
-    _, _, block = Path("docs/postgres.rst").read_text().partition(":: postgresql\n\n")
+    _, _, block = RIGHTS.read_text().partition(":: postgresql\n\n")
     statements = block[: block.index("\n\n")]
 
     @gen.coroutine

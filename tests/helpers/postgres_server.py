@@ -190,15 +190,15 @@ class Proxy:
         loses: What is lost next, with its connection: "request", "answer" or "".
         lost: How many messages were.
         delay_s: How long each message takes.
-        flows: Whether messages pass; an event.
+        flows: Whether messages pass, on the connections made since it is there; an event.
     """
 
     def __init__(self, server):
         self.loses = ""
         self.lost = 0
         self.delay_s = 0.0
-        self.flows = threading.Event()
-        self.flows.set()
+        self._events = []
+        self.flow()
         self._server = str(server / SOCKET)
         self._directory = tempfile.mkdtemp(prefix="gencrawl-proxy-")
         self.url = url_of(self._directory)
@@ -208,6 +208,12 @@ class Proxy:
         self._sockets = [self._listener]
         self._threads = [threading.Thread(target=self._accept)]
         self._threads[0].start()
+
+    def flow(self):
+        """Let messages pass on new connections, whatever becomes of the others."""
+        self.flows = threading.Event()
+        self.flows.set()
+        self._events.append(self.flows)
 
     def _accept(self):
         with contextlib.suppress(OSError):
@@ -221,10 +227,13 @@ class Proxy:
                     client.shutdown(socket.SHUT_RDWR)
                     continue
                 for ends in [(client, server, "request"), (server, client, "answer")]:
-                    self._threads.append(threading.Thread(target=self._copy, args=ends))
-                    self._threads[-1].start()
+                    copying = threading.Thread(
+                        target=self._copy, args=(*ends, self.flows)
+                    )
+                    self._threads.append(copying)
+                    copying.start()
 
-    def _copy(self, source, target, kind):
+    def _copy(self, source, target, kind, flows):
         with contextlib.suppress(OSError):
             while data := source.recv(1 << 16):
                 if self.loses == kind:
@@ -232,7 +241,7 @@ class Proxy:
                     self.lost += 1
                     break
                 time.sleep(self.delay_s)
-                self.flows.wait()
+                flows.wait()
                 target.sendall(data)
         for end in (source, target):
             with contextlib.suppress(OSError):
@@ -246,7 +255,8 @@ class Proxy:
 
     def close(self):
         """Cut every connection, and take no more."""
-        self.flows.set()
+        for event in self._events:
+            event.set()
         with contextlib.suppress(OSError):
             self._listener.shutdown(socket.SHUT_RDWR)
         self._threads[0].join()

@@ -6,7 +6,7 @@ import asyncpg
 import pytest
 
 from crawler_app.errors import ServerError
-from crawler_app.frontier.postgres import pump, worker
+from crawler_app.frontier.postgres import connecting, pump, worker
 from crawler_app.frontier.postgres.pump import ALIVE_S
 from crawler_app.frontier.postgres.worker import PostgresFrontier
 from crawler_app.models import State
@@ -191,16 +191,18 @@ def test_server_that_is_away_pauses_a_worker_and_loses_nothing(
     @gen.coroutine
     def fail_and_heal():
         connection = yield asyncpg.connect(postgres_url)
-        for statement in faults:
-            yield connection.execute(statement)
-        exchange = worker.exchange()
-        while not worker._pump.is_away:
-            assert not exchange.done()
-            yield gen.moment
-        for statement in HEAL:
-            yield connection.execute(statement)
+        try:
+            for statement in faults:
+                yield connection.execute(statement)
+            exchange = worker.exchange()
+            while not worker._pump.is_away:
+                assert not exchange.done()
+                yield gen.moment
+        finally:
+            for statement in HEAL:
+                yield connection.execute(statement)
+            yield connection.close()
         yield exchange
-        yield connection.close()
 
     worker._loop.run_sync(fail_and_heal)
 
@@ -224,12 +226,14 @@ def test_limits_that_are_set_for_a_user_do_not_stop_a_worker(
     def limit(crawls):
         yield from until_fetched(crawls, 5)
         connection = yield asyncpg.connect(postgres_url)
-        for name, value in LIMITS.items():
-            yield connection.execute(f"ALTER ROLE {USER} SET {name} = '{value}'")
-        yield connection.execute(CUT)
-        yield from until_fetched(crawls, 40)
-        yield connection.execute(f"ALTER ROLE {USER} RESET ALL")
-        yield connection.close()
+        try:
+            for name, value in LIMITS.items():
+                yield connection.execute(f"ALTER ROLE {USER} SET {name} = '{value}'")
+            yield connection.execute(CUT)
+            yield from until_fetched(crawls, 40)
+        finally:
+            yield connection.execute(f"ALTER ROLE {USER} RESET ALL")
+            yield connection.close()
 
     _, reader = crawl(2, during=limit)
 
@@ -274,6 +278,26 @@ def test_network_that_delays_cuts_and_stalls_loses_nothing(
     nothing_was_lost(reader)
     # What was under way with this worker, or waited there.
     assert len(tree.paths) <= len(PATHS) + 25
+
+
+def test_connection_that_stalls_is_given_up_and_its_late_message_has_no_effect(
+    crawl, tree, proxy, monkeypatch
+):
+    monkeypatch.setattr(connecting, "STEP_TIMEOUT_S", 0.2)
+
+    @gen.coroutine
+    def stall(crawls):
+        yield from until_fetched(crawls, 10)
+        stalled = proxy.flows
+        stalled.clear()
+        proxy.flow()
+        yield from until_fetched(crawls, 30)
+        stalled.set()
+
+    _, reader = crawl(urls=[proxy.url], during=stall)
+
+    nothing_was_lost(reader)
+    assert sorted(tree.paths) == PATHS
 
 
 @pytest.mark.usefixtures("short_lease")
