@@ -139,6 +139,18 @@ def test_times_of_a_worker_whose_clock_is_wrong_are_those_of_the_server(
     assert paths([right.claim(10.0, LEASE_S)]) == ["x"]
 
 
+def test_numbers_stay_fresh_when_a_clock_is_set_back(workers):
+    one, other = workers(), workers()
+    one.now = 5_000.0
+    one.settle()
+    other.add([found("x")])
+
+    one.now = 0.0
+    one._loop.run_sync(one.exchange)
+
+    assert one.count(State.QUEUED) == 1
+
+
 # Workers that go.
 
 
