@@ -21,6 +21,13 @@ from gencoro import gen
 __all__ = ["Listed", "begin", "crawls_of"]
 
 LEFT = "SELECT coalesce(sum(urls), 0)::bigint FROM amount WHERE state = 'queued'"
+SCHEMAS = """
+SELECT nspname FROM pg_namespace WHERE starts_with(nspname, $1)
+    AND has_schema_privilege(oid, 'USAGE')
+    AND has_table_privilege(to_regclass(format('%I.crawl', nspname)), 'SELECT')
+ORDER BY 1
+"""
+
 AT_WORK = "SELECT count(*) FROM worker WHERE alive_until > server_time()"
 
 
@@ -95,11 +102,7 @@ def crawls_of(url: str) -> Generator[Any, Any, list[Listed]]:
     connection = yield connect_to_server(place)
     try:
         with _read(place):
-            schemas = yield connection.fetch(
-                "SELECT nspname FROM pg_namespace WHERE starts_with(nspname, $1)"
-                " AND has_schema_privilege(oid, 'USAGE') ORDER BY 1",
-                SCHEMA_PREFIX,
-            )
+            schemas = yield connection.fetch(SCHEMAS, SCHEMA_PREFIX)
             found = []
             for (schema,) in schemas:
                 found.append((yield from _listed(connection, schema)))
