@@ -104,6 +104,7 @@ class CrawlWorker:
     Args:
         config: From `shared_config`, or that of a crawl that `begin_shared` has begun;
             ``into`` is the worker's own directory.
+        own: The directory, if it is a part of ``into``.
         watch: As for a `Crawler`.
 
     Raises:
@@ -113,15 +114,17 @@ class CrawlWorker:
     def __init__(
         self,
         config: CrawlConfig,
+        own: CrawlDirectory | None = None,
         *,
         watch: Callable[[Watched], AbstractContextManager[object]] | None = None,
     ) -> None:
         if not config.into:
             raise ConfigError("a worker needs a directory; `into` is empty")
         self.config = config
+        self._own = own
         self._place = Place(config.frontier, config.crawl_name)
         self._watch = watch or contextlib.nullcontext
-        self._crawl: SharedCrawl | None = None
+        self._crawl: Watched | None = None
         self._is_stopped = False
         check_fetcher(config)
 
@@ -151,7 +154,7 @@ class CrawlWorker:
             kept = KeptProbes.of(config, directory.probes_path)
             cleanup.enter_context(contextlib.closing(kept))
             yield frontier.open()
-            crawl = self._crawl = SharedCrawl(
+            self._crawl = crawl = SharedCrawl(
                 # The server has these limits for all workers.
                 replace(config, max_pages=None, max_bytes=None),
                 frontier,
@@ -165,17 +168,18 @@ class CrawlWorker:
                 crawl.stop()
             with self._watch(crawl):
                 yield crawl.run()
-            left = frontier.count(State.QUEUED) + frontier.count(State.CLAIMED)
         yield gen.moment  # in which closed connections leave their descriptors
-        return Work(
-            crawl.stats["fetched"],
-            left,
-            crawl.limit_reached,
-            self._is_stopped and left > 0,
-        )
+        return self._done(crawl, crawl.limit_reached)
+
+    def _done(self, crawl: Watched, limit_reached: str) -> Work:
+        left = crawl.count(State.QUEUED) + crawl.count(State.CLAIMED)
+        was_stopped = self._is_stopped and left > 0
+        return Work(crawl.stats["fetched"], left, limit_reached, was_stopped)
 
     def _directory(self) -> CrawlDirectory:
         """Return the worker's directory, which is new, or its own from before."""
+        if self._own is not None:
+            return self._own
         path, config = self.config.into, self.config
         if not CrawlDirectory.holds_crawl(path):
             return CrawlDirectory.create(path, config)

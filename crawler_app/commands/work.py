@@ -14,6 +14,7 @@ from crawler_app.commands.server import add_server, driven, run
 from crawler_app.commands.showing import Shown, check_showing
 from crawler_app.commands.verbose import shown_log
 from crawler_app.config import CrawlConfig
+from crawler_app.directory import CrawlDirectory
 from crawler_app.errors import ConfigError
 from crawler_app.text.formatting import number
 from gencoro import gen
@@ -55,12 +56,23 @@ def begin_and_work(arguments: argparse.Namespace, config: CrawlConfig) -> int:
 def work_on(arguments: argparse.Namespace, config: CrawlConfig) -> int:
     """Take part in a crawl with a configuration."""
     shown = Shown(arguments, config)
-    worker = driven("worker").CrawlWorker(config, watch=shown.watch)
+    worker = _worker_class(config)(config, watch=shown.watch)
     with shown_log(arguments):
         status = run_interruptible(lambda: _run(worker, shown))
     if status == INTERRUPTED:
         print(f"To go on:\n  {_again(config)}", file=sys.stderr)
     return status
+
+
+def _worker_class(config: CrawlConfig) -> "type[CrawlWorker]":
+    """Return the class of one worker, or of several; a directory with parts keeps these."""
+    has_parts = config.processes > 1 or bool(CrawlDirectory(config.into).parts())
+    found: type[CrawlWorker] = (
+        driven("parts.shared_run").CrawlWorkers
+        if has_parts
+        else driven("worker").CrawlWorker
+    )
+    return found
 
 
 @gen.coroutine
@@ -84,8 +96,9 @@ def _summary(done: "Work", config: CrawlConfig) -> str:
     else:
         end = "The crawl has finished"
     left = f", with {number(done.left, 'URL')} left" if done.left else ""
+    who = "This worker" if config.processes == 1 else f"{config.processes} workers"
     return (
-        f"This worker made {fetched}.  {end}{left}.\nTo see the whole:\n"
+        f"{who} made {fetched}.  {end}{left}.\nTo see the whole:\n"
         f"  gencrawl status {_target(config)}"
     )
 
@@ -95,4 +108,6 @@ def _target(config: CrawlConfig) -> str:
 
 
 def _again(config: CrawlConfig) -> str:
-    return f"gencrawl work {_target(config)} --into {shlex.quote(config.into)}"
+    several = f" --processes {config.processes}" if config.processes > 1 else ""
+    into = shlex.quote(config.into)
+    return f"gencrawl work {_target(config)} --into {into}{several}"

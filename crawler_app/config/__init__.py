@@ -109,10 +109,12 @@ class CrawlConfig:
         is_local=True,
     )
 
-    # Each process crawls a part of the hosts, so more than there are hosts do not help.
+    # Each process crawls a part of the hosts, so more than there are hosts do not help, unless
+    # the frontier is in PostgreSQL.
     processes: int = option(
         1,
-        "number of processes that share the hosts; needs several hosts and cores",
+        "number of processes that share the hosts, or with --frontier all URLs; needs "
+        "several cores",
         group=LIMITS,
         rule=count(1, 64),
         is_local=True,

@@ -106,8 +106,7 @@ class CrawlDirectory(StoredCrawl):
             directory.path.mkdir(parents=True, exist_ok=True)
             directory._keep_secrets(config)
             if config.processes > 1:
-                for number in range(config.processes):
-                    directory.part(number).path.mkdir(exist_ok=True)
+                directory.make_parts(config.processes)
             # A link appears complete or not at all, and never replaces a file.
             new = directory._write_new(config)
             try:
@@ -213,6 +212,11 @@ class CrawlDirectory(StoredCrawl):
     def part(self, number: int) -> "CrawlDirectory":
         """Return the directory of a part of the crawl."""
         return CrawlDirectory(self.path / f"part-{number}", self.name)
+
+    def make_parts(self, count: int) -> None:
+        """Make the directories of parts, unless they are there."""
+        for number in range(count):
+            self.part(number).path.mkdir(exist_ok=True)
 
     def parts(self) -> "list[CrawlDirectory]":
         """Return the directories of all parts; empty if one process crawls."""

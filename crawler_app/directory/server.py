@@ -39,9 +39,9 @@ class ServerCrawl(StoredCrawl):
         with contextlib.closing(self.frontier()) as frontier:
             self._members = frontier.members()
         self._directories = [
-            found
+            directory
             for store in self._members.stores
-            for found in self._directories_of(store)
+            if (directory := self._directory_of(store)) is not None
         ]
 
     def config(self) -> CrawlConfig:
@@ -69,14 +69,14 @@ class ServerCrawl(StoredCrawl):
             "--into DIR"
         )
 
-    def _directories_of(self, store: Store) -> list[CrawlDirectory]:
-        """Return the directories of a store; none if they cannot be read here."""
+    def _directory_of(self, store: Store) -> CrawlDirectory | None:
+        """Return the directory of a store; None if it cannot be read here."""
         directory = CrawlDirectory(store.location)
         if directory.store_key() == store.key:
-            return [*directory.directories()]
+            return directory
         logger.warning(
             "%s on %s cannot be read here, and is left out",
             printable(store.location),
             printable(store.machine),
         )
-        return []
+        return None

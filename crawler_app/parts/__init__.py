@@ -9,9 +9,16 @@ the main process, which passes them on, and which shows, limits, pauses and stop
     messages      what the processes tell each other                 pure
     channel       messages over a socket
     crawl         the crawl of one part
+    connected     what the processes have in common: they obey, report, and end together
     worker        the process of one part
     processes     starts the processes, and starts them again
     run           the whole crawl, in the main process
+
+With a frontier on a server, which deals out the URLs and keeps the limits, each process is a
+worker of that crawl.  The main process starts, shows, pauses and stops them as above::
+
+    shared_worker  the process of one worker
+    shared_run     all of them, in the main process
 
 Rule 1: a host belongs to one part, so politeness, robots.txt, cookies and the limits of one
 host are as in a single process.

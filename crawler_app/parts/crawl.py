@@ -1,17 +1,18 @@
 """The crawl of one part: it ends when it is told to, and keeps to the orders it gets."""
 
+import dataclasses
 import time
 from collections.abc import Callable, Container, Iterable
 
 from crawler_app.archive.store import Archive
 from crawler_app.config import CrawlConfig
-from crawler_app.crawl import NO_PAGES, Crawl, Failure
+from crawler_app.crawl import NO_PAGES, Crawl
 from crawler_app.crawl.kept_probes import KeptProbes
-from crawler_app.crawl.monitor import SHOWN_URLS
 from crawler_app.fetcher import Fetcher
 from crawler_app.frontier.part import PartFrontier
 from crawler_app.index.writer import IndexWriter
 from crawler_app.models import Claim, State
+from crawler_app.parts.connected import obey, status_of
 from crawler_app.parts.messages import Order, Status
 from crawler_app.urls import host_of
 from gencoro import gen
@@ -70,19 +71,14 @@ class PartCrawl(Crawl):
     def obey(self, order: Order) -> None:
         """Do as the main process says."""
         self._obeyed = order.number
-        if order.is_paused is not None:
-            self.is_paused = order.is_paused
         if order.quota is not None:
             self._quota = order.quota
         if order.recalls_quota and self._quota is not None:
             self._quota = min(self._quota, self._begun_pages())
         if order.level is not None:
             self._deepest = order.level
-        if order.pace is not None:
-            self.change_pace(order.pace)
-        if order.ends:
-            self._is_whole = order.is_whole
-            self.stop()
+        self._is_whole = order.ends and order.is_whole
+        obey(self, order)
         self._changed.notify_all()
 
     def receive(self, links: str) -> None:
@@ -94,10 +90,8 @@ class PartCrawl(Crawl):
     def status(self) -> Status:
         """Return the state of this part; failures are in one status only."""
         now = time.time()
-        failures = [
-            (f.at, f.url, str(f.reason), f.error) for f in self._take_failures()
-        ]
-        return Status(
+        return dataclasses.replace(
+            status_of(self, now),
             obeyed=self._obeyed,
             received=self.received,
             has_work=not self.frontier.is_drained(),
@@ -105,21 +99,10 @@ class PartCrawl(Crawl):
             depth=self._depth(now),
             quota=self._quota,
             is_starved=self._is_starved,
-            count_by_state={state: self.count(state) for state in State},
             extras_by_state={
                 state: self.frontier.count_extras(state) for state in State
             },
-            count_by_stat=dict(self.stats),
-            under_way_by_host=dict(self.under_way_by_host()),
-            under_way=self.oldest_under_way(now, SHOWN_URLS),
-            next_at=self.next_at(now),
-            failures=failures,
         )
-
-    def _take_failures(self) -> list[Failure]:
-        failures = list(self.last_failures)
-        self.last_failures.clear()
-        return failures
 
     def _depth(self, now: float) -> int | None:
         if self.config.max_depth is None:

@@ -137,6 +137,7 @@ class Status:
         under_way: URLs under way, the oldest first, and for how many seconds.
         next_at: When the next URL is due; None if that is unknown.
         failures: The failures since the last status: time, URL, reason and error.
+        limit_reached: The option whose limit this process has found to be reached.
     """
 
     obeyed: int = 0
@@ -153,6 +154,7 @@ class Status:
     under_way: list[tuple[str, float]] = field(default_factory=list)
     next_at: float | None = None
     failures: list[tuple[float, str, str, str]] = field(default_factory=list)
+    limit_reached: str = ""
 
     @property
     def begun(self) -> int:

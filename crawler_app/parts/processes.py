@@ -21,8 +21,8 @@ __all__ = ["PartProcess", "words_of"]
 
 # The process imports what this one would, whatever its current directory is.
 _BOOT = (
-    "import sys; sys.path[:] = sys.argv[1:]; "
-    "from crawler_app.parts.worker import main; main()"
+    "import sys; from importlib import import_module; sys.path[:] = sys.argv[2:]; "
+    "import_module(sys.argv[1]).main()"
 )
 
 # Between two looks whether a process has ended, which takes milliseconds.
@@ -46,6 +46,9 @@ class _Sent:
 class PartProcess:
     """The process of one part, which may be started again.
 
+    Args:
+        module: The module whose ``main`` it runs.
+
     Attributes:
         part: The number of the part.
         starts: How often it was started.
@@ -53,8 +56,9 @@ class PartProcess:
         was_ready: Whether it was in this run, if only before it died.
     """
 
-    def __init__(self, part: int) -> None:
+    def __init__(self, part: int, module: str) -> None:
         self.part = part
+        self._module = module
         self.starts = 0
         self.is_ready = self.was_ready = False
         self._channel: Channel | None = None
@@ -68,7 +72,7 @@ class PartProcess:
             # In a session of its own, so that Ctrl-C does not reach it.  However this
             # process ends, the socket is closed then, and so the other one ends too.
             self._popen = subprocess.Popen(
-                [sys.executable, "-I", "-c", _BOOT, *sys.path],
+                [sys.executable, "-I", "-c", _BOOT, self._module, *sys.path],
                 stdin=theirs.fileno(),
                 stdout=subprocess.DEVNULL,
                 start_new_session=True,

@@ -50,6 +50,9 @@ class PartsRun:
         last_failures: The most recent failures, the latest last.
     """
 
+    # What each process runs.
+    _module = "crawler_app.parts.worker"
+
     def __init__(
         self, config: CrawlConfig, retried_reasons: Collection[AnyReason] = ()
     ) -> None:
@@ -58,10 +61,10 @@ class PartsRun:
         self.is_paused = self.is_stopping = False
         self.last_failures = collections.deque[Failure](maxlen=KEPT_FAILURES)
         self._retried_reasons = [str(reason) for reason in retried_reasons]
-        self._processes = [PartProcess(part) for part in range(config.processes)]
-        self._coordinator = Coordinator(
-            config.processes, config.max_pages, config.max_depth is not None
-        )
+        self._processes = [
+            PartProcess(part, self._module) for part in range(config.processes)
+        ]
+        self._coordinator = self._make_coordinator()
         self._statuses = [Status() for _ in self._processes]
         # What processes that have ended have counted.
         self._earlier = Stats()
@@ -70,6 +73,12 @@ class PartsRun:
         ]
         # Whether the crawl has ended, so that no process is needed any more.
         self._is_drained = False
+
+    def _make_coordinator(self) -> Coordinator:
+        config = self.config
+        return Coordinator(
+            config.processes, config.max_pages, config.max_depth is not None
+        )
 
     @property
     def stats(self) -> Stats:

@@ -1,0 +1,68 @@
+"""The process of one of several workers of a crawl whose frontier is on a server."""
+
+import asyncio
+import contextlib
+import os
+import time
+from collections.abc import Generator, Iterator
+from typing import Any
+
+from crawler_app.crawl.monitor import Watched
+from crawler_app.crawl.shared import SharedCrawl
+from crawler_app.directory import CrawlDirectory
+from crawler_app.parts.channel import Channel
+from crawler_app.parts.connected import (
+    ConnectedWorker,
+    obey,
+    run_connected,
+    status_of,
+    until_free,
+)
+from crawler_app.parts.dealing import part_config
+from crawler_app.parts.messages import Frame, Kind, Order, Status, Task
+from crawler_app.worker import CrawlWorker
+
+__all__ = ["main"]
+
+# How long it may take to put everything back after the main process has gone.  A server that is
+# away would keep this process for ever; it gives what is claimed to others anyway.
+PATIENCE_S = 5.0
+
+
+def main() -> None:
+    """Be a worker; the main process is at the other end of the standard input."""
+    run_connected(_SharedWorker)
+
+
+class _SharedWorker(ConnectedWorker):
+    """The process of one worker."""
+
+    def __init__(self, channel: Channel) -> None:
+        super().__init__(channel)
+        self._shared: SharedCrawl | None = None
+
+    def _crawl(self, task: Task) -> Generator[Any, Any, None]:
+        whole = CrawlDirectory.open(task.directory)
+        own = whole.part(task.part)
+        yield from until_free(own)
+        config = part_config(whole.config(), task.part)
+        yield CrawlWorker(config, own, watch=self._watched).run()
+
+    @contextlib.contextmanager
+    def _watched(self, crawl: Watched) -> Iterator[None]:
+        assert isinstance(crawl, SharedCrawl)
+        self._shared = crawl
+        with self._reporting():
+            self._report_soon()
+            yield
+
+    def _status(self) -> Status | None:
+        return None if self._shared is None else status_of(self._shared, time.time())
+
+    def _obey(self, frame: Frame) -> None:
+        assert self._shared is not None and frame.kind is Kind.ORDER
+        obey(self._shared, Order(**frame.value()))
+
+    def _end_alone(self) -> None:
+        super()._end_alone()
+        asyncio.get_running_loop().call_later(PATIENCE_S, os._exit, 1)
