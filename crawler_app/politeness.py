@@ -14,6 +14,7 @@ __all__ = [
     "MAX_CRAWL_DELAY_S",
     "crawl_delay_s",
     "host_gap_s",
+    "least_gap_s",
     "next_gap_s",
     "outage_pause_s",
     "per_host_limit",
@@ -62,6 +63,15 @@ def host_gap_s(host: str, configured_s: float | None) -> float:
     if configured_s is not None:
         return configured_s
     return 0.0 if is_loopback(host) else OPEN_WEB_GAP_S
+
+
+def least_gap_s(hosts: Iterable[str], configured_s: float | None) -> float:
+    """Return the gap of hosts that several workers ask together: the longest of theirs.
+
+    >>> least_gap_s(["127.0.0.1:80", "a.test"], None)
+    1.0
+    """
+    return max(host_gap_s(host, configured_s) for host in hosts)
 
 
 def next_gap_s(

@@ -6,7 +6,6 @@ a directory of its own.
 
 import contextlib
 import os
-import socket
 from collections.abc import Callable, Generator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
@@ -21,15 +20,16 @@ from crawler_app.crawl.monitor import Watched
 from crawler_app.crawl.shared import SharedCrawl
 from crawler_app.directory import CrawlDirectory
 from crawler_app.directory.losses import requeue_lost
+from crawler_app.directory.server import store_of
 from crawler_app.directory.stores import open_stores
 from crawler_app.errors import ConfigError
 from crawler_app.fetcher import check_fetcher, make_fetcher
 from crawler_app.frontier.postgres.crawls import begin
-from crawler_app.frontier.postgres.place import Place, Store
+from crawler_app.frontier.postgres.place import Place
 from crawler_app.frontier.postgres.reading import PostgresReader
 from crawler_app.frontier.postgres.worker import PostgresFrontier
 from crawler_app.models import State
-from crawler_app.politeness import host_gap_s
+from crawler_app.politeness import least_gap_s
 from crawler_app.urls import host_of
 from gencoro import gen
 
@@ -61,7 +61,7 @@ def begin_shared(config: CrawlConfig) -> Generator[Any, Any, None]:
         ConfigError: the server cannot be used, or it has another crawl of that name.
     """
     place = Place(config.frontier, config.crawl_name)
-    gap_s = max(host_gap_s(host_of(seed), config.host_gap_s) for seed in config.seeds)
+    gap_s = least_gap_s(map(host_of, config.seeds), config.host_gap_s)
     text = yield begin(
         place,
         config.shared_json(),
@@ -192,11 +192,10 @@ class CrawlWorker:
     def _make_frontier(
         self, directory: CrawlDirectory, _path: Path, before_commit: Callable[[], None]
     ) -> PostgresFrontier:
-        machine = socket.gethostname()
-        key, location = directory.make_store_key(), str(directory.path.resolve())
+        store = store_of(directory)
         return PostgresFrontier(
             self._place,
-            f"process {os.getpid()} on {machine}",
-            Store(key, machine, location),
+            f"process {os.getpid()} on {store.machine}",
+            store,
             before_commit=before_commit,
         )

@@ -1,13 +1,17 @@
 """``gencrawl frontier``, ``crawls`` and ``drop``: the crawls in PostgreSQL."""
 
 import argparse
+import shlex
 import sys
+from typing import Any
 
-from crawler_app.commands.arguments import count
+from crawler_app.commands.arguments import add_quiet, count
 from crawler_app.commands.exit_status import OK
 from crawler_app.commands.server import add_crawl_name, add_server, driven, run
 from crawler_app.config import CrawlConfig
+from crawler_app.config.validators import FRONTIER_EXAMPLE, require_frontier
 from crawler_app.errors import ConfigError
+from crawler_app.terminal.steps import Steps
 from crawler_app.text.formatting import number
 
 __all__ = ["add_crawls", "add_drop", "add_frontier", "crawls", "drop", "frontier"]
@@ -15,6 +19,7 @@ __all__ = ["add_crawls", "add_drop", "add_frontier", "crawls", "drop", "frontier
 INSTALL, CRAWLS, PLACE = (
     f"frontier.postgres.{name}" for name in ("install", "crawls", "place")
 )
+MOVING = "directory.moving"
 
 
 def add_frontier(parser: argparse.ArgumentParser) -> None:
@@ -24,10 +29,20 @@ def add_frontier(parser: argparse.ArgumentParser) -> None:
         "machines share.  `crawl --frontier` makes them too, if its user may."
     )
     parser.add_argument(
-        "action", choices=["init"], help="init: make them, unless they are there"
+        "action",
+        choices=["init", "copy"],
+        help="init: make them, unless they are there; copy: move the frontier of the crawl "
+        "in a directory there, so that `work` and `resume` go on with it",
     )
-    add_server(parser)
+    parser.add_argument(
+        "where",
+        metavar="[DIR] URL",
+        nargs="*",
+        help=f"the directory to copy, and the server: {FRONTIER_EXAMPLE}; the password is "
+        "read from PGPASSWORD or ~/.pgpass",
+    )
     add_crawl_name(parser)
+    add_quiet(parser)
     parser.add_argument(
         "--partitions",
         type=count,
@@ -39,9 +54,36 @@ def add_frontier(parser: argparse.ArgumentParser) -> None:
 
 
 def frontier(arguments: argparse.Namespace) -> int:
-    """Make the tables of a crawl, and say so."""
+    """Make the tables of a crawl, or move a crawl there, and say so."""
+    action, where = arguments.action, arguments.where
+    wanted = 2 if action == "copy" else 1
+    if len(where) != wanted:
+        words = "copy DIR URL" if action == "copy" else "init URL"
+        raise ConfigError(f"give `gencrawl frontier {words}`")
+    require_frontier("URL", where[-1])
+    place = driven(PLACE).Place(where[-1], arguments.crawl_name)
+    return _copy(arguments, place) if action == "copy" else _init(arguments, place)
+
+
+def _copy(arguments: argparse.Namespace, place: Any) -> int:
+    path = arguments.where[0]
+    with Steps(quiet=arguments.quiet) as steps:
+        urls = run(
+            driven(MOVING).move_frontier,
+            path,
+            place,
+            partitions=arguments.partitions,
+            on_step=steps,
+        )
+    print(
+        f"copied {number(urls, 'URL')} to the crawl {place}; to go on:\n"
+        f"  gencrawl resume {shlex.quote(path)}"
+    )
+    return OK
+
+
+def _init(arguments: argparse.Namespace, place: Any) -> int:
     install = driven(INSTALL).install
-    place = driven(PLACE).Place(arguments.url, arguments.crawl_name)
     is_new = run(install, place, partitions=arguments.partitions)
     print(
         f"made the crawl {place}" if is_new else f"the crawl {place} is there already"

@@ -91,7 +91,9 @@ COMMANDS = {
     "crawls": Command("frontier", "URL", "list the crawls in PostgreSQL"),
     "drop": Command("frontier", "URL --crawl NAME", "delete a crawl in PostgreSQL"),
     "frontier": Command(
-        "frontier", "init URL [OPTIONS]", "prepare a crawl in PostgreSQL"
+        "frontier",
+        "init URL | copy DIR URL [OPTIONS]",
+        "prepare a crawl in PostgreSQL, or move one there",
     ),
     "demo": Command("demo", "[OPTIONS]", "crawl a small demo site on this machine"),
     "completion": Command(

@@ -14,7 +14,8 @@ SQLite's own ``-wal`` and ``-shm`` files may lie beside a database.
 
 `lock` is the lock; `stores` opens what a crawl writes to, and closes it in order; `losses`
 finds what was lost since the last run; `stored` is what can be read of a crawl, `union` reads
-its parts as one, and `server` those that workers on many machines have.
+its parts as one, and `server` those that workers on many machines have; `moving` makes a
+directory that of a worker.
 
 Rule: the frontier is written last.  The response of a URL that it records as finished is in
 the archive, and its text is in the index; any other URL is fetched again.

@@ -7,6 +7,7 @@ is reached by the same path, as on a network drive.
 import contextlib
 import logging
 import shlex
+import socket
 from pathlib import Path
 
 from crawler_app.config import CrawlConfig
@@ -17,9 +18,20 @@ from crawler_app.frontier.postgres.place import Place, Store
 from crawler_app.frontier.postgres.reading import PostgresReader
 from crawler_app.text.escaping import printable
 
-__all__ = ["ServerCrawl"]
+__all__ = ["ServerCrawl", "store_of"]
 
 logger = logging.getLogger(__name__)
+
+
+def store_of(directory: CrawlDirectory) -> Store:
+    """Return what a server knows of the directory of a worker, which gets a key.
+
+    Raises:
+        ConfigError: it cannot be written.
+        StorageError: the disk is full, or has failed.
+    """
+    key = directory.make_store_key()
+    return Store(key, socket.gethostname(), str(directory.path.resolve()))
 
 
 class ServerCrawl(StoredCrawl):

@@ -23,7 +23,7 @@ from crawler_app.models import Candidate, Claim, Outcome, Role
 from crawler_app.reasons import PROVISIONAL, Reason
 from crawler_app.urls import dedup_key, host_of
 
-__all__ = ["Batch", "PartFrontier"]
+__all__ = ["Batch", "PartFrontier", "candidates_of"]
 
 PART_TABLES = """
 -- Links to URLs of other parts: for each page, those to one part, as JSON.
@@ -344,6 +344,12 @@ def _links(found: Iterable[Candidate]) -> list[tuple[object, ...]]:
         )
         for candidate in found
     ]
+
+
+def candidates_of(text: str) -> tuple[str, list[Candidate]]:
+    """Return what a row of ``outgoing`` has: the URL that led to links, and these."""
+    via, _, found = json.loads(text)
+    return via, [_candidate(link) for link in found]
 
 
 def _candidate(link: tuple[str, int, int, str, int]) -> Candidate:

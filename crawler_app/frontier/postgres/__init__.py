@@ -12,6 +12,8 @@
     recent      the links that a worker has met lately            pure
     pump        sends batches, and gets claims
     reading     what all workers have found, for reports
+    files       a crawl's SQLite files as rows of these tables
+    copying     copies such a crawl
 
 ``tables.sql`` and ``functions.sql`` are what the server stores and does.
 

@@ -94,9 +94,14 @@ class Batch:
         self.claims[token] = claim
         self._backs.append([token, due_at, url])
 
-    def add(self, candidates: Iterable[Candidate], via: Claim | None = None) -> None:
-        """Note candidates."""
-        self._add(candidates, None if via is None else via.id, None, "")
+    def add(
+        self,
+        candidates: Iterable[Candidate],
+        via: Claim | None = None,
+        redirect_to: str = "",
+    ) -> None:
+        """Note candidates, and which of them is the target of a redirect."""
+        self._add(candidates, None if via is None else via.id, None, redirect_to)
 
     def hold_host(self, host: str, free_at: float) -> None:
         """Note until when a host is held."""

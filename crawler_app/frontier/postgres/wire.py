@@ -8,7 +8,7 @@ import json
 import re
 from typing import Any
 
-__all__ = ["decode", "decode_text", "encode"]
+__all__ = ["decode", "decode_text", "encode", "encode_text"]
 
 _dumps = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
@@ -30,7 +30,7 @@ def encode(value: Any) -> str:
     text = _dumps(value)
     # In JSON, control characters are escaped already.
     if "\\u00" in text or _UNSTORABLE.search(text) is not None:
-        return _dumps(_each_text(value, _escape))
+        return _dumps(_each_text(value, encode_text))
     return text
 
 
@@ -45,7 +45,8 @@ def decode_text(text: str) -> str:
     return _ESCAPED.sub(lambda found: chr(int(found[1], 16)), text)
 
 
-def _escape(text: str) -> str:
+def encode_text(text: str) -> str:
+    """Return a text as it is stored."""
     return _UNSTORABLE.sub(lambda found: f"{ESCAPE}{ord(found[0]):04x}", text)
 
 
