@@ -5,6 +5,10 @@ crawls it with one process and with several, in interleaved rounds:
 
     python benchmarks/bench_processes.py [--processes 2] [--pages 10000] [--rounds 3]
     python benchmarks/bench_processes.py --page-bytes 26000 --bare
+    python benchmarks/bench_processes.py --frontier
+
+With ``--frontier``, the processes are workers of a crawl in PostgreSQL (Debian's, with fsync
+off), whose CPU time is printed apart.
 
 Both figures are without the start-up, which is measured with a single page each time.  The
 CPU time is that of all processes of the crawl.  nginx needs a core too: where there are only
@@ -13,15 +17,22 @@ printed, which follows from the CPU time of the crawl and of nginx.  Needs Linux
 """
 
 import argparse
+import contextlib
 import os
 import statistics
 import sys
+import tempfile
 import time
 from pathlib import Path
 from typing import NamedTuple
 
+ROOT = Path(__file__).parent.parent
+sys.path.insert(0, str(ROOT))
+
 from crawl_runs import run
 from crawl_site import ALONE_PATH, Layout, address_of, path_of, served_site
+
+from tests.helpers.postgres import newest_binaries, running, url_of
 
 HOSTS = (2, 20)
 
@@ -37,11 +48,13 @@ class Cost(NamedTuple):
         took: On the clock.
         cpu: CPU time of the crawl.
         nginx: CPU time of nginx.
+        server: CPU time of PostgreSQL.
     """
 
     took: float
     cpu: float
     nginx: float
+    server: float
 
 
 def command(seeds, processes, arguments):
@@ -53,21 +66,42 @@ def command(seeds, processes, arguments):
         # Enough fetches from each host that no process waits for nginx.
         *("--concurrency", str(arguments.concurrency), "--per-host", "10"),
         *("--processes", str(processes)),
+        *(("--frontier", arguments.url) if arguments.frontier else ()),
     ]
 
 
 def cpu_of(pid):
-    """Return the CPU time of a process so far, in seconds."""
+    """Return the CPU time of a process so far, and of children that have ended, in seconds."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    return sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
 
 
 def crawl(site, seeds, processes, arguments):
-    """Crawl; return the seconds on the clock, of CPU, and of nginx's CPU."""
-    nginx = site.nginx._process.pid
-    before, began_at = cpu_of(nginx), time.monotonic()
+    """Crawl; return the seconds on the clock, and of CPU: the crawl's and the servers'."""
+    servers = [site.nginx._process.pid, arguments.server]
+    before, began_at = [cpu_of(pid) for pid in servers], time.monotonic()
     ran = run(command(seeds, processes, arguments))
-    return time.monotonic() - began_at, ran.cpu_s, cpu_of(nginx) - before
+    took_s = time.monotonic() - began_at
+    if arguments.frontier:
+        run([sys.executable, "-m", "crawler_app", "drop", arguments.url])
+    after = [cpu_of(pid) for pid in servers]
+    nginx, server = (b - a for a, b in zip(before, after, strict=True))
+    return took_s, ran.cpu_s, nginx, server if arguments.frontier else 0.0
+
+
+@contextlib.contextmanager
+def postgres(arguments):
+    """Run a server, if one is asked for."""
+    arguments.server = os.getpid()
+    if not arguments.frontier:
+        yield
+        return
+    with (
+        tempfile.TemporaryDirectory(prefix="gencrawl-bench-") as directory,
+        running(newest_binaries(), Path(directory)) as process,
+    ):
+        arguments.server, arguments.url = process.pid, url_of(directory)
+        yield
 
 
 def measure_once(site, processes, arguments):
@@ -100,6 +134,7 @@ def measure(hosts, arguments):
         print(
             f"{hosts:3} hosts, {count} processes: {means.took:.3f} ms a page, CPU "
             f"{means.cpu:.3f} ms, nginx {means.nginx:.3f} ms"
+            + (f", PostgreSQL {means.server:.3f} ms" if arguments.frontier else "")
         )
     one, several = (costs[count] for count in counts)
     speed = statistics.median(
@@ -108,7 +143,8 @@ def measure(hosts, arguments):
     cpu = statistics.median(b.cpu / a.cpu for a, b in zip(one, several, strict=True))
     cores = os.cpu_count() or 1
     bound = statistics.median(
-        a.took * cores / (b.cpu + b.nginx) for a, b in zip(one, several, strict=True)
+        a.took * cores / (b.cpu + b.nginx + b.server)
+        for a, b in zip(one, several, strict=True)
     )
     print(
         f"    pages a second {speed:.2f}x, at most {bound:.2f}x on {cores} cores; CPU a "
@@ -133,10 +169,14 @@ def main():
     parser.add_argument(
         "--check", action="store_true", help="exit with 1 if a bar is missed"
     )
+    parser.add_argument(
+        "--frontier", action="store_true", help="with the frontier in PostgreSQL"
+    )
     arguments = parser.parse_args()
+    with postgres(arguments):
+        measured = [(hosts, *measure(hosts, arguments)) for hosts in arguments.hosts]
     short = []
-    for hosts in arguments.hosts:
-        speed, cpu = measure(hosts, arguments)
+    for hosts, speed, cpu in measured:
         if speed < MIN_SPEED:
             short.append(
                 f"{hosts} hosts: {speed:.2f}x the pages, the bar is {MIN_SPEED}"
