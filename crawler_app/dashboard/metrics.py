@@ -86,7 +86,9 @@ class _CrawlCollector(Collector):
 
     def _gauges(self) -> Iterator[Metric]:
         crawl = self._crawl
-        urls = GaugeMetricFamily("gencrawl_urls", "URLs by state.", labels=["state"])
+        urls = GaugeMetricFamily(
+            "gencrawl_urls", "URLs of the whole crawl by state.", labels=["state"]
+        )
         for state in State:
             urls.add_metric([state.label], crawl.count(state))
         yield urls

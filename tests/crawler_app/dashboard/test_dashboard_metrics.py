@@ -1,23 +1,12 @@
 """The numbers of a crawl, as Prometheus reads them."""
 
 import pytest
-from prometheus_client import parser
 from prometheus_client.openmetrics import parser as openmetrics_parser
 
 from gencoro import gen
+from tests.helpers.metrics import values_in
 
 pytestmark = pytest.mark.usefixtures("no_socket_is_left")
-
-
-def values_in(text, parse=parser.text_string_to_metric_families):
-    """Read the text; return each value by its name and labels."""
-    families = list(parse(text))
-    assert all(family.documentation for family in families)
-    return {
-        (sample.name, *sample.labels.values()): sample.value
-        for family in families
-        for sample in family.samples
-    }
 
 
 @gen.coroutine
