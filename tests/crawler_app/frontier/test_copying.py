@@ -13,7 +13,7 @@ from crawler_app.directory import CrawlDirectory
 from crawler_app.directory.moving import move_frontier
 from crawler_app.frontier.part import PartFrontier
 from crawler_app.frontier.postgres.files import StoredFile
-from crawler_app.frontier.postgres.install import uninstall
+from crawler_app.frontier.postgres.install import connect, uninstall
 from crawler_app.frontier.postgres.place import Place
 from crawler_app.frontier.sqlite import SqliteFrontier
 from crawler_app.models import Candidate, Outcome, Role, State
@@ -25,6 +25,7 @@ from tests.helpers.postgres import SteppedFrontier
 from tests.helpers.scripts import start_python
 
 NAME = "copied"
+FETCHED = (State.DONE, State.FAILED)
 VOLATILE = {
     *("made_at", "started_at", "ended_at", "last_at", "took_s", "mean_s"),
     *("archive", "slowest", "largest", "most_linked", "examples"),
@@ -121,6 +122,18 @@ def place(postgres_url, run_sync):
     drop()
 
 
+def pages_left(place, run_sync):
+    @gen.coroutine
+    def ask():
+        connection = yield connect(place)
+        try:
+            return (yield connection.fetchval("SELECT pages_left FROM crawl"))
+        finally:
+            yield connection.close()
+
+    return run_sync(ask)
+
+
 @pytest.mark.parametrize("parts", [0, 3])
 def test_every_url_is_there_as_it_was(tmp_path, place, run_sync, parts):
     files = open_files(tmp_path / "crawl", parts)
@@ -144,6 +157,8 @@ def test_every_url_is_there_as_it_was(tmp_path, place, run_sync, parts):
             assert list(frontier.records()) == wanted
         counts_are_those_of_the_records(frontier)
         assert frontier.known_url("http://a.test") == "http://a.test/x"
+        begun = [r for r in wanted if r.state in FETCHED and not r.role.is_extra]
+        assert pages_left(place, run_sync) == 100 - len(begun)
         # Hosts and URLs that come later get numbers of their own.
         assert frontier.add([found("d.test", "")]) == 1
         # Only what may be claimed is, and a refusal may end.
