@@ -213,6 +213,11 @@ class Crawler:
             return cleanup.enter_context(CrawlDirectory.create(config.into, config))
         directory = CrawlDirectory.open(config.into)
         saved = directory.config()
+        if saved.frontier:
+            raise ConfigError(
+                f"{config.into} is that of a worker, and the frontier is in PostgreSQL; go on "
+                "with `gencrawl resume`, or choose another directory"
+            )
         self._require_same_seeds(saved.seeds)
         self._require_same_processes(saved.processes)
         cleanup.enter_context(directory)

@@ -6,7 +6,7 @@ a directory of its own.
 
 import contextlib
 import os
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Collection, Generator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -33,7 +33,7 @@ from crawler_app.politeness import least_gap_s
 from crawler_app.urls import host_of
 from gencoro import gen
 
-__all__ = ["CrawlWorker", "Work", "begin_shared", "shared_config"]
+__all__ = ["CrawlWorker", "Work", "begin_shared", "retry_failed", "shared_config"]
 
 
 @dataclass(slots=True, frozen=True)
@@ -96,6 +96,17 @@ def shared_config(place: Place, **local: Any) -> CrawlConfig:
         )
     common = CrawlConfig.from_json(members.config)
     return replace(common, frontier=place.url, crawl_name=place.crawl, **local)
+
+
+def retry_failed(config: CrawlConfig, reasons: Collection[str]) -> None:
+    """Queue the URLs of a crawl again that failed for one of these reasons.
+
+    Raises:
+        ConfigError: the server cannot be used.
+    """
+    place = Place(config.frontier, config.crawl_name)
+    with contextlib.closing(PostgresReader(place)) as reader:
+        reader.requeue_failed(reasons)
 
 
 class CrawlWorker:

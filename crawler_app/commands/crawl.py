@@ -93,13 +93,13 @@ def resume(arguments: argparse.Namespace) -> int:
     check_showing(arguments)
     directory = CrawlDirectory.open(arguments.directory)
     config = dataclasses.replace(directory.config(), **read_options(arguments))
-    if config.frontier:
-        return work_on(arguments, config)
     retried_reasons: set[AnyReason] = (
         set(RETRYABLE) if arguments.retry_failed else set()
     )
     if arguments.deny_private is False:
         retried_reasons.add(Reason.PRIVATE_ADDRESS)
+    if config.frontier:
+        return work_on(arguments, config, retried_reasons)
     shown = Shown(arguments, config)
     crawler = Crawler(
         config,

@@ -3,7 +3,7 @@
 import argparse
 import shlex
 import sys
-from collections.abc import Generator
+from collections.abc import Collection, Generator
 from typing import TYPE_CHECKING, Any
 
 from crawler_app.commands.arguments import add_showing
@@ -53,8 +53,14 @@ def begin_and_work(arguments: argparse.Namespace, config: CrawlConfig) -> int:
     return work_on(arguments, config)
 
 
-def work_on(arguments: argparse.Namespace, config: CrawlConfig) -> int:
-    """Take part in a crawl with a configuration."""
+def work_on(
+    arguments: argparse.Namespace,
+    config: CrawlConfig,
+    retried_reasons: Collection[str] = (),
+) -> int:
+    """Take part in a crawl with a configuration; failures with these reasons are retried."""
+    if retried_reasons:
+        driven("worker").retry_failed(config, retried_reasons)
     shown = Shown(arguments, config)
     worker = _worker_class(config)(config, watch=shown.watch)
     with shown_log(arguments):

@@ -154,6 +154,21 @@ def test_start_url_that_cannot_be_fetched_is_told(begin, tree, tmp_path):
     assert "robots: 1" in ended.out
 
 
+def test_failures_are_retried_if_that_is_asked_for(gencrawl, site, server, tmp_path):
+    site.page("/", "/flaky")
+    site.page("/flaky", status=503, times=1)
+    site.page("/flaky")
+    into, (url, *name) = tmp_path / "a", server
+    options = ["--into", into, "--quiet", "--tries", 1]
+    gencrawl("crawl", site.url, "--frontier", url, *name, *options)
+    assert gencrawl.json("status", into, "--json")["failed"] == 1
+
+    assert "made 0 fetches" in gencrawl("resume", into, "-q").out
+    assert gencrawl("resume", into, "-q", "--retry-failed").status == OK
+
+    assert gencrawl.json("status", into, "--json")["done"] == 2
+
+
 def test_limit_is_that_of_all_workers(begin, work, tree, tmp_path):
     first = begin(tmp_path / "a", "--max-pages", 10)
     second = work(tmp_path / "b")
