@@ -5,7 +5,6 @@ has not begun.
 """
 
 import collections
-import contextlib
 import time
 from collections.abc import Generator, Sequence
 from typing import Any, NamedTuple
@@ -14,12 +13,7 @@ from crawler_app.errors import ConfigError, FrontierError
 from crawler_app.frontier.counts import Amount
 from crawler_app.frontier.postgres.batch import Batch, digest_of
 from crawler_app.frontier.postgres.files import Hosts, Rows, StoredFile
-from crawler_app.frontier.postgres.install import (
-    DRIVER_ERRORS,
-    connect,
-    install,
-    uninstall,
-)
+from crawler_app.frontier.postgres.install import DRIVER_ERRORS, connect, install
 from crawler_app.frontier.postgres.place import Place
 from crawler_app.frontier.postgres.wire import decode, encode, encode_text
 from crawler_app.models import Claim, State
@@ -95,7 +89,7 @@ def copy_frontier(
         ConfigError: the server cannot be used, or the crawl there has begun.
         FrontierError: the connection was lost, or the server refuses something.
     """
-    is_new = yield install(place, partitions=partitions)
+    yield install(place, partitions=partitions)
     connection = yield connect(place)
     try:
         transaction = connection.transaction()
@@ -103,16 +97,11 @@ def copy_frontier(
         copy = _Copy(connection, files, beginning, on_step)
         urls: int = yield from copy.run(place)
         yield transaction.commit()
-    except BaseException as exc:
-        connection.terminate()
-        if is_new:
-            with contextlib.suppress(ConfigError, *DRIVER_ERRORS):
-                yield uninstall(place)
-        if isinstance(exc, DRIVER_ERRORS):
-            text = place.without_secrets(str(exc) or type(exc).__name__)
-            raise FrontierError(f"cannot copy to {place}: {text}") from None
-        raise
-    yield connection.close()
+    except DRIVER_ERRORS as exc:
+        text = place.without_secrets(str(exc) or type(exc).__name__)
+        raise FrontierError(f"cannot copy to {place}: {text}") from None
+    finally:
+        connection.terminate()  # which ends a transaction that was not committed
     return urls
 
 

@@ -223,7 +223,10 @@ def test_copy_that_fails_leaves_everything_as_it_was(
         ended = gencrawl(*words)
     assert ended.status == FAILED and "it has gone" in ended.err
     assert (tmp_path / "crawl/crawl.json").read_text() == saved
-    assert f"\n{NAME} " not in "\n" + gencrawl("crawls", place.url).out
+    listed = gencrawl("crawls", place.url).out.splitlines()
+    assert [line for line in listed if line.startswith(NAME)] == [
+        f"{NAME}  has not begun"
+    ]
     with CrawlDirectory.open(tmp_path / "crawl"):
         locked = gencrawl(*words)
     assert locked.status == USAGE and "is being crawled by" in locked.err
