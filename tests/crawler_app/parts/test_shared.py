@@ -12,6 +12,7 @@ import pytest
 
 from crawler_app.commands.exit_status import INTERRUPTED, OK
 from crawler_app.config import CrawlConfig
+from crawler_app.dashboard.metrics import Metrics
 from crawler_app.frontier.postgres.install import connect
 from crawler_app.frontier.postgres.place import Place
 from crawler_app.models import State
@@ -20,6 +21,7 @@ from crawler_app.worker import begin_shared
 from gencoro import gen
 from gencoro.ioloop import IOLoop
 from tests.crawler_app.parts.conftest import children_of, wait_until
+from tests.helpers.metrics import values_in
 from tests.helpers.postgres import (
     kill_server,
     newest_binaries,
@@ -105,6 +107,9 @@ def test_processes_are_workers_of_one_crawl(
     assert (done.fetched, done.left) == (len(wanted), 0)
     # The numbers are those of the whole crawl, which both have.
     assert watched[0].count(State.DONE) == len(wanted)
+    metrics = values_in(Metrics(watched[0]).render()[0].decode())
+    assert metrics["gencrawl_urls", "done"] == len(wanted)
+    assert metrics["gencrawl_fetched_total",] == len(wanted)
     parts = [tmp_path / "crawl" / f"part-{n}" for n in range(2)]
     assert all((part / "crawl.sqlite").exists() for part in parts)
     status = gencrawl.json("status", into, "--json")
