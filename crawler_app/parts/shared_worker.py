@@ -24,9 +24,8 @@ from crawler_app.worker import CrawlWorker
 
 __all__ = ["main"]
 
-# How long it may take to put everything back after the main process has gone.  A server that is
-# away would keep this process for ever; it gives what is claimed to others anyway.
-PATIENCE_S = 5.0
+# How often a process that ends alone looks whether the server is away.
+LOOK_EVERY_S = 0.5
 
 
 def main() -> None:
@@ -65,4 +64,10 @@ class _SharedWorker(ConnectedWorker):
 
     def _end_alone(self) -> None:
         super()._end_alone()
-        asyncio.get_running_loop().call_later(PATIENCE_S, os._exit, 1)
+        self._exit_if_away()
+
+    def _exit_if_away(self) -> None:
+        """Do not wait for a server that is away: what is claimed goes to others anyway."""
+        if self._shared is not None and self._shared.frontier.is_away:
+            os._exit(1)
+        asyncio.get_running_loop().call_later(LOOK_EVERY_S, self._exit_if_away)
