@@ -6,6 +6,7 @@ a directory of its own.
 
 import contextlib
 import os
+import socket
 from collections.abc import Callable, Collection, Generator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
@@ -20,12 +21,11 @@ from crawler_app.crawl.monitor import Watched
 from crawler_app.crawl.shared import SharedCrawl
 from crawler_app.directory import CrawlDirectory
 from crawler_app.directory.losses import requeue_lost
-from crawler_app.directory.server import store_of
 from crawler_app.directory.stores import open_stores
 from crawler_app.errors import ConfigError
 from crawler_app.fetcher import check_fetcher, make_fetcher
 from crawler_app.frontier.postgres.crawls import begin
-from crawler_app.frontier.postgres.place import Place
+from crawler_app.frontier.postgres.place import Place, Store
 from crawler_app.frontier.postgres.reading import PostgresReader
 from crawler_app.frontier.postgres.worker import PostgresFrontier
 from crawler_app.models import State
@@ -203,10 +203,11 @@ class CrawlWorker:
     def _make_frontier(
         self, directory: CrawlDirectory, _path: Path, before_commit: Callable[[], None]
     ) -> PostgresFrontier:
-        store = store_of(directory)
+        machine = socket.gethostname()
+        key, location = directory.make_store_key(), str(directory.path.resolve())
         return PostgresFrontier(
             self._place,
-            f"process {os.getpid()} on {store.machine}",
-            store,
+            f"process {os.getpid()} on {machine}",
+            Store(key, machine, location),
             before_commit=before_commit,
         )

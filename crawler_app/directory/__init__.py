@@ -215,9 +215,17 @@ class CrawlDirectory(StoredCrawl):
         return CrawlDirectory(self.path / f"part-{number}", self.name)
 
     def make_parts(self, count: int) -> None:
-        """Make the directories of parts, unless they are there."""
-        for number in range(count):
-            self.part(number).path.mkdir(exist_ok=True)
+        """Make the directories of parts, unless they are there.
+
+        Raises:
+            ConfigError: they cannot be made.
+            StorageError: the disk is full, or has failed.
+        """
+        try:
+            for number in range(count):
+                self.part(number).path.mkdir(exist_ok=True)
+        except OSError as exc:
+            raise not_writable(self.path, exc) from None
 
     def parts(self) -> "list[CrawlDirectory]":
         """Return the directories of all parts; empty if one process crawls."""

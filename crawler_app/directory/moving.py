@@ -7,17 +7,17 @@ everything is on the server; before that it is as it was.
 import contextlib
 import dataclasses
 import logging
+import socket
 from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import Any
 
 from crawler_app.config import CrawlConfig
 from crawler_app.directory import CrawlDirectory
-from crawler_app.directory.server import store_of
 from crawler_app.errors import ConfigError
 from crawler_app.frontier.postgres.copying import Beginning, copy_frontier
 from crawler_app.frontier.postgres.files import StoredFile
-from crawler_app.frontier.postgres.place import Place
+from crawler_app.frontier.postgres.place import Place, Store
 from crawler_app.politeness import least_gap_s
 from crawler_app.progress import OnStep, no_step
 from crawler_app.urls import host_of
@@ -75,9 +75,10 @@ def _opened(
     for number, each in enumerate(begun):
         if parts:
             cleanup.enter_context(each)
+        location = str(each.path.resolve())
         file = StoredFile(
             each.frontier_path,
-            store_of(each),
+            Store(each.make_store_key(), socket.gethostname(), location),
             *(number, len(begun)),
             is_part=bool(parts),
         )

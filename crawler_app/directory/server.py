@@ -7,7 +7,6 @@ is reached by the same path, as on a network drive.
 import contextlib
 import logging
 import shlex
-import socket
 from pathlib import Path
 
 from crawler_app.config import CrawlConfig
@@ -18,20 +17,9 @@ from crawler_app.frontier.postgres.place import Place, Store
 from crawler_app.frontier.postgres.reading import PostgresReader
 from crawler_app.text.escaping import printable
 
-__all__ = ["ServerCrawl", "store_of"]
+__all__ = ["ServerCrawl"]
 
 logger = logging.getLogger(__name__)
-
-
-def store_of(directory: CrawlDirectory) -> Store:
-    """Return what a server knows of the directory of a worker, which gets a key.
-
-    Raises:
-        ConfigError: it cannot be written.
-        StorageError: the disk is full, or has failed.
-    """
-    key = directory.make_store_key()
-    return Store(key, socket.gethostname(), str(directory.path.resolve()))
 
 
 class ServerCrawl(StoredCrawl):
@@ -51,9 +39,9 @@ class ServerCrawl(StoredCrawl):
         with contextlib.closing(self.frontier()) as frontier:
             self._members = frontier.members()
         self._directories = [
-            directory
+            found
             for store in self._members.stores
-            if (directory := self._directory_of(store)) is not None
+            for found in self._directories_of(store)
         ]
 
     def config(self) -> CrawlConfig:
@@ -81,14 +69,14 @@ class ServerCrawl(StoredCrawl):
             "--into DIR"
         )
 
-    def _directory_of(self, store: Store) -> CrawlDirectory | None:
-        """Return the directory of a store; None if it cannot be read here."""
+    def _directories_of(self, store: Store) -> list[CrawlDirectory]:
+        """Return the directories of a store; none if they cannot be read here."""
         directory = CrawlDirectory(store.location)
         if directory.store_key() == store.key:
-            return directory
+            return [directory]  # its parts are stores of their own
         logger.warning(
             "%s on %s cannot be read here, and is left out",
             printable(store.location),
             printable(store.machine),
         )
-        return None
+        return []
