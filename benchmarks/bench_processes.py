@@ -21,7 +21,6 @@ import contextlib
 import os
 import statistics
 import sys
-import tempfile
 import time
 from pathlib import Path
 from typing import NamedTuple
@@ -32,7 +31,7 @@ sys.path.insert(0, str(ROOT))
 from crawl_runs import run
 from crawl_site import ALONE_PATH, Layout, address_of, path_of, served_site
 
-from tests.helpers.postgres import newest_binaries, running, url_of
+from tests.helpers.postgres_server import running
 
 HOSTS = (2, 20)
 
@@ -96,11 +95,8 @@ def postgres(arguments):
     if not arguments.frontier:
         yield
         return
-    with (
-        tempfile.TemporaryDirectory(prefix="gencrawl-bench-") as directory,
-        running(newest_binaries(), Path(directory)) as process,
-    ):
-        arguments.server, arguments.url = process.pid, url_of(directory)
+    with running() as server:
+        arguments.server, arguments.url = server.process.pid, server.url
         yield
 
 

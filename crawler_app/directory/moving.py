@@ -41,7 +41,7 @@ def move_frontier(
     Raises:
         ConfigError: the crawl is running, or has not begun, or is on a server already, or the
             server cannot be used, or has another crawl of that name.
-        FrontierError: the connection was lost, or the server refuses something.
+        ServerError: the connection was lost, or the server refuses something.
     """
     directory = CrawlDirectory.open(path)
     config = directory.config()

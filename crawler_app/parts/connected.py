@@ -12,7 +12,7 @@ from typing import Any
 from crawler_app.crawl import Crawl, Failure
 from crawler_app.crawl.monitor import SHOWN_URLS
 from crawler_app.directory import CrawlDirectory
-from crawler_app.errors import ConfigError, StorageError
+from crawler_app.errors import ConfigError, ServerError, StorageError
 from crawler_app.models import State
 from crawler_app.parts.channel import Channel
 from crawler_app.parts.messages import Frame, Kind, Order, Status, Task
@@ -29,7 +29,7 @@ STATUS_EVERY_S = 0.25
 LOCK_PATIENCE_S = 30.0
 
 # Errors that would only come again.
-LASTING = (ConfigError, StorageError)
+LASTING = (ConfigError, ServerError, StorageError)
 
 
 def run_connected(make_worker: Callable[[Channel], "ConnectedWorker"]) -> None:

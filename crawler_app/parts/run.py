@@ -14,7 +14,7 @@ from crawler_app.config import CrawlConfig
 from crawler_app.crawl import KEPT_FAILURES, Failure
 from crawler_app.crawl.pace import Pace, pace_of, with_pace
 from crawler_app.crawl.stats import Stats
-from crawler_app.errors import ConfigError, CrawlerError, StorageError
+from crawler_app.errors import ConfigError, CrawlerError, ServerError, StorageError
 from crawler_app.models import State
 from crawler_app.parts.coordination import Coordinator
 from crawler_app.parts.dealing import part_config
@@ -33,7 +33,9 @@ MAX_DEATHS = 5
 DEATHS_WITHIN_S = 120.0
 FIRST_PAUSE_S = 0.1
 
-ERROR_BY_NAME = {each.__name__: each for each in (ConfigError, StorageError)}
+ERROR_BY_NAME = {
+    each.__name__: each for each in (ConfigError, ServerError, StorageError)
+}
 
 
 class PartsRun:

@@ -18,7 +18,8 @@ from crawler_app.dashboard.metrics import Metrics
 from crawler_app.frontier.memory import MemoryFrontier
 from tests.helpers.command_line import CommandLine
 from tests.helpers.metrics import values_in
-from tests.helpers.postgres import USER, newest_binaries, postgres, postgres_url
+from tests.helpers.postgres import postgres, postgres_url
+from tests.helpers.postgres_server import USER, newest_binaries
 from tests.helpers.site import Site
 
 __all__ = ["postgres", "postgres_url"]

@@ -9,11 +9,12 @@ import time
 from collections.abc import Generator, Sequence
 from typing import Any, NamedTuple
 
-from crawler_app.errors import ConfigError, FrontierError
+from crawler_app.errors import ConfigError, ServerError
 from crawler_app.frontier.counts import Amount
 from crawler_app.frontier.postgres.batch import Batch, digest_of
+from crawler_app.frontier.postgres.connecting import DRIVER_ERRORS, connect
 from crawler_app.frontier.postgres.files import Hosts, Rows, StoredFile
-from crawler_app.frontier.postgres.install import DRIVER_ERRORS, connect, install
+from crawler_app.frontier.postgres.install import install
 from crawler_app.frontier.postgres.place import Place
 from crawler_app.frontier.postgres.wire import decode, encode, encode_text
 from crawler_app.models import Claim, State
@@ -87,7 +88,7 @@ def copy_frontier(
 
     Raises:
         ConfigError: the server cannot be used, or the crawl there has begun.
-        FrontierError: the connection was lost, or the server refuses something.
+        ServerError: the connection was lost, or the server refuses something.
     """
     yield install(place, partitions=partitions)
     connection = yield connect(place)
@@ -99,7 +100,7 @@ def copy_frontier(
         yield transaction.commit()
     except DRIVER_ERRORS as exc:
         text = place.without_secrets(str(exc) or type(exc).__name__)
-        raise FrontierError(f"cannot copy to {place}: {text}") from None
+        raise ServerError(f"cannot copy to {place}: {text}") from None
     finally:
         connection.terminate()  # which ends a transaction that was not committed
     return urls

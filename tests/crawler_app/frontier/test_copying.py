@@ -12,8 +12,9 @@ from crawler_app.crawler import Crawler
 from crawler_app.directory import CrawlDirectory
 from crawler_app.directory.moving import move_frontier
 from crawler_app.frontier.part import PartFrontier
+from crawler_app.frontier.postgres.connecting import connect
 from crawler_app.frontier.postgres.files import StoredFile
-from crawler_app.frontier.postgres.install import connect, uninstall
+from crawler_app.frontier.postgres.install import uninstall
 from crawler_app.frontier.postgres.place import Place
 from crawler_app.frontier.sqlite import SqliteFrontier
 from crawler_app.models import Candidate, Outcome, Role, State

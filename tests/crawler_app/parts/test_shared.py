@@ -2,18 +2,15 @@
 
 import contextlib
 import os
-import shutil
 import signal
 import subprocess
-import tempfile
-from pathlib import Path
 
 import pytest
 
 from crawler_app.commands.exit_status import INTERRUPTED, OK
 from crawler_app.config import CrawlConfig
 from crawler_app.dashboard.metrics import Metrics
-from crawler_app.frontier.postgres.install import connect
+from crawler_app.frontier.postgres.connecting import connect
 from crawler_app.frontier.postgres.place import Place
 from crawler_app.models import State
 from crawler_app.parts.shared_run import CrawlWorkers
@@ -22,14 +19,9 @@ from gencoro import gen
 from gencoro.ioloop import IOLoop
 from tests.crawler_app.parts.conftest import children_of, wait_until
 from tests.helpers.metrics import values_in
-from tests.helpers.postgres import (
-    kill_server,
-    newest_binaries,
-    postgres,
-    postgres_url,
-    url_of,
-)
-from tests.helpers.postgres import start as start_server
+from tests.helpers.postgres import postgres, postgres_url
+from tests.helpers.postgres_server import CRASH
+from tests.helpers.postgres_server import running as running_server
 from tests.helpers.scripts import start_python
 
 __all__ = ["postgres", "postgres_url"]
@@ -174,16 +166,14 @@ def test_no_process_stays_if_the_main_one_is_killed_while_the_server_is_away(
     web, tmp_path, postgres
 ):
     web.tree(400)
-    directory = Path(tempfile.mkdtemp(prefix="gencrawl-postgres-"))
-    server = start_server(newest_binaries(), directory)
-    running = start(
-        *("crawl", web.url(0, "0"), "--scope", "any", "--no-robots", "--quiet"),
-        *("--frontier", url_of(directory), "--into", tmp_path / "crawl"),
-        *("--processes", 2),
-    )
-    wait_until(lambda: len(web.requests) > 20)
-    kill_server(server)
-    shutil.rmtree(directory)
+    with running_server() as server:
+        running = start(
+            *("crawl", web.url(0, "0"), "--scope", "any", "--no-robots", "--quiet"),
+            *("--frontier", server.url, "--into", tmp_path / "crawl"),
+            *("--processes", 2),
+        )
+        wait_until(lambda: len(web.requests) > 20)
+        server.stop(CRASH)
     children = children_of(running.pid)
     running.kill()
     running.communicate()
