@@ -520,7 +520,7 @@ class Crawl:
                 yield self._committed.wait()
             self._end_claim(claim, end)
         except asyncio.CancelledError:
-            self.frontier.release(claim)
+            self._abandon(claim)
             raise
         except StorageError:
             self._has_failed = True
@@ -567,6 +567,10 @@ class Crawl:
             failure = ending.failed(end.outcome, exc.reason, str(exc))
             return dataclasses.replace(end, outcome=failure.outcome)
         return end
+
+    def _abandon(self, claim: Claim) -> None:
+        """Put back a claimed URL, which may be archived and indexed already."""
+        self.frontier.release(claim)
 
     def _end_claim(self, claim: Claim, end: Ending) -> None:
         """Make the state change that an ending stands for."""

@@ -11,6 +11,8 @@ from crawler_app.config import CrawlConfig
 from crawler_app.crawl import Crawl
 from crawler_app.fetcher import Fetcher
 from crawler_app.frontier.postgres.worker import PostgresFrontier
+from crawler_app.index.writer import IndexWriter
+from crawler_app.models import Claim
 from gencoro import gen
 
 __all__ = ["SharedCrawl"]
@@ -36,6 +38,8 @@ class SharedCrawl(Crawl):
     ) -> None:
         super().__init__(config, frontier, fetcher, **stores)
         frontier.on_change = self._changed.notify_all
+        frontier.on_lost = self._forget
+        self._index: IndexWriter | None = stores.get("index")
 
     @gen.coroutine
     def run(self) -> Generator[Any, Any, None]:
@@ -60,3 +64,12 @@ class SharedCrawl(Crawl):
 
     def _limit(self) -> str:
         return self.frontier.limit_reached
+
+    def _abandon(self, claim: Claim) -> None:
+        super()._abandon(claim)
+        self._forget(claim.url)
+
+    def _forget(self, url: str) -> None:
+        """Remove a page from the index that another worker will fetch."""
+        if self._index is not None:
+            self._index.remove(url)

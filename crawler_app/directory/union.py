@@ -9,6 +9,7 @@ from crawler_app.frontier.counts import RANKED, Amount, Host, Kind
 from crawler_app.frontier.part import PartFrontier
 from crawler_app.frontier.previous import Differences
 from crawler_app.index import PageIndex, SearchResult
+from crawler_app.index.hits import Hit
 from crawler_app.models import State, UrlRecord
 
 __all__ = ["UnionFrontier", "UnionIndex"]
@@ -127,9 +128,14 @@ class UnionIndex:
         if len(self._parts) == 1:
             return self._parts[0].search(query, limit, offset)
         results = [part.search(query, limit + offset) for part in self._parts]
-        hits = [hit for result in results for hit in result.hits]
-        hits.sort(key=lambda hit: (hit.is_title, hit.score), reverse=True)
-        total = sum(result.total for result in results)
+        found = [hit for result in results for hit in result.hits]
+        found.sort(key=lambda hit: (hit.is_title, hit.score), reverse=True)
+        # A page may be in two: a worker was killed, and another has fetched it again.
+        hit_by_url: dict[str, Hit] = {}
+        for hit in found:
+            hit_by_url.setdefault(hit.url, hit)
+        hits = list(hit_by_url.values())
+        total = sum(result.total for result in results) - len(found) + len(hits)
         hint = "" if total else next((r.hint for r in results if r.hint), "")
         return SearchResult(query, total, offset, hits[offset : offset + limit], hint)
 

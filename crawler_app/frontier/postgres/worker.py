@@ -66,6 +66,7 @@ class PostgresFrontier(Frontier):
 
     Attributes:
         on_change: Called when claims have come, or when the crawl may have ended.
+        on_lost: Called with a URL whose outcome was not taken: another worker fetches it.
         last_queued: How many URLs the last step has queued.
         limit_reached: The option whose limit the crawl has reached; empty if none.
     """
@@ -82,6 +83,7 @@ class PostgresFrontier(Frontier):
         before_commit: Callable[[], None] = lambda: None,
     ) -> None:
         self.on_change: Callable[[], None] = lambda: None
+        self.on_lost: Callable[[str], None] = lambda url: None
         self.last_queued = 0
         self.limit_reached = ""
         self._reader = PostgresReader(place)
@@ -258,6 +260,7 @@ class PostgresFrontier(Frontier):
             url = batch.claims[token].url
             logger.warning("the lease on %s has expired; it will be fetched again", url)
             self._known.clear()
+            self.on_lost(url)
 
     def _note_claim(self, row: list[Any], shift_s: float) -> None:
         claim = self._leases.note(row, shift_s)
