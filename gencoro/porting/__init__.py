@@ -44,6 +44,8 @@ Inside::
     tails        how they end
     timers       for how long timers run
     starting     calls that get a callback
+    started      which functions start callbacks
+    forwarding   which decorators pass on a result
     finishing    how the paths through a function end
     rewriting    changes a source with LibCST
     trees        nodes of LibCST

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from gencoro.porting.helpers import is_helper
 from gencoro.porting.program import Function, Program
 
-__all__ = ["COROUTINE", "GEN_TEST", "Candidate", "candidates_of"]
+__all__ = ["COROUTINE", "GEN_TEST", "Candidate", "candidates_of", "is_transparent"]
 
 COROUTINE = "tornado.gen.coroutine"
 GEN_TEST = "tornado.testing.gen_test"
@@ -70,14 +70,15 @@ def _candidate(function: Function) -> Candidate | None:
     place = kinds.index(kind)
     decorator, names = decorators[place]
     is_certain = names == {kind} and function.outer.is_certain(decorator)
-    above = any(not _is_transparent(d, n) for d, n in decorators[:place])
+    above = any(not is_transparent(d, n) for d, n in decorators[:place])
     below = [d for d, n in decorators[place + 1 :]]
     return Candidate(
         function, decorator, kind, above, below[0] if below else None, is_certain
     )
 
 
-def _is_transparent(decorator: ast.expr, names: set[str]) -> bool:
+def is_transparent(decorator: ast.expr, names: set[str]) -> bool:
+    """Return whether a decorator awaits what a coroutine returns, or returns it."""
     if isinstance(decorator, ast.Name) and decorator.id in _BUILTIN_ABOVE:
         return True
     if isinstance(decorator, ast.Attribute) and decorator.attr == "run_sync":

@@ -12,8 +12,9 @@ from collections.abc import Mapping
 from gencoro.compat.doctor.rows import TODAY
 from gencoro.compat.doctor.scan import scan
 from gencoro.porting.fixer import Refusal
-from gencoro.porting.legacy import legacy_refusal, may_start_callbacks
+from gencoro.porting.legacy import legacy_refusal
 from gencoro.porting.program import Function, Module, Program
+from gencoro.porting.started import may_start_callbacks
 from gencoro.porting.waits import use_of_wait
 
 __all__ = ["modernized_tests"]

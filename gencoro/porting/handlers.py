@@ -15,8 +15,8 @@ import libcst as cst
 from gencoro.porting.finishing import ends_each_path
 from gencoro.porting.fixer import Change
 from gencoro.porting.giving import is_bound_once
-from gencoro.porting.legacy import may_start_callbacks
 from gencoro.porting.program import Function, Program
+from gencoro.porting.started import may_start_callbacks
 from gencoro.porting.starting import Start, start_of
 
 __all__ = ["FINISHERS", "Answer", "answers_of", "finishes"]

@@ -7,7 +7,7 @@ Pure.  Used by the fixers for ``--to coroutine``.
 
 import ast
 import functools
-from collections.abc import Callable, Container, Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import libcst as cst
@@ -19,6 +19,7 @@ from gencoro.porting.program import Function, Module, Program
 from gencoro.porting.reasons import REASONS
 
 __all__ = [
+    "CALLBACK_WORDS",
     "Coroutine",
     "as_coroutine",
     "called_coroutines",
@@ -26,33 +27,13 @@ __all__ = [
     "is_of_library",
     "is_yielded",
     "legacy_refusal",
-    "may_start_callbacks",
     "names_of",
     "task_call",
     "uses_threads",
     "without_arguments",
 ]
 
-# Methods that start a callback, and the place of that; errors of the callback go to the
-# contexts of the caller.
-_STARTERS = {
-    "add_callback": 0,
-    "add_callback_from_signal": 0,
-    "add_done_callback": 0,
-    "add_future": 1,
-    "add_handler": 1,
-    "add_timeout": 1,
-    "call_at": 1,
-    "call_later": 1,
-    "call_soon": 0,
-    "set_close_callback": 0,
-    "set_exit_callback": 0,
-}
-
-# Methods of a Future that are callbacks without errors.
-_SETTERS = frozenset({"set_exception", "set_result"})
-
-_CALLBACK_WORDS = frozenset({"callback", "streaming_callback", "done_callback"})
+CALLBACK_WORDS = frozenset({"callback", "streaming_callback", "done_callback"})
 
 _OF_LIBRARY = frozenset(
     {
@@ -63,8 +44,9 @@ _OF_LIBRARY = frozenset(
 )
 
 _THREADS = frozenset(
-    {"_thread", "concurrent", "multiprocessing", "thread", "threading"}
+    {"_thread", "concurrent", "multiprocessing", "thread", "threading", "threads"}
 )
+_IN_THREADS = ("_executor", "to_thread")
 
 
 def legacy_refusal(
@@ -104,83 +86,29 @@ def names_of(module: Module, node: ast.expr) -> set[str]:
 
 @functools.lru_cache(maxsize=1)
 def uses_threads(program: Program) -> bool:
-    """Return whether any module imports what starts threads."""
-    for module in program.modules.values():
-        for node in module.nodes:
-            if isinstance(node, ast.Import):
-                names = [alias.name for alias in node.names]
-            elif isinstance(node, ast.ImportFrom):
-                names = [node.module or "", *(alias.name for alias in node.names)]
-            else:
-                continue
-            if any(name.partition(".")[0] in _THREADS for name in names):
+    """Return whether any module imports what starts threads, or names it."""
+    return any(
+        _starts_threads(node)
+        for module in program.modules.values()
+        for node in module.nodes
+    )
+
+
+def _starts_threads(node: ast.AST) -> bool:
+    match node:
+        case ast.Import(names=names):
+            return any(_THREADS & {*alias.name.split(".")} for alias in names)
+        case ast.ImportFrom(module=str(source), names=names):
+            parts = {*source.split(".")}
+            if parts & _THREADS and source != "tornado.concurrent":
                 return True
-            if any(name.endswith(("_executor", "to_thread")) for name in names):
+            imported = {alias.name for alias in names}
+            if source != "tornado" and imported & _THREADS:
                 return True
+            return any(name.endswith(_IN_THREADS) for name in imported)
+        case ast.Attribute(attr=name):
+            return name.endswith(_IN_THREADS)
     return False
-
-
-def may_start_callbacks(
-    program: Program, function: Function, apart_from: Container[ast.Call] = ()
-) -> str:
-    """Return what in a function may start a callback; empty if nothing may.
-
-    What the functions that it calls do counts too, whatever object they belong to.
-    """
-    own = _starter(function, apart_from)
-    if own:
-        return own
-    for name in _called_names(function):
-        if name in _starting_names(program):
-            return f"{name}()"
-    return ""
-
-
-def _starter(function: Function, apart_from: Container[ast.Call] = ()) -> str:
-    parameters = {
-        arg.arg for arg in ast.walk(function.node) if isinstance(arg, ast.arg)
-    }
-    for node in ast.walk(function.node):
-        if not isinstance(node, ast.Call) or node in apart_from:
-            continue
-        callbacks = [k.value for k in node.keywords if k.arg in _CALLBACK_WORDS]
-        if isinstance(node.func, ast.Attribute) and node.func.attr in _STARTERS:
-            place = _STARTERS[node.func.attr]
-            callbacks += node.args[place : place + 1] or [node.func]
-        if any(_may_fail(callback, parameters) for callback in callbacks):
-            return ast.unparse(node.func)
-    return ""
-
-
-def _may_fail(callback: ast.expr, parameters: set[str]) -> bool:
-    """Return whether the errors of a callback may be those of this function.
-
-    What a parameter does is the affair of the caller.
-    """
-    if isinstance(callback, ast.Attribute):
-        return callback.attr not in _SETTERS
-    return not (isinstance(callback, ast.Name) and callback.id in parameters)
-
-
-def _called_names(function: Function) -> set[str]:
-    found = set()
-    for node in ast.walk(function.node):
-        if isinstance(node, ast.Call):
-            func = node.func
-            found.add(getattr(func, "attr", getattr(func, "id", "")))
-    return found
-
-
-@functools.lru_cache(maxsize=1)
-def _starting_names(program: Program) -> frozenset[str]:
-    """Return the names of the program's functions that may start callbacks."""
-    starting = {f.node.name for f in program.functions if _starter(f)}
-    called = [(f.node.name, _called_names(f)) for f in program.functions]
-    while True:
-        more = {name for name, names in called if names & starting} - starting
-        if not more:
-            return frozenset(starting)
-        starting |= more
 
 
 def called_coroutines(
@@ -201,7 +129,7 @@ def called_coroutines(
 def _is_plain_coroutine(function: Function) -> bool:
     args = function.node.args
     parameters = [*args.posonlyargs, *args.args, *args.kwonlyargs]
-    if any(parameter.arg in _CALLBACK_WORDS for parameter in parameters):
+    if any(parameter.arg in CALLBACK_WORDS for parameter in parameters):
         return False
     decorators = [
         (decorator, names)

@@ -32,6 +32,11 @@ REASONS = {
     "unreadable": Reason(
         "GC900", "the file cannot be parsed: {name}", "correct it first"
     ),
+    "unread": Reason(
+        "GC921",
+        "the file cannot be read: {name}",
+        "what it uses is not counted",
+    ),
     "rewriting": Reason(
         "GC901", "the file cannot be changed: {name}", "convert it by hand"
     ),
@@ -148,6 +153,11 @@ REASONS = {
         "GC953",
         "it starts a callback ({name}), whose errors a coroutine does not get",
         "wait for a Future instead of passing a callback",
+    ),
+    "decorator-above": Reason(
+        "GC971",
+        "its decorator {name} gets the Future of a coroutine, and got None before",
+        "check that it returns what it gets, and convert by hand",
     ),
     "callback-style": Reason(
         "GC954",

@@ -7,14 +7,15 @@ from typing import Any
 from gencoro.porting.candidates import COROUTINE
 from gencoro.porting.finishing import ends_each_path
 from gencoro.porting.fixer import Change, Example, Fix, Fixer, Refusal
+from gencoro.porting.forwarding import forwards_result
 from gencoro.porting.handlers import FINISHERS, Answer, answers_of, finishes
 from gencoro.porting.legacy import (
     as_coroutine,
     legacy_refusal,
-    may_start_callbacks,
 )
 from gencoro.porting.program import Function, Program
 from gencoro.porting.references import references_of
+from gencoro.porting.started import may_start_callbacks
 from gencoro.porting.trees import without_decorator
 
 __all__ = ["ASYNCHRONOUS"]
@@ -43,11 +44,13 @@ def _of_function(
     answers = None
     if not below and not function.is_generator:
         answers = answers_of(program, function)
+    becomes_coroutine = bool(answers) or below == [{_ENGINE}]
     refused = _problem(program, function, below, answers)
+    if not refused and (becomes_coroutine or below):
+        refused = _unknown_above(program, function, place)
     if refused:
         return _refusal(function, *refused)
     coroutine = None
-    becomes_coroutine = bool(answers) or below == [{_ENGINE}]
     if becomes_coroutine:
         coroutine = as_coroutine(function, place + len(below))
         if coroutine is None:
@@ -104,6 +107,16 @@ def _problem(
     return ("used-otherwise", used) if used else None
 
 
+def _unknown_above(
+    program: Program, function: Function, place: int
+) -> tuple[str, str] | None:
+    """Return a decorator above that may do something with the Future, as `_problem` does."""
+    for number, (decorator, _) in enumerate(list(function.decorators())[:place]):
+        if not forwards_result(program, function, number):
+            return "decorator-above", f"@{ast.unparse(decorator)}"
+    return None
+
+
 def _own_use(program: Program, function: Function) -> str:
     """Return a use of a method by the program itself; empty if there is none."""
     for use in references_of(program).of(function):
@@ -121,7 +134,8 @@ ASYNCHRONOUS = Fixer(
     "coroutine is finished when it ends; its callbacks must be waited for, because "
     "asynchronous gave their errors to the handler.  A handler in callback style becomes a "
     "coroutine if the last thing that it does is to pass a method to a fetch or a coroutine, "
-    "and each path through that method finishes the answer.",
+    "and each path through that method finishes the answer.  A decorator above it gets the "
+    "Future, so it must return what it gets.",
     (
         Example(
             "A coroutine and an engine",
@@ -284,6 +298,40 @@ class Item(web.RequestHandler):
         yield gen.sleep(0.01)
 """,
             refused="GC953",
+        ),
+        Example(
+            "A decorator above that drops the result",
+            """\
+from tornado import gen, web
+
+def logged(method):
+    def wrapper(self):
+        method(self)
+    return wrapper
+
+class Item(web.RequestHandler):
+    @logged
+    @web.asynchronous
+    @gen.coroutine
+    def get(self):
+        yield gen.sleep(0.01)
+""",
+            """\
+from tornado import gen, web
+
+def logged(method):
+    def wrapper(self):
+        method(self)
+    return wrapper
+
+class Item(web.RequestHandler):
+    @logged
+    @web.asynchronous
+    @gen.coroutine
+    def get(self):
+        yield gen.sleep(0.01)
+""",
+            refused="GC971",
         ),
     ),
     find,

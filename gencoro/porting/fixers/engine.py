@@ -13,10 +13,10 @@ from gencoro.porting.fixer import Change, Example, Fix, Fixer, Refusal
 from gencoro.porting.legacy import (
     as_coroutine,
     legacy_refusal,
-    may_start_callbacks,
     task_call,
 )
 from gencoro.porting.program import Function, Program
+from gencoro.porting.started import may_start_callbacks
 from gencoro.porting.tails import fix_of_function, tails_of
 
 __all__ = ["ENGINES"]

@@ -10,8 +10,9 @@ import libcst as cst
 from gencoro.porting.candidates import COROUTINE
 from gencoro.porting.fixer import Change, Example, Fix, Fixer, Refusal
 from gencoro.porting.keys import pairs_of, uses_keys
-from gencoro.porting.legacy import legacy_refusal, may_start_callbacks
+from gencoro.porting.legacy import legacy_refusal
 from gencoro.porting.program import Function, Program
+from gencoro.porting.started import may_start_callbacks
 from gencoro.porting.starting import Start, start_of
 
 __all__ = ["KEYS"]

@@ -1,6 +1,7 @@
 """``IOLoop.instance()`` becomes ``IOLoop.current()``."""
 
 import ast
+import functools
 from collections.abc import Iterator
 from typing import Any
 
@@ -22,17 +23,17 @@ def find(program: Program) -> Iterator[Fix | Refusal]:
         func = call.func
         if not isinstance(func, ast.Attribute):
             continue
-        if uses_threads(program) and not _is_on_loop(module, call):
+        if uses_threads(program) and not _is_on_loop(program, module, call):
             yield legacy_refusal(module, call, "threads")
         else:
             yield Fix(CODE, module, call.lineno, (Change(func, _changed),))
 
 
-def _is_on_loop(module: Module, call: ast.Call) -> bool:
+def _is_on_loop(program: Program, module: Module, call: ast.Call) -> bool:
     """Return whether a call is in a coroutine, or where the module is run."""
     function = module.function_at(call)
     if function is not None:
-        return function.has_decorator(COROUTINE)
+        return function.has_decorator(COROUTINE) and not _makes_loops(program)
     if module.enclosing(call) is not module.tree:
         return False
     node: ast.AST | None = call
@@ -41,6 +42,17 @@ def _is_on_loop(module: Module, call: ast.Call) -> bool:
             return True
         node = module.parents.get(node)
     return False
+
+
+@functools.lru_cache(maxsize=1)
+def _makes_loops(program: Program) -> bool:
+    """Return whether the threads of a program may run coroutines on loops of their own."""
+    names = {"make_current", "new_event_loop"}
+    return any(calls(program, "tornado.ioloop.IOLoop")) or any(
+        isinstance(node, ast.Attribute) and node.attr in names
+        for module in program.modules.values()
+        for node in module.nodes
+    )
 
 
 def _changed(node: Any) -> Any:
@@ -52,7 +64,7 @@ LOOP_INSTANCE = Fixer(
     "IOLoop.instance() becomes IOLoop.current()",
     "Since Tornado 5 they are the same: the loop of the calling thread.  In Tornado 4 "
     "instance() was the loop of the main thread on every thread; so it stays where a "
-    "program has threads, except in coroutines.",
+    "program has threads, except in coroutines of a program that makes no loops.",
     (
         Example(
             "A program with one thread",

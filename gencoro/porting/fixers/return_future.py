@@ -11,8 +11,9 @@ from gencoro.porting.callback_functions import (
     takes_callback,
 )
 from gencoro.porting.fixer import Example, Fix, Fixer, Refusal
-from gencoro.porting.legacy import as_coroutine, legacy_refusal, may_start_callbacks
+from gencoro.porting.legacy import as_coroutine, legacy_refusal
 from gencoro.porting.program import Function, Module, Program
+from gencoro.porting.started import may_start_callbacks
 from gencoro.porting.tails import fix_of_function, tails_of
 
 __all__ = ["RETURN_FUTURES"]

@@ -9,9 +9,10 @@ import libcst as cst
 
 from gencoro.porting.fixer import Change, Example, Fix, Fixer, Refusal
 from gencoro.porting.importing import name_in_module
-from gencoro.porting.legacy import legacy_refusal, may_start_callbacks
+from gencoro.porting.legacy import legacy_refusal
 from gencoro.porting.program import Function, Module, Program
 from gencoro.porting.references import references_of
+from gencoro.porting.started import may_start_callbacks
 from gencoro.porting.starting import Start, start_of
 from gencoro.porting.waits import Stop, stops_of, use_of_wait
 
