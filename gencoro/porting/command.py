@@ -12,11 +12,11 @@ import re
 import sys
 from collections.abc import Iterator
 from types import ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 from gencoro.compat.doctor.targets import BadTarget
 from gencoro.errors import GencoroError
-from gencoro.porting.files import FileChanged, read_sources, replace_files
+from gencoro.porting.files import Sources, read_sources, replace_files
 
 __all__ = ["add_command", "convert_files"]
 
@@ -58,7 +58,18 @@ def add_command(
         default="async",
         help="what callback-style code and coroutines become (default: %(default)s)",
     )
-    command.add_argument("--write", action="store_true", help="replace the files")
+    done = command.add_mutually_exclusive_group()
+    done.add_argument("--write", action="store_true", help="replace the files")
+    done.add_argument(
+        "--plan",
+        action="store_true",
+        help="show in which order functions can be converted, and what stays",
+    )
+    done.add_argument(
+        "--check",
+        action="store_true",
+        help="show no diff; exit with 1 if something can be converted",
+    )
     for name, what in (("only", "use only"), ("skip", "do not use")):
         command.add_argument(
             f"--{name}",
@@ -72,16 +83,6 @@ def add_command(
         metavar="REGEX",
         type=_pattern,
         help="convert only functions whose module.qualified_name contains a match",
-    )
-    command.add_argument(
-        "--plan",
-        action="store_true",
-        help="show in which order functions can be converted, and what stays",
-    )
-    command.add_argument(
-        "--check",
-        action="store_true",
-        help="show no diff; exit with 1 if something can be converted",
     )
     command.add_argument(
         "--format",
@@ -102,46 +103,75 @@ def _pattern(text: str) -> "re.Pattern[str]":
         raise argparse.ArgumentTypeError(f"{text!r} is not a pattern: {exc}") from None
 
 
+class _Misused(Exception):
+    """The command line asks for what there is not."""
+
+
+class _Tools(NamedTuple):
+    """What needs LibCST."""
+
+    converting: ModuleType
+    planning: ModuleType
+    report: ModuleType
+
+
 def convert_files(args: argparse.Namespace) -> int:
     """Run the command; return the exit status."""
     try:
-        converting = importlib.import_module("gencoro.porting.converting")
-        report = importlib.import_module("gencoro.porting.report")
-        planning = importlib.import_module("gencoro.porting.plan")
+        tools = _tools()
+        _check(args, tools)
+        sources = read_sources(args.paths)
+    except (BadTarget, _Misused) as exc:
+        print(f"convert: {exc}", file=sys.stderr)
+        return MISUSED
+    try:
+        with _no_garbage_collection():
+            result = _result(args, tools, sources)
+        if args.write:
+            replace_files(sources.by_file, result.sources)
+    except (GencoroError, OSError) as exc:
+        print(f"convert: {exc}; nothing was written", file=sys.stderr)
+        return FAILED
+    except KeyboardInterrupt:
+        print("convert: interrupted; nothing was written", file=sys.stderr)
+        raise
+    if args.plan:
+        _print(result)
+        return 0
+    _show(args, tools.report, sources.by_file, result)
+    return CONVERTIBLE if args.check and result.sources else 0
+
+
+def _tools() -> _Tools:
+    names = ("converting", "plan", "report")
+    try:
+        return _Tools(*(importlib.import_module(f"gencoro.porting.{n}") for n in names))
     except ModuleNotFoundError as exc:
         if (exc.name or "").partition(".")[0] != "libcst":
             raise
-        print("convert needs LibCST: pip install 'gencoro[porting]'", file=sys.stderr)
-        return MISUSED
-    unknown = (args.only | args.skip) - converting.CODES
+        raise _Misused("LibCST is needed: pip install 'gencoro[porting]'") from None
+
+
+def _check(args: argparse.Namespace, tools: _Tools) -> None:
+    """Raise _Misused for what the parser cannot check."""
+    if args.plan and args.format == "sarif":
+        raise _Misused("a plan is shown as text or json, not as sarif")
+    codes = tools.converting.CODES
+    unknown = (args.only | args.skip) - codes
     if unknown:
-        codes = ", ".join(sorted(converting.CODES))
-        print(
-            f"convert: there is no fixer {min(unknown)}; there are {codes}",
-            file=sys.stderr,
+        raise _Misused(
+            f"there is no fixer {min(unknown)}; there are {', '.join(sorted(codes))}"
         )
-        return MISUSED
-    try:
-        sources = read_sources(args.paths)
-    except BadTarget as exc:
-        print(f"convert: {exc}", file=sys.stderr)
-        return MISUSED
-    selection = converting.Selection(
-        args.to, args.only, args.skip, converting.selecting(args.only_functions)
-    )
+
+
+def _result(args: argparse.Namespace, tools: _Tools, sources: Sources) -> Any:
+    """Return the plan as text, or the conversion."""
+    selecting = tools.converting.selecting(args.only_functions)
+    selection = tools.converting.Selection(args.to, args.only, args.skip, selecting)
     if args.plan:
-        _print(planning.plan_of(sources, selection, as_json=args.format == "json"))
-        return 0
-    try:
-        with _no_garbage_collection():
-            conversion = converting.convert(sources, selection)
-        if args.write and not args.check:
-            replace_files(sources, conversion.sources)
-    except (FileChanged, GencoroError) as exc:
-        print(f"convert: {exc}; nothing was written", file=sys.stderr)
-        return FAILED
-    _show(args, report, sources, conversion)
-    return CONVERTIBLE if args.check and conversion.sources else 0
+        as_json = args.format == "json"
+        return tools.planning.plan_of(sources.by_file, selection, as_json)
+    return tools.converting.convert(sources.by_file, selection, sources.unread)
 
 
 @contextlib.contextmanager

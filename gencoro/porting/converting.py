@@ -92,19 +92,30 @@ def selecting(pattern: re.Pattern[str] | None) -> Callable[[Function], bool]:
     return is_selected
 
 
-def convert(sources: Mapping[str, bytes], selection: Selection) -> Conversion:
-    """Convert the sources of a program."""
-    conversion = _convert(sources, selection)
+def convert(
+    sources: Mapping[str, bytes],
+    selection: Selection,
+    unread: Mapping[str, str] | None = None,
+) -> Conversion:
+    """Convert the sources of a program.
+
+    Args:
+        sources: The source of each file.
+        unread: Why other files could not be read, by file.
+    """
+    conversion = _convert(sources, selection, unread or {})
     modern = modernized_tests(sources, conversion.sources)
     if not modern:
         return conversion
     frozen = selection.frozen | {refusal.file for refusal in modern}
-    conversion = convert(sources, selection._replace(frozen=frozen))
+    conversion = convert(sources, selection._replace(frozen=frozen), unread)
     refusals = sorted([*conversion.refusals, *modern], key=lambda r: r[:3])
     return conversion._replace(refusals=refusals)
 
 
-def _convert(sources: Mapping[str, bytes], selection: Selection) -> Conversion:
+def _convert(
+    sources: Mapping[str, bytes], selection: Selection, unread: Mapping[str, str]
+) -> Conversion:
     now, fixes, refusals = _to_coroutine(sources, selection)
     if selection.target == "async":
         done = _run(now, TO_ASYNC, selection)
@@ -112,7 +123,9 @@ def _convert(sources: Mapping[str, bytes], selection: Selection) -> Conversion:
         fixes += [*done.fixes, *imports]
         refusals += done.refusals
         now.update(done.sources)
-    refusals += _unreadable(sources)
+    unparsed = Program(sources).unreadable
+    refusals += [_unreadable("unreadable", *found) for found in unparsed]
+    refusals += [_unreadable("unread", file, 0, why) for file, why in unread.items()]
     changed = {path: now[path] for path in now if now[path] != sources[path]}
     unique = list(dict.fromkeys(refusals))
     return Conversion(changed, fixes, sorted(unique, key=lambda r: r[:3]))
@@ -247,11 +260,7 @@ def _rewrite(
     return changed, {}
 
 
-def _unreadable(sources: Mapping[str, bytes]) -> list[Refusal]:
-    reason = REASONS["unreadable"]
-    return [
-        Refusal(
-            path, line, reason.code, reason.why.replace("{name}", why), reason.advice
-        )
-        for path, line, why in Program(sources).unreadable
-    ]
+def _unreadable(key: str, file: str, line: int, name: str) -> Refusal:
+    reason = REASONS[key]
+    why = reason.why.replace("{name}", name)
+    return Refusal(file, line, reason.code, why, reason.advice)

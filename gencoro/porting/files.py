@@ -7,31 +7,63 @@ changed since it was read is not replaced.  Used by `gencoro.porting.command`.
 import contextlib
 import os
 import shutil
+import sys
 import tempfile
 from collections.abc import Iterable, Mapping
+from typing import NamedTuple
 
 from gencoro.compat.doctor.targets import files_of
 from gencoro.errors import GencoroError
 
-__all__ = ["FileChanged", "read_sources", "replace_files"]
+__all__ = ["FileChanged", "Sources", "read_sources", "replace_files"]
 
 
 class FileChanged(GencoroError):
     """A file has been changed by another program."""
 
 
-def read_sources(targets: Iterable[str]) -> dict[str, bytes]:
-    """Return the sources of the files of targets, by file.
+class Sources(NamedTuple):
+    """What was read.
+
+    Attributes:
+        by_file: The source of each file.
+        unread: Why others could not be read, by file.
+    """
+
+    by_file: dict[str, bytes]
+    unread: dict[str, str]
+
+
+def read_sources(targets: Iterable[str]) -> Sources:
+    """Return the sources of the files of targets.
+
+    A file that has several paths, such as a symbolic link to it, is read once.
 
     Raises:
         BadTarget: a target does not exist.
+        OSError: a file that is named itself cannot be read.
     """
-    sources: dict[str, bytes] = {}
-    for target in targets:
-        for path in files_of(target):
+    found = Sources({}, {})
+    seen: set[str] = set()
+    for path, is_named in _paths_of(targets):
+        real = os.path.realpath(path)
+        if real in seen:
+            continue
+        seen.add(real)
+        try:
             with open(path, "rb") as opened:
-                sources.setdefault(os.path.normpath(path), opened.read())
-    return sources
+                found.by_file[os.path.normpath(path)] = opened.read()
+        except OSError as exc:  # such as a lock of Emacs, which is a link to nothing
+            if is_named:
+                raise
+            found.unread[os.path.normpath(path)] = exc.strerror or str(exc)
+    return found
+
+
+def _paths_of(targets: Iterable[str]) -> list[tuple[str, bool]]:
+    """Return the paths of targets, and whether they are named; symbolic links come last."""
+    found = [(path, path == target) for target in targets for path in files_of(target)]
+    return sorted(found, key=lambda one: os.path.islink(one[0]))
 
 
 def replace_files(before: Mapping[str, bytes], after: Mapping[str, bytes]) -> None:
@@ -73,10 +105,20 @@ def _write_beside(path: str, source: bytes) -> str:
             opened.flush()
             os.fsync(opened.fileno())
         shutil.copymode(path, temporary)
+        _copy_owner(path, temporary)
     except BaseException:
         os.unlink(temporary)
         raise
     return temporary
+
+
+def _copy_owner(path: str, temporary: str) -> None:
+    """Give a file to the owner of another, as far as that is allowed."""
+    if sys.platform == "win32":
+        return
+    status = os.stat(path)
+    with contextlib.suppress(PermissionError):
+        os.chown(temporary, status.st_uid, status.st_gid)
 
 
 def _replace_all(prepared: list[tuple[str, str]], before: Mapping[str, bytes]) -> None:
@@ -84,8 +126,9 @@ def _replace_all(prepared: list[tuple[str, str]], before: Mapping[str, bytes]) -
     done: list[str] = []
     try:
         for temporary, path in prepared:
-            os.replace(temporary, path)
+            # First, because a Ctrl-C may come between the two.
             done.append(path)
+            os.replace(temporary, path)
     except BaseException:
         for path in done:
             os.replace(_write_beside(path, before[path]), path)

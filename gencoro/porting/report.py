@@ -9,6 +9,7 @@ import os
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any
+from urllib.parse import quote
 
 from gencoro import __version__
 from gencoro.porting.converting import Conversion
@@ -32,11 +33,11 @@ def diff_of(before: Mapping[str, bytes], after: Mapping[str, bytes]) -> str:
 def _diff(path: str, before: bytes, after: bytes) -> Iterator[str]:
     old, new = _lines(before), _lines(after)
     name = path.replace(os.sep, "/").lstrip("/")
+    if " " in name:
+        name += "\t"  # as git writes it, because patch takes the name to end at a space
     for line in difflib.unified_diff(old, new, f"a/{name}", f"b/{name}"):
         yield (
-            line
-            if line.endswith(("\n", "\r"))
-            else (f"{line}\n\\ No newline at end of file\n")
+            line if line.endswith("\n") else (f"{line}\n\\ No newline at end of file\n")
         )
 
 
@@ -60,7 +61,7 @@ def _encoding_of(source: bytes) -> str:
 def text_of_refusals(conversion: Conversion) -> str:
     """Return why functions stay, one after the other."""
     return "".join(
-        f"{r.file}:{r.line}: {r.code} "
+        f"{r.file}:{max(r.line, 1)}: {r.code} "
         f"{f'{r.function.name} stays: ' if r.function is not None else ''}"
         f"{r.why}; {r.advice}\n"
         for r in conversion.refusals
@@ -136,9 +137,15 @@ def sarif_of(conversion: Conversion) -> str:
     return json.dumps(data, indent=2) + "\n"
 
 
+def _uri_of(file: str) -> str:
+    """Return a file as a reference of a URI, as SARIF has it."""
+    uri = quote(file.replace(os.sep, "/"))
+    return f"file://{uri}" if os.path.isabs(file) else uri
+
+
 def _result(code: str, level: str, text: str, file: str, line: int) -> dict[str, Any]:
     place = {
-        "artifactLocation": {"uri": file.replace("\\", "/")},
+        "artifactLocation": {"uri": _uri_of(file)},
         "region": {"startLine": max(line, 1)},
     }
     return {

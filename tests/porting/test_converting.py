@@ -69,14 +69,21 @@ def test_diff_is_shown_and_nothing_is_written(program, capsys):
 
 
 def test_diff_can_be_applied(program, capsys, monkeypatch):
-    (program / "last.py").write_text(CHAIN.rstrip("\n"))
+    texts = {
+        "chain.py": CHAIN.encode(),
+        "last.py": CHAIN.rstrip("\n").encode(),
+        "old mac.py": CHAIN.replace("\n", "\r").encode(),
+    }
+    for name, text in texts.items():
+        (program / name).write_bytes(text)
     monkeypatch.chdir(program)
     main(["convert", "."])
     diff = capsys.readouterr().out
     main(["convert", str(program), "--write"])
     expected = {path.name: path.read_bytes() for path in program.glob("*.py")}
-    for name, text in (("chain.py", CHAIN), ("last.py", CHAIN.rstrip("\n"))):
-        (program / name).write_text(text)
+    assert all(expected[name] != text for name, text in texts.items())
+    for name, text in texts.items():
+        (program / name).write_bytes(text)
 
     subprocess.run(["git", "apply"], input=diff.encode(), cwd=program, check=True)
 
@@ -97,23 +104,26 @@ def test_files_keep_their_modes_and_links(program):
     assert sorted(os.listdir(program)) == ["caught.py", "chain.py", "link.py"]
 
 
+@pytest.mark.parametrize("error", [OSError("the disk is full"), KeyboardInterrupt()])
 @pytest.mark.parametrize("failing", ["replace", "fsync"])
-def test_files_are_all_written_or_none(program, monkeypatch, capsys, failing):
+def test_files_are_all_written_or_none(program, monkeypatch, capsys, failing, error):
     (program / "z.py").write_text(CHAIN)
     real, calls = getattr(os, failing), []
 
     def fail_at_the_second(*args):
         calls.append(args)
         if len(calls) == 2:
-            raise OSError("the disk is full")
+            raise error
         return real(*args)
 
     monkeypatch.setattr(files.os, failing, fail_at_the_second)
 
     status = main(["convert", str(program), "--write"])
 
-    assert status == 3
-    assert "the disk is full" in capsys.readouterr().err
+    is_full = isinstance(error, OSError)
+    assert status == (3 if is_full else 130)
+    why = "the disk is full" if is_full else "interrupted"
+    assert capsys.readouterr().err == f"convert: {why}; nothing was written\n"
     assert {path.name: path.read_text() for path in program.iterdir()} == {
         "caught.py": CAUGHT,
         "chain.py": CHAIN,
@@ -206,6 +216,45 @@ def test_target_that_does_not_exist_is_an_error(tmp_path, capsys):
     assert "there is no such file" in capsys.readouterr().err
 
 
+def test_file_is_read_once_and_what_cannot_be_read_is_named(program, capsys):
+    (program / "link.py").symlink_to(program / "chain.py")
+    (program / ".#lock.py").symlink_to("nowhere")
+    again = os.path.relpath(program / "chain.py")
+
+    assert main(["convert", str(program), again, "--write"]) == 0
+
+    shown = capsys.readouterr().err
+    assert ".#lock.py:1: GC921 the file cannot be read: No such file" in shown
+    assert "2 functions converted in 1 file" in shown
+    assert (program / "link.py").is_symlink()
+    assert "async def inner" in (program / "chain.py").read_text()
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--write", "--check"], "not allowed with"),
+        (["--plan", "--write"], "not allowed with"),
+        (["--plan", "--format=sarif"], "not as sarif"),
+    ],
+)
+def test_options_that_exclude_each_other_are_an_error(program, capsys, options, said):
+    try:
+        status = main(["convert", str(program), *options])
+    except SystemExit as exc:
+        status = exc.code
+
+    assert status == 2
+    assert said in capsys.readouterr().err
+
+
+def test_notebook_is_not_taken_for_a_module(tmp_path, capsys):
+    (tmp_path / "a.ipynb").write_text("{}")
+
+    assert main(["convert", str(tmp_path / "a.ipynb")]) == 2
+    assert "is a notebook" in capsys.readouterr().err
+
+
 def test_file_that_cannot_be_parsed_is_named(tmp_path, capsys):
     (tmp_path / "old.py").write_text("print 1\n")
     (tmp_path / "keyword.py").write_text("\n\ndef f(async=None): pass\n")
@@ -246,4 +295,4 @@ def test_without_libcst_the_extra_is_named(program):
     )
 
     assert ran.returncode == 2
-    assert ran.stderr == "convert needs LibCST: pip install 'gencoro[porting]'\n"
+    assert ran.stderr == "convert: LibCST is needed: pip install 'gencoro[porting]'\n"

@@ -22,6 +22,11 @@ def files_of(target: str) -> Iterator[str]:
     Raises:
         BadTarget: the target does not exist.
     """
+    if target.endswith(".ipynb"):
+        raise BadTarget(
+            f"{target!r} is a notebook; convert it to a script first, with "
+            "`jupyter nbconvert --to script`"
+        )
     if os.path.isfile(target):
         return iter([target])
     if os.path.isdir(target):
