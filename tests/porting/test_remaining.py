@@ -1,8 +1,15 @@
 """Nothing of Tornado's removed interface stays without a reason."""
 
+import collections
+
 import pytest
 
-from gencoro.compat.doctor.conversions import CONVERSIONS, IO_LOOP, reason_of
+from gencoro.compat.doctor.conversions import (
+    CONVERSIONS,
+    IO_LOOP,
+    conversion_of,
+    reason_of,
+)
 from gencoro.compat.doctor.rows import ROWS
 from gencoro.compat.doctor.scan import Scanner
 from gencoro.compat.doctor.uses import use_of
@@ -93,3 +100,24 @@ def test_doctor_names_a_fixer_or_a_reason_for_every_row():
         if ROWS.is_gone(name):
             assert reason_of(use_of(name, 1)) in codes
     assert {*CONVERSIONS.values(), IO_LOOP} <= fixers
+
+
+def test_doctor_names_a_fixer_for_every_use_that_a_conversion_takes_away():
+    taken: set[tuple[str, str]] = set()
+    for case in cases("to_coroutine"):
+        sources = dict(case.files)
+        after = sources | convert(sources, Selection("coroutine")).sources
+        fewer = uses_in(sources) - uses_in(after)
+        taken |= {use for use in fewer if not conversion_of(use_of(use[0], 1, use[1]))}
+
+    assert taken == set()
+
+
+def uses_in(sources):
+    scanner = Scanner(list(sources))
+    return collections.Counter(
+        (use.name, use.argument)
+        for path, source in sources.items()
+        for use in scanner.scan(source, path)
+        if use.name.startswith("tornado.")
+    )

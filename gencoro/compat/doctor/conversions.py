@@ -22,10 +22,12 @@ CONVERSIONS = {
     ("tornado.gen.engine", ""): "GC104",
     ("tornado.ioloop.IOLoop.instance", ""): "GC101",
     ("tornado.netutil.Resolver.resolve", "callback"): "GC110",
+    ("tornado.stack_context", ""): "GC107",
     ("tornado.stack_context.NullContext", ""): "GC108",
     ("tornado.stack_context.StackContext", ""): "GC115",
     ("tornado.stack_context.wrap", ""): "GC108",
     ("tornado.tcpclient.TCPClient.connect", "callback"): "GC110",
+    ("tornado.web.RequestHandler.async_callback", ""): "GC103",
     ("tornado.web.asynchronous", ""): "GC103",
 }
 
