@@ -166,8 +166,14 @@ REASONS = {
     ),
     "callback-use": Reason(
         "GC955",
-        "its callback is not certainly the last thing that it calls on each path",
+        "its callback is not certainly its last parameter, and the last thing that it calls "
+        "on each path",
         "return the result instead of passing it to the callback",
+    ),
+    "engine-alone": Reason(
+        "GC972",
+        "it has no callback, and its errors go to what starts it ({name})",
+        "start it with IOLoop.add_callback, or make it a coroutine and yield it",
     ),
     "used-otherwise": Reason(
         "GC956",

@@ -19,6 +19,9 @@ from gencoro.porting.scopes import SourceScope
 
 __all__ = ["remaining_uses"]
 
+# What the sentence about a use is about, if not the use itself.
+_NAMES = {"tornado.gen.Task": "what the gen.Task runs"}
+
 _REASONS_BY_CODE = {reason.code: reason for reason in REASONS.values()}
 
 
@@ -68,5 +71,6 @@ def _visited(module: Module, ignored: frozenset[ast.alias]) -> Visitor:
 def _refusal(module: Module, use: Use, code: str) -> Refusal:
     reason = _REASONS_BY_CODE[code]
     name = f"{use.name}({use.argument}=)" if use.argument else use.name
+    name = _NAMES.get(name, name)
     why = reason.why.replace("{name}", name)
     return Refusal(module.path, use.line, reason.code, why, reason.advice)

@@ -13,10 +13,13 @@ import sys
 from collections.abc import Container
 
 from gencoro.porting.legacy import CALLBACK_WORDS
+from gencoro.porting.namespaces import called_name
 from gencoro.porting.program import Function, Module, Program
 from gencoro.porting.references import references_of
 
 __all__ = ["may_start_callbacks"]
+
+_ENGINE = "tornado.gen.engine"
 
 # Methods that start a callback, and the place of that; errors of the callback go to the
 # contexts of the caller.
@@ -45,6 +48,7 @@ _HARMLESS = frozenset(
     "Task",
     "apply_async",
     "async_callback",
+    "generate",
     "map",
     "map_async",
     "render",
@@ -87,6 +91,8 @@ def _starter(
             callbacks += node.args[place : place + 1] or [node.func]
         if any(_may_fail(callback, parameters) for callback in callbacks):
             return ast.unparse(node.func)
+        if called_name(node) in _engines(program):
+            return ast.unparse(node.func)
         if _passes_function(program, function.module, node, parameters):
             return ast.unparse(node.func)
     return ""
@@ -108,7 +114,7 @@ def _passes_function(
     """Return whether a call passes a function of the program to what may call it later."""
     passed = [*call.args, *(k.value for k in call.keywords if k.arg != "key")]
     functions = [a for a in passed if _is_function(program, module, a, parameters)]
-    return bool(functions) and not _is_harmless(module, call.func)
+    return bool(functions) and not _is_harmless(module, call)
 
 
 def _is_function(
@@ -128,9 +134,10 @@ def _is_function(
     return False
 
 
-def _is_harmless(module: Module, func: ast.expr) -> bool:
+def _is_harmless(module: Module, call: ast.Call) -> bool:
     """Return whether what is called calls a function at once, or in no context."""
-    name = func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "")
+    func = call.func
+    name = called_name(call)
     if name in _HARMLESS or name.startswith("assert"):
         return True
     root = func
@@ -158,12 +165,15 @@ def _names_from_library(module: Module) -> frozenset[str]:
 
 
 def _called_names(function: Function) -> set[str]:
-    found = set()
-    for node in ast.walk(function.node):
-        if isinstance(node, ast.Call):
-            func = node.func
-            found.add(getattr(func, "attr", getattr(func, "id", "")))
-    return found
+    nodes = ast.walk(function.node)
+    return {called_name(node) for node in nodes if isinstance(node, ast.Call)}
+
+
+@functools.lru_cache(maxsize=1)
+def _engines(program: Program) -> frozenset[str]:
+    """Return the names of the engines, whose errors go to the contexts of their callers."""
+    engines = (f for f in program.functions if f.has_decorator(_ENGINE))
+    return frozenset(engine.node.name for engine in engines)
 
 
 @functools.lru_cache(maxsize=1)

@@ -1,5 +1,6 @@
-"""``gen.engine`` with a callback becomes ``gen.coroutine`` with a result."""
+"""``gen.engine`` becomes ``gen.coroutine``, and returns what its callback got."""
 
+import ast
 from collections.abc import Iterator
 
 from gencoro.porting.callback_functions import (
@@ -15,7 +16,7 @@ from gencoro.porting.legacy import (
     legacy_refusal,
     task_call,
 )
-from gencoro.porting.program import Function, Program
+from gencoro.porting.program import Function, Module, Program
 from gencoro.porting.started import may_start_callbacks
 from gencoro.porting.tails import fix_of_function, tails_of
 
@@ -23,45 +24,90 @@ __all__ = ["ENGINES"]
 
 CODE = "GC104"
 
+_ASYNCHRONOUS = "tornado.web.asynchronous"
 _ENGINE = "tornado.gen.engine"
+_STARTERS = frozenset(
+    {"tornado.ioloop.IOLoop.add_callback", "tornado.ioloop.IOLoop.spawn_callback"}
+)
 
 
 def find(program: Program) -> Iterator[Fix | Refusal]:
     """Yield the changes of engines, and of the calls of each."""
     for function in program.functions:
-        decorators = [names for _, names in function.decorators()]
-        if decorators == [{_ENGINE}]:
+        decorators = list(function.decorators())
+        names = [found for _, found in decorators]
+        if {_ENGINE} not in names or {_ASYNCHRONOUS} in names:
+            continue
+        if len(names) > 1:
+            other = decorators[names[0] == {_ENGINE}][0]
+            yield _refusal(function, "used-otherwise", f"@{ast.unparse(other)}")
+        elif _has_callback(function):
             yield from _of_engine(program, function)
+        else:
+            yield _started_by_loop(program, function)
+
+
+def _has_callback(function: Function) -> bool:
+    args = function.node.args
+    names = {a.arg for a in [*args.posonlyargs, *args.args, *args.kwonlyargs]}
+    return CALLBACK in names or bool(args.kwarg)
 
 
 def _of_engine(program: Program, function: Function) -> Iterator[Fix | Refusal]:
-    module, node = function.module, function.node
     tails = tails_of(program, function, CALLBACK) if takes_callback(function) else None
     apart_from = {tail.call for tail in tails or () if tail.call is not None}
     started = may_start_callbacks(program, function, apart_from)
     tasks = calls_of(program, function, is_task)
     coroutine = as_coroutine(function, 0)
     if tails is None or returns_value(function):
-        yield legacy_refusal(module, node, "callback-use", "", function)
+        yield _refusal(function, "callback-use")
     elif started:
-        yield legacy_refusal(module, node, "callbacks", started, function)
+        yield _refusal(function, "callbacks", started)
     elif isinstance(tasks, str):
-        yield legacy_refusal(module, node, "used-otherwise", tasks, function)
+        yield _refusal(function, "used-otherwise", tasks)
     elif coroutine is None:
-        yield legacy_refusal(module, node, "name-taken", "gen", function)
+        yield _refusal(function, "name-taken", "gen")
     else:
         yield fix_of_function(CODE, function, coroutine, tails)
         for user, call in tasks:
             yield Fix(CODE, user, call.lineno, (Change(call, task_call),), function)
 
 
+def _started_by_loop(program: Program, function: Function) -> Fix | Refusal:
+    """Return the change of an engine without a callback: the loop logs its errors."""
+    used = calls_of(program, function, _is_started)
+    started = may_start_callbacks(program, function)
+    coroutine = as_coroutine(function, 0)
+    if isinstance(used, str) or returns_value(function):
+        name = used if isinstance(used, str) else "return"
+        return _refusal(function, "engine-alone", name)
+    if started:
+        return _refusal(function, "callbacks", started)
+    if coroutine is None:
+        return _refusal(function, "name-taken", "gen")
+    change = Change(function.node, coroutine.change)
+    imports = coroutine.imports
+    return Fix(CODE, function.module, function.line, (change,), function, imports)
+
+
+def _is_started(module: Module, call: ast.Call, function: ast.expr) -> bool:
+    """Return whether a call gives a function to the loop, which waits for its Future."""
+    names = {thing.name for thing in module.things(call.func)}
+    return call.args[:1] == [function] and bool(names) and names <= _STARTERS
+
+
+def _refusal(function: Function, reason: str, name: str = "") -> Refusal:
+    return legacy_refusal(function.module, function.node, reason, name, function)
+
+
 ENGINES = Fixer(
     CODE,
-    "gen.engine with a callback becomes gen.coroutine with a result",
+    "gen.engine becomes gen.coroutine, and returns what its callback got",
     "Together with every gen.Task of the engine.  Only if each path through the engine "
     "ends with one call of its callback, with at most one argument, or with a fetch, a timer "
     "or a coroutine that gets the callback: after that an engine can go on, and a coroutine "
-    "cannot.",
+    "cannot.  An engine without a callback becomes a coroutine if only the loop starts it, "
+    "which logs the errors of both.",
     (
         Example(
             "An engine and its Task",
@@ -94,6 +140,31 @@ def double(number):
 @gen.coroutine
 def main():
     return (yield double(21))
+""",
+        ),
+        Example(
+            "An engine that the loop starts",
+            """\
+from tornado import gen
+from tornado.ioloop import IOLoop
+
+@gen.engine
+def begin():
+    yield gen.sleep(0.01)
+    print("begun")
+
+IOLoop.current().add_callback(begin)
+""",
+            """\
+from tornado import gen
+from tornado.ioloop import IOLoop
+
+@gen.coroutine
+def begin():
+    yield gen.sleep(0.01)
+    print("begun")
+
+IOLoop.current().add_callback(begin)
 """,
         ),
         Example(
@@ -147,6 +218,30 @@ def double(number, callback):
 double(21, callback=print)
 """,
             refused="GC956",
+        ),
+        Example(
+            "An engine whose errors its caller gets",
+            """\
+from tornado import gen
+
+@gen.engine
+def refresh():
+    yield gen.sleep(0.01)
+
+def begin():
+    refresh()
+""",
+            """\
+from tornado import gen
+
+@gen.engine
+def refresh():
+    yield gen.sleep(0.01)
+
+def begin():
+    refresh()
+""",
+            refused="GC972",
         ),
     ),
     find,
