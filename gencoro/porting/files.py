@@ -5,6 +5,7 @@ changed since it was read is not replaced.  Used by `gencoro.porting.command`.
 """
 
 import contextlib
+import errno
 import os
 import shutil
 import sys
@@ -79,6 +80,7 @@ def replace_files(before: Mapping[str, bytes], after: Mapping[str, bytes]) -> No
         FileChanged: a file is not what was read.
         OSError: a file cannot be written.
     """
+    _check_writable(after)
     prepared: list[tuple[str, str]] = []
     try:
         for path, source in after.items():
@@ -93,6 +95,13 @@ def replace_files(before: Mapping[str, bytes], after: Mapping[str, bytes]) -> No
         for temporary, _ in prepared:
             with contextlib.suppress(FileNotFoundError):
                 os.unlink(temporary)
+
+
+def _check_writable(paths: Iterable[str]) -> None:
+    """Raise PermissionError for a read-only file, which a rename would replace."""
+    for path in paths:
+        if not os.access(path, os.W_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), path)
 
 
 def _write_beside(path: str, source: bytes) -> str:

@@ -131,6 +131,17 @@ def test_files_are_all_written_or_none(program, monkeypatch, capsys, failing, er
     }
 
 
+def test_file_that_is_read_only_is_not_replaced(program, monkeypatch, capsys):
+    monkeypatch.setattr(files.os, "access", lambda path, mode: mode != os.W_OK)
+
+    assert main(["convert", str(program), "--write"]) == 3
+
+    said = capsys.readouterr().err
+    assert said.startswith("convert: [Errno 13] Permission denied: ")
+    assert said.endswith("chain.py'; nothing was written\n")
+    assert (program / "chain.py").read_text() == CHAIN
+
+
 def test_file_that_was_edited_meanwhile_is_not_overwritten(tmp_path):
     path = tmp_path / "m.py"
     path.write_text("edited")
