@@ -18,7 +18,7 @@ from gencoro.porting.eras import modernized_tests
 from gencoro.porting.fixer import Fix, Fixer, Refusal
 from gencoro.porting.fixers import TO_ASYNC, TO_COROUTINE
 from gencoro.porting.fixers.unused_imports import UNUSED_IMPORTS
-from gencoro.porting.program import Function, Program
+from gencoro.porting.program import Function, Module, Program
 from gencoro.porting.reasons import REASONS, refusal
 from gencoro.porting.remaining import remaining_uses
 from gencoro.porting.rewriting import CannotRewrite, rewrite
@@ -41,14 +41,15 @@ class Selection(NamedTuple):
         target: ``coroutine`` or ``async``.
         only: The codes of the fixers to use; empty for all.
         skip: The codes of fixers not to use.
-        is_selected: Whether a function may be converted.
+        is_selected: Whether a function of a module may be converted, by its name, or what is
+            outside of functions, by no name.
         frozen: The files that stay as they are.
     """
 
     target: str = "async"
     only: frozenset[str] = frozenset()
     skip: frozenset[str] = frozenset()
-    is_selected: Callable[[Function], bool] = lambda _function: True
+    is_selected: Callable[[Module, str], bool] = lambda _module, _name: True
     frozen: frozenset[str] = frozenset()
 
     def has(self, code: str) -> bool:
@@ -57,13 +58,19 @@ class Selection(NamedTuple):
 
     def allows(self, function: Function) -> bool:
         """Return whether a function may be converted."""
-        return function.module.path not in self.frozen and self.is_selected(function)
+        module = function.module
+        return module.path not in self.frozen and self.is_selected(
+            module, function.name
+        )
 
     def allows_change(self, fix: Fix) -> bool:
         """Return whether the place of a fix that converts no function may be changed."""
-        function = fix.module.function_at(fix.changes[0].node)
-        is_frozen = fix.module.path in self.frozen
-        return not is_frozen and (function is None or self.is_selected(function))
+        module = fix.module
+        function = module.function_at(fix.changes[0].node)
+        names = [f.name for f in module.functions] if function is None else []
+        names.append(function.name if function is not None else "")
+        is_selected = any(self.is_selected(module, name) for name in names)
+        return module.path not in self.frozen and is_selected
 
 
 class Conversion(NamedTuple):
@@ -80,14 +87,14 @@ class Conversion(NamedTuple):
     refusals: list[Refusal]
 
 
-def selecting(pattern: re.Pattern[str] | None) -> Callable[[Function], bool]:
-    """Return what tells whether a function's module and name contain a match."""
+def selecting(pattern: re.Pattern[str] | None) -> Callable[[Module, str], bool]:
+    """Return what tells whether a module and the name of a function contain a match."""
     if pattern is None:
-        return lambda _function: True
+        return lambda _module, _name: True
 
-    def is_selected(function: Function) -> bool:
-        path = function.module.path.removesuffix(".py").replace(os.sep, ".")
-        return pattern.search(f"{path}.{function.name}") is not None
+    def is_selected(module: Module, name: str) -> bool:
+        path = module.path.removesuffix(".py").replace(os.sep, ".")
+        return pattern.search(f"{path}.{name}") is not None
 
     return is_selected
 
@@ -149,8 +156,23 @@ def _to_coroutine(
         if now == before:
             break
     program = _program(tuple(now.items()), frozenset())
-    refusals += remaining_uses(program, refusals)
+    remaining = remaining_uses(program, refusals)
+    refusals += [r for r in remaining if _is_asked_for(r, program, selection)]
     return now, fixes, refusals
+
+
+def _is_asked_for(refusal: Refusal, program: Program, selection: Selection) -> bool:
+    """Return whether what is refused is in a function, or a module, that is selected."""
+    module = program.modules[refusal.file]
+    names = [f.name for f in module.functions if refusal.line in _lines_of(f)]
+    return any(selection.is_selected(module, name) for name in names or [""])
+
+
+def _lines_of(function: Function) -> range:
+    """Return the lines of a function, with its decorators."""
+    node = function.node
+    lines = [node.lineno, *(decorator.lineno for decorator in node.decorator_list)]
+    return range(min(lines), (node.end_lineno or node.lineno) + 1)
 
 
 def _run(

@@ -7,20 +7,20 @@ Pure.  Used by `gencoro.porting.converting`.
 """
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from gencoro.compat.doctor.conversions import REMOVED, reason_of
 from gencoro.compat.doctor.uses import Use
 from gencoro.compat.doctor.visitor import Found, Visitor
 from gencoro.porting.fixer import Refusal
+from gencoro.porting.legacy import calls
 from gencoro.porting.program import Module, Program
 from gencoro.porting.reasons import REASONS
 from gencoro.porting.scopes import SourceScope
 
 __all__ = ["remaining_uses"]
 
-# What the sentence about a use is about, if not the use itself.
-_NAMES = {"tornado.gen.Task": "what the gen.Task runs"}
+_TASK = "tornado.gen.Task"
 
 _REASONS_BY_CODE = {reason.code: reason for reason in REASONS.values()}
 
@@ -28,6 +28,7 @@ _REASONS_BY_CODE = {reason.code: reason for reason in REASONS.values()}
 def remaining_uses(program: Program, refusals: Iterable[Refusal]) -> Iterator[Refusal]:
     """Yield the refusals of legacy uses, apart from those on lines that have one."""
     refused = {place for refusal in refusals for place in _places_of(refusal)}
+    tasks = _functions_of_tasks(program)
     for module in program.modules.values():
         found = list(_found_in(module)) if program.knows_tornado(module) else []
         used = {f.use.name for f in found if f.alias is None}
@@ -36,7 +37,16 @@ def remaining_uses(program: Program, refusals: Iterable[Refusal]) -> Iterator[Re
                 continue
             if (module.path, use.line) not in refused:
                 code = reason_of(use) if alias is None else REMOVED
-                yield _refusal(module, use, code)
+                yield _refusal(module, use, code, tasks)
+
+
+def _functions_of_tasks(program: Program) -> dict[tuple[str, int], str]:
+    """Return what the Tasks on each line run."""
+    return {
+        (module.path, call.func.lineno): ast.unparse(call.args[0])
+        for module, call in calls(program, _TASK)
+        if call.args
+    }
 
 
 def _is_used(imported: str, used: set[str]) -> bool:
@@ -68,9 +78,12 @@ def _visited(module: Module, ignored: frozenset[ast.alias]) -> Visitor:
     )
 
 
-def _refusal(module: Module, use: Use, code: str) -> Refusal:
+def _refusal(
+    module: Module, use: Use, code: str, tasks: Mapping[tuple[str, int], str]
+) -> Refusal:
     reason = _REASONS_BY_CODE[code]
     name = f"{use.name}({use.argument}=)" if use.argument else use.name
-    name = _NAMES.get(name, name)
-    why = reason.why.replace("{name}", name)
+    if name == _TASK:
+        name = tasks.get((module.path, use.line), name)
+    why = reason.why.replace("{name}", " ".join(name.split())[:60])
     return Refusal(module.path, use.line, reason.code, why, reason.advice)

@@ -208,6 +208,36 @@ def test_program_that_is_converted_in_part_runs(program, name):
     assert (ran.stdout, ran.stderr) == ("3\n", "")
 
 
+def test_selection_of_functions_leaves_other_modules_alone(tmp_path, capsys):
+    text = """\
+from tornado import gen
+from tornado.ioloop import IOLoop
+
+@gen.engine
+def {0}(callback):
+    callback(1)
+
+@gen.coroutine
+def main():
+    print((yield gen.Task({0})))
+
+IOLoop.instance().run_sync(main)
+"""
+    for name in ("one", "two"):
+        (tmp_path / f"{name}.py").write_text(text.format(name))
+
+    options = ["--to=coroutine", "--only-functions", r"\.one$", "--write"]
+    main(["convert", str(tmp_path), *options])
+
+    assert (tmp_path / "two.py").read_text() == text.format("two")
+    converted = (tmp_path / "one.py").read_text()
+    assert "engine" not in converted
+    assert "IOLoop.current()" in converted
+    assert capsys.readouterr().err == (
+        "1 function converted in 1 file, 0 left as they are\n"
+    )
+
+
 def test_function_that_needs_a_skipped_fixer_stays_whole(program, capsys):
     main(["convert", str(program / "chain.py"), "--skip=GC208"])
 
