@@ -24,6 +24,9 @@ CONVERTIBLE = 1
 MISUSED = 2
 FAILED = 3
 
+# LibCST takes up to ten calls for each level of a tree; `program.DEEPEST` is the number of levels.
+RECURSION_LIMIT = 8000
+
 EPILOG = """\
 examples:
   python -m gencoro convert shop                   # show a diff
@@ -125,7 +128,7 @@ def convert_files(args: argparse.Namespace) -> int:
         print(f"convert: {exc}", file=sys.stderr)
         return MISUSED
     try:
-        with _no_garbage_collection():
+        with _room_for_trees():
             result = _result(args, tools, sources)
         if args.write:
             replace_files(sources.by_file, result.sources)
@@ -175,13 +178,15 @@ def _result(args: argparse.Namespace, tools: _Tools, sources: Sources) -> Any:
 
 
 @contextlib.contextmanager
-def _no_garbage_collection() -> Iterator[None]:
-    """Leave the garbage: the trees of a program are very many objects, and all are used."""
-    was_enabled = gc.isenabled()
+def _room_for_trees() -> Iterator[None]:
+    """Let trees be deep, and leave the garbage: they are very many objects, all in use."""
+    was_enabled, limit = gc.isenabled(), sys.getrecursionlimit()
     gc.disable()
+    sys.setrecursionlimit(max(limit, RECURSION_LIMIT))
     try:
         yield
     finally:
+        sys.setrecursionlimit(limit)
         if was_enabled:
             gc.enable()
 

@@ -197,11 +197,14 @@ def _run(
         ]
         refusals = [x for x in found if isinstance(x, Refusal) and _key(x) not in kept]
         changed: dict[str, bytes] = {}
+        unchanged: list[Refusal] = []
         new = _refused(fixes, refusals, selection)
         if not new:
             fixes = [fix for fix in fixes if selection.has(fix.code)]
-            changed, new = _rewrite(sources, fixes)
+            changed, new, unchanged = _rewrite(sources, fixes)
         if not new:
+            fixes = [fix for fix in fixes if fix.module.path in changed]
+            refusals += unchanged
             refusals += [r for reasons in kept.values() for r in reasons]
             return Conversion(changed, fixes, refusals)
         kept.update(new)
@@ -212,7 +215,7 @@ def _drop_imports(before: Mapping[str, bytes], changed: dict[str, bytes]) -> lis
     used = {path: _names_in(before[path]) for path in changed}
     found = UNUSED_IMPORTS.find(Program({**before, **changed}, (), used))
     fixes = [fix for fix in found if isinstance(fix, Fix)]
-    done, _ = _rewrite(changed, fixes)
+    done, _, _ = _rewrite(changed, fixes)
     changed.update(done)
     return fixes
 
@@ -263,23 +266,30 @@ def _refused(
 
 def _rewrite(
     sources: Mapping[str, bytes], fixes: Iterable[Fix]
-) -> tuple[dict[str, bytes], dict[_Key, list[Refusal]]]:
-    """Return the changed sources, or the functions of a file that cannot be changed."""
+) -> tuple[dict[str, bytes], dict[_Key, list[Refusal]], list[Refusal]]:
+    """Return the changed sources, and what cannot be changed.
+
+    That is the functions of a file, for which all has to be decided again, or files.
+    """
     by_path: dict[str, list[Fix]] = {}
     for fix in fixes:
         by_path.setdefault(fix.module.path, []).append(fix)
     changed: dict[str, bytes] = {}
+    refused: list[Refusal] = []
     for path, group in by_path.items():
         try:
             changed[path] = rewrite(sources[path], group)
         except CannotRewrite as exc:
             functions = {fix.function for fix in group if fix.function is not None}
-            if not functions:
-                raise
-            return {}, {
-                f.key: [refusal(f, "rewriting", None, str(exc))] for f in functions
-            }
-    return changed, {}
+            why = str(exc)
+            if functions:
+                return (
+                    {},
+                    {f.key: [refusal(f, "rewriting", None, why)] for f in functions},
+                    [],
+                )
+            refused.append(_unreadable("rewriting", path, group[0].line, why))
+    return changed, {}, refused
 
 
 def _unreadable(key: str, file: str, line: int, name: str) -> Refusal:

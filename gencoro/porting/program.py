@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import NamedTuple, TypeAlias
 
 from gencoro.compat.doctor.naming import Scope
-from gencoro.compat.doctor.parsing import DEFS, parse, parse_older
+from gencoro.compat.doctor.parsing import DEFS, TOO_DEEP, parse, parse_older
 from gencoro.compat.doctor.rows import TODAY
 from gencoro.compat.doctor.things import Thing
 from gencoro.porting.scopes import Sources, SourceScope, canonical
@@ -25,6 +25,9 @@ Definition: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
 # How many sources and functions are kept; each source may have several states.
 TREES = 2000
 FUNCTIONS = 20_000
+
+# How deep a tree may be, such as a sum of so many terms; the fixers visit it recursively.
+DEEPEST = 600
 
 # What has a scope of its own.
 _SCOPES = (*DEFS, ast.ClassDef, ast.Lambda, ast.Module)
@@ -220,6 +223,7 @@ class Program:
         self.used_before = used_before or {}
         self.modules: dict[str, Module] = {}
         self.unreadable: list[tuple[str, int, str]] = []
+        self._unread: list[bytes] = []
         self._by_path: dict[str, Module] = {}
         self._related: dict[str, list[Module]] = {}
         self._sources = Sources(list(sources), self._scope_in)
@@ -228,6 +232,7 @@ class Program:
                 module = Module(path, source, self._sources)
             except SyntaxError as exc:
                 self.unreadable.append((path, exc.lineno or 0, _reason(source, exc)))
+                self._unread.append(source)
             else:
                 self.modules[path] = module
                 self._by_path[os.path.abspath(path)] = module
@@ -249,6 +254,13 @@ class Program:
         for function in self.functions:
             by_name.setdefault(function.node.name, []).append(function)
         return by_name
+
+    @functools.cached_property
+    def unread_words(self) -> frozenset[str]:
+        """The words of the sources that could not be parsed, and may import the others."""
+        stems = {os.path.splitext(os.path.basename(path))[0] for path in self.modules}
+        found = [set(re.findall(r"\w+", s.decode("latin-1"))) for s in self._unread]
+        return frozenset().union(*(words for words in found if words & stems))
 
     def knows_tornado(self, module: Module) -> bool:
         """Return whether a module imports Tornado or gencoro, or a module that does."""
@@ -316,11 +328,16 @@ def _parsed(
     tree = parse(source)
     nodes = tuple(ast.walk(tree))
     parents: dict[ast.AST, ast.AST] = {}
+    depths: dict[ast.AST, int] = {tree: 0}
     for node in nodes:
+        depth = depths.get(node, 0) + 1
         for child in ast.iter_child_nodes(node):
             # One object stands for each context such as Load: it has no parent.
             if not isinstance(child, (ast.expr_context, ast.operator)):
                 parents[child] = node
+                depths[child] = depth
+    if max(depths.values()) > DEEPEST:
+        raise SyntaxError(TOO_DEEP)
     return tree, parents, nodes
 
 

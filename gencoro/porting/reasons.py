@@ -166,8 +166,8 @@ REASONS = {
     ),
     "callback-use": Reason(
         "GC955",
-        "its callback is not certainly its last parameter, and the last thing that it calls "
-        "on each path",
+        "not every path through it certainly ends with its callback, which must be the last "
+        "parameter",
         "return the result instead of passing it to the callback",
     ),
     "engine-alone": Reason(

@@ -12,6 +12,7 @@ from typing import Any
 import libcst as cst
 from libcst.metadata import CodeRange, MetadataWrapper, PositionProvider
 
+from gencoro.compat.doctor.parsing import TOO_DEEP
 from gencoro.errors import GencoroError
 from gencoro.porting.fixer import Change, Fix
 
@@ -89,24 +90,28 @@ def rewrite(source: bytes, fixes: Sequence[Fix]) -> bytes:
     Raises:
         CannotRewrite: a change cannot be made; nothing is.
     """
-    mark = codecs.BOM_UTF8 if source.startswith(codecs.BOM_UTF8) else b""
     try:
-        module = cst.parse_module(source.removeprefix(mark))
+        result = _rewritten(source, fixes)
+        compile(result, "<converted>", "exec", dont_inherit=True)
     except cst.ParserSyntaxError as exc:
         raise CannotRewrite(f"LibCST cannot parse it: {exc.message}") from None
+    except RecursionError:
+        raise CannotRewrite(TOO_DEEP) from None
+    except SyntaxError as exc:
+        raise CannotRewrite(f"the result would be invalid: {exc.msg}") from None
+    return result
+
+
+def _rewritten(source: bytes, fixes: Sequence[Fix]) -> bytes:
+    mark = codecs.BOM_UTF8 if source.startswith(codecs.BOM_UTF8) else b""
+    module = cst.parse_module(source.removeprefix(mark))
     places = _Places(module.code)
     changes = [(places.key_of(c), c) for fix in fixes for c in fix.changes]
     by_node = _find_nodes(module, changes)
     new = module.visit(_Rewriter(by_node))
     if new.body and _has_no_blank_lines(module):
         new = new.with_changes(body=[_without_blank_lines(new.body[0]), *new.body[1:]])
-    new = _with_additions(new, fixes)
-    result = mark + new.bytes
-    try:
-        compile(result, "<converted>", "exec", dont_inherit=True)
-    except SyntaxError as exc:
-        raise CannotRewrite(f"the result would be invalid: {exc.msg}") from None
-    return result
+    return mark + _with_additions(new, fixes).bytes
 
 
 def _has_no_blank_lines(module: cst.Module) -> bool:

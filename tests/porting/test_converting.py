@@ -307,6 +307,52 @@ def test_file_that_cannot_be_parsed_is_named(tmp_path, capsys):
     assert "keyword.py:3: GC900 the file cannot be parsed: async or await" in shown
 
 
+@pytest.mark.parametrize("user", ["print load(callback=5)", "def f(: load"])
+def test_function_that_an_unparsed_file_names_stays(tmp_path, capsys, user):
+    text = """\
+from tornado import gen
+
+@gen.engine
+def {0}(callback):
+    callback(1)
+
+@gen.coroutine
+def main():
+    print((yield gen.Task({0})))
+"""
+    (tmp_path / "first.py").write_text(text.format("load"))
+    (tmp_path / "second.py").write_text(text.format("keep"))
+    (tmp_path / "old.py").write_text(f"from first import *\n{user}\n")
+
+    main(["convert", str(tmp_path), "--to=coroutine", "--write"])
+
+    assert (tmp_path / "first.py").read_text() == text.format("load")
+    assert "engine" not in (tmp_path / "second.py").read_text()
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        (f"x = {'+'.join('1' * 2000)}\n", "GC900"),
+        ("x = (" + "'yes' " * 3000 + ")\n", "GC901"),
+    ],
+)
+def test_deep_source_stays_and_is_named(tmp_path, capsys, text, code):
+    head = "from tornado.ioloop import IOLoop\nloop = IOLoop.instance()\n"
+    (tmp_path / "deep.py").write_text(head + text)
+    (tmp_path / "flat.py").write_text(head)
+    (tmp_path / "less.py").write_text(head + f"x = {'+'.join('1' * 500)}\n")
+
+    assert main(["convert", str(tmp_path), "--to=coroutine", "--write"]) == 0
+
+    said = capsys.readouterr().err
+    assert f": {code} " in said
+    assert said.count("it is nested too deeply") == 1
+    assert (tmp_path / "deep.py").read_text() == head + text
+    assert "current" in (tmp_path / "flat.py").read_text()
+    assert "current" in (tmp_path / "less.py").read_text()
+
+
 def test_json_has_the_diff_and_the_reasons(program, capsys):
     main(["convert", str(program), "--format=json"])
 
