@@ -159,6 +159,11 @@ REASONS = {
         "its decorator {name} gets the Future of a coroutine, and got None before",
         "check that it returns what it gets, and convert by hand",
     ),
+    "handler-used": Reason(
+        "GC973",
+        "the program itself uses it ({name}), and a coroutine returns a Future, not None",
+        "check what is done with its result, and convert by hand",
+    ),
     "callback-style": Reason(
         "GC954",
         "it is not a coroutine: its callbacks answer the request",

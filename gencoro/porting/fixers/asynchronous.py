@@ -97,14 +97,16 @@ def _problem(
     started = may_start_callbacks(program, function, apart_from)
     if started:
         return "callbacks", started
+    used = _own_use(program, function)
+    if used:
+        return "handler-used", used
     if below == [{COROUTINE}]:
         return None
     if FINISHERS & program.functions_by_name.keys():
         return "unfinished", "the program overrides finish() or the like"
     if below and not ends_each_path(function, finishes):
         return "unfinished", "as far as can be seen"
-    used = _own_use(program, function)
-    return ("used-otherwise", used) if used else None
+    return None
 
 
 def _unknown_above(
@@ -119,7 +121,10 @@ def _unknown_above(
 
 def _own_use(program: Program, function: Function) -> str:
     """Return a use of a method by the program itself; empty if there is none."""
-    for use in references_of(program).of(function):
+    references = references_of(program)
+    if references.is_named(function):
+        return repr(function.node.name)
+    for use in references.of(function):
         text = ast.unparse(use.node)
         if use.is_resolved or text.startswith(("self.", "super(")):
             return text
