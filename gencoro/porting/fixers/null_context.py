@@ -1,6 +1,7 @@
 """``stack_context.NullContext`` and ``wrap`` go where there is no other stack context."""
 
 import ast
+import collections
 from collections.abc import Iterator
 from typing import Any
 
@@ -34,6 +35,8 @@ _MAKERS = frozenset(
     }
 )
 
+_OF_COLLECTIONS = frozenset(dir(list) + dir(set) + dir(dict) + dir(collections.deque))
+
 
 def find(program: Program) -> Iterator[Fix | Refusal]:
     """Yield the ``with`` statements and the calls that do nothing."""
@@ -66,6 +69,7 @@ def _made(program: Program) -> str:
 def _of_call(module: Module, call: ast.Call) -> Iterator[Fix | Refusal]:
     if names_of(module, call.func) == {_WRAP}:
         is_plain = len(call.args) == 1 and not call.keywords
+        is_plain = is_plain and _is_only_called(module, call)
         if is_plain and isinstance(call.args[0], (ast.Attribute, ast.Name, ast.Lambda)):
             yield Fix(CODE, module, call.lineno, (Change(call, _argument),))
         return
@@ -73,6 +77,33 @@ def _of_call(module: Module, call: ast.Call) -> Iterator[Fix | Refusal]:
     statement = module.parents[item]
     if isinstance(statement, ast.With) and _is_alone(statement):
         yield Fix(CODE, module, call.lineno, (Change(statement, _body),))
+
+
+def _is_only_called(module: Module, call: ast.Call) -> bool:
+    """Return whether a wrapped function is not told apart from the function itself."""
+    match module.parents[call]:
+        case ast.Call(func=func):
+            names = [thing.name for thing in module.things(func)]
+            return func is call or any(name.startswith("tornado.") for name in names)
+        case ast.Assign(targets=[ast.Name(id=name) | ast.Attribute(attr=name)]):
+            return not any(
+                _is_told_apart(module, node)
+                for node in module.nodes
+                if name in (getattr(node, "attr", ""), getattr(node, "id", ""))
+            )
+    return False
+
+
+def _is_told_apart(module: Module, node: ast.AST) -> bool:
+    """Return whether something is compared, or put into a collection."""
+    parent = module.parents[node]
+    match parent:
+        case ast.Compare(comparators=[ast.Constant(value=None)]):
+            return False
+        case ast.Call(func=ast.Attribute(attr=method)):
+            return parent.func is not node and method in _OF_COLLECTIONS
+    kinds = (ast.Compare, ast.Dict, ast.List, ast.Set, ast.Subscript, ast.Tuple)
+    return isinstance(parent, kinds)
 
 
 def _is_alone(statement: ast.With) -> bool:
