@@ -1,7 +1,6 @@
 """Where functions may be looked up by name: ``getattr``, ``globals()``, patches, doctests.
 
-Rule: a lookup whose name is computed counts for every function that it could find, and a
-source that cannot be parsed for each one that it names.
+Rule: a lookup whose name is computed counts for every function that it could find.
 
 Pure.  Used by `gencoro.porting.references` and `gencoro.porting.replacements`.
 """
@@ -46,7 +45,7 @@ class Lookups:
     def __init__(self, program: Program) -> None:
         self.patched: set[str] = set()
         self._program = program
-        self._names: set[str] = set(program.unread_words)
+        self._names: set[str] = set()
         self._strings: set[str] = set()
         self._prefixes: set[str] = set()
         self._read = Namespaces(program)

@@ -63,8 +63,9 @@ class References:
         return self._uses.get(function, [])
 
     def is_named(self, function: Function) -> bool:
-        """Return whether a function may be looked up by its name."""
-        return self.lookups.may_find(function)
+        """Return whether a lookup, or a source that was not parsed, may name a function."""
+        is_unread = function.node.name in self._program.unread_words
+        return is_unread or self.lookups.may_find(function)
 
     def is_replaced(self, name: str) -> bool:
         """Return whether something may be assigned to an attribute of that name."""

@@ -122,8 +122,8 @@ def _unknown_above(
 def _own_use(program: Program, function: Function) -> str:
     """Return a use of a method by the program itself; empty if there is none."""
     references = references_of(program)
-    if references.is_named(function):
-        return repr(function.node.name)
+    if references.lookups.may_find(function):
+        return f"by the name {function.node.name!r}"
     for use in references.of(function):
         text = ast.unparse(use.node)
         if use.is_resolved or text.startswith(("self.", "super(")):
