@@ -178,7 +178,7 @@ REASONS = {
     "engine-alone": Reason(
         "GC972",
         "it has no callback, and its errors go to what starts it ({name})",
-        "start it with IOLoop.add_callback, or make it a coroutine and yield it",
+        "start it with IOLoop.spawn_callback, or make it a coroutine and yield it",
     ),
     "used-otherwise": Reason(
         "GC956",

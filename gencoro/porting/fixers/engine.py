@@ -10,6 +10,7 @@ from gencoro.porting.callback_functions import (
     returns_value,
     takes_callback,
 )
+from gencoro.porting.contexts import is_plain
 from gencoro.porting.fixer import Change, Example, Fix, Fixer, Refusal
 from gencoro.porting.legacy import (
     as_coroutine,
@@ -17,6 +18,7 @@ from gencoro.porting.legacy import (
     task_call,
 )
 from gencoro.porting.program import Function, Module, Program
+from gencoro.porting.references import references_of
 from gencoro.porting.started import may_start_callbacks
 from gencoro.porting.tails import fix_of_function, tails_of
 
@@ -26,9 +28,11 @@ CODE = "GC104"
 
 _ASYNCHRONOUS = "tornado.web.asynchronous"
 _ENGINE = "tornado.gen.engine"
-_STARTERS = frozenset(
-    {"tornado.ioloop.IOLoop.add_callback", "tornado.ioloop.IOLoop.spawn_callback"}
-)
+_SPAWN = "tornado.ioloop.IOLoop.spawn_callback"  # in no stack context
+_STARTERS = frozenset({"tornado.ioloop.IOLoop.add_callback", _SPAWN})
+
+# How many functions may call each other on the way to what starts an engine.
+_DEPTH = 5
 
 
 def find(program: Program) -> Iterator[Fix | Refusal]:
@@ -39,8 +43,9 @@ def find(program: Program) -> Iterator[Fix | Refusal]:
         if {_ENGINE} not in names or {_ASYNCHRONOUS} in names:
             continue
         if len(names) > 1:
-            other = decorators[names[0] == {_ENGINE}][0]
-            yield _refusal(function, "used-otherwise", f"@{ast.unparse(other)}")
+            others = [d for d, found in decorators if found != {_ENGINE}]
+            name = ast.unparse(others[0] if others else decorators[0][0])
+            yield _refusal(function, "used-otherwise", f"@{name}")
         elif _has_callback(function):
             yield from _of_engine(program, function)
         else:
@@ -75,7 +80,14 @@ def _of_engine(program: Program, function: Function) -> Iterator[Fix | Refusal]:
 
 def _started_by_loop(program: Program, function: Function) -> Fix | Refusal:
     """Return the change of an engine without a callback: the loop logs its errors."""
-    used = calls_of(program, function, _is_started)
+
+    def is_started(module: Module, call: ast.Call, given: ast.expr) -> bool:
+        names = {thing.name for thing in module.things(call.func)}
+        if call.args[:1] != [given] or not names or not names <= _STARTERS:
+            return False
+        return names == {_SPAWN} or _is_in_no_context(program, module, call)
+
+    used = calls_of(program, function, is_started)
     started = may_start_callbacks(program, function)
     coroutine = as_coroutine(function, 0)
     if isinstance(used, str) or returns_value(function):
@@ -90,10 +102,19 @@ def _started_by_loop(program: Program, function: Function) -> Fix | Refusal:
     return Fix(CODE, function.module, function.line, (change,), function, imports)
 
 
-def _is_started(module: Module, call: ast.Call, function: ast.expr) -> bool:
-    """Return whether a call gives a function to the loop, which waits for its Future."""
-    names = {thing.name for thing in module.things(call.func)}
-    return call.args[:1] == [function] and bool(names) and names <= _STARTERS
+def _is_in_no_context(
+    program: Program, module: Module, node: ast.AST, depth: int = 0
+) -> bool:
+    """Return whether a place is run only while modules are run, which no context is around."""
+    function = module.function_at(node)
+    if function is None:
+        return module.enclosing(node) is module.tree
+    uses = references_of(program).of(function)
+    is_known = bool(uses) and is_plain(function) and depth < _DEPTH
+    return is_known and all(
+        use.is_resolved and _is_in_no_context(program, use.module, use.node, depth + 1)
+        for use in uses
+    )
 
 
 def _refusal(function: Function, reason: str, name: str = "") -> Refusal:
@@ -106,8 +127,8 @@ ENGINES = Fixer(
     "Together with every gen.Task of the engine.  Only if each path through the engine "
     "ends with one call of its callback, with at most one argument, or with a fetch, a timer "
     "or a coroutine that gets the callback: after that an engine can go on, and a coroutine "
-    "cannot.  An engine without a callback becomes a coroutine if only the loop starts it, "
-    "which logs the errors of both.",
+    "cannot.  An engine without a callback becomes a coroutine if only the loop starts it, in "
+    "no stack context: it logs the errors of both.",
     (
         Example(
             "An engine and its Task",
