@@ -40,6 +40,8 @@ _STARTERS = {
 # Methods of a Future that are callbacks without errors.
 _SETTERS = frozenset({"set_exception", "set_result"})
 
+_CONSTRUCTORS = frozenset({"__init__", "__new__"})
+
 # Methods that call a function at once, on another thread, or in no context.
 _HARMLESS = frozenset(
     name for kind in (bytes, dict, list, set, str) for name in dir(kind)
@@ -178,11 +180,34 @@ def _engines(program: Program) -> frozenset[str]:
 
 @functools.lru_cache(maxsize=1)
 def _starting_names(program: Program) -> frozenset[str]:
-    """Return the names of the program's functions that may start callbacks."""
-    starting = {f.node.name for f in program.functions if _starter(program, f)}
-    called = [(f.node.name, _called_names(f)) for f in program.functions]
+    """Return the names of the program's functions and classes that may start callbacks."""
+    names = [(f, _names_of(program, f)) for f in program.functions]
+    starting = {name for f, own in names if _starter(program, f) for name in own}
+    called = [(own, _called_names(f)) for f, own in names]
     while True:
-        more = {name for name, names in called if names & starting} - starting
-        if not more:
+        found = {name for own, names in called if names & starting for name in own}
+        if found <= starting:
             return frozenset(starting)
-        starting |= more
+        starting |= found
+
+
+def _names_of(program: Program, function: Function) -> set[str]:
+    """Return the names by which a function is called; of a constructor, of the classes."""
+    if function.owner is None or function.node.name not in _CONSTRUCTORS:
+        return {function.node.name}
+    found = {function.owner.name}
+    while True:
+        more = {name for name, bases in _classes(program) if bases & found} - found
+        if not more:
+            return found
+        found |= more
+
+
+@functools.lru_cache(maxsize=1)
+def _classes(program: Program) -> list[tuple[str, set[str]]]:
+    """Return the names of classes, each with the last names of its bases."""
+    return [
+        (node.name, {ast.unparse(base).rpartition(".")[2] for base in node.bases})
+        for module in program.modules.values()
+        for node in module.classes
+    ]
