@@ -26,7 +26,7 @@ Definition: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
 TREES = 2000
 FUNCTIONS = 20_000
 
-# How deep a tree may be, such as a sum of so many terms; the fixers visit it recursively.
+# The greatest depth of a tree, such as that of a sum; the fixers visit it recursively.
 DEEPEST = 600
 
 # What has a scope of its own.
