@@ -6,6 +6,7 @@ Rule: each method waits for the server, so a crawl that is under way calls none 
 import asyncio
 import contextlib
 import threading
+import weakref
 from collections.abc import Callable, Collection, Generator, Iterable, Iterator
 from itertools import islice
 from typing import Any, NamedTuple, TypeVar
@@ -137,6 +138,7 @@ class PostgresReader(FrontierReader):
         self._thread = _Thread()
         # A connection for each iterator that is under way, and one for the rest.
         self._idle: list[Any] = []
+        self._under_way: weakref.WeakSet[Generator[Any, None, None]] = weakref.WeakSet()
         try:
             self._idle.append(self._thread.run(connect, place))
         except BaseException:
@@ -144,6 +146,8 @@ class PostgresReader(FrontierReader):
             raise
 
     def close(self) -> None:
+        for rows in list(self._under_way):  # of a caller that has failed
+            rows.close()
         self.rest()
         self._thread.close()
 
@@ -174,6 +178,11 @@ class PostgresReader(FrontierReader):
 
     def _iterate(self, sql: str, *args: Any) -> Generator[Any, None, None]:
         """Yield the rows of one snapshot."""
+        rows = self._rows(sql, *args)
+        self._under_way.add(rows)
+        return rows
+
+    def _rows(self, sql: str, *args: Any) -> Generator[Any, None, None]:
         with self._connection() as connection:
             transaction = connection.transaction(
                 isolation="repeatable_read", readonly=True

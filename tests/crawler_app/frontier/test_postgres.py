@@ -463,3 +463,13 @@ def test_random_walks_of_several_workers_are_those_of_the_model(postgres_url):
             deadline=None, max_examples=examples(2), stateful_step_count=30
         ),
     )
+
+
+def test_reader_is_closed_while_its_records_are_read(workers):
+    worker = workers()
+    worker.add([found(number) for number in range(3)])
+    with contextlib.closing(PostgresReader(worker.place)) as reader:
+        records = reader.records()
+        assert next(records).url == "http://a.test/0"
+
+    assert not list(records)
