@@ -36,7 +36,7 @@ class _InterruptibleIndex(PageIndex):
     """
 
     def __init__(self, path: Path) -> None:
-        super().__init__(path, read_only=True)
+        super().__init__(path, read_only=True, any_thread=True)
         self.goes_on: Callable[[], bool] = lambda: True
         self._db.set_progress_handler(lambda: not self.goes_on(), STEPS_BETWEEN_CALLS)
 

@@ -297,14 +297,14 @@ class CrawlDirectory(StoredCrawl):
 
     def own_index(self) -> PageIndex:
         """Open the index of this directory; add words that are missing since a kill."""
-        index = PageIndex(self.index_path, read_only=True)
+        index = PageIndex(self.index_path, read_only=True, any_thread=True)
         if index.is_complete() or self.owner() is not None:
             return index
         index.close()
         # In a read-only directory that is not possible.
         with contextlib.suppress(ConfigError, SearchIndexError):
             PageIndex(self.index_path).close()
-        return PageIndex(self.index_path, read_only=True)
+        return PageIndex(self.index_path, read_only=True, any_thread=True)
 
     def own_kept(self) -> Kept:
         """Return the size of the archive and of the index of this directory."""

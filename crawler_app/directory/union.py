@@ -1,18 +1,24 @@
 """Reads the parts of a crawl by several processes as one crawl."""
 
 import contextlib
+import heapq
 import itertools
-from collections.abc import Iterator, Sequence
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 
 from crawler_app.frontier import FrontierReader
 from crawler_app.frontier.counts import RANKED, Amount, Host, Kind
 from crawler_app.frontier.part import PartFrontier
 from crawler_app.frontier.previous import Differences
 from crawler_app.index import PageIndex, SearchResult
-from crawler_app.index.hits import Hit
+from crawler_app.index.searching import Rank, Searching
 from crawler_app.models import State, UrlRecord
 
 __all__ = ["UnionFrontier", "UnionIndex"]
+
+# For searching, which is the work of SQLite, without the GIL.
+MAX_THREADS = os.cpu_count() or 1
 
 
 class UnionFrontier(FrontierReader):
@@ -117,30 +123,53 @@ class UnionIndex:
     hits may differ a little from that of a single index.
 
     Args:
-        parts: The indexes; they are closed with this one.
+        parts: The indexes, for any thread; they are closed with this one.
     """
 
     def __init__(self, parts: Sequence[PageIndex]) -> None:
         self._parts = parts
 
     def search(self, query: str, limit: int = 10, offset: int = 0) -> SearchResult:
-        """Return the best pages of all parts; see `PageIndex.search`."""
+        """Return the best pages of all parts; see `PageIndex.search`.
+
+        The parts are searched at the same time, and only the texts of the best pages of all
+        are read, which is most of the work of a part.
+        """
         if len(self._parts) == 1:
             return self._parts[0].search(query, limit, offset)
-        results = [part.search(query, limit + offset) for part in self._parts]
-        found = [hit for result in results for hit in result.hits]
-        found.sort(key=lambda hit: (hit.is_title, hit.score), reverse=True)
-        # A page may be in two: a worker was killed, and another has fetched it again.
-        hit_by_url: dict[str, Hit] = {}
-        for hit in found:
-            hit_by_url.setdefault(hit.url, hit)
-        hits = list(hit_by_url.values())
-        total = sum(result.total for result in results) - len(found) + len(hits)
-        hint = "" if total else next((r.hint for r in results if r.hint), "")
-        return SearchResult(query, total, offset, hits[offset : offset + limit], hint)
+        with (
+            contextlib.ExitStack() as begun,
+            ThreadPoolExecutor(min(len(self._parts), MAX_THREADS)) as threads,
+        ):
+            parts = [begun.enter_context(part.searched(query)) for part in self._parts]
+            totals = list(threads.map(Searching.total, parts))
+            if not any(totals):
+                hints = (hint for part in parts if (hint := part.hint()))
+                return SearchResult(query, 0, offset, [], next(hints, ""))
+            found = threads.map(lambda part: part.best(limit + offset), parts)
+            ranked, doubles = _merged(parts, found)
+            best = ranked[offset : offset + limit]
+            hits = [part.hit(rank) for rank, part in best]
+        return SearchResult(query, sum(totals) - doubles, offset, hits)
 
     def close(self) -> None:
         """Close all indexes."""
         with contextlib.ExitStack() as cleanup:
             for part in self._parts:
                 cleanup.callback(part.close)
+
+
+def _merged(
+    parts: Sequence[Searching], found: Iterable[list[Rank]]
+) -> tuple[list[tuple[Rank, Searching]], int]:
+    """Return the pages in order, and how many were left out because they are there twice."""
+    ranks = heapq.merge(*([(r, n) for r in ranks] for n, ranks in enumerate(found)))
+    # A page may be in two parts: a worker was killed, and another has fetched it again.
+    place_by_url: dict[str, tuple[Rank, Searching]] = {}
+    doubles = 0
+    for rank, number in ranks:
+        part = parts[number]
+        url = part.url(rank)
+        doubles += url in place_by_url
+        place_by_url.setdefault(url, (rank, part))
+    return list(place_by_url.values()), doubles

@@ -30,7 +30,7 @@ from crawler_app.errors import ConfigError, SearchIndexError
 from crawler_app.index.columns import Columns, columns_of
 from crawler_app.index.hits import Hit, SearchResult, Snippet
 from crawler_app.index.schema import COLUMNS, open_database
-from crawler_app.index.searching import search
+from crawler_app.index.searching import Searching
 from crawler_app.index.texts import NewPage, Texts, rows_of
 
 __all__ = ["Hit", "PageIndex", "SearchResult", "Snippet"]
@@ -285,12 +285,22 @@ class PageIndex:
                 f"limit {limit} and offset {offset}: the limit must be at least 1, "
                 "and the offset at least 0"
             )
+        with self.searched(query) as searching:
+            return searching.result(limit, offset)
+
+    @contextlib.contextmanager
+    def searched(self, query: str) -> Iterator[Searching]:
+        """Search in several steps of one transaction.
+
+        Raises:
+            SearchError, SearchIndexError: as `search`.
+        """
         self._store_new()
         if self.wordless_chars:
             self._add_words()
         try:
             with self._reading():
-                return search(self._db, self._texts, query, limit, offset)
+                yield Searching(self._db, self._texts, query)
         finally:
             self._texts.forget_recent()  # another process may change them
 

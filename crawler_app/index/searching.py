@@ -2,8 +2,8 @@
 
 import contextlib
 import sqlite3
-from collections.abc import Iterator
 from dataclasses import replace
+from typing import NamedTuple
 
 from crawler_app.errors import SearchIndexError
 from crawler_app.index.columns import Columns
@@ -13,7 +13,7 @@ from crawler_app.index.query import Query, parse_query
 from crawler_app.index.schema import words_table
 from crawler_app.index.texts import Texts
 
-__all__ = ["search"]
+__all__ = ["Rank", "Searching"]
 
 # Weights of an occurrence in the text, in the title, and in a heading.
 WEIGHTS = "1.0, 10.0, 4.0"
@@ -41,37 +41,52 @@ FROM words WHERE words MATCH :expression
 """
 
 
-def search(
-    db: sqlite3.Connection, texts: Texts, text: str, limit: int, offset: int
-) -> SearchResult:
-    """Return the best pages, and the total number of matches.
+class Rank(NamedTuple):
+    """A page that matches, and how well; the least comes first.
 
-    The caller begins a transaction, so that the hits agree with their total.
+    Attributes:
+        order: 0 if its whole title is the query, otherwise 1.
+        score: Relevance, negative.
+        page_id: Of the page, in its index.
+    """
+
+    order: int
+    score: float
+    page_id: int
+
+
+class Searching:
+    """One search of one index.
+
+    The caller has begun a transaction, so that the hits agree with their total.
 
     Raises:
         SearchError: the query is invalid.
-        SearchIndexError: the file is damaged.
-        sqlite3.Error: it cannot be read.
+        sqlite3.Error: the index cannot be read, from any method.
     """
-    query = parse_query(text)
-    searching = _Searching(db, texts, query)
-    total = searching.matches(query.expression())
-    if not total:
-        return SearchResult(text, 0, offset, [], searching.hint())
-    return SearchResult(text, total, offset, list(searching.hits(limit, offset)))
 
-
-class _Searching:
-    """One search."""
-
-    def __init__(self, db: sqlite3.Connection, texts: Texts, query: Query) -> None:
+    def __init__(self, db: sqlite3.Connection, texts: Texts, text: str) -> None:
         self._db = db
         self._texts = texts
-        self._query = query
+        self._text = text
+        self._query = parse_query(text)
 
-    def hits(self, limit: int, offset: int) -> Iterator[Hit]:
+    def result(self, limit: int, offset: int) -> SearchResult:
+        """Return the best pages."""
+        total = self.total()
+        if not total:
+            return SearchResult(self._text, 0, offset, [], self.hint())
+        hits = [self.hit(rank) for rank in self.best(limit, offset)]
+        return SearchResult(self._text, total, offset, hits)
+
+    def total(self) -> int:
+        """Return how many pages match."""
+        return self._matches(self._query.expression())
+
+    def best(self, limit: int, offset: int = 0) -> list[Rank]:
+        """Return the best pages, without reading their texts."""
         query = self._query
-        best = self._db.execute(
+        rows = self._db.execute(
             SELECT_BEST,
             {
                 "expression": query.expression(),
@@ -80,19 +95,35 @@ class _Searching:
                 "limit": limit,
                 "offset": offset,
             },
-        ).fetchall()
-        for page_id, score, is_title in best:
-            row = self._db.execute(
-                "SELECT url FROM page WHERE id = ?", (page_id,)
-            ).fetchone()
-            if row is None:
-                raise SearchIndexError(
-                    f"the index is damaged: it has words of page {page_id}, which does "
-                    "not exist; delete the index and crawl again"
-                )
-            columns = self._texts.read(page_id)
-            title = " ".join(shown(columns[0]).split())
-            yield Hit(row[0], title, self._snippet(columns), -score, bool(is_title))
+        )
+        return [Rank(1 - is_title, score, page_id) for page_id, score, is_title in rows]
+
+    def url(self, rank: Rank) -> str:
+        """Return the URL of a page.
+
+        Raises:
+            SearchIndexError: the file is damaged.
+        """
+        row = self._db.execute(
+            "SELECT url FROM page WHERE id = ?", (rank.page_id,)
+        ).fetchone()
+        if row is None:
+            raise SearchIndexError(
+                f"the index is damaged: it has words of page {rank.page_id}, which does "
+                "not exist; delete the index and crawl again"
+            )
+        return str(row[0])
+
+    def hit(self, rank: Rank) -> Hit:
+        """Return a page as it is shown.
+
+        Raises:
+            SearchIndexError: the file is damaged.
+        """
+        columns = self._texts.read(rank.page_id)
+        title = " ".join(shown(columns[0]).split())
+        snippet = self._snippet(columns)
+        return Hit(self.url(rank), title, snippet, -rank.score, not rank.order)
 
     def _snippet(self, columns: Columns) -> Snippet:
         """Return the part of the text, or of the headings, that matches best.
@@ -108,11 +139,11 @@ class _Searching:
         missing = [
             term
             for group in query.wanted
-            if not any(self.matches(term.expression()) for term in group)
+            if not any(self._matches(term.expression()) for term in group)
             for term in group
         ]
         beginnings = [replace(term, is_prefix=True) for term in missing]
-        longer = [f"{t.text}*" for t in beginnings if self.matches(t.expression())]
+        longer = [f"{t.text}*" for t in beginnings if self._matches(t.expression())]
         if longer:
             return f"some pages have words that begin like this; try {' '.join(longer)}"
         if missing and len(query.wanted) > 1:
@@ -126,7 +157,7 @@ class _Searching:
             return "every match is excluded; exclude fewer words"
         return "no page contains all of these words; put OR between them"
 
-    def matches(self, expression: str) -> int:
+    def _matches(self, expression: str) -> int:
         """Return how many pages match an FTS5 expression."""
         (pages,) = self._db.execute(
             "SELECT count(*) FROM words WHERE words MATCH ?", (expression,)

@@ -33,7 +33,7 @@ def pages(request):
 
 @pytest.mark.parametrize("parts", [1, 2])
 def test_page_is_first_for_its_title(pages, parts):
-    indexes = [PageIndex(":memory:") for _ in range(parts)]
+    indexes = [PageIndex(":memory:", any_thread=True) for _ in range(parts)]
     for number, (name, page) in enumerate(pages.items()):
         index = indexes[number % parts]
         index.add(name, page.title, page.headings, page.text, 0.0)
