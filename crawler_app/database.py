@@ -16,7 +16,7 @@ from pathlib import Path
 from crawler_app.errors import ConfigError, CrawlerError, StorageError
 from crawler_app.safe_files import is_disk_fault, refusal
 
-__all__ = ["Schema", "connect", "open_database", "unusable"]
+__all__ = ["Schema", "connect", "copy_database", "open_database", "unusable"]
 
 # How long to wait for another process's commit or checkpoint, which takes milliseconds.
 PATIENCE_S = 10.0
@@ -102,6 +102,24 @@ def connect(
     except sqlite3.OperationalError:
         _require_descriptors()
         raise
+
+
+def copy_database(source: Path, target: Path) -> None:
+    """Copy a file as of its last commit, also while another connection writes to it.
+
+    The copy has no ``-wal`` file.
+
+    Raises:
+        ConfigError: a file is not a regular file.
+        sqlite3.Error, OSError: it cannot be read, or the copy cannot be written.
+    """
+    _refuse_links(source)
+    with (
+        contextlib.closing(_connect(source, "mode=ro", any_thread=False)) as db,
+        contextlib.closing(_connect(target, "", any_thread=False)) as copy,
+    ):
+        db.backup(copy)
+        copy.execute("PRAGMA journal_mode = DELETE")
 
 
 def _opened(

@@ -12,6 +12,7 @@
         |   |   +-- ServerError        a server refuses them, or does not answer
         |   +-- ArchiveError       a capture cannot be written or read
         |   +-- SearchIndexError   the full-text index cannot be written
+        |   +-- ObjectStorageError object storage does not answer, or refuses
         +-- SearchError        a search query is invalid
 
 `UrlError` and `FetchError` have a reason of one word, for counting.
@@ -27,6 +28,7 @@ __all__ = [
     "FrontierError",
     "HookError",
     "LeaseLostError",
+    "ObjectStorageError",
     "SearchError",
     "SearchIndexError",
     "ServerError",
@@ -107,6 +109,10 @@ class ArchiveError(StorageError):
 
 class SearchIndexError(StorageError):
     """Pages cannot be written to the full-text index."""
+
+
+class ObjectStorageError(StorageError):
+    """Object storage does not answer, refuses, or has something else than expected."""
 
 
 class SearchError(CrawlerError):

@@ -4,6 +4,7 @@ The frontier is in PostgreSQL, and has what to crawl too; the worker keeps what 
 a directory of its own.
 """
 
+import asyncio
 import contextlib
 import os
 import socket
@@ -21,7 +22,9 @@ from crawler_app.crawl.monitor import Watched
 from crawler_app.crawl.shared import SharedCrawl
 from crawler_app.directory import CrawlDirectory
 from crawler_app.directory.losses import requeue_lost
+from crawler_app.directory.staging import staged, storage_url
 from crawler_app.directory.stores import open_stores
+from crawler_app.directory.uploading import Uploader
 from crawler_app.errors import ConfigError
 from crawler_app.fetcher import check_fetcher, make_fetcher
 from crawler_app.frontier.postgres.crawls import begin
@@ -30,6 +33,8 @@ from crawler_app.frontier.postgres.reading import PostgresReader
 from crawler_app.frontier.postgres.worker import PostgresFrontier
 from crawler_app.models import State
 from crawler_app.politeness import least_gap_s
+from crawler_app.progress import OnStep, no_step
+from crawler_app.subgenerator import Subgenerator
 from crawler_app.urls import host_of
 from gencoro import gen
 
@@ -114,9 +119,10 @@ class CrawlWorker:
 
     Args:
         config: From `shared_config`, or that of a crawl that `begin_shared` has begun;
-            ``into`` is the worker's own directory.
+            ``into`` is the worker's own directory, or the URL of object storage.
         own: The directory, if it is a part of ``into``.
         watch: As for a `Crawler`.
+        on_step: Progress callback, for what is uploaded at the end.
 
     Raises:
         ConfigError: the options conflict, or the URL of the frontier is invalid.
@@ -128,13 +134,15 @@ class CrawlWorker:
         own: CrawlDirectory | None = None,
         *,
         watch: Callable[[Watched], AbstractContextManager[object]] | None = None,
+        on_step: OnStep = no_step,
     ) -> None:
         if not config.into:
             raise ConfigError("a worker needs a directory; `into` is empty")
-        self.config = config
+        self.config = config = staged(config)
         self._own = own
         self._place = Place(config.frontier, config.crawl_name)
         self._watch = watch or contextlib.nullcontext
+        self._on_step = on_step
         self._crawl: Watched | None = None
         self._is_stopped = False
         check_fetcher(config)
@@ -147,20 +155,57 @@ class CrawlWorker:
 
     @gen.coroutine
     def run(self) -> Generator[Any, Any, Work]:
-        """Crawl until no worker has anything left.
+        """Crawl until no worker has anything left, and all is where it is kept.
 
         Raises:
-            ConfigError: the directory or the server cannot be used.
+            ConfigError: the directory, the object storage or the server cannot be used.
             StorageError: the disk has failed, or the server refuses a step.
         """
-        config = self.config
         with contextlib.ExitStack() as cleanup:
             directory = cleanup.enter_context(self._directory())
+            uploader = self._make_uploader(directory)
+            if uploader is None:
+                return (yield from self._crawl_into(directory))
+            cleanup.enter_context(uploader)
+            try:
+                done = yield from self._crawl_into(directory, uploader)
+            except asyncio.CancelledError:
+                yield uploader.end(is_patient=False)
+                raise
+            has_ended = not done.left or bool(done.limit_reached)
+            yield uploader.end(is_patient=has_ended, on_step=self._on_step)
+            return done
+
+    def _make_uploader(self, directory: CrawlDirectory) -> Uploader | None:
+        """Return what uploads the directory; None if everything stays there."""
+        config = self.config
+        url = storage_url(config.into)
+        if not url:
+            return None
+        if not config.archive:
+            raise ConfigError(
+                "object storage has no use for a crawl without an archive"
+            )
+        if config.max_staging_bytes < 2 * config.max_archive_file_bytes:
+            raise ConfigError(
+                "max-staging-bytes must be at least twice max-archive-file-bytes: a WARC "
+                "file is uploaded when it is full, and the next is written meanwhile"
+            )
+        location = self._location(directory)
+        return Uploader(directory.path, location, config.max_staging_bytes)
+
+    def _crawl_into(
+        self, directory: CrawlDirectory, uploader: Uploader | None = None
+    ) -> Subgenerator[Work]:
+        config = self.config
+        with contextlib.ExitStack() as cleanup:
             make = partial(self._make_frontier, directory)
             stores = cleanup.enter_context(open_stores(directory, config, make))
             frontier = stores.frontier
             assert isinstance(frontier, PostgresFrontier)
             archived = requeue_lost(stores)
+            if uploader is not None:
+                uploader.start()
             fetcher = cleanup.enter_context(contextlib.closing(make_fetcher(config)))
             kept = KeptProbes.of(config, directory.probes_path)
             cleanup.enter_context(contextlib.closing(kept))
@@ -177,6 +222,9 @@ class CrawlWorker:
             )
             if self._is_stopped:
                 crawl.stop()
+            if uploader is not None:
+                holding = uploader.hold_while_full(crawl.hold, crawl.stop)
+                cleanup.callback(holding.cancel)
             with self._watch(crawl):
                 yield crawl.run()
         yield gen.moment  # in which closed connections leave their descriptors
@@ -200,14 +248,20 @@ class CrawlWorker:
             raise ConfigError(f"{path} holds another crawl; choose another directory")
         return directory
 
+    def _location(self, directory: CrawlDirectory) -> str:
+        """Return where others find what this worker keeps."""
+        url = storage_url(self.config.into)
+        if not url:
+            return str(directory.path.resolve())
+        return f"{url}/{directory.make_store_key()}"
+
     def _make_frontier(
         self, directory: CrawlDirectory, _path: Path, before_commit: Callable[[], None]
     ) -> PostgresFrontier:
         machine = socket.gethostname()
-        key, location = directory.make_store_key(), str(directory.path.resolve())
         return PostgresFrontier(
             self._place,
             f"process {os.getpid()} on {machine}",
-            Store(key, machine, location),
+            Store(directory.make_store_key(), machine, self._location(directory)),
             before_commit=before_commit,
         )

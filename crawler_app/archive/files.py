@@ -1,17 +1,37 @@
 """The files of an archive: ``archive-00001.warc.gz`` and up, filled one after the other.
 
 Rule: a file holds only complete members.  One that was written in part is cut off again.
+
+Files that are full may be in object storage, and no longer in the directory: see
+`crawler_app.storage.uploads`.
 """
 
+import io
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import BinaryIO
 
 from crawler_app.archive.members import compress
 from crawler_app.archive.record import new_record_id, warcinfo_record
 from crawler_app.safe_files import open_regular
+from crawler_app.storage.ranges import RangeFile
+from crawler_app.storage.uploads import Uploads, load_uploads, objects_at
 
-__all__ = ["Files", "file_name", "file_number", "file_path", "labelled", "paths_of"]
+__all__ = [
+    "Files",
+    "bytes_by_file",
+    "file_name",
+    "file_number",
+    "file_path",
+    "labelled",
+    "open_file",
+    "paths_of",
+    "pieces_of",
+    "uploaded",
+]
+
+PIECE_BYTES = 2**20
 
 # Buffered before a write, which costs some 10 us whatever its size.
 BUFFER_BYTES = 256 * 1024
@@ -44,12 +64,71 @@ def file_number(path: Path) -> int | None:
 
 
 def paths_of(directory: Path) -> list[Path]:
-    """Return the files of an archive, in order."""
+    """Return the files of an archive that are in its directory, in order."""
     found = directory.glob("archive-*.warc.gz")
     return sorted(
         (path for path in found if file_number(path) is not None),
         key=lambda path: file_number(path) or 0,
     )
+
+
+def bytes_by_file(directory: Path) -> dict[int, int]:
+    """Return the sizes of all files of an archive, by their numbers, in order.
+
+    Raises:
+        ArchiveError: what says which are in object storage is damaged.
+    """
+    sizes = dict(uploaded(directory))
+    for path in paths_of(directory):
+        sizes[file_number(path) or 0] = path.stat().st_size
+    return dict(sorted(sizes.items()))
+
+
+def uploaded(directory: Path) -> Mapping[int, int]:
+    """Return the sizes of those files that are in object storage, by their numbers."""
+    uploads = load_uploads(directory)
+    return {} if uploads is None else uploads.bytes_by_file
+
+
+def open_file(directory: Path, number: int) -> BinaryIO:
+    """Open a file for reading, wherever it is.
+
+    Raises:
+        OSError: it is not there, or cannot be read.
+        ConfigError: what is needed to read object storage is not installed.
+        ObjectStorageError: the store does not answer, also from the file.
+    """
+    try:
+        return open(file_path(directory, number), "rb", opener=open_regular)
+    except FileNotFoundError:
+        uploads = load_uploads(directory)
+        if uploads is None or number not in uploads.bytes_by_file:
+            raise
+        return _UploadedFile(uploads, number)
+
+
+class _UploadedFile(io.BufferedReader):
+    """A file in object storage."""
+
+    def __init__(self, uploads: Uploads, number: int) -> None:
+        self.objects = objects_at(uploads.url)
+        size_bytes = uploads.bytes_by_file[number]
+        super().__init__(RangeFile(self.objects, file_name(number), size_bytes))
+
+
+def pieces_of(directory: Path, number: int, size_bytes: int) -> Iterator[bytes]:
+    """Yield the first bytes of a file, wherever it is, without keeping them.
+
+    Raises:
+        OSError, ConfigError, ObjectStorageError: as `open_file`.
+    """
+    with open_file(directory, number) as file:
+        if isinstance(file, _UploadedFile):
+            yield from file.objects.pieces(file_name(number), size_bytes)
+            return
+        while size_bytes and (piece := file.read(min(size_bytes, PIECE_BYTES))):
+            size_bytes -= len(piece)
+            yield piece
 
 
 class Files:
@@ -60,6 +139,7 @@ class Files:
     Args:
         info: The fields of each file's warcinfo record.
         max_bytes: A file of this size is full.
+        after: Nothing is appended to the files up to this number.
 
     Attributes:
         number: Number of the current file; 0 if there is none.
@@ -67,13 +147,18 @@ class Files:
     """
 
     def __init__(
-        self, directory: Path, info: Mapping[str, str], max_bytes: int
+        self,
+        directory: Path,
+        info: Mapping[str, str],
+        max_bytes: int,
+        after: int = 0,
     ) -> None:
         self._directory = directory
         self._info = info
         self._max_bytes = max_bytes
         paths = paths_of(directory)
         self.number = (file_number(paths[-1]) or 0) if paths else 0
+        self._first = max(self.number, after + 1)
         self.warcinfo_id = b""
         self._fd: int | None = None
         self._written_bytes = 0
@@ -89,7 +174,7 @@ class Files:
         if self._fd is not None and self._end < self._max_bytes:
             return
         if self._fd is None:
-            self._open(max(self.number, 1))
+            self._open(self._first)
         if self._end >= self._max_bytes:
             self.write_out()
             self._close_file()

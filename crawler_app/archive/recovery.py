@@ -8,6 +8,8 @@ written in the last half minute.  So, for each file:
 - complete records after the last row are added to the table, so that nothing is lost;
 - the bytes after the last complete record are cut off; damage before it is left alone.
 
+Files in object storage were complete when they were uploaded, and are not read.
+
 Only the part after the last row is read: that takes a moment, unless the table was
 deleted.
 """
@@ -25,7 +27,7 @@ from crawler_app.archive.captures import (
     Capture,
     Captures,
 )
-from crawler_app.archive.files import file_number, paths_of
+from crawler_app.archive.files import file_number, paths_of, uploaded
 from crawler_app.archive.members import (
     MAX_RECORD_BYTES,
     Member,
@@ -73,7 +75,8 @@ def recover(
     """
     paths = paths_of(directory)
     was_empty = captures.counts() == (0, 0)
-    dropped = captures.drop_files_except(file_number(path) or 0 for path in paths)
+    numbers = {file_number(path) or 0 for path in paths}
+    dropped = captures.drop_files_except(numbers.union(uploaded(directory)))
     entered = 0
     for path in paths:
         dropped_here, entered_here = _recover_file(path, captures, max_record_bytes)

@@ -8,14 +8,13 @@ from tornado.httputil import HTTPHeaders, HTTPInputError
 
 from crawler_app.archive.block import facts_of, split_block, unframed
 from crawler_app.archive.captures import NOT_MODIFIED, Capture, Captures
-from crawler_app.archive.files import file_path
+from crawler_app.archive.files import file_path, open_file
 from crawler_app.archive.members import Member, max_record_bytes, read_member
 from crawler_app.archive.record import urn_of
 from crawler_app.errors import ArchiveError
 from crawler_app.httpclient import BadResponseError, ResponseTooLargeError
 from crawler_app.httpclient.codings import decoder_of
 from crawler_app.models import Fetched
-from crawler_app.safe_files import open_regular
 
 __all__ = ["read_capture"]
 
@@ -74,7 +73,7 @@ def _read_exchange(
     """Return the record of a capture, and the request; empty if it was not kept."""
     path = file_path(directory, capture.file)
     try:
-        with open(path, "rb", opener=open_regular) as file:
+        with open_file(directory, capture.file) as file:
             member = read_member(file, capture.offset, max_bytes)
             if member.record.record_id != capture.record_id:
                 raise ArchiveError(

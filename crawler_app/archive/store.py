@@ -20,6 +20,7 @@ from crawler_app.archive.replay import read_capture
 from crawler_app.archive.writer import Writer
 from crawler_app.errors import ArchiveError
 from crawler_app.models import Fetched
+from crawler_app.storage.uploads import load_uploads
 from gencoro import gen
 
 __all__ = ["Archive"]
@@ -60,7 +61,9 @@ class Archive:
             # A second connection, which sees only what is committed.
             self._captures = Captures(self._directory, read_only=True)
             opened.callback(self._captures.close)
-            files = Files(self._directory, info or {}, max_file_bytes)
+            uploads = load_uploads(self._directory)
+            after = 0 if uploads is None else uploads.last
+            files = Files(self._directory, info or {}, max_file_bytes, after)
             self._recorder = Recorder(files, captures)
             self._writer = Writer(self._recorder)
             opened.pop_all()
@@ -134,6 +137,7 @@ class Archive:
 
         Raises:
             ArchiveError: it is damaged or gone, or the body is larger.
+            ObjectStorageError: it is in object storage, which does not answer.
         """
         self._check_open()
         with disk_errors(self._directory):

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from crawler_app.archive.captures import Captures, database_path, disk_errors
-from crawler_app.archive.files import paths_of
+from crawler_app.archive.files import bytes_by_file
 
 __all__ = ["ArchiveSummary", "summary"]
 
@@ -31,7 +31,7 @@ def summary(directory: Path | str) -> ArchiveSummary:
         ConfigError: the table is of another version, or of another program.
     """
     directory = Path(directory)
-    sizes = [path.stat().st_size for path in paths_of(directory)]
+    sizes = bytes_by_file(directory).values()
     if not database_path(directory).exists():
         return ArchiveSummary(0, 0, len(sizes), sum(sizes))
     with disk_errors(directory):

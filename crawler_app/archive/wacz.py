@@ -20,12 +20,18 @@ from typing import IO, Any, NamedTuple, cast
 
 from crawler_app.archive.captures import NOT_MODIFIED, Captures, table_errors
 from crawler_app.archive.cdxj import merged_lines
-from crawler_app.archive.files import file_number, labelled, paths_of
+from crawler_app.archive.files import (
+    bytes_by_file,
+    file_name,
+    file_path,
+    labelled,
+    pieces_of,
+    uploaded,
+)
 from crawler_app.archive.record import format_date
 from crawler_app.archive.recovery import whole_bytes
 from crawler_app.http_headers import UNKNOWN_TYPES, extracted_type, is_html
 from crawler_app.progress import OnStep, no_step
-from crawler_app.safe_files import open_regular
 
 __all__ = ["write_wacz"]
 
@@ -33,7 +39,6 @@ WACZ_VERSION = "1.1.1"
 
 # Lines of the index per compressed block, as in cdxj-indexer.
 BLOCK_LINES = 300
-PIECE_BYTES = 1024 * 1024
 
 
 def write_wacz(
@@ -203,29 +208,25 @@ def _add_archive(writer: _Package, sources: Sequence[_Source], on_step: OnStep) 
             done_bytes += len(piece)
             on_step("copying megabytes", done_bytes // 10**6, total_bytes // 10**6)
 
-    for name, path, size_bytes in files:
+    for source, number, size_bytes in files:
         writer.add(
-            f"archive/{name}",
-            with_progress(_pieces(path, size_bytes)),
+            f"archive/{source.prefix}{file_name(number)}",
+            with_progress(pieces_of(source.directory, number, size_bytes)),
             size_bytes=size_bytes,
             is_stored=True,
         )
 
 
-def _files_of(source: _Source) -> Iterator[tuple[str, Path, int]]:
-    """Return the name of each file in the package, its path, and its size in bytes."""
+def _files_of(source: _Source) -> Iterator[tuple[_Source, int, int]]:
+    """Return the number of each file, and its size in bytes."""
     known_bytes_by_file = source.captures.end_by_file()
-    for path in paths_of(source.directory):
-        # Another process may be writing to the last file: leave out an incomplete record.
-        known_bytes = known_bytes_by_file.get(file_number(path) or 0, 0)
-        yield source.prefix + path.name, path, whole_bytes(path, known_bytes)
-
-
-def _pieces(path: Path, size_bytes: int) -> Iterator[bytes]:
-    with open(path, "rb", opener=open_regular) as file:
-        while size_bytes and (piece := file.read(min(size_bytes, PIECE_BYTES))):
-            size_bytes -= len(piece)
-            yield piece
+    is_uploaded = uploaded(source.directory)
+    for number, size_bytes in bytes_by_file(source.directory).items():
+        if number not in is_uploaded:
+            # Another process may be writing to the last file: leave out an incomplete record.
+            known_bytes = known_bytes_by_file.get(number, 0)
+            size_bytes = whole_bytes(file_path(source.directory, number), known_bytes)
+        yield source, number, size_bytes
 
 
 def _add_index(writer: _Package, sources: Sequence[_Source], on_step: OnStep) -> None:

@@ -28,6 +28,7 @@ from crawler_app.config import CrawlConfig
 from crawler_app.config.option import options_of
 from crawler_app.crawler import Crawler, Result
 from crawler_app.directory import CrawlDirectory
+from crawler_app.directory.staging import staged
 from crawler_app.errors import StorageError
 from crawler_app.models import UrlRecord
 from crawler_app.reasons import (
@@ -80,7 +81,7 @@ def add_resume(parser: argparse.ArgumentParser) -> None:
 def crawl(arguments: argparse.Namespace) -> int:
     """Crawl a site into a directory, or recrawl it if the directory holds its crawl."""
     check_showing(arguments)  # first: --dashboard may have taken the URL as its value
-    config = config_of(arguments)
+    config = staged(config_of(arguments))
     if config.frontier:
         status = begin_and_work(arguments, config)
         return status or _tell_of_all(config)

@@ -45,9 +45,9 @@ def export(arguments: argparse.Namespace) -> int:
 
     If it fails, an output file is left unchanged.
     """
-    crawl = opened(arguments)
     # On a terminal the output itself shows the progress.
     steps = Steps(quiet=arguments.quiet or sys.stdout.isatty())
+    crawl = opened(arguments, steps)
     with (
         contextlib.closing(crawl.frontier()) as frontier,
         steps,

@@ -7,14 +7,24 @@ from typing import Any
 
 from crawler_app.commands.arguments import add_quiet, count
 from crawler_app.commands.exit_status import OK
-from crawler_app.commands.server import add_crawl_name, add_server, driven, run
+from crawler_app.commands.server import (
+    add_cache,
+    add_crawl_name,
+    add_server,
+    cache_of,
+    driven,
+    run,
+)
 from crawler_app.config import CrawlConfig
 from crawler_app.config.validators import FRONTIER_EXAMPLE, require_frontier
 from crawler_app.errors import ConfigError
 from crawler_app.terminal.steps import Steps
+from crawler_app.text.escaping import printable
 from crawler_app.text.formatting import number
 
 __all__ = ["add_crawls", "add_drop", "add_frontier", "crawls", "drop", "frontier"]
+
+INIT, COPY, FORGET = "init", "copy", "forget"
 
 INSTALL, CRAWLS, PLACE = (
     f"frontier.postgres.{name}" for name in ("install", "crawls", "place")
@@ -30,9 +40,10 @@ def add_frontier(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "action",
-        choices=["init", "copy"],
+        choices=[INIT, COPY, FORGET],
         help="init: make them, unless they are there; copy: move the frontier of the crawl "
-        "in a directory there, so that `work` and `resume` go on with it",
+        "in a directory there, so that `work` and `resume` go on with it; forget: fetch again what is gone with "
+        "a store of a worker",
     )
     parser.add_argument(
         "where",
@@ -50,19 +61,27 @@ def add_frontier(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="partitions of the large tables, up to 1024 (default 8)",
     )
+    parser.add_argument(
+        "--store",
+        metavar="STORE",
+        help="forget: UUID or location of the directory, or object storage, of a worker "
+        "whose machine is lost",
+    )
+    add_cache(parser)
     parser.set_defaults(command=frontier)
 
 
 def frontier(arguments: argparse.Namespace) -> int:
-    """Make the tables of a crawl, or move a crawl there, and say so."""
+    """Make the tables of a crawl, move a crawl there, or forget a store; say so."""
     action, where = arguments.action, arguments.where
-    wanted = 2 if action == "copy" else 1
+    wanted = 2 if action == COPY else 1
     if len(where) != wanted:
-        words = "copy DIR URL" if action == "copy" else "init URL"
-        raise ConfigError(f"give `gencrawl frontier {words}`")
+        words = "DIR URL" if action == COPY else "URL"
+        raise ConfigError(f"give `gencrawl frontier {action} {words}`")
     require_frontier("URL", where[-1])
     place = driven(PLACE).Place(where[-1], arguments.crawl_name)
-    return _copy(arguments, place) if action == "copy" else _init(arguments, place)
+    do = {INIT: _init, COPY: _copy, FORGET: _forget}[action]
+    return do(arguments, place)
 
 
 def _copy(arguments: argparse.Namespace, place: Any) -> int:
@@ -87,6 +106,23 @@ def _init(arguments: argparse.Namespace, place: Any) -> int:
     is_new = run(install, place, partitions=arguments.partitions)
     print(
         f"made the crawl {place}" if is_new else f"the crawl {place} is there already"
+    )
+    return OK
+
+
+def _forget(arguments: argparse.Namespace, place: Any) -> int:
+    if not arguments.store:
+        raise ConfigError(
+            "say what is gone: --store UUID, or the location of the store"
+        )
+    with Steps(quiet=arguments.quiet) as steps:
+        done = driven("directory.forgetting").forget_lost(
+            place, arguments.store, cache_of(arguments), steps
+        )
+    what = "had nothing left" if done.is_gone else "keeps what it has"
+    print(
+        f"{number(done.urls, 'URL')} to be fetched again; "
+        f"{printable(done.store.location)} {what}"
     )
     return OK
 

@@ -67,13 +67,14 @@ def add_report(parser: argparse.ArgumentParser) -> None:
 
 def report(arguments: argparse.Namespace) -> int:
     """Write the report of a crawl."""
-    crawl = opened(arguments)
+    steps = Steps(quiet=arguments.quiet)
+    crawl = opened(arguments, steps)
     style = _format_of(arguments)
     output = arguments.output or (
         str(crawl.path / PAGE_NAME) if style == HTML else STDOUT
     )
     _require_writable(output)
-    with Steps(quiet=arguments.quiet) as steps:
+    with steps:
         found = gather(crawl, steps)
     if output == STDOUT:
         _print(found, style)

@@ -9,6 +9,7 @@ from crawler_app.commands.arguments import count
 from crawler_app.commands.exit_status import FAILED, OK
 from crawler_app.commands.server import add_stored, opened
 from crawler_app.index.rendering import render_hits, to_json
+from crawler_app.terminal.steps import Steps
 from crawler_app.terminal.tty import has_style
 
 __all__ = ["add_search", "search"]
@@ -37,8 +38,10 @@ def add_search(parser: argparse.ArgumentParser) -> None:
 
 def search(arguments: argparse.Namespace) -> int:
     """Search the crawled pages."""
-    crawl = opened(arguments)
-    with contextlib.closing(crawl.index()) as index:
+    with (
+        Steps() as steps,
+        contextlib.closing(opened(arguments, steps).index()) as index,
+    ):
         result = index.search(" ".join(arguments.words), limit=arguments.limit)
     if arguments.json:
         print(json.dumps(to_json(result), indent=2))

@@ -4,8 +4,10 @@ import argparse
 from collections.abc import Callable
 from functools import partial
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
+from crawler_app.config.units import BYTES
 from crawler_app.config.validators import (
     FRONTIER_EXAMPLE,
     FRONTIER_SCHEMES,
@@ -14,12 +16,16 @@ from crawler_app.config.validators import (
 from crawler_app.directory import CrawlDirectory
 from crawler_app.directory.stored import StoredCrawl
 from crawler_app.errors import ConfigError
+from crawler_app.progress import OnStep, no_step
+from crawler_app.storage.tables import MAX_CACHE_BYTES, Cache, cache_home
 from gencoro.ioloop import IOLoop
 
 __all__ = [
+    "add_cache",
     "add_crawl_name",
     "add_server",
     "add_stored",
+    "cache_of",
     "driven",
     "opened",
     "run",
@@ -62,23 +68,63 @@ def add_stored(parser: argparse.ArgumentParser) -> None:
         "PostgreSQL",
     )
     add_crawl_name(parser)
+    add_cache(parser)
 
 
-def opened(arguments: argparse.Namespace) -> StoredCrawl:
+def add_cache(parser: argparse.ArgumentParser) -> None:
+    """Add ``--cache`` and ``--max-cache-bytes``."""
+    parser.add_argument(
+        "--cache",
+        metavar="DIR",
+        type=Path,
+        help="where tables from object storage are kept (default ~/.cache/gencrawl)",
+    )
+    parser.add_argument(
+        "--max-cache-bytes",
+        metavar=BYTES.metavar,
+        type=_size,
+        default=MAX_CACHE_BYTES,
+        help="delete those that were not used for longest when there is more "
+        f"(default {BYTES.render(MAX_CACHE_BYTES)})",
+    )
+
+
+def _size(text: str) -> int:
+    try:
+        return int(BYTES.parse(text))
+    except ValueError:
+        raise argparse.ArgumentTypeError(
+            f"is {text!r}; it must be {BYTES.noun}"
+        ) from None
+
+
+def cache_of(arguments: argparse.Namespace) -> Cache:
+    """Return the cache that the arguments name."""
+    return Cache(arguments.cache or cache_home(), arguments.max_cache_bytes)
+
+
+def opened(arguments: argparse.Namespace, on_step: OnStep = no_step) -> StoredCrawl:
     """Return the crawl that the arguments name.
+
+    Args:
+        on_step: Progress callback, for what is downloaded.
 
     Raises:
         ConfigError: it is not there, or cannot be read.
     """
     where = arguments.stored
+    options: dict[str, Any] = {"cache": cache_of(arguments), "on_step": on_step}
     if not where.startswith(FRONTIER_SCHEMES):
-        return stored_at(where)
+        return stored_at(where, **options)
     require_frontier("URL", where)
-    return _on_server(where, arguments.crawl_name)
+    return _on_server(where, arguments.crawl_name, **options)
 
 
-def stored_at(path: str) -> StoredCrawl:
+def stored_at(path: str, **options: Any) -> StoredCrawl:
     """Return the crawl in a directory; the directory of a worker stands for all of them.
+
+    Args:
+        options: Of a `crawler_app.directory.server.ServerCrawl`.
 
     Raises:
         ConfigError: there is none, or it cannot be read.
@@ -87,12 +133,12 @@ def stored_at(path: str) -> StoredCrawl:
     config = directory.config()
     if not config.frontier:
         return directory
-    return _on_server(config.frontier, config.crawl_name, path)
+    return _on_server(config.frontier, config.crawl_name, path, **options)
 
 
-def _on_server(url: str, name: str, path: str = "") -> StoredCrawl:
+def _on_server(url: str, name: str, path: str = "", **options: Any) -> StoredCrawl:
     place = driven("frontier.postgres.place").Place(url, name)
-    crawl: StoredCrawl = driven("directory.server").ServerCrawl(place, path)
+    crawl: StoredCrawl = driven("directory.server").ServerCrawl(place, path, **options)
     return crawl
 
 

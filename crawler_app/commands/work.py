@@ -15,7 +15,9 @@ from crawler_app.commands.showing import Shown, check_showing
 from crawler_app.commands.verbose import shown_log
 from crawler_app.config import CrawlConfig
 from crawler_app.directory import CrawlDirectory
+from crawler_app.directory.staging import staged
 from crawler_app.errors import ConfigError
+from crawler_app.terminal.steps import Steps
 from crawler_app.text.formatting import number
 from gencoro import gen
 
@@ -41,10 +43,12 @@ def work(arguments: argparse.Namespace) -> int:
     check_showing(arguments)
     given = read_options(arguments)
     if not given.get("into"):
-        raise ConfigError("give a directory for what this worker fetches: --into DIR")
+        raise ConfigError(
+            "give a directory for what this worker fetches, or object storage: --into DIR"
+        )
     module = driven("worker")
     place = module.Place(arguments.url, given.pop("crawl_name", "default"))
-    return work_on(arguments, module.shared_config(place, **given))
+    return work_on(arguments, staged(module.shared_config(place, **given)))
 
 
 def begin_and_work(arguments: argparse.Namespace, config: CrawlConfig) -> int:
@@ -62,8 +66,9 @@ def work_on(
     if retried_reasons:
         driven("worker").retry_failed(config, retried_reasons)
     shown = Shown(arguments, config)
-    worker = _worker_class(config)(config, watch=shown.watch)
-    with shown_log(arguments):
+    steps = Steps(quiet=arguments.quiet)
+    worker = _worker_class(config)(config, watch=shown.watch, on_step=steps)
+    with shown_log(arguments), steps:
         status = run_interruptible(lambda: _run(worker, shown))
     if status == INTERRUPTED:
         print(f"To go on:\n  {_again(config)}", file=sys.stderr)

@@ -90,10 +90,11 @@ class CrawlConfig:
     into: str = option(
         "",
         "directory of the crawl; if it already holds a crawl of the same URLs, fetch "
-        "what has changed and compare",
+        "what has changed and compare; with --frontier also object storage, such as "
+        "s3://BUCKET/PREFIX",
         metavar="DIR",
         is_path=True,
-        rule=validators.require_path,
+        rule=validators.require_place,
         is_saved=False,
         is_local=True,
     )
@@ -440,11 +441,35 @@ class CrawlConfig:
         is_local=True,
     )
 
+    # Not saved, as `into`: the directory that it names knows the object storage.
+    staging: str = option(
+        "",
+        "directory of a worker for what is not yet in object storage",
+        group=STORAGE,
+        shown_default="one below ~/.cache/gencrawl",
+        metavar="DIR",
+        is_path=True,
+        rule=validators.require_path,
+        is_saved=False,
+        is_local=True,
+    )
+    # Ten WARC files of the default size: hours in which object storage may be away.
+    max_staging_bytes: int = option(
+        10 * BILLION,
+        "pause when this much waits for object storage",
+        group=STORAGE,
+        unit=BYTES,
+        rule=size(MOST),
+        is_resumable=True,
+        is_local=True,
+    )
+
     def __post_init__(self) -> None:
         for each in options_of(type(self)):
             each.check(getattr(self, each.name), each.name)
         validators.require_login(self.auth, self.headers)
         validators.require_fetches_for(self.processes, self.concurrency)
+        validators.require_frontier_for(self.into, self.frontier)
         seeds = dict.fromkeys(map(canonicalize, self.seeds))
         object.__setattr__(self, "seeds", tuple(seeds))
 

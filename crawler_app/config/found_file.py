@@ -12,6 +12,7 @@ from typing import Any
 from crawler_app.config.option import Option
 from crawler_app.config.toml import read_config_file
 from crawler_app.errors import ConfigError
+from crawler_app.storage.objects import is_url
 
 __all__ = ["FOUND_NAME", "find_config_file", "read_found_file"]
 
@@ -51,6 +52,8 @@ def read_found_file(
 
 def _refusal(option: Option, value: Any, directory: Path) -> str:
     """Return why a value is not taken from a file that was found; empty if it is."""
+    if option.is_path and is_url(value):
+        return "would send what is fetched to a store of its own"
     if option.is_path and value:
         is_inside = Path(value).resolve().is_relative_to(directory.resolve())
         return "" if is_inside else f"is {value}, which is outside its directory"

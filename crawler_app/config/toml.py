@@ -14,6 +14,7 @@ from typing import Any
 from crawler_app.config.option import Option, is_of_type, kinds_of, require, shown
 from crawler_app.errors import ConfigError
 from crawler_app.safe_files import read_limited
+from crawler_app.storage.objects import is_url
 from crawler_app.text.suggesting import did_you_mean
 
 __all__ = ["read_config_file"]
@@ -134,7 +135,8 @@ def _read(option: Option, key: str, value: object, directory: Path) -> object:
     if not is_of_type(read, option.annotation):
         raise ConfigError(_wrong_type(option, key, value))
     option.check(read, key)
-    return _placed(str(read), key, directory) if option.is_path and read else read
+    is_path = option.is_path and read and not is_url(str(read))
+    return _placed(str(read), key, directory) if is_path else read
 
 
 def _placed(path: str, key: str, directory: Path) -> str:

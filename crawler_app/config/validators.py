@@ -14,6 +14,7 @@ from crawler_app.config.option import Rule, require
 from crawler_app.config.units import BYTES, SECONDS
 from crawler_app.errors import ConfigError, UrlError
 from crawler_app.patterns import any_of
+from crawler_app.storage.objects import is_url, require_url
 from crawler_app.urls import canonicalize
 
 __all__ = [
@@ -26,10 +27,12 @@ __all__ = [
     "require_contact",
     "require_fetches_for",
     "require_frontier",
+    "require_frontier_for",
     "require_headers",
     "require_login",
     "require_path",
     "require_patterns",
+    "require_place",
     "require_proxy",
     "require_seeds",
     "require_user_agent",
@@ -157,6 +160,17 @@ def require_path(name: str, path: str) -> None:
     require(name, path, "\0" not in path, "a path without null characters")
 
 
+def require_place(name: str, place: str) -> None:
+    """Check a path, or a URL of object storage.
+
+    Raises:
+        ConfigError: it contains a null character, or the URL cannot be used.
+    """
+    require_path(name, place)
+    if is_url(place):
+        require_url(place)
+
+
 def require_user_agent(name: str, user_agent: str) -> None:
     """Check a user agent.
 
@@ -229,6 +243,19 @@ def require_fetches_for(processes: int, concurrency: int) -> None:
         raise ConfigError(
             f"concurrency is {concurrency}, and is shared out among the processes; it must "
             f"be at least their number, {processes}"
+        )
+
+
+def require_frontier_for(into: str, frontier: str) -> None:
+    """Check that a crawl in object storage has its frontier on a server.
+
+    Raises:
+        ConfigError: it has none.
+    """
+    if is_url(into) and not frontier:
+        raise ConfigError(
+            "a crawl into object storage needs a frontier in PostgreSQL; give --frontier, "
+            "or a directory with --into"
         )
 
 

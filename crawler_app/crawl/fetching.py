@@ -12,7 +12,7 @@ from crawler_app.archive.captures import Capture
 from crawler_app.archive.store import Archive
 from crawler_app.crawl import trace
 from crawler_app.crawl.context import RunContext
-from crawler_app.errors import ArchiveError, FetchError
+from crawler_app.errors import ArchiveError, FetchError, ObjectStorageError
 from crawler_app.fetcher import Fetcher
 from crawler_app.models import Fetched
 from crawler_app.reasons import HOST_FAULTS, Reason
@@ -109,7 +109,7 @@ class Fetching:
         """Return an archived response; None if it cannot be read."""
         try:
             return archive.read(capture, self._context.config.max_body_bytes)
-        except ArchiveError as exc:
+        except (ArchiveError, ObjectStorageError) as exc:
             logger.warning("fetching all of %s again: %s", capture.url, exc)
             return None
 

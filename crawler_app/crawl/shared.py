@@ -40,6 +40,7 @@ class SharedCrawl(Crawl):
         frontier.on_change = self._changed.notify_all
         frontier.on_lost = self._forget
         self._index: IndexWriter | None = stores.get("index")
+        self._is_held = False
 
     @gen.coroutine
     def run(self) -> Generator[Any, Any, None]:
@@ -55,6 +56,16 @@ class SharedCrawl(Crawl):
         finally:
             self.frontier.leave()
             yield exchanging
+
+    def hold(self, is_held: bool) -> None:
+        """Begin no fetch while there is no room for it; `unpause` does not end this."""
+        if is_held is not self._is_held:
+            self._is_held = is_held
+            self.frontier.hold(is_held)
+            self._changed.notify_all()
+
+    def _claim(self, now: float) -> Claim | None:
+        return None if self._is_held else super()._claim(now)
 
     def _is_over(self) -> bool:
         if self.is_stopping or self._limit() == "max_bytes":

@@ -6,6 +6,8 @@
     DIR/archive.sqlite3          where each capture lies in them
     DIR/crawl.sqlite             the full-text index
     DIR/store                    names it to a frontier on a server that it shares
+    DIR/storage.url              where the files of the archive go, if to object storage
+    DIR/uploads.json             which of them are there
     DIR/lock                     locked by the process that crawls
     DIR/part-0                   the same files for a part of the hosts, and part-1 and up,
                                  if several processes crawl
@@ -16,6 +18,10 @@ SQLite's own ``-wal`` and ``-shm`` files may lie beside a database.
 finds what was lost since the last run; `stored` is what can be read of a crawl, `union` reads
 its parts as one, and `server` those that workers on many machines have; `moving` makes a
 directory that of a worker.
+
+A worker may keep what it fetches in object storage: `staging` is its directory then,
+`uploading` empties it, `snapshot` copies its tables, `remote` reads what is there, and
+`forgetting` has fetched again what is gone with a store.
 
 Rule: the frontier is written last.  The response of a URL that it records as finished is in
 the archive, and its text is in the index; any other URL is fetched again.
@@ -306,6 +312,10 @@ class CrawlDirectory(StoredCrawl):
             PageIndex(self.index_path).close()
         return PageIndex(self.index_path, read_only=True, any_thread=True)
 
+    def has_index(self) -> bool:
+        """Return whether this directory has an index."""
+        return self.index_path.exists()
+
     def own_kept(self) -> Kept:
         """Return the size of the archive and of the index of this directory."""
         if not self.index_path.exists():
@@ -316,6 +326,10 @@ class CrawlDirectory(StoredCrawl):
     def has_archive(self) -> bool:
         """Return whether this directory has a table of captures."""
         return database_path(self.path).exists()
+
+    def archive_path(self) -> Path:
+        """Return the directory with its table of captures."""
+        return self.path
 
     def crawlers(self) -> list[str]:
         owner = self.owner()

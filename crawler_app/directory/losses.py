@@ -8,10 +8,10 @@ again.
 import logging
 
 from crawler_app.directory.stores import Stores
-from crawler_app.models import Role, State
+from crawler_app.models import Role, State, UrlRecord
 from crawler_app.results.summary import is_page
 
-__all__ = ["requeue_lost"]
+__all__ = ["has_response", "requeue_lost"]
 
 logger = logging.getLogger(__name__)
 
@@ -50,11 +50,17 @@ def _without_response(stores: Stores) -> frozenset[str]:
     return frozenset(
         record.url
         for record in frontier.own_records()
-        if record.state in (State.DONE, State.FAILED)
+        if has_response(record) and not archive.holds(record.url)
+    )
+
+
+def has_response(record: UrlRecord) -> bool:
+    """Return whether a URL got a response that an archive should have."""
+    return bool(
+        record.state in (State.DONE, State.FAILED)
         and record.outcome is not None
         and record.outcome.status
         and record.role is not Role.PROBE  # not archived
-        and not archive.holds(record.url)
     )
 
 

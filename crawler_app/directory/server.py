@@ -1,7 +1,7 @@
 """Reads a crawl whose workers share a frontier on a server.
 
 Rule: what cannot be read is named.  The directory of a worker on another machine is read if it
-is reached by the same path, as on a network drive.
+is reached by the same path, as on a network drive; object storage is read from anywhere.
 """
 
 import contextlib
@@ -11,10 +11,14 @@ from pathlib import Path
 
 from crawler_app.config import CrawlConfig
 from crawler_app.directory import CrawlDirectory
+from crawler_app.directory.remote import RemoteDirectory
 from crawler_app.directory.stored import StoredCrawl
-from crawler_app.errors import ConfigError
+from crawler_app.errors import ConfigError, ObjectStorageError
 from crawler_app.frontier.postgres.place import Place, Store
 from crawler_app.frontier.postgres.reading import PostgresReader
+from crawler_app.progress import OnStep, no_step
+from crawler_app.storage.objects import is_url
+from crawler_app.storage.tables import Cache, StoredTables, cache_home
 from crawler_app.text.escaping import printable
 
 __all__ = ["ServerCrawl"]
@@ -28,13 +32,23 @@ class ServerCrawl(StoredCrawl):
     Args:
         place: The server and the crawl.
         path: The directory for what is made of it.
+        cache: For what is downloaded.
+        on_step: Progress callback.
 
     Raises:
         ConfigError: the server cannot be reached, or the crawl cannot be used.
     """
 
-    def __init__(self, place: Place, path: Path | str = "") -> None:
+    def __init__(
+        self,
+        place: Place,
+        path: Path | str = "",
+        cache: Cache | None = None,
+        on_step: OnStep = no_step,
+    ) -> None:
         self.path = Path(path)
+        self._cache = cache or Cache(cache_home())
+        self._on_step = on_step
         self._place = place
         with contextlib.closing(self.frontier()) as frontier:
             self._members = frontier.members()
@@ -71,6 +85,8 @@ class ServerCrawl(StoredCrawl):
 
     def _directories_of(self, store: Store) -> list[CrawlDirectory]:
         """Return the directories of a store; none if they cannot be read here."""
+        if is_url(store.location):
+            return self._in_storage(store)
         directory = CrawlDirectory(store.location)
         if directory.store_key() == store.key:
             return [directory]  # its parts are stores of their own
@@ -80,3 +96,12 @@ class ServerCrawl(StoredCrawl):
             printable(store.machine),
         )
         return []
+
+    def _in_storage(self, store: Store) -> list[CrawlDirectory]:
+        """Do the same for a store in object storage."""
+        try:
+            tables = StoredTables(store.location, self._cache, self._on_step)
+        except ObjectStorageError as exc:
+            logger.warning("%s; it is left out", printable(str(exc)))
+            return []
+        return [RemoteDirectory(tables)]

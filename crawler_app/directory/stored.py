@@ -94,7 +94,7 @@ class StoredCrawl(abc.ABC):
         everywhere = self.directories()
         with contextlib.ExitStack() as cleanup:
             opened: list[PageIndex] = []
-            for each in [d for d in everywhere if d.index_path.exists()] or everywhere:
+            for each in [d for d in everywhere if d.has_index()] or everywhere:
                 opened.append(each.own_index())
                 cleanup.callback(opened[-1].close)
             cleanup.pop_all()
@@ -109,4 +109,4 @@ class StoredCrawl(abc.ABC):
 
     def archives(self) -> "list[Path]":
         """Return the directories that have a part of the archive."""
-        return [d.path for d in self.directories() if d.has_archive()]
+        return [d.archive_path() for d in self.directories() if d.has_archive()]

@@ -110,6 +110,15 @@ class PageIndex:
             (last,) = self._db.execute("SELECT max(id) FROM block").fetchone()
             return last is None or int(last) <= self._words_to()
 
+    def holds(self, url: str) -> bool:
+        """Return whether a page was flushed.
+
+        Raises:
+            SearchIndexError: the file is damaged, or the disk has failed.
+        """
+        with self._reading():
+            return bool(self._texts.ids_of([url]))
+
     def add(self, url: str, title: str, headings: str, text: str, now: float) -> None:
         """Add a page, or replace the one at its URL.
 

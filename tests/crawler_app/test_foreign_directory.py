@@ -25,6 +25,7 @@ NAMES = [
     *(f"{name}{suffix}" for name in DATABASES for suffix in ("-wal", "-shm")),
     *("crawl.json", "crawl.new", "report.html"),
     *("archive-00001.warc.gz", "archive-00002.warc.gz"),
+    *("uploads.json", "storage.url"),
 ]
 
 

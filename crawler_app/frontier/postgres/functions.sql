@@ -645,6 +645,11 @@ BEGIN
     RETURN (SELECT id FROM store WHERE key = p_key);
 END $$;
 
+-- No longer list a store, which has nothing; a worker that has it lists it again.
+CREATE FUNCTION frontier_unlist(p_key uuid) RETURNS void LANGUAGE sql AS $$
+    UPDATE store SET location = '' WHERE key = p_key
+$$;
+
 -- Enter a worker, by the number of one that has gone if possible; return number and epoch.
 CREATE FUNCTION frontier_join(
     p_name text, p_key uuid, p_machine text, p_location text, alive_s float8, p_now float8

@@ -208,6 +208,18 @@ class PostgresReader(FrontierReader):
             config, [name for (name,) in workers], [Store(*row) for row in stores]
         )
 
+    def workers_of(self, store: Store) -> list[str]:
+        """Return the names of the workers that keep what they fetch in a store now."""
+        rows = self._fetch(
+            f"SELECT name FROM worker WHERE alive_until > server_time() AND store = {STORE_ID}",
+            store.key,
+        )
+        return [name for (name,) in rows]
+
+    def unlist(self, store: Store) -> None:
+        """No longer return a store with the members; a worker that has it lists it again."""
+        self._fetch("SELECT frontier_unlist($1::uuid)", store.key)
+
     def count(self, state: State) -> int:
         return sum(self._counts(state))
 

@@ -108,6 +108,7 @@ class PostgresFrontier(Frontier):
         # When to ask again: for claims, if nothing else is to be told, and for the books.
         self._asks_at = self._asks_books_at = -math.inf
         self._stepped_at = -math.inf
+        self._is_held = False
         self._woken = asyncio.Event()
         self._has_left = False
 
@@ -153,6 +154,14 @@ class PostgresFrontier(Frontier):
         asks_at = self._asks_at if self._wanted() else math.inf
         due_at = min(asks_at, self._stepped_at + ALIVE_S / 3)
         return min(due_at - self._clock(), ALIVE_S / 3)
+
+    def hold(self, is_held: bool) -> None:
+        """Ask for no claims until further notice, and leave those that wait to others."""
+        self._is_held = is_held
+        if is_held:
+            for claim in list(self._leases.waiting):
+                self.release(claim)
+        self._woken.set()
 
     def leave(self) -> None:
         """Put back what is claimed; then `run` sends everything, and ends."""
@@ -211,7 +220,7 @@ class PostgresFrontier(Frontier):
 
     def _wanted(self) -> int:
         """Return how many claims to ask for."""
-        if self._has_left or not self._lease_s:
+        if self._has_left or self._is_held or not self._lease_s:
             return 0
         return max(self._buffered - len(self._leases.waiting), self._starved)
 

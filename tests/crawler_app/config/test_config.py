@@ -60,6 +60,8 @@ FULL = CrawlConfig(
     index=False,
     frontier="postgresql://me@a.test/crawls",
     crawl_name="docs",
+    staging="staging",
+    max_staging_bytes=2_000,
 )
 
 

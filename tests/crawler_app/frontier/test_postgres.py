@@ -71,6 +71,20 @@ def test_limit_of_claims_per_host_and_holds_are_kept_across_workers(workers):
     assert paths([two.claim(5.0, LEASE_S)]) == ["0"]
 
 
+def test_worker_that_is_held_leaves_its_urls_to_others(workers):
+    one, two = workers(), workers()
+    one._buffered = 3
+    one.add([found(number) for number in range(3)])
+    assert paths([one.claim(0.0, LEASE_S), two.claim(0.0, LEASE_S)]) == ["0", None]
+
+    one.hold(True)
+    one.settle()
+
+    assert paths([two.claim(0.0, LEASE_S), one.claim(0.0, LEASE_S)]) == ["1", None]
+    one.hold(False)
+    assert paths([one.claim(0.0, LEASE_S)]) == ["2"]
+
+
 def test_limit_of_pages_is_counted_once_for_all_workers(workers):
     one, two = workers(max_pages=3), workers()
     one.add([found(n) for n in range(9)] + [found("image", role=Role.REQUISITE)] * 2)

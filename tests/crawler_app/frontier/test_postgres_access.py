@@ -18,7 +18,7 @@ from crawler_app.errors import ConfigError
 from crawler_app.frontier.postgres import connecting
 from crawler_app.frontier.postgres.connecting import connect
 from crawler_app.frontier.postgres.install import install, uninstall
-from crawler_app.frontier.postgres.place import Place
+from crawler_app.frontier.postgres.place import Place, Store
 from crawler_app.frontier.postgres.reading import PostgresReader
 from crawler_app.models import State
 from gencoro import gen
@@ -202,6 +202,7 @@ def test_worker_with_the_documented_rights_crawls_and_can_do_nothing_else(
     assert reader.count(State.DONE) == PAGES + 1
     counts_are_those_of_the_records(reader)
     assert reader.requeue_urls(reader.urls()) == PAGES + 1
+    reader.unlist(Store())
     for statement in (
         "DELETE FROM url",
         "UPDATE crawl SET pages_left = 0",

@@ -1,0 +1,20 @@
+"""Object storage, in which workers keep what they fetch::
+
+    objects    the objects below one URL, through fsspec
+    checksums  what a store says of an object, beside what was sent       pure
+    catalogue  which files and tables a worker has there, as JSON         pure
+    uploads    which files of a directory are there
+    ranges     an object as a file to read from
+    tables     the tables of a worker, downloaded into a cache
+
+Below the URL that `gencrawl work --into` names, each worker has a prefix of its own, its
+UUID, so no two of them write the same object::
+
+    UUID/archive-00001.warc.gz       and up
+    UUID/archive-00007.sqlite3       the table of captures as of the 7th snapshot
+    UUID/crawl-00007.sqlite          the index as of the 7th snapshot
+    UUID/catalogue.json              names all of these
+
+Rule: an object that the catalogue names is complete, and was verified; the catalogue is
+written last, so that its readers see one snapshot or the next.
+"""
