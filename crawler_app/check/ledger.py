@@ -2,10 +2,13 @@
 
 Pure.  A reference waits until the end of its URL is known, and is forgotten then; so memory
 grows with the URLs that are known, and with the references to those that are still queued.
+
+The references of a document to one URL are treated together: a manual has many times more
+references than pairs of a page and a URL.
 """
 
 import re
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import NamedTuple
 from urllib.parse import unquote
 
@@ -35,8 +38,8 @@ _LINES = re.compile("L[0-9]+(-L?[0-9]+)?")
 _ENTRY = Mention("", Use.LINK, "sitemap entry", "")
 
 
-class _Waiting(NamedTuple):
-    """A reference whose URL has not ended yet.
+class _Group(NamedTuple):
+    """The references of a document to one URL, on their way to its end.
 
     Attributes:
         redirected_to: Where its redirects have led so far; empty if there are none.
@@ -44,7 +47,7 @@ class _Waiting(NamedTuple):
     """
 
     page: str
-    mention: Mention
+    mentions: Sequence[Mention]
     target: str
     redirected_to: str = ""
     first_status: int | None = None
@@ -108,7 +111,7 @@ class Ledger:
         self._reads_external = reads_external
         # None for a URL that is there.
         self._end_by_key: dict[str, _End | None] = {}
-        self._waiting_by_key: dict[str, list[_Waiting]] = {}
+        self._waiting_by_key: dict[str, list[_Group]] = {}
         # Numbers, which take less memory than the ids.
         self._ids_by_key: dict[str, Collection[int]] = {}
         self._target_by_link: dict[tuple[str, str], _Found] = {}
@@ -116,7 +119,7 @@ class Ledger:
         # references to a place on one that was not.
         self._probe_by_key: dict[str, str] = {}
         self._read_keys: set[str] = set()
-        self._unread_by_key: dict[str, list[_Waiting]] = {}
+        self._unread_by_key: dict[str, list[_Group]] = {}
 
     # -- what the crawl tells -------------------------------------------------------------
 
@@ -126,20 +129,19 @@ class Ledger:
         base = join_or_nothing(url, outline.base) or url
         if not outline.is_partial:
             self._ids_by_key[dedup_key(url)] = frozenset(map(hash, outline.ids))
-        # Most links of a document are to different places of a few others.
-        found_by_link: dict[str, _Found] = {}
+        mentions_by_link: dict[str, list[Mention]] = {}
         for mention in outline.mentions:
             link = without_fragment(mention.value)
-            found = found_by_link.get(link)
-            if found is None:
-                found = found_by_link[link] = self._target_of(base, link)
-            self._take(url, mention, found)
+            mentions_by_link.setdefault(link, []).append(mention)
+        for link, mentions in mentions_by_link.items():
+            self._take(url, link, mentions, self._target_of(base, link))
 
     def saw_entries(self, sitemap: str, urls: Iterable[str]) -> None:
         """Take note of what a sitemap lists."""
         for url in urls:
-            found = self._target_of(sitemap, without_fragment(url))
-            self._take(sitemap, _ENTRY._replace(value=url), found)
+            link = without_fragment(url)
+            found = self._target_of(sitemap, link)
+            self._take(sitemap, link, [_ENTRY._replace(value=url)], found)
 
     def saw_refusal(self, candidate: Candidate) -> None:
         """Take note of a URL that is skipped, unless another link may end that."""
@@ -154,7 +156,11 @@ class Ledger:
         if not self._reads_external or key in self._read_keys:
             return False
         waiting = self._waiting_by_key.get(key, ())
-        return key in self._unread_by_key or any(map(_has_name, waiting))
+        return key in self._unread_by_key or any(
+            _has_name(_fragment_of(mention))
+            for group in waiting
+            for mention in group.mentions
+        )
 
     def saw_places(self, url: str, ids: Collection[str] | None) -> None:
         """Take note of the ids on a page outside the scope."""
@@ -185,7 +191,7 @@ class Ledger:
             and not role.is_extra
             and not self._is_ignored(url)
         ):
-            waiting = [_Waiting("", self._elsewhere(url), url)]
+            waiting = [_Group("", [self._elsewhere(url)], url)]
         for each in waiting or ():
             self._settle(each, key)
 
@@ -193,7 +199,7 @@ class Ledger:
         """Check the places on a page that was asked for again, to be read."""
         for each in self._unread_by_key.pop(key, ()):
             if end is None:
-                self._check_fragment(each, key)
+                self._check_fragments(each, key)
             else:
                 self._settle(each, key)
 
@@ -205,7 +211,11 @@ class Ledger:
     def finish(self) -> Summary:
         """Return the summary; what still waits was not checked."""
         summary = self.summary
-        summary.unread += sum(map(len, self._unread_by_key.values()))
+        summary.unread += sum(
+            len(group.mentions)
+            for groups in self._unread_by_key.values()
+            for group in groups
+        )
         unchecked = summary.unchecked
         for end in self._end_by_key.values():
             if end is not None and _is_unchecked(end.outcome):
@@ -223,25 +233,37 @@ class Ledger:
 
     # -- references -----------------------------------------------------------------------
 
-    def _take(self, page: str, mention: Mention, found: _Found) -> None:
-        self.summary.references += 1
+    def _take(
+        self, page: str, link: str, mentions: list[Mention], found: _Found
+    ) -> None:
+        """Check the references of a document that are equal but for their fragments."""
+        count = len(mentions)
+        self.summary.references += count
         target, key, problem = found
-        if self._is_ignored(target or mention.value):
-            self.summary.ignored += 1
-            return
-        waiting = _Waiting(page, mention, target)
-        if is_missing(mention.value, mention.use, mention.element):
-            words = "the reference is empty"
-            self._find(Kind.MALFORMED, waiting, "malformed", words)
-            return
+        mentions = [m for m in mentions if not self._is_ignored(target or m.value)]
+        self.summary.ignored += count - len(mentions)
+        if link.strip() in ("", "#"):
+            mentions = self._without_missing(page, mentions, target)
+        group = _Group(page, mentions, target)
         if problem:
-            self._find(Kind.MALFORMED, waiting, "malformed", problem)
-        if not target:
+            self._find(Kind.MALFORMED, group, mentions, "malformed", problem)
+        if not target or not mentions:
             return
-        if mention.use is not Use.LINK and is_mixed_content(page, target):
+        if is_mixed_content(page, target):
+            needed = [each for each in mentions if each.use is not Use.LINK]
             words = "an https page does not load this over http"
-            self._find(Kind.MIXED, waiting, "mixed_content", words)
-        self._settle(waiting, key)
+            self._find(Kind.MIXED, group, needed, "mixed_content", words)
+        self._settle(group, key)
+
+    def _without_missing(
+        self, page: str, mentions: list[Mention], target: str
+    ) -> list[Mention]:
+        """Report the references that may not be empty; return the others."""
+        missing = [m for m in mentions if is_missing(m.value, m.use, m.element)]
+        group = _Group(page, missing, target)
+        words = "the reference is empty"
+        self._find(Kind.MALFORMED, group, missing, "malformed", words)
+        return [each for each in mentions if each not in missing]
 
     def _target_of(self, base: str, link: str) -> _Found:
         """Return where a reference without a fragment leads."""
@@ -257,89 +279,98 @@ class Ledger:
             self._target_by_link[place] = found
         return found
 
-    def _settle(self, waiting: _Waiting, key: str) -> None:
+    def _settle(self, group: _Group, key: str) -> None:
         """Follow redirects to an end that is known, or wait for one that is not."""
         seen: set[str] = set()
         while key in self._end_by_key:
             end = self._end_by_key[key]
             if end is None:
-                self._check_place(waiting, key)
+                self._check_places(group, key)
                 return
             if key in seen:
-                self._find_broken(waiting, _End(_LOOP, end.role))
+                self._find_broken(group, _End(_LOOP, end.role))
                 return
             seen.add(key)
             if end.outcome.reason != Reason.REDIRECT:
                 if not _is_unchecked(end.outcome):
-                    self._find_broken(waiting, end)
+                    self._find_broken(group, end)
                 return
-            waiting = waiting._replace(
+            group = group._replace(
                 redirected_to=end.outcome.redirect_to,
-                first_status=waiting.first_status or end.outcome.status,
+                first_status=group.first_status or end.outcome.status,
             )
             key = dedup_key(end.outcome.redirect_to)
-        self._waiting_by_key.setdefault(key, []).append(waiting)
+        self._waiting_by_key.setdefault(key, []).append(group)
 
-    def _check_place(self, waiting: _Waiting, key: str) -> None:
-        """Check the fragment of a reference to a page that is there."""
-        if waiting.first_status in PERMANENT and waiting.mention.use is Use.LINK:
-            words = f"moved permanently to {self._name_of(waiting.redirected_to)}"
-            self._find(
-                Kind.REDIRECT, waiting, Reason.REDIRECT, words, waiting.first_status
-            )
-        self._check_fragment(waiting, key)
+    def _check_places(self, group: _Group, key: str) -> None:
+        """Check the fragments of references to a page that is there."""
+        status = group.first_status
+        if status in PERMANENT:
+            links = [each for each in group.mentions if each.use is Use.LINK]
+            words = f"moved permanently to {self._name_of(group.redirected_to)}"
+            self._find(Kind.REDIRECT, group, links, Reason.REDIRECT, words, status)
+        self._check_fragments(group, key)
 
-    def _check_fragment(self, waiting: _Waiting, key: str) -> None:
-        if waiting.mention.use is Use.REQUISITE or not _has_name(waiting):
-            return
-        fragment = _fragment_of(waiting)
+    def _check_fragments(self, group: _Group, key: str) -> None:
         ids = self._ids_by_key.get(key)
-        if ids is None and key in self._probe_by_key:
-            self._note_unread(waiting, key)
-        elif ids is not None and not _has_place(ids, fragment):
-            if key in self._probe_by_key and _is_scripted(ids, fragment):
-                return
+        is_probe = key in self._probe_by_key
+        if ids is None:
+            if is_probe:
+                self._note_unread(group, key)
+            return
+        for mention in group.mentions:
+            fragment = _fragment_of(mention)
+            if hash(fragment) in ids or not _names_place(mention, fragment):
+                continue
+            if _has_place(ids, fragment) or is_probe and _is_scripted(ids, fragment):
+                continue
             words = f'there is no "#{fragment}" on the page'
-            self._find(Kind.FRAGMENT, waiting, "no_such_id", words)
+            self._find(Kind.FRAGMENT, group, [mention], "no_such_id", words)
 
-    def _note_unread(self, waiting: _Waiting, key: str) -> None:
+    def _note_unread(self, group: _Group, key: str) -> None:
         """Wait until a page is read; if it will not be, count that."""
+        named = [m for m in group.mentions if _names_place(m, _fragment_of(m))]
         if not self._reads_external:
-            self.summary.unread += 1
-        elif key not in self._read_keys:
-            self._unread_by_key.setdefault(key, []).append(waiting)
+            self.summary.unread += len(named)
+        elif named and key not in self._read_keys:
+            kept = group._replace(mentions=named)
+            self._unread_by_key.setdefault(key, []).append(kept)
 
-    def _find_broken(self, waiting: _Waiting, end: _End) -> None:
+    def _find_broken(self, group: _Group, end: _End) -> None:
         outcome = end.outcome
         kind = Kind.EXTERNAL if end.role is Role.PROBE else Kind.BROKEN
         words = meaning_of(outcome.reason)
         if outcome.error and not outcome.status:
             words += f" ({outcome.error})"
-        self._find(kind, waiting, outcome.reason, words, outcome.status)
+        status = outcome.status
+        self._find(kind, group, group.mentions, outcome.reason, words, status)
 
     def _find(
         self,
         kind: Kind,
-        waiting: _Waiting,
+        group: _Group,
+        mentions: Iterable[Mention],
         reason: str,
         meaning: str,
         status: int | None = None,
     ) -> None:
-        page, mention, target, redirected_to, _ = waiting
-        finding = Finding(
-            kind,
-            self._name_of(page) if page else "",
-            mention.line,
-            mention.column,
-            words_of(mention),
-            mention.value,
-            self._name_of(target) if target else mention.value,
-            status,
-            reason,
-            meaning,
-            self._name_of(redirected_to) if redirected_to else "",
-        )
-        self._report(finding)
+        """Report some of the references of a group."""
+        page, _, target, redirected_to, _ = group
+        for mention in mentions:
+            finding = Finding(
+                kind,
+                self._name_of(page) if page else "",
+                mention.line,
+                mention.column,
+                words_of(mention),
+                mention.value,
+                self._name_of(target) if target else mention.value,
+                status,
+                reason,
+                meaning,
+                self._name_of(redirected_to) if redirected_to else "",
+            )
+            self._report(finding)
 
 
 _LOOP = Outcome(State.FAILED, Reason.REDIRECT_LOOP)
@@ -352,19 +383,21 @@ def _is_unchecked(outcome: Outcome) -> bool:
     return outcome.state is State.FAILED and not is_broken(outcome.reason)
 
 
-def _fragment_of(waiting: _Waiting) -> str:
-    return waiting.mention.value.partition("#")[2].strip()
+def _fragment_of(mention: Mention) -> str:
+    return mention.value.partition("#")[2].strip()
 
 
-def _has_name(waiting: _Waiting) -> bool:
-    """Return whether the fragment of a reference names an id.
+def _names_place(mention: Mention, fragment: str) -> bool:
+    return mention.use is not Use.REQUISITE and _has_name(fragment)
+
+
+def _has_name(fragment: str) -> bool:
+    """Return whether a fragment names an id.
 
     Source: WHATWG HTML, 7.4.6.4; a text fragment follows ":~:".  What begins with "/" or "!"
     is the state of a script.
     """
-    if "#" not in waiting.mention.value:
-        return False
-    name = _fragment_of(waiting).partition(":~:")[0]
+    name = fragment.partition(":~:")[0]
     return bool(name) and name.lower() != "top" and name[0] not in "/!"
 
 
