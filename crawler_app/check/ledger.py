@@ -7,12 +7,17 @@ The references of a document to one URL are treated together: a manual has many 
 references than pairs of a page and a URL.
 """
 
-import re
 from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import NamedTuple
-from urllib.parse import unquote
 
 from crawler_app.check.findings import Finding, Kind, Summary
+from crawler_app.check.fragments import (
+    fragment_of,
+    has_name,
+    has_place,
+    is_scripted,
+    names_place,
+)
 from crawler_app.check.malformed import is_missing, problem_in
 from crawler_app.documents.outline import Mention, Outline, words_of
 from crawler_app.documents.references import Use
@@ -32,8 +37,6 @@ PERMANENT = (301, 308)
 
 # Targets that are remembered as written, by directory.
 MAX_TARGETS = 100_000
-
-_LINES = re.compile("L[0-9]+(-L?[0-9]+)?")
 
 _ENTRY = Mention("", Use.LINK, "sitemap entry", "")
 
@@ -129,11 +132,7 @@ class Ledger:
         base = join_or_nothing(url, outline.base) or url
         if not outline.is_partial:
             self._ids_by_key[dedup_key(url)] = frozenset(map(hash, outline.ids))
-        mentions_by_link: dict[str, list[Mention]] = {}
-        for mention in outline.mentions:
-            link = without_fragment(mention.value)
-            mentions_by_link.setdefault(link, []).append(mention)
-        for link, mentions in mentions_by_link.items():
+        for link, mentions in outline.by_link().items():
             self._take(url, link, mentions, self._target_of(base, link))
 
     def saw_entries(self, sitemap: str, urls: Iterable[str]) -> None:
@@ -157,7 +156,7 @@ class Ledger:
             return False
         waiting = self._waiting_by_key.get(key, ())
         return key in self._unread_by_key or any(
-            _has_name(_fragment_of(mention))
+            has_name(fragment_of(mention))
             for group in waiting
             for mention in group.mentions
         )
@@ -234,7 +233,7 @@ class Ledger:
     # -- references -----------------------------------------------------------------------
 
     def _take(
-        self, page: str, link: str, mentions: list[Mention], found: _Found
+        self, page: str, link: str, mentions: Sequence[Mention], found: _Found
     ) -> None:
         """Check the references of a document that are equal but for their fragments."""
         count = len(mentions)
@@ -256,8 +255,8 @@ class Ledger:
         self._settle(group, key)
 
     def _without_missing(
-        self, page: str, mentions: list[Mention], target: str
-    ) -> list[Mention]:
+        self, page: str, mentions: Sequence[Mention], target: str
+    ) -> Sequence[Mention]:
         """Report the references that may not be empty; return the others."""
         missing = [m for m in mentions if is_missing(m.value, m.use, m.element)]
         group = _Group(page, missing, target)
@@ -319,17 +318,17 @@ class Ledger:
                 self._note_unread(group, key)
             return
         for mention in group.mentions:
-            fragment = _fragment_of(mention)
-            if hash(fragment) in ids or not _names_place(mention, fragment):
+            fragment = fragment_of(mention)
+            if hash(fragment) in ids or not names_place(mention, fragment):
                 continue
-            if _has_place(ids, fragment) or is_probe and _is_scripted(ids, fragment):
+            if has_place(ids, fragment) or is_probe and is_scripted(ids, fragment):
                 continue
             words = f'there is no "#{fragment}" on the page'
             self._find(Kind.FRAGMENT, group, [mention], "no_such_id", words)
 
     def _note_unread(self, group: _Group, key: str) -> None:
         """Wait until a page is read; if it will not be, count that."""
-        named = [m for m in group.mentions if _names_place(m, _fragment_of(m))]
+        named = [m for m in group.mentions if names_place(m, fragment_of(m))]
         if not self._reads_external:
             self.summary.unread += len(named)
         elif named and key not in self._read_keys:
@@ -381,37 +380,3 @@ def _is_unchecked(outcome: Outcome) -> bool:
     if outcome.state is State.EXCLUDED:
         return True
     return outcome.state is State.FAILED and not is_broken(outcome.reason)
-
-
-def _fragment_of(mention: Mention) -> str:
-    return mention.value.partition("#")[2].strip()
-
-
-def _names_place(mention: Mention, fragment: str) -> bool:
-    return mention.use is not Use.REQUISITE and _has_name(fragment)
-
-
-def _has_name(fragment: str) -> bool:
-    """Return whether a fragment names an id.
-
-    Source: WHATWG HTML, 7.4.6.4; a text fragment follows ":~:".  What begins with "/" or "!"
-    is the state of a script.
-    """
-    name = fragment.partition(":~:")[0]
-    return bool(name) and name.lower() != "top" and name[0] not in "/!"
-
-
-def _has_place(ids: Collection[int], fragment: str) -> bool:
-    """Return whether the id that a fragment names is one of these."""
-    name = fragment.partition(":~:")[0]
-    return hash(name) in ids or hash(unquote(name)) in ids
-
-
-def _is_scripted(ids: Collection[int], fragment: str) -> bool:
-    """Return whether a script of a code host leads to a place, though no id has its name.
-
-    Headings have the id "user-content-name", and lines of files none: "L10", "L10-L20".
-    """
-    return hash(f"user-content-{unquote(fragment)}") in ids or bool(
-        _LINES.fullmatch(fragment)
-    )

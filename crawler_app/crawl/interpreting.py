@@ -45,7 +45,7 @@ from crawler_app.reasons import PROVISIONAL, Reason, meaning_of
 from crawler_app.robots.rules import product_token
 from crawler_app.robots.tags import directives_in_header
 from crawler_app.subgenerator import Subgenerator
-from crawler_app.urls import join_or_nothing, without_fragment
+from crawler_app.urls import join_or_nothing
 from gencoro import gen
 
 __all__ = ["Interpreter"]
@@ -236,13 +236,11 @@ class Interpreter:
     ) -> Iterator[Candidate | None]:
         """Admit links that a crawl does not follow, such as ``<link rel=next>``."""
         known = frozenset(page.links)
-        others = {
-            without_fragment(mention.value)
-            for mention in outline.mentions
-            if mention.use is Use.LINK
-        }
-        for link in sorted(others - known):
-            nofollow = "nofollow" in directives
+        nofollow = "nofollow" in directives
+        by_link = outline.by_link()
+        for link in sorted(by_link.keys() - known):
+            if all(mention.use is not Use.LINK for mention in by_link[link]):
+                continue
             yield self._admission.admit(link, base, claim.depth + 1, nofollow=nofollow)
 
     def _requisites(

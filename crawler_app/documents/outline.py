@@ -5,8 +5,9 @@ Pure.  Plain values, which are quickly sent between processes.
 
 import html
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from crawler_app.documents.charset import decode_html
 from crawler_app.documents.css import decode_css, references_in_css
@@ -15,13 +16,14 @@ from crawler_app.documents.references import (
     LOADED_USES,
     Reference,
     Use,
-    ids_of,
+    noting_ids,
     references_of,
 )
 from crawler_app.documents.sent_links import as_sent
 from crawler_app.documents.tags import Lines, Place, tags_in
 from crawler_app.http_headers import is_html
 from crawler_app.text.escaping import one_line
+from crawler_app.urls import without_fragment
 
 __all__ = ["Mention", "Outline", "mention_of", "outline_of", "words_of"]
 
@@ -66,6 +68,28 @@ class Outline:
     mentions: list[Mention] = field(default_factory=list)
     ids: list[str] = field(default_factory=list)
     is_partial: bool = False
+    _by_link: dict[str, list[Mention]] | None = field(
+        default=None, init=False, repr=False, compare=False
+    )
+
+    def __getstate__(self) -> tuple[Any, ...]:
+        # By column: pickling thousands of named tuples takes three times as long.
+        columns = [*zip(*self.mentions, strict=True)]
+        return self.base, columns, self.ids, self.is_partial
+
+    def __setstate__(self, state: tuple[Any, ...]) -> None:
+        self.base, columns, self.ids, self.is_partial = state
+        self.mentions = [*map(Mention, *columns)] if columns else []
+        self._by_link = None
+
+    def by_link(self) -> Mapping[str, Sequence[Mention]]:
+        """Return the mentions by what they refer to, without the fragment."""
+        if self._by_link is None:
+            self._by_link = {}
+            for mention in self.mentions:
+                link = without_fragment(mention.value)
+                self._by_link.setdefault(link, []).append(mention)
+        return self._by_link
 
     def loaded(self) -> list[Mention]:
         """Return what a browser loads for the document."""
@@ -92,16 +116,23 @@ def outline_of(body: bytes, content_type: str) -> Outline:
 
 
 def _of_page(markup: str, charset: str) -> Outline:
-    tags, lines = list(tags_in(markup)), Lines(markup)
-    references = list(references_of(tags))
-    sent = as_sent([reference.value for reference in references], charset)
-    bases = [r.value for r in references if r.use is Use.BASE]
-    mentions = [
-        mention_of(reference, value, lines.place(reference.at), markup)
-        for reference, value in zip(references, sent, strict=True)
-        if reference.use is not Use.BASE
-    ]
-    return Outline(bases[0] if bases else "", mentions, list(ids_of(tags)))
+    mentions: list[Mention] = []
+    bases: list[str] = []
+    ids: list[str] = []
+    lines = Lines(markup)
+    # In one pass: lists of all tags and references would keep the garbage collector busy.
+    for reference in references_of(noting_ids(tags_in(markup), ids)):
+        if reference.use is Use.BASE:
+            bases.append(reference.value)
+        else:
+            place = lines.place(reference.at)
+            mentions.append(mention_of(reference, reference.value, place, markup))
+    written = [mention.value for mention in mentions]
+    sent = as_sent(written, charset)
+    if sent is not written:
+        pairs = zip(mentions, sent, strict=True)
+        mentions = [mention._replace(value=value) for mention, value in pairs]
+    return Outline(bases[0] if bases else "", mentions, ids)
 
 
 def mention_of(reference: Reference, value: str, place: Place, markup: str) -> Mention:

@@ -16,7 +16,7 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 from crawler_app.documents.css import references_in_css
 from crawler_app.documents.refresh import parse_refresh
 from crawler_app.documents.srcset import candidates_in
-from crawler_app.documents.tags import Tag, attributes_of, href_of, tags_in
+from crawler_app.documents.tags import Tag, attributes_of, plain_href, tags_in
 from crawler_app.documents.tree import is_within, tag_ids
 
 __all__ = [
@@ -26,7 +26,7 @@ __all__ = [
     "Reference",
     "Requisite",
     "Use",
-    "ids_of",
+    "noting_ids",
     "references_in",
     "references_of",
     "requisites_in",
@@ -202,21 +202,19 @@ def references_of(tags: Iterable[Tag]) -> Iterator[Reference]:
     """Yield the references in the tags of a page; see `references_in`."""
     depths = Depths()
     for tag in tags:
-        if tag.name in CONTAINER_TAGS:
+        is_styled = "(" in tag.attributes and "style" in tag.attributes
+        if tag.name == "a" and not (is_styled or depths.alter_links):
+            plain = plain_href(tag)
+            if plain is not None:  # the most frequent case
+                yield Reference(plain.value, Use.LINK, "a", "href", plain.at, tag.end)
+                continue
+        elif tag.name in CONTAINER_TAGS:
             depths.count(tag)
         if depths.is_unseen:
             continue
-        is_styled = "(" in tag.attributes and "style" in tag.attributes
-        is_svg = depths.is_in_svg
-        if tag.name == "a" and not (is_styled or is_svg):  # the most frequent case
-            href = href_of(tag)
-            if href is not None:
-                at = href.at if href.at >= 0 else tag.at
-                yield Reference(href.value, Use.LINK, "a", "href", at, tag.end)
-            continue
         if tag.name not in _NAMES and not is_styled:
             continue
-        for found in _of_tag(tag, is_svg=is_svg):
+        for found in _of_tag(tag, is_svg=depths.is_in_svg):
             if found.use is Use.LINK or not depths.is_in_noscript:
                 yield found
 
@@ -228,13 +226,15 @@ class Depths:
         is_unseen: Whether what follows is in a ``<template>``, which shows nothing.
         is_in_noscript: Whether a browser that runs scripts takes it for text.
         is_in_svg: Whether it is in an ``<svg>``.
+        alter_links: Whether a link in it is not what it is elsewhere.
     """
 
-    __slots__ = ("_depth", "is_in_noscript", "is_in_svg", "is_unseen")
+    __slots__ = ("_depth", "alter_links", "is_in_noscript", "is_in_svg", "is_unseen")
 
     def __init__(self) -> None:
         self._depth = dict.fromkeys(_CONTAINERS, 0)
         self.is_unseen = self.is_in_noscript = self.is_in_svg = False
+        self.alter_links = False
 
     def count(self, tag: Tag) -> None:
         """Count one of the `CONTAINER_TAGS`."""
@@ -248,6 +248,7 @@ class Depths:
         self.is_unseen = depth["template"] > 0
         self.is_in_noscript = depth["noscript"] > 0
         self.is_in_svg = depth["svg"] > 0
+        self.alter_links = self.is_unseen or self.is_in_svg
 
 
 def _of_tag(tag: Tag, *, is_svg: bool) -> Iterator[Reference]:
@@ -255,12 +256,11 @@ def _of_tag(tag: Tag, *, is_svg: bool) -> Iterator[Reference]:
         for style in references_in_css(tag.content):
             at = tag.end + style.at
             yield Reference(style.value, Use.REQUISITE, "style", "", at)
-    attributes = attributes_of(tag)
-    values = {name: attribute.value for name, attribute in attributes.items()}
-    for found in _of_element(tag.name, values, is_svg=is_svg):
-        at = attributes[found.attribute].at
-        at = tag.at if at < 0 else at + found.offset
-        yield Reference(found.value, found.use, tag.name, found.attribute, at, tag.end)
+    is_short = len(tag.attributes) <= MAX_KNOWN_CHARS
+    find = _in_attributes if is_short else _in_attributes.__wrapped__
+    for value, use, attribute, offset in find(tag.name, tag.attributes, is_svg=is_svg):
+        at = tag.at if offset < 0 else tag.attributes_at + offset
+        yield Reference(value, use, tag.name, attribute, at, tag.end)
 
 
 class _Found(NamedTuple):
@@ -270,6 +270,22 @@ class _Found(NamedTuple):
     use: Use
     attribute: str
     offset: int = 0
+
+
+# The pages of a site have many elements in common.
+@functools.lru_cache(maxsize=1024)
+def _in_attributes(name: str, source: str, *, is_svg: bool) -> tuple[_Found, ...]:
+    """Return the references in the source of an element's attributes, with offsets in it.
+
+    An offset is -1 if the attribute has no value.
+    """
+    attributes = attributes_of(Tag(name, source, 0, 0, 0))
+    values = {key: attribute.value for key, attribute in attributes.items()}
+    found = []
+    for each in _of_element(name, values, is_svg=is_svg):
+        at = attributes[each.attribute].at
+        found.append(each._replace(offset=-1 if at < 0 else at + each.offset))
+    return tuple(found)
 
 
 def _of_element(
@@ -397,10 +413,12 @@ def _loaded_by(
     )
 
 
-def ids_of(tags: Iterable[Tag]) -> Iterator[str]:
-    """Yield what the fragment of a link to the page may name.
+def noting_ids(tags: Iterable[Tag], ids: list[str]) -> Iterator[Tag]:
+    """Yield the tags; append to a list what the fragment of a link to the page may name.
 
-    >>> list(ids_of(tags_in("<h1 id=top><a name='a&amp;b'>x</a>")))
+    >>> ids = []
+    >>> _ = list(noting_ids(tags_in("<h1 id=top><a name='a&amp;b'>x</a>"), ids))
+    >>> ids
     ['top', 'a&b']
     """
     for tag in tags:
@@ -409,4 +427,5 @@ def ids_of(tags: Iterable[Tag]) -> Iterator[str]:
             attributes = attributes_of(tag)
             for name in ("id", "name") if tag.name == "a" else ("id",):
                 if name in attributes:
-                    yield attributes[name].value
+                    ids.append(attributes[name].value)
+        yield tag

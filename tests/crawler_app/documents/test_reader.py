@@ -5,6 +5,7 @@ import os
 
 import pytest
 
+from crawler_app.documents.outline import outline_of
 from crawler_app.documents.reader import Reader
 from crawler_app.documents.sitemap import parse_sitemap
 from gencoro import gen
@@ -75,6 +76,13 @@ def test_page_is_partial_only_if_it_is(read):
 
     assert [page.is_partial for page in pages] == [False, False, True, True]
     assert len(pages[-1].links) == 100_000
+
+
+@pytest.mark.parametrize("times", [1, 3000])
+def test_outline_is_the_same_wherever_it_is_read(read, times):
+    body = b"<base href=/><p id=a>\n<img src=b><a href=c#d>e</a>" * times
+
+    assert read("outline", body, "text/html") == outline_of(body, "text/html")
 
 
 def test_page_that_cannot_even_be_read_tag_by_tag_is_empty(read):

@@ -7,12 +7,12 @@ from selectolax.lexbor import LexborHTMLParser
 
 from crawler_app.documents.references import (
     Use,
-    ids_of,
+    noting_ids,
     references_in,
     requisites_in,
     requisites_in_tree,
 )
-from crawler_app.documents.tags import Lines, attributes_of, href_of, tags_in
+from crawler_app.documents.tags import Lines, attributes_of, tags_in
 
 LOADED = {
     "<img src=a>": ["a"],
@@ -100,6 +100,18 @@ def test_reference_has_the_place_of_its_value(markup, place):
     assert Lines(markup).place(at) == place
 
 
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_places_are_those_of_lines_in_any_order(end):
+    text = end.join(["ab", "", "c", "def", ""])
+    lines = Lines(text)
+    forwards = [lines.place(offset) for offset in range(len(text))]
+
+    backwards = [lines.place(offset) for offset in reversed(range(len(text)))]
+
+    assert backwards[::-1] == forwards
+    assert [forwards[text.index(char)] for char in "bcf"] == [(1, 2), (3, 1), (4, 3)]
+
+
 @pytest.mark.parametrize(
     "attributes",
     [
@@ -120,15 +132,26 @@ def test_reference_has_the_place_of_its_value(markup, place):
     ],
 )
 def test_href_is_that_of_all_attributes(attributes):
-    (tag,) = tags_in(f"<a{attributes}>")
+    markup = f"<p><a{attributes}>"
+    (tag,) = tags_in(markup)
+    href = attributes_of(tag).get("href") if tag.name == "a" else None
 
-    assert href_of(tag) == attributes_of(tag).get("href")
+    found = [(each.value, each.at) for each in references_in(markup)]
+
+    expected = (
+        [] if href is None else [(href.value, tag.at if href.at < 0 else href.at)]
+    )
+    assert found == expected
 
 
 def test_ids_are_those_that_a_fragment_may_name():
     markup = "<p ID='a&amp;b'><a name=c><input name=d><!-- <p id=e> --><p data-id=f>"
 
-    assert list(ids_of(tags_in(markup))) == ["a&b", "c"]
+    ids = []
+
+    list(noting_ids(tags_in(markup), ids))
+
+    assert ids == ["a&b", "c"]
 
 
 @pytest.mark.parametrize(
@@ -149,6 +172,7 @@ def test_ids_are_those_that_a_fragment_may_name():
         "<svg>",
         "&",
         "'",
+        '<td style="a: url(b)"\nbackground=c>',
     ],
 )
 def test_any_markup_is_read_in_linear_time(piece):
@@ -156,6 +180,7 @@ def test_any_markup_is_read_in_linear_time(piece):
     started_at = time.thread_time()
 
     list(tags_in(markup))
-    list(references_in(markup))
+    places = [found.at for found in references_in(markup)]
+    list(map(Lines(markup).place, places))
 
     assert time.thread_time() - started_at < 3.0
