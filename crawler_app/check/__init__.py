@@ -3,6 +3,7 @@
 A crawl shows what it reads to a ledger, which pairs references with the ends of the URLs that
 they lead to::
 
+    options      what a check reports, and how                             pure
     checking     runs a crawl with a ledger
       ledger     pairs references and ends, and reports what is wrong        pure
       fragments  which fragments name a place that a page has                pure

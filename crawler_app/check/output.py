@@ -12,6 +12,7 @@ from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
 from crawler_app.check.findings import Finding, Kind, Summary
+from crawler_app.check.options import FORMAT_NAMES
 from crawler_app.check.sarif import sarif_of
 from crawler_app.text.escaping import printable
 from crawler_app.text.formatting import number
@@ -163,16 +164,8 @@ class Sarif(Output):
 # The kinds of findings that are nouns, and not adjectives.
 ONE_BY_KIND = {"fragments": "fragment", "redirects": "redirect"}
 
-FORMATS: dict[str, type[Output]] = {
-    "text": Text,
-    "json": Json,
-    "jsonl": JsonLines,
-    "csv": Csv,
-    "junit": JUnit,
-    "sarif": Sarif,
-    "github": GitHub,
-    "markdown": Markdown,
-}
+_OUTPUTS = (Text, Json, JsonLines, Csv, JUnit, Sarif, GitHub, Markdown)
+FORMATS: dict[str, type[Output]] = dict(zip(FORMAT_NAMES, _OUTPUTS, strict=True))
 
 
 def problem_of(finding: Finding) -> str:

@@ -2,7 +2,7 @@
 
 import argparse
 
-__all__ = ["add_directory", "add_quiet", "add_showing", "count"]
+__all__ = ["add_directory", "add_how_much", "add_quiet", "add_showing", "count"]
 
 
 def add_directory(parser: argparse.ArgumentParser) -> None:
@@ -17,8 +17,8 @@ def add_quiet(parser: argparse.ArgumentParser) -> None:
     _add_quiet(parser)
 
 
-def add_showing(parser: argparse.ArgumentParser) -> None:
-    """Add ``--quiet``, ``--verbose``, ``--dashboard`` and ``--stay``."""
+def add_how_much(parser: argparse.ArgumentParser) -> None:
+    """Add ``--quiet`` and ``--verbose``."""
     how_much = parser.add_mutually_exclusive_group()
     _add_quiet(how_much)
     how_much.add_argument(
@@ -27,6 +27,11 @@ def add_showing(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="show each request and its outcome, and what is skipped",
     )
+
+
+def add_showing(parser: argparse.ArgumentParser) -> None:
+    """Add ``--quiet``, ``--verbose``, ``--dashboard`` and ``--stay``."""
+    add_how_much(parser)
     parser.add_argument(
         "--dashboard",
         metavar="ADDR:PORT",

@@ -11,17 +11,18 @@ from pathlib import Path
 from typing import Any, cast
 
 from crawler_app.check.checking import Check, CheckOptions
-from crawler_app.check.findings import DEFAULT_KINDS, Kind
+from crawler_app.check.options import CHECK_OPTIONS, CheckConfig, kinds_in
 from crawler_app.check.output import FORMATS, Output, summary_lines
-from crawler_app.commands.arguments import add_quiet
+from crawler_app.commands.arguments import add_how_much
 from crawler_app.commands.config_options import (
+    OPTIONS,
     add_config_file,
     add_options,
     values_of,
 )
 from crawler_app.commands.exit_status import BROKEN, FAILED, OK
 from crawler_app.commands.interruptible import run_interruptible
-from crawler_app.config.validators import require_patterns
+from crawler_app.commands.verbose import shown_log
 from crawler_app.crawl.monitor import Monitor, Sample, Watched
 from crawler_app.errors import ConfigError
 from crawler_app.models import State
@@ -42,74 +43,42 @@ def add_check(parser: argparse.ArgumentParser) -> None:
         "sites.  URL may be a sitemap, a file or a folder of this machine, or - for a list "
         f"on standard input.  Exits with status {BROKEN} if something is broken."
     )
-    add_quiet(parser)
-    group = parser.add_argument_group("findings")
-    group.add_argument(
-        "--format",
-        choices=list(FORMATS),
-        default="text",
-        help="format of the findings (default text)",
-    )
-    group.add_argument(
-        "--fail-on",
-        action="append",
-        metavar="KIND[,KIND]",
-        help=f"fail on these kinds of findings: {', '.join(Kind)} (default all but "
-        f"{Kind.REDIRECT}, which are shown only if they are named here)",
-    )
-    group.add_argument(
-        "--external-fragments",
-        action="store_true",
-        help="read the pages on other sites too that links with a fragment lead to",
-    )
-    group.add_argument(
-        "--ignore",
-        action="append",
-        default=[],
-        metavar="RE",
-        help="leave out targets that match this regular expression; repeatable",
-    )
-    group.add_argument(
-        "--baseline",
-        type=Path,
-        metavar="FILE",
-        help="accept the findings of this file; if it does not exist, write it",
-    )
-    group.add_argument(
+    add_how_much(parser)
+    add_options(parser, target="URL|FILE|FOLDER", options=(*CHECK_OPTIONS, *OPTIONS))
+    parser.add_argument(
         "--update-baseline",
         action="store_true",
         help="write the file of --baseline again",
     )
-    add_options(parser, target="URL|FILE|FOLDER")
     add_config_file(parser)
     parser.set_defaults(command=check)
 
 
 def check(arguments: argparse.Namespace) -> int:
     """Check a site, and print what is broken."""
-    require_patterns("--ignore", tuple(arguments.ignore))
-    if arguments.update_baseline and arguments.baseline is None:
+    given, arguments.seeds = arguments.seeds, None  # a file is not a valid seed
+    values, checked = _values(arguments, has_targets=bool(given))
+    if arguments.update_baseline and not checked.baseline:
         raise ConfigError("--update-baseline needs --baseline FILE")
     options = CheckOptions(
-        _kinds(arguments.fail_on),
-        arguments.ignore,
-        arguments.baseline,
+        kinds_in(checked.fail_on),
+        checked.ignore,
+        Path(checked.baseline) if checked.baseline else None,
         arguments.update_baseline,
-        arguments.external_fragments,
+        checked.external_fragments,
     )
-    given, arguments.seeds = arguments.seeds, None  # a file is not a valid seed
-    values = _values(arguments, has_targets=bool(given))
-    if values.get("processes", 1) > 1:
-        raise ConfigError("a check runs in one process; leave out --processes")
     in_file = values.pop("seeds", ())
     targets = _targets(given or in_file)
     # As UTF-8, whatever the terminal's encoding.
     cast(io.TextIOWrapper, sys.stdout).reconfigure(encoding="utf-8")
-    line = StatusLine(None if arguments.quiet else sys.stderr)
-    output = FORMATS[arguments.format](functools.partial(_write, line))
+    # With --verbose, the log itself shows the progress.
+    is_shown = not (arguments.quiet or arguments.verbose)
+    line = StatusLine(sys.stderr if is_shown else None)
+    output = FORMATS[checked.format](functools.partial(_write, line))
     run = Check(targets, values, options, output)
     run.watch = functools.partial(_watched, line, run)
-    return run_interruptible(lambda: _run(run), values.get("into"))
+    with shown_log(arguments):
+        return run_interruptible(lambda: _run(run), values.get("into"))
 
 
 def _write(line: StatusLine, text: str) -> None:
@@ -141,26 +110,28 @@ def _watched(line: StatusLine, run: Check, crawl: Watched) -> Iterator[None]:
             line.clear()
 
 
-def _kinds(given: Sequence[str] | None) -> Sequence[Kind]:
-    if given is None:
-        return DEFAULT_KINDS
-    words = [word.strip() for words in given for word in words.split(",")]
-    for word in words:
-        if word not in list(Kind):
-            raise ConfigError(
-                f"--fail-on is {word!r}; it must be one of {', '.join(Kind)}"
-            )
-    return [Kind(word) for word in words]
+def _values(
+    arguments: argparse.Namespace, *, has_targets: bool
+) -> tuple[dict[str, Any], CheckConfig]:
+    """Return the options of the crawl and those of the check.
 
+    What is kept only with a directory is off.
 
-def _values(arguments: argparse.Namespace, *, has_targets: bool) -> dict[str, Any]:
-    """Return the options of the crawl; what is kept only with a directory is off."""
-    values = {"external": True, "assets": True} | values_of(
-        arguments, has_targets=has_targets
+    Raises:
+        ConfigError: a value is not allowed.
+    """
+    given = values_of(
+        arguments, has_targets=has_targets, options=(*CHECK_OPTIONS, *OPTIONS)
     )
+    if (arguments.processes or 1) > 1:
+        raise ConfigError("a check runs in one process; leave out --processes")
+    names = {option.name for option in CHECK_OPTIONS}
+    checked = CheckConfig(**{name: given.pop(name) for name in names & given.keys()})
+    # A file may ask for several for a crawl.
+    values = {"external": True, "assets": True} | given | {"processes": 1}
     if not values.get("into"):
         values |= {"archive": False, "index": False}
-    return values
+    return values, checked
 
 
 def _targets(given: Sequence[str]) -> list[str]:

@@ -7,12 +7,13 @@ list is replaced as a whole.
 import argparse
 import getpass
 import sys
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+from crawler_app.check.options import CHECK_OPTIONS
 from crawler_app.config import CrawlConfig
 from crawler_app.config.found_file import (
     FOUND_NAME,
@@ -23,9 +24,19 @@ from crawler_app.config.option import Option, options_of
 from crawler_app.config.toml import read_config_file
 from crawler_app.errors import ConfigError
 
-__all__ = ["add_config_file", "add_options", "config_of", "read_options", "values_of"]
+__all__ = [
+    "OPTIONS",
+    "add_config_file",
+    "add_options",
+    "config_of",
+    "read_options",
+    "values_of",
+]
 
 OPTIONS = options_of(CrawlConfig)
+
+# What a file may set, for one command or another.
+ALL_OPTIONS = (*OPTIONS, *CHECK_OPTIONS)
 
 # Options that have no effect if a switch is off, and the switch.
 SWITCH_BY_DEPENDENT = {
@@ -41,6 +52,7 @@ def add_options(
     *,
     is_new: bool = True,
     target: str = "",
+    options: Sequence[Option] = OPTIONS,
 ) -> None:
     """Add configuration options; their default is None.
 
@@ -57,7 +69,7 @@ def add_options(
     (['http://a.test/'], 0.5, None)
     """
     groups: dict[str, argparse._ActionsContainer] = {"": parser}
-    for option in filter(chosen, OPTIONS):
+    for option in filter(chosen, options):
         if option.group not in groups:
             groups[option.group] = parser.add_argument_group(option.group)
         if target and not option.flag:
@@ -133,7 +145,9 @@ def _add_value(group: argparse._ActionsContainer, option: Option, text: str) -> 
     )
 
 
-def read_options(arguments: argparse.Namespace) -> dict[str, Any]:
+def read_options(
+    arguments: argparse.Namespace, options: Sequence[Option] = OPTIONS
+) -> dict[str, Any]:
     """Return the values given on the command line, by field name.
 
     Raises:
@@ -144,7 +158,7 @@ def read_options(arguments: argparse.Namespace) -> dict[str, Any]:
     {'include': ('/docs/',), 'tries': 5}
     """
     given: dict[str, Any] = {}
-    for option in OPTIONS:
+    for option in options:
         value = getattr(arguments, option.name, None)
         if value is None or value == []:
             continue
@@ -195,7 +209,10 @@ def config_of(arguments: argparse.Namespace) -> CrawlConfig:
 
 
 def values_of(
-    arguments: argparse.Namespace, *, has_targets: bool = False
+    arguments: argparse.Namespace,
+    *,
+    has_targets: bool = False,
+    options: Sequence[Option] = OPTIONS,
 ) -> dict[str, Any]:
     """Return the values given in a file or on the command line, by field name.
 
@@ -204,13 +221,16 @@ def values_of(
     Args:
         arguments: From a parser that was passed to `add_options`.
         has_targets: Whether the command has taken its URLs out of the arguments.
+        options: Those of the command; a file may set others too, for other commands.
 
     Raises:
         ConfigError: a value is not allowed.
     """
-    given = read_options(arguments)
+    given = read_options(arguments, options)
     names = [*given, "seeds"] if has_targets else given
-    values = _in_file(arguments, names) | given
+    own = {option.name for option in options}
+    in_file = _in_file(arguments, names)
+    values = {name: in_file[name] for name in in_file if name in own} | given
     if values.get("cookie_file"):  # ``resume`` may run in another directory
         values["cookie_file"] = str(Path(values["cookie_file"]).absolute())
     if values.get("auth") and ":" not in values["auth"]:
@@ -221,12 +241,12 @@ def values_of(
 def _in_file(arguments: argparse.Namespace, given: Collection[str]) -> dict[str, Any]:
     """Return the values of the file that is named, or of the one that is found."""
     if arguments.config is not None:
-        return read_config_file(arguments.config, OPTIONS)
+        return read_config_file(arguments.config, ALL_OPTIONS)
     path = None if arguments.no_config else find_config_file()
     if path is None:
         return {}
     print(f"Using {path}; --no-config ignores it.", file=sys.stderr)
-    return read_found_file(path, OPTIONS, given)
+    return read_found_file(path, ALL_OPTIONS, given)
 
 
 def _password() -> str:

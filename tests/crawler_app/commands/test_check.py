@@ -47,6 +47,73 @@ def test_several_processes_are_refused(faulty, gencrawl, tmp_path):
     assert not faulty.paths
 
 
+@pytest.mark.parametrize(
+    ("text", "given", "kinds"),
+    [
+        ("format = 'jsonl'", (), {"broken", "fragments"}),
+        ("format = 'csv'", ("--format", "jsonl"), {"broken", "fragments"}),
+        ("format = 'jsonl'\nignore = 'gone'", (), {"fragments"}),
+        ("format = 'jsonl'\nignore = 'gone'", ("--ignore", "there"), {"broken"}),
+        ("format = 'jsonl'\nfail-on = ['external', 'mixed,malformed']", (), None),
+        ("format = 'jsonl'\nbaseline = 'accepted.json'\nprocesses = 2", (), set()),
+        ("format = 'jsonl'\nexternal_fragments = true", (), {"broken", "fragments"}),
+    ],
+)
+def test_options_of_a_check_can_be_in_a_file(
+    faulty, gencrawl, tmp_path, monkeypatch, text, given, kinds
+):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "gencrawl.toml").write_text(f"seeds = '{faulty.url}'\n{text}")
+    gencrawl("check", "--baseline", "accepted.json", "--format", "text")
+
+    ended = gencrawl("check", *given)
+
+    found = [json.loads(line) for line in ended.out.splitlines()]
+    assert ended.status == (3 if kinds else 0)
+    if kinds is not None:
+        assert {each["kind"] for each in found if "kind" in each} == kinds
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("format = 'html'", "format is 'html'; it must be text or json or"),
+        ("fail-on = 'broken,dead'", "fail-on is 'dead'; it must be one of broken"),
+        ("ignore = '('", "ignore has '(', which is not a valid regular expression"),
+        ("update-baseline = true", "there is no option 'update-baseline'"),
+    ],
+)
+@pytest.mark.parametrize("command", ["check", "crawl"])
+def test_options_of_a_check_in_a_file_are_validated_for_every_command(
+    gencrawl, tmp_path, monkeypatch, command, text, complaint
+):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "gencrawl.toml").write_text(text)
+
+    ended = gencrawl(command, "http://a.test/", "--into", "x")
+
+    assert ended.status == 2
+    assert f"gencrawl: gencrawl.toml: {complaint}" in ended.err
+
+
+def test_crawl_leaves_the_options_of_a_check_alone(faulty, gencrawl, tmp_path):
+    file = tmp_path / "site.toml"
+    file.write_text(f"seeds = '{faulty.url}'\ninto = 'x'\nignore = '.'\nformat = 'csv'")
+
+    assert gencrawl("crawl", "--config", file, "--quiet").status == 0
+    assert "/gone" in faulty.paths
+
+
+def test_verbose_shows_each_request_beside_the_findings(faulty, gencrawl):
+    ended = gencrawl("check", faulty.url, "-v", "--format", "csv")
+
+    assert f"GET {faulty.url}gone -> 404, " in ended.err
+    assert f"failed {faulty.url}gone (http_404)" in ended.err
+    quiet = gencrawl("check", faulty.url, "--format", "csv", "--quiet")
+    assert sorted(quiet.out.splitlines()) == sorted(ended.out.splitlines())
+    assert "GET" not in quiet.err
+
+
 def test_each_finding_is_a_line_with_its_place(faulty, gencrawl):
     ended = gencrawl("check", faulty.url)
 

@@ -68,6 +68,7 @@ def test_resume_reads_no_file(gencrawl, here):
         ("into = '../kept'", (), "into is"),
         ("into = '~/kept'", (), "into is"),
         ("into = 'link/kept'", (), "into is"),
+        ("baseline = '../accepted.json'", (), "baseline is"),
         (
             "cookie-file = '/etc/passwd'",
             (),
@@ -113,6 +114,7 @@ def test_file_that_was_found_reaches_nothing_of_the_user(
         ("into = 'kept'", ()),
         ("into = '../kept'", ("--into", "kept")),
         ("deny-private = true", ()),
+        ("baseline = 'a.json'\nfail-on = 'broken'\nignore = ['x']\nprocesses = 4", ()),
         ("deny-private = false", ("--deny-private",)),
         ("header = 'X-A: 1'", ()),
         (f"seeds = '{URL}'\nauth = 'me:x'", ()),
