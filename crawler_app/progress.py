@@ -25,10 +25,11 @@ def no_step(what: str, done: int, total: int | None) -> None:
 def in_steps(
     what: str, items: Iterable[T], on_step: OnStep, total: int | None = None
 ) -> Iterator[T]:
-    """Yield the items, and report now and then how many were yielded.
+    """Yield the items, and report now and then, and at the end, how many were yielded.
 
     >>> list(in_steps("reading pages", "ab", print, 2))
     reading pages 0 2
+    reading pages 2 2
     ['a', 'b']
     """
     iterator = iter(items)
@@ -38,3 +39,5 @@ def in_steps(
         yield item
         yield from itertools.islice(iterator, ITEMS_PER_STEP - 1)
         done += ITEMS_PER_STEP
+    if total is not None:
+        on_step(what, total, total)

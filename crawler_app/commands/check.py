@@ -90,7 +90,7 @@ def _write(line: StatusLine, text: str) -> None:
 
 @contextlib.contextmanager
 def _watched(line: StatusLine, run: Check, crawl: Watched) -> Iterator[None]:
-    """Show the progress of a check in one line, on a terminal."""
+    """Show the progress of a check in one line, or in a log in few."""
 
     def show(sample: Sample) -> None:
         count = sample.count_by_state
@@ -107,7 +107,7 @@ def _watched(line: StatusLine, run: Check, crawl: Watched) -> Iterator[None]:
         try:
             yield
         finally:
-            line.clear()
+            line.end()
 
 
 def _values(

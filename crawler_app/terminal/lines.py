@@ -1,12 +1,9 @@
 """Progress of a crawl in one plain line, and formats shared with the table.  Pure."""
 
-from collections.abc import Callable
-from typing import TextIO
-
 from crawler_app.crawl.monitor import Sample
 from crawler_app.models import State
 
-__all__ = ["SHOWN_STATES", "clock", "line_of", "name_of", "phase", "write_lines"]
+__all__ = ["SHOWN_STATES", "clock", "line_of", "name_of", "phase"]
 
 # In the order of display.
 SHOWN_STATES = (
@@ -16,16 +13,6 @@ SHOWN_STATES = (
     State.FAILED,
     State.EXCLUDED,
 )
-
-
-def write_lines(file: TextIO) -> Callable[[Sample], None]:
-    """Return a callback that writes a line for each sample."""
-
-    def write(sample: Sample) -> None:
-        # Flush, also into a pipe: progress is of interest only while it is current.
-        print(line_of(sample), file=file, flush=True)
-
-    return write
 
 
 def line_of(sample: Sample) -> str:

@@ -1,12 +1,13 @@
 """Shows a running crawl: as a table in a terminal, as plain lines elsewhere."""
 
 import contextlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from typing import TextIO
 
 from crawler_app.crawl.monitor import Sample
-from crawler_app.terminal.lines import write_lines
+from crawler_app.terminal.lines import line_of
+from crawler_app.terminal.log_lines import LogLines
 from crawler_app.terminal.screen import live_table
 from crawler_app.terminal.tty import is_screen
 
@@ -24,13 +25,19 @@ def shown_on(
 
     Args:
         stdout: If it is a terminal, the table is shown here, and erased at the end.
-        stderr: Otherwise a line for each sample is written here; None, if our parent
-            process has closed it, shows nothing.
+        stderr: Otherwise a line is written here now and then; None, if our parent process
+            has closed it, shows nothing.
         has_lines: Whether to write these lines.
         note: An extra line in the table, such as the URL of the dashboard.
     """
     if stdout is not None and is_screen(stdout):
         return live_table(stdout, stderr, note)
     if stderr is not None and has_lines:
-        return contextlib.nullcontext(write_lines(stderr))
+        return _lines(stderr)
     return contextlib.nullcontext(lambda sample: None)
+
+
+@contextlib.contextmanager
+def _lines(file: TextIO) -> Iterator[Callable[[Sample], object]]:
+    with LogLines(file) as lines:
+        yield lambda sample: lines.show(line_of(sample))

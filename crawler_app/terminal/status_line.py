@@ -1,11 +1,14 @@
-"""One line that is rewritten in place on a terminal.
+"""One line that is rewritten in place on a terminal; few plain lines elsewhere.
 
 Rule: before anything else is printed, the line is cleared.
 """
 
 import os
+import time
+from collections.abc import Callable
 from typing import TextIO
 
+from crawler_app.terminal.log_lines import LogLines
 from crawler_app.terminal.tty import is_screen
 
 __all__ = ["CLEAR_LINE", "StatusLine"]
@@ -14,14 +17,21 @@ CLEAR_LINE = "\r\x1b[K"
 
 
 class StatusLine:
-    """The line; elsewhere than on a terminal, nothing is shown.
+    """The line.
 
     Args:
-        file: The terminal; None shows nothing.
+        file: The terminal, or another file; None shows nothing.
+        clock: Returns the time in seconds.
     """
 
-    def __init__(self, file: TextIO | None) -> None:
-        self._file = file if file is not None and is_screen(file) else None
+    def __init__(
+        self, file: TextIO | None, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._file = self._log = None
+        if file is not None and is_screen(file):
+            self._file = file
+        elif file is not None:
+            self._log = LogLines(file, clock)
         self._is_shown = False
 
     def show(self, text: str) -> None:
@@ -30,6 +40,14 @@ class StatusLine:
             self._file.write(CLEAR_LINE + text[: self._columns() - 1])
             self._file.flush()
             self._is_shown = True
+        elif self._log is not None:
+            self._log.show(text)
+
+    def end(self) -> None:
+        """Clear the line, or write the last text where nothing can be cleared."""
+        self.clear()
+        if self._log is not None:
+            self._log.end()
 
     def clear(self) -> None:
         """Clear the line, if it is shown."""

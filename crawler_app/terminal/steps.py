@@ -1,4 +1,4 @@
-"""Progress of a command: one line, rewritten in place on a terminal.
+"""Progress of a command: one line, rewritten in place on a terminal; few lines elsewhere.
 
 Rule: a command that takes less than a second prints nothing.
 """
@@ -9,7 +9,6 @@ from collections.abc import Callable
 from typing import Self, TextIO
 
 from crawler_app.terminal.status_line import StatusLine
-from crawler_app.terminal.tty import is_screen
 
 __all__ = ["Steps"]
 
@@ -17,7 +16,7 @@ EVERY_S = 1.0
 
 
 class Steps:
-    """A progress callback and context manager, which prints once a second.
+    """A progress callback and context manager, which prints once a second at most.
 
     Args:
         file: Where to print; by default standard error, so that results can be piped.
@@ -31,7 +30,6 @@ class Steps:
     ...     for done in range(1, 4):
     ...         steps("reading pages", done, 3)
     reading pages 1 of 3
-    reading pages 2 of 3
     reading pages 3 of 3
     """
 
@@ -42,17 +40,19 @@ class Steps:
         quiet: bool = False,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._file = None if quiet else file or sys.stderr
         self._clock = clock
-        self._is_screen = self._file is not None and is_screen(self._file)
-        self._line = StatusLine(self._file)
+        self._line = StatusLine(None if quiet else file or sys.stderr, clock)
         self._due_at = clock() + EVERY_S
+        self._pending: tuple[str, int, int | None] | None = None
+        self._is_shown = False
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *exc_info: object) -> None:
-        self._line.clear()
+        if self._is_shown and self._pending is not None:
+            self._show(*self._pending)
+        self._line.end()
 
     def __call__(self, what: str, done: int, total: int | None = None) -> None:
         """Print the progress, if a second has passed since the last line.
@@ -63,12 +63,15 @@ class Steps:
             total: How much there is to do; None if unknown.
         """
         now = self._clock()
-        if now < self._due_at or self._file is None:
+        if now < self._due_at:
+            self._pending = what, done, total
             return
         self._due_at = now + EVERY_S
-        text = f"{what} {done:,}" + ("" if total is None else f" of {total:,}")
-        if self._is_screen:
-            self._line.show(text)
-        else:
-            self._file.write(text + "\n")
-            self._file.flush()
+        self._is_shown = True
+        self._show(what, done, total)
+
+    def _show(self, what: str, done: int, total: int | None) -> None:
+        self._pending = None
+        self._line.show(
+            f"{what} {done:,}" + ("" if total is None else f" of {total:,}")
+        )

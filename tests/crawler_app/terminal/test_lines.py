@@ -39,12 +39,13 @@ def test_time_is_that_of_a_clock():
     ]
 
 
-def test_file_gets_a_line_of_each_sample(sample):
+def test_file_gets_a_line_of_the_first_and_of_the_last_sample(sample):
     stdout, stderr = io.StringIO(), io.StringIO()
 
     with shown_on(stdout, stderr) as show:
         show(sample())
-        show(sample(count_by_state=dict.fromkeys(State, 7)))
+        for number in range(8):
+            show(sample(count_by_state=dict.fromkeys(State, number)))
 
     first, second = stderr.getvalue().splitlines()
     assert "1,234 done" in first

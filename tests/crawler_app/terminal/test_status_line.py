@@ -1,5 +1,6 @@
 """The line that a check rewrites in place while it runs."""
 
+import os
 import sys
 import threading
 
@@ -43,13 +44,33 @@ def test_progress_of_a_check_is_a_line_that_is_gone_at_the_end(
     ]
 
 
-@pytest.mark.parametrize("options", [["--quiet"], []], ids=["quiet", "piped"])
-def test_check_shows_no_progress(held_site, gencrawl, terminal, monkeypatch, options):
-    if options:
-        monkeypatch.setattr(sys, "stderr", terminal.file)
+@pytest.mark.parametrize("option", ["--quiet", "--verbose"])
+def test_check_shows_no_progress(held_site, gencrawl, terminal, monkeypatch, option):
+    monkeypatch.setattr(sys, "stderr", terminal.file)
     held_site.let_go("/held")
 
-    ended = gencrawl("check", held_site.url, *options)
+    ended = gencrawl("check", held_site.url, option)
 
     assert ended.status == 3
-    assert "checked" not in ended.err + terminal.read()
+    assert "checked" not in terminal.read()
+
+
+def test_log_of_a_check_has_few_lines_of_progress(held_site, gencrawl, monkeypatch):
+    reading, writing = os.pipe()
+    lines = []
+
+    def read(reader):
+        for line in reader:
+            lines.append(line)
+            held_site.let_go("/held")
+
+    with open(reading) as reader, open(writing, "w") as writer:
+        thread = threading.Thread(target=read, args=[reader])
+        thread.start()
+        monkeypatch.setattr(sys, "stderr", writer)
+        gencrawl("check", held_site.url)
+        writer.close()
+        thread.join()
+
+    assert 1 <= len(lines) <= 2
+    assert " checked, " in lines[0]

@@ -16,18 +16,26 @@ def file():
     return io.StringIO()
 
 
-def test_line_is_written_once_a_second(file, clock):
+@pytest.mark.parametrize(
+    ("seconds", "lines"),
+    [
+        (0, []),
+        (1, [10]),
+        (2, [10, 20]),
+        (31, [10, 310]),
+        (75, [10, 310, 610, 750]),
+    ],
+)
+def test_log_has_a_line_at_first_and_at_last_and_every_half_minute(
+    file, clock, seconds, lines
+):
     with Steps(file, clock=clock) as steps:
-        for done in range(1, 41):
+        for done in range(1, 10 * seconds + 1):
             clock.now = done / 10
-            steps("reading pages", done * 1_000, 40_000)
+            steps("reading pages", done * 1_000, 900_000)
 
-    assert file.getvalue().splitlines() == [
-        "reading pages 10,000 of 40,000",
-        "reading pages 20,000 of 40,000",
-        "reading pages 30,000 of 40,000",
-        "reading pages 40,000 of 40,000",
-    ]
+    said = [f"reading pages {done},000 of 900,000" for done in lines]
+    assert file.getvalue().splitlines() == said
 
 
 def test_total_may_be_unknown(file, clock):
@@ -54,7 +62,7 @@ def test_items_that_were_given_are_counted(file, clock):
     counts = [
         int(line.split()[1].replace(",", "")) for line in file.getvalue().splitlines()
     ]
-    assert counts == [512]
+    assert counts == [512, 1_000]
     assert 500 <= counts[0] < 500 + ITEMS_PER_STEP
 
 
