@@ -221,7 +221,8 @@ class Crawler:
         self._require_same_seeds(saved.seeds)
         self._require_same_processes(saved.processes)
         cleanup.enter_context(directory)
-        if not self._resumes and not begin_recrawl(directory, config):
+        is_unfinished = not self._resumes and not begin_recrawl(directory, config)
+        if is_unfinished and self._witness is None:
             logger.warning(
                 "The crawl in that directory is unfinished.  Starting a new one; `resume` "
                 "would have continued it."

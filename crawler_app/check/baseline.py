@@ -5,7 +5,6 @@ from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 
-from crawler_app.check.findings import Finding
 from crawler_app.errors import ConfigError
 
 __all__ = ["Baseline", "write_baseline"]
@@ -33,9 +32,8 @@ class Baseline:
         except (ValueError, TypeError, LookupError) as exc:
             raise ConfigError(f"{path} is not a baseline: {exc}") from None
 
-    def accepts(self, finding: Finding) -> bool:
-        """Return whether a finding is accepted, and take it off the list."""
-        key = tuple(map(str, finding.key))
+    def accepts(self, key: tuple[str, ...]) -> bool:
+        """Return whether the finding with this key is accepted, and take it off the list."""
         if not self._left[key]:
             return False
         self._left[key] -= 1
@@ -47,15 +45,14 @@ class Baseline:
         return self._left.total()
 
 
-def write_baseline(path: Path, findings: Iterable[Finding]) -> None:
-    """Write findings as the accepted ones.
+def write_baseline(path: Path, keys: Iterable[tuple[str, ...]]) -> None:
+    """Write the keys of the accepted findings.
 
     Raises:
         ConfigError: the file cannot be written.
     """
-    keys = sorted([*map(str, finding.key)] for finding in findings)
     text = json.dumps(
-        {"format": FORMAT, "findings": keys}, indent=1, ensure_ascii=False
+        {"format": FORMAT, "findings": sorted(keys)}, indent=1, ensure_ascii=False
     )
     try:
         path.write_text(text + "\n", encoding="utf-8")

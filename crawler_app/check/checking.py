@@ -72,6 +72,7 @@ class Check:
     summary: Summary = field(default_factory=Summary)
     notes: list[str] = field(default_factory=list)
     _accepted: list[Finding] = field(default_factory=list)
+    _own_name_by_name: dict[str, str] = field(default_factory=dict)
     _baseline: Baseline | None = None
     _crawler: Crawler | None = None
     _failure: OSError | None = None
@@ -129,6 +130,7 @@ class Check:
         def name_of(url: str) -> str:
             for folder in folders:
                 if (name := folder.name_of(url)) != url:
+                    self._own_name_by_name[name] = folder.own_name_of(url)
                     return name
             return url
 
@@ -148,7 +150,8 @@ class Check:
     def _report(self, finding: Finding) -> None:
         if finding.kind is Kind.REDIRECT and Kind.REDIRECT not in self.options.kinds:
             return
-        if self._baseline is not None and self._baseline.accepts(finding):
+        key = self._key_of(finding)
+        if self._baseline is not None and self._baseline.accepts(key):
             self._accepted.append(finding)
             return
         self.findings.append(finding)
@@ -160,6 +163,18 @@ class Check:
             if self._crawler is not None:
                 self._crawler.stop()
 
+    def _key_of(self, finding: Finding) -> tuple[str, ...]:
+        """Return the key, which does not depend on the working directory."""
+        kind, page, href, target, reason = finding.key
+        own_name = self._own_name_by_name
+        return (
+            kind,
+            own_name.get(page, page),
+            href,
+            own_name.get(target, target),
+            reason,
+        )
+
     def _finish(self, ledger: Ledger, config: CrawlConfig) -> None:
         """Write the end of the output, and the baseline if it is new."""
         summary = self.summary = ledger.finish()
@@ -170,7 +185,7 @@ class Check:
         self.output.end(self.findings, summary)
         path = self.options.baseline
         if path is not None and self._baseline is None:
-            write_baseline(path, self.findings)
+            write_baseline(path, map(self._key_of, self.findings))
             self.notes.append(
                 f"Wrote {path}: what was found now is accepted from now on."
             )
@@ -195,7 +210,7 @@ class Check:
         """Compare the findings with those of the last check into the directory."""
         if not config.into:
             return
-        found = [*self.findings, *self._accepted]
+        found = [self._key_of(each) for each in (*self.findings, *self._accepted)]
         if last is not None:
             still = sum(map(last.accepts, found))
             self.notes.append(

@@ -69,7 +69,7 @@ class Finding:
     @property
     def key(self) -> tuple[str, ...]:
         """What stays the same when the page is edited elsewhere."""
-        return self.kind, self.page, self.href, self.target, self.reason
+        return self.kind.value, self.page, self.href, self.target, str(self.reason)
 
     def to_json(self) -> dict[str, Any]:
         """Return the finding as plain values."""

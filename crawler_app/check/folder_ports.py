@@ -5,6 +5,7 @@ So the URLs of the files stay the same, and the next check knows what has change
 
 import dataclasses
 import json
+import shlex
 from collections.abc import Collection, Mapping
 from pathlib import Path
 
@@ -13,7 +14,13 @@ from crawler_app.directory.lock import not_writable
 from crawler_app.errors import ConfigError
 from crawler_app.safe_files import create, refusal
 
-__all__ = ["adopt_seeds", "ports_in", "save_ports"]
+__all__ = [
+    "adopt_seeds",
+    "ports_in",
+    "require_no_folders",
+    "save_ports",
+    "saved_ports",
+]
 
 PORTS_NAME = "folders.json"
 
@@ -26,22 +33,45 @@ def ports_in(directory: Path, folders: Collection[str]) -> dict[str, int]:
     """
     if not CrawlDirectory.holds_crawl(directory):
         return {}
-    path = directory / PORTS_NAME
-    try:
-        if reason := refusal(path):  # the directory may come from another person
-            raise ValueError(f"it is {reason}")
-        saved = json.loads(path.read_text(encoding="utf-8"))
-        ports = {str(folder): int(port) for folder, port in saved.items()}
-    except FileNotFoundError:
-        ports = {}
-    except (OSError, ValueError, TypeError, AttributeError) as exc:
-        raise ConfigError(f"cannot read {path}: {exc}") from None
+    ports = saved_ports(directory)
     if set(ports) != set(folders):
         held = " ".join(ports) or "something else"
         raise ConfigError(
             f"{directory} holds a check of {held}; choose another directory"
         )
     return ports
+
+
+def saved_ports(directory: Path) -> dict[str, int]:
+    """Return the port of each folder that was checked into a directory; empty if none was.
+
+    Raises:
+        ConfigError: the file cannot be read.
+    """
+    path = directory / PORTS_NAME
+    try:
+        if reason := refusal(path):  # the directory may come from another person
+            raise ValueError(f"it is {reason}")
+        saved = json.loads(path.read_text(encoding="utf-8"))
+        return {str(folder): int(port) for folder, port in saved.items()}
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError, TypeError, AttributeError) as exc:
+        raise ConfigError(f"cannot read {path}: {exc}") from None
+
+
+def require_no_folders(directory: Path) -> None:
+    """Refuse to resume a crawl of folders, which are served by a check only.
+
+    Raises:
+        ConfigError: the directory holds a check of folders.
+    """
+    if folders := saved_ports(directory):
+        again = shlex.join(["gencrawl", "check", *folders, "--into", str(directory)])
+        raise ConfigError(
+            f"{directory} holds a check of files, which are served only while it runs; "
+            f"check them again, which reads only what has changed:\n  {again}"
+        )
 
 
 def save_ports(directory: Path, port_by_folder: Mapping[str, int]) -> None:

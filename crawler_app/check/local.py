@@ -97,13 +97,20 @@ class LocalFolder:
 
     def name_of(self, url: str) -> str:
         """Return the name of a file for its URL; the URL itself if it is elsewhere."""
+        return self._name(url, self._shown)
+
+    def own_name_of(self, url: str) -> str:
+        """Do the same, with a name that does not depend on the working directory."""
+        return self._name(url, Path(self._root.name))
+
+    def _name(self, url: str, folder: Path) -> str:
         if not self.url or not url.startswith(self.url):
             return url
         path, mark, query = target_of(url).partition("?")
         name = unquote(path).removeprefix("/")
         if (self._root / name).is_dir():
             name = f"{name.rstrip('/')}/{INDEX}".removeprefix("/")
-        return os.path.normpath(self._shown / name) + mark + query
+        return os.path.normpath(folder / name) + mark + query
 
 
 class _Handler(RequestHandler):

@@ -20,7 +20,7 @@ from crawler_app.commands.config_options import (
     add_options,
     values_of,
 )
-from crawler_app.commands.exit_status import BROKEN, FAILED, OK
+from crawler_app.commands.exit_status import BROKEN, FAILED, INTERRUPTED, OK
 from crawler_app.commands.interruptible import run_interruptible
 from crawler_app.commands.verbose import shown_log
 from crawler_app.crawl.monitor import Monitor, Sample, Watched
@@ -34,6 +34,8 @@ from gencoro import gen
 __all__ = ["add_check", "check"]
 
 STDIN = "-"
+
+AGAIN = "The same check again fetches only what has changed."
 
 
 def add_check(parser: argparse.ArgumentParser) -> None:
@@ -78,7 +80,11 @@ def check(arguments: argparse.Namespace) -> int:
     run = Check(targets, values, options, output)
     run.watch = functools.partial(_watched, line, run)
     with shown_log(arguments):
-        return run_interruptible(lambda: _run(run), values.get("into"))
+        status = run_interruptible(lambda: _run(run))
+    if status == INTERRUPTED and values.get("into"):
+        # `resume` would fetch the rest, but print no findings.
+        print(AGAIN, file=sys.stderr)
+    return status
 
 
 def _write(line: StatusLine, text: str) -> None:

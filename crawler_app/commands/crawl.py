@@ -10,6 +10,7 @@ from collections.abc import Generator, Iterable
 from operator import attrgetter
 from typing import Any
 
+from crawler_app.check.folder_ports import require_no_folders
 from crawler_app.commands.arguments import add_directory, add_showing
 from crawler_app.commands.config_options import (
     add_config_file,
@@ -93,6 +94,7 @@ def resume(arguments: argparse.Namespace) -> int:
     """Resume a crawl that was stopped."""
     check_showing(arguments)
     directory = CrawlDirectory.open(arguments.directory)
+    require_no_folders(directory.path)
     config = dataclasses.replace(directory.config(), **read_options(arguments))
     retried_reasons: set[AnyReason] = (
         set(RETRYABLE) if arguments.retry_failed else set()

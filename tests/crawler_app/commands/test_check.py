@@ -4,6 +4,8 @@ import csv
 import io
 import json
 import re
+import signal
+import subprocess
 import sys
 from xml.etree import ElementTree
 
@@ -11,6 +13,7 @@ import pytest
 
 from crawler_app.check.output import FORMATS
 from crawler_app.reasons import Reason, meaning_of
+from tests.helpers.scripts import start_python
 
 PAGE = b"""<!doctype html>
 <p><a href="gone">The <b>lost</b> page</a> <a href="there#nowhere">x</a>
@@ -254,6 +257,20 @@ def test_file_that_is_no_baseline_is_refused(gencrawl, tmp_path, text):
     assert "is not a baseline" in ended.err
 
 
+def test_baseline_of_a_folder_does_not_depend_on_how_it_is_named(
+    folder, gencrawl, monkeypatch
+):
+    baseline = folder.parent / "accepted.json"
+    gencrawl("check", "public", "--baseline", baseline)
+
+    for working_directory, name in ((".", folder), (folder / "sub folder", "..")):
+        monkeypatch.chdir(working_directory)
+        ended = gencrawl("check", name, "--baseline", baseline)
+
+        assert ended.status == 0
+        assert "Left out: 3 accepted" in ended.out
+
+
 def test_folder_is_checked_with_all_its_pages(folder, gencrawl):
     ended = gencrawl("check", "public/")
 
@@ -414,3 +431,38 @@ def test_file_of_the_last_check_is_no_link(site, gencrawl, tmp_path):
     assert ended.status == 2
     assert "is a symbolic link" in ended.err
     assert not (tmp_path / "elsewhere").exists()
+
+
+def test_resume_of_a_check_of_a_folder_says_how_to_continue(folder, gencrawl):
+    gencrawl("check", "public", "--into", "kept")
+
+    refused = gencrawl("resume", "kept")
+    again = refused.err.splitlines()[-1].split()
+    ended = gencrawl(*again[1:], "--format", "jsonl")
+
+    assert refused.status == 2
+    assert "kept holds a check of files, which are served only while" in refused.err
+    assert again[:2] == ["gencrawl", "check"]
+    assert ended.status == 3
+    assert "0 newly broken" in ended.err
+
+
+def test_check_that_was_stopped_can_be_started_again(faulty, gencrawl, tmp_path):
+    faulty.page("/there", "/held")
+    faulty.page("/held")
+    faulty.hold("/held")
+    command = ("check", faulty.url, "--into", tmp_path / "kept")
+    stopped = start_python("-m", "crawler_app", *command, stderr=subprocess.PIPE)
+    stopped.stdout.readline()  # a finding
+    stopped.send_signal(signal.SIGINT)
+    _, said = stopped.communicate()
+    faulty.let_go("/held")
+
+    ended = gencrawl(*command)
+
+    assert stopped.returncode == 130
+    assert said.endswith(
+        "Stopped.\nThe same check again fetches only what has changed.\n"
+    )
+    assert "3 findings" in ended.out
+    assert "resume" not in ended.err
