@@ -129,12 +129,14 @@ def _values(
     given = values_of(
         arguments, has_targets=has_targets, options=(*CHECK_OPTIONS, *OPTIONS)
     )
-    if (arguments.processes or 1) > 1:
-        raise ConfigError("a check runs in one process; leave out --processes")
+    for flag in ("processes", "frontier"):
+        if (getattr(arguments, flag) or 1) != 1:
+            raise ConfigError(f"a check runs in one process; leave out --{flag}")
     names = {option.name for option in CHECK_OPTIONS}
     checked = CheckConfig(**{name: given.pop(name) for name in names & given.keys()})
     # A file may ask for several for a crawl.
-    values = {"external": True, "assets": True} | given | {"processes": 1}
+    one_process = {"processes": 1, "frontier": ""}
+    values = {"external": True, "assets": True} | given | one_process
     if not values.get("into"):
         values |= {"archive": False, "index": False}
     return values, checked

@@ -7,11 +7,13 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
+from crawler_app.check.folder_ports import saved_ports
 from crawler_app.commands.exit_status import OK
 from crawler_app.commands.server import add_stored, opened
 from crawler_app.commands.summary_text import render_summary
 from crawler_app.results.comparison import compare
 from crawler_app.results.summary import FINISHED, RUNNING, Summary, state_of, summarize
+from crawler_app.text.escaping import printable
 from crawler_app.text.formatting import number
 
 __all__ = ["add_status", "render_state", "status"]
@@ -34,16 +36,28 @@ def status(arguments: argparse.Namespace) -> int:
         summary = summarize(frontier)
         comparison = compare(frontier)
     kept = crawl.kept()
+    config = crawl.config()
+    folders = [] if config.frontier else list(saved_ports(crawl.path))
     if arguments.json:
         values: dict[str, Any] = {"state": _state(summary, crawlers)}
+        values |= {"seeds": config.seeds, "folders": folders}
         values |= {"process": crawl.owner(), "workers": crawlers}
         values |= summary.to_json() | kept.to_json()
         values["compared"] = comparison and comparison.to_json()
         print(json.dumps(values, indent=2))
     else:
         state = render_state(summary, crawlers, crawl.how_to_continue())
-        print(render_summary(summary, kept, comparison, state))
+        what = _what(config.seeds, folders)
+        print(render_summary(summary, kept, comparison, f"{what}\n{state}"))
     return OK
+
+
+def _what(seeds: Sequence[str], folders: Sequence[str]) -> str:
+    """Return what was crawled, in one line: the folders, or the first start URL."""
+    if folders:
+        return printable(f"check of {', '.join(folders)}")
+    more = f" and {number(len(seeds) - 1, 'other URL')}" if len(seeds) > 1 else ""
+    return printable(f"crawl of {seeds[0]}{more}")
 
 
 def render_state(

@@ -42,11 +42,14 @@ def folder(tmp_path, monkeypatch):
     return root
 
 
-def test_several_processes_are_refused(faulty, gencrawl, tmp_path):
-    ended = gencrawl("check", faulty.url, "--into", tmp_path / "x", "--processes", "2")
+@pytest.mark.parametrize(
+    ("flag", "value"), [("--processes", 2), ("--frontier", "postgresql://a.test/b")]
+)
+def test_several_processes_are_refused(faulty, gencrawl, tmp_path, flag, value):
+    ended = gencrawl("check", faulty.url, "--into", tmp_path / "x", flag, value)
 
     assert ended.status == 2
-    assert "a check runs in one process; leave out --processes" in ended.err
+    assert f"a check runs in one process; leave out {flag}\n" in ended.err
     assert not faulty.paths
 
 
@@ -59,6 +62,11 @@ def test_several_processes_are_refused(faulty, gencrawl, tmp_path):
         ("format = 'jsonl'\nignore = 'gone'", ("--ignore", "there"), {"broken"}),
         ("format = 'jsonl'\nfail-on = ['external', 'mixed,malformed']", (), None),
         ("format = 'jsonl'\nbaseline = 'accepted.json'\nprocesses = 2", (), set()),
+        (
+            "format = 'jsonl'\nfrontier = 'postgresql://b.test/c'",
+            ("--config", "gencrawl.toml"),
+            {"broken", "fragments"},
+        ),
         ("format = 'jsonl'\nexternal_fragments = true", (), {"broken", "fragments"}),
     ],
 )
@@ -269,6 +277,17 @@ def test_baseline_of_a_folder_does_not_depend_on_how_it_is_named(
 
         assert ended.status == 0
         assert "Left out: 3 accepted" in ended.out
+
+
+def test_status_of_a_check_names_what_was_checked(folder, gencrawl, faulty):
+    gencrawl("check", "public", "--into", "kept")
+    gencrawl("check", faulty.url, f"{faulty.url}there", "--into", "site")
+
+    of_folder, of_site = (gencrawl("status", name).out for name in ("kept", "site"))
+
+    assert f"\ncheck of {folder}\nfinished on" in of_folder
+    assert gencrawl.json("status", "kept", "--json")["folders"] == [str(folder)]
+    assert f"\ncrawl of {faulty.url} and 1 other URL\nfinished on" in of_site
 
 
 def test_folder_is_checked_with_all_its_pages(folder, gencrawl):

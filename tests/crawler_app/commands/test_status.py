@@ -52,12 +52,14 @@ def test_state_is_told_to_people_and_programs(
     directory = crawled(done, queued)
 
     with directory if is_locked else contextlib.nullcontext():
-        first = status(directory).partition("\ndone ")[0]
+        what, _, first = status(directory).partition("\ndone ")[0].partition("\n")
         values = json.loads(status(directory, "--json"))
 
     go_on = f"; continue with:\n  gencrawl resume {directory.path}"
     assert first == state + line.format(go_on=go_on, process=os.getpid())
     assert values["state"] == state
+    assert what == "crawl of http://a.test/"
+    assert (values["seeds"], values["folders"]) == (["http://a.test/"], [])
     assert values["process"] == (os.getpid() if is_locked else None)
     assert values["left"] == queued
     assert values["last_at"] == (1_700_000_000.0 + done - 1 if done else None)
