@@ -7,7 +7,6 @@ they lead to::
     checking     runs a crawl with a ledger
       ledger     pairs references and ends, and reports what is wrong        pure
       fragments  which fragments name a place that a page has                pure
-      malformed  what is wrong with a reference as it is written             pure
       findings   what was found, and what was not checked                    pure
     local        serves files and folders of this machine on loopback
     folder_ports  at the same ports again, for a later check

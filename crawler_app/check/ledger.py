@@ -18,7 +18,7 @@ from crawler_app.check.fragments import (
     is_scripted,
     names_place,
 )
-from crawler_app.check.malformed import is_missing, problem_in
+from crawler_app.documents.malformed import is_missing, problem_in
 from crawler_app.documents.outline import Mention, Outline, words_of
 from crawler_app.documents.references import Use
 from crawler_app.models import Candidate, Outcome, Role, State

@@ -18,6 +18,7 @@
       css           what a style sheet refers to
       files         what a style sheet or a manifest refers to
       srcset        the images that a srcset lists
+      malformed     what is wrong with a reference as it is written
     facts           what a page says of itself, and how it has its images
     sitemap         the URLs that a sitemap lists
       sitemap_xml   the same for XML and feeds

@@ -9,6 +9,11 @@ ADVICE = {
         "timeout or an unknown host may pass: crawl again before you change a page.  "
         "A link in a menu or a footer is in a template: one change mends every page."
     ),
+    "malformed": (
+        "Write the reference anew: with the right scheme and two slashes, with %20 for a "
+        "blank, with / for a backslash, and with https:// before the name of a host.  "
+        "Browsers repair some of these, each program in its own way; others lead nowhere."
+    ),
     "mixed-content": (
         "Browsers do not load this over http on an https page, or try https instead.  "
         "Write https:// in the reference; if the other server has no https, keep a copy "

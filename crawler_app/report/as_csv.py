@@ -16,7 +16,7 @@ NO_LINK = HeldLink("")
 
 
 def write_csv(report: Report, file: TextIO) -> None:
-    """Write the links to what is broken, then mixed content, then links to redirects.
+    """Write the links to what is broken, malformed ones, mixed content, links to redirects.
 
     What is unknown is empty: the page of a start URL, and everything else of a page that
     could not be read.
@@ -31,6 +31,9 @@ def _rows(report: Report) -> Iterator[tuple[Any, ...]]:
     for broken in report.broken:
         for link in broken.links or [NO_LINK]:
             yield *_place(link), broken.url, broken.status, broken.reason
+    for malformed in report.malformed:
+        for link in malformed.links:
+            yield *_place(link), None, None, "malformed"
     for mixed in report.mixed_content:
         for link in mixed.links:
             yield *_place(link), mixed.url, None, "mixed_content"

@@ -9,7 +9,14 @@ from crawler_app.frontier.counts import Host
 from crawler_app.models import State
 from crawler_app.reasons import meaning_of
 from crawler_app.report.coverage import checks
-from crawler_app.report.findings import Broken, Duplicates, HeldLink, Moved, Report
+from crawler_app.report.findings import (
+    Broken,
+    Duplicates,
+    HeldLink,
+    Malformed,
+    Moved,
+    Report,
+)
 from crawler_app.report.first import first_of
 
 __all__ = ["to_json"]
@@ -42,6 +49,7 @@ def to_json(report: Report) -> dict[str, Any]:
         "first": [each._asdict() for each in first_of(report)],
         "pages_not_read": report.unread if report.has_archive else summary.pages,
         "mixed_content": [_moved(each) for each in report.mixed_content],
+        "malformed": [_malformed(each) for each in report.malformed],
         "redirects": {
             "count": len(summary.redirects),
             "linked": [_moved(each) for each in report.moved],
@@ -111,6 +119,15 @@ def _moved(moved: Moved) -> dict[str, Any]:
         "status": moved.status,
         "pages": moved.pages,
         "links": [_link(link) for link in moved.links],
+    }
+
+
+def _malformed(malformed: Malformed) -> dict[str, Any]:
+    return {
+        "reference": malformed.reference,
+        "problem": malformed.problem,
+        "pages": malformed.pages,
+        "links": [_link(link) for link in malformed.links],
     }
 
 

@@ -24,6 +24,7 @@ __all__ = [
     "Heavy",
     "HeldLink",
     "Linked",
+    "Malformed",
     "Moved",
     "Problem",
     "ProblemKind",
@@ -33,7 +34,7 @@ __all__ = [
 
 @dataclass(slots=True, frozen=True)
 class HeldLink:
-    """A reference to a broken or moved URL, or to mixed content.
+    """A reference to a broken or moved URL or to mixed content, or a malformed one.
 
     Attributes:
         page: The URL of the page or style sheet that has it.
@@ -95,6 +96,25 @@ class Moved:
     reach: int
     end: str = ""
     status: int | None = None
+
+
+@dataclass(slots=True)
+class Malformed:
+    """A reference that is not written as it should be.
+
+    Attributes:
+        reference: As written, without its fragment; often empty.
+        problem: What is wrong, in words.
+        links: The references that are written so, sorted by page.
+        pages: Number of pages with these.
+        reach: How many visitors meet it; see `crawler_app.report.first`.
+    """
+
+    reference: str
+    problem: str
+    links: Sequence[HeldLink]
+    pages: int
+    reach: int
 
 
 class ProblemKind(StrEnum):
@@ -228,6 +248,7 @@ class Report:
         chains: Redirects that lead to further redirects.
         moved: Redirects that pages refer to; those that most visitors meet first.
         mixed_content: What https pages load by http, which browsers refuse; in that order.
+        malformed: References that are not written as they should be; in that order.
         problems: What should be otherwise on pages; the most frequent of each kind first.
         problem_counts: The number of problems of each kind, or of pages if they have no
             subjects; ``problems`` has the first of them.
@@ -256,6 +277,7 @@ class Report:
     unread: int = 0
     moved: list[Moved] = field(default_factory=list)
     mixed_content: list[Moved] = field(default_factory=list)
+    malformed: list[Malformed] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
     problem_counts: dict[ProblemKind, int] = field(default_factory=dict)
     most_linked: list[Linked] = field(default_factory=list)

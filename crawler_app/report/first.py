@@ -5,22 +5,24 @@ that links to it.  The *reach* of a fault is the sum over the pages that have it
 its share is that of the sum over all pages.  A style sheet counts as all pages that load it.
 This is the first step of PageRank (Page et al., 1999), which a site owner can check by counting.
 
-What is broken comes first, then what browsers refuse, then redirects that are permanent, then
-what is missing on pages.
+What is broken comes first, then what is malformed, then what browsers refuse, then redirects
+that are permanent, then what is missing on pages.
 """
 
 import itertools
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from crawler_app.report.findings import Broken, Moved, ProblemKind, Report
+from crawler_app.report.findings import Broken, Malformed, Moved, ProblemKind, Report
 from crawler_app.report.tables.quality import SECTION_BY_KIND
-from crawler_app.text.formatting import number
+from crawler_app.text.formatting import cut, number
 
 __all__ = ["FIRST", "PERMANENT", "First", "first_of"]
 
 # Longer lists are not read.
 FIRST = 3
+
+REFERENCE_CHARS = 80
 
 # RFC 9110, 15.4.2 and 15.4.9: links ought to be changed to the target.
 PERMANENT = (301, 308)
@@ -59,7 +61,11 @@ class First(NamedTuple):
 def first_of(report: Report) -> list[First]:
     """Return at most `FIRST` things, those that most visitors meet first."""
     found = itertools.chain(
-        _broken(report), _mixed_content(report), _moved(report), _problems(report)
+        _broken(report),
+        _malformed(report),
+        _mixed_content(report),
+        _moved(report),
+        _problems(report),
     )
     return list(itertools.islice(found, FIRST))
 
@@ -70,6 +76,15 @@ def _broken(report: Report) -> Iterator[First]:
         if each.is_seed:
             where = "The crawl began with it" if not where else where
         yield First(each.url, "", where, "broken", at)
+
+
+def _malformed(report: Report) -> Iterator[First]:
+    for each in report.malformed:
+        reference = (
+            f"“{cut(each.reference, REFERENCE_CHARS)}”: " if each.reference else ""
+        )
+        words = f"{reference}{each.problem}"
+        yield First("", words, _where(report, each), "malformed")
 
 
 def _mixed_content(report: Report) -> Iterator[First]:
@@ -92,7 +107,7 @@ def _problems(report: Report) -> Iterator[First]:
             yield First("", f"{number(count, noun)} {words}", "", section)
 
 
-def _where(report: Report, each: Broken | Moved) -> str:
+def _where(report: Report, each: Broken | Malformed | Moved) -> str:
     """Return on how many pages it is, and the share of visitors who meet it."""
     if not each.pages:
         return ""

@@ -183,9 +183,9 @@ def _chain(urls: list[str], end: UrlRecord | None) -> Chain:
 def _add_links(
     report: Report, targets: Targets, scratch: Scratch, listing: Listing
 ) -> None:
-    """Add the pages that refer to broken URLs, redirects and mixed content."""
+    """Add the pages that refer to broken URLs, redirects and mixed content, or wrongly."""
     redirects = report.summary.redirects
-    report.moved, report.mixed_content = targets.add_links(scratch)
+    report.moved, report.mixed_content, report.malformed = targets.add_links(scratch)
     for moved in report.moved:
         moved.end = redirects.end_of(moved.url)
         moved.status = listing.status_by_redirect.get(moved.url)

@@ -1,6 +1,6 @@
 // Filters the lists of URLs by folder or by words, and sorts tables.
 (() => {
-  const LISTS = "#mixed-content, #loops, #moved, #chains, #orphans, #duplicates, #heavy, #linked, #slowest, #largest, #not-checked";
+  const LISTS = "#malformed, #mixed-content, #loops, #moved, #chains, #orphans, #duplicates, #heavy, #linked, #slowest, #largest, #not-checked";
   const home = document.body.dataset.home;
   const boxes = [...document.querySelectorAll("[data-folder]")];
   const folders = boxes.filter((box) => !("rest" in box.dataset)).map((box) => box.dataset.folder);

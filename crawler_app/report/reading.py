@@ -12,6 +12,7 @@ from typing import NamedTuple
 from crawler_app.documents.charset import decode_html
 from crawler_app.documents.facts import Facts, Picture, facts_in
 from crawler_app.documents.files import may_have_requisites
+from crawler_app.documents.malformed import is_missing, problem_in
 from crawler_app.documents.outline import Mention, mention_of, outline_of, words_of
 from crawler_app.documents.references import Use, references_of
 from crawler_app.documents.refresh import parse_refresh
@@ -44,6 +45,7 @@ class _Found(NamedTuple):
 
     number: int
     target: Target | None
+    problem: str
 
 
 class DocumentReader:
@@ -169,6 +171,12 @@ class DocumentReader:
                 loaded.add(found.number)
             if found.target is not None:
                 links.append(_link(document, mention(at), found.target))
+            problem = found.problem
+            if not link.strip() and is_missing(value, use, element):
+                problem = "the reference is empty"
+            subject = self._targets.fault(_text(link), problem) if problem else None
+            if subject is not None:
+                links.append(_link(document, mention(at), Target(subject)))
             if is_secure and use in (Use.REQUISITE, Use.FRAME):
                 links.extend(self._mixed_content(document, base, link, at, mention))
         numbers.discard(document.key)
@@ -182,7 +190,8 @@ class DocumentReader:
         if found is None:
             number = number_of(dedup_key(join_or_nothing(base, link) if link else base))
             end = self._targets.end_by_number.get(number, number)
-            found = _Found(end, self._targets.target_by_number.get(number))
+            target = self._targets.target_by_number.get(number)
+            found = _Found(end, target, problem_in(base, link))
             if len(self._found_by_link) >= MAX_FOUND:
                 self._found_by_link.clear()
             self._found_by_link[place] = found
@@ -201,7 +210,7 @@ class DocumentReader:
             return
         url = join_or_nothing(base, link)
         if is_mixed_content(document.url, url):
-            subject = self._targets.mixed_content(url)
+            subject = self._targets.fault(url)
             if subject is not None:
                 yield _link(document, mention(at), Target(subject))
 
@@ -239,10 +248,13 @@ class DocumentReader:
 
 
 def _link(document: Document, mention: Mention, target: Target) -> Link:
-    # JSON and CSS may have halves of characters, which cannot be stored.
-    href = mention.value.encode(errors="replace").decode()
-    words = words_of(mention)
+    href, words = _text(mention.value), words_of(mention)
     return Link(target.subject, document.key, mention.line, words, href, target.through)
+
+
+def _text(reference: str) -> str:
+    """Return a reference as it can be stored: JSON and CSS may have halves of characters."""
+    return reference.encode(errors="replace").decode()
 
 
 def _has_links(outcome: Outcome) -> bool:

@@ -1,21 +1,22 @@
-"""The subjects whose references a report looks for: broken URLs, redirects and mixed content.
+"""The subjects whose references a report looks for: broken URLs, redirects and faults.
 
 Pure.  Each subject has a number, in this order: the broken URLs, the redirects that end
-elsewhere, and what browsers refuse to load, as it is found.
+elsewhere, and faults that are seen only when the pages are read: mixed content, and references
+that are malformed.
 """
 
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from crawler_app.report.findings import Broken, Moved
+from crawler_app.report.findings import Broken, Malformed, Moved
 from crawler_app.report.scratch import Links, Met, Scratch, number_of
 from crawler_app.results.redirects import Redirects
 from crawler_app.urls import dedup_key
 
 __all__ = ["Target", "Targets"]
 
-# Of what browsers refuse to load; further URLs are not listed.
-MAX_MIXED = 10_000
+# Further ones are not listed.
+MAX_FAULTS = 10_000
 
 NOT_MET = Met(0, 0, 0)
 
@@ -49,7 +50,8 @@ class Targets:
     def __init__(self, broken: Sequence[Broken], redirects: Redirects) -> None:
         self._broken = broken
         self._redirects: list[str] = []
-        self._mixed: dict[str, int] = {}
+        # By the reference, and what is wrong as it is written; empty for mixed content.
+        self._faults: dict[tuple[str, str], int] = {}
         self.target_by_number: dict[int, Target] = {}
         self.end_by_number: dict[int, int] = {}
         subject_by_key: dict[str, int] = {}
@@ -72,36 +74,46 @@ class Targets:
         self._redirects.append(redirect)
         return Target(len(self._broken) + len(self._redirects) - 1)
 
-    def mixed_content(self, url: str) -> int | None:
-        """Return the number of a URL that browsers do not load; None if there are too many."""
-        known = self._mixed.get(url)
-        if known is None and len(self._mixed) < MAX_MIXED:
-            known = len(self._broken) + len(self._redirects) + len(self._mixed)
-            self._mixed[url] = known
+    def fault(self, reference: str, problem: str = "") -> int | None:
+        """Return the number of a fault; None if there are too many.
+
+        Args:
+            reference: The URL of mixed content, or a malformed reference as written.
+            problem: What is wrong with a malformed one.
+        """
+        known = self._faults.get((reference, problem))
+        if known is None and len(self._faults) < MAX_FAULTS:
+            known = len(self._broken) + len(self._redirects) + len(self._faults)
+            self._faults[reference, problem] = known
         return known
 
-    def add_links(self, scratch: Scratch) -> tuple[list[Moved], list[Moved]]:
-        """Add their links to the broken URLs; return the redirects and the mixed content.
+    def add_links(
+        self, scratch: Scratch
+    ) -> tuple[list[Moved], list[Moved], list[Malformed]]:
+        """Add their links to the broken URLs; return redirects, mixed content and malformed.
 
-        Both are those that pages refer to, those that most visitors meet first.
+        All are those that pages refer to, those that most visitors meet first.
         """
         met_by_subject = scratch.met()
         for subject, each in enumerate(self._broken):
             met = met_by_subject.get(subject, NOT_MET)
             each.pages, each.reach = met.pages, met.reach
             each.links = Links(scratch, subject, met.links)
-        found: list[list[Moved]] = []
-        first = len(self._broken)
-        for urls in (self._redirects, self._mixed):
-            rows = ((url, met_by_subject.get(n)) for n, url in enumerate(urls, first))
-            found.append(
-                [
-                    Moved(url, Links(scratch, n, met.links), met.pages, met.reach)
-                    for n, (url, met) in enumerate(rows, first)
-                    if met is not None
-                ]
-            )
-            found[-1].sort(key=lambda each: -each.reach)
-            first += len(urls)
-        redirects, mixed = found
-        return redirects, mixed
+        moved: list[Moved] = []
+        mixed: list[Moved] = []
+        malformed: list[Malformed] = []
+        for subject, url in enumerate(self._redirects, len(self._broken)):
+            if (met := met_by_subject.get(subject, NOT_MET)).links:
+                links = Links(scratch, subject, met.links)
+                moved.append(Moved(url, links, met.pages, met.reach))
+        for (reference, problem), subject in self._faults.items():
+            met = met_by_subject.get(subject, NOT_MET)
+            links = Links(scratch, subject, met.links)
+            if problem:
+                found = Malformed(reference, problem, links, met.pages, met.reach)
+                malformed.append(found)
+            else:
+                mixed.append(Moved(reference, links, met.pages, met.reach))
+        for list_ in (moved, mixed, malformed):
+            list_.sort(key=lambda each: -each.reach)
+        return moved, mixed, malformed

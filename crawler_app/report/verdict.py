@@ -18,10 +18,14 @@ ERROR_CHARS = 100
 
 def headline(report: Report) -> str:
     """Return the headline."""
-    if report.broken:
-        loops = len(report.summary.loops)
-        found = [(report.summary.broken, "broken URL"), (loops, "redirect loop")]
-        return " and ".join(number(n, noun) for n, noun in found if n)
+    if report.broken or report.malformed:
+        counts = (
+            (report.summary.broken, "broken URL"),
+            (len(report.summary.loops), "redirect loop"),
+            (len(report.malformed), "malformed reference"),
+        )
+        *others, last = [number(count, noun) for count, noun in counts if count]
+        return f"{', '.join(others)} and {last}" if others else last
     if report.is_empty:
         return "Nothing was fetched"
     return "No broken links" if is_complete(report) else "No broken links found"
@@ -29,7 +33,7 @@ def headline(report: Report) -> str:
 
 def mood(report: Report) -> str:
     """Return how the headline is to look: "bad", "good", or "idle" if nothing is certain."""
-    if report.broken:
+    if report.broken or report.malformed:
         return "bad"
     return "good" if is_complete(report) and not report.is_empty else "idle"
 

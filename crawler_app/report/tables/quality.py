@@ -6,7 +6,7 @@ Pure.  Each public function makes one section.
 import dataclasses
 from collections.abc import Iterable, Sequence
 
-from crawler_app.report.findings import HeldLink, Moved, Problem, ProblemKind
+from crawler_app.report.findings import HeldLink, Malformed, Moved, Problem, ProblemKind
 from crawler_app.report.problems import MAX_DESCRIPTION_CHARS, MAX_TITLE_CHARS
 from crawler_app.report.tables import LINES, Cell, Maker, Shown, Table, shown
 from crawler_app.text.formatting import cut, seconds, size
@@ -18,6 +18,7 @@ __all__ = [
     "heavy",
     "images",
     "linked",
+    "malformed",
     "mixed_content",
     "moved",
     "orphans",
@@ -152,6 +153,24 @@ def images(maker: Maker) -> Table:
     return table
 
 
+def malformed(maker: Maker) -> Table:
+    """Return the references that are not written as they should be."""
+    found = maker.report.malformed
+    rows = [
+        [
+            Cell(cut(each.reference, maker.limits.url_chars) or "(empty)"),
+            Cell(each.problem),
+            Cell(f"{each.pages:,}"),
+            Cell(lines=_pages_with(maker, each)),
+        ]
+        for each in found[: maker.limits.rows]
+    ]
+    heads = ["Reference", "Finding", "Pages", "Found on"]
+    table = maker.table("malformed", "Malformed references", heads, rows, len(found))
+    table.numbers = ("Pages",)
+    return table
+
+
 def mixed_content(maker: Maker) -> Table:
     """Return what https pages load by http."""
     table = _references(
@@ -193,7 +212,7 @@ def _with_end(maker: Maker, each: Moved) -> Cell:
     return dataclasses.replace(cell, lines=[line])
 
 
-def _pages_with(maker: Maker, each: Moved) -> list[Shown]:
+def _pages_with(maker: Maker, each: Malformed | Moved) -> list[Shown]:
     link_by_page: dict[str, HeldLink] = {}
     for link in each.links:
         link_by_page.setdefault(link.page, link)

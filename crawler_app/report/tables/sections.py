@@ -14,6 +14,7 @@ from crawler_app.report.tables.quality import (
     heavy,
     images,
     linked,
+    malformed,
     mixed_content,
     moved,
     orphans,
@@ -45,6 +46,7 @@ class Advice(NamedTuple):
 
 SECTIONS = (
     compared,
+    malformed,
     mixed_content,
     loops,
     moved,

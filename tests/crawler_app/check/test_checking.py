@@ -7,8 +7,8 @@ import pytest
 from crawler_app.check.checking import Check, CheckOptions
 from crawler_app.check.findings import Kind
 from crawler_app.check.ledger import Ledger
-from crawler_app.check.malformed import problem_in
 from crawler_app.check.output import FORMATS
+from crawler_app.documents.malformed import problem_in
 from crawler_app.documents.outline import outline_of
 from crawler_app.models import Outcome, Role, State
 from crawler_app.reasons import Reason

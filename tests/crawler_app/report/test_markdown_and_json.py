@@ -123,6 +123,7 @@ def test_json_has_these_keys(crawl):
         "first",
         "pages_not_read",
         "mixed_content",
+        "malformed",
         "redirects",
         "slowest",
         "largest",

@@ -1,10 +1,14 @@
 """What a report says of pages that work: each kind of problem, and nothing that is right."""
 
+import io
+
 import pytest
 
 from crawler_app.models import Outcome, Role, State
+from crawler_app.report.as_csv import write_csv
 from crawler_app.report.findings import ProblemKind as Kind
 from crawler_app.report.first import first_of
+from crawler_app.report.markdown import render_markdown
 from crawler_app.report.problems import MAX_PAGES
 from crawler_app.report.tables import Limits
 from crawler_app.report.tables.quality import SECTION_BY_KIND
@@ -173,6 +177,34 @@ def test_mixed_content_is_told_with_its_place(crawl):
         f"{A}/b": [(page, 2)],
         f"{A}/c": [(f"{page}x", 1)],
     }
+
+
+def test_malformed_references_are_told_with_their_places(crawl):
+    crawl.page("/", "<p>\n<a href='http://[bad#x'>x</a><img src=' '><a href=''>x</a>")
+    crawl.page("/b", "<a href='http://[bad'>x</a><a href='/c d'>y</a><a href=/e>z</a>")
+
+    report = crawl.report()
+    shown = " ".join(render_markdown(report).split())
+    rows = io.StringIO()
+    write_csv(report, rows)
+
+    found = {
+        (each.reference, each.problem): [
+            (link.page, link.line, link.href) for link in each.links
+        ]
+        for each in report.malformed
+    }
+    assert found == {
+        ("http://[bad", "not a valid URL"): [
+            (f"{A}/", 2, "http://[bad#x"),
+            (f"{A}/b", 1, "http://[bad"),
+        ],
+        (" ", "the reference is empty"): [(f"{A}/", 2, " ")],
+        ("/c d", "a blank in the URL; write %20"): [(f"{A}/b", 1, "/c d")],
+    }
+    assert shown.startswith("# 3 malformed references: a.test")
+    assert "“http://\\[bad”: not a valid URL, on 2 pages" in shown
+    assert "http://a.test/b,1,y,/c d,,,malformed" in rows.getvalue()
 
 
 def test_redirects_are_told_with_the_pages_that_link_to_them(crawl):
