@@ -51,8 +51,8 @@ def open_database(
 
     Args:
         path: The file, or ``:memory:``.
-        read_only: Open it for reading only, even while another process writes, or on a
-            read-only medium.
+        read_only: Open it for reading only, without a trace, even while another process
+            writes, or on a read-only medium.
         any_thread: Whether several threads may use it, though only one at a time.
 
     Raises:
@@ -125,11 +125,14 @@ def copy_database(source: Path, target: Path) -> None:
 def _opened(
     path: Path, schema: Schema, read_only: bool, any_thread: bool
 ) -> sqlite3.Connection:
-    db = _connect(path, "mode=ro" if read_only else "", any_thread)
+    # A connection with mode=ro would leave the files -shm and -wal behind.
+    db = _connect(path, "mode=rw" if read_only else "", any_thread)
     try:
         if read_only and not _is_readable(db):
             db.close()
             db = _connect(path, _without_log(path), any_thread)
+        if read_only:
+            db.execute("PRAGMA query_only = ON")
         _prepare(db, path, schema, read_only)
     except BaseException:
         db.close()

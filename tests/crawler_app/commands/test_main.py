@@ -237,6 +237,32 @@ def test_ctrl_c_saves_everything_and_ends_with_130(
     assert site.paths.count("/a") <= 2
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["status"],
+        ["search", "page"],
+        ["export"],
+        ["export", "--format", "cdxj"],
+        ["report", "--output", "-"],
+    ],
+    ids=" ".join,
+)
+def test_command_that_reads_leaves_no_trace(site, cli, words, directory):
+    site.page("/", "/missing", title="Page")
+    cli("crawl")
+    before = {path: (path.read_bytes(), path.stat()) for path in directory.iterdir()}
+
+    ended = cli(*words)
+
+    assert ended.status == 0
+    after = {path: (path.read_bytes(), path.stat()) for path in directory.iterdir()}
+    assert after.keys() == before.keys()
+    for path, (content, stat) in after.items():
+        assert content == before[path][0]
+        assert stat.st_mtime_ns == before[path][1].st_mtime_ns
+
+
 def done_pages(directory):
     """Return the URLs of the pages that the frontier of a crawl records as finished."""
     with contextlib.closing(CrawlDirectory.open(directory).frontier()) as frontier:
