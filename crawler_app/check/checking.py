@@ -39,6 +39,7 @@ class CheckOptions:
         baseline: The file of accepted findings; None for none.
         writes_baseline: Whether to write that file anew.
         reads_external: Whether pages outside the scope are read for the places on them.
+        base_url: Where the only folder will be published; empty if that does not matter.
     """
 
     kinds: Collection[Kind] = DEFAULT_KINDS
@@ -46,6 +47,7 @@ class CheckOptions:
     baseline: Path | None = None
     writes_baseline: bool = False
     reads_external: bool = False
+    base_url: str = ""
 
 
 @dataclass(slots=True)
@@ -87,11 +89,12 @@ class Check:
         """
         self._baseline = self._opened_baseline()
         with contextlib.ExitStack() as cleanup:
-            config, name_of = self._served(cleanup)
+            config, name_of, served_at = self._served(cleanup)
             ledger = Ledger(
                 self._report,
                 config.seeds,
                 name_of=name_of,
+                served_at=served_at,
                 is_ignored=_matcher(self.options.ignored),
                 reads_external=self.options.reads_external,
             )
@@ -113,10 +116,23 @@ class Check:
 
     def _served(
         self, cleanup: contextlib.ExitStack
-    ) -> tuple[CrawlConfig, Callable[[str], str]]:
-        """Serve the folders, and return the configuration of the crawl."""
-        folders = [LocalFolder(Path(t)) for t in self.targets if is_local(t)]
+    ) -> tuple[CrawlConfig, Callable[[str], str], Callable[[str], str]]:
+        """Serve the folders.
+
+        Returns:
+            The configuration of the crawl; a function that names a URL, and one that tells
+            where a URL is served.
+        """
+        base_url = self.options.base_url
+        folders = [LocalFolder(Path(t), base_url) for t in self.targets if is_local(t)]
         seeds = [target for target in self.targets if not is_local(target)]
+        for target in seeds:
+            if "://" not in target:
+                raise ConfigError(
+                    f"there is no file or folder {target!r}; a URL begins with https://"
+                )
+        if base_url and (seeds or len(folders) > 1):
+            raise ConfigError("a base URL is that of one folder; check it alone")
         values = dict(self.values)
         into = Path(values["into"]) if folders and values.get("into") else None
         names = [folder.name for folder in folders]
@@ -139,7 +155,7 @@ class Check:
             adopt_seeds(into, config.seeds)
         elif into:
             save_ports(into, {folder.name: folder.port for folder in folders})
-        return config, name_of
+        return config, name_of, folders[0].served_at if base_url else str
 
     def _opened_baseline(self) -> Baseline | None:
         path = self.options.baseline

@@ -84,6 +84,7 @@ class Ledger:
         report: Called with each finding.
         seeds: The URLs that the crawl begins with.
         name_of: Returns the name to show for a URL.
+        served_at: Returns where a URL is served for the check.
         is_ignored: Tells which targets are left out.
         reads_external: Whether pages outside the scope are read for the places on them.
 
@@ -103,6 +104,7 @@ class Ledger:
         seeds: Collection[str] = (),
         *,
         name_of: Callable[[str], str] = str,
+        served_at: Callable[[str], str] = str,
         is_ignored: Callable[[str], bool] = lambda url: False,
         reads_external: bool = False,
     ) -> None:
@@ -110,6 +112,7 @@ class Ledger:
         self._report = report
         self._seeds = frozenset(seeds)
         self._name_of = name_of
+        self._served_at = served_at
         self._is_ignored = is_ignored
         self._reads_external = reads_external
         # None for a URL that is there.
@@ -125,6 +128,10 @@ class Ledger:
         self._unread_by_key: dict[str, list[_Group]] = {}
 
     # -- what the crawl tells -------------------------------------------------------------
+
+    def served_at(self, url: str) -> str:
+        """Return where a URL is served for the check."""
+        return self._served_at(url)
 
     def saw_document(self, url: str, outline: Outline) -> None:
         """Take note of the references in a document, and of its ids."""
@@ -271,6 +278,7 @@ class Ledger:
         if found is None:
             # An empty reference is the document itself.
             url = join_or_nothing(base, link) if link else base
+            url = self._served_at(url)
             key = dedup_key(url) if url else ""
             found = _Found(url, key, problem_in(base, link))
             if len(self._target_by_link) >= MAX_TARGETS:
@@ -298,7 +306,7 @@ class Ledger:
                 redirected_to=end.outcome.redirect_to,
                 first_status=group.first_status or end.outcome.status,
             )
-            key = dedup_key(end.outcome.redirect_to)
+            key = dedup_key(self._served_at(end.outcome.redirect_to))
         self._waiting_by_key.setdefault(key, []).append(group)
 
     def _check_places(self, group: _Group, key: str) -> None:

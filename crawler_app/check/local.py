@@ -3,6 +3,7 @@
 import contextlib
 import mimetypes
 import os
+import re
 import socket
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,7 +13,7 @@ from tornado.httpserver import HTTPServer
 from tornado.web import Application, RequestHandler
 
 from crawler_app.errors import ConfigError
-from crawler_app.urls import target_of
+from crawler_app.urls import canonicalize, origin_of, target_of
 
 __all__ = ["LocalFolder", "is_local"]
 
@@ -35,6 +36,8 @@ class LocalFolder:
 
     Args:
         path: A folder, or one page in it, where the check begins.
+        base_url: Where it will be published.  It is served at the same path, so that
+            references without a host lead to the same files; empty for the root.
 
     Attributes:
         name: Its absolute path.
@@ -45,13 +48,15 @@ class LocalFolder:
         ConfigError: there are no pages.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, base_url: str = "") -> None:
         self._shown = path if path.is_dir() else path.parent
         self._root = self._shown.resolve()
         self._files = [path.resolve()] if path.is_file() else _pages_in(self._root)
         if not self._files:
             raise ConfigError(f"there are no HTML files in {path}")
         self.name = str(self._root)
+        self._base_url = canonicalize(base_url).rstrip("/") + "/" if base_url else ""
+        self._base_path = target_of(self._base_url) if base_url else "/"
         self.url = ""
         self.port = 0
 
@@ -65,8 +70,10 @@ class LocalFolder:
         Raises:
             ConfigError: the port is in use.
         """
+        files = {"root": self._root, "base_path": self._base_path}
         application = Application(
-            [("/.*", _Handler, {"root": self._root})], log_function=lambda handler: None
+            [(re.escape(self._base_path) + ".*", _Handler, files)],
+            log_function=lambda handler: None,
         )
         server = HTTPServer(application)
         try:
@@ -79,7 +86,7 @@ class LocalFolder:
         bound.setblocking(False)
         server.add_socket(bound)
         self.port = bound.getsockname()[1]
-        self.url = f"http://127.0.0.1:{self.port}/"
+        self.url = f"http://127.0.0.1:{self.port}{self._base_path}"
         try:
             yield
         finally:
@@ -95,6 +102,21 @@ class LocalFolder:
             relative = relative.removesuffix(INDEX)
         return self.url + quote(relative)
 
+    def served_at(self, url: str) -> str:
+        """Return where a URL of the published site is served; another is left alone.
+
+        What is beside the folder is asked for where it is published.
+        """
+        if not self._base_url or url.startswith(self.url):
+            return url
+        here, there = origin_of(self.url), origin_of(self._base_url)
+        origin, target = origin_of(url), target_of(url)
+        if origin in (here, there) and target == self._base_path.rstrip("/"):
+            return self.url
+        if origin == there and target.startswith(self._base_path):
+            return here + target
+        return there + target if origin == here else url
+
     def name_of(self, url: str) -> str:
         """Return the name of a file for its URL; the URL itself if it is elsewhere."""
         return self._name(url, self._shown)
@@ -106,8 +128,8 @@ class LocalFolder:
     def _name(self, url: str, folder: Path) -> str:
         if not self.url or not url.startswith(self.url):
             return url
-        path, mark, query = target_of(url).partition("?")
-        name = unquote(path).removeprefix("/")
+        path, mark, query = url.removeprefix(self.url).partition("?")
+        name = unquote(path)
         if (self._root / name).is_dir():
             name = f"{name.rstrip('/')}/{INDEX}".removeprefix("/")
         return os.path.normpath(folder / name) + mark + query
@@ -116,13 +138,14 @@ class LocalFolder:
 class _Handler(RequestHandler):
     """Serves files as most servers do; links to other folders are followed."""
 
-    def initialize(self, root: Path) -> None:
-        """Take the folder."""
+    def initialize(self, root: Path, base_path: str) -> None:
+        """Take the folder, and the path that it is served at."""
         self._root = root
+        self._base_path = base_path
 
     def get(self) -> None:
         """Send a file, or the index of a folder."""
-        names = unquote(self.request.path).split("/")[1:]
+        names = unquote(self.request.path.removeprefix(self._base_path)).split("/")
         path = self._root.joinpath(*names)
         if ".." in names or "\0" in self.request.path + "".join(names):
             self.set_status(404)

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from crawler_app.check.findings import DEFAULT_KINDS, Kind
 from crawler_app.config.option import option, options_of, require
 from crawler_app.config.validators import require_path, require_patterns
+from crawler_app.errors import UrlError
+from crawler_app.urls import canonicalize
 
 __all__ = ["CHECK_OPTIONS", "FORMAT_NAMES", "CheckConfig", "kinds_in"]
 
@@ -26,6 +28,14 @@ def _require_kinds(name: str, words: tuple[str, ...]) -> None:
         require(name, word, word in list(Kind), wanted)
 
 
+def _require_url(name: str, url: str) -> None:
+    try:
+        is_right = not url or "?" not in canonicalize(url)
+    except UrlError:
+        is_right = False
+    require(name, url, is_right, "a URL such as https://docs.example.org/latest/")
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CheckConfig:
     """What a check reports, and how.
@@ -33,6 +43,7 @@ class CheckConfig:
     Attributes:
         fail_on: Kinds of findings, each alone or several with commas.
         baseline: A path; empty for none.
+        base_url: Empty if that does not matter.
     """
 
     format: str = option(
@@ -65,6 +76,13 @@ class CheckConfig:
         metavar="FILE",
         is_path=True,
         rule=require_path,
+        group=_GROUP,
+    )
+    base_url: str = option(
+        "",
+        "URL at which the folder will be published: links to it lead into the folder",
+        metavar="URL",
+        rule=_require_url,
         group=_GROUP,
     )
 

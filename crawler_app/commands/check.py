@@ -68,6 +68,7 @@ def check(arguments: argparse.Namespace) -> int:
         Path(checked.baseline) if checked.baseline else None,
         arguments.update_baseline,
         checked.external_fragments,
+        checked.base_url,
     )
     in_file = values.pop("seeds", ())
     targets = _targets(given or in_file)

@@ -34,7 +34,7 @@ class Admission:
 
     Args:
         stats: Counts the refusals of this run, by reason.
-        witness: Is told of the refusals; None for none.
+        witness: Is told of the refusals, and where URLs are served; None for none.
 
     >>> from crawler_app.frontier.memory import MemoryFrontier
     >>> config = CrawlConfig(("http://a.test/",))
@@ -105,6 +105,8 @@ class Admission:
         except UrlError as exc:
             self._stats.add(f"invalid/{exc.reason}")
             return None
+        if self._witness is not None:
+            url = self._witness.served_at(url)
         key = dedup_key(url)
         if self._frontier.knows(key):
             return None

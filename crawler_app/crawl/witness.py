@@ -12,6 +12,10 @@ __all__ = ["Witness"]
 class Witness(Protocol):
     """Told of every document and of every end; all calls come from the loop."""
 
+    def served_at(self, url: str) -> str:
+        """Return the URL to fetch in place of one that was found; usually the same."""
+        ...
+
     def saw_document(self, url: str, outline: Outline) -> None:
         """Take note of a page or a style sheet, before its end."""
         ...

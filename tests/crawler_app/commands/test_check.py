@@ -363,7 +363,9 @@ def test_folder_without_pages_is_refused(folder, gencrawl):
 
     assert gencrawl("check", "public/empty").status == 2
     assert gencrawl("check").status == 2
-    assert gencrawl("check", "nothing/there").status == 2
+    missing = gencrawl("check", "nothing/there")
+    assert (missing.status, missing.out) == (2, "")
+    assert "there is no file or folder 'nothing/there'; a URL begins" in missing.err
 
 
 def test_folder_does_not_show_what_is_above(folder, gencrawl):
@@ -485,3 +487,59 @@ def test_check_that_was_stopped_can_be_started_again(faulty, gencrawl, tmp_path)
     )
     assert "3 findings" in ended.out
     assert "resume" not in ended.err
+
+
+@pytest.mark.parametrize("slash", ["", "/"])
+def test_folder_is_checked_as_it_will_be_published(folder, gencrawl, faulty, slash):
+    base = f"{faulty.url}docs/v%201"
+    links = [
+        *("a.html", f"{base}/a.html", "/docs/v%201/a.html", "//HOST/docs/v%201/a.html"),
+        *("/docs/v%201", base, "../v%201/", f"{base}/sub%20folder", "/there"),
+        *("gone1", f"{base}/gone2", "/docs/v%201/gone3", "/gone", f"{faulty.url}gone"),
+        *(f"{base}/a.html#no", "/a.html", f"{base}0/", "/docs/"),
+    ]
+    host = faulty.url.split("/")[2]
+    markup = "".join(f"<a href='{link}'>x</a>" for link in links).replace("HOST", host)
+    for path in (*folder.glob("*.html"), folder / "sub folder" / "index.html"):
+        path.write_text("<p id=yes>")
+    (folder / "index.html").write_text(markup)
+
+    ended = gencrawl("check", "public", "--base-url", base + slash, "--format", "jsonl")
+
+    *found, _ = map(json.loads, ended.out.splitlines())
+    assert {(each["href"], each["target"], each["kind"]) for each in found} == {
+        ("gone1", "public/gone1", "broken"),
+        (f"{base}/gone2", "public/gone2", "broken"),
+        ("/docs/v%201/gone3", "public/gone3", "broken"),
+        ("/gone", f"{faulty.url}gone", "external"),
+        (f"{faulty.url}gone", f"{faulty.url}gone", "external"),
+        (f"{base}/a.html#no", "public/a.html", "fragments"),
+        ("/a.html", f"{faulty.url}a.html", "external"),
+        (f"{base}0/", f"{base}0/", "external"),
+        ("/docs/", f"{faulty.url}docs/", "external"),
+    }
+    assert not [path for path in faulty.paths if path.startswith("/docs/v%201/")]
+
+
+@pytest.mark.parametrize(
+    ("targets", "base_url", "complaint"),
+    [
+        (
+            ["public"],
+            "example.org/docs",
+            "--base-url is 'example.org/docs'; it must be a",
+        ),
+        (["public"], "https://a.test/?x", "it must be a URL such as"),
+        (
+            ["public", "public/sub folder"],
+            "https://a.test/",
+            "a base URL is that of one",
+        ),
+        (["http://a.test/"], "https://a.test/", "a base URL is that of one folder"),
+    ],
+)
+def test_base_url_is_that_of_one_folder(folder, gencrawl, targets, base_url, complaint):
+    ended = gencrawl("check", *targets, "--base-url", base_url)
+
+    assert ended.status == 2
+    assert complaint in ended.err
