@@ -5,6 +5,7 @@ Pure.  Source: OASIS, Static Analysis Results Interchange Format (SARIF) Version
 
 from collections.abc import Iterable
 from typing import Any
+from urllib.parse import quote
 
 from crawler_app import __version__
 from crawler_app.check.findings import Finding, Kind
@@ -51,10 +52,18 @@ def _result(finding: Finding) -> dict[str, Any]:
         "level": "note" if finding.kind is Kind.REDIRECT else "error",
         "message": {"text": text},
     }
-    place: dict[str, Any] = {
-        "artifactLocation": {"uri": finding.page or finding.target}
-    }
+    uri = _uri(finding.page or finding.target)
+    place: dict[str, Any] = {"artifactLocation": {"uri": uri}}
     if finding.line:
         place["region"] = {"startLine": finding.line, "startColumn": finding.column}
     result["locations"] = [{"physicalLocation": place}]
     return result
+
+
+def _uri(name: str) -> str:
+    """Return a URL as it is, and the name of a file as a relative reference.
+
+    >>> _uri("http://a.test/?b"), _uri("public/a b#1.html")
+    ('http://a.test/?b', 'public/a%20b%231.html')
+    """
+    return name if "://" in name else quote(name)
