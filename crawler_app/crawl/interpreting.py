@@ -150,15 +150,7 @@ class Interpreter:
     def _read_page(
         self, claim: Claim, fetched: Fetched, outcome: Outcome
     ) -> Subgenerator[Finish]:
-        page = yield from self._reader.page(
-            fetched.body,
-            outcome.content_type,
-            with_text=self._index is not None or self._keeps_page,
-            with_anchors=self._keeps_page,
-            # A check finds them with their places.
-            with_requisites=self._config.fetches_assets and self._witness is None,
-            agent=self._agent,
-        )
+        page, outline = yield from self._parsed(fetched, outcome.content_type)
         if page.is_partial:
             logger.warning("%s: %s", claim.url, meaning_of(Reason.TOO_HARD))
             outcome.reason = Reason.TOO_HARD
@@ -173,10 +165,8 @@ class Interpreter:
         admitted: Iterator[Candidate | None]
         admitted = self._links(claim, page, new, directives)
         found: Iterable[Requisite | Mention] = page.requisites
-        if self._witness is not None:
-            outline = yield from self._show_outline(
-                self._witness, claim, fetched, outcome
-            )
+        if self._witness is not None and outline is not None:
+            self._witness.saw_document(claim.url, outline)
             if self._config.fetches_assets:
                 found = outline.loaded()
             others = self._other_links(claim, page, outline, base, directives)
@@ -192,6 +182,24 @@ class Interpreter:
             yield from self._write_index(self._index, claim.url, page, directives)
         on_recorded = partial(self._settle, new)
         return Finish(outcome, refreshed + outlinks, page=kept, on_recorded=on_recorded)
+
+    def _parsed(
+        self, fetched: Fetched, content_type: str
+    ) -> Subgenerator[tuple[Page, Outline | None]]:
+        """Return a page, and its outline if there is a witness to see it."""
+        options = {
+            "with_text": self._index is not None or self._keeps_page,
+            "with_anchors": self._keeps_page,
+        }
+        body, agent = fetched.body, self._agent
+        if self._witness is not None:
+            read = self._reader.outlined_page(
+                body, content_type, **options, agent=agent
+            )
+            return (yield from read)
+        options["with_requisites"] = self._config.fetches_assets
+        read_page = self._reader.page(body, content_type, **options, agent=agent)
+        return (yield from read_page), None
 
     def _settle(self, new: _NewLinks) -> None:
         """Settle the links of a page that are in the frontier now."""

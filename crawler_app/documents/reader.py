@@ -62,6 +62,35 @@ class Reader:
                 return (yield from self._sandbox.call(partial(parse, is_flat=is_flat)))
         return Page("", "", [], "", is_partial=True)
 
+    def outlined_page(
+        self,
+        body: bytes,
+        content_type: str,
+        *,
+        with_text: bool,
+        with_anchors: bool = False,
+        agent: str,
+    ) -> Subgenerator[tuple[Page, Outline]]:
+        """Parse a page, and return what it refers to with places; see `outline_of`."""
+        if len(body) > SMALL_FILE_BYTES:
+            # The outline is made in the sandbox, and so the page, too: one call for both.
+            read = partial(
+                _outlined_page,
+                with_text=with_text,
+                with_anchors=with_anchors,
+                agent=agent,
+            )
+            with contextlib.suppress(LimitExceeded):
+                return (yield from self._sandbox.call(read, body, content_type))
+        page = yield from self.page(
+            body,
+            content_type,
+            with_text=with_text,
+            with_anchors=with_anchors,
+            agent=agent,
+        )
+        return page, (yield from self.outline(body, content_type))
+
     def sitemap(self, body: bytes, content_type: str) -> Subgenerator[Sitemap]:
         """Parse a sitemap; see `parse_sitemap`."""
         if len(body) <= SMALL_SITEMAP_BYTES and not body.startswith(GZIP_MAGIC):
@@ -109,3 +138,9 @@ class Reader:
 
     def close(self) -> None:
         self._sandbox.close()
+
+
+def _outlined_page(
+    body: bytes, content_type: str, **options: Any
+) -> tuple[Page, Outline]:
+    return parse_html(body, content_type, **options), outline_of(body, content_type)

@@ -85,6 +85,17 @@ def test_outline_is_the_same_wherever_it_is_read(read, times):
     assert read("outline", body, "text/html") == outline_of(body, "text/html")
 
 
+@pytest.mark.parametrize("more", ["", "<p>x" * 30_000, HOSTILE["reopened"]])
+def test_outlined_page_is_a_page_and_an_outline(read, more):
+    body = (LINK + more).encode()
+    options = {"with_text": True, "agent": "bot"}
+
+    page, outline = read("outlined_page", body, "text/html", **options)
+
+    assert page == read("page", body, "text/html", **options)
+    assert outline == outline_of(body, "text/html")
+
+
 def test_page_that_cannot_even_be_read_tag_by_tag_is_empty(read):
     # Four bytes a character once it is decoded: more memory than a page may take.
     body = "\N{GRINNING FACE}".encode() + bytes(60_000_000)
