@@ -150,12 +150,17 @@ class Check:
                     return name
             return url
 
+        def served_at(url: str) -> str:
+            for folder in folders:
+                url = folder.served_at(url)
+            return url
+
         config = CrawlConfig(**values | {"seeds": tuple(seeds)})
         if into and ports:
             adopt_seeds(into, config.seeds)
         elif into:
             save_ports(into, {folder.name: folder.port for folder in folders})
-        return config, name_of, folders[0].served_at if base_url else str
+        return config, name_of, served_at
 
     def _opened_baseline(self) -> Baseline | None:
         path = self.options.baseline

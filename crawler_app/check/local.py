@@ -105,9 +105,17 @@ class LocalFolder:
     def served_at(self, url: str) -> str:
         """Return where a URL of the published site is served; another is left alone.
 
-        What is beside the folder is asked for where it is published.
+        A page has one URL, also if links name its ``index.html``.  What is beside the folder
+        is asked for where it is published.
         """
-        if not self._base_url or url.startswith(self.url):
+        url = self._moved(url) if self._base_url else url
+        is_index = url.startswith(self.url) and url.endswith(f"/{INDEX}")
+        if is_index and self._file_of(url).is_file():
+            return url.removesuffix(INDEX)
+        return url
+
+    def _moved(self, url: str) -> str:
+        if url.startswith(self.url):
             return url
         here, there = origin_of(self.url), origin_of(self._base_url)
         origin, target = origin_of(url), target_of(url)
@@ -116,6 +124,9 @@ class LocalFolder:
         if origin == there and target.startswith(self._base_path):
             return here + target
         return there + target if origin == here else url
+
+    def _file_of(self, url: str) -> Path:
+        return self._root / unquote(url.removeprefix(self.url))
 
     def name_of(self, url: str) -> str:
         """Return the name of a file for its URL; the URL itself if it is elsewhere."""

@@ -489,6 +489,21 @@ def test_check_that_was_stopped_can_be_started_again(faulty, gencrawl, tmp_path)
     assert "resume" not in ended.err
 
 
+def test_page_of_a_folder_is_checked_once_whatever_links_call_it(folder, gencrawl):
+    links = (".", "./index.html#a", "index.html", "none/index.html")
+    markup = "".join(f"<a href={link}>x</a>" for link in links)
+    (folder / "index.html").write_text(markup)
+
+    ended = gencrawl("check", "public/index.html", "--format", "jsonl")
+
+    *found, last = map(json.loads, ended.out.splitlines())
+    assert {(each["href"], each["target"]) for each in found} == {
+        ("./index.html#a", "public/index.html"),
+        ("none/index.html", "public/none/index.html"),
+    }
+    assert (len(found), last["summary"]["pages"]) == (2, 1)
+
+
 @pytest.mark.parametrize("slash", ["", "/"])
 def test_folder_is_checked_as_it_will_be_published(folder, gencrawl, faulty, slash):
     base = f"{faulty.url}docs/v%201"
