@@ -110,10 +110,11 @@ class Targets:
             met = met_by_subject.get(subject, NOT_MET)
             links = Links(scratch, subject, met.links)
             if problem:
-                found = Malformed(reference, problem, links, met.pages, met.reach)
-                malformed.append(found)
+                malformed.append(
+                    Malformed(reference, problem, links, met.pages, met.reach)
+                )
             else:
                 mixed.append(Moved(reference, links, met.pages, met.reach))
-        for list_ in (moved, mixed, malformed):
-            list_.sort(key=lambda each: -each.reach)
+        for found in (moved, mixed, malformed):
+            found.sort(key=lambda each: -each.reach)
         return moved, mixed, malformed
