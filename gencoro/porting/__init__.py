@@ -29,6 +29,7 @@ Inside::
     references   where functions are used
     lookups      where functions may be looked up by name
     replacements what may take the place of a function
+    foreign      objects that may come from packages that are not read
     namespaces   classes and modules whose members are not named
     class_hooks  classes that are changed when they are defined
     fetching     fetches with callbacks

@@ -12,6 +12,7 @@ import functools
 from gencoro.compat.doctor.rows import TODAY
 from gencoro.porting.candidates import GEN_TEST, candidates_of
 from gencoro.porting.contracts import has_unknown_base
+from gencoro.porting.foreign import foreign_of
 from gencoro.porting.helpers import is_helper
 from gencoro.porting.program import Definition, Function, Module, Program
 from gencoro.porting.references import references_of
@@ -86,6 +87,7 @@ class Awaitables:
         self._program = program
         self._references = references_of(program)
         self._replacements = replacements_of(program)
+        self._foreign = foreign_of(program)
         self._coroutines = {
             c.function
             for c in candidates_of(program)
@@ -169,13 +171,23 @@ class Awaitables:
             return Kind.FUTURE if is_certain else Kind.ANYTHING
         if isinstance(func, ast.Attribute):
             functions = self._possible_methods(module, func, functions)
-        elif len(things) != len(functions) or not module.scope_at(func).is_sure(func):
+        elif len(things) != len(functions) or not self._is_bound_once(module, func):
             functions = []
         is_certain = bool(functions) and all(
-            self.returns_awaitable(f) and not self._replacements.may_replace(f)
+            self.returns_awaitable(f)
+            and not self._replacements.may_replace(f)
+            and not self._foreign.may_change(f)
             for f in functions
         )
         return Kind.FUTURE if is_certain else Kind.ANYTHING
+
+    def _is_bound_once(self, module: Module, func: ast.expr) -> bool:
+        """Return whether nothing binds the name of a function again."""
+        scope = module.scope_at(func)
+        name = func.id if isinstance(func, ast.Name) else ""
+        is_global = scope._scope_of(name) in (None, module.top)
+        is_hidden = is_global and self._foreign.may_bind(module, name)
+        return scope.is_sure(func) and not is_hidden
 
     def _is_future_of_tornado(self, name: str) -> bool:
         """Return whether a function of Tornado returns a Future, and is not replaced."""
@@ -188,6 +200,8 @@ class Awaitables:
         """Return every function that an attribute may be; empty if that is not known."""
         if found and all(function.owner is None for function in found):
             return found
+        if self._foreign.may_have(module, func.value, func.attr):
+            return []
         named = self._program.functions_by_name.get(func.attr, [])
         if found:
             named = [f for f in named if f.owner is not None or f in found]

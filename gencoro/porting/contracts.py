@@ -14,7 +14,13 @@ from gencoro.compat.doctor.rows import TODAY
 from gencoro.compat.doctor.things import Home
 from gencoro.porting.program import Function
 
-__all__ = ["has_unknown_base", "is_entry_point", "is_exception", "overrides_tornado"]
+__all__ = [
+    "has_unknown_base",
+    "is_entry_point",
+    "is_exception",
+    "is_unknown_base",
+    "overrides_tornado",
+]
 
 _VERBS = frozenset({"delete", "get", "head", "options", "patch", "post", "put"})
 
@@ -70,22 +76,28 @@ def _is_unknown(home: Home, owner: ast.ClassDef, seen: set[ast.ClassDef]) -> boo
     seen.add(owner)
     if any(keyword.arg != "metaclass" for keyword in owner.keywords):
         return True
-    for base in owner.bases:
-        if isinstance(base, ast.Name) and base.id in _HARMLESS:
-            continue
-        things = list(home.things(base))
-        if not things and not is_exception(base):
-            return True
-        for thing in things:
-            if thing.name and not TODAY.has(thing.name) and thing.name not in _HARMLESS:
-                return True
-            node, home_of_base = thing.node, thing.home
-            is_followed = isinstance(node, ast.ClassDef) and node not in seen
-            if is_followed and home_of_base is not None:
-                assert isinstance(node, ast.ClassDef), "it is followed"
-                if _is_unknown(home_of_base, node, seen):
-                    return True
-    return False
+    return any(
+        is_unknown_base(home, base)
+        or any(
+            _is_unknown(found.home, found.node, seen)
+            for found in home.things(base)
+            if isinstance(found.node, ast.ClassDef)
+            and found.home is not None
+            and found.node not in seen
+        )
+        for base in owner.bases
+    )
+
+
+def is_unknown_base(home: Home, base: ast.expr) -> bool:
+    """Return whether a base class is neither of the program nor of Tornado."""
+    if isinstance(base, ast.Name) and base.id in _HARMLESS:
+        return False
+    things = list(home.things(base))
+    if not things:
+        return not is_exception(base)
+    names = [thing.name for thing in things if thing.name]
+    return any(not TODAY.has(name) and name not in _HARMLESS for name in names)
 
 
 def is_exception(base: ast.expr) -> bool:

@@ -22,7 +22,7 @@ from gencoro.porting.contracts import (
     overrides_tornado,
 )
 from gencoro.porting.fixer import Refusal
-from gencoro.porting.handled_errors import exits, may_see_error
+from gencoro.porting.handled_errors import exits, handles_exits, may_see_error
 from gencoro.porting.problems import problems_of
 from gencoro.porting.program import Function, Module, Program
 from gencoro.porting.reasons import refusal
@@ -196,6 +196,8 @@ class _Decider:
             return "Tornado calls it"
         if sets_context(function, self._program):
             return "it sets a context variable"
+        if handles_exits(function, self._program):
+            return "it may catch the exit of the program, and a Task is cancelled then"
         if function in self._recursive:
             return "it calls itself, and each await takes a part of the stack"
         is_entry = is_entry_point(function)

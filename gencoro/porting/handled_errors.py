@@ -14,10 +14,15 @@ from gencoro.porting.contexts import is_undecorated, users_of
 from gencoro.porting.program import Function, Module, Program
 from gencoro.porting.references import Use, references_of
 
-__all__ = ["exits", "may_see_error"]
+__all__ = ["exits", "handles_exits", "may_see_error"]
 
 _ASKING = frozenset({"exc_info", "format_exc", "print_exc"})
 _EXITS = frozenset({"KeyboardInterrupt", "SystemExit", "exit", "quit", "sys.exit"})
+
+_CATCHING = frozenset({"BaseException", "KeyboardInterrupt", "SystemExit"})
+
+# Methods that exit if the command line is wrong, or asks for help.
+_PARSERS = frozenset({"parse_args", "parse_command_line", "parse_known_args"})
 
 
 def may_see_error(use: Use, program: Program) -> bool:
@@ -41,6 +46,19 @@ def exits(function: Function, program: Program) -> bool:
     return function in _exiting(program)
 
 
+def handles_exits(function: Function, program: Program) -> bool:
+    """Return whether a body may catch the exit of another one that it waits for."""
+    return bool(_exiting(program)) and any(
+        isinstance(node, ast.ExceptHandler) and _catches_exits(node.type)
+        for node in function.own
+    )
+
+
+def _catches_exits(caught: ast.expr | None) -> bool:
+    parts = caught.elts if isinstance(caught, ast.Tuple) else [caught]
+    return any(part is None or ast.unparse(part) in _CATCHING for part in parts)
+
+
 def _is_resumed_by_caller(function: Function) -> bool:
     is_helper = function.is_generator and is_undecorated(function)
     return is_helper or isinstance(function.node, ast.AsyncFunctionDef)
@@ -54,7 +72,7 @@ def _asks_for_errors(program: Program) -> bool:
 
 @functools.lru_cache(maxsize=1)
 def _exiting(program: Program) -> frozenset[Function]:
-    found = [f for f in program.functions if any(_exits(n) for n in f.own)]
+    found = [f for f in program.functions if any(_exits(f.module, n) for n in f.own)]
     return frozenset(users_of(found, program))
 
 
@@ -93,8 +111,14 @@ def _is_handled(module: Module, node: ast.AST, in_finally: bool = False) -> bool
     return False
 
 
-def _exits(node: ast.AST) -> bool:
+def _exits(module: Module, node: ast.AST) -> bool:
     match node:
         case ast.Call(func=callee) | ast.Raise(exc=ast.expr() as callee):
-            return ast.unparse(callee) in _EXITS
+            name = callee.attr if isinstance(callee, ast.Attribute) else ""
+            is_class = any(
+                isinstance(thing.node, ast.ClassDef)
+                and any(ast.unparse(base) in _EXITS for base in thing.node.bases)
+                for thing in module.things(callee)
+            )
+            return is_class or name in _PARSERS or ast.unparse(callee) in _EXITS
     return False

@@ -12,15 +12,17 @@ from collections.abc import Iterator
 
 from gencoro.porting.awaitables import Kind, awaitables_of
 from gencoro.porting.candidates import Candidate
-from gencoro.porting.contexts import asks_for_task
+from gencoro.porting.contexts import asks_for_task, is_undecorated
 from gencoro.porting.fixer import Refusal
 from gencoro.porting.program import Function, Module, Program
 from gencoro.porting.reasons import refusal
+from gencoro.porting.references import references_of
 from gencoro.porting.returning import callee_of, is_neutral, problems_of_returns
 
 __all__ = ["problems_of"]
 
 _CONTEXTS = "tornado.stack_context."
+_CATCHING = frozenset({"BaseException", "Exception", "StopIteration"})
 _MAKER = re.compile(rb"\b(?:Exception)?StackContext\(")
 
 
@@ -60,7 +62,7 @@ def _of_yields(function: Function, program: Program) -> Iterator[Refusal]:
         elif isinstance(node, (ast.Name, ast.Attribute)):
             if awaitables.is_legacy(module, node):
                 yield refusal(function, "yield-point", node, ast.unparse(node))
-        elif _raises_stop_iteration(node):
+        elif function.is_generator and _raises_stop_iteration(node):
             yield refusal(function, "stop-iteration", node)
 
 
@@ -130,9 +132,10 @@ def _of_results(function: Function, program: Program) -> Iterator[Refusal]:
         if f.is_generator and isinstance(f.node, ast.FunctionDef)
         if not any(True for _ in f.decorators())
     }
+    stopping = _stopping(program).get(function)
+    if stopping is not None:
+        yield refusal(function, "stop-iteration", stopping)
     for node in function.own:
-        if _may_stop(node):
-            yield refusal(function, "stop-iteration", node)
         if isinstance(node, ast.Return) and node.value is not None:
             value = node.value
             if (
@@ -156,8 +159,56 @@ def _calls_parameter(function: Function, node: ast.expr) -> bool:
     return False
 
 
+@functools.lru_cache(maxsize=1)
+def _stopping(program: Program) -> dict[Function, ast.AST]:
+    """Return the functions that may raise StopIteration, and where.
+
+    Those of generators are none: Python makes a RuntimeError of it.
+    """
+    found = {
+        function: node
+        for function in program.functions
+        if not function.is_generator
+        for node in reversed(function.own)
+        if _may_stop(node) and not _is_guarded(function, node)
+    }
+    pending = [f for f in found if is_undecorated(f)]
+    while pending:
+        used = pending.pop()
+        for use in references_of(program).of(used):
+            user = use.module.function_at(use.node)
+            if user is None or user in found or user.is_generator:
+                continue
+            if not _is_guarded(user, use.node):
+                found[user] = use.node
+                pending += [user] if is_undecorated(user) else []
+    return found
+
+
+def _is_guarded(function: Function, node: ast.AST) -> bool:
+    """Return whether StopIteration is caught around a node."""
+    parents = function.module.parents
+    while node is not function.node:
+        child, node = node, parents[node]
+        if not isinstance(node, ast.Try) or child not in node.body:
+            continue
+        if any(_catches_stop(handler.type) for handler in node.handlers):
+            return True
+    return False
+
+
+def _catches_stop(caught: ast.expr | None) -> bool:
+    parts = caught.elts if isinstance(caught, ast.Tuple) else [caught]
+    return any(
+        part is None or (isinstance(part, ast.Name) and part.id in _CATCHING)
+        for part in parts
+    )
+
+
 def _may_stop(node: ast.AST) -> bool:
-    """Return whether a node is ``next(iterator)``, without a default."""
+    """Return whether a node may raise StopIteration: ``next(iterator)``, or a ``raise``."""
+    if _raises_stop_iteration(node):
+        return True
     match node:
         case ast.Call(func=ast.Name(id="next"), args=[_]):
             return True

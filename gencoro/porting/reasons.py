@@ -109,7 +109,7 @@ REASONS = {
     "stop-iteration": Reason(
         "GC916",
         "StopIteration ends a generator coroutine, and is an error in an `async def`",
-        "use `return`",
+        "use `return`, or catch it",
     ),
     "unwrapped": Reason(
         "GC918",

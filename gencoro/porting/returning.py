@@ -33,6 +33,10 @@ _NEUTRAL = frozenset(
     }
 )
 
+# Classes that catch gen.Return, and classes that do not although they look like variables.
+_BROAD = frozenset({"BaseException", "Exception", "StandardError", "object"})
+_CLASSES = frozenset({"error", "gaierror", "herror", "timeout"})
+
 # Functions that see the exception that passes through a ``finally``.
 _WATCHERS = frozenset({"exc_info", "exception", "format_exc", "print_exc"})
 
@@ -141,33 +145,31 @@ def _only_raises(handler: ast.ExceptHandler) -> bool:
 
 def _may_catch(module: Module, node: ast.expr) -> bool:
     """Return whether a handler of a class may catch gen.Return."""
-    if RETURN in module.names(node):
+    if not isinstance(node, (ast.Name, ast.Attribute)) or RETURN in module.names(node):
         return True
-    name = node.attr if isinstance(node, ast.Attribute) else ast.unparse(node)
-    if name in ("Exception", "BaseException", "StandardError", "object"):
-        return True
-    if not isinstance(node, (ast.Name, ast.Attribute)):
-        return True
-    bound = _values_of(module, node)
-    if any(
-        _may_catch(module, part)
-        for value in bound
-        for part in (value.elts if isinstance(value, ast.Tuple) else [value])
-    ):
-        return True
-    # A tuple of classes from elsewhere is written like a constant.
-    return name.isupper() and not bound
+    things = module.things(node)
+    if things:  # a class of the program is no base class of gen.Return
+        return not all(t.name or isinstance(t.node, ast.ClassDef) for t in things)
+    name = node.attr if isinstance(node, ast.Attribute) else node.id
+    if isinstance(node, ast.Name):
+        scope = module.scope_at(node)._scope_of(name)
+        for bound in scope._bindings[name] if scope is not None else ():
+            if isinstance(bound, ast.expr):
+                parts = bound.elts if isinstance(bound, ast.Tuple) else [bound]
+                return any(part is node or _may_catch(module, part) for part in parts)
+            if bound is None and not _is_imported(module, name):
+                return True  # a parameter, or what a loop gives
+    # A tuple of classes from elsewhere is written like a constant or a variable.
+    is_class = name[:1].isupper() and not name.isupper()
+    return name in _BROAD or not (is_class or name in _CLASSES)
 
 
-def _values_of(module: Module, node: ast.expr) -> list[ast.expr]:
-    """Return the expressions that a name is bound to."""
-    if not isinstance(node, ast.Name):
-        return []
-    scope = module.scope_at(node)._scope_of(node.id)
-    bound = scope._bindings[node.id] if scope is not None else []
-    return [
-        value for value in bound if isinstance(value, ast.expr) and value is not node
-    ]
+def _is_imported(module: Module, name: str) -> bool:
+    return any(
+        (node.asname or node.name) == name
+        for node in module.nodes
+        if isinstance(node, ast.alias)
+    )
 
 
 def is_neutral(function: Function, node: ast.expr) -> bool:
