@@ -15,6 +15,7 @@ from gencoro.porting.contracts import has_unknown_base
 from gencoro.porting.foreign import foreign_of
 from gencoro.porting.helpers import is_helper
 from gencoro.porting.program import Definition, Function, Module, Program
+from gencoro.porting.receivers import is_certain_receiver
 from gencoro.porting.references import references_of
 from gencoro.porting.replacements import replacements_of
 from gencoro.porting.scopes import canonical
@@ -168,18 +169,31 @@ class Awaitables:
             return kind if kind is Kind.FUTURE else Kind.ANYTHING
         if names and not functions:
             is_certain = all(map(self._is_future_of_tornado, names))
+            is_certain = is_certain and self._is_of_tornado(module, func)
             return Kind.FUTURE if is_certain else Kind.ANYTHING
+        functions = self.callees(module, func)
+        is_certain = bool(functions) and all(map(self.returns_awaitable, functions))
+        return Kind.FUTURE if is_certain else Kind.ANYTHING
+
+    def callees(self, module: Module, func: ast.expr) -> list[Function]:
+        """Return every function that a call may run; empty if that is not known."""
+        things = module.things(func)
+        functions = [
+            self._program.function_by_node[t.node]
+            for t in things
+            if t.node in self._program.function_by_node and not t.is_object
+        ]
         if isinstance(func, ast.Attribute):
             functions = self._possible_methods(module, func, functions)
         elif len(things) != len(functions) or not self._is_bound_once(module, func):
-            functions = []
-        is_certain = bool(functions) and all(
-            self.returns_awaitable(f)
-            and not self._replacements.may_replace(f)
-            and not self._foreign.may_change(f)
+            return []
+        is_other = any(
+            self._replacements.may_replace(f)
+            or self._foreign.may_change(f)
+            or not _are_all_bindings(f, functions)
             for f in functions
         )
-        return Kind.FUTURE if is_certain else Kind.ANYTHING
+        return [] if is_other else functions
 
     def _is_bound_once(self, module: Module, func: ast.expr) -> bool:
         """Return whether nothing binds the name of a function again."""
@@ -188,6 +202,24 @@ class Awaitables:
         is_global = scope._scope_of(name) in (None, module.top)
         is_hidden = is_global and self._foreign.may_bind(module, name)
         return scope.is_sure(func) and not is_hidden
+
+    def _is_of_tornado(self, module: Module, func: ast.expr) -> bool:
+        """Return whether a function of Tornado certainly is what is called."""
+        if not isinstance(func, ast.Attribute):
+            return True
+        owners = module.things(func.value)
+        if not any(thing.is_object for thing in owners):
+            return True
+        overriding = [
+            f
+            for f in self._program.functions_by_name.get(func.attr, [])
+            if f.owner is not None and f.module.scope_at(f.owner).bases(f.owner)
+        ]
+        return (
+            module.scope_at(func).is_sure(func)
+            and is_certain_receiver(self._program, func.value, func.attr)
+            and all(map(self.returns_awaitable, overriding))
+        )
 
     def _is_future_of_tornado(self, name: str) -> bool:
         """Return whether a function of Tornado returns a Future, and is not replaced."""
@@ -199,7 +231,7 @@ class Awaitables:
     ) -> list[Function]:
         """Return every function that an attribute may be; empty if that is not known."""
         if found and all(function.owner is None for function in found):
-            return found
+            return [] if self._replacements.is_replaced(func.attr) else found
         if self._foreign.may_have(module, func.value, func.attr):
             return []
         named = self._program.functions_by_name.get(func.attr, [])
@@ -243,6 +275,15 @@ class Awaitables:
 def awaitables_of(program: Program) -> Awaitables:
     """Return what tells what expressions of a program are."""
     return Awaitables(program)
+
+
+def _are_all_bindings(function: Function, functions: list[Function]) -> bool:
+    """Return whether a module binds the name of a function to these functions only."""
+    if function.name != function.node.name:
+        return True  # it is inside a class or a function
+    nodes = {f.node for f in functions}
+    bindings = function.module.top._bindings[function.name]
+    return all(isinstance(b, ast.AST) and b in nodes for b in bindings)
 
 
 def _are_plain(function: Function) -> bool:

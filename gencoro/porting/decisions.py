@@ -22,6 +22,7 @@ from gencoro.porting.contracts import (
     overrides_tornado,
 )
 from gencoro.porting.fixer import Refusal
+from gencoro.porting.foreign import foreign_of
 from gencoro.porting.handled_errors import exits, handles_exits, may_see_error
 from gencoro.porting.problems import problems_of
 from gencoro.porting.program import Function, Module, Program
@@ -153,7 +154,7 @@ class _Decider:
                 continue
             call = node.value
             found = (
-                self._program.functions_of(function.module, call.func)
+                self._awaitables.callees(function.module, call.func)
                 if isinstance(call, ast.Call)
                 else []
             )
@@ -206,10 +207,10 @@ class _Decider:
         if not is_entry and self._references.is_named(function):
             return "it may be looked up by its name"
         for use in self._references.of(function):
-            if is_entry and not use.is_resolved:
+            if is_entry and not use.is_resolved and self._is_of_others(function, use):
                 continue
             reason = self._why_use_needs_future(use)
-            if not reason and not _is_run_sync(use.module, use.node):
+            if not reason and not self._is_run_sync(use.module, use.node):
                 reason = self._why_not_inside_caller(function, use)
             if reason:
                 return reason
@@ -242,7 +243,7 @@ class _Decider:
         node: ast.AST = use.node
         call = module.parents[node]
         place = f"{module.path}:{use.node.lineno}"
-        if _is_run_sync(module, node):
+        if self._is_run_sync(module, node):
             return ""
         if not (isinstance(call, ast.Call) and call.func is node):
             return f"it is not called at once at {place}"
@@ -256,9 +257,31 @@ class _Decider:
             return "" if is_certain else f"it may be another function at {place}"
         if isinstance(parent, ast.Await):
             return ""
-        if isinstance(parent, ast.Lambda) and _is_run_sync(module, parent):
+        if isinstance(parent, ast.Lambda) and self._is_run_sync(module, parent):
             return ""
         return f"it is not awaited at once at {place}"
+
+    def _is_of_others(self, function: Function, use: Use) -> bool:
+        """Return whether a method that a handler has as well is probably another one's."""
+        name = function.node.name
+        if self._references.is_common(name) or not isinstance(use.node, ast.Attribute):
+            return True
+        foreign = foreign_of(self._program)
+        return foreign.may_have(use.module, use.node.value, name)
+
+    def _is_run_sync(self, module: Module, node: ast.AST) -> bool:
+        """Return whether a function is the only argument of ``run_sync`` of a loop.
+
+        A timeout would cancel the Task of an ``async def``, and so end its body.
+        """
+        if "run_sync" in self._program.functions_by_name:
+            return False
+        match module.parents[node]:
+            case ast.Call(
+                func=ast.Attribute(attr="run_sync"), args=[first], keywords=[]
+            ):
+                return first is node
+        return False
 
 
 def _may_be_helper(function: Function) -> bool:
@@ -270,14 +293,3 @@ def _may_be_helper(function: Function) -> bool:
             for d in function.node.decorator_list
         )
     )
-
-
-def _is_run_sync(module: Module, node: ast.AST) -> bool:
-    """Return whether a function is the only argument of ``run_sync``.
-
-    A timeout would cancel the Task of an ``async def``, and so end its body.
-    """
-    match module.parents[node]:
-        case ast.Call(func=ast.Attribute(attr="run_sync"), args=[first], keywords=[]):
-            return first is node
-    return False

@@ -72,7 +72,7 @@ def reference_to(name: str, function: Function) -> Reference:
 def standard_module(name: str, module: Module) -> Reference:
     """Return how a module can refer to a module of the standard library."""
     if any(_is_import_of(name, node) for node in module.tree.body):
-        return Reference(name)
+        return Reference("" if _is_deleted(name, module) else name)
     is_taken = name in module.top._bindings
     return Reference("") if is_taken else Reference(name, (f"import {name}",))
 
@@ -151,7 +151,18 @@ def _is_import_of(name: str, node: ast.stmt) -> bool:
 
 def _is_hidden(function: Function, name: str) -> bool:
     """Return whether a name of the module means something else in a function."""
-    return function.scope._scope_of(name) is not function.module.top
+    module = function.module
+    return function.scope._scope_of(name) is not module.top or _is_deleted(name, module)
+
+
+def _is_deleted(name: str, module: Module) -> bool:
+    """Return whether a module deletes a name when it has been executed."""
+    return any(
+        isinstance(target, ast.Name) and target.id == name
+        for statement in module.tree.body
+        if isinstance(statement, ast.Delete)
+        for target in statement.targets
+    )
 
 
 def _imports_gencoro(module: Module) -> bool:

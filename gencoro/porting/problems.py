@@ -16,7 +16,7 @@ from gencoro.porting.contexts import asks_for_task, is_undecorated
 from gencoro.porting.fixer import Refusal
 from gencoro.porting.program import Function, Module, Program
 from gencoro.porting.reasons import refusal
-from gencoro.porting.references import references_of
+from gencoro.porting.references import Use, references_of
 from gencoro.porting.returning import callee_of, is_neutral, problems_of_returns
 
 __all__ = ["problems_of"]
@@ -79,7 +79,7 @@ def _of_contexts(
     for item in node.items:
         names = module.names(callee_of(item.context_expr))
         is_one = any(name.startswith(_CONTEXTS) for name in names)
-        is_unknown = waits and not is_neutral(function, item.context_expr)
+        is_unknown = waits and not is_neutral(function, program, item.context_expr)
         if is_one or (is_unknown and _has_contexts(program, module)):
             name = ast.unparse(item.context_expr)
             yield refusal(function, "stack-context", node, name)
@@ -141,6 +141,7 @@ def _of_results(function: Function, program: Program) -> Iterator[Refusal]:
             if (
                 isinstance(value, ast.GeneratorExp)
                 or _calls_parameter(function, value)
+                or (_loose(program) and _is_unknown_result(function, program, value))
                 or any(
                     _name_of(part) in generators
                     for part in ast.walk(value)
@@ -148,6 +149,46 @@ def _of_results(function: Function, program: Program) -> Iterator[Refusal]:
                 )
             ):
                 yield refusal(function, "returns-generator", node, ast.unparse(value))
+
+
+@functools.lru_cache(maxsize=1)
+def _loose(program: Program) -> bool:
+    """Return whether generators of the program are passed on, or looked up by name."""
+    references = references_of(program)
+    return any(
+        references.is_named(function)
+        or any(not _is_called(use) for use in references.of(function))
+        for function in program.functions
+        if function.is_generator and is_undecorated(function)
+    )
+
+
+def _is_called(use: Use) -> bool:
+    parent = use.module.parents[use.node]
+    return isinstance(parent, ast.Call) and parent.func is use.node
+
+
+def _is_unknown_result(function: Function, program: Program, value: ast.expr) -> bool:
+    """Return whether a value may be the result of a function from a container."""
+    module = function.module
+    match value:
+        case ast.Call(func=ast.Subscript() | ast.Call()):
+            return True
+        case ast.Call(func=ast.Attribute(value=ast.Name()) as func):
+            is_replaced = references_of(program).is_replaced(func.attr)
+            return is_replaced or not module.things(func)
+        case ast.Call(func=ast.Name(id=name)) | ast.Name(id=name):
+            scope = function.scope._scope_of(name)
+            bound = scope._bindings[name] if scope is function.scope else []
+            is_call = isinstance(value, ast.Call)
+            return any(
+                isinstance(b, ast.Subscript | ast.Attribute) or b is None
+                if is_call
+                else isinstance(b, ast.Call)
+                and _is_unknown_result(function, program, b)
+                for b in bound
+            )
+    return False
 
 
 def _calls_parameter(function: Function, node: ast.expr) -> bool:

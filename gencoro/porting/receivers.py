@@ -2,17 +2,17 @@
 
 Rule: everything that the program assigns to an attribute of that name counts.
 
-Pure.  Used by the fixers for ``--to coroutine``.
+Pure.  Used by `gencoro.porting.awaitables` and the fixers for ``--to coroutine``.
 """
 
 import ast
-from collections.abc import Iterator
+import functools
 
 from gencoro.compat.doctor.rows import TODAY
 from gencoro.porting.program import Module, Program
 from gencoro.porting.references import references_of
 
-__all__ = ["certain_method"]
+__all__ = ["certain_method", "is_certain_receiver"]
 
 
 def certain_method(program: Program, module: Module, func: ast.expr) -> str:
@@ -24,17 +24,18 @@ def certain_method(program: Program, module: Module, func: ast.expr) -> str:
     if len(names) != 1 or references.is_replaced(func.attr):
         return ""
     is_sure = module.scope_at(func).is_sure(func)
-    is_certain = is_sure and _is_certain(program, func.value, func.attr)
+    is_certain = is_sure and is_certain_receiver(program, func.value, func.attr)
     return names.pop() if is_certain else ""
 
 
-def _is_certain(program: Program, receiver: ast.expr, method: str) -> bool:
+def is_certain_receiver(program: Program, receiver: ast.expr, method: str) -> bool:
+    """Return whether everything that may be a receiver has a method of Tornado."""
     match receiver:
         case ast.Name() | ast.Call():
             return True
         case ast.Attribute(value=ast.Name(), attr=attr):
             is_patched = attr in references_of(program).lookups.patched
-            assigned = _assigned_to(program, attr)
+            assigned = _assignments(program).get(attr, [])
             return not is_patched and all(_has(m, v, method) for m, v in assigned)
     return False
 
@@ -51,10 +52,12 @@ def _has(module: Module, value: ast.expr | None, method: str) -> bool:
     )
 
 
-def _assigned_to(
-    program: Program, attribute: str
-) -> Iterator[tuple[Module, ast.expr | None]]:
-    """Yield what is assigned to attributes of a name, and None for what is not known."""
+@functools.lru_cache(maxsize=1)
+def _assignments(
+    program: Program,
+) -> dict[str, list[tuple[Module, ast.expr | None]]]:
+    """Return what is assigned to attributes, and None for what is not known."""
+    found: dict[str, list[tuple[Module, ast.expr | None]]] = {}
     for module in program.modules.values():
         for node in module.nodes:
             if isinstance(node, ast.Attribute):
@@ -63,6 +66,8 @@ def _assigned_to(
                 name = node.id
             else:
                 continue
-            if name == attribute and not isinstance(node.ctx, ast.Load):
+            if not isinstance(node.ctx, ast.Load):
                 parent = module.parents[node]
-                yield module, parent.value if isinstance(parent, ast.Assign) else None
+                value = parent.value if isinstance(parent, ast.Assign) else None
+                found.setdefault(name, []).append((module, value))
+    return found

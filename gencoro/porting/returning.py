@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 from gencoro.porting.contexts import is_plain, probable_uses, users_of
 from gencoro.porting.fixer import Refusal
+from gencoro.porting.foreign import foreign_of
 from gencoro.porting.program import Function, Module, Program
 from gencoro.porting.reasons import refusal
 
@@ -49,7 +50,7 @@ def problems_of_returns(
     Args:
         is_helper: Whether it is a generator whose errors end the coroutine that uses it.
     """
-    yield from _of_returns(function)
+    yield from _of_returns(function, program)
     if is_helper:
         for node, exc in raised_returns(function):
             yield refusal(function, "return-elsewhere", node, ast.unparse(exc))
@@ -72,13 +73,13 @@ def callee_of(node: ast.expr) -> ast.expr:
     return node.func if isinstance(node, ast.Call) else node
 
 
-def _of_returns(function: Function) -> Iterator[Refusal]:
+def _of_returns(function: Function, program: Program) -> Iterator[Refusal]:
     raised = raised_returns(function)
     callees = {callee_of(exc) for _, exc in raised}
     for node, exc in raised:
         if isinstance(exc, ast.Call) and not _has_one_value(exc):
             yield refusal(function, "return-arguments", node)
-        yield from _of_surroundings(function, node)
+        yield from _of_surroundings(function, program, node)
     for part in function.own:
         if isinstance(part, (ast.Name, ast.Attribute)) and part not in callees:
             is_caught = isinstance(
@@ -98,7 +99,9 @@ def _has_one_value(call: ast.Call) -> bool:
     )
 
 
-def _of_surroundings(function: Function, node: ast.AST) -> Iterator[Refusal]:
+def _of_surroundings(
+    function: Function, program: Program, node: ast.AST
+) -> Iterator[Refusal]:
     """Check the blocks around a ``raise gen.Return``, from the inmost."""
     parents = function.module.parents
     child = node
@@ -117,7 +120,7 @@ def _of_surroundings(function: Function, node: ast.AST) -> Iterator[Refusal]:
                     yield refusal(function, "return-caught", node, caught)
         elif isinstance(parent, ast.With) and child in parent.body:
             for item in parent.items:
-                if not is_neutral(function, item.context_expr):
+                if not is_neutral(function, program, item.context_expr):
                     name = ast.unparse(item.context_expr)
                     yield refusal(function, "return-in-with", node, name)
         child = parent
@@ -172,19 +175,32 @@ def _is_imported(module: Module, name: str) -> bool:
     )
 
 
-def is_neutral(function: Function, node: ast.expr) -> bool:
+def is_neutral(function: Function, program: Program, node: ast.expr) -> bool:
     """Return whether a context manager makes no difference between errors and others."""
     if isinstance(node, ast.Yield):
-        return node.value is not None and is_neutral(function, node.value)
+        return node.value is not None and is_neutral(function, program, node.value)
     if not isinstance(node, ast.Call):
         return False
     func = node.func
     name = func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "")
-    if name not in _NEUTRAL:
+    if name not in _NEUTRAL or _may_be_own(function.module, program, func):
         return False
     if name == "open" and isinstance(func, ast.Attribute):
         return ast.unparse(func) in ("io.open", "codecs.open", "gzip.open")
     return True
+
+
+def _may_be_own(module: Module, program: Program, func: ast.expr) -> bool:
+    """Return whether a function may be another one than that of the library."""
+    if any(thing.name.startswith("tornado.") for thing in module.things(func)):
+        return False
+    if isinstance(func, ast.Name):
+        return bool(program.functions_of(module, func))
+    is_method = isinstance(func, ast.Attribute) and func.attr == "acquire"
+    if not isinstance(func, ast.Attribute) or not is_method:
+        return False
+    is_known = "acquire" not in program.functions_by_name
+    return not is_known or foreign_of(program).may_have(module, func.value, "acquire")
 
 
 def _of_helpers_that_return(function: Function, program: Program) -> Iterator[Refusal]:

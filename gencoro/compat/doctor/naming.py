@@ -196,6 +196,9 @@ class Scope:
             for target in node.targets:
                 if isinstance(target, ast.Name):
                     self._bind(target.id, node.value)
+                else:
+                    self._bind_in(target)
+            self._bind_in(node.value)
         else:
             self._bind_stored(node)
 
@@ -243,9 +246,14 @@ class Scope:
             if field in blocks:
                 continue
             for part in value if isinstance(value, list) else [value]:
-                for child in ast.walk(part) if isinstance(part, ast.AST) else ():
-                    if isinstance(child, ast.Name) and isinstance(child.ctx, ast.Store):
-                        self._bind(child.id, None)
+                if isinstance(part, ast.AST):
+                    self._bind_in(part)
+
+    def _bind_in(self, node: ast.AST) -> None:
+        """Record the names that an expression or a target binds."""
+        for child in ast.walk(node):
+            if isinstance(child, ast.Name) and isinstance(child.ctx, ast.Store):
+                self._bind(child.id, None)
 
     def _scope_of(self, name: str) -> "Scope | None":
         """Return the scope that binds a name, as seen from this one."""
