@@ -9,7 +9,8 @@ Pure.  Used by `gencoro.porting.decisions` and `gencoro.porting.problems`.
 import ast
 import functools
 
-from gencoro.porting.program import Function, Program
+from gencoro.porting.candidates import COROUTINE
+from gencoro.porting.program import Function, Module, Program
 from gencoro.porting.references import Use, references_of
 
 __all__ = [
@@ -40,7 +41,9 @@ _SETTERS = frozenset(
 
 def sets_context(function: Function, program: Program) -> bool:
     """Return whether a function sets a context variable, itself or by a plain function."""
-    return function in _setters(program)
+    return function in _setters(program) or (
+        function.module in _modules_with_hidden_setters(program)
+    )
 
 
 def asks_for_task(function: Function) -> ast.AST | None:
@@ -53,49 +56,90 @@ def asks_for_task(function: Function) -> ast.AST | None:
 
 @functools.lru_cache(maxsize=1)
 def _setters(program: Program) -> frozenset[Function]:
-    modules = program.modules.values()
-    has_variables = any(b"ContextVar" in module.source for module in modules)
-    setters = [f for f in program.functions if _sets(f, has_variables)]
+    setters = [
+        function
+        for function in program.functions
+        if any(_sets(program, function.module, node) for node in function.own)
+    ]
     return frozenset(users_of(setters, program))
 
 
-def _sets(function: Function, has_variables: bool) -> bool:
-    """Return whether a body sets what may be a context variable.
+@functools.lru_cache(maxsize=1)
+def _modules_with_hidden_setters(program: Program) -> frozenset[Module]:
+    """Return the modules that may run a setter without calling it by its name.
+
+    Such as a method with a special name, a context manager, or a lambda.
+    """
+    found: set[Module] = set()
+    for module in program.modules.values():
+        if any(
+            _sets(program, module, node) and _is_hidden(module, node)
+            for node in module.nodes
+        ):
+            found.update(program.related(module))
+    return frozenset(found)
+
+
+def _is_hidden(module: Module, node: ast.AST) -> bool:
+    function = module.function_at(node)
+    if function is None:
+        return isinstance(module.enclosing(node), ast.Lambda)
+    if function.has_decorator(COROUTINE) or not isinstance(
+        function.node, ast.FunctionDef
+    ):
+        return False  # it has a context of its own, or that of a Task
+    name = function.node.name
+    is_special = name.startswith("__") and name.endswith("__")
+    is_nested = "<locals>" in function.name
+    return is_special or is_nested or not is_undecorated(function)
+
+
+def _sets(program: Program, module: Module, node: ast.AST) -> bool:
+    """Return whether a node sets what may be a context variable."""
+    if _name_of(node) in _SETTERS:
+        return True
+    # A variable may be in any container, if the program has some.
+    if _name_of(node) not in ("reset", "set") or not _has_variables(program):
+        return False
+    call = module.parents[node]
+    is_called = isinstance(call, ast.Call) and call.func is node
+    return not is_called or len(getattr(call, "args", ())) == 1
+
+
+@functools.lru_cache(maxsize=1)
+def _has_variables(program: Program) -> bool:
+    return any(b"ContextVar" in m.source for m in program.modules.values())
+
+
+def users_of(
+    functions: list[Function], program: Program, are_probable: bool = False
+) -> list[Function]:
+    """Return functions, and those whose bodies run them, directly or through others.
 
     Args:
-        has_variables: Whether the program has some; they may be in any container.
+        are_probable: Leave out the uses that are as likely to be of another function.
     """
-    for node in function.own:
-        if _name_of(node) in _SETTERS:
-            return True
-        if has_variables and _name_of(node) in ("reset", "set"):
-            call = function.module.parents[node]
-            is_called = isinstance(call, ast.Call) and call.func is node
-            if not is_called or len(getattr(call, "args", ())) == 1:
-                return True
-    return False
-
-
-def users_of(functions: list[Function], program: Program) -> list[Function]:
-    """Return functions, and those whose bodies run them, directly or through others."""
     found = list(functions)
     for used in found:  # it grows
-        for use in _uses_that_run(used, program):
+        for use in _uses_that_run(used, program, are_probable):
             user = use.module.function_at(use.node)
             if user is not None and user not in found:
                 found.append(user)
     return found
 
 
-def _uses_that_run(function: Function, program: Program) -> list[Use]:
+def _uses_that_run(
+    function: Function, program: Program, are_probable: bool
+) -> list[Use]:
     """Return the uses that run a plain function, or a generator by ``yield from``."""
+    uses = references_of(program).of(function)
     if is_plain(function):
-        return probable_uses(function, program)
+        return probable_uses(function, program) if are_probable else uses
     if not is_undecorated(function):
         return []
     return [
         use
-        for use in references_of(program).of(function)
+        for use in uses
         if isinstance(_parent(use, _parent(use, use.node)), ast.YieldFrom)
     ]
 

@@ -226,7 +226,7 @@ def _raisers(program: Program) -> list[Function]:
             for node in function.own
         )
     ]
-    return [f for f in users_of(found, program) if is_plain(f)]
+    return [f for f in users_of(found, program, True) if is_plain(f)]
 
 
 def _is_return(module: Module, node: ast.expr) -> bool:

@@ -1,6 +1,7 @@
 """Imports that a conversion has left without a use go."""
 
 import ast
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -69,10 +70,11 @@ def _exported_names(program: Program) -> set[str]:
 
 def _has_comment(module: Module, node: ast.stmt) -> bool:
     """Return whether a comment above or beside an import would be lost."""
-    lines = module.source.splitlines()
-    above = lines[node.lineno - 2 : node.lineno - 1] if node.lineno > 1 else []
-    beside = lines[node.lineno - 1 : node.end_lineno]
-    return any(b"#" in line for line in [*above, *beside])
+    lines = re.split(rb"\r\n|\r|\n", module.source)
+    place = module.tree.body.index(node)
+    # What is above the first statement is the head of the module, and stays.
+    first = module.tree.body[place - 1].end_lineno if place else node.lineno - 2
+    return any(b"#" in line for line in lines[first or 0 : node.end_lineno])
 
 
 def _change(node: ast.ImportFrom, names: set[str]) -> Change:
