@@ -9,13 +9,16 @@ Pure.  Used by `gencoro.porting.decisions`.
 import ast
 import builtins
 import unittest
+from collections.abc import Iterator
 
 from gencoro.compat.doctor.rows import TODAY
 from gencoro.compat.doctor.things import Home
-from gencoro.porting.program import Function
+from gencoro.porting.namespaces import heirs_of
+from gencoro.porting.program import Function, Program
 
 __all__ = [
     "has_unknown_base",
+    "has_unknown_heir",
     "is_entry_point",
     "is_exception",
     "is_unknown_base",
@@ -35,20 +38,20 @@ _OF_TEST_CASES = frozenset(dir(unittest.TestCase))
 _HARMLESS = frozenset({"object", "unittest.TestCase", "unittest.case.TestCase"})
 
 
-def is_entry_point(function: Function) -> bool:
+def is_entry_point(function: Function, program: Program) -> bool:
     """Return whether Tornado itself calls a method, and awaits it at once."""
-    name = function.node.name
-    return any(
-        name in methods and base in _owners(function)
-        for base, methods in _AWAITED.items()
-    )
+    name, owners = function.node.name, _owners(function, program)
+    return any(name in methods and base in owners for base, methods in _AWAITED.items())
 
 
-def overrides_tornado(function: Function) -> bool:
-    """Return whether a method replaces one of Tornado's or unittest's."""
+def overrides_tornado(function: Function, program: Program) -> bool:
+    """Return whether a method replaces one of Tornado's or unittest's.
+
+    That of a mixin does so in the classes that inherit from it.
+    """
     name = function.node.name
-    owners = _owners(function)
-    if is_entry_point(function):
+    owners = _owners(function, program)
+    if is_entry_point(function, program):
         return False
     if _HARMLESS & owners and (name.startswith("test") or name in _OF_TEST_CASES):
         return True
@@ -63,13 +66,27 @@ def has_unknown_base(function: Function) -> bool:
     return _is_unknown(home, function.owner, set())
 
 
-def _owners(function: Function) -> set[str]:
-    """Return Tornado's classes that the class of a method inherits from."""
-    if function.owner is None:
-        return set()
-    scope = function.module.scope_at(function.owner)
-    bases = scope.bases(function.owner)
-    return {owner for base in bases for owner in TODAY.owners(base) or [base]}
+def has_unknown_heir(function: Function, program: Program) -> bool:
+    """Return whether a class with a method inherits from classes that are not known."""
+    return any(
+        _is_unknown(home, heir, set()) for home, heir in _heirs(function, program)
+    )
+
+
+def _owners(function: Function, program: Program) -> set[str]:
+    """Return Tornado's classes that a class with a method inherits from."""
+    return {
+        owner
+        for home, heir in _heirs(function, program)
+        for base in home.bases(heir)
+        for owner in TODAY.owners(base) or [base]
+    }
+
+
+def _heirs(function: Function, program: Program) -> Iterator[tuple[Home, ast.ClassDef]]:
+    """Yield the class of a method, and those that inherit from it."""
+    for heir in heirs_of(program, function.owner):
+        yield program.module_by_class[heir].scope_at(heir), heir
 
 
 def _is_unknown(home: Home, owner: ast.ClassDef, seen: set[ast.ClassDef]) -> bool:

@@ -17,7 +17,7 @@ from gencoro.porting.candidates import COROUTINE, Candidate, candidates_of
 from gencoro.porting.components import components
 from gencoro.porting.contexts import sets_context
 from gencoro.porting.contracts import (
-    has_unknown_base,
+    has_unknown_heir,
     is_entry_point,
     overrides_tornado,
 )
@@ -193,7 +193,7 @@ class _Decider:
             return "a decorator receives its Future"
         if function.node.name.startswith("__") and function.node.name.endswith("__"):
             return "Python calls it"
-        if overrides_tornado(function):
+        if overrides_tornado(function, self._program):
             return "Tornado calls it"
         if sets_context(function, self._program):
             return "it sets a context variable"
@@ -201,8 +201,8 @@ class _Decider:
             return "it may catch the exit of the program, and a Task is cancelled then"
         if function in self._recursive:
             return "it calls itself, and each await takes a part of the stack"
-        is_entry = is_entry_point(function)
-        if not is_entry and has_unknown_base(function):
+        is_entry = is_entry_point(function, self._program)
+        if not is_entry and has_unknown_heir(function, self._program):
             return "a base class is unknown"
         if not is_entry and self._references.is_named(function):
             return "it may be looked up by its name"

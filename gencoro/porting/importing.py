@@ -53,7 +53,7 @@ def reference_to_gen(function: Function) -> Reference:
     owner = scope._scope_of("gen")
     if owner is not None and _are_gen(owner._bindings["gen"]):
         return Reference("gen", (), is_local=True)
-    if owner is None:
+    if owner is None and not _is_starred("gen", module):
         package = "gencoro" if _imports_gencoro(module) else "tornado"
         return Reference("gen", (f"from {package} import gen",))
     is_tornado = module.top._bindings.get("tornado") == ["tornado"]
@@ -66,6 +66,7 @@ def reference_to(name: str, function: Function) -> Reference:
     if any(_is_import_of(name, node) for node in function.module.tree.body):
         return Reference("" if _is_hidden(function, name) else name)
     is_taken = function.scope._scope_of(name) is not None
+    is_taken = is_taken or _is_starred(name, function.module)
     return Reference("") if is_taken else Reference(name, (f"import {name}",))
 
 
@@ -73,7 +74,7 @@ def standard_module(name: str, module: Module) -> Reference:
     """Return how a module can refer to a module of the standard library."""
     if any(_is_import_of(name, node) for node in module.tree.body):
         return Reference("" if _is_deleted(name, module) else name)
-    is_taken = name in module.top._bindings
+    is_taken = name in module.top._bindings or _is_starred(name, module)
     return Reference("") if is_taken else Reference(name, (f"import {name}",))
 
 
@@ -153,6 +154,18 @@ def _is_hidden(function: Function, name: str) -> bool:
     """Return whether a name of the module means something else in a function."""
     module = function.module
     return function.scope._scope_of(name) is not module.top or _is_deleted(name, module)
+
+
+def _is_starred(name: str, module: Module) -> bool:
+    """Return whether ``import *`` gives a name something else than the module."""
+    for star in module.top._stars:
+        scope = module.top._modules.scope_in(getattr(star, "file", ""))
+        bound = scope._bindings.get(name) if scope is not None else None
+        if bound and not _are_gen(bound):
+            assert scope is not None, "it has the name"
+            body = getattr(scope.node, "body", [])
+            return not any(_is_import_of(name, statement) for statement in body)
+    return False
 
 
 def _is_deleted(name: str, module: Module) -> bool:

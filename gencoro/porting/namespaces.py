@@ -10,7 +10,7 @@ import functools
 
 from gencoro.porting.program import Function, Module, Program
 
-__all__ = ["Namespaces", "called_name", "is_written", "namespace_of"]
+__all__ = ["Namespaces", "called_name", "heirs_of", "is_written", "namespace_of"]
 
 _METHODS_THAT_WRITE = frozenset(
     {"__setitem__", "clear", "pop", "popitem", "setdefault", "update"}
@@ -118,6 +118,17 @@ def _without_class(node: ast.expr) -> ast.expr:
         case ast.Call(func=ast.Name(id="type"), args=[value]):
             return value
     return node
+
+
+def heirs_of(program: Program, owner: ast.ClassDef | None) -> set[ast.ClassDef]:
+    """Return a class and the classes that inherit from it; none for no class."""
+    bases = _bases(program)
+    found = set() if owner is None else {owner}
+    size = 0
+    while size != len(found):
+        size = len(found)
+        found |= {node for node, its in bases.items() if its & found}
+    return found
 
 
 def _family(program: Program, owners: set[ast.ClassDef]) -> set[ast.ClassDef]:

@@ -248,6 +248,11 @@ class Program:
         return {function.node: function for function in self.functions}
 
     @functools.cached_property
+    def module_by_class(self) -> dict[ast.ClassDef, Module]:
+        """The modules by the classes that they define."""
+        return {node: m for m in self.modules.values() for node in m.classes}
+
+    @functools.cached_property
     def functions_by_name(self) -> dict[str, list[Function]]:
         """The functions by their own names, without those of classes."""
         by_name: dict[str, list[Function]] = {}
