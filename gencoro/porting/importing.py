@@ -63,18 +63,18 @@ def reference_to_gen(function: Function) -> Reference:
 
 def reference_to(name: str, function: Function) -> Reference:
     """Return how a function refers to a module of the standard library."""
-    if any(_is_import_of(name, node) for node in function.module.tree.body):
-        return Reference("" if _is_hidden(function, name) else name)
-    is_taken = function.scope._scope_of(name) is not None
-    is_taken = is_taken or _is_starred(name, function.module)
-    return Reference("") if is_taken else Reference(name, (f"import {name}",))
+    is_bound = function.scope._scope_of(name) is not None
+    is_hidden = is_bound and _is_hidden(function, name)
+    return Reference("") if is_hidden else standard_module(name, function.module)
 
 
 def standard_module(name: str, module: Module) -> Reference:
     """Return how a module can refer to a module of the standard library."""
-    if any(_is_import_of(name, node) for node in module.tree.body):
-        return Reference("" if _is_deleted(name, module) else name)
-    is_taken = name in module.top._bindings or _is_starred(name, module)
+    imports = sum(_is_import_of(name, node) for node in module.tree.body)
+    bindings = len(module.top._bindings.get(name, ()))
+    if imports and imports == bindings and not _is_deleted(name, module):
+        return Reference(name)
+    is_taken = bool(bindings) or _is_starred(name, module)
     return Reference("") if is_taken else Reference(name, (f"import {name}",))
 
 

@@ -6,7 +6,7 @@ from typing import Any
 from gencoro.porting.awaitables import Kind
 from gencoro.porting.fixer import Example, Fix, Fixer, Refusal
 from gencoro.porting.helpers import AWAITABLE, awaitable
-from gencoro.porting.importing import is_free, reference_to, reference_to_gen
+from gencoro.porting.importing import is_free, reference_to_gen, standard_module
 from gencoro.porting.program import Program
 from gencoro.porting.reasons import refusal
 from gencoro.porting.trees import call_of
@@ -20,7 +20,8 @@ CODE = "GC207"
 def find(program: Program) -> Iterator[Fix | Refusal]:
     """Yield the changes of yielded values of which nothing is certain."""
     for function, node in yields_of_kind(program, Kind.ANYTHING):
-        gen, types = reference_to_gen(function), reference_to("types", function)
+        gen = reference_to_gen(function)
+        types = standard_module("types", function.module)
         if not gen.text or gen.is_local or not types.text:
             name = "gen" if types.text else "types"
             yield refusal(function, "name-taken", node, name)

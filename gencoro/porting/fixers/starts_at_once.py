@@ -10,7 +10,7 @@ from gencoro.porting.decisions import Conversion, decisions_of
 from gencoro.porting.fixer import Change, Example, Fix, Fixer, Refusal
 from gencoro.porting.helpers import STARTS_AT_ONCE as HELPER
 from gencoro.porting.helpers import starts_at_once
-from gencoro.porting.importing import is_free, is_of_module, reference_to
+from gencoro.porting.importing import is_free, is_of_module, standard_module
 from gencoro.porting.program import Program
 from gencoro.porting.reasons import refusal
 from gencoro.porting.trees import made_async
@@ -27,7 +27,7 @@ def find(program: Program) -> Iterator[Fix | Refusal]:
             function = conversion.function
             decorator = conversion.candidate.decorator
             assert decorator is not None, "it is a coroutine"
-            functools = reference_to("functools", function)
+            functools = standard_module("functools", function.module)
             if not functools.text or not is_free(HELPER, function):
                 name = HELPER if functools.text else "functools"
                 yield refusal(function, "name-taken", None, name)
