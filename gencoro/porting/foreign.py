@@ -3,7 +3,7 @@
 Rule: what an unknown import gives may have any methods, and so may whatever gets a part of
 it.  The names of attributes, keywords and keys count for the whole program.
 
-Pure.  Used by `gencoro.porting.awaitables`.
+Pure.  Used by `gencoro.porting.awaitables`, `decisions` and `returning`.
 """
 
 import ast
@@ -128,8 +128,10 @@ class Foreign:
         file = top._modules.file_of(imported, star.level, top.file)
         if file is None or file not in self._files:
             return True
-        is_defined = any(True for _ in top._things_in(file, name))
-        return is_defined and name in top._bindings
+        scope = top._modules.scope_in(file)
+        is_defined = scope is not None and name in scope._bindings
+        is_found = is_defined or any(True for _ in top._things_in(file, name))
+        return is_found and name in top._bindings
 
     def _add_imports(self, module: Module) -> None:
         for node in module.nodes:

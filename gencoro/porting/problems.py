@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from gencoro.porting.awaitables import Kind, awaitables_of
 from gencoro.porting.candidates import Candidate
-from gencoro.porting.contexts import asks_for_task, is_undecorated
+from gencoro.porting.contexts import asks_for_task, is_undecorated, probable_uses
 from gencoro.porting.fixer import Refusal
 from gencoro.porting.program import Function, Module, Program
 from gencoro.porting.reasons import refusal
@@ -213,10 +213,13 @@ def _stopping(program: Program) -> dict[Function, ast.AST]:
         for node in reversed(function.own)
         if _may_stop(node) and not _is_guarded(function, node)
     }
+    direct = set(found)
     pending = [f for f in found if is_undecorated(f)]
     while pending:
         used = pending.pop()
-        for use in references_of(program).of(used):
+        # A name that is as likely to be of others leads too far if it is followed.
+        every = references_of(program).of(used) if used in direct else None
+        for use in probable_uses(used, program) if every is None else every:
             user = use.module.function_at(use.node)
             if user is None or user in found or user.is_generator:
                 continue
