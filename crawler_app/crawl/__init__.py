@@ -469,11 +469,14 @@ class Crawl:
         # If the depth is limited, crawl level by level.  Then a URL's depth is its shortest
         # distance, and no link is refused as too deep that a slower page links to as well.
         level = None
-        if self._limit() == "max_pages":
+        if not self._may_begin_pages():
             level = NO_PAGES
         elif self.config.max_depth is not None:
             level = self._level(now)
         return self.frontier.claim(now, self._lease_s, level)
+
+    def _may_begin_pages(self) -> bool:
+        return self._limit() != "max_pages"
 
     def _level(self, now: float) -> int | None:
         """Return the depth that is crawled now; None for any."""

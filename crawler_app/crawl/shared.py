@@ -12,7 +12,7 @@ from crawler_app.crawl import Crawl
 from crawler_app.fetcher import Fetcher
 from crawler_app.frontier.postgres.worker import PostgresFrontier
 from crawler_app.index.writer import IndexWriter
-from crawler_app.models import Claim
+from crawler_app.models import Claim, State
 from gencoro import gen
 
 __all__ = ["SharedCrawl"]
@@ -67,11 +67,17 @@ class SharedCrawl(Crawl):
     def _claim(self, now: float) -> Claim | None:
         return None if self._is_held else super()._claim(now)
 
+    def _may_begin_pages(self) -> bool:
+        return True  # the server leases as many as may be begun
+
     def _is_over(self) -> bool:
         if self.is_stopping or self._limit() == "max_bytes":
             return True
         # The numbers do not have what is to be sent, nor what waits here.
-        return not self.frontier.is_behind and super()._is_over()
+        if self.frontier.is_behind or not super()._is_over():
+            return False
+        # What others have may come back: they put it back, or are killed.
+        return not self.frontier.count(State.CLAIMED)
 
     def _limit(self) -> str:
         return self.frontier.limit_reached

@@ -1,19 +1,20 @@
 """Crawls of one site by several workers of a frontier in PostgreSQL, in this process."""
 
 import contextlib
+from dataclasses import dataclass
 
 import pytest
 
 from crawler_app.config import CrawlConfig
 from crawler_app.crawl.shared import SharedCrawl
-from crawler_app.fetcher import make_fetcher
+from crawler_app.fetcher import HttpFetcher, make_fetcher
 from crawler_app.frontier.postgres.place import Place
 from crawler_app.frontier.postgres.reading import PostgresReader
 from crawler_app.frontier.postgres.worker import PostgresFrontier
 from gencoro import gen
 from tests.helpers.postgres import make_crawl
 
-__all__ = ["PAGES", "PATHS", "crawl", "tree", "until_fetched"]
+__all__ = ["PAGES", "PATHS", "crawl", "crawl_shared", "tree", "until_fetched"]
 
 PAGES = 60
 PATHS = sorted([*(f"/{n}" for n in range(PAGES)), "/image"])
@@ -86,3 +87,90 @@ def until_fetched(crawls, pages):
     """Wait until so many pages were fetched, by all together."""
     while sum(each.stats["fetched"] for each in crawls) < pages:
         yield gen.moment
+
+
+@dataclass
+class Shared:
+    """A crawl by several workers: those, and what they have found."""
+
+    crawls: list[SharedCrawl]
+    reader: PostgresReader
+
+    def total(self, name):
+        """Return what all have counted."""
+        return sum(each.stats[name] for each in self.crawls)
+
+
+class Stopping(HttpFetcher):
+    """Stops its crawl with the first fetch."""
+
+    has_fetched = False
+
+    @gen.coroutine
+    def fetch(self, url, headers=None):
+        self.has_fetched = True
+        self.crawl.stop()
+        return (yield super().fetch(url, headers))
+
+
+@pytest.fixture
+def crawl_shared(postgres_url, run_sync):
+    """Crawl from a seed by several workers, each with its own fetcher, as in production.
+
+    They work at once; or one after the other, each until its first fetch, so that all of what
+    one learns comes to the others from the server.
+    """
+    readers = []
+
+    def run(
+        seed,
+        workers=None,
+        *,
+        buffered=10,
+        during=lambda crawls: None,
+        url=None,
+        gap_s=0.0,
+        limits=(),
+        fetcher=None,
+        **options,
+    ):
+        place = make_crawl(url or postgres_url, gap_s=gap_s, **dict(limits))
+        options = {"retry_pause_s": 0.01, "robots": False} | options
+        config = CrawlConfig((seed,), **options)
+        crawls = []
+
+        @gen.coroutine
+        def work(fetcher_class):
+            frontier = PostgresFrontier(place, buffered=buffered)
+            with (
+                contextlib.closing(frontier),
+                contextlib.closing(fetcher_class(config)) as opened,
+            ):
+                yield frontier.open()
+                crawl = opened.crawl = SharedCrawl(config, frontier, opened)
+                crawls.append(crawl)
+                yield crawl.run()
+                return opened
+
+        @gen.coroutine
+        def relay():
+            bases = (Stopping,) if fetcher is None else (Stopping, fetcher)
+            stopping = type("StoppingFetcher", bases, {})
+            while (yield work(stopping)).has_fetched:
+                pass
+
+        if workers is None:
+            run_sync(relay)
+        else:
+            run_sync(
+                lambda: [
+                    during(crawls),
+                    *(work(fetcher or HttpFetcher) for _ in range(workers)),
+                ]
+            )
+        readers.append(PostgresReader(place))
+        return Shared(crawls, readers[-1])
+
+    yield run
+    for reader in readers:
+        reader.close()

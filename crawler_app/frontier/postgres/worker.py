@@ -227,7 +227,7 @@ class PostgresFrontier(Frontier):
     def _note_answer(self, batch: Batch, answer: dict[str, Any], wanted: int) -> None:
         self._stepped_at = self._clock()
         self.last_queued = answer["queued"]
-        self.limit_reached = answer.get("limit", "")
+        self._note_limit(answer)
         shift_s = (
             answer["sent_at"] - answer["at"]
         )  # from the server's clock to this one
@@ -247,12 +247,23 @@ class PostgresFrontier(Frontier):
             self._starved = 0  # a caller that gets none of them asks again
         for row in news:
             self._note_claim(row, shift_s)
+        has_new_level = False
         if "urls" in answer:
-            self._books = Books(answer)
+            before, self._books = self._books, Books(answer)
+            has_new_level = before.least_depth() != self._books.least_depth()
             self._asks_books_at = self._stepped_at + BOOKS_EVERY_S
         self._note_what_comes(answer, shift_s, is_short=len(news) < wanted)
-        if self._leases.waiting or self._has_drained or self.limit_reached:
+        has_more = bool(self._leases.waiting) or has_new_level
+        if has_more or self._has_drained or self.limit_reached:
             self.on_change()
+
+    def _note_limit(self, answer: dict[str, Any]) -> None:
+        """Note a limit once the numbers of that time are known, which say what is left."""
+        limit = answer.get("limit", "")
+        if limit == "max_pages" and "urls" not in answer:
+            self._asks_books_at = -math.inf
+        else:
+            self.limit_reached = limit
 
     def _has_had(self, token: int) -> bool:
         """Return whether a lease was noted, and has perhaps ended here."""

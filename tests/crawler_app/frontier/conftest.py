@@ -1,6 +1,6 @@
 """What tests of the frontier share: a PostgreSQL server, and crawls of many workers."""
 
 from tests.helpers.postgres import postgres, postgres_url, workers
-from tests.helpers.shared_crawl import crawl, tree
+from tests.helpers.shared_crawl import crawl, crawl_shared, tree
 
-__all__ = ["crawl", "postgres", "postgres_url", "tree", "workers"]
+__all__ = ["crawl", "crawl_shared", "postgres", "postgres_url", "tree", "workers"]
