@@ -25,6 +25,7 @@ Beside the path::
     malloc       keeps freed memory for the next page
     time_slice   interrupts long work on one page
     shared       one worker's crawl of a frontier that it shares
+    sharing      what it tells other workers about hosts
 
 Rule 1: every URL enters through `Admission.admit`: seeds, links, redirect targets and the
 entries of sitemaps.  A redirect to another spelling of the same URL is no new candidate, and

@@ -7,6 +7,7 @@ and decides.  A URL that fails while others get through is the one to blame.
 No clock and no socket: the current time is an argument.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from crawler_app import politeness
@@ -47,6 +48,11 @@ class _Origin:
     held_until: float = 0.0
     spared: dict[str, int] = field(default_factory=dict)
 
+    def end_outage(self) -> None:
+        """Note that it responds."""
+        self.failed.clear()
+        self.is_down, self.pauses, self.held_until = False, 0, 0.0
+
 
 class Outages:
     """The outages of one run.
@@ -57,6 +63,9 @@ class Outages:
     Args:
         frontier: Remembers which origins have responded.
         stats: Counts the ``outages``.
+
+    Attributes:
+        on_change: Called with an origin, its number of pauses and whether it is down.
 
     >>> from crawler_app.frontier.memory import MemoryFrontier
     >>> from crawler_app.models import State
@@ -71,6 +80,7 @@ class Outages:
     def __init__(
         self, config: CrawlConfig, frontier: Frontier, stats: Stats | None = None
     ) -> None:
+        self.on_change: Callable[[str, int, bool], None] = lambda *_: None
         self._first_pause_s = config.retry_pause_s
         self._frontier = frontier
         self._stats = Stats() if stats is None else stats
@@ -85,11 +95,23 @@ class Outages:
             origin = self._by_name[name] = _Origin(url)
             self._frontier.note_response(name, url)
         origin.responses += 1
+        if origin.pauses:
+            self.on_change(name, 0, False)
         if origin.failed or origin.pauses:
-            origin.failed.clear()
-            origin.is_down, origin.pauses, origin.held_until = False, 0, 0.0
+            origin.end_outage()
         if origin.spared:
             origin.spared.pop(url, None)
+
+    def learn(self, name: str, pauses: int) -> None:
+        """Note how many pauses all processes together have made for an origin."""
+        if self._by_name.get(name) is None:
+            self._by_name.pop(name, None)  # it may have responded since
+        origin = self._origin(name)
+        if origin is None:
+            return
+        if not pauses and origin.pauses:
+            origin.end_outage()
+        origin.pauses = pauses
 
     def forget(self, url: str) -> None:
         """Forget a URL that will not be fetched again."""
@@ -134,10 +156,12 @@ class Outages:
             return origin.held_until  # this fetch began before the outage was noticed
         pause_s = self._pause_s(origin)
         if pause_s is None:
+            self.on_change(origin_of(url), origin.pauses, False)
             return None
         self._stats.add("outages")
         origin.pauses += 1
         origin.held_until = now + pause_s
+        self.on_change(origin_of(url), origin.pauses, True)
         return origin.held_until
 
     def _pause_s(self, origin: _Origin) -> float | None:

@@ -17,6 +17,7 @@ from crawler_app.reasons import Reason
 from crawler_app.robots import RobotsCache
 from crawler_app.robots.rules import Rules
 from crawler_app.subgenerator import Subgenerator
+from crawler_app.urls import origin_of
 from gencoro import gen
 
 __all__ = ["Permission"]
@@ -30,6 +31,10 @@ class Permission:
     Args:
         admission: Admits the sitemaps that a robots.txt lists.
         fetch: Makes one exchange, as `Fetching.fetch` does.
+
+    Attributes:
+        robots: The rules; None if robots.txt is not asked for.
+        on_applied: Called with an origin when the sitemaps of its robots.txt were added.
     """
 
     def __init__(
@@ -42,7 +47,8 @@ class Permission:
         self._context = context
         self._admission = admission
         self._hooks = hooks
-        self._robots = _robots_cache(context, fetch) if context.config.robots else None
+        self.robots = _robots_cache(context, fetch) if context.config.robots else None
+        self.on_applied: Callable[[str], None] = lambda origin: None
         # The hosts whose robots.txt was fetched in this run.
         self._asked_hosts: set[str] = set()
 
@@ -53,8 +59,8 @@ class Permission:
             FetchError: its host did not respond to the request for robots.txt.
             HookError: the user's callback failed.
         """
-        if self._robots is not None:
-            end = yield from self._check_robots(claim, self._robots)
+        if self.robots is not None:
+            end = yield from self._check_robots(claim, self.robots)
             if end is not None:
                 return end
         if self._hooks.should_fetch is None or self._is_exempt(claim):
@@ -66,9 +72,9 @@ class Permission:
 
     def is_allowed(self, url: str) -> bool:
         """Return whether a robots.txt that was read in this run allows a URL."""
-        if self._robots is None:
+        if self.robots is None:
             return True
-        rules = self._robots.known(url)
+        rules = self.robots.known(url)
         return rules is not None and not rules.is_unreachable and rules.allows(url)
 
     def _is_exempt(self, claim: Claim) -> bool:
@@ -82,10 +88,12 @@ class Permission:
         if rules is None:
             rules = yield robots.ask(claim.url)
             yield from self._apply(rules, claim)
-            if claim.host not in self._asked_hosts:
+            self.on_applied(origin_of(claim.url))
+            is_first = claim.host not in self._asked_hosts
+            self._asked_hosts.add(claim.host)
+            if is_first and not rules.is_unreachable:
                 # The rules were just fetched, here or for another URL of the host, so this
                 # one waits until the host's gap is over.
-                self._asked_hosts.add(claim.host)
                 return PutBack()
             # A robots.txt of this host was fetched before, or another URL waited for it too.
             # Continue now: if the URL were put back each time, it might never be fetched.

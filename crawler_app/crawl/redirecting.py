@@ -89,16 +89,16 @@ class RedirectReader:
         return not self._admission.check(target_url, claim.depth, role=role)
 
     def _lead_to(self, target_url: str, claim: Claim, outcome: Outcome) -> Finish:
+        # First: a frontier with several workers may know a target that it does not tell.
+        if self._has_new_cookies(target_url):
+            again = self._frontier.redirect_before(claim, target_url)
+            if again is not None:
+                return Finish(outcome, again=again)
         redirects_left = claim.redirects_left - 1
         target = self._admission.admit(
             target_url, "", claim.depth, redirects_left, role=_role_of_target(claim)
         )
-        if target is not None:
-            return Finish(outcome, (target,))
-        again = None
-        if self._has_new_cookies(target_url):
-            again = self._frontier.redirect_before(claim, target_url)
-        return Finish(outcome, again=again)
+        return Finish(outcome) if target is None else Finish(outcome, (target,))
 
     def refresh(
         self,

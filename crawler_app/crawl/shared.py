@@ -9,6 +9,7 @@ from typing import Any
 
 from crawler_app.config import CrawlConfig
 from crawler_app.crawl import Crawl
+from crawler_app.crawl.sharing import Sharing
 from crawler_app.fetcher import Fetcher
 from crawler_app.frontier.postgres.worker import PostgresFrontier
 from crawler_app.index.writer import IndexWriter
@@ -37,6 +38,7 @@ class SharedCrawl(Crawl):
         **stores: Any,
     ) -> None:
         super().__init__(config, frontier, fetcher, **stores)
+        Sharing(frontier, self._permission, self._hosts, self._outages, fetcher.cookies)
         frontier.on_change = self._changed.notify_all
         frontier.on_lost = self._forget
         self._index: IndexWriter | None = stores.get("index")
@@ -65,7 +67,10 @@ class SharedCrawl(Crawl):
             self._changed.notify_all()
 
     def _claim(self, now: float) -> Claim | None:
-        return None if self._is_held else super()._claim(now)
+        claim = None if self._is_held else super()._claim(now)
+        if claim is not None and (gap_s := self.frontier.gap_s(claim.host)):
+            self._hosts.learn_gap(claim.host, gap_s)
+        return claim
 
     def _may_begin_pages(self) -> bool:
         return True  # the server leases as many as may be begun

@@ -17,6 +17,7 @@ from collections.abc import Mapping
 from typing import Any, Protocol
 
 from crawler_app.config import REQUESTS, CrawlConfig
+from crawler_app.fetcher.cookies import CookieStore
 from crawler_app.fetcher.http import (
     HttpFetcher,
     client_class,
@@ -47,6 +48,11 @@ class Fetcher(Protocol):
             headers: For this request only; they replace others of the same name.
             method: ``GET`` or ``HEAD``.
         """
+        ...
+
+    @property
+    def cookies(self) -> CookieStore | None:
+        """The cookies that servers have set; None if cookies are not enabled."""
         ...
 
     def cookies_for(self, url: str) -> str:

@@ -15,7 +15,7 @@ import os
 import re
 import time
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from crawler_app.errors import ConfigError
@@ -25,7 +25,7 @@ from crawler_app.safe_files import read_limited
 from crawler_app.text.formatting import error_words
 from crawler_app.urls import host_of, name_of, origin_of
 
-__all__ = ["CookieStore"]
+__all__ = ["Cookie", "CookieStore"]
 
 # Source: RFC 6265, 6.1, which requires at least 4096 bytes per cookie, 50 cookies per
 # domain, 3000 cookies in total.
@@ -38,6 +38,10 @@ MAX_ORIGINS = 3000
 MAX_KEPT_BYTES = 16 * 2**20
 # What Python needs for a cookie besides its text.
 COOKIE_OVERHEAD_BYTES = 700
+
+# Many cookies are set again with every response.  To other processes that is news when this
+# part of the time has passed in which the cookie is sent.
+NEWS_AFTER = 0.1
 
 # Browsers keep at most 3300 cookies (Chromium), which is a file of 14 MB.
 MAX_FILE_BYTES = 16 * 2**20
@@ -53,11 +57,12 @@ _BOOL_BY_WORD = {"TRUE": True, "FALSE": False}
 
 
 @dataclass(slots=True, frozen=True)
-class _Cookie:
+class Cookie:
     """A cookie without its scope.
 
     Attributes:
         expires_at: Seconds since the epoch; infinite for a session cookie.
+        set_at: When it was first set.
     """
 
     name: str
@@ -65,6 +70,7 @@ class _Cookie:
     path: str
     is_secure: bool
     expires_at: float
+    set_at: float = 0.0
 
     def is_for(self, scheme: str, path: str, now: float) -> bool:
         """Return whether it is sent with a request.  Source: RFC 6265, 5.4 and 5.1.4."""
@@ -85,11 +91,11 @@ class _FileCookie:
 
     domain: str
     has_subdomains: bool
-    cookie: _Cookie
+    cookie: Cookie
 
 
 # By name and path, the oldest first.
-_Jar: TypeAlias = dict[tuple[str, str], _Cookie]
+_Jar: TypeAlias = dict[tuple[str, str], Cookie]
 
 
 class CookieStore:
@@ -98,6 +104,9 @@ class CookieStore:
     Args:
         clock: Returns seconds since the epoch.
 
+    Attributes:
+        on_set: Called with an origin and the cookies that it has changed; None for nothing.
+
     >>> cookies = CookieStore()
     >>> cookies.take("http://a.test/in", ["id=7; Domain=test", "n=8; Path=/x"])
     >>> cookies.header_for("http://a.test/x"), cookies.header_for("http://b.test/x")
@@ -105,6 +114,7 @@ class CookieStore:
     """
 
     def __init__(self, clock: Callable[[], float] = time.time) -> None:
+        self.on_set: Callable[[str, list[Cookie]], None] | None = None
         self._clock = clock
         self._jar_by_origin: dict[str, _Jar] = {}
         self._kept_bytes = 0
@@ -134,13 +144,35 @@ class CookieStore:
         """
         now = self._clock()
         origin, _, path = _parts_of(url)
-        found = [_read_header(header, path, now) for header in set_cookie_headers]
+        found = [
+            # The order within a response counts too.
+            _read_header(header, path, now + place * 1e-6)
+            for place, header in enumerate(set_cookie_headers)
+        ]
         if not any(found):
             return
-        jar = self._forget(origin)
+        jar, news = self._forget(origin), []
         for cookie in filter(None, found):
+            before = jar.get((cookie.name, cookie.path))
+            if before is not None:
+                cookie = replace(cookie, set_at=before.set_at)
+                if self.on_set is not None and not _is_news(cookie, before, now):
+                    continue  # it stays as other processes know it
+            news.append(cookie)
             jar[cookie.name, cookie.path] = cookie
             _drop_surplus(jar, now)
+        self._keep(origin, jar)
+        if news and self.on_set is not None:
+            self.on_set(origin, news)
+
+    def learn(self, origin: str, cookies: Iterable[Cookie]) -> None:
+        """Store cookies that an origin has set in another process."""
+        jar = self._forget(origin) | {(each.name, each.path): each for each in cookies}
+        newest = sorted(jar.items(), key=lambda item: item[1].set_at)
+        self._keep(origin, dict(newest[-MAX_COOKIES_OF_ORIGIN:]))
+
+    def _keep(self, origin: str, jar: _Jar) -> None:
+        """Store the cookies of an origin, which was forgotten, and forget others if needed."""
         self._jar_by_origin[origin] = jar
         self._kept_bytes += _bytes_of(jar)
         while (
@@ -225,7 +257,17 @@ def _drop_surplus(jar: _Jar, now: float) -> None:
         del jar[key]
 
 
-def _read_header(header: str, url_path: str, now: float) -> _Cookie | None:
+def _is_news(cookie: Cookie, before: Cookie, now: float) -> bool:
+    """Return whether a cookie has changed, or expires much later than before."""
+    if replace(cookie, expires_at=before.expires_at) != before:
+        return True
+    if cookie.expires_at == before.expires_at:
+        return False
+    later_s = cookie.expires_at - before.expires_at
+    return not 0.0 <= later_s <= NEWS_AFTER * (before.expires_at - now)
+
+
+def _read_header(header: str, url_path: str, now: float) -> Cookie | None:
     """Parse a Set-Cookie header; None if it is to be ignored.  Source: RFC 6265, 5.2."""
     if len(header) > MAX_COOKIE_BYTES or _NOT_SENT.search(header):
         return None
@@ -238,12 +280,13 @@ def _read_header(header: str, url_path: str, now: float) -> _Cookie | None:
         for key, _, text in (each.partition("=") for each in attributes)
     }
     path = value_by_attribute.get("path", "")
-    return _Cookie(
+    return Cookie(
         name,
         value,
         path=path if path.startswith("/") else _default_path(url_path),
         is_secure="secure" in value_by_attribute,
         expires_at=_expires_at(value_by_attribute, now),
+        set_at=now,
     )
 
 
@@ -300,7 +343,7 @@ def _cookie_of(
         raise ValueError("no time in field 5")
     if not name:
         raise ValueError("no name in field 6")
-    cookie = _Cookie(
+    cookie = Cookie(
         name,
         value,
         path,

@@ -19,6 +19,7 @@ from tornado.util import import_object
 
 from crawler_app.config import CrawlConfig
 from crawler_app.errors import ConfigError, FetchError
+from crawler_app.fetcher.cookies import CookieStore
 from crawler_app.fetcher.curl import CurlExchange
 from crawler_app.fetcher.errors import fetch_error
 from crawler_app.fetcher.incoming import Incoming, decoded
@@ -120,6 +121,11 @@ class HttpFetcher:
             fetched = yield from self._fetch_bounded(url, carried, method)
         fetched.took_s = time.monotonic() - started_at
         return fetched
+
+    @property
+    def cookies(self) -> CookieStore | None:
+        """The cookies that servers have set; see `Fetcher`."""
+        return self._outgoing.cookies
 
     def cookies_for(self, url: str) -> str:
         """Return the Cookie header of a request sent now; see `Fetcher`."""

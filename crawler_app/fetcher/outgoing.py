@@ -38,6 +38,7 @@ class Outgoing:
 
     Attributes:
         proxy: None if there is none.
+        cookies: What servers have set; None if cookies are not enabled.
         check_address: Must be called with a host and each of its addresses before
             connecting; raises FetchError to refuse.  None if every address is allowed.
 
@@ -70,11 +71,11 @@ class Outgoing:
         # Empty if all origins get the same headers, which saves a look-up per request.
         origins = map(origin_of, config.seeds) if secret else ()
         self._own_origins = frozenset(origins)
-        self._cookies: CookieStore | None = None
+        self.cookies: CookieStore | None = None
         if config.cookies:
-            self._cookies = CookieStore()
+            self.cookies = CookieStore()
             if config.cookie_file:
-                self._cookies.load(config.cookie_file)
+                self.cookies.load(config.cookie_file)
 
     def headers_for(
         self, url: str, extra: Mapping[str, str] | None = None
@@ -90,7 +91,7 @@ class Outgoing:
         headers = self._public
         if self._own_origins and origin_of(url) in self._own_origins:
             headers = self._own
-        cookie = "" if self._cookies is None else self._cookies.header_for(url)
+        cookie = "" if self.cookies is None else self.cookies.header_for(url)
         if not cookie and not extra:
             return headers
         headers = headers.copy()
@@ -102,8 +103,8 @@ class Outgoing:
 
     def take_cookies(self, url: str, headers: HTTPHeaders) -> None:
         """Store the cookies that a response has set, if cookies are enabled."""
-        if self._cookies is not None and "Set-Cookie" in headers:
-            self._cookies.take(url, headers.get_list("Set-Cookie"))
+        if self.cookies is not None and "Set-Cookie" in headers:
+            self.cookies.take(url, headers.get_list("Set-Cookie"))
 
     def require_public_host(self, url: str) -> None:
         """Raise FetchError if private hosts are denied and the URL's host is one by name.

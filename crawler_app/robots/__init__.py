@@ -22,7 +22,7 @@ from crawler_app.subgenerator import Subgenerator
 from crawler_app.urls import origin_of, redirect_target
 from gencoro import gen
 
-__all__ = ["RobotsCache"]
+__all__ = ["Finding", "RobotsCache"]
 
 # RFC 9309, 2.3.1.2: at least five, even across hosts.
 MAX_REDIRECTS = 5
@@ -38,6 +38,25 @@ MAX_AGE_S = 24 * 3600.0
 MAX_KEPT = 200_000
 
 
+@dataclass(slots=True, frozen=True)
+class Finding:
+    """What a fetch of robots.txt has found.
+
+    Attributes:
+        until: When it expires.
+        pauses: Failed fetches since the last successful one.
+        body: The file; empty if there is none, and None if it could not be fetched.
+        has_retry: Whether it is fetched again then.
+        error: Why it could not be fetched, if there was no response at all.
+    """
+
+    until: float
+    pauses: int = 0
+    body: bytes | None = None
+    has_retry: bool = True
+    error: FetchError | None = None
+
+
 class RobotsCache:
     """Fetches and caches the rules of each origin.
 
@@ -47,6 +66,9 @@ class RobotsCache:
         first_pause_s: The pause before the first retry of an origin that did not respond;
             further pauses are longer, see `politeness.outage_pause_s`.
         clock: Returns the current time in seconds since the epoch.
+
+    Attributes:
+        on_found: Called with an origin and what a fetch has found; None for nothing.
 
     >>> def fetch(url):
     ...     answer = gen.Future()
@@ -68,6 +90,7 @@ class RobotsCache:
         first_pause_s: float = 1.0,
         clock: Callable[[], float] = time.time,
     ) -> None:
+        self.on_found: Callable[[str, Finding], None] | None = None
         self._fetch = fetch
         self._user_agent = user_agent
         self._first_pause_s = first_pause_s
@@ -98,6 +121,17 @@ class RobotsCache:
         if question is None:
             question = self._begin(origin)
         return self._wait(origin, question)
+
+    def learn(self, origin: str, finding: Finding) -> Subgenerator[Rules | None]:
+        """Keep what another process has found; return its rules, or None if they are old."""
+        kept = self._kept.get(origin)
+        if kept is not None and kept.fresh_until >= finding.until:
+            return None
+        if finding.body is not None:
+            rules = yield from self._parse(origin, finding.body)
+        else:
+            rules = _unreachable(finding)
+        return self._keep(origin, rules, finding)
 
     def _begin(self, origin: str) -> "_Question":
         question = _Question(self._learn(origin))
@@ -134,8 +168,12 @@ class RobotsCache:
         try:
             fetched = yield from self._follow(f"{origin}/robots.txt")
             if not _is_unreachable(fetched.status):
-                rules = yield from self._read(origin, fetched)
-                return self._keep(origin, rules, MAX_AGE_S)
+                # RFC 9309, 2.3.1.3: otherwise there is no file, so everything is allowed.
+                # Too many redirects are treated the same (2.3.1.2).
+                body = fetched.body if 200 <= fetched.status < 300 else b""
+                rules = yield from self._parse(origin, body)
+                finding = Finding(self._clock() + MAX_AGE_S, body=body)
+                return self._keep_found(origin, rules, finding)
             retry_after = fetched.headers.get("Retry-After")
             asked_for_s = retry_after_s(retry_after, self._clock())
         except FetchError as exc:
@@ -158,13 +196,9 @@ class RobotsCache:
             fetched = yield self._fetch(url)
         return fetched
 
-    def _read(self, origin: str, fetched: Fetched) -> Subgenerator[Rules]:
-        if not 200 <= fetched.status < 300:
-            # RFC 9309, 2.3.1.3: there is no file, so everything is allowed.  Too many
-            # redirects are treated the same (2.3.1.2).
-            return Rules()
-        parse = partial(parse_rules, fetched.body, self._user_agent, origin)
-        if len(fetched.body) <= MAX_BYTES_ON_LOOP:
+    def _parse(self, origin: str, body: bytes) -> Subgenerator[Rules]:
+        parse = partial(parse_rules, body, self._user_agent, origin)
+        if len(body) <= MAX_BYTES_ON_LOOP:
             return parse()
         # In Python, so the loop and a thread take turns.
         loop = asyncio.get_running_loop()
@@ -178,21 +212,24 @@ class RobotsCache:
         before = self._kept.get(origin)
         pauses = 0 if before is None else before.pauses
         pause_s = politeness.outage_pause_s(pauses, self._first_pause_s)
-        if pause_s is None or (error is not None and not error.is_passing):
-            pause_s, retry_at = MAX_AGE_S, None
-        else:
-            pause_s = max(pause_s, asked_for_s or 0.0)
-            retry_at = self._clock() + pause_s
+        has_retry = pause_s is not None and (error is None or error.is_passing)
+        pause_s = max(pause_s or 0.0, asked_for_s or 0.0) if has_retry else MAX_AGE_S
+        finding = Finding(
+            self._clock() + pause_s, pauses + 1, has_retry=has_retry, error=error
+        )
         if before is not None and not before.rules.is_unreachable:
-            rules = before.rules  # RFC 9309, 2.4
-        else:
-            rules = Rules(is_unreachable=True, retry_at=retry_at, error=error)
-        return self._keep(origin, rules, pause_s, pauses + 1)
+            return self._keep_found(origin, before.rules, finding)  # RFC 9309, 2.4
+        return self._keep_found(origin, _unreachable(finding), finding)
 
-    def _keep(self, origin: str, rules: Rules, age_s: float, pauses: int = 0) -> Rules:
+    def _keep_found(self, origin: str, rules: Rules, finding: Finding) -> Rules:
+        if self.on_found is not None:
+            self.on_found(origin, finding)
+        return self._keep(origin, rules, finding)
+
+    def _keep(self, origin: str, rules: Rules, finding: Finding) -> Rules:
         self._drop(origin)
         self._size += rules.size
-        self._kept[origin] = _Kept(rules, self._clock() + age_s, pauses)
+        self._kept[origin] = _Kept(rules, finding.until, finding.pauses)
         while self._size > MAX_KEPT and len(self._kept) > 1:
             self._drop(next(iter(self._kept)))
         return rules
@@ -222,6 +259,11 @@ class _Question:
 
     answer: "gen.Future[Rules]"
     waiters: int = 0
+
+
+def _unreachable(finding: Finding) -> Rules:
+    retry_at = finding.until if finding.has_retry else None
+    return Rules(is_unreachable=True, retry_at=retry_at, error=finding.error)
 
 
 def _redirect_target(url: str, fetched: Fetched) -> str | None:

@@ -155,6 +155,8 @@ class SteppedFrontier(PostgresFrontier):
         self.now = now
         super().claim(now, lease_s, max_depth)  # there is none: it asks for one
         self.settle()
+        while self._leases.unready_by_origin:
+            self.settle()
         claim = super().claim(now, lease_s, max_depth)
         self._starved = 0
         return claim
@@ -179,6 +181,10 @@ class SteppedFrontier(PostgresFrontier):
 
     def hold_host(self, host, free_at):
         super().hold_host(host, free_at)
+        self.settle()
+
+    def shorten_hold(self, host, held_to, free_at):
+        super().shorten_hold(host, held_to, free_at)
         self.settle()
 
     def note_response(self, origin, url):

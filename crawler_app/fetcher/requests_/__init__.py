@@ -31,6 +31,7 @@ from tornado.httputil import HTTPHeaders
 
 from crawler_app.config import CrawlConfig
 from crawler_app.errors import FetchError
+from crawler_app.fetcher.cookies import CookieStore
 from crawler_app.fetcher.incoming import Incoming, decoded
 from crawler_app.fetcher.outgoing import Outgoing
 from crawler_app.fetcher.requests_.adapter import (
@@ -124,6 +125,11 @@ class RequestsFetcher:
         fetched, received = outcome
         self._outgoing.take_cookies(url, received)
         return fetched
+
+    @property
+    def cookies(self) -> CookieStore | None:
+        """The cookies that servers have set; see `Fetcher`."""
+        return self._outgoing.cookies
 
     def cookies_for(self, url: str) -> str:
         """Return the Cookie header of a request sent now; see `Fetcher`."""

@@ -7,9 +7,10 @@
     worker      a worker's view, which its crawl uses
     leases      the claims that it has                            pure
     books       the numbers that it was told                      pure
-    batch       what it has to tell                               pure
+    batch       what it has to tell of URLs, after a flush        pure
+    notes       what it has to tell of hosts, at once             pure
     wire        JSON that PostgreSQL can store                    pure
-    recent      the links that a worker has met lately            pure
+    recent      what it remembers of links and origins            pure
     pump        sends batches, and gets claims
     reading     what all workers have found, for reports
     files       a crawl's SQLite files as rows of these tables
@@ -22,4 +23,7 @@ when its lease ends, without a try; what it says later of these is not recorded.
 
 Rule 2: all rules that workers share (order, gaps, limits) are kept by the server, by its
 clock, in the transaction that leases a URL.
+
+Rule 3: what workers learn of an origin (robots.txt, cookies, an outage) has a version, which
+comes with each claim.  A claim is handed out when its worker has that version.
 """

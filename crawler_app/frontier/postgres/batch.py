@@ -9,6 +9,7 @@ from typing import Any
 
 from crawler_app.frontier import key_of, stored_url
 from crawler_app.frontier.counts import Kind
+from crawler_app.frontier.postgres.notes import Notes
 from crawler_app.models import Candidate, Claim, Outcome
 from crawler_app.urls import dedup_key
 
@@ -29,7 +30,7 @@ class Batch:
 
     >>> batch = Batch()
     >>> batch.add([Candidate("http://a.test/", "a.test")])
-    >>> batch.body()["links"][0][2][0][1:]
+    >>> batch.body(Notes())["links"][0][2][0][1:]
     ['http://a.test/', 0, 0, 0, None, <Role.LINK: 0>, False]
     """
 
@@ -41,13 +42,11 @@ class Batch:
         self._again: list[list[int]] = []
         self._place_by_host: dict[str, int] = {}
         self._sources: list[list[Any]] = []
-        self._url_by_origin: dict[str, str] = {}
-        self._hold_by_host: dict[str, tuple[float | None, float | None]] = {}
+        self._facts_by_origin: dict[str, dict[str, Any]] = {}
+        self._known_until_by_host: dict[str, float] = {}
 
     def __bool__(self) -> bool:
-        return bool(
-            self.claims or self._sources or self._url_by_origin or self._hold_by_host
-        )
+        return bool(self.claims or self._sources or self._facts_by_origin)
 
     def finish(
         self,
@@ -103,34 +102,34 @@ class Batch:
         """Note candidates, and which of them is the target of a redirect."""
         self._add(candidates, None if via is None else via.id, None, redirect_to)
 
-    def hold_host(self, host: str, free_at: float) -> None:
-        """Note until when a host is held."""
-        before, gap_s = self._hold_by_host.get(host, (None, None))
-        until = free_at if before is None else max(free_at, before)
-        self._hold_by_host[host] = until, gap_s
-
-    def set_gap(self, host: str, gap_s: float) -> None:
-        """Note the least time between two claims of a host."""
-        free_at, _ = self._hold_by_host.get(host, (None, None))
-        self._hold_by_host[host] = free_at, gap_s
-
     def note_response(self, origin: str, url: str) -> None:
         """Note a URL that got a response."""
-        self._url_by_origin[origin] = url
+        self._facts_of(origin)["known_url"] = url
 
-    def body(self) -> dict[str, Any]:
+    def note_robots(
+        self, origin: str, host: str, robots: dict[str, Any], until: float
+    ) -> None:
+        """Note what was found in robots.txt, once its sitemaps were added."""
+        self._facts_of(origin)["robots"] = robots
+        self._known_until_by_host[host] = until
+
+    def body(self, notes: Notes) -> dict[str, Any]:
         """Return what is sent."""
+        for host, until in self._known_until_by_host.items():
+            notes.know_until(host, until)
+        host_notes = notes.host_rows(self._place)
         return {
             "ends": self._ends,
             "backs": self._backs,
             "again": self._again,
             "links": self._sources,
-            "holds": [
-                [self._place(host), *hold] for host, hold in self._hold_by_host.items()
-            ],
-            "responses": list(self._url_by_origin.items()),
+            "notes": host_notes,
+            "origins": notes.origin_rows(self._facts_by_origin),
             "hosts": list(self._place_by_host),
         }
+
+    def _facts_of(self, origin: str) -> dict[str, Any]:
+        return self._facts_by_origin.setdefault(origin, {})
 
     def _add(
         self,

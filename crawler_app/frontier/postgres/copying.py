@@ -15,6 +15,7 @@ from crawler_app.frontier.postgres.batch import Batch, digest_of
 from crawler_app.frontier.postgres.connecting import DRIVER_ERRORS, connect
 from crawler_app.frontier.postgres.files import Hosts, Rows, StoredFile
 from crawler_app.frontier.postgres.install import install
+from crawler_app.frontier.postgres.notes import Notes
 from crawler_app.frontier.postgres.place import Place
 from crawler_app.frontier.postgres.wire import decode, encode, encode_text
 from crawler_app.models import Claim, State
@@ -290,4 +291,4 @@ def _step_of(batch: Batch) -> dict[str, Any]:
     """Return a step that adds what is in a batch, and asks for nothing."""
     asks = {"wanted": 0, "lease_s": 0, "max_depth": None, "per_host": None}
     now = {"held": 0, "late_at": None, "at": time.time(), "alive_s": 60}
-    return batch.body() | asks | now
+    return batch.body(Notes()) | asks | now

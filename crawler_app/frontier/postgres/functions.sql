@@ -3,8 +3,9 @@
 --
 -- Rule: locks are taken in this order, and each kind in the order given, so that workers never
 -- wait for one another in a circle: the worker's own row; its claims; new hosts, by name; new
--- URLs, by digest; hosts, by id; the limits.  A worker that has locked a host does not wait for
--- another to lease from, and what has expired or is empty is skipped if it is locked.
+-- URLs, by digest; origins, by name; hosts, by id; the limits.  A worker that has locked
+-- a host does not wait for another to lease from, and what has expired or is empty is skipped if
+-- it is locked.
 --
 -- Times are in seconds since the epoch, by the clock of the server.
 --
@@ -151,13 +152,15 @@ BEGIN
 END $$;
 
 -- Return the ids of hosts, in the order of their names; new ones are stored.
-CREATE FUNCTION host_ids(names jsonb) RETURNS integer[] LANGUAGE plpgsql AS $$
+CREATE FUNCTION host_ids(names jsonb, asks_robots boolean) RETURNS integer[] LANGUAGE plpgsql AS $$
 BEGIN
     IF jsonb_array_length(names) = 0 THEN
         RETURN '{}';
     END IF;
-    INSERT INTO host (id, name, gap_s)
-    SELECT id, name, (SELECT gap_s FROM crawl) FROM (
+    INSERT INTO host (id, name, gap_s, known_until)
+    SELECT id, name, (SELECT gap_s FROM crawl),
+        CASE WHEN asks_robots THEN 0 ELSE 'infinity'::float8 END
+    FROM (
         SELECT nextval('host_id') AS id, name FROM (
             SELECT name FROM jsonb_array_elements_text(names) WITH ORDINALITY AS n (name, place)
             WHERE NOT EXISTS (SELECT FROM host WHERE host.name = n.name)
@@ -252,6 +255,54 @@ BEGIN
     END LOOP;
 END $$;
 
+-- Return the newest cookies of an origin, as many as a worker keeps.
+CREATE FUNCTION newest(cookies jsonb) RETURNS jsonb IMMUTABLE LANGUAGE plpgsql AS $$
+BEGIN
+    RETURN (
+        SELECT jsonb_object_agg(key, value) FROM (
+            SELECT * FROM jsonb_each(cookies) ORDER BY (value->>0)::float8 DESC, key LIMIT 50
+        ) AS kept
+    );
+END $$;
+
+-- Note what a worker tells of origins; return the version of each that has changed.
+CREATE FUNCTION note_origins(origins jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
+DECLARE
+    versions jsonb;
+BEGIN
+    IF jsonb_array_length(origins) = 0 THEN
+        RETURN NULL;
+    END IF;
+    WITH changed AS (
+        INSERT INTO origin AS o (name, known_url, pauses, robots, cookies)
+        SELECT n->>0, n->1->>'known_url', (n->1->>'pauses')::integer, n->1->'robots',
+            newest(n->1->'cookies')
+        FROM jsonb_array_elements(origins) AS n ORDER BY n->>0
+        ON CONFLICT (name) DO UPDATE SET version = o.version + 1,
+            known_url = coalesce(excluded.known_url, o.known_url),
+            pauses = coalesce(excluded.pauses, o.pauses),
+            robots = CASE WHEN excluded.robots IS NULL THEN o.robots
+                ELSE coalesce(o.robots, '{}') || excluded.robots END,
+            cookies = CASE WHEN excluded.cookies IS NULL THEN o.cookies
+                ELSE newest(coalesce(o.cookies, '{}') || excluded.cookies) END
+        WHERE excluded.known_url <> coalesce(o.known_url, '')
+            OR excluded.pauses <> coalesce(o.pauses, 0)
+            OR excluded.robots IS NOT NULL OR excluded.cookies IS NOT NULL
+        RETURNING name, version
+    )
+    SELECT jsonb_agg(jsonb_build_array(name, version)) INTO versions FROM changed;
+    RETURN versions;
+END $$;
+
+-- Tell a worker what is known of origins.
+CREATE FUNCTION origins_of(names jsonb) RETURNS jsonb STABLE LANGUAGE plpgsql AS $$
+BEGIN
+    RETURN (
+        SELECT jsonb_agg(jsonb_build_array(name, version, known_url, pauses, robots, cookies))
+        FROM origin WHERE name IN (SELECT jsonb_array_elements_text(names))
+    );
+END $$;
+
 -- Put claims back whose lease has expired or whose worker has gone, and retries that are due.
 CREATE FUNCTION take_back(
     p_worker integer, now_s float8, OUT ready integer[], OUT pages bigint
@@ -276,6 +327,11 @@ BEGIN
         )
         SELECT array_agg(DISTINCT host_id), count(*) FILTER (WHERE role < 2)
         INTO ready, pages FROM lost;
+        -- Its fetch may have begun just before the end.
+        UPDATE host SET free_at = greatest(free_at, now_s + gap_s) WHERE id = ANY (ARRAY(
+            SELECT id FROM host WHERE id = ANY (ready) AND gap_s > 0
+            ORDER BY id FOR NO KEY UPDATE
+        ));
     END IF;
     IF EXISTS (SELECT FROM queue WHERE due_at <= now_s) THEN
         WITH rung AS (
@@ -315,7 +371,8 @@ BEGIN
             token, claim.id, url.url, host.name, claim.depth, redirects_left, tries, claim.role,
             lease_ends_at,
             CASE WHEN is_target THEN redirects_to(claim.id) END,
-            (SELECT known_url FROM origin
+            gap_s,
+            (SELECT version FROM origin
                 WHERE origin.name = substring(url.url FROM '^[^/]*//[^/]*'))
         ) ORDER BY token)
         FROM claim
@@ -332,7 +389,7 @@ CREATE FUNCTION hosts_in_turn(
 DECLARE
     found integer[] := ARRAY(
         SELECT id FROM host
-        WHERE is_ready AND free_at <= now_s AND (per_host IS NULL OR has_room(id, per_host))
+        WHERE is_ready AND free_at <= now_s AND has_room(host, per_host, now_s)
             AND (max_turn IS NULL OR has_turn(id, max_turn))
         ORDER BY free_at, id LIMIT wanted FOR NO KEY UPDATE SKIP LOCKED
     );
@@ -340,7 +397,7 @@ BEGIN
     IF found = '{}' AND may_wait THEN
         found := ARRAY(
             SELECT id FROM host
-            WHERE is_ready AND free_at <= now_s AND (per_host IS NULL OR has_room(id, per_host))
+            WHERE is_ready AND free_at <= now_s AND has_room(host, per_host, now_s)
                 AND (max_turn IS NULL OR has_turn(id, max_turn))
             ORDER BY free_at, id LIMIT 1 FOR NO KEY UPDATE
         );
@@ -348,11 +405,35 @@ BEGIN
     RETURN found;
 END $$;
 
-CREATE FUNCTION has_room(p_host integer, per_host integer)
-RETURNS boolean STABLE LANGUAGE plpgsql AS $$
+-- Whether any number of URLs of a host may be leased: the most frequent case, which is cheap.
+CREATE FUNCTION is_unlimited(h host, per_host integer, now_s float8)
+RETURNS boolean STABLE LANGUAGE sql AS $$
+    SELECT per_host IS NULL AND h.gap_s = 0 AND h.known_until > now_s AND NOT h.is_down
+$$;
+
+-- Return how many more URLs of a host may be leased.
+--
+-- While its robots.txt is not known, and while it is down, one URL is under way, so that one
+-- worker finds out for all.  If it has a gap, the next is leased when the fetch of the last has
+-- begun: only the worker knows when that is.
+CREATE FUNCTION room_of(h host, per_host integer, now_s float8)
+RETURNS integer STABLE LANGUAGE plpgsql AS $$
+DECLARE
+    most integer := CASE WHEN h.is_down OR h.known_until <= now_s THEN 1 ELSE per_host END;
 BEGIN
-    RETURN (SELECT count(*) FROM claim WHERE host_id = p_host) < per_host;
+    IF h.gap_s > 0 AND EXISTS (SELECT FROM claim WHERE token = h.awaited) THEN
+        RETURN 0;
+    END IF;
+    IF most IS NOT NULL THEN
+        most := greatest(0, most - (SELECT count(*) FROM claim WHERE host_id = h.id));
+    END IF;
+    RETURN least(most, CASE WHEN h.gap_s > 0 THEN 1 END);
 END $$;
+
+CREATE FUNCTION has_room(h host, per_host integer, now_s float8)
+RETURNS boolean STABLE LANGUAGE sql AS $$
+    SELECT is_unlimited(h, per_host, now_s) OR room_of(h, per_host, now_s) > 0
+$$;
 
 CREATE FUNCTION has_turn(p_host integer, max_turn integer DEFAULT NULL)
 RETURNS boolean STABLE LANGUAGE plpgsql AS $$
@@ -374,11 +455,10 @@ DECLARE
 BEGIN
     WITH in_turn AS MATERIALIZED (
         -- Counted again: what another worker has claimed before the host was locked.
-        SELECT h.place, id, CASE WHEN gap_s > 0 THEN 1 WHEN per_host IS NULL THEN quota
-            ELSE least(quota, per_host - (SELECT count(*) FROM claim WHERE host_id = host.id))
-            END AS room
+        SELECT h.place, id, CASE WHEN is_unlimited(host, per_host, now_s) THEN quota
+            ELSE least(quota, room_of(host, per_host, now_s)) END AS room
         FROM unnest(hosts) WITH ORDINALITY AS h (id, place) JOIN host USING (id)
-        WHERE is_ready AND free_at <= now_s AND (per_host IS NULL OR has_room(id, per_host))
+        WHERE is_ready AND free_at <= now_s
     ), next AS MATERIALIZED (
         SELECT q.*, in_turn.place,
             row_number() OVER (PARTITION BY in_turn.place ORDER BY q.turn, q.id) AS rank
@@ -407,8 +487,10 @@ BEGIN
     IF hosts <> '{}' THEN
         UPDATE host SET is_ready = false WHERE id = ANY (hosts) AND NOT has_turn(id);
     END IF;
-    UPDATE host SET free_at = now_s + gap_s
-    WHERE id = ANY (used) AND gap_s > 0 AND free_at < now_s + gap_s;
+    IF EXISTS (SELECT FROM host WHERE id = ANY (used) AND gap_s > 0) THEN
+        UPDATE host SET awaited = token FROM claim
+        WHERE token = ANY (tokens) AND host.id = host_id AND gap_s > 0;
+    END IF;
 END $$;
 
 -- Return the first time after now at which a further URL may become due.
@@ -417,7 +499,8 @@ RETURNS float8 STABLE LANGUAGE plpgsql AS $$
 BEGIN
     RETURN (
         SELECT least(
-            (SELECT free_at FROM host WHERE is_ready AND free_at > now_s AND (per_host IS NULL OR has_room(id, per_host))
+            (SELECT free_at FROM host
+                WHERE is_ready AND free_at > now_s AND has_room(host, per_host, now_s)
                 ORDER BY free_at LIMIT 1),
             (SELECT min(due_at) FROM queue WHERE due_at > now_s),
             (SELECT min(lease_ends_at) FROM claim WHERE lease_ends_at > now_s)
@@ -446,12 +529,18 @@ BEGIN
     );
 END $$;
 
--- Note which hosts have URLs that are due, and hold hosts; return whether any was locked.
+-- Note which hosts have URLs that are due, and what a worker tells of hosts; return whether any
+-- was locked.
 --
 -- A host that is ready already is locked against being found empty only, so that workers that
 -- find URLs of one host do not wait for one another, nor for one that leases from it.
-CREATE FUNCTION update_hosts(ready integer[], holds jsonb, hosts integer[], shift float8)
-RETURNS boolean LANGUAGE plpgsql AS $$
+--
+-- A note has the place of the host and, or NULL: until when it is held; its gap; whether it is
+-- down; until when its robots.txt is known; the end of a hold that is to be shortened, and its
+-- new end.
+CREATE FUNCTION update_hosts(
+    p_worker integer, ready integer[], notes jsonb, hosts integer[], shift float8
+) RETURNS boolean LANGUAGE plpgsql AS $$
 BEGIN
     IF cardinality(ready) > 0 THEN
         PERFORM FROM host WHERE id = ANY (ready) ORDER BY id FOR KEY SHARE;
@@ -461,21 +550,31 @@ BEGIN
         );
         UPDATE host SET is_ready = true WHERE id = ANY (ready);
     END IF;
-    IF jsonb_array_length(holds) > 0 THEN
+    IF jsonb_array_length(notes) > 0 THEN
         PERFORM FROM host WHERE id = ANY (ARRAY(
-            SELECT hosts[(h->>0)::integer + 1] FROM jsonb_array_elements(holds) AS h
+            SELECT hosts[(n->>0)::integer + 1] FROM jsonb_array_elements(notes) AS n
         )) ORDER BY id FOR NO KEY UPDATE;
-        UPDATE host SET free_at = greatest(host.free_at, hold.free_at),
-            gap_s = coalesce(hold.gap_s, host.gap_s)
+        UPDATE host SET gap_s = coalesce(note.gap_s, host.gap_s),
+            is_down = coalesce(note.is_down, host.is_down),
+            known_until = greatest(note.known_until, host.known_until),
+            free_at = greatest(note.free_at,
+                -- The clocks are compared anew with each step, so the times are not the same.
+                CASE WHEN host.free_at <= held_to + 1 THEN least(host.free_at, shortened_to)
+                    ELSE host.free_at END),
+            -- A fetch has begun.
+            awaited = CASE WHEN note.free_at IS NULL OR EXISTS (
+                SELECT FROM claim WHERE token = host.awaited AND worker <> p_worker
+            ) THEN host.awaited END
         FROM (
-            SELECT hosts[(h->>0)::integer + 1] AS id, (h->>1)::float8 + shift AS free_at,
-                (h->>2)::float8 AS gap_s
-            FROM jsonb_array_elements(holds) AS h
-        ) AS hold
-        WHERE host.id = hold.id
-            AND (host.free_at < hold.free_at OR host.gap_s <> hold.gap_s);
+            SELECT hosts[(n->>0)::integer + 1] AS id, (n->>1)::float8 + shift AS free_at,
+                (n->>2)::float8 AS gap_s, (n->>3)::boolean AS is_down,
+                (n->>4)::float8 + shift AS known_until,
+                (n->>5)::float8 + shift AS held_to, (n->>6)::float8 + shift AS shortened_to
+            FROM jsonb_array_elements(notes) AS n
+        ) AS note
+        WHERE host.id = note.id;
     END IF;
-    RETURN coalesce(cardinality(ready), 0) > 0 OR jsonb_array_length(holds) > 0;
+    RETURN coalesce(cardinality(ready), 0) > 0 OR jsonb_array_length(notes) > 0;
 END $$;
 
 CREATE FUNCTION frontier_step(
@@ -504,6 +603,7 @@ DECLARE
     pages bigint := 0;
     has_hosts boolean;
     held bigint;
+    versions jsonb;
 BEGIN
     SELECT step, store INTO last_step, own_store FROM worker
     WHERE id = p_worker AND epoch = p_epoch FOR NO KEY UPDATE;
@@ -536,12 +636,10 @@ BEGIN
         WHERE id = (a->>1)::bigint AND part = part_of((a->>1)::bigint)
             AND (a->>0)::bigint = ANY (ended.tokens);
     END IF;
-    hosts := host_ids(p->'hosts');
+    hosts := host_ids(p->'hosts', (p->>'asks_robots')::boolean);
     SELECT * INTO met FROM
         add_links(p->'links', hosts, ended.tokens, settings.partitions);
-    INSERT INTO origin SELECT r->>0, r->>1 FROM jsonb_array_elements(p->'responses') AS r
-    ORDER BY r->>0
-    ON CONFLICT (name) DO UPDATE SET known_url = excluded.known_url;
+    versions := note_origins(p->'origins');
     ready := back.ready || again.ready || met.ready;
     pages := coalesce(ended.pages, 0) + coalesce(back.pages, 0) + coalesce(again.pages, 0);
     IF wanted > 0 THEN
@@ -550,7 +648,7 @@ BEGIN
         pages := pages + overdue.pages;
     END IF;
     PERFORM count_urls(p_worker, ended.changes || again.changes || met.changes);
-    has_hosts := update_hosts(ready, p->'holds', hosts, shift);
+    has_hosts := update_hosts(p_worker, ready, p->'notes', hosts, shift);
 
     is_limited := settings.pages_left IS NOT NULL OR settings.bytes_left IS NOT NULL;
     IF is_limited THEN
@@ -580,7 +678,8 @@ BEGIN
             reply := reply || jsonb_build_object('claims', claims_of(leased_tokens));
         ELSE
             reply := reply || jsonb_build_object('is_contended', EXISTS (
-                SELECT FROM host WHERE is_ready AND free_at <= now_s AND (per_host IS NULL OR has_room(id, per_host))
+                SELECT FROM host
+                WHERE is_ready AND free_at <= now_s AND has_room(host, per_host, now_s)
                     AND (max_turn IS NULL OR has_turn(id, max_turn))
             ));
         END IF;
@@ -596,6 +695,12 @@ BEGIN
             SELECT (e->>0)::bigint FROM jsonb_array_elements(p->'ends') AS e
             WHERE (e->>0)::bigint <> ALL (coalesce(ended.tokens, '{}'))
         ));
+    END IF;
+    IF versions IS NOT NULL THEN
+        reply := reply || jsonb_build_object('versions', versions);
+    END IF;
+    IF jsonb_array_length(p->'asks') > 0 THEN
+        reply := reply || jsonb_build_object('origins', origins_of(p->'asks'));
     END IF;
     IF (p->>'late_at') IS NOT NULL THEN
         reply := reply || books((p->>'late_at')::float8 + shift);
@@ -618,7 +723,7 @@ DECLARE
 BEGIN
     SELECT * INTO again FROM requeue(ids);
     PERFORM count_urls(0, again.changes);
-    PERFORM update_hosts(again.ready, '[]', '{}', 0);
+    PERFORM update_hosts(0, again.ready, '[]', '{}', 0);
     UPDATE crawl SET pages_left = pages_left + again.pages WHERE pages_left IS NOT NULL;
     RETURN again.urls;
 END $$;

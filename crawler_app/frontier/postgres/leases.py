@@ -3,15 +3,15 @@
 Pure.  A lease has a token, so that two leases of one URL are told apart.
 """
 
-import contextlib
 from collections import deque
 from collections.abc import Iterator
+from itertools import chain
 from typing import Any
 
 from crawler_app.errors import LeaseLostError
 from crawler_app.frontier import turn_of
 from crawler_app.models import Claim, Role
-from crawler_app.urls import dedup_key
+from crawler_app.urls import dedup_key, origin_of
 
 __all__ = ["Leases"]
 
@@ -21,11 +21,13 @@ class Leases:
 
     Attributes:
         waiting: The claims to be handed out.
+        unready_by_origin: Those that wait for what others have learned of their origin.
 
     >>> leases = Leases()
-    >>> row = [7, 1024, "http://a.test/", "a.test", 0, 9, 0, 0, 60.0, None, None]
+    >>> row = [7, 1024, "http://a.test/", "a.test", 0, 9, 0, 0, 60.0, None, 0.0, None]
     >>> leases.note(row, shift_s=-5.0)  # doctest: +ELLIPSIS
     Claim(id=1024, url='http://a.test/', ..., lease_ends_at=55.0, role=<Role.LINK: 0>)
+    >>> leases.make_ready("http://a.test")
     >>> claim = leases.take()
     >>> leases.end(claim)
     7
@@ -37,6 +39,7 @@ class Leases:
 
     def __init__(self) -> None:
         self.waiting: deque[Claim] = deque()
+        self.unready_by_origin: dict[str, list[Claim]] = {}
         self._claim_by_token: dict[int, Claim] = {}
         self._token_by_id: dict[int, int] = {}
         # Of each redirect that led to a URL, the last first: id, URL and target.
@@ -52,7 +55,7 @@ class Leases:
         return iter(list(self._claim_by_token.values()))
 
     def note(self, row: list[Any], shift_s: float) -> Claim:
-        """Note a lease as the server describes it.
+        """Note a lease as the server describes it; it is not handed out yet.
 
         Args:
             shift_s: What is to be added to the time of the server.
@@ -66,8 +69,16 @@ class Leases:
         self._token_by_id[url_id] = token
         if row[9]:
             self._redirects_by_id[url_id] = row[9]
-        self.waiting.append(claim)
+        self.unready_by_origin.setdefault(origin_of(url), []).append(claim)
         return claim
+
+    def make_ready(self, origin: str) -> None:
+        """Let the claims of an origin be handed out."""
+        self.waiting += self.unready_by_origin.pop(origin, ())
+
+    def idle(self) -> list[Claim]:
+        """Return the claims that were not handed out."""
+        return [*self.waiting, *chain.from_iterable(self.unready_by_origin.values())]
 
     def take(self, max_depth: int | None = None) -> Claim | None:
         """Hand out the next claim that is not too deep."""
@@ -98,7 +109,13 @@ class Leases:
         claim = self._claim_by_token.pop(token)
         del self._token_by_id[claim.id]
         self._redirects_by_id.pop(claim.id, None)
-        with contextlib.suppress(ValueError):  # it was handed out
+        origin = origin_of(claim.url)
+        unready = self.unready_by_origin.get(origin, [])
+        if claim in unready:
+            unready.remove(claim)
+            if not unready:
+                del self.unready_by_origin[origin]
+        elif claim in self.waiting:
             self.waiting.remove(claim)
 
     def redirect_before(self, claim: Claim, url: str) -> int | None:

@@ -1,10 +1,10 @@
-"""The keys that a worker has met lately, so that it need not ask about the same link again.
+"""What a worker remembers: the keys that it has met lately, and what it was told of origins.
 
-A crawl may know more URLs than fit into memory.  The keys that were met longest ago are
-forgotten; then the server says that it knows the URL.
+A crawl may know more URLs and origins than fit into memory.  Those that were met longest ago
+are forgotten; then the server is told of a link, or asked about an origin, again.  Pure.
 """
 
-__all__ = ["RecentKeys"]
+__all__ = ["RecentKeys", "RecentNumbers"]
 
 # Two times as many are held, at about 150 bytes each.
 MAX_KEYS = 250_000
@@ -46,3 +46,25 @@ class RecentKeys:
     def _find(self, key: str) -> bool | None:
         known = self._newer.get(key)
         return self._older.get(key) if known is None else known
+
+
+class RecentNumbers(dict[str, float]):
+    """Numbers by name, of which the oldest are forgotten.
+
+    >>> numbers = RecentNumbers(max_names=2)
+    >>> for name in "abac":
+    ...     numbers.note(name, 1)
+    >>> list(numbers)
+    ['a', 'c']
+    """
+
+    def __init__(self, max_names: int = MAX_KEYS) -> None:
+        super().__init__()
+        self._max_names = max_names
+
+    def note(self, name: str, number: float) -> None:
+        """Note a number as the newest."""
+        self.pop(name, None)
+        self[name] = number
+        if len(self) > self._max_names:
+            del self[next(iter(self))]

@@ -42,6 +42,9 @@ CREATE TABLE host (
     name text NOT NULL UNIQUE,
     free_at float8 NOT NULL DEFAULT 0,   -- seconds since the epoch
     gap_s float8 NOT NULL,
+    known_until float8 NOT NULL DEFAULT 0,   -- when its robots.txt expires
+    awaited bigint,                      -- the last lease, if the host has a gap
+    is_down boolean NOT NULL DEFAULT false,
     is_ready boolean NOT NULL DEFAULT false  -- whether URLs of it are in the queue and due
 ) WITH (fillfactor = 70, autovacuum_vacuum_threshold = 500, autovacuum_vacuum_scale_factor = 0.05);
 CREATE INDEX host_ready ON host (free_at, id) WHERE is_ready;
@@ -120,8 +123,15 @@ CREATE INDEX claim_worker ON claim (worker);
 CREATE INDEX claim_host ON claim (host_id);
 CREATE INDEX claim_end ON claim (lease_ends_at);
 
--- The origins that have responded, with a URL that did.
-CREATE TABLE origin (name text PRIMARY KEY, known_url text NOT NULL);
+-- What all workers are told of an origin, with its next claim.
+CREATE TABLE origin (
+    name text PRIMARY KEY,
+    version integer NOT NULL DEFAULT 1,  -- grows with each change
+    known_url text,                      -- one that got a response
+    pauses integer,                      -- that were made since the last response
+    robots jsonb,                        -- what was found in robots.txt, until when
+    cookies jsonb                        -- by name and path
+) WITH (fillfactor = 70, autovacuum_vacuum_threshold = 500, autovacuum_vacuum_scale_factor = 0.05);
 
 -- How many URLs there are of each kind, as each worker has counted: a row for all would make
 -- them wait for one another.  Those that have not ended have the state `queued`.

@@ -17,6 +17,7 @@ import math
 import time
 from collections import deque
 from collections.abc import Callable, Collection, Generator, Iterable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 from crawler_app.errors import LeaseLostError
@@ -26,16 +27,18 @@ from crawler_app.frontier.group import MAX_AGE_S, MAX_ENDS
 from crawler_app.frontier.postgres.batch import Batch
 from crawler_app.frontier.postgres.books import Books
 from crawler_app.frontier.postgres.leases import Leases
+from crawler_app.frontier.postgres.notes import TELL_WITHIN_S, Notes
 from crawler_app.frontier.postgres.place import Place, Store
 from crawler_app.frontier.postgres.pump import ALIVE_S, Pump
 from crawler_app.frontier.postgres.reading import PostgresReader
-from crawler_app.frontier.postgres.recent import RecentKeys
+from crawler_app.frontier.postgres.recent import RecentKeys, RecentNumbers
 from crawler_app.models import Candidate, Claim, Outcome, State, UrlRecord
 from crawler_app.reasons import PROVISIONAL
-from crawler_app.urls import origin_of
+from crawler_app.subgenerator import Subgenerator
+from crawler_app.urls import host_of, origin_of
 from gencoro import gen
 
-__all__ = ["PostgresFrontier"]
+__all__ = ["OriginNews", "PostgresFrontier"]
 
 logger = logging.getLogger(__name__)
 
@@ -49,6 +52,22 @@ BUSY_S = 0.005
 
 # How often it asks for the numbers; they cost the server a look at a few hundred rows.
 BOOKS_EVERY_S = 1.0
+
+
+@dataclass(slots=True, frozen=True)
+class OriginNews:
+    """What all workers together know of an origin.
+
+    Attributes:
+        pauses: How many were made since its last response.
+        robots: As it was given to `PostgresFrontier.note_robots`; empty if nothing was.
+        cookies: The same for `PostgresFrontier.note_cookies`.
+    """
+
+    name: str
+    pauses: int
+    robots: dict[str, Any]
+    cookies: dict[str, list[Any]]
 
 
 class PostgresFrontier(Frontier):
@@ -67,6 +86,10 @@ class PostgresFrontier(Frontier):
     Attributes:
         on_change: Called when claims have come, or when the crawl may have ended.
         on_lost: Called with a URL whose outcome was not taken: another worker fetches it.
+        on_news: Called with what other workers have learned of an origin, before its claims
+            are handed out.  A Future that it returns is waited for.
+        asks_robots: Whether a host is leased from by one worker until its robots.txt is known.
+        shift_s: From the server's clock to this one.
         last_queued: How many URLs the last step has queued.
         limit_reached: The option whose limit the crawl has reached; empty if none.
     """
@@ -84,6 +107,9 @@ class PostgresFrontier(Frontier):
     ) -> None:
         self.on_change: Callable[[], None] = lambda: None
         self.on_lost: Callable[[str], None] = lambda url: None
+        self.on_news: Callable[[OriginNews], gen.Future[None] | None] = lambda _: None
+        self.asks_robots = False
+        self.shift_s = 0.0
         self.last_queued = 0
         self.limit_reached = ""
         self._reader = PostgresReader(place)
@@ -94,6 +120,9 @@ class PostgresFrontier(Frontier):
         self._before_commit = before_commit
         self._known = RecentKeys()
         self._known_url_by_origin: dict[str, str] = {}
+        self._version_by_origin = RecentNumbers()
+        self._gap_by_host = RecentNumbers()
+        self._notes = Notes()
         self._batch = Batch()
         self._unsent: deque[Batch] = deque()
         self._leases = Leases()
@@ -152,14 +181,14 @@ class PostgresFrontier(Frontier):
         if self._unsent:
             return 0.0
         asks_at = self._asks_at if self._wanted() else math.inf
-        due_at = min(asks_at, self._stepped_at + ALIVE_S / 3)
+        due_at = min(asks_at, self._notes.due_at, self._stepped_at + ALIVE_S / 3)
         return min(due_at - self._clock(), ALIVE_S / 3)
 
     def hold(self, is_held: bool) -> None:
         """Ask for no claims until further notice, and leave those that wait to others."""
         self._is_held = is_held
         if is_held:
-            for claim in list(self._leases.waiting):
+            for claim in self._leases.idle():
                 self.release(claim)
         self._woken.set()
 
@@ -181,6 +210,7 @@ class PostgresFrontier(Frontier):
             ServerError: the server refuses it.
         """
         batch = self._unsent[0] if self._unsent else Batch()
+        notes, self._notes = self._notes, Notes()
         wanted = self._wanted()
         now = self._clock()
         later = sum(len(each.claims) for each in self._pending()) - len(batch.claims)
@@ -189,13 +219,17 @@ class PostgresFrontier(Frontier):
             "lease_s": self._lease_s,
             "max_depth": self._max_depth,
             "per_host": self._per_host,
+            "asks_robots": self.asks_robots,
+            "asks": list(self._leases.unready_by_origin),
             "held": len(self._leases) + later,
             "late_at": now + PATIENCE_S if self._wants_books(now) else None,
         }
-        answer = yield self._pump.make_step(batch.body() | request)
+        answer = yield self._pump.make_step(batch.body(notes) | request)
         if self._unsent and self._unsent[0] is batch:
             self._unsent.popleft()
         self._note_answer(batch, answer, wanted)
+        for origin in answer.get("origins") or ():
+            yield from self._learn(*origin)
 
     def _wants_books(self, now: float) -> bool:
         # Whether a limit ends the crawl depends on what else is queued.
@@ -212,7 +246,7 @@ class PostgresFrontier(Frontier):
     @property
     def is_behind(self) -> bool:
         """Whether the server does not know all changes, or claims wait to be handed out."""
-        return bool(self._leases.waiting) or any(self._pending())
+        return bool(self._leases.idle()) or any(self._pending())
 
     def _pending(self) -> list[Batch]:
         """Return the batches that the server does not know."""
@@ -222,15 +256,17 @@ class PostgresFrontier(Frontier):
         """Return how many claims to ask for."""
         if self._has_left or self._is_held or not self._lease_s:
             return 0
-        return max(self._buffered - len(self._leases.waiting), self._starved)
+        return max(self._buffered - len(self._leases.idle()), self._starved)
 
     def _note_answer(self, batch: Batch, answer: dict[str, Any], wanted: int) -> None:
         self._stepped_at = self._clock()
         self.last_queued = answer["queued"]
         self._note_limit(answer)
-        shift_s = (
-            answer["sent_at"] - answer["at"]
-        )  # from the server's clock to this one
+        shift_s = self.shift_s = answer["sent_at"] - answer["at"]
+        for origin, version in answer.get("versions", ()):
+            # Otherwise it has news of others too.
+            if version == self._version_by_origin.get(origin, 0) + 1:
+                self._version_by_origin.note(origin, version)
         claims = answer.get("claims") or []
         if answer["is_replaced"]:
             self._leases.keep(set())
@@ -239,8 +275,9 @@ class PostgresFrontier(Frontier):
         elif "held" in answer:
             self._leases.keep(set(answer["held"]))
         if answer["is_replaced"] or answer.get("is_repeated"):
-            # Links that were sent may not have been taken; nothing says which.
+            # What was sent may not have been taken; nothing says which.
             self._known.clear()
+            self._version_by_origin.clear()
         self._note_lost(batch, answer.get("lost", ()))
         news = [row for row in claims if not self._has_had(row[0])]
         if news:
@@ -284,9 +321,43 @@ class PostgresFrontier(Frontier):
 
     def _note_claim(self, row: list[Any], shift_s: float) -> None:
         claim = self._leases.note(row, shift_s)
-        known_url = row[-1]
+        gap_s, version = row[-2:]
+        if gap_s or claim.host in self._gap_by_host:
+            self._gap_by_host.note(claim.host, gap_s)
+        origin = origin_of(claim.url)
+        if version is None or version == self._version_by_origin.get(origin):
+            self._leases.make_ready(origin)
+            return
+        # Sooner if there is nothing else to do.
+        wait_s = TELL_WITHIN_S if self._leases.waiting else 0.0
+        self._notes.due_at = min(self._notes.due_at, self._stepped_at + wait_s)
+
+    def _learn(
+        self,
+        name: str,
+        version: int,
+        known_url: str | None,
+        pauses: int | None,
+        robots: dict[str, Any] | None,
+        cookies: dict[str, list[Any]] | None,
+    ) -> Subgenerator[None]:
+        """Note what the server tells of an origin, and hand out its claims."""
+        self._version_by_origin.note(name, version)
         if known_url is not None:
-            self._known_url_by_origin.setdefault(origin_of(claim.url), known_url)
+            self._known_url_by_origin.setdefault(name, known_url)
+        untold = self._notes.by_origin.get(name, {})
+        learning = self.on_news(
+            OriginNews(
+                name,
+                untold.get("pauses", pauses or 0),
+                robots or {},
+                (cookies or {}) | untold.get("cookies", {}),
+            )
+        )
+        if learning is not None:
+            yield learning
+        self._leases.make_ready(name)
+        self.on_change()
 
     def _note_what_comes(
         self, answer: dict[str, Any], shift_s: float, *, is_short: bool
@@ -375,18 +446,54 @@ class PostgresFrontier(Frontier):
         self._per_host = per_host
 
     def hold_host(self, host: str, free_at: float) -> None:
-        self._changing().hold_host(host, free_at)
-        if free_at > self._clock():
-            for claim in [each for each in self._leases.waiting if each.host == host]:
+        now = self._clock()
+        self._notes.hold(host, free_at, now)
+        self._woken.set()
+        if free_at > now:
+            for claim in [each for each in self._leases.idle() if each.host == host]:
                 self.release(claim)
 
+    def shorten_hold(self, host: str, held_to: float, free_at: float) -> None:
+        self._notes.shorten(host, held_to, free_at)
+
+    def gap_s(self, host: str) -> float:
+        """Return the gap of a host that the server has told last."""
+        return self._gap_by_host.get(host, 0.0)
+
     def set_gap(self, host: str, gap_s: float) -> None:
-        """Set the least time between two claims of a host, by all workers together."""
-        self._changing().set_gap(host, gap_s)
+        """Set the least time between two fetches from a host, by all workers together."""
+        if gap_s != self.gap_s(host):
+            self._gap_by_host.note(host, gap_s)
+            self._notes.set_gap(host, gap_s)
 
     def note_response(self, origin: str, url: str) -> None:
         self._known_url_by_origin[origin] = url
         self._changing().note_response(origin, url)
+
+    def note_pauses(self, origin: str, pauses: int, is_down: bool) -> None:
+        """Tell other workers how many pauses were made for an origin, and whether it is down.
+
+        While it is, one URL of its host at a time is leased.
+        """
+        self._notes.tell(origin, pauses=pauses)
+        self._notes.set_down(host_of(origin), is_down)
+
+    def note_robots(self, origin: str, robots: dict[str, Any], until: float) -> None:
+        """Tell other workers what was found in robots.txt, with the next flush.
+
+        Args:
+            robots: What has changed, in values that JSON has.
+            until: When it expires.
+        """
+        self._changing().note_robots(origin, host_of(origin), robots, until)
+
+    def note_cookies(self, origin: str, cookies: dict[str, list[Any]]) -> None:
+        """Tell other workers what cookies an origin has set, by a name for each.
+
+        Each is a list of values that JSON has, of which the first is when it was set.
+        """
+        told = self._notes.by_origin.get(origin, {}).get("cookies", {})
+        self._notes.tell(origin, cookies=told | cookies)
 
     def known_url(self, origin: str) -> str:
         """Return the URL of an origin that got a response.

@@ -222,6 +222,9 @@ class LetsFirstThrough:
         fetcher = self._open if url == self._seed else self._strict
         return fetcher.fetch(url, headers)
 
+    def cookies_for(self, url):
+        return self._strict.cookies_for(url)
+
     def close(self):
         self._strict.close()
         self._open.close()

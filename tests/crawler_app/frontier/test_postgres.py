@@ -21,7 +21,7 @@ from crawler_app.errors import LeaseLostError
 from crawler_app.frontier.postgres.batch import digest_of
 from crawler_app.frontier.postgres.pump import ALIVE_S
 from crawler_app.frontier.postgres.reading import ENDED, FIND, PostgresReader
-from crawler_app.frontier.postgres.worker import PostgresFrontier
+from crawler_app.frontier.postgres.worker import OriginNews, PostgresFrontier
 from crawler_app.models import Outcome, Role, State
 from crawler_app.urls import dedup_key, host_of
 from gencoro import gen
@@ -42,17 +42,47 @@ from tests.helpers.postgres import (
 
 def test_gap_is_kept_across_workers(workers):
     one, two = workers(gap_s=10.0), workers()
-    one.add([found(n) for n in range(4)] + [found("x", host="b.test")])
+    one.add([found(n) for n in range(5)] + [found("x", host="b.test")])
 
-    assert paths([one.claim(0.0, LEASE_S), two.claim(0.0, LEASE_S)]) == ["0", "x"]
-    assert two.claim(9.5, LEASE_S) is None
-    assert two.next_at(9.5) == 10.0
-    assert paths([two.claim(10.0, LEASE_S), one.claim(10.0, LEASE_S)]) == ["1", None]
-
-    one.set_gap("a.test", 50.0)
-    one.settle()
+    first = one.claim(0.0, LEASE_S)
+    assert paths([first, two.claim(0.0, LEASE_S)]) == ["0", "x"]
+    # Only its worker knows when the fetch begins.
+    assert two.claim(9.0, LEASE_S) is None
+    one.hold_host("a.test", 19.0)
+    assert two.claim(18.5, LEASE_S) is None
+    assert two.next_at(18.5) == 19.0
+    second = two.claim(19.0, LEASE_S)
+    assert paths([second, one.claim(20.0, LEASE_S)]) == ["1", None]
+    # A claim that ends without a fetch leaves no gap.
+    two.finish(second, Outcome(State.EXCLUDED, "robots"), 20.0)
     assert paths([one.claim(20.0, LEASE_S)]) == ["2"]
-    assert two.claim(69.5, LEASE_S) is None
+
+    two.set_gap("a.test", 0.0)
+    two.settle()
+    assert paths([two.claim(20.0, LEASE_S), one.claim(20.0, LEASE_S)]) == ["3", "4"]
+
+
+def test_gap_is_kept_after_a_worker_that_dies(workers):
+    dead, other = workers(gap_s=50.0), workers()
+    dead.add([found("x")])
+    dead.claim(0.0, LEASE_S)
+
+    assert other.claim(ALIVE_S, LEASE_S) is None
+    assert other.next_at(ALIVE_S) == ALIVE_S + 50.0
+
+
+def test_hold_that_another_worker_made_can_be_shortened(workers):
+    one, two = workers(gap_s=10.0), workers()
+    one.add([found("x"), found("y")])
+    one.claim(0.0, LEASE_S)
+    one.hold_host("a.test", 10.0)
+
+    two.shorten_hold("a.test", 5.0, 1.0)  # there is another hold, which ends later
+    assert two.next_at(0.0) == 10.0
+    two.skew_s = 0.5
+    two.shorten_hold("a.test", 10.0, 5.0)
+    two.skew_s = 0.0
+    assert paths([two.claim(4.0, LEASE_S), two.claim(5.0, LEASE_S)]) == [None, "y"]
 
 
 def test_limit_of_claims_per_host_and_holds_are_kept_across_workers(workers):
@@ -85,6 +115,40 @@ def test_worker_that_is_held_leaves_its_urls_to_others(workers):
     assert paths([one.claim(0.0, LEASE_S)]) == ["2"]
 
 
+def test_one_url_of_a_host_is_leased_while_it_is_unknown_or_down(workers):
+    one, two = workers(), workers()
+    one.asks_robots = True
+    one.add([found(n) for n in range(9)])
+
+    def claimed():
+        """Let both claim twice; return which had a claim, and give them back."""
+        claims = [(w, w.claim(one.now, LEASE_S)) for w in (one, two, one, two)]
+        for worker, claim in claims:
+            if claim is not None:
+                worker.release(claim)
+        return [claim is not None for _, claim in claims]
+
+    assert claimed() == [True, False, False, False]
+    two.note_robots("http://a.test", {"body": ""}, until=20.0)
+    two.settle()
+    assert claimed() == [True] * 4
+    one.note_pauses("http://a.test", 1, is_down=True)
+    one.settle()
+    assert claimed() == [True, False, False, False]
+    two.note_pauses("http://a.test", 0, is_down=False)
+    two.settle()
+    assert claimed() == [True] * 4
+    one.now = 20.0
+    assert claimed() == [True, False, False, False]
+
+    # More are under way than may be.
+    one.now = 0.0
+    held = [two.claim(0.0, LEASE_S) for _ in "ab"]
+    one.note_pauses("http://a.test", 1, is_down=True)
+    one.settle()
+    assert held[1] is not None and claimed() == [False] * 4
+
+
 def test_limit_of_pages_is_counted_once_for_all_workers(workers):
     one, two = workers(max_pages=3), workers()
     one.add([found(n) for n in range(9)] + [found("image", role=Role.REQUISITE)] * 2)
@@ -97,6 +161,38 @@ def test_limit_of_pages_is_counted_once_for_all_workers(workers):
     one.finish(claims[2], PAGE, 1.0)
     assert paths([one.claim(1.0, LEASE_S), one.claim(1.0, LEASE_S)]) == ["2", "3"]
     assert two.claim(1.0, LEASE_S) is None
+
+
+def test_limit_of_pages_is_reached_exactly_although_workers_die(postgres_url):
+    chosen, now, most = random.Random(1), 0.0, 12
+    crowd = [SteppedFrontier.of_new_crawl(postgres_url, max_pages=most)]
+    crowd += [crowd[0].another() for _ in range(3)]
+    claims = []
+    crowd[0].add([found(n) for n in range(20)])
+    while True:
+        now += 2.0
+        place = chosen.randrange(len(crowd))
+        worker = crowd[place]
+        claim = worker.claim(now, LEASE_S)
+        if claim is not None:
+            claims.append((worker, claim))
+        elif now > 140.0 and not claims:
+            break
+        if chosen.random() < 0.2 and now < 60.0:
+            worker.die()
+            crowd[place] = worker.another()
+            claims = [each for each in claims if each[0] is not worker]
+        if claims and chosen.random() < 0.7:
+            holder, ended = claims.pop(chosen.randrange(len(claims)))
+            holder.now = now
+            with contextlib.suppress(LeaseLostError):
+                holder.finish(ended, PAGE, now)
+
+    worker.settle()
+    assert worker.count(State.DONE) == most
+    assert worker.limit_reached == "max_pages"
+    for worker in crowd:
+        worker.close()
 
 
 def test_limit_of_bytes_is_counted_once_for_all_workers(workers):
@@ -125,14 +221,36 @@ def test_crawl_has_drained_only_when_no_worker_has_anything(workers):
     assert two.is_drained()
 
 
-def test_known_url_of_an_origin_comes_with_its_claims(workers):
+def test_what_is_known_of_an_origin_comes_before_its_claims(workers):
     one, two = workers(), workers()
-    one.add([found("x"), found("y")])
-    one.note_response("http://a.test", "http://a.test/x")
+    news = []
+    two.on_news = one.on_news = news.append
+    one.add([found(n) for n in range(9)] + [found("x", host="b.test")])
+    one.note_response("http://a.test", "http://a.test/0")
+    one.note_robots("http://a.test", {"body": "x", "pauses": 0}, until=20.0)
+    one.note_cookies("http://a.test", {"a": [1.0, "1"], "b": [2.0, "2"]})
+    one.settle()
 
     two.claim(0.0, LEASE_S)
+    assert PostgresFrontier.known_url(two, "http://a.test") == "http://a.test/0"
+    robots, cookies = {"body": "x", "pauses": 0}, {"a": [1.0, "1"], "b": [2.0, "2"]}
+    assert news == [OriginNews("http://a.test", 0, robots, cookies)]
+    # It is told once, and to the worker that told it not at all.
+    two.claim(0.0, LEASE_S)
+    one.claim(0.0, LEASE_S)
+    assert len(news) == 1
 
-    assert PostgresFrontier.known_url(two, "http://a.test") == "http://a.test/x"
+    # Each tells what has changed, and the newest cookies are kept.
+    two.note_cookies("http://a.test", {"a": [1.0, ""]})
+    one.note_cookies("http://a.test", {f"c{n}": [3.0, ""] for n in range(49)})
+    one.note_robots("http://a.test", {"pauses": 1}, until=30.0)
+    for worker in (two, one):
+        worker.settle()
+        worker.claim(0.0, LEASE_S)
+    two.claim(0.0, LEASE_S)
+    assert news[1] == news[2]
+    assert news[2].robots == {"body": "x", "pauses": 1}
+    assert news[2].cookies.keys() == {"b", *(f"c{n}" for n in range(49))}
 
 
 @pytest.mark.parametrize("skew_s", [60.0, -60.0])
@@ -373,10 +491,14 @@ class WorkersMachine(RuleBasedStateMachine):
     def open(self):
         self.now = 0.0
         self.queued, self.done = set(), set()
+        # Retries, and when they are due.
+        self.due_at = {}
         # By URL: the worker, and when its lease ends.
         self.held = {}
         self.alive_until = {}
         self.free_at = dict.fromkeys(HOSTS, 0.0)
+        # The claims whose fetch has begun.
+        self.begun = set()
         self.claims = []
         self.workers = [SteppedFrontier.of_new_crawl(self.url, gap_s=GAP_S)]
         self.workers += [self.workers[0].another() for _ in range(2)]
@@ -402,7 +524,8 @@ class WorkersMachine(RuleBasedStateMachine):
         self.note_links(links)
 
     def note_links(self, links):
-        self.queued |= {each.url for each in links} - self.done - self.held.keys()
+        known = self.done | self.held.keys() | self.due_at.keys()
+        self.queued |= {each.url for each in links} - known
 
     @rule(wait=st.sampled_from([0.5, GAP_S, ALIVE_S / 2, ALIVE_S]))
     def let_time_pass(self, wait):
@@ -418,39 +541,71 @@ class WorkersMachine(RuleBasedStateMachine):
             if ends_at <= self.now:
                 del self.held[url]
                 self.queued.add(url)
+                host = host_of(url)
+                self.free_at[host] = max(self.free_at[host], self.now + GAP_S)
+        for url, due_at in list(self.due_at.items()):
+            if due_at <= self.now:
+                del self.due_at[url]
+                self.queued.add(url)
         free = {url for url in self.queued if self.may_claim(host_of(url))}
         if claim is None:
             assert not free
+            left = self.queued | self.due_at.keys() | self.held.keys()
+            assert worker.is_drained() == (not left)
             return
         assert claim.url in free
         self.queued.remove(claim.url)
         self.held[claim.url] = worker, self.now + LEASE_S
-        self.free_at[claim.host] = self.now + GAP_S
+        self.begun.discard(claim.url)
         self.claims.append((number, worker, claim))
 
     def may_claim(self, host):
-        held = sum(host_of(url) == host for url in self.held)
-        return self.free_at[host] <= self.now and held < PER_HOST
+        held = {url for url in self.held if host_of(url) == host}
+        may_have_begun = held <= self.begun
+        return (
+            self.free_at[host] <= self.now and len(held) < PER_HOST and may_have_begun
+        )
+
+    @precondition(lambda self: self.claims)
+    @rule(which=st.integers(0, 9))
+    def begin(self, which):
+        number, worker, claim = self.claims[which % len(self.claims)]
+        if worker not in self.workers or claim.url in self.begun:
+            return
+        free_at = self.free_at[claim.host] = self.now + GAP_S
+        self.worker(number).hold_host(claim.host, free_at)
+        if self.held.get(claim.url) == (worker, claim.lease_ends_at):
+            self.begun.add(claim.url)
 
     @precondition(lambda self: self.claims)
     @rule(
-        which=st.integers(0, 9), paths=st.sets(st.integers(0, 9)), is_done=st.booleans()
+        which=st.integers(0, 9),
+        paths=st.sets(st.integers(0, 9)),
+        how=st.sampled_from(["done", "release", "retry"]),
     )
-    def end(self, which, paths, is_done):
+    def end(self, which, paths, how):
         number, worker, claim = self.claims.pop(which % len(self.claims))
         if worker not in self.workers:
             return  # it was killed
         self.worker(number)
         links = [found(path, host=HOSTS[1]) for path in paths]
         with contextlib.suppress(LeaseLostError):
-            if is_done:
+            if how == "done":
                 worker.finish(claim, PAGE, self.now, links)
+            elif how == "retry":
+                worker.retry(claim, self.now + GAP_S)
             else:
                 worker.release(claim)
-        if self.held.get(claim.url) == (worker, claim.lease_ends_at):
-            del self.held[claim.url]
-            (self.done if is_done else self.queued).add(claim.url)
-            self.note_links(links if is_done else [])
+        if self.held.get(claim.url) != (worker, claim.lease_ends_at):
+            return
+        del self.held[claim.url]
+        if how == "done":
+            self.done.add(claim.url)
+            self.note_links(links)
+        elif how == "retry":
+            self.due_at[claim.url] = self.now + GAP_S
+        else:
+            self.queued.add(claim.url)
 
     @rule(number=WORKERS)
     def kill(self, number):
@@ -462,7 +617,7 @@ class WorkersMachine(RuleBasedStateMachine):
     @invariant()
     def the_books_agree(self):
         reader = self.workers[0]._reader
-        assert set(reader.urls(State.QUEUED)) == self.queued
+        assert set(reader.urls(State.QUEUED)) == self.queued | self.due_at.keys()
         assert set(reader.urls(State.CLAIMED)) == self.held.keys()
         assert set(reader.urls(State.DONE)) == self.done
 

@@ -122,7 +122,7 @@ def test_message_that_comes_late_has_no_effect(postgres_url, workers, run_sync):
     worker.claim(0.0, LEASE_S)
     call = "SELECT frontier_step($1, $2, $3, $4, 0.0)"
     wants = {"wanted": 1, "lease_s": 9.0, "held": 1, "alive_s": ALIVE_S}
-    body = pump.encode(worker._batch.body() | {"at": 0.0} | wants)
+    body = pump.encode(worker._batch.body(worker._notes) | {"at": 0.0} | wants)
 
     @gen.coroutine
     def arrive():
