@@ -17,6 +17,7 @@ from crawler_app.errors import UrlError
 __all__ = [
     "DEFAULT_PORT_BY_SCHEME",
     "MAX_KEY_CHARS",
+    "bare_path",
     "canonicalize",
     "dedup_key",
     "has_query",
@@ -164,6 +165,17 @@ def dedup_key(url: str) -> str:
 def has_query(url: str) -> bool:
     """Return whether a canonical URL has a query, or a path with parameters."""
     return "?" in url or ";" in url
+
+
+def bare_path(url: str) -> str:
+    """Return a URL up to its query, or up to the parameters of its last segment.
+
+    >>> bare_path("http://a.test/x;y/z;v=1?q")
+    'http://a.test/x;y/z'
+    """
+    path = url.partition("?")[0]
+    at = path.find(";", path.rfind("/"))
+    return path if at < 0 else path[:at]
 
 
 def _normal(url: str) -> str:

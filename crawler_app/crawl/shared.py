@@ -43,6 +43,7 @@ class SharedCrawl(Crawl):
         frontier.on_lost = self._forget
         self._index: IndexWriter | None = stores.get("index")
         self._is_held = False
+        frontier.max_queries = config.max_queries_per_path
 
     @gen.coroutine
     def run(self) -> Generator[Any, Any, None]:

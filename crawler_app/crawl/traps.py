@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from crawler_app.reasons import Reason
-from crawler_app.urls import has_query
+from crawler_app.urls import bare_path, has_query
 
 __all__ = ["QueryCounter", "TrapLimits", "trap_in"]
 
@@ -98,13 +98,6 @@ def _trap_in_query(query: str, limits: TrapLimits) -> Reason | None:
     return Reason.PARAMETER_REPEATS if max(names.values()) > most else None
 
 
-def _bare_path(url: str) -> str:
-    """Return a URL up to its query, or up to the parameters of its last segment."""
-    path = url.partition("?")[0]
-    at = path.find(";", path.rfind("/"))
-    return path if at < 0 else path[:at]
-
-
 class QueryCounter:
     """Limits the number of different queries, and parameters after a ``;``, per path.
 
@@ -139,7 +132,7 @@ class QueryCounter:
         """
         if self._max_queries is None or not has_query(url):
             return True
-        path = _bare_path(url)
+        path = bare_path(url)
         path_key, query_key = hash(path), hash(url[len(path) :])
         queries = self._queries_by_path.pop(path_key, None)
         if queries is None:

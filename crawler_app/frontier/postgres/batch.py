@@ -10,8 +10,8 @@ from typing import Any
 from crawler_app.frontier import key_of, stored_url
 from crawler_app.frontier.counts import Kind
 from crawler_app.frontier.postgres.notes import Notes
-from crawler_app.models import Candidate, Claim, Outcome
-from crawler_app.urls import dedup_key
+from crawler_app.models import Candidate, Claim, Outcome, Role
+from crawler_app.urls import bare_path, dedup_key, has_query
 
 __all__ = ["Batch", "digest_of"]
 
@@ -19,6 +19,11 @@ __all__ = ["Batch", "digest_of"]
 def digest_of(key: str) -> str:
     """Return the digest by which a URL is known, in hexadecimal."""
     return blake2b(key.encode(errors="surrogatepass"), digest_size=16).hexdigest()
+
+
+def _counts(candidate: Candidate) -> bool:
+    """Return whether a URL counts towards the limit of queries of its path."""
+    return not candidate.refusal and candidate.role is not Role.PROBE
 
 
 class Batch:
@@ -42,6 +47,7 @@ class Batch:
         self._again: list[list[int]] = []
         self._place_by_host: dict[str, int] = {}
         self._sources: list[list[Any]] = []
+        self._queries: list[list[Any]] = []
         self._facts_by_origin: dict[str, dict[str, Any]] = {}
         self._known_until_by_host: dict[str, float] = {}
 
@@ -123,6 +129,7 @@ class Batch:
             "backs": self._backs,
             "again": self._again,
             "links": self._sources,
+            "queries": self._queries,
             "notes": host_notes,
             "origins": notes.origin_rows(self._facts_by_origin),
             "hosts": list(self._place_by_host),
@@ -142,11 +149,16 @@ class Batch:
         links = []
         for candidate in candidates:
             key = key_of(candidate)
+            digest, place = digest_of(key), self._place(candidate.host)
+            is_seed = via is None and candidate.role is Role.LINK
+            if has_query(candidate.url) and not is_seed and _counts(candidate):
+                path = digest_of(bare_path(candidate.url))
+                self._queries.append([token, path, digest, place])
             links.append(
                 [
-                    digest_of(key),
+                    digest,
                     stored_url(candidate),
-                    self._place(candidate.host),
+                    place,
                     candidate.depth,
                     candidate.redirects_left,
                     candidate.refusal or None,

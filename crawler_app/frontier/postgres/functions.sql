@@ -2,8 +2,8 @@
 -- and leases the next URLs, in one round trip and one transaction.
 --
 -- Rule: locks are taken in this order, and each kind in the order given, so that workers never
--- wait for one another in a circle: the worker's own row; its claims; new hosts, by name; new
--- URLs, by digest; origins, by name; hosts, by id; the limits.  A worker that has locked
+-- wait for one another in a circle: the worker's own row; its claims; new hosts, by name; paths
+-- and new URLs, by digest; origins, by name; hosts, by id; the limits.  A worker that has locked
 -- a host does not wait for another to lease from, and what has expired or is empty is skipped if
 -- it is locked.
 --
@@ -175,10 +175,46 @@ BEGIN
     );
 END $$;
 
+-- Return the digests of new URLs whose path has too many with a query, and count the others.
+--
+-- Each has the token of the claim that led to it, the digests of its path and of the URL, and
+-- the place of its host.  Several workers may count a URL that they find at once.
+CREATE FUNCTION refuse_queries(
+    queries jsonb, hosts integer[], tokens bigint[], partitions integer, most integer
+) RETURNS uuid[] LANGUAGE plpgsql AS $$
+DECLARE
+    refused uuid[];
+BEGIN
+    IF most IS NULL OR jsonb_array_length(queries) = 0 THEN
+        RETURN NULL;
+    END IF;
+    WITH listed AS MATERIALIZED (
+        SELECT (q.value->>1)::uuid AS path, (q.value->>2)::uuid AS digest, min(place) AS place,
+            (hosts[min(q.value->>3)::integer + 1] % partitions)::smallint AS part
+        FROM jsonb_array_elements(queries) WITH ORDINALITY AS q (value, place)
+        WHERE q.value->>0 IS NULL OR (q.value->>0)::bigint = ANY (tokens)
+        GROUP BY 1, 2
+    ), ranked AS MATERIALIZED (
+        SELECT listed.path, listed.digest,
+            rank() OVER (PARTITION BY listed.path ORDER BY place)
+            + coalesce(path.queries, 0) <= most AS is_admitted
+        FROM listed LEFT JOIN path ON path.digest = listed.path
+        WHERE NOT EXISTS (
+            SELECT FROM url WHERE url.digest = listed.digest AND url.part = listed.part
+        )
+    ), counted AS (
+        INSERT INTO path SELECT path, count(*) FROM ranked WHERE is_admitted GROUP BY path
+        ORDER BY path
+        ON CONFLICT (digest) DO UPDATE SET queries = path.queries + excluded.queries
+    )
+    SELECT array_agg(digest) FILTER (WHERE NOT is_admitted) INTO refused FROM ranked;
+    RETURN refused;
+END $$;
+
 -- Add the URLs that are not known yet.  The links of a claim that was lost are left out: the
 -- worker that has it now finds them too.
 CREATE FUNCTION add_links(
-    sources jsonb, hosts integer[], tokens bigint[], partitions integer,
+    sources jsonb, hosts integer[], tokens bigint[], partitions integer, refused uuid[],
     OUT queued bigint, OUT ready integer[], OUT changes amount[]
 ) LANGUAGE plpgsql AS $$
 DECLARE
@@ -196,7 +232,9 @@ BEGIN
             SELECT (s.value->>0)::bigint AS via, (s.place << 32) + l.place AS place,
                 (l.value->>0)::uuid AS digest, l.value->>1 AS url,
                 hosts[(l.value->>2)::integer + 1] AS host_id, (l.value->>3)::integer AS depth,
-                (l.value->>4)::integer AS redirects_left, l.value->>5 AS refusal,
+                (l.value->>4)::integer AS redirects_left,
+                CASE WHEN (l.value->>0)::uuid = ANY (refused) THEN 'too_many_queries'
+                    ELSE l.value->>5 END AS refusal,
                 (l.value->>6)::smallint AS role, (l.value->>7)::boolean AS is_target
             FROM jsonb_array_elements(sources) WITH ORDINALITY AS s (value, place),
                 jsonb_array_elements(s.value->2) WITH ORDINALITY AS l (value, place)
@@ -638,7 +676,10 @@ BEGIN
     END IF;
     hosts := host_ids(p->'hosts', (p->>'asks_robots')::boolean);
     SELECT * INTO met FROM
-        add_links(p->'links', hosts, ended.tokens, settings.partitions);
+        add_links(p->'links', hosts, ended.tokens, settings.partitions, refuse_queries(
+            p->'queries', hosts, ended.tokens, settings.partitions,
+            (p->>'max_queries')::integer
+        ));
     versions := note_origins(p->'origins');
     ready := back.ready || again.ready || met.ready;
     pages := coalesce(ended.pages, 0) + coalesce(back.pages, 0) + coalesce(again.pages, 0);

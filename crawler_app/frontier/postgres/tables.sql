@@ -123,6 +123,12 @@ CREATE INDEX claim_worker ON claim (worker);
 CREATE INDEX claim_host ON claim (host_id);
 CREATE INDEX claim_end ON claim (lease_ends_at);
 
+-- How many URLs of a path have a query, for the limit on them; by the digest of the path.
+CREATE TABLE path (
+    digest uuid PRIMARY KEY,
+    queries integer NOT NULL
+) WITH (fillfactor = 70, autovacuum_vacuum_threshold = 500, autovacuum_vacuum_scale_factor = 0.05);
+
 -- What all workers are told of an origin, with its next claim.
 CREATE TABLE origin (
     name text PRIMARY KEY,

@@ -89,6 +89,7 @@ class PostgresFrontier(Frontier):
         on_news: Called with what other workers have learned of an origin, before its claims
             are handed out.  A Future that it returns is waited for.
         asks_robots: Whether a host is leased from by one worker until its robots.txt is known.
+        max_queries: How many URLs of a path may have a query; None for no limit.
         shift_s: From the server's clock to this one.
         last_queued: How many URLs the last step has queued.
         limit_reached: The option whose limit the crawl has reached; empty if none.
@@ -109,6 +110,7 @@ class PostgresFrontier(Frontier):
         self.on_lost: Callable[[str], None] = lambda url: None
         self.on_news: Callable[[OriginNews], gen.Future[None] | None] = lambda _: None
         self.asks_robots = False
+        self.max_queries: int | None = None
         self.shift_s = 0.0
         self.last_queued = 0
         self.limit_reached = ""
@@ -220,6 +222,7 @@ class PostgresFrontier(Frontier):
             "max_depth": self._max_depth,
             "per_host": self._per_host,
             "asks_robots": self.asks_robots,
+            "max_queries": self.max_queries,
             "asks": list(self._leases.unready_by_origin),
             "held": len(self._leases) + later,
             "late_at": now + PATIENCE_S if self._wants_books(now) else None,

@@ -22,7 +22,7 @@ from crawler_app.frontier.postgres.batch import digest_of
 from crawler_app.frontier.postgres.pump import ALIVE_S
 from crawler_app.frontier.postgres.reading import ENDED, FIND, PostgresReader
 from crawler_app.frontier.postgres.worker import OriginNews, PostgresFrontier
-from crawler_app.models import Outcome, Role, State
+from crawler_app.models import Candidate, Outcome, Role, State
 from crawler_app.urls import dedup_key, host_of
 from gencoro import gen
 from gencoro.ioloop import IOLoop
@@ -203,6 +203,25 @@ def test_limit_of_bytes_is_counted_once_for_all_workers(workers):
 
     assert one.claim(1.0, LEASE_S) is None is two.claim(1.0, LEASE_S)
     assert one.limit_reached == two.limit_reached == "max_bytes"
+
+
+def test_queries_of_a_path_are_counted_once_for_all_workers(workers):
+    one, two = workers(), workers()
+    one.max_queries = two.max_queries = 3
+    one.add([found("?seed"), found("other")])
+    seed, other = one.claim(0.0, LEASE_S), two.claim(0.0, LEASE_S)
+    refused = Candidate("http://a.test/?out", "a.test", 1, 5, "out_of_scope")
+    probe = found("?probe", 1, role=Role.PROBE)
+
+    one.add([found(f"?{n}", 1) for n in (1, 2)] + [refused, probe], seed)
+    two.add([found(f"?{n}", 1) for n in (2, 3)], other)
+    two.finish(other, PAGE, 1.0, [found(f"?{n}", 1) for n in (4, 1)])
+    one.finish(seed, PAGE, 1.0, [found("x?4", 1), found("?4", 1), found(";5", 1)])
+
+    reasons = {each.url: each.outcome.reason for each in one.records(State.EXCLUDED)}
+    assert reasons.pop(refused.url) == "out_of_scope"
+    assert reasons == {found(n).url: "too_many_queries" for n in ("?4", ";5")}
+    counts_are_those_of_the_records(one)
 
 
 def test_crawl_has_drained_only_when_no_worker_has_anything(workers):
