@@ -88,4 +88,10 @@ def _opened(
 
 def _beginning(config: CrawlConfig) -> Beginning:
     gap_s = least_gap_s(map(host_of, config.seeds), config.host_gap_s)
-    return Beginning(config.shared_json(), gap_s, config.max_pages, config.max_bytes)
+    return Beginning(
+        config.shared_json(),
+        gap_s,
+        config.max_pages,
+        config.max_bytes,
+        config.robots,
+    )

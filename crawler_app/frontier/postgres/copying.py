@@ -5,6 +5,7 @@ has not begun.
 """
 
 import collections
+import math
 import time
 from collections.abc import Generator, Sequence
 from typing import Any, NamedTuple
@@ -27,12 +28,13 @@ from gencoro import gen
 __all__ = ["Beginning", "copy_frontier"]
 
 COLUMNS = {
-    "host": "id name free_at gap_s is_ready",
+    "host": "id name free_at gap_s known_until is_ready",
     "url": "id digest via host_id depth redirects_left part role is_target refusal url",
     "outcome": "id part state tries store finished_at reason status is_html content_type "
     "size_bytes took_s title error redirect_to canonical digest note",
     "queue": "id due_at host_id turn depth tries role",
     "crossing": "id part via_digest via_part",
+    "queried": "path",
     "origin": "name known_url",
     "amount": "worker depth state reason status is_html role urls size_bytes first_at last_at",
 }
@@ -40,10 +42,14 @@ COLUMNS = {
 # For statements that read all that was copied.
 LONG_S = 24 * 3600.0
 
-MAKE_CROSSING = """
+# What is read when all URLs are there.
+MAKE_TEMPORARY = """
 CREATE TEMPORARY TABLE crossing (id bigint, part smallint, via_digest uuid, via_part smallint)
-ON COMMIT DROP
+ON COMMIT DROP;
+CREATE TEMPORARY TABLE queried (path uuid) ON COMMIT DROP
 """
+
+COUNT_QUERIES = "INSERT INTO path SELECT path, count(*) FROM queried GROUP BY path"
 
 # The server would otherwise take the tables for empty.
 ANALYZE = "ANALYZE host, url, outcome, queue, crossing"
@@ -71,6 +77,7 @@ class Beginning(NamedTuple):
     gap_s: float
     max_pages: int | None
     max_bytes: int | None
+    asks_robots: bool
 
 
 @gen.coroutine
@@ -172,10 +179,12 @@ class _Copy:
                 )
             url_by_origin.update(file.origins())
         gap_s, shift_s = self._beginning.gap_s, self._shift_s
+        # What their robots.txt say is learned anew.
+        known_until = 0.0 if self._beginning.asks_robots else math.inf
         yield self._copy_rows(
             "host",
             (
-                (number, name, free_at + shift_s, gap_s, is_ready)
+                (number, name, free_at + shift_s, gap_s, known_until, is_ready)
                 for number, (name, free_at, is_ready) in host_by_number.items()
             ),
         )
@@ -185,7 +194,7 @@ class _Copy:
         )
 
     def _copy_urls(self) -> Subgenerator[int]:
-        yield self._connection.execute(MAKE_CROSSING)
+        yield self._connection.execute(MAKE_TEMPORARY)
         total = sum(file.total() for file in self._files)
         copied = 0
         for file in self._files:
@@ -197,7 +206,7 @@ class _Copy:
         return copied
 
     def _copy_chunk(self, rows: Rows) -> Subgenerator[None]:
-        for table in ("url", "outcome", "queue", "crossing"):
+        for table in ("url", "outcome", "queue", "crossing", "queried"):
             if found := getattr(rows, table):
                 yield self._copy_rows(table, found)
 
@@ -221,6 +230,7 @@ class _Copy:
             "amount", ((*kind, *_sum(amounts)) for kind, amounts in found.items())
         )
         yield self._connection.execute(COUNT_QUEUED, timeout=LONG_S)
+        yield self._connection.execute(COUNT_QUERIES, timeout=LONG_S)
         yield from self._begin(
             sum(
                 amount.urls
@@ -231,7 +241,7 @@ class _Copy:
         )
 
     def _begin(self, begun_pages: int) -> Subgenerator[None]:
-        config, gap_s, max_pages, max_bytes = self._beginning
+        config, gap_s, max_pages, max_bytes, _ = self._beginning
         left = None if max_pages is None else max(0, max_pages - begun_pages)
         sql = "SELECT frontier_begin($1, $2, $3, $4)"
         yield self._connection.fetchval(sql, config, gap_s, left, max_bytes)
@@ -262,9 +272,25 @@ class _Copy:
                 batch.add(candidates, *found)
             yield self._connection.fetchval(
                 "SELECT frontier_step($1, $2, $3, $4, NULL)",
-                *(number, epoch, step, encode(_step_of(batch))),
+                *(number, epoch, step, encode(self._step_of(batch))),
             )
         yield self._connection.execute("SELECT frontier_leave($1, $2)", number, epoch)
+
+    def _step_of(self, batch: Batch) -> dict[str, Any]:
+        """Return a step that adds what is in a batch, and asks for nothing."""
+        return batch.body(Notes()) | {
+            "wanted": 0,
+            "lease_s": 0,
+            "max_depth": None,
+            "per_host": None,
+            "asks_robots": self._beginning.asks_robots,
+            "max_queries": None,
+            "asks": [],
+            "held": 0,
+            "late_at": None,
+            "at": time.time(),
+            "alive_s": 60,
+        }
 
     def _find(self, url: str) -> Subgenerator[tuple[Claim | None, str]]:
         """Return what led to links, and where it redirects to."""
@@ -285,10 +311,3 @@ def _sum(amounts: list[Amount]) -> tuple[int, int, float | None, float | None]:
     for amount in amounts:
         total.add(amount)
     return total.urls, total.size_bytes, total.first_at, total.last_at
-
-
-def _step_of(batch: Batch) -> dict[str, Any]:
-    """Return a step that adds what is in a batch, and asks for nothing."""
-    asks = {"wanted": 0, "lease_s": 0, "max_depth": None, "per_host": None}
-    now = {"held": 0, "late_at": None, "at": time.time(), "alive_s": 60}
-    return batch.body(Notes()) | asks | now

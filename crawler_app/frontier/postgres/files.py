@@ -17,9 +17,9 @@ from crawler_app.frontier.postgres.place import Store
 from crawler_app.frontier.postgres.wire import encode_text
 from crawler_app.frontier.schema import OUTCOME_COLUMNS, SCHEMA, open_database
 from crawler_app.http_headers import is_html
-from crawler_app.models import Candidate, State
+from crawler_app.models import Candidate, Role, State
 from crawler_app.reasons import CONTENT
-from crawler_app.urls import dedup_key, host_of
+from crawler_app.urls import bare_path, dedup_key, has_query, host_of
 
 __all__ = ["Hosts", "Outgoing", "Rows", "StoredFile"]
 
@@ -51,12 +51,14 @@ class Outgoing(NamedTuple):
 
 @dataclass(slots=True)
 class Rows:
-    """What goes into the tables; ``crossing`` has the URLs that were found from other parts."""
+    """What goes into the tables; ``crossing`` has the URLs that were found from other parts, and
+    ``queried`` the path of each URL with a query."""
 
     url: list[tuple[Any, ...]] = field(default_factory=list)
     outcome: list[tuple[Any, ...]] = field(default_factory=list)
     queue: list[tuple[Any, ...]] = field(default_factory=list)
     crossing: list[tuple[Any, ...]] = field(default_factory=list)
+    queried: list[tuple[Any, ...]] = field(default_factory=list)
 
 
 class Hosts:
@@ -207,6 +209,8 @@ class StoredFile:
         if elsewhere and (via_part := hosts.part_of(host_of(elsewhere))) is not None:
             via_digest = digest_of(dedup_key(elsewhere))
             rows.crossing.append((there, part, via_digest, via_part))
+        if not is_refused and role != Role.PROBE and has_query(url):
+            rows.queried.append((digest_of(bare_path(url)),))
         if state == State.QUEUED:
             due_at = None if alarm_at is None else alarm_at + shift_s
             rows.queue.append((there, due_at, host, turn, depth, tries, role))
