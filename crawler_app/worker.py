@@ -63,8 +63,11 @@ def begin_shared(config: CrawlConfig) -> Generator[Any, Any, None]:
     """Begin a crawl on the server that ``config.frontier`` names, unless it has begun.
 
     Raises:
-        ConfigError: the server cannot be used, or it has another crawl of that name.
+        ConfigError: the server cannot be used, or it has another crawl of that name, or an
+            option is not possible there.
     """
+    if config.soft_404:
+        raise ConfigError("soft_404 is not possible if workers share a frontier")
     place = Place(config.frontier, config.crawl_name)
     gap_s = least_gap_s(map(host_of, config.seeds), config.host_gap_s)
     text = yield begin(

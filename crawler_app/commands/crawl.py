@@ -30,7 +30,7 @@ from crawler_app.config.option import options_of
 from crawler_app.crawler import Crawler, Result
 from crawler_app.directory import CrawlDirectory
 from crawler_app.directory.staging import staged
-from crawler_app.errors import StorageError
+from crawler_app.errors import ConfigError, StorageError
 from crawler_app.models import UrlRecord
 from crawler_app.reasons import (
     CONTENT,
@@ -95,13 +95,15 @@ def resume(arguments: argparse.Namespace) -> int:
     check_showing(arguments)
     directory = CrawlDirectory.open(arguments.directory)
     require_no_folders(directory.path)
-    config = dataclasses.replace(directory.config(), **read_options(arguments))
+    given = read_options(arguments)
+    config = dataclasses.replace(directory.config(), **given)
     retried_reasons: set[AnyReason] = (
         set(RETRYABLE) if arguments.retry_failed else set()
     )
     if arguments.deny_private is False:
         retried_reasons.add(Reason.PRIVATE_ADDRESS)
     if config.frontier:
+        _require_local(given)
         return work_on(arguments, config, retried_reasons)
     shown = Shown(arguments, config)
     crawler = Crawler(
@@ -111,6 +113,16 @@ def resume(arguments: argparse.Namespace) -> int:
         watch=shown.watch,
     )
     return _run(arguments, crawler, shown)
+
+
+def _require_local(names: Iterable[str]) -> None:
+    """Raise ConfigError for options that one worker cannot change."""
+    for option in options_of(CrawlConfig):
+        if option.name in names and not option.is_local:
+            raise ConfigError(
+                f"{option.flag} was set for all workers when the crawl began, and cannot "
+                "be changed"
+            )
 
 
 def _tell_of_all(config: CrawlConfig) -> int:

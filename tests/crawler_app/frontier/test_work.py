@@ -169,6 +169,16 @@ def test_failures_are_retried_if_that_is_asked_for(gencrawl, site, server, tmp_p
     assert gencrawl.json("status", into, "--json")["done"] == 2
 
 
+def test_option_that_is_not_possible_is_refused(begin, gencrawl, tmp_path):
+    assert "soft_404 is not possible" in begin(tmp_path / "a", "--soft-404").err
+
+    begin(tmp_path / "a", "--max-pages", 3)
+    ended = gencrawl("resume", tmp_path / "a", "--max-pages", 9)
+
+    assert ended.status == USAGE
+    assert "--max-pages was set for all workers when the crawl began" in ended.err
+
+
 def test_limit_is_that_of_all_workers(begin, work, tree, tmp_path):
     first = begin(tmp_path / "a", "--max-pages", 10)
     second = work(tmp_path / "b")
