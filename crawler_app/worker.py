@@ -27,7 +27,7 @@ from crawler_app.directory.stores import open_stores
 from crawler_app.directory.uploading import Uploader
 from crawler_app.errors import ConfigError
 from crawler_app.fetcher import check_fetcher, make_fetcher
-from crawler_app.frontier.postgres.crawls import begin
+from crawler_app.frontier.postgres.crawls import begin, set_limits
 from crawler_app.frontier.postgres.place import Place, Store
 from crawler_app.frontier.postgres.reading import PostgresReader
 from crawler_app.frontier.postgres.worker import PostgresFrontier
@@ -38,7 +38,14 @@ from crawler_app.subgenerator import Subgenerator
 from crawler_app.urls import host_of
 from gencoro import gen
 
-__all__ = ["CrawlWorker", "Work", "begin_shared", "retry_failed", "shared_config"]
+__all__ = [
+    "CrawlWorker",
+    "Work",
+    "begin_shared",
+    "limit_shared",
+    "retry_failed",
+    "shared_config",
+]
 
 
 @dataclass(slots=True, frozen=True)
@@ -104,6 +111,17 @@ def shared_config(place: Place, **local: Any) -> CrawlConfig:
         )
     common = CrawlConfig.from_json(members.config)
     return replace(common, frontier=place.url, crawl_name=place.crawl, **local)
+
+
+@gen.coroutine
+def limit_shared(config: CrawlConfig) -> Generator[Any, Any, None]:
+    """Give a crawl the limits of a configuration, for all its workers.
+
+    Raises:
+        ConfigError: the server cannot be used.
+    """
+    place = Place(config.frontier, config.crawl_name)
+    yield set_limits(place, config.shared_json(), config.max_pages, config.max_bytes)
 
 
 def retry_failed(config: CrawlConfig, reasons: Collection[str]) -> None:

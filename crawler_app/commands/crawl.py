@@ -24,13 +24,13 @@ from crawler_app.commands.server import stored_at
 from crawler_app.commands.showing import Shown, check_showing
 from crawler_app.commands.summary_text import render_summary
 from crawler_app.commands.verbose import shown_log
-from crawler_app.commands.work import begin_and_work, work_on
+from crawler_app.commands.work import begin_and_work, resume_work
 from crawler_app.config import CrawlConfig
 from crawler_app.config.option import options_of
 from crawler_app.crawler import Crawler, Result
 from crawler_app.directory import CrawlDirectory
 from crawler_app.directory.staging import staged
-from crawler_app.errors import ConfigError, StorageError
+from crawler_app.errors import StorageError
 from crawler_app.models import UrlRecord
 from crawler_app.reasons import (
     CONTENT,
@@ -103,8 +103,7 @@ def resume(arguments: argparse.Namespace) -> int:
     if arguments.deny_private is False:
         retried_reasons.add(Reason.PRIVATE_ADDRESS)
     if config.frontier:
-        _require_local(given)
-        return work_on(arguments, config, retried_reasons)
+        return resume_work(arguments, config, given, retried_reasons)
     shown = Shown(arguments, config)
     crawler = Crawler(
         config,
@@ -113,16 +112,6 @@ def resume(arguments: argparse.Namespace) -> int:
         watch=shown.watch,
     )
     return _run(arguments, crawler, shown)
-
-
-def _require_local(names: Iterable[str]) -> None:
-    """Raise ConfigError for options that one worker cannot change."""
-    for option in options_of(CrawlConfig):
-        if option.name in names and not option.is_local:
-            raise ConfigError(
-                f"{option.flag} was set for all workers when the crawl began, and cannot "
-                "be changed"
-            )
 
 
 def _tell_of_all(config: CrawlConfig) -> int:

@@ -14,6 +14,7 @@ from crawler_app.commands.server import add_server, driven, run
 from crawler_app.commands.showing import Shown, check_showing
 from crawler_app.commands.verbose import shown_log
 from crawler_app.config import CrawlConfig
+from crawler_app.config.option import options_of
 from crawler_app.directory import CrawlDirectory
 from crawler_app.directory.staging import staged
 from crawler_app.errors import ConfigError
@@ -24,10 +25,13 @@ from gencoro import gen
 if TYPE_CHECKING:
     from crawler_app.worker import CrawlWorker, Work
 
-__all__ = ["add_work", "begin_and_work", "work", "work_on"]
+__all__ = ["add_work", "begin_and_work", "resume_work", "work"]
 
 # Fields that are set otherwise.
 GIVEN = ("frontier",)
+
+# Options of all workers that one may change.
+LIMITS = frozenset({"max_pages", "max_bytes"})
 
 
 def add_work(parser: argparse.ArgumentParser) -> None:
@@ -57,14 +61,37 @@ def begin_and_work(arguments: argparse.Namespace, config: CrawlConfig) -> int:
     return work_on(arguments, config)
 
 
-def work_on(
+def resume_work(
     arguments: argparse.Namespace,
     config: CrawlConfig,
-    retried_reasons: Collection[str] = (),
+    given: Collection[str],
+    retried_reasons: Collection[str],
 ) -> int:
-    """Take part in a crawl with a configuration; failures with these reasons are retried."""
+    """Take part in a crawl again.
+
+    Args:
+        given: The options that are given now.
+        retried_reasons: Failures with these reasons are retried.
+
+    Raises:
+        ConfigError: one of these options cannot be changed.
+    """
+    for option in options_of(CrawlConfig):
+        if option.name in given and not option.is_local and option.name not in LIMITS:
+            raise ConfigError(
+                f"{option.flag} was set for all workers when the crawl began, and cannot "
+                "be changed"
+            )
+    module = driven("worker")
+    if not LIMITS.isdisjoint(given):
+        run(module.limit_shared, config)
     if retried_reasons:
-        driven("worker").retry_failed(config, retried_reasons)
+        module.retry_failed(config, retried_reasons)
+    return work_on(arguments, config)
+
+
+def work_on(arguments: argparse.Namespace, config: CrawlConfig) -> int:
+    """Take part in a crawl with a configuration."""
     shown = Shown(arguments, config)
     steps = Steps(quiet=arguments.quiet)
     worker = _worker_class(config)(config, watch=shown.watch, on_step=steps)
@@ -108,10 +135,12 @@ def _summary(done: "Work", config: CrawlConfig) -> str:
         end = "The crawl has finished"
     left = f", with {number(done.left, 'URL')} left" if done.left else ""
     who = "This worker" if config.processes == 1 else f"{config.processes} workers"
-    return (
-        f"{who} made {fetched}.  {end}{left}.\nTo see the whole:\n"
-        f"  gencrawl status {_target(config)}"
-    )
+    lines = [f"{who} made {fetched}.  {end}{left}."]
+    if done.limit_reached in LIMITS:
+        raise_it = f"gencrawl resume {shlex.quote(config.into)} {flag} N"
+        lines += ["To continue, raise it:", f"  {raise_it}"]
+    status = f"gencrawl status {_target(config)}"
+    return "\n".join([*lines, "To see the whole:", f"  {status}"])
 
 
 def _target(config: CrawlConfig) -> str:

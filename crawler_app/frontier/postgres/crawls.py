@@ -18,7 +18,7 @@ from crawler_app.frontier.postgres.install import install
 from crawler_app.frontier.postgres.place import SCHEMA_PREFIX, Place
 from gencoro import gen
 
-__all__ = ["Listed", "begin", "crawls_of"]
+__all__ = ["Listed", "begin", "crawls_of", "set_limits"]
 
 LEFT = "SELECT coalesce(sum(urls), 0)::bigint FROM amount WHERE state = 'queued'"
 SCHEMAS = """
@@ -77,15 +77,34 @@ def begin(
         ConfigError: the server cannot be used, or has another version of the crawl.
     """
     yield install(place)
-    connection = yield connect(place)
     sql = "SELECT frontier_begin($1, $2, $3, $4)"
+    begun = yield from _asked(place, sql, config, gap_s, max_pages, max_bytes)
+    return str(begun)
+
+
+@gen.coroutine
+def set_limits(
+    place: Place, config: str, max_pages: int | None, max_bytes: int | None
+) -> Generator[Any, Any, None]:
+    """Set other limits for all workers of a crawl; see `begin`.
+
+    Args:
+        config: What all workers crawl, with these limits, as JSON.
+
+    Raises:
+        ConfigError: the server cannot be used.
+    """
+    sql = "SELECT frontier_limit($1, $2, $3)"
+    yield from _asked(place, sql, config, max_pages, max_bytes)
+
+
+def _asked(place: Place, sql: str, *args: Any) -> Generator[Any, Any, Any]:
+    connection = yield connect(place)
     try:
-        return str(
-            (yield connection.fetchval(sql, config, gap_s, max_pages, max_bytes))
-        )
+        return (yield connection.fetchval(sql, *args))
     except DRIVER_ERRORS as exc:
         text = place.without_secrets(str(exc))
-        raise ConfigError(f"cannot begin the crawl {place}: {text}") from None
+        raise ConfigError(f"cannot change the crawl {place}: {text}") from None
     finally:
         yield connection.close()
 

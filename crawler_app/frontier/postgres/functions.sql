@@ -778,6 +778,19 @@ BEGIN
     RETURN (SELECT config FROM crawl);
 END $$;
 
+-- Set other limits, also while workers crawl.  What was begun before counts.
+CREATE FUNCTION frontier_limit(p_config text, p_pages bigint, p_bytes bigint)
+RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM FROM crawl FOR UPDATE;
+    UPDATE crawl SET config = p_config,
+        pages_left = p_pages - (
+            SELECT coalesce(sum(urls), 0) FROM amount
+            WHERE state IN ('done', 'failed') AND role < 2
+        ) - (SELECT count(*) FROM claim WHERE role < 2),
+        bytes_left = p_bytes - (SELECT coalesce(sum(size_bytes), 0) FROM amount);
+END $$;
+
 -- Return the number of a store, which is noted, and may have been moved.
 CREATE FUNCTION store_of(p_key uuid, p_machine text, p_location text)
 RETURNS integer LANGUAGE plpgsql AS $$

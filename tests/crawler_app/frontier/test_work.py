@@ -172,14 +172,14 @@ def test_failures_are_retried_if_that_is_asked_for(gencrawl, site, server, tmp_p
 def test_option_that_is_not_possible_is_refused(begin, gencrawl, tmp_path):
     assert "soft_404 is not possible" in begin(tmp_path / "a", "--soft-404").err
 
-    begin(tmp_path / "a", "--max-pages", 3)
-    ended = gencrawl("resume", tmp_path / "a", "--max-pages", 9)
+    begin(tmp_path / "a")
+    ended = gencrawl("resume", tmp_path / "a", "--tries", 9)
 
     assert ended.status == USAGE
-    assert "--max-pages was set for all workers when the crawl began" in ended.err
+    assert "--tries was set for all workers when the crawl began" in ended.err
 
 
-def test_limit_is_that_of_all_workers(begin, work, tree, tmp_path):
+def test_limit_is_that_of_all_workers(begin, work, tree, gencrawl, tmp_path):
     first = begin(tmp_path / "a", "--max-pages", 10)
     second = work(tmp_path / "b")
 
@@ -187,3 +187,13 @@ def test_limit_is_that_of_all_workers(begin, work, tree, tmp_path):
         assert ended.status == OK
         assert "The crawl has reached --max-pages" in ended.out
     assert len([path for path in tree.paths if path != "/robots.txt"]) == 10
+
+    # What all workers have begun before counts.
+    raised = gencrawl("resume", tmp_path / "b", "--max-pages", 17, "-q")
+
+    assert "The crawl has reached --max-pages" in raised.out
+    assert len([path for path in tree.paths if path != "/robots.txt"]) == 17
+    assert (
+        "has finished"
+        in gencrawl("resume", tmp_path / "a", "--max-pages", 99, "-q").out
+    )
