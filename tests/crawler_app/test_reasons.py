@@ -47,6 +47,7 @@ HOMONYMS = {
         "documents/facts.py",
         "documents/flat_html.py",
         "documents/html.py",
+        "frontier/postgres/batch.py",
         "robots/tags.py",
     },
     "should_fetch": {"crawl/hooks.py", "crawler.py"},
