@@ -155,7 +155,8 @@ def test_disk_that_is_full_pauses_a_worker(small_disk, caplog):
 
         @gen.coroutine
         def fill_and_clear():
-            with ballast.open("wb") as file, contextlib.suppress(OSError):
+            # Unbuffered: closing it has nothing left to write.
+            with ballast.open("wb", buffering=0) as file, contextlib.suppress(OSError):
                 while True:
                     file.write(bytes(1 << 16))
             exchange = worker.exchange()
