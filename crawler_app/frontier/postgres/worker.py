@@ -196,13 +196,16 @@ class PostgresFrontier(Frontier):
 
     def leave(self) -> None:
         """Put back what is claimed; then `run` sends everything, and ends."""
-        for claim in self._leases:
-            self.release(claim)
-        self.flush()
+        self._put_all_back()
         self._unsent.append(Batch())  # whose answer has the last numbers
         self._has_left = True
         self._pump.hurry()
         self._woken.set()
+
+    def _put_all_back(self) -> None:
+        for claim in self._leases:
+            self._put_back(claim)
+        self.flush()
 
     @gen.coroutine
     def exchange(self) -> Generator[Any, Any, None]:
@@ -287,6 +290,8 @@ class PostgresFrontier(Frontier):
             self._starved = 0  # a caller that gets none of them asks again
         for row in news:
             self._note_claim(row, shift_s)
+        if self._has_left:
+            self._put_all_back()  # what was asked for before
         has_new_level = False
         if "urls" in answer:
             before, self._books = self._books, Books(answer)

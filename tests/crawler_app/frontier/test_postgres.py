@@ -661,3 +661,25 @@ def test_reader_is_closed_while_its_records_are_read(workers):
         assert next(records).url == "http://a.test/0"
 
     assert not list(records)
+
+
+def test_claims_that_come_after_a_worker_has_left_are_put_back(postgres_url, run_sync):
+    place = make_crawl(postgres_url)
+
+    @gen.coroutine
+    def leave_while_claims_come():
+        with contextlib.closing(PostgresFrontier(place)) as frontier:
+            yield frontier.open()
+            frontier.add([found("x")])
+            frontier.flush()
+            assert frontier.claim(0.0, LEASE_S) is None  # it asks for one
+            exchange = frontier.exchange()
+            frontier.leave()
+            yield exchange
+            yield frontier.run()
+
+    run_sync(leave_while_claims_come)
+
+    with contextlib.closing(PostgresReader(place)) as reader:
+        assert reader.count(State.CLAIMED) == 0
+        assert reader.count(State.QUEUED) == 1
