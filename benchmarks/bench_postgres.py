@@ -7,7 +7,7 @@ two are interleaved; the server is Debian's, with fsync off, and has a temporary
     python benchmarks/bench_postgres.py [--pages 20000] [--workers 2]
     python benchmarks/bench_postgres.py --minutes 60 [--pace 250]
 
-The second has one worker finish so many pages a second, and tells what grows.
+With the second, one worker finishes pages at a steady rate, and what grows is printed.
 """
 
 import argparse

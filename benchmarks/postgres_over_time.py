@@ -38,7 +38,7 @@ WHERE schemaname = $1
 
 
 class Steady:
-    """A worker that finishes so many pages a second."""
+    """A worker that finishes a given number of pages a second."""
 
     def __init__(self, place, pace):
         self.pages = self.tries = 0

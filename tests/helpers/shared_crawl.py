@@ -84,7 +84,7 @@ def crawl(tree, postgres_url, run_sync):
 
 
 def until_fetched(crawls, pages):
-    """Wait until so many pages were fetched, by all together."""
+    """Wait until all workers together have fetched a number of pages."""
     while sum(each.stats["fetched"] for each in crawls) < pages:
         yield gen.moment
 

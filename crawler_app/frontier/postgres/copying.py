@@ -39,7 +39,7 @@ COLUMNS = {
     "amount": "worker depth state reason status is_html role urls size_bytes first_at last_at",
 }
 
-# For statements that read all that was copied.
+# For statements that read everything that was copied.
 LONG_S = 24 * 3600.0
 
 # What is read when all URLs are there.

@@ -1,6 +1,17 @@
 """What tests of the frontier share: a PostgreSQL server, and crawls of many workers."""
 
+from tests.helpers.begun_crawl import begin, server, small_tree
 from tests.helpers.postgres import postgres, postgres_url, workers
 from tests.helpers.shared_crawl import crawl, crawl_shared, tree
 
-__all__ = ["crawl", "crawl_shared", "postgres", "postgres_url", "tree", "workers"]
+__all__ = [
+    "begin",
+    "crawl",
+    "crawl_shared",
+    "postgres",
+    "postgres_url",
+    "server",
+    "small_tree",
+    "tree",
+    "workers",
+]

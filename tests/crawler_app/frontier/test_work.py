@@ -10,42 +10,10 @@ import pytest
 
 from crawler_app.commands.exit_status import FAILED, INTERRUPTED, OK, USAGE
 from tests.crawler_app.parts.conftest import wait_until
+from tests.helpers.begun_crawl import PAGES
 from tests.helpers.scripts import start_python
 
-PAGES = 30
 HELD = "/7"
-
-
-@pytest.fixture
-def tree(site):
-    """A tree of pages."""
-    for number in range(PAGES):
-        below = [n for n in (2 * number + 1, 2 * number + 2) if n < PAGES]
-        site.page(f"/{number}", *map(str, below), title=f"Telescope {number}")
-    return site
-
-
-@pytest.fixture
-def server(gencrawl, postgres_url):
-    """The arguments that name a crawl, which does not exist before and after."""
-    name = ("--crawl", "docs")
-    gencrawl("drop", postgres_url, *name)
-    yield postgres_url, *name
-    gencrawl("drop", postgres_url, *name)
-
-
-@pytest.fixture
-def begin(gencrawl, tree, server):
-    """Begin the crawl, or take part in it again, with a worker's directory."""
-
-    def begin(into, *options):
-        seed = f"{tree.url}0"
-        url, *name = server
-        return gencrawl(
-            "crawl", seed, "--frontier", url, *name, "--into", into, "-q", *options
-        )
-
-    return begin
 
 
 @pytest.fixture
@@ -55,30 +23,30 @@ def work(gencrawl, server):
 
 
 def test_crawl_of_two_workers_is_read_as_one(
-    gencrawl, tree, server, work, tmp_path, monkeypatch
+    gencrawl, small_tree, server, work, tmp_path, monkeypatch
 ):
-    tree.hold(HELD)
+    small_tree.hold(HELD)
     url, *name = server
     first = start_python(
-        *("-m", "crawler_app", "crawl", f"{tree.url}0", "--frontier", url, *name),
+        *("-m", "crawler_app", "crawl", f"{small_tree.url}0", "--frontier", url, *name),
         *("--into", tmp_path / "a/crawl", "--quiet"),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
     )
     # A commit has recorded the pages before it.
-    wait_until(lambda: HELD in tree.paths)
+    wait_until(lambda: HELD in small_tree.paths)
     wait_until(lambda: gencrawl.json("status", *server, "--json")["done"] > 5)
     assert gencrawl("crawls", url).out.count("docs  1 worker, ") == 1
     first.send_signal(signal.SIGTERM)
     _, err = first.communicate()
     assert first.returncode == INTERRUPTED, err
     assert f"To go on:\n  gencrawl work '{url}' --crawl docs --into " in err
-    tree.let_go(HELD)
+    small_tree.let_go(HELD)
 
     second = work(tmp_path / "b/crawl")
 
     assert second.status == OK and "The crawl has finished." in second.out
-    fetched = sorted(path for path in tree.paths if path != "/robots.txt")
+    fetched = sorted(path for path in small_tree.paths if path != "/robots.txt")
     assert sorted({*fetched}) == sorted(f"/{n}" for n in range(PAGES))
     assert len(fetched) <= PAGES + 10  # what was under way
     monkeypatch.chdir(tmp_path)
@@ -90,7 +58,7 @@ def test_crawl_of_two_workers_is_read_as_one(
     lines = gencrawl("export", *server, "-q").out.splitlines()
     assert len({json.loads(line)["url"] for line in lines}) == PAGES
     report = gencrawl.json("report", *server, "-q", "--format", "json")
-    assert report["seeds"] == [f"{tree.url}0"]
+    assert report["seeds"] == [f"{small_tree.url}0"]
     assert report == gencrawl.json("report", "a/crawl", "-q", "--format", "json") | {
         "made_at": report["made_at"]
     }
@@ -116,15 +84,17 @@ def test_directory_that_is_not_here_is_named(gencrawl, begin, server, tmp_path):
     assert gencrawl("search", *server, "telescope").status == OK
 
 
-def test_responses_that_are_lost_are_fetched_again(gencrawl, begin, tree, tmp_path):
+def test_responses_that_are_lost_are_fetched_again(
+    gencrawl, begin, small_tree, tmp_path
+):
     begin(tmp_path / "a")
     for lost in (tmp_path / "a").glob("archive*"):
         lost.unlink()
-    before = len(tree.paths)
+    before = len(small_tree.paths)
 
     assert gencrawl("resume", tmp_path / "a", "-q").status == OK
 
-    again = [path for path in tree.paths[before:] if path != "/robots.txt"]
+    again = [path for path in small_tree.paths[before:] if path != "/robots.txt"]
     assert sorted(again) == sorted(f"/{n}" for n in range(PAGES))
 
 
@@ -144,8 +114,8 @@ def test_crawl_is_begun_once(begin, work, tmp_path, gencrawl, server):
     assert ended.status == USAGE and "holds another crawl" in ended.err
 
 
-def test_start_url_that_cannot_be_fetched_is_told(begin, tree, tmp_path):
-    tree.answer("/robots.txt", b"User-agent: *\nDisallow: /")
+def test_start_url_that_cannot_be_fetched_is_told(begin, small_tree, tmp_path):
+    small_tree.answer("/robots.txt", b"User-agent: *\nDisallow: /")
 
     ended = begin(tmp_path / "a")
 
@@ -179,20 +149,20 @@ def test_option_that_is_not_possible_is_refused(begin, gencrawl, tmp_path):
     assert "--tries was set for all workers when the crawl began" in ended.err
 
 
-def test_limit_is_that_of_all_workers(begin, work, tree, gencrawl, tmp_path):
+def test_limit_is_that_of_all_workers(begin, work, small_tree, gencrawl, tmp_path):
     first = begin(tmp_path / "a", "--max-pages", 10)
     second = work(tmp_path / "b")
 
     for ended in (first, second):
         assert ended.status == OK
         assert "The crawl has reached --max-pages" in ended.out
-    assert len([path for path in tree.paths if path != "/robots.txt"]) == 10
+    assert len([path for path in small_tree.paths if path != "/robots.txt"]) == 10
 
     # What all workers have begun before counts.
     raised = gencrawl("resume", tmp_path / "b", "--max-pages", 17, "-q")
 
     assert "The crawl has reached --max-pages" in raised.out
-    assert len([path for path in tree.paths if path != "/robots.txt"]) == 17
+    assert len([path for path in small_tree.paths if path != "/robots.txt"]) == 17
     assert (
         "has finished"
         in gencrawl("resume", tmp_path / "a", "--max-pages", 99, "-q").out

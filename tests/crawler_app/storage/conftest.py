@@ -1,41 +1,16 @@
-"""What tests of object storage share: stores, PostgreSQL, and a site."""
+"""What tests of object storage share: stores, PostgreSQL, and a crawl."""
 
-import pytest
-
+from tests.helpers.begun_crawl import begin, server, small_tree
 from tests.helpers.postgres import postgres, postgres_url
 from tests.helpers.storage import faulty, s3, s3_server
 
-__all__ = ["faulty", "postgres", "postgres_url", "s3", "s3_server"]
-
-PAGES = 30
-
-
-@pytest.fixture
-def tree(site):
-    """A tree of pages."""
-    for number in range(PAGES):
-        below = [n for n in (2 * number + 1, 2 * number + 2) if n < PAGES]
-        site.page(f"/{number}", *map(str, below), title=f"Telescope {number}")
-    return site
-
-
-@pytest.fixture
-def server(gencrawl, postgres_url, tmp_path, monkeypatch):
-    """The arguments that name a crawl, which does not exist before and after."""
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    name = ("--crawl", "stored")
-    gencrawl("drop", postgres_url, *name)
-    yield postgres_url, *name
-    gencrawl("drop", postgres_url, *name)
-
-
-@pytest.fixture
-def begin(gencrawl, tree, server):
-    """Begin the crawl, or take part in it again, with a worker."""
-
-    def begin(into, *options):
-        url, *name = server
-        seed = ("crawl", f"{tree.url}0", "--frontier", url, *name)
-        return gencrawl(*seed, "--into", into, "--quiet", *options)
-
-    return begin
+__all__ = [
+    "begin",
+    "faulty",
+    "postgres",
+    "postgres_url",
+    "s3",
+    "s3_server",
+    "server",
+    "small_tree",
+]

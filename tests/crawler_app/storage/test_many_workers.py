@@ -12,7 +12,7 @@ from warcio.archiveiterator import ArchiveIterator
 from crawler_app.commands.exit_status import INTERRUPTED, OK, USAGE
 from crawler_app.storage.ranges import _block
 from tests.crawler_app.parts.conftest import wait_until
-from tests.crawler_app.storage.conftest import PAGES
+from tests.helpers.begun_crawl import PAGES
 from tests.helpers.scripts import start_python
 
 SMALL_FILES = ("--max-archive-file-bytes", 3000)
@@ -20,30 +20,30 @@ HELD = "/7"
 
 
 @pytest.fixture
-def begin_and_stop(tree, server):
+def begin_and_stop(small_tree, server):
     """Begin the crawl with a worker that is stopped in the middle."""
 
     def begin_and_stop(*options):
-        tree.hold(HELD)
+        small_tree.hold(HELD)
         url, *name = server
         # One at a time: only the page that is held is fetched twice.
         one = ("--concurrency", 1, *options)
-        begin = ("crawl", f"{tree.url}0", "--frontier", url, *name, *one)
+        begin = ("crawl", f"{small_tree.url}0", "--frontier", url, *name, *one)
         worker = start_python("-m", "crawler_app", *begin)
-        wait_until(lambda: HELD in tree.paths)
+        wait_until(lambda: HELD in small_tree.paths)
         worker.send_signal(signal.SIGTERM)
         worker.communicate()
         assert worker.returncode == INTERRUPTED
-        tree.let_go(HELD)
+        small_tree.let_go(HELD)
 
     return begin_and_stop
 
 
-def pages_of(tree):
-    return sorted(path for path in tree.paths if path != "/robots.txt")
+def pages_of(small_tree):
+    return sorted(path for path in small_tree.paths if path != "/robots.txt")
 
 
-def urls_of(wacz, tree):
+def urls_of(wacz, small_tree):
     """Return the paths of the pages in a WACZ file, by its records and by its list."""
     package = zipfile.ZipFile(wacz)
     responses = []
@@ -54,12 +54,14 @@ def urls_of(wacz, tree):
                     responses.append(record.rec_headers["WARC-Target-URI"])
     lines = package.read("pages/pages.jsonl").splitlines()[1:]
     listed = [json.loads(line)["url"] for line in lines]
-    pages = [url.removeprefix(tree.url) for url in responses if "robots" not in url]
+    pages = [
+        url.removeprefix(small_tree.url) for url in responses if "robots" not in url
+    ]
     return sorted(pages, key=int), sorted(listed)
 
 
 def test_crawl_of_two_workers_is_read_from_another_machine(
-    gencrawl, begin_and_stop, tree, server, s3, tmp_path, monkeypatch
+    gencrawl, begin_and_stop, small_tree, server, s3, tmp_path, monkeypatch
 ):
     into = ("--into", f"{s3.url}/docs", "--quiet")
     begin_and_stop(*into, *SMALL_FILES)
@@ -78,7 +80,7 @@ def test_crawl_of_two_workers_is_read_from_another_machine(
     assert kept["indexed_pages"] == PAGES and kept["archive"]["files"] > 4
     assert not (tmp_path / "cache").exists()  # the catalogue has the numbers
     found = gencrawl.json("search", *server, "telescope 12", "--json")
-    assert [hit["url"] for hit in found["hits"]] == [f"{tree.url}12"]
+    assert [hit["url"] for hit in found["hits"]] == [f"{small_tree.url}12"]
     report = gencrawl.json("report", *server, "-q", "--format", "json")
     assert report["pages_not_read"] == 0
     lines = gencrawl("export", *server, "-q", "--format", "cdxj").out.splitlines()
@@ -87,22 +89,22 @@ def test_crawl_of_two_workers_is_read_from_another_machine(
     with exported.open("wb") as file:
         export = ("export", *server, "-q", "--format", "wacz")
         assert not start_python("-m", "crawler_app", *export, stdout=file).wait()
-    pages, listed = urls_of(exported, tree)
+    pages, listed = urls_of(exported, small_tree)
     assert pages == [str(n) for n in range(PAGES)]
-    assert listed == sorted(f"{tree.url}{n}" for n in range(PAGES))
+    assert listed == sorted(f"{small_tree.url}{n}" for n in range(PAGES))
 
 
 @pytest.mark.parametrize("is_dead", [False, True])
 def test_what_is_lost_with_a_machine_is_fetched_again(
-    gencrawl, begin_and_stop, tree, server, tmp_path, is_dead
+    gencrawl, begin_and_stop, small_tree, server, tmp_path, is_dead
 ):
     store, before = tmp_path / "store", tmp_path / "before"
     into = ("--into", f"file://{store}", "--quiet")
     begin_and_stop(*into)
     shutil.copytree(store, before)
-    tree.requests.clear()
+    small_tree.requests.clear()
     assert gencrawl("work", *server, *into).status == OK
-    fetched = pages_of(tree)
+    fetched = pages_of(small_tree)
     (staging,) = (tmp_path / "cache/gencrawl/staging").iterdir()
     key = (staging / "store").read_text().strip()
 
@@ -122,13 +124,15 @@ def test_what_is_lost_with_a_machine_is_fetched_again(
         again = gencrawl(*forget, f"file://{store}/{key}")
         assert again.out.startswith("0 URLs to be fetched again")
 
-    tree.requests.clear()
+    small_tree.requests.clear()
     assert gencrawl("work", *server, *into).status == OK
 
-    assert len(pages_of(tree)) == lost and (is_dead or pages_of(tree) == fetched)
+    assert len(pages_of(small_tree)) == lost and (
+        is_dead or pages_of(small_tree) == fetched
+    )
     found = gencrawl.json("search", *server, "telescope", "--json", "--limit", 99)
     assert sorted(hit["url"] for hit in found["hits"]) == sorted(
-        f"{tree.url}{n}" for n in range(PAGES)
+        f"{small_tree.url}{n}" for n in range(PAGES)
     )
 
 

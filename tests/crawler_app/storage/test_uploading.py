@@ -14,7 +14,7 @@ from crawler_app.storage.uploads import load_uploads
 from crawler_app.worker import CrawlWorker, begin_shared
 from gencoro import gen
 from tests.crawler_app.archive.conftest import make_exchange
-from tests.crawler_app.storage.conftest import PAGES
+from tests.helpers.begun_crawl import PAGES
 from tests.helpers.postgres import make_crawl
 
 URL = "faulty://bucket/key"
@@ -141,11 +141,11 @@ def test_tables_are_not_sent_more_than_the_archive_grows(upload, faulty, tmp_pat
 
 
 def test_full_staging_directory_holds_the_crawl(
-    faulty, tree, postgres_url, tmp_path, run_sync
+    faulty, small_tree, postgres_url, tmp_path, run_sync
 ):
     place = make_crawl(postgres_url, "held")
     config = CrawlConfig(
-        (f"{tree.url}0",),
+        (f"{small_tree.url}0",),
         into="faulty://bucket",
         staging=str(tmp_path / "staging"),
         frontier=place.url,
@@ -159,13 +159,13 @@ def test_full_staging_directory_holds_the_crawl(
     @gen.coroutine
     def come_back(worker):
         while worker._crawl is None or not worker._crawl._is_held:
-            faulty.is_away = bool(tree.paths)
+            faulty.is_away = bool(small_tree.paths)
             yield gen.sleep(0.001)
-        held_at = len(tree.paths)
+        held_at = len(small_tree.paths)
         tried = faulty.tried
         while faulty.tried < tried + 3:
             yield gen.sleep(0.001)
-        fetched.append((held_at, len(tree.paths)))
+        fetched.append((held_at, len(small_tree.paths)))
         faulty.is_away = False
 
     @gen.coroutine
@@ -177,7 +177,7 @@ def test_full_staging_directory_holds_the_crawl(
 
     done = run_sync(crawl)
 
-    assert done.left == 0 and len(tree.paths) == PAGES + 1
+    assert done.left == 0 and len(small_tree.paths) == PAGES + 1
     ((at_first, at_last),) = fetched
     assert at_last <= at_first + 1 < PAGES  # the one that was under way
 

@@ -1,0 +1,38 @@
+"""A crawl in PostgreSQL that a test begins with the command line."""
+
+import pytest
+
+__all__ = ["PAGES", "begin", "server", "small_tree"]
+
+PAGES = 30
+
+
+@pytest.fixture
+def small_tree(site):
+    """A small tree of pages."""
+    for number in range(PAGES):
+        below = [n for n in (2 * number + 1, 2 * number + 2) if n < PAGES]
+        site.page(f"/{number}", *map(str, below), title=f"Telescope {number}")
+    return site
+
+
+@pytest.fixture
+def server(gencrawl, postgres_url, tmp_path, monkeypatch):
+    """The arguments that name a crawl, which does not exist before and after."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    name = ("--crawl", "docs")
+    gencrawl("drop", postgres_url, *name)
+    yield postgres_url, *name
+    gencrawl("drop", postgres_url, *name)
+
+
+@pytest.fixture
+def begin(gencrawl, small_tree, server):
+    """Begin the crawl, or take part in it again, with a worker."""
+
+    def begin(into, *options):
+        url, *name = server
+        seed = ("crawl", f"{small_tree.url}0", "--frontier", url, *name)
+        return gencrawl(*seed, "--into", into, "--quiet", *options)
+
+    return begin
