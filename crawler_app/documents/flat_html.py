@@ -28,6 +28,7 @@ __all__ = [
     "HEADING_END",
     "HEADING_START",
     "has_open_noscript",
+    "noscripts_in",
     "tags_of",
     "tags_of_head",
     "text_of",
@@ -56,12 +57,12 @@ _NOFOLLOW = re.compile(
     re.IGNORECASE,
 )
 
-_NOSCRIPT = re.compile(r"<noscript\b(.*?)(?:</noscript|\Z)", re.IGNORECASE | re.DOTALL)
+_NOSCRIPT = re.compile(
+    rb"<noscript\b[^>]*+>?(.*?)(?:</noscript|\Z)", re.IGNORECASE | re.DOTALL
+)
 
 # Except of void elements.
-_START_TAG = re.compile(
-    r"<(?!(?:br|embed|hr|img|input|link|meta|wbr)[\s/>])[a-z]", re.IGNORECASE
-)
+_START_TAG = re.compile(rb"<(?!(?:br|embed|hr|img|input|link|meta|wbr)[\s/>])[a-z]")
 
 _END_OF_HEAD = re.compile(r"</head\s*>|<body[\s>]", re.IGNORECASE)
 _HEAD_PIECE = re.compile(
@@ -78,17 +79,35 @@ _ATTRIBUTE = re.compile(
 HEADING_START, HEADING_END = "\x1c", "\x1d"
 
 
-def has_open_noscript(text: str) -> bool:
+def noscripts_in(source: bytes, lowered: bytes) -> Iterator[bytes]:
+    """Yield the source of what is in each ``<noscript>``.
+
+    Args:
+        lowered: The source in lower case.
+
+    >>> list(noscripts_in(b"<NOSCRIPT><P>A</noscript>", b"<noscript><p>a</noscript>"))
+    [b'<P>A']
+    """
+    # Searching for the word first takes a tenth of the time.
+    at = lowered.find(b"<noscript")
+    while at >= 0:
+        found = _NOSCRIPT.match(source, at)
+        if found is not None:
+            yield found[1]
+        at = lowered.find(b"<noscript", at + 1 if found is None else found.end())
+
+
+def has_open_noscript(lowered: bytes) -> bool:
     """Return whether an element is opened in a ``<noscript>`` and not closed there.
 
     For a parser without scripting, the rest of the page may then be part of the noscript.
 
-    >>> has_open_noscript("<noscript><p>No scripts!</noscript><p>Text")
+    >>> has_open_noscript(b"<noscript><p>no scripts!</noscript><p>text")
     True
     """
     return any(
-        len(_START_TAG.findall(piece)) > piece.count("</")
-        for piece in _NOSCRIPT.findall(text)
+        len(_START_TAG.findall(piece)) > piece.count(b"</")
+        for piece in noscripts_in(lowered, lowered)
     )
 
 

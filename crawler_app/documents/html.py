@@ -126,7 +126,9 @@ def parse_html(
     'Hi You'
     """
     markup, charset = decode_html(body, content_type)
-    lowered = _lowered(body, markup, charset)
+    source = source_of_tree(body, markup, charset)
+    # For case-insensitive searches for ASCII words, ten times as fast as in text.
+    lowered = source.lower()
     robots, canonical = frozenset[str](), ""
     if _addresses_robots(lowered, agent):
         robots, canonical = _read_head(markup, charset, agent)
@@ -138,15 +140,19 @@ def parse_html(
         found = requisites_in(markup) if with_requisites else []
         text = flat_marked_text(markup) if with_text else ""
     else:
-        noscript = with_text and b"<noscript" in lowered and has_open_noscript(markup)
-        source = source_of_tree(body, markup, charset)
         del markup  # which may take twice the memory of the body, or four times
         tree = tree_of(source)
         page = _page_in(tree, lowered, charset, with_anchors=with_anchors)
-        found = requisites_in_tree(tree, source) if with_requisites else []
-        if noscript:
+        elements = tree.tags("*") if with_requisites or with_text else []
+        found = []
+        if with_requisites:
+            found = requisites_in_tree(tree, elements, source, lowered)
+        if with_text and has_open_noscript(lowered):
             tree = tree_of(source, scripting=True)
-        text = marked_text_of_tree(tree, source, lowered) if with_text else ""
+            elements = tree.tags("*")
+        text = ""
+        if with_text:
+            text = marked_text_of_tree(tree, elements, source, lowered)
     page.robots, page.canonical = robots, canonical
     if found:
         page.requisites = _sent_requisites(found, charset)
@@ -156,19 +162,13 @@ def parse_html(
 
 
 def _sent_requisites(found: list[Requisite], charset: str) -> list[Requisite]:
-    values = as_sent([each.value for each in found], charset)
-    sent = (each._replace(value=v) for v, each in zip(values, found, strict=True))
-    fit = (each for each in sent if len(each.value) <= MAX_LINK_CHARS)
+    values = [each.value for each in found]
+    sent = as_sent(values, charset)
+    if sent != values:
+        pairs = zip(sent, found, strict=True)
+        found = [each._replace(value=value) for value, each in pairs]
+    fit = (each for each in found if len(each.value) <= MAX_LINK_CHARS)
     return list(itertools.islice(fit, MAX_LINKS))
-
-
-def _lowered(body: bytes, markup: str, charset: str) -> bytes:
-    """Return a page in lower case, for case-insensitive searches for ASCII words.
-
-    Searching bytes takes a tenth of the time of searching text.
-    """
-    is_wide = charset.startswith("utf-16")
-    return (markup.encode("utf-8", "replace") if is_wide else body).lower()
 
 
 def _flat_values(tags: Iterable[tuple[str, str]]) -> dict[str, list[str]]:

@@ -54,9 +54,10 @@ LOADED = {
 
 @pytest.mark.parametrize("markup", LOADED)
 def test_what_is_loaded_is_found_in_source_and_in_tree(markup):
-    tree = LexborHTMLParser(markup.encode())
+    source = markup.encode()
+    tree = LexborHTMLParser(source)
 
-    in_tree = requisites_in_tree(tree, markup.encode())
+    in_tree = requisites_in_tree(tree, tree.tags("*"), source, source.lower())
 
     assert [found.value for found in requisites_in(markup)] == LOADED[markup]
     assert sorted(found.value for found in in_tree) == sorted(LOADED[markup])
