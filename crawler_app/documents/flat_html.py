@@ -27,8 +27,7 @@ from crawler_app.documents.elements import (
 __all__ = [
     "HEADING_END",
     "HEADING_START",
-    "has_open_noscript",
-    "noscripts_in",
+    "is_open",
     "tags_of",
     "tags_of_head",
     "text_of",
@@ -57,12 +56,10 @@ _NOFOLLOW = re.compile(
     re.IGNORECASE,
 )
 
-_NOSCRIPT = re.compile(
-    rb"<noscript\b[^>]*+>?(.*?)(?:</noscript|\Z)", re.IGNORECASE | re.DOTALL
-)
-
 # Except of void elements.
-_START_TAG = re.compile(rb"<(?!(?:br|embed|hr|img|input|link|meta|wbr)[\s/>])[a-z]")
+_START_TAG = re.compile(
+    rb"<(?!(?:br|embed|hr|img|input|link|meta|wbr)[\s/>])[a-z]", re.IGNORECASE
+)
 
 _END_OF_HEAD = re.compile(r"</head\s*>|<body[\s>]", re.IGNORECASE)
 _HEAD_PIECE = re.compile(
@@ -79,36 +76,15 @@ _ATTRIBUTE = re.compile(
 HEADING_START, HEADING_END = "\x1c", "\x1d"
 
 
-def noscripts_in(source: bytes, lowered: bytes) -> Iterator[bytes]:
-    """Yield the source of what is in each ``<noscript>``.
-
-    Args:
-        lowered: The source in lower case.
-
-    >>> list(noscripts_in(b"<NOSCRIPT><P>A</noscript>", b"<noscript><p>a</noscript>"))
-    [b'<P>A']
-    """
-    # Searching for the word first takes a tenth of the time.
-    at = lowered.find(b"<noscript")
-    while at >= 0:
-        found = _NOSCRIPT.match(source, at)
-        if found is not None:
-            yield found[1]
-        at = lowered.find(b"<noscript", at + 1 if found is None else found.end())
-
-
-def has_open_noscript(lowered: bytes) -> bool:
+def is_open(noscript: bytes) -> bool:
     """Return whether an element is opened in a ``<noscript>`` and not closed there.
 
     For a parser without scripting, the rest of the page may then be part of the noscript.
 
-    >>> has_open_noscript(b"<noscript><p>no scripts!</noscript><p>text")
+    >>> is_open(b"<p>No scripts!")
     True
     """
-    return any(
-        len(_START_TAG.findall(piece)) > piece.count(b"</")
-        for piece in noscripts_in(lowered, lowered)
-    )
+    return len(_START_TAG.findall(noscript)) > noscript.count(b"</")
 
 
 def tags_of(text: str) -> Iterator[tuple[str, str]]:

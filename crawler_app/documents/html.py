@@ -19,7 +19,7 @@ from crawler_app.documents.anchors import (
     flat_anchors,
 )
 from crawler_app.documents.charset import decode_html
-from crawler_app.documents.flat_html import has_open_noscript, tags_of, tags_of_head
+from crawler_app.documents.flat_html import is_open, tags_of, tags_of_head
 from crawler_app.documents.references import (
     Requisite,
     requisites_in,
@@ -37,6 +37,7 @@ from crawler_app.documents.tree import (
     href_of,
     is_within,
     links_in,
+    parsed,
     refreshes_in,
     source_of_tree,
     tag_ids,
@@ -127,7 +128,6 @@ def parse_html(
     """
     markup, charset = decode_html(body, content_type)
     source = source_of_tree(body, markup, charset)
-    # For case-insensitive searches for ASCII words, ten times as fast as in text.
     lowered = source.lower()
     robots, canonical = frozenset[str](), ""
     if _addresses_robots(lowered, agent):
@@ -143,16 +143,13 @@ def parse_html(
         del markup  # which may take twice the memory of the body, or four times
         tree = tree_of(source)
         page = _page_in(tree, lowered, charset, with_anchors=with_anchors)
-        elements = tree.tags("*") if with_requisites or with_text else []
-        found = []
-        if with_requisites:
-            found = requisites_in_tree(tree, elements, source, lowered)
-        if with_text and has_open_noscript(lowered):
-            tree = tree_of(source, scripting=True)
-            elements = tree.tags("*")
-        text = ""
-        if with_text:
-            text = marked_text_of_tree(tree, elements, source, lowered)
+        found, text = [], ""
+        if with_requisites or with_text:
+            whole = parsed(tree, source, lowered)
+            found = requisites_in_tree(whole) if with_requisites else []
+            if with_text and any(map(is_open, whole.noscripts)):
+                whole = parsed(tree_of(source, scripting=True), source, lowered)
+            text = marked_text_of_tree(whole) if with_text else ""
     page.robots, page.canonical = robots, canonical
     if found:
         page.requisites = _sent_requisites(found, charset)

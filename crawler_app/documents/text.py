@@ -21,7 +21,14 @@ from crawler_app.documents.elements import (
     UNSEEN,
 )
 from crawler_app.documents.flat_html import HEADING_END, HEADING_START, text_of
-from crawler_app.documents.tree import MAX_STEPS, is_within, tag_ids, tree_of
+from crawler_app.documents.tree import (
+    MAX_STEPS,
+    Parsed,
+    is_within,
+    parsed,
+    tag_ids,
+    tree_of,
+)
 from crawler_app.models import MAX_TEXT_CHARS
 
 __all__ = ["flat_marked_text", "headings_and_text", "marked_text_of_tree"]
@@ -60,22 +67,14 @@ def flat_marked_text(markup: str) -> str:
     return text if text.strip() else text_of(markup, is_bare=True)
 
 
-def marked_text_of_tree(
-    tree: LexborHTMLParser, elements: list[LexborNode], source: bytes, lowered: bytes
-) -> str:
-    """Return the same as `text_of`, from a tree; the tree is destroyed.
-
-    Args:
-        elements: All elements of the tree.
-        source: What it was made from.
-        lowered: The source in lower case.
-    """
-    text = _text_in_tree(tree, elements, lowered)
+def marked_text_of_tree(page: Parsed) -> str:
+    """Return the same as `text_of`, from a tree; the tree is destroyed."""
+    text = _text_in_tree(page)
     if text.strip():
         return text
     # For example, the whole page is in a <nav>.
-    tree = tree_of(source)
-    return _text_in_tree(tree, tree.tags("*"), lowered, is_bare=True)
+    again = parsed(tree_of(page.source), page.source, page.lowered)
+    return _text_in_tree(again, is_bare=True)
 
 
 def headings_and_text(text: str) -> tuple[str, str]:
@@ -104,12 +103,7 @@ def _as_read(text: str) -> str:
     return " ".join(_NOT_SEEN.sub("", text).split())
 
 
-def _text_in_tree(
-    tree: LexborHTMLParser,
-    elements: list[LexborNode],
-    lowered: bytes,
-    is_bare: bool = False,
-) -> str:
+def _text_in_tree(page: Parsed, is_bare: bool = False) -> str:
     """Return the text of a tree, with marks around the headings.
 
     The tree is modified: invisible elements are removed, and separators between blocks are
@@ -118,8 +112,8 @@ def _text_in_tree(
     where elements end.
     """
     rule_by_tag = _RULES_OF_BARE_PAGE if is_bare else _RULES
-    for node in elements:
-        rule = rule_by_tag.get(node.tag_id)
+    for node, tag_id in zip(page.elements, page.tag_ids, strict=True):
+        rule = rule_by_tag.get(tag_id)
         if rule is not None:
             before, after, act = rule
             if before:
@@ -129,8 +123,9 @@ def _text_in_tree(
             if act is not None:
                 act(node)
     if not is_bare:
-        _leave_out_by_attribute(tree, lowered)
-    return "" if tree.body is None else tree.body.text()
+        _leave_out_by_attribute(page.tree, page.lowered)
+    body = page.tree.body
+    return "" if body is None else body.text()
 
 
 def _leave_out_by_attribute(tree: LexborHTMLParser, lowered: bytes) -> None:

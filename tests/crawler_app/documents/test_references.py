@@ -3,7 +3,6 @@
 import time
 
 import pytest
-from selectolax.lexbor import LexborHTMLParser
 
 from crawler_app.documents.references import (
     Use,
@@ -13,6 +12,7 @@ from crawler_app.documents.references import (
     requisites_in_tree,
 )
 from crawler_app.documents.tags import Lines, attributes_of, tags_in
+from crawler_app.documents.tree import parsed, tree_of
 
 LOADED = {
     "<img src=a>": ["a"],
@@ -55,9 +55,8 @@ LOADED = {
 @pytest.mark.parametrize("markup", LOADED)
 def test_what_is_loaded_is_found_in_source_and_in_tree(markup):
     source = markup.encode()
-    tree = LexborHTMLParser(source)
 
-    in_tree = requisites_in_tree(tree, tree.tags("*"), source, source.lower())
+    in_tree = requisites_in_tree(parsed(tree_of(source), source, source.lower()))
 
     assert [found.value for found in requisites_in(markup)] == LOADED[markup]
     assert sorted(found.value for found in in_tree) == sorted(LOADED[markup])
