@@ -22,7 +22,7 @@ from crawler_app.commands.exit_status import FAILED, INTERRUPTED, OK
 from crawler_app.commands.interruptible import how_to_resume, run_interruptible
 from crawler_app.commands.server import stored_at
 from crawler_app.commands.showing import Shown, check_showing
-from crawler_app.commands.summary_text import render_summary
+from crawler_app.commands.summary_text import LISTED, render_summary
 from crawler_app.commands.verbose import shown_log
 from crawler_app.commands.work import begin_and_work, resume_work
 from crawler_app.config import CrawlConfig
@@ -118,7 +118,7 @@ def _tell_of_all(config: CrawlConfig) -> int:
     """Print the summary of a crawl on a server, and return its exit status."""
     stored = stored_at(config.into)
     with contextlib.closing(stored.frontier()) as frontier:
-        summary = summarize(frontier)
+        summary = summarize(frontier, has_hosts=False, max_failures=LISTED)
         seed_ends = final_records(config.seeds, frontier, summary)
     print(render_summary(summary, stored.kept()))
     return _tell_of_seeds(seed_ends)

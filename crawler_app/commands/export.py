@@ -98,9 +98,9 @@ def _archive(crawl: StoredCrawl) -> tuple[Path, list[Path]]:
     Raises:
         ConfigError: there is no archive.
     """
+    paths = crawl.archives()
     if not crawl.kept().archive.files:
         raise ConfigError("the crawl has no archive")
-    paths = crawl.archives()
     return (paths[0], []) if len(paths) == 1 else (crawl.path, paths)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from crawler_app.check.folder_ports import saved_ports
 from crawler_app.commands.exit_status import OK
 from crawler_app.commands.server import add_stored, opened
-from crawler_app.commands.summary_text import render_summary
+from crawler_app.commands.summary_text import LISTED, render_summary
 from crawler_app.results.comparison import compare
 from crawler_app.results.summary import FINISHED, RUNNING, Summary, state_of, summarize
 from crawler_app.text.escaping import printable
@@ -33,7 +33,8 @@ def status(arguments: argparse.Namespace) -> int:
     crawl = opened(arguments)
     crawlers = crawl.crawlers()
     with contextlib.closing(crawl.frontier()) as frontier:
-        summary = summarize(frontier)
+        most = None if arguments.json else LISTED
+        summary = summarize(frontier, has_hosts=False, max_failures=most)
         comparison = compare(frontier)
     kept = crawl.kept()
     config = crawl.config()

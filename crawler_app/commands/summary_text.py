@@ -7,10 +7,10 @@ there to be copied.
 
 import collections
 import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from crawler_app.directory import Kept
-from crawler_app.models import State, UrlRecord
+from crawler_app.models import State
 from crawler_app.reasons import Reason
 from crawler_app.results.comparison import Comparison
 from crawler_app.results.summary import Summary
@@ -18,7 +18,7 @@ from crawler_app.text.escaping import printable
 from crawler_app.text.formatting import number, size
 from crawler_app.urls import dedup_key
 
-__all__ = ["render_summary"]
+__all__ = ["LISTED", "render_summary"]
 
 # Maximum length of the lists; the number of the other entries is printed.
 LISTED = 20
@@ -46,7 +46,7 @@ def render_summary(
     blocks = [
         _slowest_lines(summary),
         _loop_lines(summary),
-        _failure_lines(summary.failures),
+        _failure_lines(summary),
     ]
     if comparison is not None:
         blocks += _changed_blocks(comparison)
@@ -161,15 +161,17 @@ def _loop_lines(summary: Summary) -> list[str]:
     return _list("redirect loops", lines, len(summary.loops), "gencrawl report")
 
 
-def _failure_lines(failures: Sequence[UrlRecord]) -> list[str]:
+def _failure_lines(summary: Summary) -> list[str]:
     lines = []
-    for record in failures[:LISTED]:
+    for record in summary.failures[:LISTED]:
         assert record.outcome is not None
         line = f"    {record.outcome.reason:<10}  {printable(record.url)}"
         if record.via:
             line += f"\n      first found on {printable(record.via)}"
         lines.append(line)
-    return _list("failed", lines, len(failures), "gencrawl export")
+    # More may have failed since they were counted.
+    total = max(summary.failed, len(lines))
+    return _list("failed", lines, total, "gencrawl export")
 
 
 def _changed_blocks(comparison: Comparison) -> list[list[str]]:

@@ -9,10 +9,11 @@ import logging
 import shlex
 from pathlib import Path
 
+from crawler_app.archive.totals import ArchiveSummary
 from crawler_app.config import CrawlConfig
 from crawler_app.directory import CrawlDirectory
 from crawler_app.directory.remote import RemoteDirectory
-from crawler_app.directory.stored import StoredCrawl
+from crawler_app.directory.stored import Kept, StoredCrawl
 from crawler_app.errors import ConfigError, ObjectStorageError
 from crawler_app.frontier.postgres.place import Place, Store
 from crawler_app.frontier.postgres.reading import PostgresReader
@@ -73,6 +74,11 @@ class ServerCrawl(StoredCrawl):
                 "run this where the directory of a worker is"
             )
         return self._directories
+
+    def kept(self) -> Kept:
+        if self._directories:
+            return super().kept()
+        return Kept(ArchiveSummary(0, 0, 0, 0), None)  # they are named already
 
     def crawlers(self) -> list[str]:
         return self._members.workers

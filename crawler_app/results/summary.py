@@ -4,6 +4,7 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any
 
 from crawler_app.frontier import FrontierReader
@@ -48,9 +49,10 @@ class Summary:
         size_bytes: Total size of the bodies, after decompression.
         pages_by_depth: Number of HTML pages by depth.
         redirects: The redirects, with their chains and loops.
-        failures: Every URL that failed.
+        failures: Every URL that failed, or the first of them.
         slowest: The slowest fetches, slowest first.
-        hosts: The hosts that were or will be fetched from, those with most URLs first.
+        hosts: The hosts that were or will be fetched from, those with most URLs first; empty
+            if they were not asked for.
         first_at: When the first URL was finished, in seconds since the epoch, or None.
         last_at: When the last URL was finished, in seconds since the epoch, or None.
 
@@ -175,6 +177,7 @@ class Summary:
 
     def _add(self, kind: Kind, amount: Amount) -> None:
         """Count the URLs of one kind."""
+        self.count_by_state[kind.state] += amount.urls
         if amount.first_at is not None and amount.last_at is not None:
             self.first_at = min(self.first_at or math.inf, amount.first_at)
             self.last_at = max(self.last_at or 0.0, amount.last_at)
@@ -193,26 +196,41 @@ class Summary:
             self.external += amount.urls
 
 
-def summarize(frontier: FrontierReader) -> Summary:
-    """Summarize a crawl, without reading every URL."""
-    redirects = Redirects(frontier.redirects())
+def summarize(
+    frontier: FrontierReader,
+    *,
+    has_hosts: bool = True,
+    max_failures: int | None = None,
+) -> Summary:
+    """Summarize a crawl.
+
+    Args:
+        has_hosts: Whether to count by host; a frontier in PostgreSQL reads every URL for that.
+        max_failures: The maximum length of the list of failures; None for no limit.
+    """
+    summary = Summary()
+    # One after the other: while a crawl runs, all URLs that have ended are from one query.
+    for kind, amount in frontier.tally().items():
+        summary._add(kind, amount)
+    for state in (State.QUEUED, State.CLAIMED):
+        summary.count_by_state[state] = frontier.count(state)
+    summary.redirects = Redirects(frontier.redirects())
+    summary.failures = list(islice(frontier.records(State.FAILED), max_failures))
+    summary.slowest = [
+        Ranked.of(record.url, record.outcome)
+        for record in frontier.slowest()
+        if record.outcome is not None
+    ]
+    if has_hosts:
+        summary.hosts = _hosts(frontier, summary.redirects)
+    return summary
+
+
+def _hosts(frontier: FrontierReader, redirects: Redirects) -> list[Host]:
     host_by_name = {host.name: host for host in frontier.hosts()}
     for loop in redirects.loop_by_key.values():
         host_by_name[host_of(loop[0])].broken += 1
-    summary = Summary(
-        {state: frontier.count(state) for state in State},
-        redirects=redirects,
-        failures=list(frontier.records(State.FAILED)),
-        slowest=[
-            Ranked.of(record.url, record.outcome)
-            for record in frontier.slowest()
-            if record.outcome is not None
-        ],
-        hosts=sorted(host_by_name.values(), key=lambda h: (-h.urls, h.name)),
-    )
-    for kind, amount in frontier.tally().items():
-        summary._add(kind, amount)
-    return summary
+    return sorted(host_by_name.values(), key=lambda host: (-host.urls, host.name))
 
 
 def final_records(

@@ -48,6 +48,19 @@ FROM url
 
 FIND = f"{RECORDS} WHERE url.digest = $1::uuid"
 
+# The rows are chosen first, by an index; otherwise every URL might be read.
+SLOWEST = f"""
+{RECORDS} WHERE (url.id, url.part) IN (
+    SELECT id, part FROM outcome WHERE took_s IS NOT NULL ORDER BY took_s DESC, id LIMIT $1
+) ORDER BY outcome.took_s DESC, url.id
+"""
+
+# A subquery, not a join, for which every URL might be read.
+REDIRECTS = """
+SELECT (SELECT url FROM url WHERE url.id = outcome.id AND url.part = outcome.part), redirect_to
+FROM outcome WHERE reason = 'redirect' ORDER BY id
+"""
+
 ENDED = """
 SELECT id, url FROM url JOIN outcome USING (id, part)
 WHERE url.digest = ANY ($1::uuid[]) AND state IN ('done', 'failed')
@@ -82,7 +95,8 @@ GROUP BY host.id, host.name, url.depth, state, reason, is_html ORDER BY host.id
 
 STORE_ID = "(SELECT store.id FROM store WHERE key = $1::uuid)"
 
-# Rows that are read at once.
+# Rows that are read at once; a summary needs the first few only.
+FIRST_CHUNK = 50
 CHUNK = 2_000
 
 # How long the server may take to say goodbye.
@@ -190,8 +204,10 @@ class PostgresReader(FrontierReader):
             self._thread.run(transaction.start)
             try:
                 cursor = self._thread.run(_open_cursor, connection, sql, args)
-                while rows := self._thread.run(cursor.fetch, CHUNK):
+                size = FIRST_CHUNK
+                while rows := self._thread.run(cursor.fetch, size):
                     yield from rows
+                    size = CHUNK
             finally:
                 self._thread.run(transaction.rollback)
 
@@ -270,14 +286,10 @@ class PostgresReader(FrontierReader):
         return list(host_by_name.values())
 
     def slowest(self) -> list[UrlRecord]:
-        condition = "WHERE took_s IS NOT NULL ORDER BY took_s DESC, url.id LIMIT $1"
-        return [_record(row) for row in self._fetch(f"{RECORDS} {condition}", RANKED)]
+        return [_record(row) for row in self._fetch(SLOWEST, RANKED)]
 
     def redirects(self) -> dict[str, str]:
-        rows = self._fetch(
-            "SELECT url, redirect_to FROM outcome JOIN url USING (id, part)"
-            " WHERE reason = 'redirect' ORDER BY id"
-        )
+        rows = self._fetch(REDIRECTS)
         return {decode_text(url): decode_text(target) for url, target in rows}
 
     def queries(self) -> list[str]:

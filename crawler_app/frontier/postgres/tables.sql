@@ -92,6 +92,7 @@ CREATE TABLE outcome (
     PRIMARY KEY (id, part)
 ) PARTITION BY LIST (part);
 CREATE INDEX outcome_failed ON outcome (id) WHERE state = 'failed';
+CREATE INDEX outcome_slow ON outcome (took_s);
 CREATE INDEX outcome_redirect ON outcome (id) WHERE reason = 'redirect';
 
 -- URLs that may be claimed, and retries that are not due yet.

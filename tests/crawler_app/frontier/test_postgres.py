@@ -18,9 +18,10 @@ from hypothesis.stateful import (
 )
 
 from crawler_app.errors import LeaseLostError
+from crawler_app.frontier.counts import RANKED
 from crawler_app.frontier.postgres.batch import digest_of
 from crawler_app.frontier.postgres.pump import ALIVE_S
-from crawler_app.frontier.postgres.reading import ENDED, FIND, PostgresReader
+from crawler_app.frontier.postgres.reading import ENDED, FIND, SLOWEST, PostgresReader
 from crawler_app.frontier.postgres.worker import OriginNews, PostgresFrontier
 from crawler_app.models import Candidate, Outcome, Role, State
 from crawler_app.urls import dedup_key, host_of
@@ -484,6 +485,29 @@ def test_one_url_of_many_is_found_by_its_digest(workers, sql, argument):
     )
 
     assert rows_read(json.loads(text)[0]["Plan"]) < 100
+
+
+ENDED_URLS = 2_000
+
+
+def test_slowest_of_many_are_found_without_reading_the_others(workers):
+    worker = workers()
+    worker.add([found(n) for n in range(ENDED_URLS)])
+    reader = worker._reader
+    reader._fetch(
+        "INSERT INTO outcome SELECT id, 0, id / 1e9, 0, 200, 1, 0, part, true, 'done', 'ok',"
+        " '', '', '', '', '', '', '' FROM url"
+    )
+    reader._fetch("ANALYZE")
+    # As for millions: of a small table, all is read at once.
+    reader._fetch("SET enable_seqscan = off")
+    reader._fetch("SET enable_hashjoin = off")
+
+    ((text,),) = reader._fetch(f"EXPLAIN (ANALYZE, FORMAT JSON) {SLOWEST}", RANKED)
+
+    assert rows_read(json.loads(text)[0]["Plan"]) < ENDED_URLS
+    slowest = [record.url for record in reader.slowest()]
+    assert slowest == list(reversed(reader.urls()))[:RANKED]
 
 
 def rows_read(plan):

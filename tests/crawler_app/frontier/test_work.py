@@ -9,6 +9,7 @@ import zipfile
 import pytest
 
 from crawler_app.commands.exit_status import FAILED, INTERRUPTED, OK, USAGE
+from crawler_app.frontier.postgres.reading import PostgresReader
 from tests.crawler_app.parts.conftest import wait_until
 from tests.helpers.begun_crawl import PAGES
 from tests.helpers.scripts import start_python
@@ -71,14 +72,26 @@ def test_crawl_of_two_workers_is_read_as_one(
     assert sum(name.endswith(".warc.gz") for name in names) == 2
 
 
-def test_directory_that_is_not_here_is_named(gencrawl, begin, server, tmp_path):
+def test_directory_that_is_not_here_is_named(
+    gencrawl, begin, server, tmp_path, caplog, monkeypatch
+):
     begin(tmp_path / "a")
     (tmp_path / "a").rename(tmp_path / "b")
 
-    ended = gencrawl("search", *server, "telescope")
-
-    assert ended.status == USAGE
-    assert "what the workers of docs" in ended.err
+    for command in (
+        ["search", *server, "telescope"],
+        ["export", *server, "--format=cdxj"],
+    ):
+        ended = gencrawl(*command)
+        assert ended.status == USAGE and "what the workers of docs" in ended.err
+    # The frontier suffices for these, of which the first does not read every URL.
+    with monkeypatch.context() as patch:
+        patch.setattr(PostgresReader, "hosts", None)
+        ended = gencrawl("status", *server)
+    assert f"{tmp_path / 'a'} on " in caplog.text
+    assert f"{PAGES} pages, 0 files" in ended.out and "index" not in ended.out
+    exported = gencrawl("export", *server, "-q").out
+    assert len(exported.splitlines()) == PAGES
     # Known by its UUID where it lies now, once it takes part again.
     assert begin(tmp_path / "b").status == OK
     assert gencrawl("search", *server, "telescope").status == OK

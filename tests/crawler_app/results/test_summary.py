@@ -87,6 +87,9 @@ def test_numbers_of_a_crawl(frontier):
     assert summary.count_by_status == {200: 3, 301: 1, 404: 1}
     assert summary.unanswered == 2
     assert summary.pages_by_depth == {0: 2}
+    short = summarize(frontier, has_hosts=False, max_failures=1)
+    assert (short.failures, short.hosts) == (summary.failures[:1], [])
+    assert short.failed == 3
     (host,) = summary.hosts
     assert (host.name, host.urls, host.pages, host.broken) == ("a.test", 9, 2, 2)
     assert host.mean_s == pytest.approx(0.41 / 4)
@@ -146,7 +149,7 @@ def test_failure_is_shown_with_the_page_that_links_there(frontier):
 def test_long_list_of_failures_is_cut_and_says_so(frontier):
     end(frontier, {str(n): failure() for n in range(LISTED + 5)})
 
-    text = render_summary(summarize(frontier))
+    text = render_summary(summarize(frontier, max_failures=LISTED))
 
     assert text.count("http_404  ") == LISTED
     assert "    and 5 more; `gencrawl export` lists all\n\ndone " in text
