@@ -71,10 +71,12 @@ def begin_shared(config: CrawlConfig) -> Generator[Any, Any, None]:
 
     Raises:
         ConfigError: the server cannot be used, or it has another crawl of that name, or an
-            option is not possible there.
+            option is not possible there, or the directory is not for this crawl.
     """
     if config.soft_404:
-        raise ConfigError("soft_404 is not possible if workers share a frontier")
+        raise ConfigError("--soft-404 is not possible with a frontier in PostgreSQL")
+    # Before the crawl begins, which would stay there without any worker.
+    _check(config)
     place = Place(config.frontier, config.crawl_name)
     gap_s = least_gap_s(map(host_of, config.seeds), config.host_gap_s)
     text = yield begin(
@@ -88,9 +90,10 @@ def begin_shared(config: CrawlConfig) -> Generator[Any, Any, None]:
     for option in options_of(CrawlConfig):
         name = option.name
         if not option.is_local and getattr(begun, name) != getattr(config, name):
+            what = option.flag or "the start URLs"
             raise ConfigError(
-                f"the crawl {place} has begun with another value of {option.key}; take "
-                "part in it with `gencrawl work`, or choose another name with --crawl"
+                f"the crawl {place} has begun with another value of {what}; take part in "
+                "it with `gencrawl work`, or choose another name with --crawl"
             )
 
 
@@ -135,6 +138,34 @@ def retry_failed(config: CrawlConfig, reasons: Collection[str]) -> None:
         reader.requeue_failed(reasons)
 
 
+def _check(config: CrawlConfig) -> None:
+    """Check what does not need the server: the options, and the directory.
+
+    Raises:
+        ConfigError: a worker cannot use them.
+    """
+    path = config.into
+    if not path:
+        raise ConfigError("a worker needs a directory; `into` is empty")
+    if CrawlDirectory.holds_crawl(path):
+        saved = CrawlDirectory.open(path).config()
+        if (saved.frontier, saved.crawl_name) != (config.frontier, config.crawl_name):
+            raise ConfigError(f"{path} holds another crawl; choose another directory")
+    if storage_url(path):
+        _check_storage(config)
+    check_fetcher(config)
+
+
+def _check_storage(config: CrawlConfig) -> None:
+    if not config.archive:
+        raise ConfigError("object storage has no use for a crawl without an archive")
+    if config.max_staging_bytes < 2 * config.max_archive_file_bytes:
+        raise ConfigError(
+            "max-staging-bytes must be at least twice max-archive-file-bytes: a WARC "
+            "file is uploaded when it is full, and the next is written meanwhile"
+        )
+
+
 class CrawlWorker:
     """One worker of a crawl.
 
@@ -157,8 +188,6 @@ class CrawlWorker:
         watch: Callable[[Watched], AbstractContextManager[object]] | None = None,
         on_step: OnStep = no_step,
     ) -> None:
-        if not config.into:
-            raise ConfigError("a worker needs a directory; `into` is empty")
         self.config = config = staged(config)
         self._own = own
         self._place = Place(config.frontier, config.crawl_name)
@@ -166,7 +195,7 @@ class CrawlWorker:
         self._on_step = on_step
         self._crawl: Watched | None = None
         self._is_stopped = False
-        check_fetcher(config)
+        _check(config)
 
     def stop(self) -> None:
         """Start no further fetch; `run` puts back what is left, and returns."""
@@ -200,18 +229,8 @@ class CrawlWorker:
     def _make_uploader(self, directory: CrawlDirectory) -> Uploader | None:
         """Return what uploads the directory; None if everything stays there."""
         config = self.config
-        url = storage_url(config.into)
-        if not url:
+        if not storage_url(config.into):
             return None
-        if not config.archive:
-            raise ConfigError(
-                "object storage has no use for a crawl without an archive"
-            )
-        if config.max_staging_bytes < 2 * config.max_archive_file_bytes:
-            raise ConfigError(
-                "max-staging-bytes must be at least twice max-archive-file-bytes: a WARC "
-                "file is uploaded when it is full, and the next is written meanwhile"
-            )
         location = self._location(directory)
         return Uploader(directory.path, location, config.max_staging_bytes)
 
@@ -260,14 +279,10 @@ class CrawlWorker:
         """Return the worker's directory, which is new, or its own from before."""
         if self._own is not None:
             return self._own
-        path, config = self.config.into, self.config
-        if not CrawlDirectory.holds_crawl(path):
-            return CrawlDirectory.create(path, config)
-        directory = CrawlDirectory.open(path)
-        saved = directory.config()
-        if (saved.frontier, saved.crawl_name) != (config.frontier, config.crawl_name):
-            raise ConfigError(f"{path} holds another crawl; choose another directory")
-        return directory
+        path = self.config.into
+        if CrawlDirectory.holds_crawl(path):
+            return CrawlDirectory.open(path)
+        return CrawlDirectory.create(path, self.config)
 
     def _location(self, directory: CrawlDirectory) -> str:
         """Return where others find what this worker keeps."""

@@ -35,15 +35,15 @@ MOVING = "directory.moving"
 def add_frontier(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `frontier`."""
     parser.description = (
-        "Make the tables of a crawl in PostgreSQL, whose frontier the workers of many "
-        "machines share.  `crawl --frontier` makes them too, if its user may."
+        "Make a crawl in PostgreSQL, which the workers of many machines share, move one "
+        "there from a directory, or have fetched again what was lost with a machine."
     )
     parser.add_argument(
         "action",
         choices=[INIT, COPY, FORGET],
-        help="init: make them, unless they are there; copy: move the frontier of the crawl "
-        "in a directory there, so that `work` and `resume` go on with it; forget: fetch again what is gone with "
-        "a store of a worker",
+        help="init: make the tables of a crawl, as `crawl --frontier` does too if its user "
+        "may; copy: move the frontier of the crawl in a directory there, so that `work` and "
+        "`resume` continue it; forget: queue again what is gone with the store of a worker",
     )
     parser.add_argument(
         "where",

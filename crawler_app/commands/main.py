@@ -73,15 +73,19 @@ COMMANDS = {
     ),
     "report": Command(
         "report",
-        "DIR [OPTIONS]",
+        "DIR|URL [OPTIONS]",
         "write a report: broken links, redirects, site structure",
     ),
     "status": Command(
-        "status", "DIR [--json]", "show the state and the summary of a crawl"
+        "status", "DIR|URL [OPTIONS]", "show the state and the summary of a crawl"
     ),
-    "search": Command("search", "DIR WORDS... [OPTIONS]", "search the crawled pages"),
+    "search": Command(
+        "search", "DIR|URL WORDS... [OPTIONS]", "search the crawled pages"
+    ),
     "export": Command(
-        "export", "DIR [OPTIONS]", "write all URLs, or the archive, to standard output"
+        "export",
+        "DIR|URL [OPTIONS]",
+        "write all URLs, or the archive, to standard output",
     ),
     "work": Command(
         "work",
@@ -92,8 +96,8 @@ COMMANDS = {
     "drop": Command("frontier", "URL --crawl NAME", "delete a crawl in PostgreSQL"),
     "frontier": Command(
         "frontier",
-        "init URL | copy DIR URL [OPTIONS]",
-        "prepare a crawl in PostgreSQL, or move one there",
+        "init URL | copy DIR URL | forget URL [OPTIONS]",
+        "prepare, move or repair a crawl in PostgreSQL",
     ),
     "demo": Command("demo", "[OPTIONS]", "crawl a small demo site on this machine"),
     "completion": Command(

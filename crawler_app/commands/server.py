@@ -9,6 +9,7 @@ from typing import Any
 
 from crawler_app.config.units import BYTES
 from crawler_app.config.validators import (
+    DEFAULT_CRAWL,
     FRONTIER_EXAMPLE,
     FRONTIER_SCHEMES,
     require_frontier,
@@ -53,9 +54,9 @@ def add_crawl_name(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--crawl",
         metavar="NAME",
-        default="default",
+        default=DEFAULT_CRAWL,
         dest="crawl_name",
-        help="name of the crawl in PostgreSQL (default: default)",
+        help=f"name of the crawl in PostgreSQL (default {DEFAULT_CRAWL})",
     )
 
 
@@ -115,6 +116,11 @@ def opened(arguments: argparse.Namespace, on_step: OnStep = no_step) -> StoredCr
     where = arguments.stored
     options: dict[str, Any] = {"cache": cache_of(arguments), "on_step": on_step}
     if not where.startswith(FRONTIER_SCHEMES):
+        if arguments.crawl_name != DEFAULT_CRAWL:
+            raise ConfigError(
+                "--crawl is the name of a crawl in PostgreSQL; give the URL of its server "
+                "in place of the directory"
+            )
         return stored_at(where, **options)
     require_frontier("URL", where)
     return _on_server(where, arguments.crawl_name, **options)

@@ -4,6 +4,7 @@ import argparse
 import shlex
 import sys
 from collections.abc import Collection, Generator
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from crawler_app.commands.arguments import add_showing
@@ -15,6 +16,7 @@ from crawler_app.commands.showing import Shown, check_showing
 from crawler_app.commands.verbose import shown_log
 from crawler_app.config import CrawlConfig
 from crawler_app.config.option import options_of
+from crawler_app.config.validators import DEFAULT_CRAWL
 from crawler_app.directory import CrawlDirectory
 from crawler_app.directory.staging import staged
 from crawler_app.errors import ConfigError
@@ -30,6 +32,13 @@ __all__ = ["add_work", "begin_and_work", "resume_work", "work"]
 # Fields that are set otherwise.
 GIVEN = ("frontier",)
 
+# What these options are for a worker.
+HELP = {
+    "into": "directory for what this worker fetches, or object storage, such as "
+    "s3://BUCKET/PREFIX; the directory of an earlier run is continued",
+    "processes": "number of processes, each of which is a worker; needs several cores",
+}
+
 # Options of all workers that one may change.
 LIMITS = frozenset({"max_pages", "max_bytes"})
 
@@ -38,7 +47,12 @@ def add_work(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `work`."""
     add_server(parser)
     add_showing(parser)
-    add_options(parser, lambda option: option.is_local and option.name not in GIVEN)
+    options = [
+        replace(option, help=HELP.get(option.name, option.help))
+        for option in options_of(CrawlConfig)
+        if option.is_local and option.name not in GIVEN
+    ]
+    add_options(parser, options=options)
     parser.set_defaults(command=work)
 
 
@@ -51,7 +65,7 @@ def work(arguments: argparse.Namespace) -> int:
             "give a directory for what this worker fetches, or object storage: --into DIR"
         )
     module = driven("worker")
-    place = module.Place(arguments.url, given.pop("crawl_name", "default"))
+    place = module.Place(arguments.url, given.pop("crawl_name", DEFAULT_CRAWL))
     return work_on(arguments, staged(module.shared_config(place, **given)))
 
 

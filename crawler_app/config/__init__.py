@@ -433,7 +433,7 @@ class CrawlConfig:
         is_local=True,
     )
     crawl_name: str = option(
-        "default",
+        validators.DEFAULT_CRAWL,
         "name of the crawl in PostgreSQL",
         group=STORAGE,
         flag="--crawl",
@@ -469,7 +469,7 @@ class CrawlConfig:
             each.check(getattr(self, each.name), each.name)
         validators.require_login(self.auth, self.headers)
         validators.require_fetches_for(self.processes, self.concurrency)
-        validators.require_frontier_for(self.into, self.frontier)
+        validators.require_frontier_for(self.into, self.crawl_name, self.frontier)
         seeds = dict.fromkeys(map(canonicalize, self.seeds))
         object.__setattr__(self, "seeds", tuple(seeds))
 

@@ -18,6 +18,7 @@ from crawler_app.storage.objects import is_url, require_url
 from crawler_app.urls import canonicalize
 
 __all__ = [
+    "DEFAULT_CRAWL",
     "FRONTIER_EXAMPLE",
     "FRONTIER_SCHEMES",
     "count",
@@ -51,6 +52,9 @@ _PROXY = re.compile(
 
 FRONTIER_SCHEMES = ("postgresql://", "postgres://")
 FRONTIER_EXAMPLE = "postgresql://USER@HOST/DATABASE"
+
+# The name of a crawl in PostgreSQL that was given none.
+DEFAULT_CRAWL = "default"
 
 # Headers that cannot be set, and why.
 _OWN = "the client manages the connection"
@@ -246,13 +250,19 @@ def require_fetches_for(processes: int, concurrency: int) -> None:
         )
 
 
-def require_frontier_for(into: str, frontier: str) -> None:
-    """Check that a crawl in object storage has its frontier on a server.
+def require_frontier_for(into: str, crawl_name: str, frontier: str) -> None:
+    """Check that what needs a frontier on a server has one.
 
     Raises:
         ConfigError: it has none.
     """
-    if is_url(into) and not frontier:
+    if frontier:
+        return
+    if crawl_name != DEFAULT_CRAWL:
+        raise ConfigError(
+            "--crawl is the name of a crawl in PostgreSQL; give its server with --frontier"
+        )
+    if is_url(into):
         raise ConfigError(
             "a crawl into object storage needs a frontier in PostgreSQL; give --frontier, "
             "or a directory with --into"

@@ -143,6 +143,8 @@ def cannot_connect(place: Place, exc: Exception) -> str:
             f"the certificate of the server is not valid here: {exc.verify_message}; "
             "sslrootcert=FILE in the URL names that of its authority"
         )
+    if isinstance(exc, asyncpg.InvalidPasswordError):
+        text += "; the password is read from PGPASSWORD or ~/.pgpass"
     if isinstance(exc, FileNotFoundError):
         text += "; see host, sslrootcert, sslcert and sslkey in the URL"
     return f"cannot connect to {place}: {text}"
@@ -168,8 +170,8 @@ def check(connection: Any, place: Place) -> Generator[Any, Any, None]:
         version = None
     if version is None:
         raise ConfigError(
-            f"there is no crawl {place}, or this user has no right to it; make it with "
-            "`gencrawl frontier init`"
+            f"there is no crawl {place}, or this user has no right to it; `gencrawl crawls` "
+            "lists those that there are, and `gencrawl crawl --frontier` begins one"
         )
     if version != VERSION:
         raise ConfigError(

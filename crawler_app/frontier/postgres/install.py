@@ -48,6 +48,12 @@ BEGIN
 END $$;
 """
 
+# What a user needs for what, beyond the rights of a worker.
+NEEDED = {
+    "make": "be allowed to create schemas (GRANT CREATE ON DATABASE)",
+    "delete": "own the crawl",
+}
+
 # A step locks this table first, except the first step of a connection: then the two may wait for
 # each other, and it is tried again.
 DROP = 'LOCK TABLE worker IN ACCESS EXCLUSIVE MODE; DROP SCHEMA "{}" CASCADE'
@@ -130,6 +136,8 @@ def uninstall(place: Place) -> Generator[Any, Any, None]:
 
 def _cannot(do: str, place: Place, exc: Exception) -> str:
     text = place.without_secrets(str(exc) or type(exc).__name__)
+    if isinstance(exc, asyncpg.InsufficientPrivilegeError):
+        text += f"; the user must {NEEDED[do]}"
     return f"cannot {do} the crawl {place}: {text}"
 
 

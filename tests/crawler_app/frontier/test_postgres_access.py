@@ -105,7 +105,9 @@ def test_name_of_a_crawl_that_cannot_be_a_schema_is_refused(name):
 
 
 def test_crawl_that_was_not_made_is_refused(postgres_url):
-    with pytest.raises(ConfigError, match="there is no crawl nothing.*frontier init"):
+    with pytest.raises(
+        ConfigError, match="there is no crawl nothing.*`gencrawl crawls` lists"
+    ):
         PostgresReader(Place(postgres_url, "nothing"))
 
 
@@ -213,9 +215,11 @@ def test_worker_with_the_documented_rights_crawls_and_can_do_nothing_else(
         with pytest.raises(asyncpg.InsufficientPrivilegeError):
             run_sync(lambda sql=statement: execute(Place(url, "test"), sql))
     with pytest.raises(
-        ConfigError, match="cannot delete the crawl test .*permission denied"
+        ConfigError, match="cannot delete the crawl test .*must own the crawl"
     ):
         run_sync(lambda: uninstall(Place(url, "test")))
+    with pytest.raises(ConfigError, match="cannot make .*GRANT CREATE ON DATABASE"):
+        run_sync(lambda: install(Place(url, "more")))
     with pytest.raises(ConfigError, match="or this user has no right to it"):
         PostgresReader(Place(url, "other"))
     for each in (place, other):

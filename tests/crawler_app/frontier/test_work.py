@@ -118,7 +118,7 @@ def test_crawl_is_begun_once(begin, work, tmp_path, gencrawl, server):
 
     assert begin(tmp_path / "a", "--max-depth", 2).status == OK
 
-    assert "another value of max-depth" in begin(tmp_path / "b").err
+    assert "another value of --max-depth" in begin(tmp_path / "b").err
     assert "made 0 fetches" in begin(tmp_path / "a", "--max-depth", 2).out
     shutil.copytree(tmp_path / "a", tmp_path / "c")
     other = json.loads((tmp_path / "c/crawl.json").read_text())
@@ -152,8 +152,25 @@ def test_failures_are_retried_if_that_is_asked_for(gencrawl, site, server, tmp_p
     assert gencrawl.json("status", into, "--json")["done"] == 2
 
 
-def test_option_that_is_not_possible_is_refused(begin, gencrawl, tmp_path):
-    assert "soft_404 is not possible" in begin(tmp_path / "a", "--soft-404").err
+def test_option_that_is_not_possible_is_refused(
+    begin, gencrawl, small_tree, server, tmp_path
+):
+    gencrawl("crawl", small_tree.url, "--into", tmp_path / "other", "--quiet")
+    for into, option, says in (
+        ("a", "--soft-404", "--soft-404 is not possible"),
+        ("other", "--quiet", "holds another crawl"),
+        ("file:///nowhere", "--no-archive", "no use for a crawl without an archive"),
+        ("file:///nowhere", "--max-staging-bytes=1MB", "must be at least twice"),
+    ):
+        ended = begin(into if "://" in into else tmp_path / into, option)
+        assert ended.status == USAGE and says in ended.err
+    # Nothing was begun that would stay.
+    assert "docs " not in gencrawl("crawls", server[0]).out
+    for command in (
+        ["crawl", small_tree.url, "--crawl", "docs", "--into", tmp_path / "b"],
+        ["status", tmp_path / "other", "--crawl", "docs"],
+    ):
+        assert "is the name of a crawl in PostgreSQL" in gencrawl(*command).err
 
     begin(tmp_path / "a")
     ended = gencrawl("resume", tmp_path / "a", "--tries", 9)
