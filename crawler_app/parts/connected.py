@@ -5,6 +5,7 @@ import asyncio
 import contextlib
 import logging
 import socket
+import threading
 import traceback
 from collections.abc import Callable, Generator, Iterator
 from typing import Any
@@ -185,11 +186,16 @@ def until_free(directory: CrawlDirectory) -> Subgenerator[None]:
 
 
 class _LogSender(logging.Handler):
-    """Passes log records on to the main process, which has the terminal."""
+    """Passes log records on to the main process, which has the terminal.
+
+    Made on the loop of the channel; records may come from any thread.
+    """
 
     def __init__(self, channel: Channel, level: int) -> None:
         super().__init__(level)
         self._channel = channel
+        self._loop = asyncio.get_running_loop()
+        self._thread_id = threading.get_ident()
 
     def emit(self, record: logging.LogRecord) -> None:
         text = record.getMessage()
@@ -197,4 +203,9 @@ class _LogSender(logging.Handler):
             text += (
                 "\n" + "".join(traceback.format_exception(*record.exc_info)).rstrip()
             )
-        self._channel.send(Frame.of(Kind.LOG, [record.name, record.levelno, text]))
+        frame = Frame.of(Kind.LOG, [record.name, record.levelno, text])
+        if threading.get_ident() == self._thread_id:
+            self._channel.send(frame)  # at once: it may be the last
+            return
+        with contextlib.suppress(RuntimeError):  # the loop is closed
+            self._loop.call_soon_threadsafe(self._channel.send, frame)

@@ -225,7 +225,8 @@ class PartsRun:
         last: list[Frame] = []
 
         def handle(frame: Frame) -> None:
-            last[:] = [frame]
+            if frame.kind is not Kind.LOG:  # which another thread may send at the end
+                last[:] = [frame]
             self._handle(process, frame)
 
         yield process.start(task).receive(handle)
