@@ -22,6 +22,7 @@ __all__ = [
     "connect",
     "connect_to_server",
     "connect_worker",
+    "version_of",
 ]
 
 DRIVER_ERRORS = (
@@ -164,6 +165,20 @@ def check(connection: Any, place: Place) -> Generator[Any, Any, None]:
     Raises:
         ConfigError: it is not.
     """
+    version = yield from version_of(connection, place)
+    if version != VERSION:
+        raise ConfigError(
+            f"the crawl {place} has version {version} of the frontier, and this program "
+            f"version {VERSION}; use the version of gencrawl that began it"
+        )
+
+
+def version_of(connection: Any, place: Place) -> Generator[Any, Any, int]:
+    """Return the version of a crawl.
+
+    Raises:
+        ConfigError: there is none.
+    """
     try:
         version = yield connection.fetchval("SELECT version FROM crawl")
     except (asyncpg.UndefinedTableError, asyncpg.InvalidSchemaNameError):
@@ -173,8 +188,4 @@ def check(connection: Any, place: Place) -> Generator[Any, Any, None]:
             f"there is no crawl {place}, or this user has no right to it; `gencrawl crawls` "
             "lists those that there are, and `gencrawl crawl --frontier` begins one"
         )
-    if version != VERSION:
-        raise ConfigError(
-            f"the crawl {place} has version {version} of the frontier, and this program "
-            f"version {VERSION}; use the version of gencrawl that began it"
-        )
+    return int(version)

@@ -20,8 +20,8 @@ from crawler_app.frontier.postgres.connecting import (
     DRIVER_ERRORS,
     VERSION,
     check,
-    connect,
     connect_to_server,
+    version_of,
 )
 from crawler_app.frontier.postgres.place import Place
 from crawler_app.reasons import PROVISIONAL
@@ -117,13 +117,14 @@ def install(
 
 @gen.coroutine
 def uninstall(place: Place) -> Generator[Any, Any, None]:
-    """Delete a crawl with everything that the server knows of it.
+    """Delete a crawl, of any version, with everything that the server knows of it.
 
     Raises:
         ConfigError: the server cannot be used, or this user does not own the crawl.
     """
-    connection = yield connect(place)
+    connection = yield connect_to_server(place)
     try:
+        yield from version_of(connection, place)
         while True:
             with contextlib.suppress(asyncpg.DeadlockDetectedError):
                 yield connection.execute(DROP.format(place.schema))

@@ -52,7 +52,9 @@ def test_two_that_make_a_crawl_at_once_make_it_once(postgres_url):
     assert sorted(made) == [False, True]
 
 
-def test_crawl_of_another_version_is_refused(postgres_url, monkeypatch):
+def test_crawl_of_another_version_is_refused_and_can_be_deleted(
+    postgres_url, monkeypatch, gencrawl
+):
     place = make_crawl(postgres_url)
     monkeypatch.setattr(connecting, "VERSION", 9)
 
@@ -64,6 +66,10 @@ def test_crawl_of_another_version_is_refused(postgres_url, monkeypatch):
             ConfigError, match="has version 1 of the frontier.*version 9"
         ):
             use(place)
+    dropped = gencrawl("drop", postgres_url, "--crawl", "test")
+    assert dropped.out.startswith("deleted the crawl test")
+    with pytest.raises(ConfigError, match="there is no crawl test"):
+        PostgresReader(place)
 
 
 @pytest.mark.parametrize(
