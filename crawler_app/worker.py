@@ -24,7 +24,7 @@ from crawler_app.directory import CrawlDirectory
 from crawler_app.directory.losses import requeue_lost
 from crawler_app.directory.staging import staged, storage_url
 from crawler_app.directory.stores import open_stores
-from crawler_app.directory.uploading import Uploader
+from crawler_app.directory.uploading import Uploader, warn_of_rest
 from crawler_app.errors import ConfigError
 from crawler_app.fetcher import check_fetcher, make_fetcher
 from crawler_app.frontier.postgres.crawls import begin, set_limits
@@ -213,6 +213,8 @@ class CrawlWorker:
         """
         with contextlib.ExitStack() as cleanup:
             directory = cleanup.enter_context(self._directory())
+            if self._own is None:
+                cleanup.callback(warn_of_rest, directory)
             uploader = self._make_uploader(directory)
             if uploader is None:
                 return (yield from self._crawl_into(directory))

@@ -22,15 +22,18 @@ from pathlib import Path
 from typing import Any, Self
 
 from crawler_app.archive.files import file_name, file_number, paths_of
+from crawler_app.directory import CrawlDirectory
 from crawler_app.directory.snapshot import make_snapshot
+from crawler_app.directory.staging import storage_url
 from crawler_app.errors import ConfigError, ObjectStorageError, StorageError
 from crawler_app.progress import OnStep, no_step
 from crawler_app.storage.catalogue import CATALOGUE_NAME, Catalogue, object_name
 from crawler_app.storage.objects import Objects
 from crawler_app.storage.uploads import Uploads, load_uploads, save_uploads
+from crawler_app.text.formatting import size
 from gencoro import gen
 
-__all__ = ["Uploader"]
+__all__ = ["Uploader", "warn_of_rest"]
 
 logger = logging.getLogger(__name__)
 
@@ -46,6 +49,27 @@ SNAPSHOT_NAME = "snapshot"
 
 # The storage, or the disk of the staging directory; each may be better later.
 FAULTS = (StorageError, OSError, sqlite3.Error)
+
+
+def warn_of_rest(directory: CrawlDirectory) -> None:
+    """Say how much of a staging directory and its parts is not in object storage."""
+    url = storage_url(directory.path)
+    everywhere = [directory, *directory.parts()]
+    if url and (size_bytes := sum(_waiting_bytes(each.path) for each in everywhere)):
+        logger.warning(
+            "%s in %s wait for %s; they are uploaded when the worker is started again",
+            size(size_bytes),
+            directory.path,
+            url,
+        )
+
+
+def _waiting_bytes(path: Path) -> int:
+    total = 0
+    for file in paths_of(path):
+        with contextlib.suppress(FileNotFoundError):  # it was just uploaded
+            total += file.stat().st_size
+    return total
 
 
 class Uploader:
@@ -129,23 +153,16 @@ class Uploader:
 
     def is_full(self) -> bool:
         """Return whether too much waits, so that nothing more should be fetched."""
-        is_full = self._waiting_bytes() > self._max_bytes
+        is_full = _waiting_bytes(self._directory) > self._max_bytes
         if is_full and not self._was_full:
             logger.warning(
-                "more than %d bytes in %s wait for %s; no page is fetched meanwhile",
-                self._max_bytes,
+                "more than %s in %s wait for %s; no page is fetched meanwhile",
+                size(self._max_bytes),
                 self._directory,
                 self._objects.url,
             )
         self._was_full = is_full
         return is_full
-
-    def _waiting_bytes(self) -> int:
-        total = 0
-        for path in paths_of(self._directory):
-            with contextlib.suppress(FileNotFoundError):  # it was just uploaded
-                total += path.stat().st_size
-        return total
 
     @gen.coroutine
     def end(
@@ -161,7 +178,11 @@ class Uploader:
         self._is_patient, self._is_ending = is_patient, True
         self._woken.set()
         while self._thread.is_alive():
-            on_step("megabytes left to upload:", self._waiting_bytes() // 10**6, None)
+            on_step(
+                "megabytes left to upload:",
+                _waiting_bytes(self._directory) // 10**6,
+                None,
+            )
             yield gen.sleep(LOOK_EVERY_S / 20)
         if self._error is not None:
             raise self._error
@@ -195,8 +216,8 @@ class Uploader:
     def _note_away(self, exc: Exception) -> None:
         if not self._is_away:
             logger.warning(
-                "%d bytes wait in %s, trying again: %s",
-                self._waiting_bytes(),
+                "%s wait in %s, trying again: %s",
+                size(_waiting_bytes(self._directory)),
                 self._directory,
                 exc,
             )

@@ -4,9 +4,11 @@ The server deals out the URLs, and keeps the limits; the main process starts the
 shows them as one, and stops them.
 """
 
+import contextlib
 from collections.abc import Generator
 from typing import Any
 
+from crawler_app.directory.uploading import warn_of_rest
 from crawler_app.models import State
 from crawler_app.parts.coordination import Coordinator
 from crawler_app.parts.messages import Status
@@ -61,7 +63,8 @@ class CrawlWorkers(CrawlWorker):
             StorageError: the disk has failed, or the server refuses a step.
             CrawlerError: a process has died again and again.
         """
-        with self._directory() as directory:
+        with self._directory() as directory, contextlib.ExitStack() as cleanup:
+            cleanup.callback(warn_of_rest, directory)
             # Another number of processes than before adds parts, or leaves some as they are.
             directory.make_parts(self.config.processes)
             directory.save(self.config)

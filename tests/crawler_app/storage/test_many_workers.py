@@ -217,6 +217,7 @@ def test_process_that_waits_for_storage_can_be_stopped_and_killed(
         main.send_signal(signal.SIGINT)
         _, err = main.communicate()
         assert main.returncode == INTERRUPTED and "To go on:\n" in err
+        assert f"wait for file://{store}; they are uploaded when" in err
     store.unlink()
     away.rename(store)
     if is_killed:
