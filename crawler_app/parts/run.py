@@ -151,9 +151,7 @@ class PartsRun:
         try:
             with self._time_limit():
                 # Again, if one has died when the others had ended already.
-                while not all(
-                    (yield gen.multi(list(map(self._keep, self._processes))))
-                ):
+                while not all((yield self._keep_all())):
                     self._is_drained = False
         except GeneratorExit:
             raise
@@ -195,6 +193,10 @@ class PartsRun:
         self._close_all()
         running = [process for process in self._processes if process.is_running]
         yield gen.multi([process.ended() for process in running])
+
+    def _keep_all(self) -> "gen.Future[list[bool]]":
+        """Run all processes; if several fail for one reason, one error is enough."""
+        return gen.multi(list(map(self._keep, self._processes)), CrawlerError)
 
     @gen.coroutine
     def _keep(self, process: PartProcess) -> Generator[Any, Any, bool]:

@@ -40,6 +40,13 @@ LEAVE_TIMEOUT_S = 10.0
 # A transaction that the server gave up for the sake of another; it may be sent again at once.
 GIVEN_UP = (asyncpg.DeadlockDetectedError, asyncpg.SerializationError)
 
+# The crawl has been deleted.
+DELETED = (
+    asyncpg.UndefinedFunctionError,
+    asyncpg.UndefinedTableError,
+    asyncpg.InvalidSchemaNameError,
+)
+
 # The server is away, is going, cannot write, or has no room now: it may be back later.
 AWAY = (
     OSError,
@@ -158,6 +165,9 @@ class Pump:
                 yield gen.sleep(pause_s * random.uniform(0.5, 1.0))
                 pause_s = min(2 * pause_s, MAX_PAUSE_S)
                 continue
+            except DELETED as exc:
+                what = str(exc).partition("\n")[0]
+                raise ServerError(f"{self._place} was deleted: {what}") from None
             except (asyncpg.PostgresError, ConfigError) as exc:
                 text = self._place.without_secrets(str(exc))
                 raise ServerError(f"{self._place} refuses a step: {text}") from None

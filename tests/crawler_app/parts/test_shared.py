@@ -2,12 +2,13 @@
 
 import contextlib
 import os
+import re
 import signal
 import subprocess
 
 import pytest
 
-from crawler_app.commands.exit_status import INTERRUPTED, OK
+from crawler_app.commands.exit_status import FAILED, INTERRUPTED, OK
 from crawler_app.config import CrawlConfig
 from crawler_app.dashboard.metrics import Metrics
 from crawler_app.frontier.postgres.connecting import connect
@@ -131,6 +132,21 @@ def test_signal_has_all_put_back_what_they_hold(
     assert gencrawl.json("status", *server, "--json")["workers"] == []
     assert gencrawl("resume", tmp_path / "crawl", "--quiet").status == OK
     assert set(web.requests) == set(wanted)
+
+
+def test_crawl_that_is_deleted_ends_all_with_one_error(web, gencrawl, crawl, server):
+    web.tree(60)
+    web.sites[1].hold("/1")
+    running = start(*crawl, "--processes", 2)
+    wait_until(lambda: len(web.requests) > 5)
+    wait_until(lambda: len(gencrawl.json("status", *server, "--json")["workers"]) == 2)
+
+    gencrawl("drop", *server)
+    _, err = running.communicate()
+    web.sites[1].let_go("/1")
+
+    assert running.returncode == FAILED
+    assert re.fullmatch("gencrawl: server error: shared at .* was deleted: .*\n", err)
 
 
 def test_killed_process_is_replaced_and_the_main_one_leaves_no_orphan(
