@@ -148,7 +148,7 @@ def cannot_connect(place: Place, exc: Exception) -> str:
         text += "; the password is read from PGPASSWORD or ~/.pgpass"
     if isinstance(exc, FileNotFoundError):
         text += "; see host, sslrootcert, sslcert and sslkey in the URL"
-    return f"cannot connect to {place}: {text}"
+    return f"cannot connect to {place.address}: {text}"
 
 
 def _checked(connection: Any, place: Place) -> Generator[Any, Any, None]:

@@ -149,4 +149,4 @@ def _read(place: Place) -> Generator[None, None, None]:
         yield
     except DRIVER_ERRORS as exc:
         text = place.without_secrets(str(exc))
-        raise ServerError(f"cannot read {place}: {text}") from None
+        raise ServerError(f"cannot read {place.address}: {text}") from None

@@ -42,6 +42,7 @@ class Place:
 
     Attributes:
         urls: One for each server, in the order in which they are tried.
+        address: The server and the database, as they are shown.
         session_attrs: The default of ``target_session_attrs``: of several servers, one that
             can be written.
 
@@ -68,7 +69,7 @@ class Place:
         options = parse_qs(parts.query)
         is_chosen = len(self.urls) == 1 or "target_session_attrs" in options
         self.session_attrs = None if is_chosen else "read-write"
-        self._address = parts.netloc.rpartition("@")[2] + parts.path
+        self.address = parts.netloc.rpartition("@")[2] + parts.path
         secrets = [*options.get("password", ()), *options.get("sslpassword", ())]
         if parts.password:
             secrets += parts.password, unquote(parts.password)
@@ -78,7 +79,7 @@ class Place:
         return f"Place({str(self)!r})"
 
     def __str__(self) -> str:
-        return f"{self.crawl} at {self._address}"
+        return f"{self.crawl} at {self.address}"
 
     def without_secrets(self, text: str) -> str:
         """Return a text of the driver without the password."""
