@@ -43,6 +43,7 @@ Inside::
     remaining    what is left of callback style
     callback_functions   functions that take a callback
     tails        how they end
+    delays       callbacks that the loop gets with their values
     timers       for how long timers run
     starting     calls that get a callback
     started      which functions start callbacks

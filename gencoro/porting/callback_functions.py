@@ -9,6 +9,7 @@ import ast
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
+from gencoro.porting.legacy import is_certain_call
 from gencoro.porting.program import Function, Module, Program
 from gencoro.porting.references import References, references_of
 
@@ -75,6 +76,9 @@ def calls_of(
         is_call = isinstance(call, ast.Call) and is_known(use.module, call, use.node)
         if not isinstance(call, ast.Call) or not is_call:
             return ast.unparse(call or use.node)
+        is_certain = is_certain_call(program, use.module, use.node)
+        if not is_certain and is_task(use.module, call, use.node):
+            continue  # it stays a Task, whatever it runs
         found.append((use.module, call))
     return found or "no use was found"
 

@@ -12,6 +12,8 @@ from typing import Any, NamedTuple
 
 import libcst as cst
 
+from gencoro.compat.doctor.rows import ROWS
+from gencoro.porting.awaitables import awaitables_of
 from gencoro.porting.candidates import COROUTINE
 from gencoro.porting.fixer import Refusal
 from gencoro.porting.importing import Reference, reference_to_gen
@@ -24,9 +26,11 @@ __all__ = [
     "as_coroutine",
     "called_coroutines",
     "calls",
+    "is_certain_call",
     "is_of_library",
     "is_yielded",
     "legacy_refusal",
+    "made_coroutine",
     "names_of",
     "task_call",
     "uses_threads",
@@ -119,11 +123,22 @@ def called_coroutines(
     Every function of the program with that name must be a coroutine that takes no callback.
     """
     functions = program.functions_of(module, node)
-    if not functions:
+    if not functions or not is_certain_call(program, module, node):
         return []
     named = program.functions_by_name[functions[0].node.name]
     candidates = named if isinstance(node, ast.Attribute) else functions
     return functions if all(map(_is_plain_coroutine, candidates)) else []
+
+
+def is_certain_call(program: Program, module: Module, node: ast.expr) -> bool:
+    """Return whether an expression certainly is one function of the program.
+
+    Objects of other packages, and Tornado's, may have a method of the same name.
+    """
+    functions = awaitables_of(program).callees(module, node)
+    is_resolved = bool(program.functions_of(module, node))
+    is_shared = isinstance(node, ast.Attribute) and bool(ROWS.of_method(node.attr))
+    return bool(functions) and (is_resolved or not is_shared)
 
 
 def _is_plain_coroutine(function: Function) -> bool:
@@ -169,6 +184,22 @@ def as_coroutine(function: Function, place: int) -> Coroutine | None:
         new = cst.parse_expression(text)
         decorators[place] = decorators[place].with_changes(decorator=new)
         return node.with_changes(decorators=decorators)
+
+    return Coroutine(change, gen.imports)
+
+
+def made_coroutine(function: Function) -> Coroutine | None:
+    """Return what adds ``gen.coroutine`` below the decorators of a function.
+
+    None if the module uses the name ``gen`` for something else.
+    """
+    gen = reference_to_gen(function)
+    if not gen.text:
+        return None
+    decorator = cst.Decorator(cst.parse_expression(f"{gen.text}.coroutine"))
+
+    def change(node: Any) -> Any:
+        return node.with_changes(decorators=[*node.decorators, decorator])
 
     return Coroutine(change, gen.imports)
 

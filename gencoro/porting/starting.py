@@ -16,12 +16,11 @@ from gencoro.porting.fetching import fetch_of
 from gencoro.porting.importing import reference_to_gen
 from gencoro.porting.legacy import called_coroutines, without_arguments
 from gencoro.porting.program import Function, Module, Program
-from gencoro.porting.timers import pause
+from gencoro.porting.timers import wait_of
 
 __all__ = ["Start", "start_of"]
 
 _ENGINE = "tornado.gen.engine"
-_NEXT_TURN = "tornado.ioloop.IOLoop.add_callback"
 
 
 class Start(NamedTuple):
@@ -72,21 +71,17 @@ def _without_callback(node: Any) -> Any:
 
 
 def _of_timer(function: Function, call: ast.Call) -> Start | None:
-    """Return a sleep, or a moment for what is called in the next turn of the loop."""
-    gen = reference_to_gen(function)
-    if not gen.text:
+    if len(call.args) > 2:
         return None
-    new = ""
-    if len(call.args) == 2:
-        found = pause(function.module, call.func, call.args[0])
-        if found is not None:
-            text = ast.unparse(found.node) + ".total_seconds()" * found.is_timedelta
-            new = f"{gen.text}.sleep({text})"
-    elif {thing.name for thing in function.module.things(call.func)} == {_NEXT_TURN}:
-        new = f"{gen.text}.moment"
-    if not new:
+    deadline = call.args[0] if len(call.args) == 2 else None
+    wait = wait_of(function, call.func, deadline)
+    if wait is None:
         return None
-    return Start(lambda _node: cst.parse_expression(new), gen.imports, has_result=False)
+
+    def change(_node: Any) -> Any:
+        return cst.parse_expression(wait.text)
+
+    return Start(change, wait.imports, has_result=False)
 
 
 def _is_engine(program: Program, module: Module, func: ast.expr) -> bool:

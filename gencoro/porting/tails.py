@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import libcst as cst
 
 from gencoro.porting.callback_functions import without_parameter
+from gencoro.porting.delays import delay_of
 from gencoro.porting.finishing import ends_each_path
 from gencoro.porting.fixer import Change, Fix
 from gencoro.porting.legacy import Coroutine
@@ -96,8 +97,32 @@ def _tail(
         case ast.Expr(value=ast.Call() as call) if _is_call_of(call, name):
             return Tail((Change(call, _result, "Expr"),))
         case ast.Expr(value=ast.Call() as call) if not _is_guarded(function, statement):
+            delay = delay_of(program, function, statement, call, name)
+            if delay is not None:
+                return Tail((delay.change,), call, imports=delay.imports)
             return _passing(program, function, call, name)
+        case ast.If(body=[ast.Expr(value=ast.Call() as call)], orelse=[]):
+            if _is_call_of(call, name) and _is_optional(function, statement, name):
+                return Tail((Change(statement, _result_in_if),), uses=2)
     return None
+
+
+def _is_optional(function: Function, statement: ast.If, name: str) -> bool:
+    """Return whether an ``if`` asks only whether there is a callback."""
+    match statement.test:
+        case ast.Name(id=found):
+            pass
+        case ast.Compare(
+            left=ast.Name(id=found), ops=[ast.IsNot()], comparators=[ast.Constant(None)]
+        ):
+            pass
+        case _:
+            return False
+    lines = function.module.source.splitlines()
+    own = lines[statement.lineno - 1 : statement.end_lineno]
+    has_comment = any(b"#" in line for line in own)
+    is_if = function.module.has_text("if", statement)
+    return found == name and is_if and not has_comment
 
 
 def _is_call_of(call: ast.Call, name: str) -> bool:
@@ -200,6 +225,15 @@ def _result(node: Any) -> Any:
     after = argument.whitespace_after_arg
     new = returned(argument.value, call.whitespace_before_args, after)
     return new.with_changes(semicolon=node.semicolon)
+
+
+def _result_in_if(node: Any) -> Any:
+    """Return the line of a ``return`` for an ``if`` around the callback."""
+    block = node.body
+    is_line = isinstance(block, cst.SimpleStatementSuite)
+    call = block.body[0] if is_line else block.body[0].body[0]
+    end = _result(call).with_changes(semicolon=cst.MaybeSentinel.DEFAULT)
+    return cst.SimpleStatementLine([end], leading_lines=node.leading_lines)
 
 
 def fix_of_function(

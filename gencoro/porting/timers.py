@@ -1,4 +1,4 @@
-"""For how long a timer of an IOLoop runs.
+"""For how long a timer of an IOLoop runs, and what a coroutine yields in its place.
 
 Rule: the deadline must certainly count from now.
 
@@ -8,9 +8,12 @@ Pure.  Used by the fixers for ``--to coroutine``.
 import ast
 from typing import NamedTuple
 
-from gencoro.porting.program import Module
+from gencoro.porting.importing import reference_to_gen
+from gencoro.porting.program import Function, Module
 
-__all__ = ["Pause", "pause"]
+__all__ = ["Pause", "Wait", "pause", "wait_of"]
+
+_NEXT_TURN = "tornado.ioloop.IOLoop.add_callback"
 
 _SLEEPS = frozenset(
     {"tornado.ioloop.IOLoop.add_timeout", "tornado.ioloop.IOLoop.call_later"}
@@ -27,6 +30,42 @@ class Pause(NamedTuple):
 
     node: ast.expr
     is_timedelta: bool
+
+
+class Wait(NamedTuple):
+    """What a coroutine yields to wait as long as a callback of the loop does.
+
+    Attributes:
+        text: Such as ``gen.sleep(1)``.
+        imports: What the module needs.
+    """
+
+    text: str
+    imports: tuple[str, ...]
+
+
+def wait_of(
+    function: Function, method: ast.expr, deadline: ast.expr | None
+) -> Wait | None:
+    """Return a sleep, or a moment for what is called in the next turn of the loop.
+
+    Args:
+        function: The coroutine that waits.
+        deadline: That of a timer; None if there is none.
+    """
+    gen = reference_to_gen(function)
+    if not gen.text:
+        return None
+    if deadline is None:
+        is_next = {t.name for t in function.module.things(method)} == {_NEXT_TURN}
+        return Wait(f"{gen.text}.moment", gen.imports) if is_next else None
+    found = pause(function.module, method, deadline)
+    if found is None:
+        return None
+    text = ast.unparse(found.node)
+    if found.is_timedelta:
+        text += ".total_seconds()"
+    return Wait(f"{gen.text}.sleep({text})", gen.imports)
 
 
 def pause(module: Module, method: ast.expr, deadline: ast.expr) -> Pause | None:

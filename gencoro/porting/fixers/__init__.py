@@ -8,11 +8,12 @@ Inside, for ``--to coroutine``::
     io_loop_argument    io_loop=, where it is the current loop
     asynchronous        web.asynchronous
     stop_and_wait       stop() and wait() of tests
+    functions_of_tasks  a function with a callback that only gen.Task calls
     keys                gen.Callback, gen.Wait and gen.WaitAll
     arguments           several arguments of a callback
     return_future       return_future -> gen.coroutine with a result
     engine              gen.engine with a callback -> gen.coroutine with a result
-    task                gen.Task of a coroutine, or of a timer
+    task                gen.Task of a coroutine, or of the loop
     callback_argument   callback= of a coroutine of the program
     contexts            StackContext around what starts nothing
     null_context        stack_context.NullContext and wrap, where they do nothing
@@ -48,6 +49,7 @@ from gencoro.porting.fixers.coroutine import COROUTINES
 from gencoro.porting.fixers.delegation import DELEGATION
 from gencoro.porting.fixers.engine import ENGINES
 from gencoro.porting.fixers.fetches import FETCHES
+from gencoro.porting.fixers.functions_of_tasks import FUNCTIONS_OF_TASKS
 from gencoro.porting.fixers.futures import FUTURES
 from gencoro.porting.fixers.io_loop_argument import IO_LOOP_ARGUMENT
 from gencoro.porting.fixers.keys import KEYS
@@ -72,6 +74,7 @@ TO_COROUTINE: tuple[Fixer, ...] = (
     IO_LOOP_ARGUMENT,
     ASYNCHRONOUS,
     STOP_AND_WAIT,
+    FUNCTIONS_OF_TASKS,
     KEYS,
     ARGUMENTS,
     RETURN_FUTURES,

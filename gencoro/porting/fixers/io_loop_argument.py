@@ -1,13 +1,22 @@
 """``io_loop=`` of Tornado's own classes and functions is left out."""
 
 import ast
+import functools
+import re
 from collections.abc import Iterator
 from typing import Any
+
+import libcst as cst
 
 from gencoro.compat.doctor.arguments import legacy_arguments
 from gencoro.compat.doctor.rows import ROWS, TODAY
 from gencoro.porting.fixer import Change, Example, Fix, Fixer, Refusal
-from gencoro.porting.legacy import legacy_refusal, uses_threads, without_arguments
+from gencoro.porting.legacy import (
+    calls,
+    legacy_refusal,
+    uses_threads,
+    without_arguments,
+)
 from gencoro.porting.program import Module, Program
 
 __all__ = ["IO_LOOP_ARGUMENT"]
@@ -16,7 +25,15 @@ CODE = "GC102"
 
 _CURRENT = frozenset({"tornado.ioloop.IOLoop.current"})
 _INSTANCE = frozenset({"tornado.ioloop.IOLoop.instance"})
+_LOOP = "tornado.ioloop.IOLoop"
+_RUN = frozenset({f"{_LOOP}.run_sync", f"{_LOOP}.start"})
 _OF_TEST = "tornado.testing.AsyncTestCase"
+
+# Names of what may make another loop, or another one the current one.
+_MAKES_LOOP = re.compile(
+    r"\.asyncio|^asyncio|^asynctest|^zmq|^twisted|.IOLoop$|loop_policy|TestCase$|^mock$"
+    r"|^(clear_current|clear_instance|install|make_current|new_event_loop|set_event_loop)$"
+)
 
 
 def find(program: Program) -> Iterator[Fix | Refusal]:
@@ -34,13 +51,25 @@ def _of_call(
     for found in legacy_arguments(call, scope, TODAY, ROWS, None):
         if found.word != "io_loop":
             continue
-        if not isinstance(found.node, ast.keyword):
-            yield legacy_refusal(module, call, "io-loop", ast.unparse(call))
-        elif _is_current(program, module, found.node.value):
-            yield Fix(CODE, module, call.lineno, (Change(call, _changed),))
+        is_named = isinstance(found.node, ast.keyword)
+        value = found.node.value if isinstance(found.node, ast.keyword) else None
+        if value is None and call.args and not _is_in_place(module, call.args[:-1]):
+            value = call.args[-1]
+        if value is not None and _is_current(program, module, value):
+            change = Change(call, _changed if is_named else _without_last)
+            yield Fix(CODE, module, call.lineno, (change,))
         else:
-            name = ast.unparse(found.node.value)
+            name = ast.unparse(value or call)
             yield legacy_refusal(module, call, "io-loop", name)
+
+
+def _is_in_place(module: Module, arguments: list[ast.expr]) -> bool:
+    """Return whether one of the positional arguments may be a loop."""
+    return any(
+        ast.unparse(argument).endswith("io_loop")
+        or any(thing.name == _LOOP for thing in module.things(argument))
+        for argument in arguments
+    )
 
 
 def _is_current(program: Program, module: Module, node: ast.expr) -> bool:
@@ -56,8 +85,42 @@ def _is_current(program: Program, module: Module, node: ast.expr) -> bool:
         case ast.BoolOp(op=ast.Or(), values=values):
             return all(_is_current(program, module, value) for value in values)
         case ast.Attribute(value=ast.Name(id="self"), attr="io_loop"):
-            return _is_in_test(module, node)
-    return False
+            if _is_in_test(module, node):
+                return True
+    is_plain = isinstance(node, (ast.Attribute, ast.Name))
+    return is_plain and _has_one_loop(program)
+
+
+@functools.lru_cache(maxsize=1)
+def _has_one_loop(program: Program) -> bool:
+    """Return whether a program runs a loop, and certainly makes no other one."""
+    is_run = any(
+        isinstance(node, ast.Attribute) and {t.name for t in module.things(node)} & _RUN
+        for module in program.modules.values()
+        for node in module.nodes
+        if isinstance(node, ast.Attribute) and node.attr in ("run_sync", "start")
+    )
+    return is_run and not (
+        uses_threads(program)
+        or any(calls(program, _LOOP))
+        or any(
+            _MAKES_LOOP.search(word)
+            for module in program.modules.values()
+            for node in module.nodes
+            for word in _words_of(node)
+        )
+    )
+
+
+def _words_of(node: ast.AST) -> list[str]:
+    match node:
+        case ast.Name(id=word) | ast.Attribute(attr=word):
+            return [word]
+        case ast.Import(names=names):
+            return [alias.name for alias in names]
+        case ast.ImportFrom(module=source, names=names):
+            return [source or "", *(alias.name for alias in names)]
+    return []
 
 
 def _is_in_test(module: Module, node: ast.expr) -> bool:
@@ -75,11 +138,22 @@ def _changed(node: Any) -> Any:
     return without_arguments(node, "io_loop")
 
 
+def _without_last(node: Any) -> Any:
+    """Return a call without its last positional argument."""
+    place = max(i for i, arg in enumerate(node.args) if arg.keyword is None)
+    args = [*node.args[:place], *node.args[place + 1 :]]
+    if args and place == len(args):
+        args[-1] = args[-1].with_changes(comma=node.args[-1].comma)
+    space = node.whitespace_before_args if args else cst.SimpleWhitespace("")
+    return node.with_changes(args=args, whitespace_before_args=space)
+
+
 IO_LOOP_ARGUMENT = Fixer(
     CODE,
     "io_loop= of Tornado's own classes and functions is left out",
     "Since Tornado 5 they use the current loop.  The argument is left out where it is "
-    "certainly that one.",
+    "certainly that one: in a program that runs one loop and makes no other, uses no threads "
+    "and has no test cases, every loop is.",
     (
         Example(
             "The current loop",
@@ -87,7 +161,7 @@ IO_LOOP_ARGUMENT = Fixer(
 from tornado.httpclient import AsyncHTTPClient
 from tornado.ioloop import IOLoop, PeriodicCallback
 
-client = AsyncHTTPClient(io_loop=IOLoop.current())
+client = AsyncHTTPClient(IOLoop.current())
 PeriodicCallback(print, 1000, io_loop=None).start()
 """,
             """\
@@ -96,6 +170,33 @@ from tornado.ioloop import IOLoop, PeriodicCallback
 
 client = AsyncHTTPClient()
 PeriodicCallback(print, 1000).start()
+""",
+        ),
+        Example(
+            "A program with one loop",
+            """\
+from tornado.httpclient import AsyncHTTPClient
+from tornado.ioloop import IOLoop
+
+class Api:
+    def __init__(self, io_loop=None):
+        self.io_loop = io_loop or IOLoop.current()
+        self.client = AsyncHTTPClient(io_loop=self.io_loop, max_clients=2)
+
+Api()
+IOLoop.current().start()
+""",
+            """\
+from tornado.httpclient import AsyncHTTPClient
+from tornado.ioloop import IOLoop
+
+class Api:
+    def __init__(self, io_loop=None):
+        self.io_loop = io_loop or IOLoop.current()
+        self.client = AsyncHTTPClient(max_clients=2)
+
+Api()
+IOLoop.current().start()
 """,
         ),
         Example(

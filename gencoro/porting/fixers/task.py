@@ -1,4 +1,4 @@
-"""``gen.Task`` of a coroutine becomes its call, and of a timer a sleep."""
+"""``gen.Task`` of a coroutine becomes its call, and of the loop a sleep or a moment."""
 
 import ast
 from collections.abc import Iterator
@@ -7,7 +7,6 @@ from typing import Any
 import libcst as cst
 
 from gencoro.porting.fixer import Change, Example, Fix, Fixer, Refusal
-from gencoro.porting.importing import reference_to_gen
 from gencoro.porting.legacy import (
     called_coroutines,
     calls,
@@ -16,7 +15,7 @@ from gencoro.porting.legacy import (
     task_call,
 )
 from gencoro.porting.program import Module, Program
-from gencoro.porting.timers import pause
+from gencoro.porting.timers import wait_of
 
 __all__ = ["TASKS"]
 
@@ -47,40 +46,41 @@ def _of_task(program: Program, module: Module, call: ast.Call) -> Fix | Refusal:
     is_simple = not any(k.arg in (None, "callback") for k in call.keywords)
     if is_simple and called_coroutines(program, module, called):
         return Fix(CODE, module, call.lineno, (Change(call, task_call),))
-    if is_simple and len(args) == 1 and not call.keywords:
-        sleep = _sleep(module, call, called, args[0])
-        if sleep is not None:
-            return sleep
+    if is_simple and len(args) < 2 and not call.keywords:
+        wait = _wait(module, call, called, args[0] if args else None)
+        if wait is not None:
+            return wait
     return legacy_refusal(module, call, "task", ast.unparse(called))
 
 
-def _sleep(
-    module: Module, call: ast.Call, method: ast.expr, deadline: ast.expr
+def _wait(
+    module: Module, call: ast.Call, method: ast.expr, deadline: ast.expr | None
 ) -> Fix | None:
-    """Return the sleep that a timer of an IOLoop is."""
+    """Return the sleep that a timer of an IOLoop is, or the moment of a next turn."""
     function = module.function_at(call)
-    found = pause(module, method, deadline)
-    gen = reference_to_gen(function) if function is not None else None
-    if found is None or gen is None or not gen.text:
+    wait = wait_of(function, method, deadline) if function is not None else None
+    if wait is None or (deadline is None and not _is_yielded_alone(module, call)):
         return None
-    text = ast.unparse(found.node)
-    if found.is_timedelta:
-        text += ".total_seconds()"
-    new = f"{gen.text}.sleep({text})"
 
     def change(node: Any) -> Any:
-        return cst.parse_expression(new).with_changes(lpar=node.lpar, rpar=node.rpar)
+        new = cst.parse_expression(wait.text)
+        return new.with_changes(lpar=node.lpar, rpar=node.rpar)
 
-    return Fix(CODE, module, call.lineno, (Change(call, change),), None, gen.imports)
+    return Fix(CODE, module, call.lineno, (Change(call, change),), None, wait.imports)
+
+
+def _is_yielded_alone(module: Module, call: ast.Call) -> bool:
+    """Return whether a Task is yielded by itself, where a moment can be as well."""
+    return isinstance(module.parents[call], ast.Yield)
 
 
 TASKS = Fixer(
     CODE,
-    "gen.Task of a coroutine becomes its call, and of a timer a sleep",
+    "gen.Task of a coroutine becomes its call, and of the loop a sleep or a moment",
     "A coroutine returns a Future, which has its result and its error, as the Task has.",
     (
         Example(
-            "A coroutine and a timer",
+            "A coroutine, a timer, and the next turn of the loop",
             """\
 import time
 from tornado import gen
@@ -89,6 +89,7 @@ from tornado.ioloop import IOLoop
 @gen.coroutine
 def double(number):
     yield gen.Task(IOLoop.current().add_timeout, time.time() + 0.01)
+    yield gen.Task(IOLoop.current().add_callback)
     return 2 * number
 
 @gen.coroutine
@@ -103,6 +104,7 @@ from tornado.ioloop import IOLoop
 @gen.coroutine
 def double(number):
     yield gen.sleep(0.01)
+    yield gen.moment
     return 2 * number
 
 @gen.coroutine
