@@ -102,13 +102,9 @@ class IOLoop(CallbackLoop):
             known = _by_asyncio_loop.get(running)
             if isinstance(known, IOLoop):
                 return known
-        if running is not None or sys.version_info < (3, 12):
             loop = _tornado_current(instance)
         else:
-            with warnings.catch_warnings():
-                # Python 3.12 and 3.13 warn that a loop is created, as intended here.
-                warnings.filterwarnings("ignore", "There is no current event loop")
-                loop = _tornado_current(instance)
+            loop = _current_at_rest(instance)
         if loop is not None:
             adopt(loop)
         return cast("IOLoop | None", loop)
@@ -128,13 +124,12 @@ class IOLoop(CallbackLoop):
 
         So a worker thread gets the loop for its ``add_callback``, as it did until Tornado
         4.  The loop of the program is the installed one, or the one last started on the
-        main thread, or the first one that this function created.
+        main thread, or that thread's first one.  If another thread asks before there is
+        any, it is created, and becomes the main thread's.
         """
         warn_legacy("IOLoop.instance()", "use IOLoop.current()")
         own = IOLoop.current(instance=False)
-        if _program.loop() is None:
-            own = _program.started = own or IOLoop.current()
-        return own or cast(IOLoop, _program.loop())
+        return own or _program.loop() or _program.create()
 
     @staticmethod
     def initialized() -> bool:
@@ -336,21 +331,68 @@ def adopt(loop: tornado.ioloop.IOLoop) -> None:
         loop.__class__ = _MainLoop
 
 
+def _current_at_rest(instance: bool) -> IOLoop | None:
+    """Return the current loop of a thread that runs none."""
+    if threading.current_thread() is not threading.main_thread():
+        return _current_or_created(instance)
+    _program.claim()
+    loop = _current_or_created(instance)
+    if loop is not None and _program.loop() is None:
+        _program.started = loop
+    return loop
+
+
+def _current_or_created(instance: bool) -> IOLoop | None:
+    if sys.version_info < (3, 12):
+        return cast("IOLoop | None", _tornado_current(instance))
+    with warnings.catch_warnings():
+        # Python 3.12 and 3.13 warn that a loop is created, as intended here.
+        warnings.filterwarnings("ignore", "There is no current event loop")
+        return cast("IOLoop | None", _tornado_current(instance))
+
+
 def program_loop() -> IOLoop | None:
     """Return the loop that `IOLoop.instance` returns on threads without a loop."""
     return _program.loop()
 
 
 class _Program:
-    """The loops for threads without a loop of their own.
+    """The loops for threads without a loop of their own, and for the main thread.
 
     Attributes:
         installed: The installed loop.
-        started: The loop last started on the main thread.
+        started: The loop last started on the main thread, or that thread's first one.
+        unclaimed: The loop that another thread created for the main thread.
     """
 
     installed: IOLoop | None = None
     started: IOLoop | None = None
+    unclaimed: IOLoop | None = None
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+
+    def create(self) -> IOLoop:
+        """Create the loop, on any thread, unless another thread has just done so."""
+        with self._lock:
+            loop = self.loop()
+            if loop is None:
+                loop = self.started = IOLoop.current()
+                if threading.current_thread() is not threading.main_thread():
+                    self.unclaimed = loop
+            return loop
+
+    def claim(self) -> None:
+        """Make the loop that another thread created the main thread's current one.
+
+        A loop that the other thread runs stays that thread's, and so does a loop that the
+        main thread has.
+        """
+        loop, self.unclaimed = self.unclaimed, None
+        if loop is None or loop is not self.loop() or loop.asyncio_loop.is_running():
+            return
+        if _current_or_created(False) is None:
+            asyncio.set_event_loop(loop.asyncio_loop)
 
     def loop(self) -> IOLoop | None:
         for loop in (self.installed, self.started):

@@ -1,6 +1,8 @@
 """What Tornado 4's IOLoop could: the loop of the program, timers, and io_loop= arguments."""
 
 import concurrent.futures
+import sys
+import threading
 
 import pytest
 
@@ -43,6 +45,67 @@ def test_worker_with_a_loop_of_its_own_gets_that_one(loop):
 
     assert _in_thread(work)
     assert IOLoop.instance() is loop
+
+
+@pytest.mark.parametrize("ask", [IOLoop.instance, IOLoop.current])
+@pytest.mark.parametrize("count", [1, 4])
+def test_loop_that_threads_ask_for_first_becomes_that_of_the_main_thread(count, ask):
+    """As in Tornado 4, whose threads shared one loop, which the first of them created."""
+    IOLoop.clear_current()
+    begin, found, called = threading.Barrier(count), [], []
+
+    def work():
+        begin.wait()
+        found.append(IOLoop.instance())
+        found[-1].add_callback(called.append, True)
+
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    threads = [threading.Thread(target=work) for _ in range(count)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    sys.setswitchinterval(interval)
+    loop = ask()
+    loop.run_sync(lambda: gen.moment)
+    loop.close()
+
+    assert set(found) == {loop}
+    assert called == [True] * count
+
+
+def test_loop_that_the_main_thread_asks_for_first_is_that_of_others():
+    IOLoop.clear_current()
+    loop = IOLoop.current()
+
+    found = _in_thread(IOLoop.instance)
+    loop.close()
+
+    assert found is loop
+
+
+def test_loop_that_another_thread_runs_stays_its_own():
+    IOLoop.clear_current()
+    running = concurrent.futures.Future()
+
+    def work():
+        loop = IOLoop.instance()
+        loop.add_callback(running.set_result, loop)
+        loop.start()
+        loop.close()
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    other = running.result()
+    own = IOLoop.current()
+    is_shared = IOLoop.instance() is own
+    other.add_callback(other.stop)
+    thread.join()
+    own.close()
+
+    assert own is not other
+    assert is_shared
 
 
 def test_second_loop_is_installed_only_when_the_first_is_gone():
