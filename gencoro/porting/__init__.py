@@ -43,6 +43,7 @@ Inside::
     remaining    what is left of callback style
     callback_functions   functions that take a callback
     tails        how they end
+    generator_results   results that may be generators
     delays       callbacks that the loop gets with their values
     timers       for how long timers run
     starting     calls that get a callback

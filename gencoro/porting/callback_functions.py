@@ -9,6 +9,7 @@ import ast
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
+from gencoro.porting.contracts import has_unknown_heir
 from gencoro.porting.legacy import is_certain_call
 from gencoro.porting.program import Function, Module, Program
 from gencoro.porting.references import References, references_of
@@ -68,6 +69,8 @@ def calls_of(
     name = function.node.name
     if references.is_named(function) or name in references.stored:
         return f"{name!r}"
+    if function.owner is not None and has_unknown_heir(function, program):
+        return f"a base class of {function.owner.name}"
     if len(program.functions_by_name[name]) > 1:
         return f"there are several functions {name}"
     found = []

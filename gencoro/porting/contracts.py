@@ -9,7 +9,7 @@ Pure.  Used by `gencoro.porting.decisions`.
 import ast
 import builtins
 import unittest
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 
 from gencoro.compat.doctor.rows import TODAY
 from gencoro.compat.doctor.things import Home
@@ -68,8 +68,9 @@ def has_unknown_base(function: Function) -> bool:
 
 def has_unknown_heir(function: Function, program: Program) -> bool:
     """Return whether a class with a method inherits from classes that are not known."""
+    read = program.module_by_class
     return any(
-        _is_unknown(home, heir, set()) for home, heir in _heirs(function, program)
+        _is_unknown(home, heir, set(), read) for home, heir in _heirs(function, program)
     )
 
 
@@ -89,14 +90,22 @@ def _heirs(function: Function, program: Program) -> Iterator[tuple[Home, ast.Cla
         yield program.module_by_class[heir].scope_at(heir), heir
 
 
-def _is_unknown(home: Home, owner: ast.ClassDef, seen: set[ast.ClassDef]) -> bool:
+def _is_unknown(
+    home: Home,
+    owner: ast.ClassDef,
+    seen: set[ast.ClassDef],
+    read: Container[ast.ClassDef] | None = None,
+) -> bool:
+    """Return whether a base class is not known; nor is one that is found, but not read."""
     seen.add(owner)
+    if read is not None and owner not in read:
+        return True
     if any(keyword.arg != "metaclass" for keyword in owner.keywords):
         return True
     return any(
         is_unknown_base(home, base)
         or any(
-            _is_unknown(found.home, found.node, seen)
+            _is_unknown(found.home, found.node, seen, read)
             for found in home.things(base)
             if isinstance(found.node, ast.ClassDef)
             and found.home is not None

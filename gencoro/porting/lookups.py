@@ -104,7 +104,8 @@ class Lookups:
     def _visit_call(self, module: Module, node: ast.Call) -> None:
         name = called_name(node)
         if name in _SETTERS:
-            found = set(_tails(node.args)) | {k.arg for k in node.keywords if k.arg}
+            texts = [part for argument in node.args for part in _parts_of(argument)]
+            found = set(_tails(texts)) | {k.arg for k in node.keywords if k.arg}
             self.patched |= found
             self._names |= found
         if name in _GETTERS:
@@ -155,6 +156,13 @@ class Lookups:
                 self._read.add(module, call.args[0])
             else:
                 self._read.are_all_classes = True
+
+
+def _parts_of(argument: ast.expr) -> list[ast.expr]:
+    """Return an argument, or the constants that a text such as a sum is built of."""
+    if not isinstance(argument, (ast.BinOp, ast.Call, ast.JoinedStr)):
+        return [argument]
+    return [node for node in ast.walk(argument) if isinstance(node, ast.Constant)]
 
 
 def _tails(nodes: list[ast.expr]) -> Iterator[str]:

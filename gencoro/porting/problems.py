@@ -2,7 +2,7 @@
 
 Rule: when it is not certain that the meaning stays the same, it is a problem.
 
-Pure.  Used by `gencoro.porting.decisions`.
+Pure.  Used by `gencoro.porting.decisions` and `tails`.
 """
 
 import ast
@@ -19,7 +19,7 @@ from gencoro.porting.reasons import refusal
 from gencoro.porting.references import Use, references_of
 from gencoro.porting.returning import callee_of, is_neutral, problems_of_returns
 
-__all__ = ["problems_of"]
+__all__ = ["may_stop_iteration", "problems_of"]
 
 _CONTEXTS = "tornado.stack_context."
 _CATCHING = frozenset({"BaseException", "Exception", "StopIteration"})
@@ -198,6 +198,11 @@ def _calls_parameter(function: Function, node: ast.expr) -> bool:
             parameters = ast.walk(function.node.args)
             return any(isinstance(p, ast.arg) and p.arg == name for p in parameters)
     return False
+
+
+def may_stop_iteration(program: Program, function: Function) -> bool:
+    """Return whether a call of a function may raise StopIteration."""
+    return function in _stopping(program)
 
 
 @functools.lru_cache(maxsize=1)

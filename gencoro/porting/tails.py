@@ -17,7 +17,10 @@ from gencoro.porting.callback_functions import without_parameter
 from gencoro.porting.delays import delay_of
 from gencoro.porting.finishing import ends_each_path
 from gencoro.porting.fixer import Change, Fix
+from gencoro.porting.generator_results import may_be_generator, raising
+from gencoro.porting.importing import reference_to_gen
 from gencoro.porting.legacy import Coroutine
+from gencoro.porting.problems import may_stop_iteration
 from gencoro.porting.program import Function, Program
 from gencoro.porting.starting import start_of
 from gencoro.porting.trees import returned
@@ -31,6 +34,7 @@ class Tail(NamedTuple):
     Attributes:
         changes: What makes a ``return`` of it.
         call: The call that gets the callback; None if it is that of the callback.
+        value: What the callback gets, if it is called here.
         uses: How often it uses the callback.
         imports, helpers: What the module needs.
     """
@@ -40,6 +44,7 @@ class Tail(NamedTuple):
     uses: int = 1
     imports: tuple[str, ...] = ()
     helpers: tuple[str, ...] = ()
+    value: ast.expr | None = None
 
 
 def tails_of(program: Program, function: Function, name: str) -> list[Tail] | None:
@@ -60,6 +65,37 @@ def tails_of(program: Program, function: Function, name: str) -> list[Tail] | No
 
     if not ends_each_path(function, is_end):
         return None
+    if not function.is_generator:
+        if may_stop_iteration(program, function):
+            return None
+        if all(tail.call is None for tail in found.values()):
+            return _of_plain_function(function, found, name)
+    return _whole(function, found, name)
+
+
+def _of_plain_function(
+    function: Function, found: dict[ast.stmt, Tail], name: str
+) -> list[Tail] | None:
+    """Return the last statements of a function that will not yield.
+
+    Those that may return a generator raise their result.
+    """
+    gen = reference_to_gen(function)
+    for statement, tail in found.items():
+        if not may_be_generator(tail.value):
+            continue
+        if not gen.text or _is_guarded(function, statement):
+            return None
+        [change] = tail.changes
+        raised = change._replace(by=raising(change.by, gen.text))
+        found[statement] = tail._replace(changes=(raised,), imports=gen.imports)
+    return _whole(function, found, name)
+
+
+def _whole(
+    function: Function, found: dict[ast.stmt, Tail], name: str
+) -> list[Tail] | None:
+    """Return the last statements, if the callback has no other use."""
     if sum(tail.uses for tail in found.values()) != _uses_of(name, function.node):
         return None
     dead = (_return_after(function, s) for s in found)
@@ -95,7 +131,8 @@ def _tail(
 ) -> Tail | None:
     match statement:
         case ast.Expr(value=ast.Call() as call) if _is_call_of(call, name):
-            return Tail((Change(call, _result, "Expr"),))
+            value = call.args[0] if call.args else None
+            return Tail((Change(call, _result, "Expr"),), value=value)
         case ast.Expr(value=ast.Call() as call) if not _is_guarded(function, statement):
             delay = delay_of(program, function, statement, call, name)
             if delay is not None:
@@ -103,7 +140,9 @@ def _tail(
             return _passing(program, function, call, name)
         case ast.If(body=[ast.Expr(value=ast.Call() as call)], orelse=[]):
             if _is_call_of(call, name) and _is_optional(function, statement, name):
-                return Tail((Change(statement, _result_in_if),), uses=2)
+                value = call.args[0] if call.args else None
+                change = Change(statement, _result_in_if)
+                return Tail((change,), uses=2, value=value)
     return None
 
 
