@@ -1,7 +1,7 @@
-"""Handlers in callback style whose last statements pass a method that answers.
+"""Handlers in callback style whose last statements pass a function that answers.
 
-Rule: each path finishes the answer, or ends with one call that gets a method as its
-callback; each path of that method finishes the answer, and starts no callback.
+Rule: each path finishes the answer, or ends with one call that gets a method, or a function
+inside, as its callback; each path of that finishes the answer, and starts no callback.
 
 Pure.  Used by `gencoro.porting.fixers.asynchronous`.
 """
@@ -12,17 +12,22 @@ from typing import Any, NamedTuple
 
 import libcst as cst
 
+from gencoro.compat.doctor.rows import TODAY
 from gencoro.porting.finishing import ends_each_path
 from gencoro.porting.fixer import Change
 from gencoro.porting.giving import is_bound_once
 from gencoro.porting.program import Function, Program
+from gencoro.porting.references import references_of
 from gencoro.porting.started import may_start_callbacks
 from gencoro.porting.starting import Start, start_of
 
-__all__ = ["FINISHERS", "Answer", "answers_of", "finishes"]
+__all__ = ["FINISHERS", "Answer", "answers_of", "finisher_of"]
 
 # Methods of a handler that finish the answer.
 FINISHERS = frozenset({"finish", "redirect", "render", "send_error"})
+
+# How many methods may call each other on the way to the end of an answer.
+_DEPTH = 5
 
 _ASYNC_CALLBACK = "tornado.web.RequestHandler.async_callback"
 
@@ -32,7 +37,7 @@ class Answer(NamedTuple):
 
     Attributes:
         call: The statement's call.
-        change: What waits for the result, and calls the method.
+        change: What waits for the result, and calls the method or the inner function.
         start: What the call becomes.
     """
 
@@ -41,19 +46,44 @@ class Answer(NamedTuple):
     start: Start
 
 
-def finishes(statement: ast.stmt) -> bool:
-    """Return whether a statement finishes the answer."""
-    match statement:
-        case ast.Expr(
-            value=ast.Call(func=ast.Attribute(value=ast.Name(id="self"), attr=name))
-        ):
-            return name in FINISHERS
-    return False
+def finisher_of(program: Program, depth: int = 0) -> Callable[[ast.stmt], bool]:
+    """Return what tells whether a statement finishes the answer.
+
+    A method of the program does so if it is the only one of that name, and each path
+    through it finishes the answer.
+    """
+
+    def finishes(statement: ast.stmt) -> bool:
+        match statement:
+            case ast.Expr(
+                value=ast.Call(func=ast.Attribute(value=ast.Name(id="self"), attr=name))
+            ):
+                return name in FINISHERS or is_own_finisher(name)
+        return False
+
+    def is_own_finisher(name: str) -> bool:
+        named = program.functions_by_name.get(name, [])
+        if len(named) != 1 or depth == _DEPTH or not _is_plain_method(named[0]):
+            return False
+        if references_of(program).is_replaced(name):
+            return False
+        if TODAY.has(f"tornado.websocket.WebSocketHandler.{name}"):
+            return False
+        return ends_each_path(named[0], finisher_of(program, depth + 1))
+
+    return finishes
+
+
+def _is_plain_method(function: Function) -> bool:
+    is_plain = isinstance(function.node, ast.FunctionDef) and not function.is_generator
+    has_decorator = bool(function.node.decorator_list)
+    return is_plain and function.owner is not None and not has_decorator
 
 
 def answers_of(program: Program, function: Function) -> list[Answer] | None:
     """Return the last statements that pass on methods; None if some path ends otherwise."""
     found: dict[ast.stmt, Answer] = {}
+    finishes = finisher_of(program)
 
     def is_end(statement: ast.stmt) -> bool:
         answer = _answer(program, function, statement)
@@ -99,21 +129,30 @@ def _method(
         case ast.Attribute(value=ast.Name(id="self"), attr=name):
             if not is_bound_once(module, argument):
                 return None
-            named = program.functions_by_name[name]
-            is_one = len(named) == 1 and _takes_one(named[0])
-            if not is_one or not ends_each_path(named[0], finishes):
-                return None
-            return None if may_start_callbacks(program, named[0]) else argument
+            every = program.functions_by_name[name]
+            named = [f for f in every if "<locals>" not in f.name]
+            is_answer = len(named) == 1 and _answers(program, named[0], 2)
+            return argument if is_answer else None
+        case ast.Name(id=name):
+            inner = [f for f in module.functions if f.node in function.node.body]
+            named = [f for f in inner if f.node.name == name]
+            is_answer = len(named) == 1 and _answers(program, named[0], 1)
+            return argument if is_answer and is_bound_once(module, argument) else None
     return None
 
 
-def _takes_one(function: Function) -> bool:
-    """Return whether a function is a plain method of one argument."""
+def _answers(program: Program, function: Function, count: int) -> bool:
+    """Return whether a plain function of so many parameters finishes the answer."""
     args = function.node.args
     rest = (args.posonlyargs, args.kwonlyargs, args.vararg, args.kwarg, args.defaults)
     is_plain = isinstance(function.node, ast.FunctionDef) and not function.is_generator
-    is_plain = is_plain and not function.node.decorator_list
-    return is_plain and len(args.args) == 2 and not any(rest)
+    is_plain = is_plain and not function.node.decorator_list and not any(rest)
+    return (
+        is_plain
+        and len(args.args) == count
+        and ends_each_path(function, finisher_of(program))
+        and not may_start_callbacks(program, function)
+    )
 
 
 def _calling(method: str, start: Start) -> Callable[[Any], Any]:

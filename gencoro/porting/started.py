@@ -72,7 +72,7 @@ def may_start_callbacks(
     own = _starter(program, function, apart_from)
     if own:
         return own
-    for name in _called_names(function):
+    for name in sorted(_called_names(function)):
         if name in _starting_names(program):
             return f"{name}()"
     return ""

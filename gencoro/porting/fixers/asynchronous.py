@@ -8,7 +8,7 @@ from gencoro.porting.candidates import COROUTINE
 from gencoro.porting.finishing import ends_each_path
 from gencoro.porting.fixer import Change, Example, Fix, Fixer, Refusal
 from gencoro.porting.forwarding import forwards_result
-from gencoro.porting.handlers import FINISHERS, Answer, answers_of, finishes
+from gencoro.porting.handlers import FINISHERS, Answer, answers_of, finisher_of
 from gencoro.porting.legacy import (
     as_coroutine,
     legacy_refusal,
@@ -104,7 +104,7 @@ def _problem(
         return None
     if FINISHERS & program.functions_by_name.keys():
         return "unfinished", "the program overrides finish() or the like"
-    if below and not ends_each_path(function, finishes):
+    if below and not ends_each_path(function, finisher_of(program)):
         return "unfinished", "as far as can be seen"
     return None
 
@@ -138,8 +138,8 @@ ASYNCHRONOUS = Fixer(
     "each path through it ends with finish() or the like, because the answer of a "
     "coroutine is finished when it ends; its callbacks must be waited for, because "
     "asynchronous gave their errors to the handler.  A handler in callback style becomes a "
-    "coroutine if the last thing that it does is to pass a method to a fetch or a coroutine, "
-    "and each path through that method finishes the answer.  A decorator above it gets the "
+    "coroutine if the last thing that it does is to pass a method, or a function inside it, to "
+    "a fetch or a coroutine, and each path through that finishes the answer.  A decorator above it gets the "
     "Future, so it must return what it gets.",
     (
         Example(
