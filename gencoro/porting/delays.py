@@ -85,14 +85,14 @@ def _value_given(
 
 
 def _is_alone(function: Function, statement: ast.stmt) -> bool:
-    """Return whether a statement has its lines for itself, and no comment in them."""
-    lines = function.module.source.splitlines()
-    own = lines[statement.lineno - 1 : statement.end_lineno]
-    column = statement.col_offset
-    last = own[-1][statement.end_col_offset :]
-    is_first = not lines[statement.lineno - 1][:column].strip()
-    has_comment = any(b"#" in line for line in own[:-1])
-    return is_first and not has_comment and last.split(b"#")[0].strip() == b""
+    """Return whether a statement has its lines for itself, and no comment inside."""
+    module = function.module
+    first, last = statement.lineno, statement.end_lineno or statement.lineno
+    lines = module.source.splitlines()[first - 1 : last]
+    is_first = not lines[0][: statement.col_offset].strip()
+    has_comment = any(b"#" in line for line in lines[:-1])
+    others = (n for n in function.own if isinstance(n, ast.stmt) and n is not statement)
+    return is_first and not has_comment and all(n.lineno != last for n in others)
 
 
 def _is_constant(function: Function, value: ast.expr) -> bool:
