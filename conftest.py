@@ -5,7 +5,7 @@ import gc
 import os
 import pathlib
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 
 import hypothesis
 import pytest
@@ -47,6 +47,16 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="the suite has passed on another interpreter: leave out what is marked "
         "`once`, and compare a fifth of the random programs",
     )
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Make the tests without a pause for the garbage collector: they all stay."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
 
 
 @pytest.hookimpl(trylast=True)

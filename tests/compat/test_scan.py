@@ -689,7 +689,7 @@ def test_finalizers_that_parse_do_not_disturb():
         def __del__(self):
             ast.parse("x = 1")  # as formatting a traceback does
 
-    source = "import tornado\nx = [" + "f(a, b.c[1:2])," * 20_000 + "]"
+    source = "import tornado\nx = [" + "f(a, b.c[1:2])," * 5_000 + "]"
     thresholds = gc.get_threshold()
     gc.set_threshold(10)
     try:

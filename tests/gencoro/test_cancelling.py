@@ -134,7 +134,7 @@ def test_cost_of_cancelling_a_chain_is_proportional_to_its_length(run):
         return min([await cpu_s(depth) for _ in range(2)])
 
     async def main():
-        return await best(80_000) / await best(10_000)
+        return await best(40_000) / await best(5_000)
 
     # A quadratic walk takes 64 times as long.
     assert run(main) < 16

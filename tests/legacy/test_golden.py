@@ -9,10 +9,8 @@ import contextvars
 import gc
 import json
 import pathlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
-
-import pytest
 
 from tests.helpers.legacy.differences import DIFFERENCES, reasons
 from tests.legacy.golden import stage
@@ -33,22 +31,15 @@ TORNADO_4 = traces("tornado-4.5.3")
 GENCORO = traces("gencoro")
 
 
-@pytest.fixture
-def alone_with_the_collector() -> Iterator[None]:
-    """Leave to the garbage collector only what a test makes: so it is quick, too."""
-    gc.freeze()
-    yield
-    gc.unfreeze()
+def test_programs_do_as_they_did():
+    for name, program in sorted(PROGRAMS.items()):
+        play = contextvars.copy_context().run
+        gc.freeze()  # only what the program makes is collected: so it is quick, too
 
+        trace = play(stage.play, program, "gencoro")
 
-@pytest.mark.usefixtures("alone_with_the_collector")
-@pytest.mark.parametrize("name", sorted(PROGRAMS))
-def test_program_does_as_it_did(name):
-    play = contextvars.copy_context().run
-
-    trace = play(stage.play, PROGRAMS[name], "gencoro")
-
-    assert trace == (GENCORO if name in reasons() else TORNADO_4)[name]
+        expected = GENCORO if name in reasons() else TORNADO_4
+        assert trace == expected[name], name
 
 
 def test_every_program_has_its_trace_and_no_other_has():

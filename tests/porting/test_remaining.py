@@ -1,6 +1,7 @@
 """Nothing of Tornado's removed interface stays without a reason."""
 
 import collections
+import functools
 
 import pytest
 
@@ -21,6 +22,8 @@ from tests.helpers.porting.battery import BATTERY, cases
 
 pytestmark = pytest.mark.once
 
+COROUTINE = Selection("coroutine")
+
 
 def sources_of_rows():
     """Return a small module for each use of each row: the name, its arguments, its import."""
@@ -40,9 +43,14 @@ def sources_of_rows():
     return sources
 
 
-def silent(sources):
+@functools.lru_cache(maxsize=2)
+def conversions(name):
+    """Return the cases of a file of the battery, each with its conversion."""
+    return [(case, convert(case.files, COROUTINE)) for case in cases(name)]
+
+
+def silent(sources, conversion):
     """Return the legacy uses that a conversion leaves without a reason."""
-    conversion = convert(sources, Selection("coroutine"))
     refused = {(refusal.file, refusal.line) for refusal in conversion.refusals}
     for refusal in conversion.refusals:
         if refusal.function is not None:  # its decorators are part of it
@@ -80,13 +88,15 @@ def test_every_row_is_converted_or_has_a_reason():
 
     assert {name for name in TORNADO if ROWS.is_gone(name)} <= used
     assert len(used) > 400
-    assert silent(sources) == set()
+    assert silent(sources, convert(sources, COROUTINE)) == set()
 
 
 @pytest.mark.parametrize("name", sorted({p.stem for p in BATTERY.glob("*.txt")}))
 def test_every_use_of_the_battery_is_converted_or_has_a_reason(name):
     left = {
-        case.name: found for case in cases(name) if (found := silent(dict(case.files)))
+        case.name: found
+        for case, conversion in conversions(name)
+        if (found := silent(case.files, conversion))
     }
 
     assert left == {}
@@ -104,10 +114,8 @@ def test_doctor_names_a_fixer_or_a_reason_for_every_row():
 
 def test_doctor_names_a_fixer_for_every_use_that_a_conversion_takes_away():
     taken: set[tuple[str, str]] = set()
-    for case in cases("to_coroutine"):
-        sources = dict(case.files)
-        after = sources | convert(sources, Selection("coroutine")).sources
-        fewer = uses_in(sources) - uses_in(after)
+    for case, conversion in conversions("to_coroutine"):
+        fewer = uses_in(case.files) - uses_in(case.files | conversion.sources)
         taken |= {use for use in fewer if not conversion_of(use_of(use[0], 1, use[1]))}
 
     assert taken == set()

@@ -35,15 +35,15 @@ def is_plainly_closed(error):
     return type(error) is HTTPStreamClosedError
 
 
-@pytest.mark.parametrize("cut", CUTS)
-def test_response_that_is_cut_is_a_closed_stream(cut):
-    result = exchange(answers(cut, end=Peer.half_close))
+def test_response_that_is_cut_is_a_closed_stream():
+    for cut in CUTS:
+        result = exchange(answers(cut, end=Peer.half_close))
 
-    assert is_plainly_closed(result.outcome), repr(result.outcome)
-    assert str(result.outcome)
-    # The request came once: on a new connection nothing is tried again.
-    (first, second) = result.server.peers
-    assert len(first.heads) == len(second.heads) == 1
+        assert is_plainly_closed(result.outcome), (cut, result.outcome)
+        assert str(result.outcome), cut
+        # The request came once: on a new connection nothing is tried again.
+        (first, second) = result.server.peers
+        assert len(first.heads) == len(second.heads) == 1, cut
 
 
 @pytest.mark.parametrize("begun", [*SOME_CUTS, head() + b"hello"])

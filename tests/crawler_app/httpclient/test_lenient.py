@@ -97,17 +97,15 @@ def test_garbage_is_not_called_ambiguous(garbage):
     assert type(result.outcome) is BadResponseError
 
 
-@pytest.mark.parametrize(
-    "response", [*REFUSED.values(), *map(with_coding, CODINGS.values())]
-)
-def test_smuggled_response_is_never_the_next_one(response):
-    result = lenient(answers(response + POISON))
+def test_smuggled_response_is_never_the_next_one():
+    for response in [*REFUSED, *map(with_coding, CODINGS.values())]:
+        result = lenient(answers(response + POISON))
 
-    if not isinstance(result.outcome, BadResponseError):
-        # After "LF CR", the CR is the first byte of the body.
-        assert result.outcome.body in (b"ok", b"\ro")
-        assert result.outcome.notes
-    assert not result.was_reused
+        if not isinstance(result.outcome, BadResponseError):
+            # After "LF CR", the CR is the first byte of the body.
+            assert result.outcome.body in (b"ok", b"\ro"), response
+            assert result.outcome.notes, response
+        assert not result.was_reused, response
 
 
 @pytest.mark.parametrize("excess", [0, 1])

@@ -89,7 +89,7 @@ def test_limit_of_pages_is_exact_over_all_processes(web, gencrawl, tmp_path):
     web.tree(120)
     command = [*options(web, tmp_path), "--processes", 3, "--no-robots"]
 
-    for max_pages in (0, 1, 7, 30, 60):
+    for max_pages in (0, 1, 40):
         ended = gencrawl(*command, "--quiet", "--max-pages", max_pages)
 
         assert ended.status == 0
@@ -102,14 +102,14 @@ def test_limit_of_pages_is_exact_over_all_processes(web, gencrawl, tmp_path):
 def test_limit_that_only_one_process_can_use_up_is_used_up(web, gencrawl, tmp_path):
     for i in range(40):
         web.sites[0].page(f"/{i}", f"/{i + 1}")
-    seeds = [web.url(n, "0") for n in range(4)]
+    seeds = [web.url(n, "0") for n in range(3)]
 
     gencrawl(
-        *("crawl", *seeds, "--into", tmp_path / "crawl", "--processes", 4),
+        *("crawl", *seeds, "--into", tmp_path / "crawl", "--processes", 3),
         *("--max-pages", 30, "--quiet", "--no-robots"),
     )
 
-    # Three of the start URLs are missing pages, which count too.
+    # Two of the start URLs are missing pages, which count too.
     assert web.requests.total() == 30
 
 
@@ -209,14 +209,13 @@ def test_processes_end_when_the_main_process_is_killed(web, tmp_path):
     wait_until(lambda: not any(os.path.exists(f"/proc/{pid}") for pid in children))
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_signal_stops_all_and_resume_completes(web, gencrawl, tmp_path, number):
+def test_signal_stops_all_and_resume_completes(web, gencrawl, tmp_path):
     wanted = web.tree(50)
     web.sites[1].hold("/1")
     running = start(*options(web, tmp_path), "--processes", 2, "--quiet")
     wait_until(lambda: len(web.requests) > 5)
 
-    running.send_signal(number)
+    running.send_signal(signal.SIGTERM)
     _, err = running.communicate()
     web.sites[1].let_go("/1")
 
@@ -363,7 +362,7 @@ def test_redirect_is_asked_again_if_other_hosts_led_back_with_a_cookie(
     assert pages == [web.url(0, "0")]
 
 
-@pytest.mark.parametrize("processes", [1, 3])
+@pytest.mark.parametrize("processes", [1, 2])
 def test_second_crawl_fetches_and_tells_what_has_changed(
     web, gencrawl, tmp_path, processes
 ):
