@@ -60,7 +60,7 @@ def steps(frame: FrameType) -> Iterator[Step]:
     Args:
         frame: The current frame of this thread.
 
-    >>> print(*steps(sys._getframe()))
+    >>> print(next(steps(sys._getframe())))
     MainThread runs no coroutine: <module>() at <doctest gencoro.introspect.running.steps[0]>:1
     """
     own = threading.get_ident()

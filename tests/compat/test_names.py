@@ -38,7 +38,7 @@ REEXPORTS = [
 ]
 
 
-def test_each_row_is_well_formed():
+def test_row_is_well_formed():
     for name, row in TABLE.items():
         assert row.how in {"put", "wrap", "base", "add", "module", "none"}, name
         assert bool(row.place) == (row.how in {"put", "wrap", "base", "add"}), name

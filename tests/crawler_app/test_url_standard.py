@@ -60,7 +60,7 @@ def test_urls_are_those_of_the_standard_except_with_a_user_name():
     ] == []
 
 
-@settings(deadline=None, max_examples=examples(300))
+@settings(max_examples=examples(300))
 @given(REFERENCES)
 @example("./page.html")
 @example("/a/../../b/.")
@@ -77,7 +77,7 @@ def test_quick_ways_lead_where_the_standard_does(reference):
     assert joined(BASE, without_fragment(reference)) == joined(BASE, reference)
 
 
-@settings(deadline=None, max_examples=examples(300))
+@settings(max_examples=examples(300))
 @given(REFERENCES)
 @example("%2%35")
 @example("%%41%41")

@@ -75,7 +75,7 @@ def test_longest_url_is_accepted():
     assert canonicalize(url) == url
 
 
-@settings(deadline=None, max_examples=examples(800))
+@settings(max_examples=examples(800))
 @given(st.one_of(ANY_TEXT, URLS))
 @example("http://[v1.a]/")
 @example("http://[::1%\ud800 b]/")
@@ -97,7 +97,7 @@ def test_any_text_is_a_url_that_stays_the_same_or_a_url_error(text):
         assert canonicalize(url) == url
 
 
-@settings(deadline=None, max_examples=examples(500))
+@settings(max_examples=examples(500))
 @given(PATHS, st.sampled_from(["", "x", "y?q=/a/b"]), REFERENCES)
 @example("a/", "x", "http:?y")
 @example("a/", "x", "//?y")

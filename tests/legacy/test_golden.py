@@ -31,7 +31,7 @@ TORNADO_4 = traces("tornado-4.5.3")
 GENCORO = traces("gencoro")
 
 
-def test_programs_do_as_they_did():
+def test_program_does_as_it_did():
     for name, program in sorted(PROGRAMS.items()):
         play = contextvars.copy_context().run
         gc.freeze()  # only what the program makes is collected: so it is quick, too

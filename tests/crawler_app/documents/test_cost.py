@@ -15,7 +15,7 @@ MAX_NODES = 10_000
 REOPENED = "".join(f"<p><font a{number}>" for number in range(200))
 
 
-@settings(max_examples=examples(100), deadline=None)
+@settings(max_examples=examples(100))
 @given(st.sampled_from([2_000, 12_000, 60_000]).flatmap(hostile_pages))
 @example(REOPENED)
 @example("<b " + " ".join(f"a{n}" for n in range(500)) + "></p>" + "<p>x" * 200)

@@ -350,7 +350,7 @@ def test_end_that_is_missing_may_have_held_more():
     )
 
 
-@settings(max_examples=examples(100), deadline=None)
+@settings(max_examples=examples(100))
 @given(
     st.lists(st.tuples(st.integers(0, 3000), st.sampled_from(["&", "<", "\0", "x"])))
 )

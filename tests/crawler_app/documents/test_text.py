@@ -304,7 +304,7 @@ BYTES = st.binary(max_size=12) | st.sampled_from(
 CHARSETS = ["", "utf-16", "utf-8", "x-user-defined", "iso-8859-8-i", "big5"]
 
 
-@settings(deadline=None, max_examples=examples(500))
+@settings(max_examples=examples(500))
 @given(st.lists(BYTES, max_size=30).map(b"".join), st.sampled_from(CHARSETS))
 @example(b"\xff\xfe\x00\xd8<\x00", "")
 @example(b"<nav><p><nav><p>x<h1 hidden><button>", "")

@@ -258,7 +258,7 @@ def spelled_ipv4(draw):
     )
 
 
-@settings(deadline=None, max_examples=examples(300))
+@settings(max_examples=examples(300))
 @given(spelled_ipv4())
 def test_address_in_a_url_is_judged_however_it_is_written(spelled):
     ip, text = spelled

@@ -656,7 +656,6 @@ def walk(machine, max_examples, phases=tuple(Phase)):
         machine,
         settings=settings(
             phases=phases,
-            deadline=None,
             max_examples=examples(max_examples),
             stateful_step_count=40,
             report_multiple_bugs=False,

@@ -671,9 +671,7 @@ def test_random_walks_of_several_workers_are_those_of_the_model(postgres_url):
 
     run_state_machine_as_test(
         Machine,
-        settings=settings(
-            deadline=None, max_examples=examples(2), stateful_step_count=30
-        ),
+        settings=settings(max_examples=examples(2), stateful_step_count=30),
     )
 
 

@@ -91,6 +91,7 @@ TAKEN = pytest.mark.parametrize(
 @gen.coroutine
 def test_bomb_lets_others_have_their_turn(client, serve, web, options):
     server = serve(answer(GZIPPED, Content_Encoding="gzip"))
+    yield client.fetch(web.url)  # the other has a connection, and waits for no thread
     done = []
     bomb = client.fetch(server.url, **options)
     bomb.add_done_callback(lambda _: done.append("bomb"))

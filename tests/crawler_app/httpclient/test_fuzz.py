@@ -26,8 +26,8 @@ from tests.helpers.http.whole_responses import (
 
 OK = head(b"Content-Length: 2") + b"ok"
 
-often = settings(deadline=None, max_examples=examples(150))
-seldom = settings(deadline=None, max_examples=examples(60))
+often = settings(max_examples=examples(150))
+seldom = settings(max_examples=examples(60))
 
 
 def answer_with(parts, *, lenient=False, **options):

@@ -362,7 +362,7 @@ def test_no_hit_comes_with_a_hint(index, query, hint):
     assert not index.search("mill").hint
 
 
-@settings(deadline=None, max_examples=examples(500))
+@settings(max_examples=examples(500))
 @given(query=QUERIES)
 @example(query="東京 OR ısparta -x")
 @example(query="a " * 500)
@@ -381,7 +381,7 @@ def test_any_query_gives_a_result_or_a_search_error(languages, query):
     assert 0 <= len(result.hits) <= result.total <= len(PAGES)
 
 
-@settings(deadline=None, max_examples=examples(100))
+@settings(max_examples=examples(100))
 @given(text=st.text(min_size=1) | st.text("ab \x02\x03\x1e\x1f\0\ud800東é\u0301"))
 def test_any_text_is_taken_in_and_shown_without_our_marks(languages, text):
     languages.add(url("any"), text, text, f"zebra {text} zebra", 0.0)

@@ -146,7 +146,7 @@ def test_word_is_looked_for_in_its_other_spellings():
 # Letters.
 
 
-@settings(deadline=None, max_examples=examples(400))
+@settings(max_examples=examples(400))
 @given(TEXTS)
 def test_storing_twice_is_the_same_as_once_and_leaves_no_mark_of_ours(text):
     once = stored(text)
