@@ -4,6 +4,7 @@ import asyncio
 import gc
 import os
 import pathlib
+import shutil
 import sys
 from collections.abc import Generator, Iterator
 
@@ -16,6 +17,12 @@ from xdist.scheduler import WorkStealingScheduling
 # of pytest-xdist every test.
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
+# Crawls wait for the disk, tens of thousands of times in all; for files in memory they need
+# not.  Little is there at a time, because what a test has written goes when it has passed.
+MEMORY = "/dev/shm"
+if os.path.isdir(MEMORY) and shutil.disk_usage(MEMORY).free > 2**31:
+    os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", MEMORY)
 
 # Programs that are run by a test, and do something when they are imported.
 # The last two need Selenium and Sphinx, and have no example.
