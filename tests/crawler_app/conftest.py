@@ -3,7 +3,6 @@
 import contextlib
 import gc
 import os
-import pathlib
 from typing import NamedTuple
 
 import pytest
@@ -23,15 +22,11 @@ def sockets():
     """Return a function that lists the open sockets, by what the kernel calls them."""
 
     def look():
-        links = pathlib.Path("/proc/self/fd").iterdir()
-        with contextlib.suppress(FileNotFoundError):
-            return sorted(
-                target
-                for link in links
-                if os.path.lexists(link)
-                and (target := os.readlink(link)).startswith("socket:")
-            )
-        return look()  # one was closed meanwhile
+        targets = []
+        for number in os.listdir("/proc/self/fd"):
+            with contextlib.suppress(FileNotFoundError):  # it was closed meanwhile
+                targets.append(os.readlink(f"/proc/self/fd/{number}"))
+        return sorted(each for each in targets if each.startswith("socket:"))
 
     return look
 
