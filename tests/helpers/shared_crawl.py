@@ -70,8 +70,11 @@ def crawl(tree, postgres_url, run_sync):
                 contextlib.closing(make_fetcher(config)) as fetcher,
             ):
                 yield frontier.open()
-                crawls.append(SharedCrawl(config, frontier, fetcher))
-                yield crawls[-1].run()
+                crawls.append(one := SharedCrawl(config, frontier, fetcher))
+                # What is to befall them while they crawl comes when all have begun.
+                while len(crawls) < len(urls):
+                    yield gen.moment
+                yield one.run()
 
         crawls.join = work
         run_sync(lambda: [during(crawls), *map(work, urls)])
