@@ -6,9 +6,11 @@ Pure.  Used by the fixers.
 """
 
 import ast
-from collections.abc import Sequence
+import itertools
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+from gencoro.compat.doctor.parsing import DEFS
 from gencoro.porting.helpers import is_helper
 from gencoro.porting.program import Function, Module
 from gencoro.porting.scopes import SourceScope, canonical
@@ -69,13 +71,19 @@ def reference_to(name: str, function: Function) -> Reference:
 
 
 def standard_module(name: str, module: Module) -> Reference:
-    """Return how a module can refer to a module of the standard library."""
-    imports = sum(_is_import_of(name, node) for node in module.tree.body)
+    """Return how a module can refer to a module of the standard library.
+
+    An import below a definition is made at the top, too: a helper may need it before.
+    """
+    body = module.tree.body
+    imports = sum(_is_import_of(name, node) for node in _statements(body))
     bindings = len(module.top._bindings.get(name, ()))
-    if imports and imports == bindings and not _is_deleted(name, module):
-        return Reference(name)
-    is_taken = bool(bindings) or _is_starred(name, module)
-    return Reference("") if is_taken else Reference(name, (f"import {name}",))
+    is_other = _is_deleted(name, module) if imports else _is_starred(name, module)
+    if imports != bindings or is_other:
+        return Reference("")
+    start = itertools.takewhile(lambda node: not _has_definition(node), body)
+    is_early = any(_is_import_of(name, node) for node in start)
+    return Reference(name, () if is_early else (f"import {name}",))
 
 
 def module_reference(name: str, module: Module) -> Reference:
@@ -136,14 +144,32 @@ def is_of_module(node: ast.expr, function: Function) -> bool:
 
 
 def _are_gen(bindings: Sequence[object]) -> bool:
-    return bool(bindings) and all(map(_is_gen, bindings))
+    """Return whether a name is gen; None stands for a missing import."""
+    found = [b for b in bindings if not _is_none(b)]
+    return bool(found) and all(map(_is_gen, found))
+
+
+def _is_none(binding: object) -> bool:
+    return isinstance(binding, ast.Constant) and binding.value is None
 
 
 def _is_gen(binding: object) -> bool:
     return isinstance(binding, str) and canonical(binding) == _GEN
 
 
-def _is_import_of(name: str, node: ast.stmt) -> bool:
+def _statements(body: Iterable[ast.AST]) -> Iterator[ast.AST]:
+    """Yield statements, and those in blocks of these, that bind names of the module."""
+    for node in body:
+        yield node
+        if not isinstance(node, (*DEFS, ast.ClassDef, ast.expr)):
+            yield from _statements(ast.iter_child_nodes(node))
+
+
+def _has_definition(statement: ast.stmt) -> bool:
+    return any(isinstance(n, (*DEFS, ast.ClassDef)) for n in ast.walk(statement))
+
+
+def _is_import_of(name: str, node: ast.AST) -> bool:
     return isinstance(node, ast.Import) and any(
         alias.name.partition(".")[0] == name and not alias.asname
         for alias in node.names

@@ -5,8 +5,9 @@ is made in part.  Used by `gencoro.porting.converting`.
 """
 
 import codecs
+import itertools
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import libcst as cst
@@ -33,6 +34,7 @@ _BY_START = frozenset(
     + ["SimpleStatementLine", "ExceptHandler"]
 )
 
+_DEFINITION = re.compile(r"^\s*(async\s+def|class|def)\s", re.MULTILINE)
 _LINE_END = re.compile(r"\r\n|\r|\n")
 
 _Key = tuple[str, int, int, int, int]
@@ -164,7 +166,7 @@ def _with_additions(module: cst.Module, fixes: Sequence[Fix]) -> cst.Module:
     helpers = dict.fromkeys(helper for fix in fixes for helper in fix.helpers)
     body = list(module.body)
     place = _place_of_imports(body)
-    present = {module.code_for_node(s).strip() for s in body}
+    present = set(_codes_before_definitions(module))
     lines = [_statement(i, module) for i in imports if i not in present]
     if lines and place < len(body):
         # The comment above the first statement stays above it, before the imports.
@@ -178,22 +180,31 @@ def _with_additions(module: cst.Module, fixes: Sequence[Fix]) -> cst.Module:
     return module
 
 
-def _with_helper(module: cst.Module, text: str) -> cst.Module:
-    """Define a helper before the first statement that uses it, unless it is defined.
+def _codes_before_definitions(module: cst.Module) -> Iterator[str]:
+    """Return the statements that are executed before any helper can be needed."""
+    codes = (module.code_for_node(statement).strip() for statement in module.body)
+    return itertools.takewhile(lambda code: not _DEFINITION.search(code), codes)
 
-    The names that the helper uses may be imported below it: it is called later.
+
+def _with_helper(module: cst.Module, text: str) -> cst.Module:
+    """Define a helper before the first statement that uses it.
+
+    One that an earlier conversion has defined further below is moved.  The modules that a
+    helper uses when it is called may be imported below it.
     """
     added = _statement(text, module)
-    codes = [module.code_for_node(statement) for statement in module.body]
-    if any(
-        re.search(rf"^def {added.name.value}\(", code, re.MULTILINE) for code in codes
-    ):
+    name = added.name.value
+    body = [s for s in module.body if not _defines(s, name)]
+    used = re.compile(rf"\b{name}\b")
+    place = next(i for i, s in enumerate(body) if used.search(module.code_for_node(s)))
+    if any(_defines(s, name) for s in module.body[: place + 1]):
         return module
-    used = re.compile(rf"\b{added.name.value}\b")
-    place = next(i for i, code in enumerate(codes) if used.search(code))
-    body = list(module.body)
     body.insert(place, added.with_changes(leading_lines=_blank_lines(body[place:])))
     return module.with_changes(body=body)
+
+
+def _defines(statement: cst.CSTNode, name: str) -> bool:
+    return isinstance(statement, cst.FunctionDef) and statement.name.value == name
 
 
 def _blank_lines(following: Sequence[Any]) -> list[cst.EmptyLine]:

@@ -111,6 +111,19 @@ def test_coroutines_first_and_then_async_is_the_same_as_async_at_once(tmp_path):
     assert differing == []
 
 
+@pytest.mark.parametrize(
+    "case", [pytest.param(c, id=c.name) for c in some(cases(), 12)]
+)
+def test_program_that_is_converted_in_two_steps_does_as_before(case, player, tmp_path):
+    """Callers before callees, and functions that are used before others are."""
+    case.write(tmp_path)
+    before = player.play(tmp_path)
+
+    for step in (["--only-functions", "n$"], []):
+        convert(tmp_path, case.target, *step)
+        assert player.play(tmp_path) == before
+
+
 @pytest.mark.parametrize("case", _params("plain_tornado"))
 def test_program_does_as_before_without_gencoro(case, plain_player, tmp_path):
     done = outcome(case, tmp_path, plain_player)

@@ -208,6 +208,39 @@ def test_program_that_is_converted_in_part_runs(program, name):
     assert (ran.stdout, ran.stderr) == ("3\n", "")
 
 
+def test_helper_is_moved_above_a_function_that_is_converted_later(tmp_path):
+    script = tmp_path / "chain.py"
+    script.write_text(
+        textwrap.dedent("""\
+        from tornado import gen
+        from tornado.ioloop import IOLoop
+
+        @gen.coroutine
+        def first():
+            raise gen.Return((yield [gen.sleep(0)]))
+
+        @gen.coroutine
+        def second():
+            waiting = first()
+            raise gen.Return((yield waiting))
+
+        waiting = second()
+        print(IOLoop.current().run_sync(lambda: waiting))
+        """)
+    )
+
+    for name in ("second", "first"):
+        main(["convert", str(script), "--only-functions", name, "--write"])
+
+    text = script.read_text()
+    assert text.count("async def") == 2
+    assert text.count("def _starts_at_once(") == 1
+    ran = subprocess.run(
+        [sys.executable, script], capture_output=True, text=True, check=True
+    )
+    assert (ran.stdout, ran.stderr) == ("[None]\n", "")
+
+
 def test_selection_of_functions_leaves_other_modules_alone(tmp_path, capsys):
     text = """\
 from tornado import gen
