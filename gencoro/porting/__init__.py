@@ -19,6 +19,8 @@ Inside::
     decisions    which coroutines become async def, and how
     problems     what keeps a coroutine from that
     returning    who sees a raised gen.Return
+    returned_generators   which values that a coroutine returns may be generators
+    neutral      context managers that do not look at errors
     reasons      the texts of refusals
     contexts     which coroutines set context variables
     handled_errors   which coroutines may see a caller's error, or exit

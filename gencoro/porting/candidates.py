@@ -34,7 +34,7 @@ class Candidate(NamedTuple):
         decorator: The decorator that makes it one, `COROUTINE` or `GEN_TEST`; None for a
             generator that coroutines use with ``yield from``.
         above: Whether a decorator above it is unknown, which receives the Future.
-        below: A decorator that receives the generator function; None if there is none.
+        below: The decorators that receive the generator function.
         is_certain: Whether the decorator is certainly Tornado's.
     """
 
@@ -42,7 +42,7 @@ class Candidate(NamedTuple):
     decorator: ast.expr | None
     kind: str
     above: bool
-    below: ast.expr | None
+    below: tuple[ast.expr, ...]
     is_certain: bool
 
 
@@ -71,10 +71,8 @@ def _candidate(function: Function) -> Candidate | None:
     decorator, names = decorators[place]
     is_certain = names == {kind} and function.outer.is_certain(decorator)
     above = any(not is_transparent(d, n) for d, n in decorators[:place])
-    below = [d for d, n in decorators[place + 1 :]]
-    return Candidate(
-        function, decorator, kind, above, below[0] if below else None, is_certain
-    )
+    below = tuple(d for d, _ in decorators[place + 1 :])
+    return Candidate(function, decorator, kind, above, below, is_certain)
 
 
 def is_transparent(decorator: ast.expr, names: set[str]) -> bool:

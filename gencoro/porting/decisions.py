@@ -121,7 +121,7 @@ class _Decider:
             for function in self._delegates(user):
                 if function in helpers or not _may_be_helper(function):
                     continue
-                helpers[function] = Candidate(function, None, "", False, None, True)
+                helpers[function] = Candidate(function, None, "", False, (), True)
                 users.append(function)
         return list(helpers.values())
 

@@ -4,7 +4,7 @@ Rule: after its first wait, the body of a coroutine is resumed by the loop, wher
 being handled, and which SystemExit ends.  An ``async def`` that is awaited is resumed by its
 caller, perhaps in an ``except`` clause.
 
-Pure.  Used by `gencoro.porting.decisions`.
+Pure.  Used by `gencoro.porting.decisions` and `gencoro.porting.neutral`.
 """
 
 import ast
@@ -14,7 +14,7 @@ from gencoro.porting.contexts import is_undecorated, users_of
 from gencoro.porting.program import Function, Module, Program
 from gencoro.porting.references import Use, references_of
 
-__all__ = ["exits", "handles_exits", "may_see_error"]
+__all__ = ["asks_for_error", "exits", "handles_exits", "may_see_error"]
 
 _ASKING = frozenset({"exc_info", "format_exc", "print_exc"})
 _EXITS = frozenset({"KeyboardInterrupt", "SystemExit", "exit", "quit", "sys.exit"})
@@ -39,6 +39,17 @@ def may_see_error(use: Use, program: Program) -> bool:
             seen.add(user)
             uses += references_of(program).of(user)
     return False
+
+
+def asks_for_error(program: Program, statement: ast.AST) -> bool:
+    """Return whether a statement looks at the error that passes through it, or may."""
+    names = _asking_names(program)
+    handlers = [n for n in ast.walk(statement) if isinstance(n, ast.ExceptHandler)]
+    handled = {node for handler in handlers for node in ast.walk(handler)}
+    return any(
+        node not in handled and (_is_asking(node) or _name_of(node) in names)
+        for node in ast.walk(statement)
+    )
 
 
 def exits(function: Function, program: Program) -> bool:
@@ -71,27 +82,39 @@ def _asks_for_errors(program: Program) -> bool:
 
 
 @functools.lru_cache(maxsize=1)
+def _asking_names(program: Program) -> frozenset[str]:
+    """Return the names of the functions that ask for the error of their caller."""
+    asking = [f for f in program.functions if any(_asks(f.module, n) for n in f.own)]
+    return frozenset(f.node.name for f in users_of(asking, program, True))
+
+
+@functools.lru_cache(maxsize=1)
 def _exiting(program: Program) -> frozenset[Function]:
     found = [f for f in program.functions if any(_exits(f.module, n) for n in f.own)]
     return frozenset(users_of(found, program))
 
 
 def _asks(module: Module, node: ast.AST) -> bool:
+    """Return whether a node may be given the error of a caller."""
+    if isinstance(node, ast.Attribute) and node.attr == "__context__":
+        return True  # that of any error may be the caller's
+    return _is_asking(node) and not _is_handled(module, node)
+
+
+def _is_asking(node: ast.AST) -> bool:
     match node:
         case ast.Attribute(attr="__context__"):
-            return True  # that of any error may be the caller's
+            return True
         case ast.Attribute(attr=name) | ast.Name(id=name) if name in _ASKING:
-            is_asking = True
+            return True
         case ast.Call(func=ast.Attribute(value=owner, attr="exception"), args=args):
             # That of a logger, or of sys; that of a Future has no arguments.
-            is_asking = bool(args) or ast.unparse(owner) == "sys"
+            return bool(args) or ast.unparse(owner) == "sys"
         case ast.keyword(arg="exc_info", value=value):
-            is_asking = not (isinstance(value, ast.Constant) and not value.value)
+            return not (isinstance(value, ast.Constant) and not value.value)
         case ast.Raise(exc=None):
-            is_asking = True
-        case _:
-            return False
-    return is_asking and not _is_handled(module, node)
+            return True
+    return False
 
 
 def _is_handled(module: Module, node: ast.AST, in_finally: bool = False) -> bool:
@@ -122,3 +145,7 @@ def _exits(module: Module, node: ast.AST) -> bool:
             )
             return is_class or name in _PARSERS or ast.unparse(callee) in _EXITS
     return False
+
+
+def _name_of(node: ast.AST) -> str:
+    return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")

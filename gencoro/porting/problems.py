@@ -11,13 +11,16 @@ import re
 from collections.abc import Iterator
 
 from gencoro.porting.awaitables import Kind, awaitables_of
-from gencoro.porting.candidates import Candidate
+from gencoro.porting.candidates import GEN_TEST, Candidate
 from gencoro.porting.contexts import asks_for_task, is_undecorated, probable_uses
 from gencoro.porting.fixer import Refusal
+from gencoro.porting.forwarding import forwards_call
+from gencoro.porting.neutral import is_neutral_of_library
 from gencoro.porting.program import Function, Module, Program
 from gencoro.porting.reasons import refusal
-from gencoro.porting.references import Use, references_of
-from gencoro.porting.returning import callee_of, is_neutral, problems_of_returns
+from gencoro.porting.references import references_of
+from gencoro.porting.returned_generators import may_be_generator
+from gencoro.porting.returning import callee_of, problems_of_returns
 
 __all__ = ["may_stop_iteration", "problems_of"]
 
@@ -32,9 +35,12 @@ def problems_of(candidate: Candidate, program: Program) -> Iterator[Refusal]:
     if not candidate.is_certain and candidate.decorator is not None:
         name = ast.unparse(candidate.decorator)
         yield refusal(function, "uncertain-decorator", candidate.decorator, name)
-    if candidate.below is not None:
-        name = ast.unparse(candidate.below)
-        yield refusal(function, "decorator-below", candidate.below, name)
+    for decorator in candidate.below:
+        # A gen_test of today looks at whether it gets an `async def`.
+        is_test = candidate.kind == GEN_TEST
+        if is_test or not _may_be_below(function, program, decorator):
+            name = ast.unparse(decorator)
+            yield refusal(function, "decorator-below", decorator, name)
     is_helper = candidate.decorator is None
     yield from problems_of_returns(function, program, is_helper)
     yield from _of_yields(function, program)
@@ -43,6 +49,14 @@ def problems_of(candidate: Candidate, program: Program) -> Iterator[Refusal]:
         yield refusal(function, "current-task", asking, ast.unparse(asking))
     if not function.is_generator:
         yield from _of_results(function, program)
+
+
+def _may_be_below(function: Function, program: Program, decorator: ast.expr) -> bool:
+    """Return whether a decorator does the same to an ``async def`` as to a generator."""
+    wrapper = forwards_call(program, function, decorator)
+    if wrapper is None or wrapper in _stopping(program):
+        return False
+    return not any(problems_of_returns(wrapper, program, is_helper=True))
 
 
 def _of_yields(function: Function, program: Program) -> Iterator[Refusal]:
@@ -79,7 +93,9 @@ def _of_contexts(
     for item in node.items:
         names = module.names(callee_of(item.context_expr))
         is_one = any(name.startswith(_CONTEXTS) for name in names)
-        is_unknown = waits and not is_neutral(function, program, item.context_expr)
+        is_unknown = waits and not is_neutral_of_library(
+            function, program, item.context_expr
+        )
         if is_one or (is_unknown and _has_contexts(program, module)):
             name = ast.unparse(item.context_expr)
             yield refusal(function, "stack-context", node, name)
@@ -126,78 +142,13 @@ def _of_results(function: Function, program: Program) -> Iterator[Refusal]:
 
     Its StopIteration would count as a return, too.
     """
-    generators = {
-        f.node.name
-        for f in program.functions
-        if f.is_generator and isinstance(f.node, ast.FunctionDef)
-        if not any(True for _ in f.decorators())
-    }
     stopping = _stopping(program).get(function)
     if stopping is not None:
         yield refusal(function, "stop-iteration", stopping)
     for node in function.own:
-        if isinstance(node, ast.Return) and node.value is not None:
-            value = node.value
-            if (
-                isinstance(value, ast.GeneratorExp)
-                or _calls_parameter(function, value)
-                or (_loose(program) and _is_unknown_result(function, program, value))
-                or any(
-                    _name_of(part) in generators
-                    for part in ast.walk(value)
-                    if isinstance(part, (ast.Name, ast.Attribute))
-                )
-            ):
-                yield refusal(function, "returns-generator", node, ast.unparse(value))
-
-
-@functools.lru_cache(maxsize=1)
-def _loose(program: Program) -> bool:
-    """Return whether generators of the program are passed on, or looked up by name."""
-    references = references_of(program)
-    return any(
-        references.is_named(function)
-        or any(not _is_called(use) for use in references.of(function))
-        for function in program.functions
-        if function.is_generator and is_undecorated(function)
-    )
-
-
-def _is_called(use: Use) -> bool:
-    parent = use.module.parents[use.node]
-    return isinstance(parent, ast.Call) and parent.func is use.node
-
-
-def _is_unknown_result(function: Function, program: Program, value: ast.expr) -> bool:
-    """Return whether a value may be the result of a function from a container."""
-    module = function.module
-    match value:
-        case ast.Call(func=ast.Subscript() | ast.Call()):
-            return True
-        case ast.Call(func=ast.Attribute(value=ast.Name()) as func):
-            is_replaced = references_of(program).is_replaced(func.attr)
-            return is_replaced or not module.things(func)
-        case ast.Call(func=ast.Name(id=name)) | ast.Name(id=name):
-            scope = function.scope._scope_of(name)
-            bound = scope._bindings[name] if scope is function.scope else []
-            is_call = isinstance(value, ast.Call)
-            return any(
-                isinstance(b, ast.Subscript | ast.Attribute) or b is None
-                if is_call
-                else isinstance(b, ast.Call)
-                and _is_unknown_result(function, program, b)
-                for b in bound
-            )
-    return False
-
-
-def _calls_parameter(function: Function, node: ast.expr) -> bool:
-    """Return whether a value is the result of a function that the caller passes."""
-    match node:
-        case ast.Call(func=ast.Name(id=name)):
-            parameters = ast.walk(function.node.args)
-            return any(isinstance(p, ast.arg) and p.arg == name for p in parameters)
-    return False
+        value = node.value if isinstance(node, ast.Return) else None
+        if value is not None and may_be_generator(function, program, value):
+            yield refusal(function, "returns-generator", node, ast.unparse(value))
 
 
 def may_stop_iteration(program: Program, function: Function) -> bool:

@@ -11,35 +11,18 @@ from collections.abc import Iterator
 
 from gencoro.porting.contexts import is_plain, probable_uses, users_of
 from gencoro.porting.fixer import Refusal
-from gencoro.porting.foreign import foreign_of
+from gencoro.porting.handled_errors import asks_for_error
+from gencoro.porting.neutral import is_neutral
 from gencoro.porting.program import Function, Module, Program
 from gencoro.porting.reasons import refusal
 
-__all__ = ["callee_of", "is_neutral", "problems_of_returns", "raised_returns"]
+__all__ = ["callee_of", "problems_of_returns", "raised_returns"]
 
 RETURN = "tornado.gen.Return"
-
-# Context managers that treat an error like any other way to leave the block.
-_NEUTRAL = frozenset(
-    {
-        "NamedTemporaryFile",
-        "TemporaryDirectory",
-        "TemporaryFile",
-        "ThreadPoolExecutor",
-        "acquire",
-        "catch_warnings",
-        "closing",
-        "nullcontext",
-        "open",
-    }
-)
 
 # Classes that catch gen.Return, and classes that do not although they look like variables.
 _BROAD = frozenset({"BaseException", "Exception", "StandardError", "object"})
 _CLASSES = frozenset({"error", "gaierror", "herror", "timeout"})
-
-# Functions that see the exception that passes through a ``finally``.
-_WATCHERS = frozenset({"exc_info", "exception", "format_exc", "print_exc"})
 
 
 def problems_of_returns(
@@ -110,9 +93,7 @@ def _of_surroundings(
         if isinstance(parent, (ast.Try, ast.TryStar)):
             if child in parent.finalbody:
                 yield refusal(function, "return-in-finally", node)
-            elif any(
-                _name_of(n) in _WATCHERS for s in parent.finalbody for n in ast.walk(s)
-            ):
+            elif any(asks_for_error(program, s) for s in parent.finalbody):
                 yield refusal(function, "return-caught", node, "... (in `finally`)")
             elif child in parent.body:
                 caught = _catches(function.module, parent.handlers)
@@ -175,34 +156,6 @@ def _is_imported(module: Module, name: str) -> bool:
     )
 
 
-def is_neutral(function: Function, program: Program, node: ast.expr) -> bool:
-    """Return whether a context manager makes no difference between errors and others."""
-    if isinstance(node, ast.Yield):
-        return node.value is not None and is_neutral(function, program, node.value)
-    if not isinstance(node, ast.Call):
-        return False
-    func = node.func
-    name = func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "")
-    if name not in _NEUTRAL or _may_be_own(function.module, program, func):
-        return False
-    if name == "open" and isinstance(func, ast.Attribute):
-        return ast.unparse(func) in ("io.open", "codecs.open", "gzip.open")
-    return True
-
-
-def _may_be_own(module: Module, program: Program, func: ast.expr) -> bool:
-    """Return whether a function may be another one than that of the library."""
-    if any(thing.name.startswith("tornado.") for thing in module.things(func)):
-        return False
-    if isinstance(func, ast.Name):
-        return bool(program.functions_of(module, func))
-    is_method = isinstance(func, ast.Attribute) and func.attr == "acquire"
-    if not isinstance(func, ast.Attribute) or not is_method:
-        return False
-    is_known = "acquire" not in program.functions_by_name
-    return not is_known or foreign_of(program).may_have(module, func.value, "acquire")
-
-
 def _of_helpers_that_return(function: Function, program: Program) -> Iterator[Refusal]:
     """Check for uses of plain functions that raise gen.Return for the coroutine."""
     for raiser in _raisers(program):
@@ -237,7 +190,3 @@ def _is_return(module: Module, node: ast.expr) -> bool:
         and RETURN in thing.home.bases(thing.node)
         for thing in module.things(node)
     )
-
-
-def _name_of(node: ast.AST) -> str:
-    return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
