@@ -44,6 +44,7 @@ class SharedCrawl(Crawl):
         self._index: IndexWriter | None = stores.get("index")
         self._is_held = False
         frontier.max_queries = config.max_queries_per_path
+        frontier.is_by_depth = config.max_depth is not None
 
     @gen.coroutine
     def run(self) -> Generator[Any, Any, None]:

@@ -17,6 +17,7 @@ from gencoro import gen
 __all__ = [
     "DRIVER_ERRORS",
     "VERSION",
+    "WORKER_SETTINGS",
     "cannot_connect",
     "check",
     "connect",
@@ -50,6 +51,7 @@ READ_TIMEOUT_S = 3600.0
 # ended there when it is given up here, as is one whose worker was cut off.
 WORKER_SETTINGS = {
     "enable_seqscan": "off",
+    "enable_bitmapscan": "off",
     "enable_hashjoin": "off",
     "enable_mergejoin": "off",
     "plan_cache_mode": "force_generic_plan",

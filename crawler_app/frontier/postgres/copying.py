@@ -28,7 +28,7 @@ from gencoro import gen
 __all__ = ["Beginning", "copy_frontier"]
 
 COLUMNS = {
-    "host": "id name free_at gap_s known_until is_ready",
+    "host": "id name free_at gap_s known_until turn",
     "url": "id digest via host_id depth redirects_left part role is_target refusal url",
     "outcome": "id part state tries store finished_at reason status is_html content_type "
     "size_bytes took_s title error redirect_to canonical digest note",
@@ -168,14 +168,15 @@ class _Copy:
 
     def _copy_hosts(self) -> Subgenerator[None]:
         """Copy the hosts; two files may know the same one."""
-        host_by_number: dict[int, tuple[str, float, bool]] = {}
+        host_by_number: dict[int, tuple[str, float, int | None]] = {}
         url_by_origin: dict[str, str] = {}
         for file in self._files:
-            for number, name, free_at, is_ready in file.note_hosts(self._hosts):
-                _, other_at, other = host_by_number.get(number, ("", 0.0, False))
+            for number, name, free_at, turn in file.note_hosts(self._hosts):
+                _, other_at, other = host_by_number.get(number, ("", 0.0, None))
+                turns = [each for each in (turn, other) if each is not None]
                 host_by_number[number] = (
                     *(name, max(free_at, other_at)),
-                    is_ready or other,
+                    min(turns, default=None),
                 )
             url_by_origin.update(file.origins())
         gap_s, shift_s = self._beginning.gap_s, self._shift_s
@@ -184,8 +185,8 @@ class _Copy:
         yield self._copy_rows(
             "host",
             (
-                (number, name, free_at + shift_s, gap_s, known_until, is_ready)
-                for number, (name, free_at, is_ready) in host_by_number.items()
+                (number, name, free_at + shift_s, gap_s, known_until, turn)
+                for number, (name, free_at, turn) in host_by_number.items()
             ),
         )
         yield self._copy_rows(

@@ -27,7 +27,7 @@ __all__ = ["Hosts", "Outgoing", "Rows", "StoredFile"]
 CHUNK = 10_000
 
 SELECT_HOSTS = """
-SELECT id, name, free_at, EXISTS (SELECT 1 FROM url
+SELECT id, name, free_at, (SELECT min(turn) FROM url
     WHERE host_id = host.id AND state = 'queued' AND alarm_at IS NULL)
 FROM host ORDER BY id
 """
@@ -145,11 +145,11 @@ class StoredFile:
         """Return the origins that have responded, with a URL that did."""
         return self._db.execute("SELECT name, known_url FROM origin")
 
-    def note_hosts(self, hosts: Hosts) -> Iterator[tuple[int, str, float, bool]]:
-        """Yield number, name, hold of each host, and whether a URL of it is due."""
-        for host_id, name, free_at, is_ready in self._db.execute(SELECT_HOSTS):
+    def note_hosts(self, hosts: Hosts) -> Iterator[tuple[int, str, float, int | None]]:
+        """Yield number, name, hold of each host, and the least turn of its due URLs."""
+        for host_id, name, free_at, turn in self._db.execute(SELECT_HOSTS):
             number = self._number_by_id[host_id] = hosts.number_of(name)
-            yield number, encode_text(name), free_at, bool(is_ready)
+            yield number, encode_text(name), free_at, turn
 
     def rows(self, hosts: Hosts, store_id: int, shift_s: float) -> Iterator[Rows]:
         """Yield the URLs, some at once.

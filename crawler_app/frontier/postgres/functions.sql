@@ -341,9 +341,10 @@ BEGIN
     );
 END $$;
 
--- Put claims back whose lease has expired or whose worker has gone, and retries that are due.
+-- Put claims back whose lease has expired or whose worker has gone, and retries that are due, but
+-- no more than a step has time for; return the hosts of both, and of the claims.
 CREATE FUNCTION take_back(
-    p_worker integer, now_s float8, OUT ready integer[], OUT pages bigint
+    p_worker integer, now_s float8, OUT ready integer[], OUT lost integer[], OUT pages bigint
 ) LANGUAGE plpgsql AS $$
 DECLARE
     gone integer[] := ARRAY(
@@ -355,26 +356,23 @@ BEGIN
     IF EXISTS (SELECT FROM claim WHERE lease_ends_at <= now_s)
         OR EXISTS (SELECT FROM claim WHERE worker = ANY (gone))
     THEN
-        WITH lost AS (
+        WITH taken AS (
             DELETE FROM claim WHERE token = ANY (ARRAY(
                 SELECT token FROM claim WHERE lease_ends_at <= now_s OR worker = ANY (gone)
                 FOR UPDATE SKIP LOCKED
             )) RETURNING *
         ), queued AS (
-            INSERT INTO queue SELECT id, NULL, host_id, turn, depth, tries, role FROM lost
+            INSERT INTO queue SELECT id, NULL, host_id, turn, depth, tries, role FROM taken
         )
         SELECT array_agg(DISTINCT host_id), count(*) FILTER (WHERE role < 2)
-        INTO ready, pages FROM lost;
-        -- Its fetch may have begun just before the end.
-        UPDATE host SET free_at = greatest(free_at, now_s + gap_s) WHERE id = ANY (ARRAY(
-            SELECT id FROM host WHERE id = ANY (ready) AND gap_s > 0
-            ORDER BY id FOR NO KEY UPDATE
-        ));
+        INTO lost, pages FROM taken;
+        ready := lost;
     END IF;
     IF EXISTS (SELECT FROM queue WHERE due_at <= now_s) THEN
         WITH rung AS (
             UPDATE queue SET due_at = NULL WHERE ctid = ANY (ARRAY(
-                SELECT ctid FROM queue WHERE due_at <= now_s FOR UPDATE SKIP LOCKED
+                SELECT ctid FROM queue WHERE due_at <= now_s
+                ORDER BY due_at LIMIT 1000 FOR UPDATE SKIP LOCKED
             )) RETURNING host_id
         )
         SELECT array_agg(DISTINCT host_id) INTO due FROM rung;
@@ -425,22 +423,55 @@ CREATE FUNCTION hosts_in_turn(
     wanted integer, max_turn integer, per_host integer, now_s float8, may_wait boolean
 ) RETURNS integer[] LANGUAGE plpgsql AS $$
 DECLARE
-    found integer[] := ARRAY(
-        SELECT id FROM host
-        WHERE is_ready AND free_at <= now_s AND has_room(host, per_host, now_s)
-            AND (max_turn IS NULL OR has_turn(id, max_turn))
-        ORDER BY free_at, id LIMIT wanted FOR NO KEY UPDATE SKIP LOCKED
-    );
+    found integer[] := '{}';
+    level integer;
+    awaited_id integer;
 BEGIN
-    IF found = '{}' AND may_wait THEN
+    IF max_turn IS NULL THEN
         found := ARRAY(
             SELECT id FROM host
             WHERE is_ready AND free_at <= now_s AND has_room(host, per_host, now_s)
-                AND (max_turn IS NULL OR has_turn(id, max_turn))
-            ORDER BY free_at, id LIMIT 1 FOR NO KEY UPDATE
+            ORDER BY free_at, id LIMIT wanted FOR NO KEY UPDATE SKIP LOCKED
         );
     END IF;
+    -- One turn after the other: most hosts may have URLs of later turns only.
+    WHILE max_turn IS NOT NULL AND cardinality(found) < wanted LOOP
+        level := (
+            SELECT min(turn) FROM host WHERE turn > coalesce(level, -2) AND turn <= max_turn
+        );
+        EXIT WHEN level IS NULL;
+        found := found || ARRAY(
+            SELECT id FROM host
+            WHERE turn = level AND free_at <= now_s AND has_room(host, per_host, now_s)
+                AND first_turn(id) <= max_turn
+            ORDER BY free_at, id LIMIT wanted - cardinality(found)
+            FOR NO KEY UPDATE SKIP LOCKED
+        );
+    END LOOP;
+    IF found = '{}' AND may_wait THEN
+        awaited_id := first_host(max_turn, per_host, now_s);
+        found := ARRAY(SELECT id FROM host WHERE id = awaited_id FOR NO KEY UPDATE);
+    END IF;
     RETURN found;
+END $$;
+
+-- Return a host that has its turn, even if it is locked.
+CREATE FUNCTION first_host(max_turn integer, per_host integer, now_s float8)
+RETURNS integer STABLE LANGUAGE plpgsql AS $$
+BEGIN
+    IF max_turn IS NULL THEN
+        RETURN (
+            SELECT id FROM host
+            WHERE is_ready AND free_at <= now_s AND has_room(host, per_host, now_s)
+            ORDER BY free_at, id LIMIT 1
+        );
+    END IF;
+    RETURN (
+        SELECT id FROM host
+        WHERE turn <= max_turn AND free_at <= now_s AND has_room(host, per_host, now_s)
+            AND first_turn(id) <= max_turn
+        ORDER BY turn, free_at, id LIMIT 1
+    );
 END $$;
 
 -- Whether any number of URLs of a host may be leased: the most frequent case, which is cheap.
@@ -473,12 +504,11 @@ RETURNS boolean STABLE LANGUAGE sql AS $$
     SELECT is_unlimited(h, per_host, now_s) OR room_of(h, per_host, now_s) > 0
 $$;
 
-CREATE FUNCTION has_turn(p_host integer, max_turn integer DEFAULT NULL)
-RETURNS boolean STABLE LANGUAGE plpgsql AS $$
+-- Return the least turn of the URLs of a host that are due; NULL if there are none.
+CREATE FUNCTION first_turn(p_host integer) RETURNS integer STABLE LANGUAGE plpgsql AS $$
 BEGIN
-    RETURN EXISTS (
-        SELECT FROM queue
-        WHERE host_id = p_host AND due_at IS NULL AND (max_turn IS NULL OR turn <= max_turn)
+    RETURN (
+        SELECT turn FROM queue WHERE host_id = p_host AND due_at IS NULL ORDER BY turn LIMIT 1
     );
 END $$;
 
@@ -516,14 +546,15 @@ BEGIN
     )
     SELECT array_agg(token), array_agg(DISTINCT host_id), count(*) FILTER (WHERE role < 2)
     INTO tokens, used, pages FROM leased;
-    -- Empty hosts, but for those to which another worker is just adding.  They are looked at
-    -- again when they are locked: that worker may have been faster.
+    -- Hosts that have come to a later turn, or are empty, but for those to which another worker
+    -- is just adding.  They are looked at again when they are locked: that worker may have been
+    -- faster.
     hosts := ARRAY(
-        SELECT id FROM host WHERE id = ANY (hosts) AND NOT has_turn(id)
+        SELECT id FROM host WHERE id = ANY (hosts) AND turn IS DISTINCT FROM first_turn(id)
         FOR UPDATE SKIP LOCKED
     );
     IF hosts <> '{}' THEN
-        UPDATE host SET is_ready = false WHERE id = ANY (hosts) AND NOT has_turn(id);
+        UPDATE host SET turn = first_turn(id) WHERE id = ANY (hosts);
     END IF;
     IF EXISTS (SELECT FROM host WHERE id = ANY (used) AND gap_s > 0) THEN
         UPDATE host SET awaited = token FROM claim
@@ -547,8 +578,9 @@ BEGIN
 END $$;
 
 -- Return how many URLs there are: by state, extras or not, and for those not ended by depth;
--- of the latter, how many are claimed, and how many are retries due later than a time.
-CREATE FUNCTION books(late_at float8) RETURNS jsonb STABLE LANGUAGE plpgsql AS $$
+-- the latter, how many are claimed, and, if the crawl goes by depth, how many are retries due later
+
+CREATE FUNCTION books(late_at float8, is_by_depth boolean) RETURNS jsonb STABLE LANGUAGE plpgsql AS $$
 BEGIN
     RETURN (
         SELECT jsonb_build_object(
@@ -561,37 +593,48 @@ BEGIN
                 SELECT role >= 2 AS is_extra, count(*) AS urls FROM claim GROUP BY 1
             ) AS counted),
             'late', (SELECT jsonb_agg(jsonb_build_array(depth, urls)) FROM (
-                SELECT depth, count(*) AS urls FROM queue WHERE due_at > late_at GROUP BY 1
+                SELECT depth, count(*) AS urls FROM queue
+                WHERE is_by_depth AND due_at > late_at GROUP BY 1
             ) AS counted)
         )
     );
 END $$;
 
--- Note which hosts have URLs that are due, and what a worker tells of hosts; return whether any
--- was locked.
+-- Note which hosts have URLs that are due, from which claims were taken back, and what a worker
+-- tells of hosts; return whether any was locked.
 --
--- A host that is ready already is locked against being found empty only, so that workers that
--- find URLs of one host do not wait for one another, nor for one that leases from it.
+-- A host whose turn stays is locked against being found empty only, so that workers that find
+-- URLs of one host do not wait for one another, nor for one that leases from it.
 --
 -- A note has the place of the host and, or NULL: until when it is held; its gap; whether it is
 -- down; until when its robots.txt is known; the end of a hold that is to be shortened, and its
 -- new end.
 CREATE FUNCTION update_hosts(
-    p_worker integer, ready integer[], notes jsonb, hosts integer[], shift float8
+    p_worker integer, ready integer[], lost integer[], notes jsonb, hosts integer[],
+    now_s float8, shift float8
 ) RETURNS boolean LANGUAGE plpgsql AS $$
+DECLARE
+    locked integer[] := lost || ARRAY(
+        SELECT hosts[(n->>0)::integer + 1] FROM jsonb_array_elements(notes) AS n
+    );
 BEGIN
     IF cardinality(ready) > 0 THEN
         PERFORM FROM host WHERE id = ANY (ready) ORDER BY id FOR KEY SHARE;
         ready := ARRAY(
-            SELECT id FROM host WHERE id = ANY (ready) AND NOT is_ready
-            ORDER BY id FOR NO KEY UPDATE
+            SELECT id FROM host WHERE id = ANY (ready) AND (turn IS NULL OR turn > first_turn(id))
         );
-        UPDATE host SET is_ready = true WHERE id = ANY (ready);
+        locked := locked || ready;
+    END IF;
+    PERFORM FROM host WHERE id = ANY (locked) ORDER BY id FOR NO KEY UPDATE;
+    IF cardinality(ready) > 0 THEN
+        UPDATE host SET turn = least(turn, first_turn(id)) WHERE id = ANY (ready);
+    END IF;
+    IF cardinality(lost) > 0 THEN
+        -- Its fetch may have begun just before the end.
+        UPDATE host SET free_at = greatest(free_at, now_s + gap_s)
+        WHERE id = ANY (lost) AND gap_s > 0;
     END IF;
     IF jsonb_array_length(notes) > 0 THEN
-        PERFORM FROM host WHERE id = ANY (ARRAY(
-            SELECT hosts[(n->>0)::integer + 1] FROM jsonb_array_elements(notes) AS n
-        )) ORDER BY id FOR NO KEY UPDATE;
         UPDATE host SET gap_s = coalesce(note.gap_s, host.gap_s),
             is_down = coalesce(note.is_down, host.is_down),
             known_until = greatest(note.known_until, host.known_until),
@@ -612,7 +655,7 @@ BEGIN
         ) AS note
         WHERE host.id = note.id;
     END IF;
-    RETURN coalesce(cardinality(ready), 0) > 0 OR jsonb_array_length(notes) > 0;
+    RETURN locked <> '{}';
 END $$;
 
 CREATE FUNCTION frontier_step(
@@ -630,6 +673,7 @@ DECLARE
     again record;
     met record;
     overdue record;
+    lost integer[];
     leased_tokens bigint[];
     leased_pages bigint;
     is_limited boolean;
@@ -686,10 +730,11 @@ BEGIN
     IF wanted > 0 THEN
         SELECT * INTO overdue FROM take_back(p_worker, now_s);
         ready := ready || overdue.ready;
+        lost := overdue.lost;
         pages := pages + overdue.pages;
     END IF;
     PERFORM count_urls(p_worker, ended.changes || again.changes || met.changes);
-    has_hosts := update_hosts(p_worker, ready, p->'notes', hosts, shift);
+    has_hosts := update_hosts(p_worker, ready, lost, p->'notes', hosts, now_s, shift);
 
     is_limited := settings.pages_left IS NOT NULL OR settings.bytes_left IS NOT NULL;
     IF is_limited THEN
@@ -718,11 +763,9 @@ BEGIN
             END IF;
             reply := reply || jsonb_build_object('claims', claims_of(leased_tokens));
         ELSE
-            reply := reply || jsonb_build_object('is_contended', EXISTS (
-                SELECT FROM host
-                WHERE is_ready AND free_at <= now_s AND has_room(host, per_host, now_s)
-                    AND (max_turn IS NULL OR has_turn(id, max_turn))
-            ));
+            reply := reply || jsonb_build_object(
+                'is_contended', first_host(max_turn, per_host, now_s) IS NOT NULL
+            );
         END IF;
     END IF;
 
@@ -744,7 +787,9 @@ BEGIN
         reply := reply || jsonb_build_object('origins', origins_of(p->'asks'));
     END IF;
     IF (p->>'late_at') IS NOT NULL THEN
-        reply := reply || books((p->>'late_at')::float8 + shift);
+        reply := reply || books(
+            (p->>'late_at')::float8 + shift, (p->>'is_by_depth')::boolean
+        );
     END IF;
     IF (p->>'late_at') IS NOT NULL OR coalesce(cardinality(leased_tokens), 0) < wanted THEN
         reply := reply || jsonb_build_object(
@@ -764,7 +809,7 @@ DECLARE
 BEGIN
     SELECT * INTO again FROM requeue(ids);
     PERFORM count_urls(0, again.changes);
-    PERFORM update_hosts(0, again.ready, '[]', '{}', 0);
+    PERFORM update_hosts(0, again.ready, '{}', '[]', '{}', 0, 0);
     UPDATE crawl SET pages_left = pages_left + again.pages WHERE pages_left IS NOT NULL;
     RETURN again.urls;
 END $$;

@@ -45,9 +45,12 @@ CREATE TABLE host (
     known_until float8 NOT NULL DEFAULT 0,   -- when its robots.txt expires
     awaited bigint,                      -- the last lease, if the host has a gap
     is_down boolean NOT NULL DEFAULT false,
-    is_ready boolean NOT NULL DEFAULT false  -- whether URLs of it are in the queue and due
+    turn integer,                        -- the least of its URLs in the queue that are due, or
+                                         -- less; NULL if there are none
+    is_ready boolean NOT NULL GENERATED ALWAYS AS (turn IS NOT NULL) STORED
 ) WITH (fillfactor = 70, autovacuum_vacuum_threshold = 500, autovacuum_vacuum_scale_factor = 0.05);
 CREATE INDEX host_ready ON host (free_at, id) WHERE is_ready;
+CREATE INDEX host_turn ON host (turn, free_at, id) WHERE turn IS NOT NULL;
 
 -- An id is a number that grows, and in its last ten bits the partition, which is that of the
 -- host.  A URL that must not be fetched has a refusal; one that has ended, an outcome; one that

@@ -90,6 +90,7 @@ class PostgresFrontier(Frontier):
             are handed out.  A Future that it returns is waited for.
         asks_robots: Whether a host is leased from by one worker until its robots.txt is known.
         max_queries: How many URLs of a path may have a query; None for no limit.
+        is_by_depth: Whether `depth_in_work` is wanted, which costs a look at late retries.
         shift_s: From the server's clock to this one.
         last_queued: How many URLs the last step has queued.
         limit_reached: The option whose limit the crawl has reached; empty if none.
@@ -111,6 +112,7 @@ class PostgresFrontier(Frontier):
         self.on_news: Callable[[OriginNews], gen.Future[None] | None] = lambda _: None
         self.asks_robots = False
         self.max_queries: int | None = None
+        self.is_by_depth = True
         self.shift_s = 0.0
         self.last_queued = 0
         self.limit_reached = ""
@@ -228,6 +230,7 @@ class PostgresFrontier(Frontier):
             "max_queries": self.max_queries,
             "asks": list(self._leases.unready_by_origin),
             "held": len(self._leases) + later,
+            "is_by_depth": self.is_by_depth,
             "late_at": now + PATIENCE_S if self._wants_books(now) else None,
         }
         answer = yield self._pump.make_step(batch.body(notes) | request)
