@@ -245,6 +245,7 @@ class CrawlWorker:
             stores = cleanup.enter_context(open_stores(directory, config, make))
             frontier = stores.frontier
             assert isinstance(frontier, PostgresFrontier)
+            directory.belong_to(frontier.made_at())
             archived = requeue_lost(stores)
             if uploader is not None:
                 uploader.start()

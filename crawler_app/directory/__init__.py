@@ -6,6 +6,7 @@
     DIR/archive.sqlite3          where each capture lies in them
     DIR/crawl.sqlite             the full-text index
     DIR/store                    names it to a frontier on a server that it shares
+    DIR/crawl-id                 the crawl there that it belongs to
     DIR/storage.url              where the files of the archive go, if to object storage
     DIR/uploads.json             which of them are there
     DIR/lock                     locked by the process that crawls
@@ -58,6 +59,7 @@ FRONTIER_NAME = "frontier.sqlite3"
 PROBES_NAME = "external.sqlite3"
 INDEX_NAME = "crawl.sqlite"
 STORE_NAME = "store"
+CRAWL_ID_NAME = "crawl-id"
 
 # The files of a crawl, except its configuration and the numbered files of the archive.
 OWN_NAMES = (
@@ -72,7 +74,7 @@ _PART_NAME = re.compile(r"part-(0|[1-9][0-9]*)")
 # A hundred thousand start URLs; the file may come from another person.
 MAX_CONFIG_CHARS = 16 * 2**20
 
-# More than a UUID has.
+# More than a UUID has, or a time.
 MAX_KEY_CHARS = 100
 
 # Accessible to the owner only.
@@ -273,13 +275,20 @@ class CrawlDirectory(StoredCrawl):
 
     def store_key(self) -> str:
         """Return the UUID by which a frontier on a server knows it; empty if it has none."""
-        path = self.path / STORE_NAME
+        try:
+            return str(uuid.UUID(self._line_of(STORE_NAME)))
+        except ValueError:
+            return ""
+
+    def _line_of(self, name: str) -> str:
+        """Return the only line of a file; empty if it cannot be read."""
+        path = self.path / name
         try:
             with open(
                 path, encoding="ascii", errors="replace", opener=open_regular
             ) as file:
-                return str(uuid.UUID(file.readline(MAX_KEY_CHARS).strip()))
-        except (OSError, ValueError):
+                return file.readline(MAX_KEY_CHARS).strip()
+        except OSError:
             return ""
 
     def make_store_key(self) -> str:
@@ -290,12 +299,31 @@ class CrawlDirectory(StoredCrawl):
             StorageError: the disk is full, or has failed.
         """
         if not self.store_key():
-            try:
-                with create(self.path / STORE_NAME, 0o666) as file:
-                    file.write(f"{uuid.uuid4()}\n")
-            except OSError as exc:
-                raise not_writable(self.path, exc) from None
+            self._write_line(STORE_NAME, str(uuid.uuid4()))
         return self.store_key()
+
+    def belong_to(self, crawl_id: str) -> None:
+        """Note which crawl on a server the directory belongs to.
+
+        Raises:
+            ConfigError: it belongs to another one, of the same name, which was deleted; or it
+                cannot be written.
+            StorageError: the disk is full, or has failed.
+        """
+        if not self._line_of(CRAWL_ID_NAME):
+            self._write_line(CRAWL_ID_NAME, crawl_id)
+        if self._line_of(CRAWL_ID_NAME) != crawl_id:
+            raise ConfigError(
+                f"{self.path} holds an earlier crawl of this name, which was deleted on the "
+                "server; choose another directory"
+            )
+
+    def _write_line(self, name: str, line: str) -> None:
+        try:
+            with create(self.path / name, 0o666) as file:
+                file.write(f"{line}\n")
+        except OSError as exc:
+            raise not_writable(self.path, exc) from None
 
     def index_paths(self) -> list[Path]:
         """Return the files of the full-text index: one, or one for each part."""

@@ -26,6 +26,7 @@ __all__ = [
     "USER",
     "Proxy",
     "Server",
+    "identity",
     "newest_binaries",
     "running",
     "url_of",

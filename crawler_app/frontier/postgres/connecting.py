@@ -33,6 +33,17 @@ DRIVER_ERRORS = (
     asyncpg.InternalClientError,
 )
 
+# What a pooler such as PgBouncer says to the settings of a connection, or its statements.
+POOLER_ERRORS = (
+    asyncpg.ProtocolViolationError,
+    asyncpg.DuplicatePreparedStatementError,
+    asyncpg.InvalidSQLStatementNameError,
+)
+POOLED = (
+    "a pooler such as PgBouncer does not keep the settings of a connection; use the address of "
+    "the server itself"
+)
+
 # Of the tables and of the functions, and so of what a worker may call.
 VERSION = 1
 
@@ -71,7 +82,7 @@ def connect(place: Place) -> Generator[Any, Any, Any]:
     """
     connection = yield connect_to_server(place)
     try:
-        yield from _checked(connection, place)
+        yield from _checked(connection, check(connection, place))
     except DRIVER_ERRORS as exc:
         raise ConfigError(cannot_connect(place, exc)) from None
     return connection
@@ -87,7 +98,7 @@ def connect_worker(place: Place) -> Generator[Any, Any, Any]:
             the server cannot be reached.
     """
     connection = yield _open(place, WORKER_SETTINGS, STEP_TIMEOUT_S)
-    yield from _checked(connection, place)
+    yield from _checked(connection, check(connection, place))
     return connection
 
 
@@ -111,20 +122,20 @@ def _open(
     """Connect to the first server that answers, and is of the kind that is wanted."""
     for url in place.urls:
         try:
-            return (
-                yield asyncpg.connect(
-                    url,
-                    timeout=CONNECT_TIMEOUT_S,
-                    command_timeout=timeout_s,
-                    target_session_attrs=place.session_attrs,
-                    server_settings={
-                        "application_name": f"gencrawl {place.crawl}",
-                        "search_path": f'"{place.schema}"',
-                        "jit": "off",
-                        **settings,
-                    },
-                )
+            connection = yield asyncpg.connect(
+                url,
+                timeout=CONNECT_TIMEOUT_S,
+                command_timeout=timeout_s,
+                target_session_attrs=place.session_attrs,
+                server_settings={
+                    "application_name": f"gencrawl {place.crawl}",
+                    "search_path": f'"{place.schema}"',
+                    "jit": "off",
+                    **settings,
+                },
             )
+            yield from _checked(connection, _check_settings(connection, place))
+            return connection
         except asyncpg.ClientConfigurationError as exc:
             text = place.without_secrets(str(exc))
             raise ConfigError(
@@ -138,9 +149,22 @@ def _open(
     raise AssertionError("a place has at least one URL")
 
 
+def _check_settings(connection: Any, place: Place) -> Generator[Any, Any, None]:
+    """Check that the settings of a connection have reached the server.
+
+    PgBouncer refuses them, or leaves them out if it is told to; then tables would be made in
+    another schema.
+    """
+    path = yield connection.fetchval("SELECT current_setting('search_path')")
+    if path != f'"{place.schema}"':
+        raise ConfigError(f"cannot connect to {place}: {POOLED}")
+
+
 def cannot_connect(place: Place, exc: Exception) -> str:
     """Return what to say of an error of the driver."""
     text = place.without_secrets(str(exc) or type(exc).__name__)
+    if isinstance(exc, POOLER_ERRORS):
+        text = f"{text.partition(chr(10))[0]}; {POOLED}"
     if isinstance(exc, ssl.SSLCertVerificationError):
         text = (
             f"the certificate of the server is not valid here: {exc.verify_message}; "
@@ -153,9 +177,11 @@ def cannot_connect(place: Place, exc: Exception) -> str:
     return f"cannot connect to {place.address}: {text}"
 
 
-def _checked(connection: Any, place: Place) -> Generator[Any, Any, None]:
+def _checked(
+    connection: Any, checking: Generator[Any, Any, None]
+) -> Generator[Any, Any, None]:
     try:
-        yield from check(connection, place)
+        yield from checking
     except BaseException:
         connection.terminate()
         raise

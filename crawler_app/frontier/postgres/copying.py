@@ -258,7 +258,7 @@ class _Copy:
         links = [each for file in self._files for each in file.outgoing()]
         if not links:
             return
-        number, epoch = decode(
+        number, epoch, _ = decode(
             (
                 yield self._connection.fetchval(
                     "SELECT frontier_join('copying', $1, $2, $3, 60, NULL)",

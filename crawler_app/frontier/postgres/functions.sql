@@ -807,6 +807,7 @@ CREATE FUNCTION frontier_requeue(ids bigint[]) RETURNS bigint LANGUAGE plpgsql A
 DECLARE
     again record;
 BEGIN
+    LOCK TABLE worker IN ROW SHARE MODE;  -- as a step does, see `frontier_limit`
     SELECT * INTO again FROM requeue(ids);
     PERFORM count_urls(0, again.changes);
     PERFORM update_hosts(0, again.ready, '{}', '[]', '{}', 0, 0);
@@ -823,11 +824,12 @@ BEGIN
     RETURN (SELECT config FROM crawl);
 END $$;
 
--- Set other limits, also while workers crawl.  What was begun before counts.
+-- Set other limits, also while workers crawl.  What was begun before counts; what a step under way
+-- has begun is known when it has ended.
 CREATE FUNCTION frontier_limit(p_config text, p_pages bigint, p_bytes bigint)
 RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
-    PERFORM FROM crawl FOR UPDATE;
+    LOCK TABLE worker IN EXCLUSIVE MODE;
     UPDATE crawl SET config = p_config,
         pages_left = p_pages - (
             SELECT coalesce(sum(urls), 0) FROM amount
@@ -854,7 +856,8 @@ CREATE FUNCTION frontier_unlist(p_key uuid) RETURNS void LANGUAGE sql AS $$
     UPDATE store SET location = '' WHERE key = p_key
 $$;
 
--- Enter a worker, by the number of one that has gone if possible; return number and epoch.
+-- Enter a worker, by the number of one that has gone if possible; return number and epoch, and when
+-- the crawl was made: another of that name is not the one that the worker knows.
 CREATE FUNCTION frontier_join(
     p_name text, p_key uuid, p_machine text, p_location text, alive_s float8, p_now float8
 ) RETURNS jsonb LANGUAGE plpgsql AS $$
@@ -877,7 +880,9 @@ BEGIN
         VALUES (nextval('worker_id'), new_epoch, now_s + alive_s, own_store, p_name)
         RETURNING * INTO joined;
     END IF;
-    RETURN jsonb_build_array(joined.id, joined.epoch);
+    RETURN jsonb_build_array(
+        joined.id, joined.epoch, (SELECT extract(epoch FROM created_at)::text FROM crawl)
+    );
 END $$;
 
 -- Say that a worker has gone; it has put everything back, and its number is free.

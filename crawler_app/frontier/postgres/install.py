@@ -32,6 +32,9 @@ __all__ = ["MAX_PARTITIONS", "install", "uninstall"]
 # As many as the ids of URLs have room for.
 MAX_PARTITIONS = 1024
 
+# Of a database that stores any text.
+ENCODINGS = ("UTF8", "SQL_ASCII")
+
 # What workers call.
 AS_OWNER = r"""
 DO $$
@@ -83,6 +86,7 @@ def install(
         raise ConfigError(f"partitions must be 1 to {MAX_PARTITIONS}, not {partitions}")
     connection = yield connect_to_server(place)
     try:
+        _check_encoding(connection, place)
         # Two that install at once: the second waits, and finds what the first has made.
         transaction = connection.transaction()
         yield transaction.start()
@@ -133,6 +137,16 @@ def uninstall(place: Place) -> Generator[Any, Any, None]:
         raise ConfigError(_cannot("delete", place, exc)) from None
     finally:
         yield connection.close()
+
+
+def _check_encoding(connection: Any, place: Place) -> None:
+    """Refuse a database that cannot store some of the characters of URLs and titles."""
+    encoding = connection.get_settings().server_encoding
+    if encoding not in ENCODINGS:
+        raise ConfigError(
+            f"cannot make the crawl {place}: the database has the encoding {encoding}; make one "
+            "with CREATE DATABASE ... ENCODING 'UTF8' TEMPLATE template0"
+        )
 
 
 def _cannot(do: str, place: Place, exc: Exception) -> str:

@@ -91,6 +91,7 @@ class Pump:
         self._server_clock = server_clock
         self._connection: Any = None
         self._worker: tuple[int, int] | None = None
+        self._made_at = ""
         self._step = 0
         self._answering: gen.Future[dict[str, Any]] | None = None
         self._is_leaving = self._has_given_up = False
@@ -233,8 +234,11 @@ class Pump:
             ALIVE_S,
             self._server_clock and self._server_clock(),
         )
-        number, epoch = decode(answer)
+        number, epoch, made_at = decode(answer)
         self._worker = number, epoch
+        self._made_at = self._made_at or made_at
+        if made_at != self._made_at:
+            raise ConfigError("it was deleted, and another of that name was made")
         self._step = min(self._step, 1)  # if one is under way, it is the first
         return self._worker
 

@@ -224,6 +224,13 @@ class PostgresReader(FrontierReader):
             config, [name for (name,) in workers], [Store(*row) for row in stores]
         )
 
+    def made_at(self) -> str:
+        """Return when the crawl was made, which tells it from others that had its name."""
+        ((made_at,),) = self._fetch(
+            "SELECT extract(epoch FROM created_at)::text FROM crawl"
+        )
+        return str(made_at)
+
     def workers_of(self, store: Store) -> list[str]:
         """Return the names of the workers that keep what they fetch in a store now."""
         rows = self._fetch(

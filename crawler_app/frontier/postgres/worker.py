@@ -582,6 +582,9 @@ class PostgresFrontier(Frontier):
     def records(self, state: State | None = None) -> Iterator[UrlRecord]:
         return self._reader.records(state)
 
+    def made_at(self) -> str:
+        return self._reader.made_at()
+
     def own_records(self) -> Iterator[UrlRecord]:
         return self._reader.store_records(self._store)
 

@@ -5,6 +5,7 @@ import contextlib
 import json
 import random
 
+import asyncpg
 import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
@@ -39,6 +40,11 @@ from tests.helpers.postgres import (
 )
 
 # What is kept across all workers.
+
+LEASE_TWO = """
+INSERT INTO claim SELECT nextval('claim_token'), id, 9e9, 1, host_id, 0, 0, 0, 0
+FROM queue LIMIT 2
+"""
 
 
 def test_gap_is_kept_across_workers(workers):
@@ -194,6 +200,36 @@ def test_limit_of_pages_is_reached_exactly_although_workers_die(postgres_url):
     assert worker.limit_reached == "max_pages"
     for worker in crowd:
         worker.close()
+
+
+def test_limit_that_is_set_counts_what_a_step_has_begun(workers, run_sync):
+    worker = workers()
+    worker.add([found(n) for n in range(3)])
+    settings = {"search_path": worker.place.schema}
+
+    @gen.coroutine
+    def limit_meanwhile():
+        one, two = yield [
+            asyncpg.connect(worker.place.url, server_settings=settings) for _ in "12"
+        ]
+        transaction = one.transaction()
+        yield transaction.start()
+        yield one.execute("SELECT FROM worker WHERE id = 1 FOR NO KEY UPDATE")
+        limiting = two.execute("SELECT frontier_limit('{}', 3, NULL)")
+        limiting = gen.convert_yielded(limiting)
+        waits = "SELECT FROM pg_locks WHERE NOT granted AND pid = $1"
+        while not limiting.done() and not (
+            yield one.fetch(waits, two.get_server_pid())
+        ):
+            yield gen.moment
+        yield one.execute(LEASE_TWO)
+        yield transaction.commit()
+        yield limiting
+        left = yield one.fetchval("SELECT pages_left FROM crawl")
+        yield [one.close(), two.close()]
+        return left
+
+    assert run_sync(limit_meanwhile) == 1
 
 
 def test_limit_of_bytes_is_counted_once_for_all_workers(workers):

@@ -6,8 +6,10 @@ import pwd
 import re
 import shutil
 import socket
+import subprocess
 import tempfile
 from pathlib import Path
+from subprocess import DEVNULL
 
 import asyncpg
 import pytest
@@ -15,7 +17,11 @@ import trustme
 
 from crawler_app.errors import ConfigError
 from crawler_app.frontier.postgres import connecting
-from crawler_app.frontier.postgres.connecting import connect
+from crawler_app.frontier.postgres.connecting import (
+    WORKER_SETTINGS,
+    connect,
+    connect_to_server,
+)
 from crawler_app.frontier.postgres.install import install, uninstall
 from crawler_app.frontier.postgres.place import Place, Store
 from crawler_app.frontier.postgres.reading import PostgresReader
@@ -24,7 +30,13 @@ from gencoro import gen
 from gencoro.ioloop import IOLoop
 from tests.helpers.counting import counts_are_those_of_the_records
 from tests.helpers.postgres import SteppedFrontier, found, make_crawl, url_for_workers
-from tests.helpers.postgres_server import SOCKET, USER, newest_binaries, running
+from tests.helpers.postgres_server import (
+    SOCKET,
+    USER,
+    identity,
+    newest_binaries,
+    running,
+)
 from tests.helpers.shared_crawl import PAGES
 
 
@@ -117,7 +129,81 @@ def test_crawl_that_was_not_made_is_refused(postgres_url):
         PostgresReader(Place(postgres_url, "nothing"))
 
 
+@pytest.mark.parametrize("encoding", ["LATIN1", "SQL_ASCII"])
+def test_database_that_cannot_store_every_text_is_refused(
+    postgres, postgres_url, run_sync, encoding
+):
+    name = f"in_{encoding.lower()}"
+    make = f"CREATE DATABASE {name} ENCODING '{encoding}' LOCALE 'C' TEMPLATE template0"
+    place = Place(f"postgresql://{USER}@/{name}?host={postgres}", "test")
+
+    @gen.coroutine
+    def make_there():
+        connection = yield asyncpg.connect(postgres_url)
+        yield connection.execute(make)
+        try:
+            return (yield install(place))
+        finally:
+            yield connection.execute(f"DROP DATABASE {name}")
+            yield connection.close()
+
+    if encoding == "SQL_ASCII":
+        assert run_sync(make_there)
+    else:
+        with pytest.raises(ConfigError, match="encoding LATIN1; make one with"):
+            run_sync(make_there)
+
+
 # Servers.
+
+
+# What PgBouncer is told to leave out of the settings of a connection.
+IGNORED = [*WORKER_SETTINGS, "search_path", "jit"]
+
+
+@pytest.mark.parametrize("mode", ["transaction", "session"])
+@pytest.mark.parametrize("ignored", ["extra_float_digits", ",".join(IGNORED)])
+def test_pooler_is_refused_before_anything_is_made(
+    postgres, postgres_url, run_sync, mode, ignored
+):
+    if shutil.which("pgbouncer") is None:
+        pytest.skip("PgBouncer is not installed")
+    make_crawl(postgres_url)
+    with pooler(postgres, mode, ignored) as url:
+        for use in (install, uninstall, connect, connect_to_server):
+            with pytest.raises(
+                ConfigError, match="a pooler such as PgBouncer does not"
+            ):
+                run_sync(lambda use=use: use(Place(url, "test")))
+
+    with contextlib.closing(PostgresReader(Place(postgres_url, "test"))) as reader:
+        assert reader._fetch("SELECT FROM pg_tables WHERE schemaname = 'public'") == []
+
+
+@contextlib.contextmanager
+def pooler(directory, mode, ignored):
+    """Run PgBouncer before a server; yield its URL."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+    settings = Path(directory) / f"{port}.ini"  # which its user may read
+    settings.write_text(
+        f"[databases]\npostgres = host={directory} user={USER}\n[pgbouncer]\n"
+        f"listen_addr = 127.0.0.1\nlisten_port = {port}\nunix_socket_dir =\n"
+        f"auth_type = any\npool_mode = {mode}\nignore_startup_parameters = {ignored}\n"
+    )
+    running = subprocess.Popen(
+        ["pgbouncer", "-q", settings.name], cwd=directory, stderr=DEVNULL, **identity()
+    )
+    try:
+        while True:
+            with contextlib.suppress(ConnectionRefusedError):
+                socket.create_connection(("127.0.0.1", port)).close()
+                break
+            assert running.poll() is None
+        yield f"postgresql://{USER}@127.0.0.1:{port}/postgres?sslmode=disable"
+    finally:
+        running.terminate()
+        running.wait()
 
 
 def test_server_that_is_silent_is_passed_over(

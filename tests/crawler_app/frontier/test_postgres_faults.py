@@ -241,6 +241,17 @@ def test_limits_that_are_set_for_a_user_do_not_stop_a_worker(
     said_once_that_it_was_away(caplog, times=2)
 
 
+def test_worker_does_not_join_another_crawl_of_the_same_name(postgres_url):
+    worker = SteppedFrontier.of_new_crawl(postgres_url)
+    make_crawl(postgres_url)
+
+    with pytest.raises(ServerError, match="was deleted, and another of that name"):
+        worker.add([found("x")])
+
+    assert worker.urls() == []
+    worker.die()
+
+
 # Whole crawls.
 
 

@@ -127,6 +127,19 @@ def test_crawl_is_begun_once(begin, work, tmp_path, gencrawl, server):
     assert ended.status == USAGE and "holds another crawl" in ended.err
 
 
+def test_directory_of_a_crawl_that_was_deleted_is_refused(
+    begin, gencrawl, server, tmp_path
+):
+    begin(tmp_path / "a")
+    assert gencrawl("resume", tmp_path / "a", "-q").status == OK
+    assert gencrawl("drop", *server).status == OK
+
+    ended = begin(tmp_path / "a")
+
+    assert ended.status == USAGE and "holds an earlier crawl of this name" in ended.err
+    assert begin(tmp_path / "b").status == OK
+
+
 def test_start_url_that_cannot_be_fetched_is_told(begin, small_tree, tmp_path):
     small_tree.answer("/robots.txt", b"User-agent: *\nDisallow: /")
 
