@@ -425,6 +425,7 @@ CREATE FUNCTION hosts_in_turn(
 DECLARE
     found integer[] := '{}';
     level integer;
+    late integer[];
     awaited_id integer;
 BEGIN
     IF max_turn IS NULL THEN
@@ -435,11 +436,8 @@ BEGIN
         );
     END IF;
     -- One turn after the other: most hosts may have URLs of later turns only.
-    WHILE max_turn IS NOT NULL AND cardinality(found) < wanted LOOP
-        level := (
-            SELECT min(turn) FROM host WHERE turn > coalesce(level, -2) AND turn <= max_turn
-        );
-        EXIT WHEN level IS NULL;
+    FOR level IN SELECT levels_to(max_turn) LOOP
+        EXIT WHEN cardinality(found) >= wanted;
         found := found || ARRAY(
             SELECT id FROM host
             WHERE turn = level AND free_at <= now_s AND has_room(host, per_host, now_s)
@@ -447,6 +445,15 @@ BEGIN
             ORDER BY free_at, id LIMIT wanted - cardinality(found)
             FOR NO KEY UPDATE SKIP LOCKED
         );
+        IF cardinality(found) < wanted THEN
+            -- These have come to a later turn, which was not noted.
+            late := ARRAY(
+                SELECT id FROM host
+                WHERE turn = level AND free_at <= now_s AND first_turn(id) IS DISTINCT FROM level
+                ORDER BY free_at, id LIMIT 1000 FOR UPDATE SKIP LOCKED
+            );
+            UPDATE host SET turn = first_turn(id) WHERE id = ANY (late);
+        END IF;
     END LOOP;
     IF found = '{}' AND may_wait THEN
         awaited_id := first_host(max_turn, per_host, now_s);
@@ -458,6 +465,9 @@ END $$;
 -- Return a host that has its turn, even if it is locked.
 CREATE FUNCTION first_host(max_turn integer, per_host integer, now_s float8)
 RETURNS integer STABLE LANGUAGE plpgsql AS $$
+DECLARE
+    level integer;
+    found integer;
 BEGIN
     IF max_turn IS NULL THEN
         RETURN (
@@ -466,12 +476,28 @@ BEGIN
             ORDER BY free_at, id LIMIT 1
         );
     END IF;
-    RETURN (
-        SELECT id FROM host
-        WHERE turn <= max_turn AND free_at <= now_s AND has_room(host, per_host, now_s)
-            AND first_turn(id) <= max_turn
-        ORDER BY turn, free_at, id LIMIT 1
-    );
+    FOR level IN SELECT levels_to(max_turn) LOOP
+        found := (
+            SELECT id FROM host
+            WHERE turn = level AND free_at <= now_s AND has_room(host, per_host, now_s)
+                AND first_turn(id) <= max_turn
+            ORDER BY free_at, id LIMIT 1
+        );
+        EXIT WHEN found IS NOT NULL;
+    END LOOP;
+    RETURN found;
+END $$;
+
+-- Return the turns that hosts have, in order; none if there is no limit.
+CREATE FUNCTION levels_to(max_turn integer) RETURNS SETOF integer STABLE LANGUAGE plpgsql AS $$
+DECLARE
+    level integer := -2;
+BEGIN
+    LOOP
+        level := (SELECT min(turn) FROM host WHERE turn > level AND turn <= max_turn);
+        EXIT WHEN level IS NULL;
+        RETURN NEXT level;
+    END LOOP;
 END $$;
 
 -- Whether any number of URLs of a host may be leased: the most frequent case, which is cheap.
@@ -546,11 +572,12 @@ BEGIN
     )
     SELECT array_agg(token), array_agg(DISTINCT host_id), count(*) FILTER (WHERE role < 2)
     INTO tokens, used, pages FROM leased;
-    -- Hosts that have come to a later turn, or are empty, but for those to which another worker
-    -- is just adding.  They are looked at again when they are locked: that worker may have been
-    -- faster.
+    -- Hosts that are empty or, if that matters, have come to a later turn, but for those to which
+    -- another worker is just adding.  They are looked at again when they are locked: that worker
+    -- may have been faster.
     hosts := ARRAY(
         SELECT id FROM host WHERE id = ANY (hosts) AND turn IS DISTINCT FROM first_turn(id)
+            AND (max_turn IS NOT NULL OR first_turn(id) IS NULL)
         FOR UPDATE SKIP LOCKED
     );
     IF hosts <> '{}' THEN
