@@ -15,7 +15,8 @@ from crawler_app.crawl.outages import Outages
 from crawler_app.crawl.permission import Permission
 from crawler_app.errors import FetchError
 from crawler_app.fetcher.cookies import Cookie, CookieStore
-from crawler_app.frontier.postgres.worker import OriginNews, PostgresFrontier
+from crawler_app.frontier.postgres.recent import OriginNews
+from crawler_app.frontier.postgres.worker import PostgresFrontier
 from crawler_app.reasons import reason_of_word
 from crawler_app.robots import Finding
 from crawler_app.robots.rules import MAX_BYTES

@@ -5,9 +5,12 @@
     install     makes the schema of a crawl
     crawls      begins a crawl, lists them, and says who works on one
     worker      a worker's view, which its crawl uses
+    exchange    what it exchanges with the server, and when
+    answers     what an answer changes
     leases      the claims that it has                            pure
     books       the numbers that it was told                      pure
     batch       what it has to tell of URLs, after a flush        pure
+    outbox      the batches that wait to be sent                  pure
     notes       what it has to tell of hosts, at once             pure
     wire        JSON that PostgreSQL can store                    pure
     recent      what it remembers of links and origins            pure

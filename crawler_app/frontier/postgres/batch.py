@@ -32,6 +32,7 @@ class Batch:
     Attributes:
         claims: The claims that have ended, by token.
         began_at: When the first change was noted; None if there is none.
+        links: How many candidates it has.
 
     >>> batch = Batch()
     >>> batch.add([Candidate("http://a.test/", "a.test")])
@@ -42,6 +43,7 @@ class Batch:
     def __init__(self) -> None:
         self.claims: dict[int, Claim] = {}
         self.began_at: float | None = None
+        self.links = 0
         self._ends: list[list[Any]] = []
         self._backs: list[list[Any]] = []
         self._again: list[list[int]] = []
@@ -168,6 +170,7 @@ class Batch:
             )
         if links:
             self._sources.append([via, token, links])
+            self.links += len(links)
 
     def _place(self, host: str) -> int:
         return self._place_by_host.setdefault(host, len(self._place_by_host))

@@ -72,8 +72,11 @@ class Pump:
         server_clock: The same for the server; None for the clock that it has.
 
     Attributes:
+        alive_s: After how long a worker of which nothing was heard has gone.
         is_away: Whether the server did not answer last time.
     """
+
+    alive_s = ALIVE_S
 
     def __init__(
         self,
@@ -192,7 +195,7 @@ class Pump:
             number,
             epoch,
             self._step,
-            encode(body | {"at": sent_at, "alive_s": ALIVE_S}),
+            encode(body | {"at": sent_at, "alive_s": self.alive_s}),
             self._server_clock and self._server_clock(),
         )
         found: dict[str, Any] = decode(answer)
@@ -231,7 +234,7 @@ class Pump:
             "SELECT frontier_join($1, $2, $3, $4, $5, $6)",
             self._name,
             *self._store,
-            ALIVE_S,
+            self.alive_s,
             self._server_clock and self._server_clock(),
         )
         number, epoch, made_at = decode(answer)

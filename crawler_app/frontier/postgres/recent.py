@@ -4,10 +4,29 @@ A crawl may know more URLs and origins than fit into memory.  Those that were me
 are forgotten; then the server is told of a link, or asked about an origin, again.  Pure.
 """
 
-__all__ = ["RecentKeys", "RecentNumbers"]
+from dataclasses import dataclass
+from typing import Any
+
+__all__ = ["OriginNews", "RecentKeys", "RecentNumbers"]
 
 # Two times as many are held, at about 150 bytes each.
 MAX_KEYS = 250_000
+
+
+@dataclass(slots=True, frozen=True)
+class OriginNews:
+    """What all workers together know of an origin.
+
+    Attributes:
+        pauses: How many were made since its last response.
+        robots: As it was given to `PostgresFrontier.note_robots`; empty if nothing was.
+        cookies: The same for `PostgresFrontier.note_cookies`.
+    """
+
+    name: str
+    pauses: int
+    robots: dict[str, Any]
+    cookies: dict[str, list[Any]]
 
 
 class RecentKeys:

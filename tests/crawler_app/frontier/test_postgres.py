@@ -23,7 +23,8 @@ from crawler_app.frontier.counts import RANKED
 from crawler_app.frontier.postgres.batch import digest_of
 from crawler_app.frontier.postgres.pump import ALIVE_S
 from crawler_app.frontier.postgres.reading import ENDED, FIND, SLOWEST, PostgresReader
-from crawler_app.frontier.postgres.worker import OriginNews, PostgresFrontier
+from crawler_app.frontier.postgres.recent import OriginNews
+from crawler_app.frontier.postgres.worker import PostgresFrontier
 from crawler_app.models import Candidate, Outcome, Role, State
 from crawler_app.urls import dedup_key, host_of
 from gencoro import gen

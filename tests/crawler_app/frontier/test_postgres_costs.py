@@ -3,9 +3,13 @@
 import asyncpg
 import pytest
 
+from crawler_app.frontier.postgres import outbox
+from crawler_app.frontier.postgres import worker as worker_module
 from crawler_app.frontier.postgres.connecting import WORKER_SETTINGS
+from crawler_app.frontier.postgres.worker import PostgresFrontier
+from crawler_app.models import State
 from gencoro import gen
-from tests.helpers.postgres import make_crawl
+from tests.helpers.postgres import LEASE_S, PAGE, found, make_crawl
 
 HOSTS = 2_000
 
@@ -81,6 +85,30 @@ def test_retries_that_are_due_at_once_are_not_put_back_in_one_step(connect, run_
         return left
 
     assert run_sync(left_by_each_step) == [HOSTS - 1_000, HOSTS - 2_000]
+
+
+def test_step_has_time_for_its_links(workers, monkeypatch):
+    """However many links the pages of one flush have; else it would be sent for ever."""
+    monkeypatch.setattr(outbox, "MAX_LINKS", 10)
+    monkeypatch.setattr(worker_module, "MAX_LINKS", 10)
+    worker = workers()
+    worker.add([found("x")])
+    claim = worker.claim(0.0, LEASE_S)
+    sent = []
+    make_step = worker._pump.make_step
+    worker._pump.make_step = lambda body: sent.append(body) or make_step(body)
+
+    PostgresFrontier.add(worker, [found(n) for n in range(25)], claim)
+    for start in range(25, 40, 5):
+        PostgresFrontier.add(worker, [found(n) for n in range(start, start + 5)], claim)
+    PostgresFrontier.finish(worker, claim, PAGE, 1.0, [found("last")])
+    assert worker.is_due(1.0)
+    while worker.is_behind:
+        worker.settle()
+
+    links = [sum(len(source[2]) for source in body["links"]) for body in sent]
+    assert (sum(links), max(links)) == (41, 10)
+    assert len(worker.urls()) == 42 and len(worker.urls(State.DONE)) == 1
 
 
 # Hosts with URLs that are due, with claims that were taken back, and with notes.

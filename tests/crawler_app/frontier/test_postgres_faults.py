@@ -6,7 +6,7 @@ import asyncpg
 import pytest
 
 from crawler_app.errors import ServerError
-from crawler_app.frontier.postgres import connecting, pump, worker
+from crawler_app.frontier.postgres import connecting, pump
 from crawler_app.frontier.postgres.pump import ALIVE_S
 from crawler_app.frontier.postgres.worker import PostgresFrontier
 from crawler_app.models import State
@@ -51,8 +51,7 @@ def proxy(postgres):
 @pytest.fixture
 def short_lease(monkeypatch):
     """A worker is taken for gone soon, so that a test need not wait for long."""
-    for module in (pump, worker):
-        monkeypatch.setattr(module, "ALIVE_S", 0.3)
+    monkeypatch.setattr(pump.Pump, "alive_s", 0.3)
 
 
 def nothing_was_lost(reader):
@@ -122,7 +121,9 @@ def test_message_that_comes_late_has_no_effect(postgres_url, workers, run_sync):
     worker.claim(0.0, LEASE_S)
     call = "SELECT frontier_step($1, $2, $3, $4, 0.0)"
     wants = {"wanted": 1, "lease_s": 9.0, "held": 1, "alive_s": ALIVE_S}
-    body = pump.encode(worker._batch.body(worker._notes) | {"at": 0.0} | wants)
+    body = pump.encode(
+        worker._outbox.changing(0.0).body(worker._notes) | {"at": 0.0} | wants
+    )
 
     @gen.coroutine
     def arrive():

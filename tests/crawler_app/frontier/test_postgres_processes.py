@@ -32,19 +32,20 @@ import contextlib, sys, time
 from crawler_app.config import CrawlConfig
 from crawler_app.crawl.shared import SharedCrawl
 from crawler_app.fetcher import make_fetcher
-from crawler_app.frontier.postgres import pump, worker
+from crawler_app.frontier.postgres import pump
 from crawler_app.frontier.postgres.place import Place
+from crawler_app.frontier.postgres.worker import PostgresFrontier
 from gencoro import gen
 from gencoro.ioloop import IOLoop
 
 url, seed, alive_s, skew_s = sys.argv[1:]
-pump.ALIVE_S = worker.ALIVE_S = float(alive_s)
+pump.Pump.alive_s = float(alive_s)
 config = CrawlConfig((seed,), robots=False, concurrency=8)
 clock = lambda: time.time() + float(skew_s)
 
 @gen.coroutine
 def main():
-    frontier = worker.PostgresFrontier(Place(url, "test"), clock=clock)
+    frontier = PostgresFrontier(Place(url, "test"), clock=clock)
     with contextlib.closing(frontier), contextlib.closing(make_fetcher(config)) as fetcher:
         yield frontier.open()
         print("open", flush=True)

@@ -5,7 +5,7 @@ import time
 import pytest
 
 from crawler_app.errors import ServerError
-from crawler_app.frontier.postgres import pump, worker
+from crawler_app.frontier.postgres import pump
 from crawler_app.frontier.postgres.install import uninstall
 from crawler_app.frontier.postgres.place import Place
 from crawler_app.frontier.postgres.worker import PostgresFrontier
@@ -37,8 +37,7 @@ def test_limit_of_pages_ends_all_workers_and_the_last_get_what_they_need(tree, c
 def test_limit_of_pages_is_reached_with_what_was_leased_and_what_a_dead_worker_had(
     tree, crawl_shared, postgres_url, monkeypatch
 ):
-    for module in (pump, worker):
-        monkeypatch.setattr(module, "ALIVE_S", 1.0)
+    monkeypatch.setattr(pump.Pump, "alive_s", 1.0)
 
     @gen.coroutine
     def claim_and_die(crawls):
