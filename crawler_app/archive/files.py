@@ -6,6 +6,7 @@ Files that are full may be in object storage, and no longer in the directory: se
 `crawler_app.storage.uploads`.
 """
 
+import errno
 import io
 import os
 from collections.abc import Iterator, Mapping, Sequence
@@ -210,6 +211,10 @@ class Files:
         data = memoryview(b"".join(self._gathered))
         while data:
             data = data[os.write(self._fd, data) :]
+        if not os.fstat(self._fd).st_nlink:
+            # What is recorded as finished must be in a file that can be read.
+            path = file_path(self._directory, self.number)
+            raise FileNotFoundError(errno.ENOENT, "it was deleted meanwhile", str(path))
         self._written_bytes += self._gathered_bytes
         self._forget_gathered()
 

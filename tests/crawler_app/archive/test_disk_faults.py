@@ -2,6 +2,7 @@
 
 import functools
 import os
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -83,6 +84,18 @@ def test_a_file_that_cannot_be_begun_ends_the_archive(
     (tmp_path / "archive-00002.warc.gz").unlink()
     assert summary(tmp_path).captures == 1
     assert len(read_records()) == 3
+
+
+def test_a_file_that_is_deleted_ends_the_archive(written, exchange, now, tmp_path):
+    archive = written(exchange("http://a.test/1"))
+    shutil.rmtree(tmp_path)
+
+    archive.write(exchange("http://a.test/2"), now)
+
+    for use in (archive.flush, archive.close):
+        with pytest.raises(ArchiveError, match=r"archive-00001.warc.gz.*was deleted"):
+            use()
+    tmp_path.mkdir()
 
 
 def test_a_table_that_cannot_be_written_loses_no_record(
