@@ -6,6 +6,7 @@ Rule: each method waits for the server, so a crawl that is under way calls none 
 import asyncio
 import contextlib
 import threading
+import time
 import weakref
 from collections.abc import Callable, Collection, Generator, Iterable, Iterator
 from itertools import islice
@@ -99,6 +100,10 @@ STORE_ID = "(SELECT store.id FROM store WHERE key = $1::uuid)"
 FIRST_CHUNK = 50
 CHUNK = 2_000
 
+# How long one snapshot is read.  An export may take hours; as long as a snapshot lasts, rows that
+# workers have changed or deleted stay, and each step has to pass by more of them.
+SNAPSHOT_S = 5.0
+
 # How long the server may take to say goodbye.
 CLOSE_TIMEOUT_S = 1.0
 
@@ -190,13 +195,24 @@ class PostgresReader(FrontierReader):
         with self._connection() as connection:
             return self._thread.run(connection.fetch, sql, *args)
 
-    def _iterate(self, sql: str, *args: Any) -> Generator[Any, None, None]:
-        """Yield the rows of one snapshot."""
-        rows = self._rows(sql, *args)
+    def _iterate(self, condition: str, *args: Any) -> Generator[Any, None, None]:
+        """Yield the records for which a condition holds, in the order of their ids."""
+        rows = self._rows(condition, *args)
         self._under_way.add(rows)
         return rows
 
-    def _rows(self, sql: str, *args: Any) -> Generator[Any, None, None]:
+    def _rows(self, condition: str, *args: Any) -> Generator[Any, None, None]:
+        place = f"${len(args) + 1}"
+        sql = f"{RECORDS} WHERE {condition} AND url.id > {place} ORDER BY url.id"
+        last_id: int | None = 0
+        while last_id is not None:
+            last_id = yield from self._rows_of_snapshot(sql, *args, last_id)
+
+    def _rows_of_snapshot(
+        self, sql: str, *args: Any
+    ) -> Generator[Any, None, int | None]:
+        """Yield the rows of one snapshot, or the first; return the last id if there are more."""
+        ends_at = time.monotonic() + SNAPSHOT_S
         with self._connection() as connection:
             transaction = connection.transaction(
                 isolation="repeatable_read", readonly=True
@@ -208,8 +224,11 @@ class PostgresReader(FrontierReader):
                 while rows := self._thread.run(cursor.fetch, size):
                     yield from rows
                     size = CHUNK
+                    if time.monotonic() >= ends_at:
+                        return int(rows[-1][0])
             finally:
                 self._thread.run(transaction.rollback)
+        return None
 
     def members(self) -> Members:
         """Return what takes part in the crawl, and what it crawls."""
@@ -320,13 +339,12 @@ class PostgresReader(FrontierReader):
         return decode_text(rows[0][0]) if rows else ""
 
     def records(self, state: State | None = None) -> Iterator[UrlRecord]:
-        condition = "" if state is None else f"WHERE {CONDITION_BY_STATE[state]}"
-        yield from map(_record, self._iterate(f"{RECORDS} {condition} ORDER BY url.id"))
+        condition = "true" if state is None else CONDITION_BY_STATE[state]
+        yield from map(_record, self._iterate(condition))
 
     def store_records(self, store: Store) -> Iterator[UrlRecord]:
         """Return the records of what the workers of a store have fetched."""
-        of_store = f"{RECORDS} WHERE outcome.store = {STORE_ID} ORDER BY url.id"
-        yield from map(_record, self._iterate(of_store, store.key))
+        yield from map(_record, self._iterate(f"outcome.store = {STORE_ID}", store.key))
 
     def store_done(self, store: Store) -> int:
         """Return how many URLs the workers of a store have ended, or a few more."""

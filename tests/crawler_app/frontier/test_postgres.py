@@ -20,6 +20,7 @@ from hypothesis.stateful import (
 
 from crawler_app.errors import LeaseLostError
 from crawler_app.frontier.counts import RANKED
+from crawler_app.frontier.postgres import reading
 from crawler_app.frontier.postgres.batch import digest_of
 from crawler_app.frontier.postgres.pump import ALIVE_S
 from crawler_app.frontier.postgres.reading import ENDED, FIND, SLOWEST, PostgresReader
@@ -720,6 +721,21 @@ def test_reader_is_closed_while_its_records_are_read(workers):
         assert next(records).url == "http://a.test/0"
 
     assert not list(records)
+
+
+def test_records_are_read_once_from_one_snapshot_after_another(workers, monkeypatch):
+    monkeypatch.setattr(reading, "SNAPSHOT_S", 0.0)
+    monkeypatch.setattr(reading, "FIRST_CHUNK", 2)
+    monkeypatch.setattr(reading, "CHUNK", 2)
+    worker = workers()
+    worker.add([found(number) for number in range(5)])
+    with contextlib.closing(PostgresReader(worker.place)) as reader:
+        records = reader.records()
+        seen = [next(records).url]
+        worker.add([found(number) for number in range(5, 8)])
+        seen += [each.url for each in records]
+
+    assert seen == [found(number).url for number in range(8)]
 
 
 def test_claims_that_come_after_a_worker_has_left_are_put_back(postgres_url, run_sync):
