@@ -5,7 +5,8 @@
 -- wait for one another in a circle: the worker's own row; its claims; new hosts, by name; paths
 -- and new URLs, by digest; origins, by name; hosts, by id; the limits.  A worker that has locked
 -- a host does not wait for another to lease from, and what has expired or is empty is skipped if
--- it is locked.
+-- it is locked.  (PostgreSQL may wait for a row even so, if it was changed a moment ago: if that
+-- ends in a circle, the server ends one of the steps after a second, and it is sent again.)
 --
 -- Times are in seconds since the epoch, by the clock of the server.
 --
