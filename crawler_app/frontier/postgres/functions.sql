@@ -447,10 +447,11 @@ BEGIN
             FOR NO KEY UPDATE SKIP LOCKED
         );
         IF cardinality(found) < wanted THEN
-            -- These have come to a later turn, which was not noted.
+            -- Others have come to a turn after these, which was not noted.
             late := ARRAY(
                 SELECT id FROM host
-                WHERE turn = level AND free_at <= now_s AND first_turn(id) IS DISTINCT FROM level
+                WHERE turn = level AND free_at <= now_s
+                    AND (first_turn(id) <= max_turn) IS NOT TRUE
                 ORDER BY free_at, id LIMIT 1000 FOR UPDATE SKIP LOCKED
             );
             UPDATE host SET turn = first_turn(id) WHERE id = ANY (late);
@@ -606,9 +607,10 @@ BEGIN
 END $$;
 
 -- Return how many URLs there are: by state, extras or not, and for those not ended by depth;
--- the latter, how many are claimed, and, if the crawl goes by depth, how many are retries due later
-
-CREATE FUNCTION books(late_at float8, is_by_depth boolean) RETURNS jsonb STABLE LANGUAGE plpgsql AS $$
+-- of the latter, how many are claimed, and, if the crawl goes by depth, how many are retries due
+-- later than a time.
+CREATE FUNCTION books(late_at float8, is_by_depth boolean)
+RETURNS jsonb STABLE LANGUAGE plpgsql AS $$
 BEGIN
     RETURN (
         SELECT jsonb_build_object(

@@ -70,6 +70,25 @@ def test_hosts_that_have_not_their_turn_are_not_read(connect, run_sync, call):
     assert run_sync(rows_read) < 100
 
 
+def test_host_is_found_once_although_its_turn_was_not_noted(connect, run_sync):
+    @gen.coroutine
+    def found_hosts():
+        connection = yield connect()
+        yield connection.execute(FILL.replace("$1", "1"))
+        yield connection.execute(QUEUE.replace("$1", "NULL"))
+        yield connection.execute("DELETE FROM queue WHERE host_id > 3")
+        yield connection.execute("UPDATE host SET turn = 2 WHERE id = 3")
+        hosts = []
+        for max_turn in (2, 1, 2):
+            call = f"SELECT hosts_in_turn(10, {max_turn}, NULL, 1.0, true)"
+            hosts.append((yield connection.fetchval(call)))
+        noted = yield connection.fetch("SELECT DISTINCT turn FROM host WHERE id <= 3")
+        yield connection.close()
+        return hosts, [turn for (turn,) in noted]
+
+    assert run_sync(found_hosts) == ([[1, 2, 3], [], [1, 2, 3]], [2])
+
+
 def test_retries_that_are_due_at_once_are_not_put_back_in_one_step(connect, run_sync):
     @gen.coroutine
     def left_by_each_step():
