@@ -24,6 +24,7 @@ __all__ = [
     "connect_to_server",
     "connect_worker",
     "version_of",
+    "words_of",
 ]
 
 DRIVER_ERRORS = (
@@ -160,9 +161,16 @@ def _check_settings(connection: Any, place: Place) -> Generator[Any, Any, None]:
         raise ConfigError(f"cannot connect to {place}: {POOLED}")
 
 
+def words_of(exc: Exception, place: Place) -> str:
+    """Return what an error of the driver says, without secrets."""
+    if isinstance(exc, asyncpg.InternalClientError):
+        return "the connection was lost"  # it speaks of states of the driver
+    return place.without_secrets(str(exc) or type(exc).__name__)
+
+
 def cannot_connect(place: Place, exc: Exception) -> str:
     """Return what to say of an error of the driver."""
-    text = place.without_secrets(str(exc) or type(exc).__name__)
+    text = words_of(exc, place)
     if isinstance(exc, POOLER_ERRORS):
         text = f"{text.partition(chr(10))[0]}; {POOLED}"
     if isinstance(exc, ssl.SSLCertVerificationError):

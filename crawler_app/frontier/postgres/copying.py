@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from crawler_app.errors import ConfigError, ServerError
 from crawler_app.frontier.counts import Amount
 from crawler_app.frontier.postgres.batch import Batch, digest_of
-from crawler_app.frontier.postgres.connecting import DRIVER_ERRORS, connect
+from crawler_app.frontier.postgres.connecting import DRIVER_ERRORS, connect, words_of
 from crawler_app.frontier.postgres.files import Hosts, Rows, StoredFile
 from crawler_app.frontier.postgres.install import install
 from crawler_app.frontier.postgres.notes import Notes
@@ -107,7 +107,7 @@ def copy_frontier(
         urls: int = yield from copy.run(place)
         yield transaction.commit()
     except DRIVER_ERRORS as exc:
-        text = place.without_secrets(str(exc) or type(exc).__name__)
+        text = words_of(exc, place)
         raise ServerError(f"cannot copy to {place}: {text}") from None
     finally:
         connection.terminate()  # which ends a transaction that was not committed

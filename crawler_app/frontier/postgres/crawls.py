@@ -13,6 +13,7 @@ from crawler_app.frontier.postgres.connecting import (
     VERSION,
     connect,
     connect_to_server,
+    words_of,
 )
 from crawler_app.frontier.postgres.install import install
 from crawler_app.frontier.postgres.place import SCHEMA_PREFIX, Place
@@ -103,7 +104,7 @@ def _asked(place: Place, sql: str, *args: Any) -> Generator[Any, Any, Any]:
     try:
         return (yield connection.fetchval(sql, *args))
     except DRIVER_ERRORS as exc:
-        text = place.without_secrets(str(exc))
+        text = words_of(exc, place)
         raise ConfigError(f"cannot change the crawl {place}: {text}") from None
     finally:
         yield connection.close()
@@ -148,5 +149,5 @@ def _read(place: Place) -> Generator[None, None, None]:
     try:
         yield
     except DRIVER_ERRORS as exc:
-        text = place.without_secrets(str(exc))
+        text = words_of(exc, place)
         raise ServerError(f"cannot read {place.address}: {text}") from None

@@ -22,6 +22,7 @@ from crawler_app.frontier.postgres.connecting import (
     check,
     connect_to_server,
     version_of,
+    words_of,
 )
 from crawler_app.frontier.postgres.place import Place
 from crawler_app.reasons import PROVISIONAL
@@ -150,7 +151,7 @@ def _check_encoding(connection: Any, place: Place) -> None:
 
 
 def _cannot(do: str, place: Place, exc: Exception) -> str:
-    text = place.without_secrets(str(exc) or type(exc).__name__)
+    text = words_of(exc, place)
     if isinstance(exc, asyncpg.InsufficientPrivilegeError):
         text += f"; the user must {NEEDED[do]}"
     return f"cannot {do} the crawl {place}: {text}"

@@ -17,6 +17,7 @@ from crawler_app.frontier.postgres.connecting import (
     DRIVER_ERRORS,
     cannot_connect,
     connect_worker,
+    words_of,
 )
 from crawler_app.frontier.postgres.place import Place, Store
 from crawler_app.frontier.postgres.wire import decode, encode
@@ -248,7 +249,7 @@ class Pump:
     def _note_away(self, exc: Exception) -> None:
         self.drop()
         if not self.is_away:
-            text = self._place.without_secrets(str(exc) or type(exc).__name__)
+            text = words_of(exc, self._place)
             logger.warning("%s does not answer, trying again: %s", self._place, text)
         self.is_away = True
 

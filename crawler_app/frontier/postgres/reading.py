@@ -16,7 +16,7 @@ from crawler_app.errors import ServerError
 from crawler_app.frontier import MAX_QUERIES, FrontierReader
 from crawler_app.frontier.counts import RANKED, Amount, Host, Kind
 from crawler_app.frontier.postgres.batch import digest_of
-from crawler_app.frontier.postgres.connecting import DRIVER_ERRORS, connect
+from crawler_app.frontier.postgres.connecting import DRIVER_ERRORS, connect, words_of
 from crawler_app.frontier.postgres.place import Place, Store
 from crawler_app.frontier.postgres.wire import decode_text
 from crawler_app.frontier.schema import OUTCOME_COLUMNS, record_of
@@ -186,7 +186,7 @@ class PostgresReader(FrontierReader):
         try:
             yield connection
         except DRIVER_ERRORS as exc:
-            text = self._place.without_secrets(str(exc))
+            text = words_of(exc, self._place)
             raise ServerError(f"cannot read {self._place}: {text}") from None
         finally:
             self._idle.append(connection)

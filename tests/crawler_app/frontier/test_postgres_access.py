@@ -10,12 +10,13 @@ import subprocess
 import tempfile
 from pathlib import Path
 from subprocess import DEVNULL
+from unittest.mock import Mock
 
 import asyncpg
 import pytest
 import trustme
 
-from crawler_app.errors import ConfigError
+from crawler_app.errors import ConfigError, ServerError
 from crawler_app.frontier.postgres import connecting
 from crawler_app.frontier.postgres.connecting import (
     WORKER_SETTINGS,
@@ -114,6 +115,16 @@ def test_no_error_tells_the_password(postgres, url, says):
     assert "hush" not in str(caught.value).replace("/hush", "")
     assert not {"hu", "sh"} & set(re.split(r"\W+", str(caught.value)))
     assert caught.value.__suppress_context__ or caught.value.__context__ is None
+
+
+def test_state_of_the_driver_is_not_told(postgres_url, monkeypatch):
+    """It says so if a connection is lost between two messages."""
+    with contextlib.closing(PostgresReader(make_crawl(postgres_url))) as reader:
+        error = asyncpg.InternalClientError("cannot switch to state 12")
+        monkeypatch.setattr(reader._thread, "run", Mock(side_effect=error))
+        with pytest.raises(ServerError, match="test at .*: the connection was lost"):
+            reader.made_at()
+        monkeypatch.undo()
 
 
 @pytest.mark.parametrize("name", ["", "a b", 'x"', "-x", "x" * 41])
