@@ -8,7 +8,7 @@ from collections.abc import Generator
 from typing import Any
 
 from crawler_app.config import CrawlConfig
-from crawler_app.crawl import Crawl
+from crawler_app.crawl import NO_PAGES, Crawl
 from crawler_app.crawl.sharing import Sharing
 from crawler_app.fetcher import Fetcher
 from crawler_app.frontier.postgres.worker import PostgresFrontier
@@ -73,6 +73,11 @@ class SharedCrawl(Crawl):
         if claim is not None and (gap_s := self.frontier.gap_s(claim.host)):
             self._hosts.learn_gap(claim.host, gap_s)
         return claim
+
+    def _level(self, now: float) -> int | None:
+        # What comes before the first numbers may be deeper than what is crawled now.
+        level = super()._level(now)
+        return NO_PAGES if level is None else level
 
     def _may_begin_pages(self) -> bool:
         return True  # the server leases as many as may be begun

@@ -7,7 +7,7 @@ are handed out that have come from the server before.
 from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 
-from crawler_app.frontier import key_of
+from crawler_app.frontier import key_of, turn_of
 from crawler_app.frontier.counts import Amount, Host, Kind
 from crawler_app.frontier.postgres.exchange import Exchange
 from crawler_app.frontier.postgres.outbox import MAX_LINKS
@@ -49,10 +49,19 @@ class PostgresFrontier(Exchange):
         # Others may have what has waited here since the server was last heard of.
         is_fresh = now < self._stepped_at + self._pump.alive_s
         claim = self._leases.take(max_depth) if is_fresh else None
-        self._starved += claim is None
+        if claim is None:
+            self._starved += 1
+            self._release_deeper(max_depth)
         if claim is None or len(self._leases.waiting) < self._buffered // 2:
             self._woken.set()
         return claim
+
+    def _release_deeper(self, max_depth: int | None) -> None:
+        """Put back what waits here and has no turn: it takes the room of its host."""
+        if max_depth is not None:
+            for claim in self._leases.idle():
+                if turn_of(claim.role, claim.depth) > max_depth:
+                    self.release(claim)
 
     def finish(
         self,

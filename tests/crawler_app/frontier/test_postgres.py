@@ -110,6 +110,20 @@ def test_limit_of_claims_per_host_and_holds_are_kept_across_workers(workers):
     assert paths([two.claim(5.0, LEASE_S)]) == ["0"]
 
 
+def test_url_that_waits_for_its_level_takes_no_room_of_its_host(workers):
+    one, two = workers(), workers()
+    for worker in (one, two):
+        worker.limit_hosts(1)
+    two._buffered = 2
+    one.add([found("deep", depth=4), found("deep", depth=4, host="b.test")])
+    assert two.claim(0.0, LEASE_S).host == "a.test"  # and the other waits
+
+    one.add([found("late", depth=3, host="b.test")])
+    assert one.claim(0.0, LEASE_S, 3) is None
+
+    assert paths([two.claim(0.0, LEASE_S, 3)]) == ["late"]
+
+
 def test_worker_that_is_held_leaves_its_urls_to_others(workers):
     one, two = workers(), workers()
     one._buffered = 3
