@@ -118,8 +118,19 @@ def _is_unknown(function: Function, program: Program, func: ast.expr) -> bool:
     if isinstance(func, ast.Name) and function.scope._scope_of(func.id) is None:
         return func.id not in _BUILTIN
     things = function.module.things(func, function.scope)
-    is_lambda = any(thing.node is not None and _yields(thing.node) for thing in things)
-    return not things or is_lambda or not function.scope.is_sure(func)
+    nodes = [thing.node for thing in things if thing.node is not None]
+    is_other = any(_yields(node) or _is_decorated(program, node) for node in nodes)
+    return not things or is_other or not function.scope.is_sure(func)
+
+
+def _is_decorated(program: Program, node: ast.AST) -> bool:
+    """Return whether what is called may be another function: a property gives what it likes."""
+    called = program.function_by_node.get(node)
+    return called is not None and any(
+        ast.unparse(decorator) not in ("classmethod", "staticmethod")
+        and not any(name.startswith("tornado.") for name in names)
+        for decorator, names in called.decorators()
+    )
 
 
 def _is_parameter(function: Function, node: ast.expr) -> bool:
