@@ -71,7 +71,8 @@ def check(flushed):
         for each in found:
             read_capture(tables.path, captures, each, 10**6)
     with contextlib.closing(PageIndex(tables.path / INDEX, read_only=True)) as index:
-        assert all(index.holds(each.url) for each in found)
+        done = {url_of(page) for page in range(flushed)}  # others may be flushed in part
+        assert all(index.holds(each.url) for each in found if each.url in done)
     return len({each.url for each in found})
 
 
