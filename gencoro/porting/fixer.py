@@ -80,14 +80,19 @@ class Example(NamedTuple):
     Attributes:
         about: What it shows, as a title.
         before: A whole module.
-        after: The converted module; the same as `before` if it is left alone.
+        converted: The module after the conversion; empty if it is left alone.
         refused: The codes of the refusals, such as ``GC955, GC957``.
     """
 
     about: str
     before: str
-    after: str
+    converted: str = ""
     refused: str = ""
+
+    @property
+    def after(self) -> str:
+        """What the module is in the end, changed or not."""
+        return self.converted or self.before
 
 
 class Fixer(NamedTuple):

@@ -142,7 +142,7 @@ def _method(
 
 
 def _answers(program: Program, function: Function, count: int) -> bool:
-    """Return whether a plain function of so many parameters finishes the answer."""
+    """Return whether a function is plain, has `count` parameters, and finishes the answer."""
     args = function.node.args
     rest = (args.posonlyargs, args.kwonlyargs, args.vararg, args.kwarg, args.defaults)
     is_plain = isinstance(function.node, ast.FunctionDef) and not function.is_generator

@@ -167,31 +167,10 @@ def main():
     measured = yield gen.Task(measure, 2)
     print(measured.args[0], measured.kwargs["unit"])
 """,
-            """\
-from tornado import gen
-
-def measure(scale, callback):
-    callback(3 * scale, unit="m")
-
-@gen.coroutine
-def main():
-    measured = yield gen.Task(measure, 2)
-    print(measured.args[0], measured.kwargs["unit"])
-""",
             refused="GC957",
         ),
         Example(
             "Another use of the result",
-            """\
-from tornado import gen
-
-def measure(scale, callback):
-    callback(3 * scale, "m")
-
-@gen.coroutine
-def main():
-    args, kwargs = yield gen.Task(measure, 2)
-""",
             """\
 from tornado import gen
 

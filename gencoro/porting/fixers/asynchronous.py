@@ -243,30 +243,10 @@ class Item(web.RequestHandler):
     def get(self):
         store.load(self.finish)
 """,
-            """\
-from tornado import web
-from mylib import store
-
-class Item(web.RequestHandler):
-    @web.asynchronous
-    def get(self):
-        store.load(self.finish)
-""",
             refused="GC954",
         ),
         Example(
             "A path that does not finish the answer",
-            """\
-from tornado import gen, web
-
-class Item(web.RequestHandler):
-    @web.asynchronous
-    @gen.engine
-    def get(self):
-        yield gen.sleep(0.01)
-        if self.get_argument("now", None):
-            self.finish()
-""",
             """\
 from tornado import gen, web
 
@@ -292,35 +272,10 @@ class Item(web.RequestHandler):
         ioloop.IOLoop.current().call_later(1, self.log)
         yield gen.sleep(0.01)
 """,
-            """\
-from tornado import gen, ioloop, web
-
-class Item(web.RequestHandler):
-    @web.asynchronous
-    @gen.coroutine
-    def get(self):
-        ioloop.IOLoop.current().call_later(1, self.log)
-        yield gen.sleep(0.01)
-""",
             refused="GC953",
         ),
         Example(
             "A decorator above that drops the result",
-            """\
-from tornado import gen, web
-
-def logged(method):
-    def wrapper(self):
-        method(self)
-    return wrapper
-
-class Item(web.RequestHandler):
-    @logged
-    @web.asynchronous
-    @gen.coroutine
-    def get(self):
-        yield gen.sleep(0.01)
-""",
             """\
 from tornado import gen, web
 

@@ -84,29 +84,9 @@ def double(number, callback=None):
 
 double(21, callback=print)
 """,
-            """\
-from tornado import gen
-
-@gen.coroutine
-def double(number, callback=None):
-    yield gen.sleep(0.01)
-    callback(2 * number)
-
-double(21, callback=print)
-""",
         ),
         Example(
             "A callback that may be another one later",
-            """\
-from tornado import gen
-
-@gen.coroutine
-def double(number):
-    yield gen.sleep(0.01)
-    return 2 * number
-
-double(21, callback=lambda number: print(number))
-""",
             """\
 from tornado import gen
 

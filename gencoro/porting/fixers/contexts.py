@@ -194,29 +194,6 @@ def work(callback):
     with StackContext(noted):
         IOLoop.current().add_callback(callback)
 """,
-            """\
-import contextlib
-import logging
-from tornado.ioloop import IOLoop
-from tornado.stack_context import StackContext
-
-@contextlib.contextmanager
-def logged():
-    try:
-        yield
-    except Exception:
-        logging.exception("failed")
-
-@contextlib.contextmanager
-def noted():
-    yield
-
-def work(callback):
-    with StackContext(logged):
-        print(1)
-    with StackContext(noted):
-        IOLoop.current().add_callback(callback)
-""",
             refused="GC965",
         ),
     ),

@@ -100,25 +100,9 @@ from mylib import gen
 def main():
     yield gen.sleep(0.01)
 """,
-            """\
-from mylib import gen
-
-@gen.coroutine
-def main():
-    yield gen.sleep(0.01)
-""",
         ),
         Example(
             "A decorator below, which receives the generator function",
-            """\
-from tornado import gen
-from mylib import traced
-
-@gen.coroutine
-@traced
-def main():
-    yield gen.sleep(0.01)
-""",
             """\
 from tornado import gen
 from mylib import traced

@@ -73,18 +73,6 @@ def main():
 
 waiting = list(naps())
 """,
-            """\
-from tornado import gen
-
-def naps():
-    yield gen.sleep(0.01)
-
-@gen.coroutine
-def main():
-    yield from naps()
-
-waiting = list(naps())
-""",
             refused="GC911",
         ),
     ),

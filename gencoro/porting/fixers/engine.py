@@ -202,18 +202,6 @@ def double(number, callback):
 def main():
     return (yield gen.Task(double, 21))
 """,
-            """\
-from tornado import gen
-
-@gen.engine
-def double(number, callback):
-    callback(2 * number)
-    yield gen.sleep(0.01)
-
-@gen.coroutine
-def main():
-    return (yield gen.Task(double, 21))
-""",
             refused="GC955, GC957",
         ),
         Example(
@@ -228,30 +216,10 @@ def double(number, callback):
 
 double(21, callback=print)
 """,
-            """\
-from tornado import gen
-
-@gen.engine
-def double(number, callback):
-    yield gen.sleep(0.01)
-    callback(2 * number)
-
-double(21, callback=print)
-""",
             refused="GC956",
         ),
         Example(
             "An engine whose errors its caller gets",
-            """\
-from tornado import gen
-
-@gen.engine
-def refresh():
-    yield gen.sleep(0.01)
-
-def begin():
-    refresh()
-""",
             """\
 from tornado import gen
 

@@ -150,33 +150,9 @@ from tornado.httpclient import AsyncHTTPClient
 def main(url):
     response = yield AsyncHTTPClient().fetch(url, raise_error=False)
 """,
-            """\
-from tornado import gen
-from tornado.httpclient import AsyncHTTPClient
-
-@gen.coroutine
-def main(url):
-    response = yield AsyncHTTPClient().fetch(url, raise_error=False)
-""",
         ),
         Example(
             "A client that may be another object",
-            """\
-from tornado.httpclient import AsyncHTTPClient
-
-class Shop:
-    client = AsyncHTTPClient()
-
-    def __init__(self, client=None):
-        if client is not None:
-            self.client = client
-
-    def load(self, url):
-        self.client.fetch(url, callback=self.show)
-
-    def show(self, response):
-        print(response.code)
-""",
             """\
 from tornado.httpclient import AsyncHTTPClient
 

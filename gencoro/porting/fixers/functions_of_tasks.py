@@ -125,33 +125,10 @@ def main():
     double(1, print)
     return (yield gen.Task(double, 21))
 """,
-            """\
-from tornado import gen
-
-def double(number, callback):
-    callback(2 * number)
-
-@gen.coroutine
-def main():
-    double(1, print)
-    return (yield gen.Task(double, 21))
-""",
             refused="GC957",
         ),
         Example(
             "A function that keeps its callback",
-            """\
-from tornado import gen
-
-WAITING = []
-
-def wait(callback):
-    WAITING.append(callback)
-
-@gen.coroutine
-def main():
-    return (yield gen.Task(wait))
-""",
             """\
 from tornado import gen
 

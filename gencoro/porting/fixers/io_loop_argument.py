@@ -209,23 +209,9 @@ def connect(io_loop):
 
 connect(io_loop=IOLoop.current())
 """,
-            """\
-from tornado.ioloop import IOLoop
-
-def connect(io_loop):
-    io_loop.add_callback(print)
-
-connect(io_loop=IOLoop.current())
-""",
         ),
         Example(
             "A loop from elsewhere",
-            """\
-from tornado.httpclient import AsyncHTTPClient
-
-def client_of(io_loop):
-    return AsyncHTTPClient(io_loop=io_loop)
-""",
             """\
 from tornado.httpclient import AsyncHTTPClient
 

@@ -201,29 +201,10 @@ def main():
     store.load("key", callback=(yield gen.Callback("loaded")))
     return (yield gen.Wait("loaded"))
 """,
-            """\
-from tornado import gen
-from mylib import store
-
-@gen.coroutine
-def main():
-    store.load("key", callback=(yield gen.Callback("loaded")))
-    return (yield gen.Wait("loaded"))
-""",
             refused="GC961",
         ),
         Example(
             "A path that does not wait",
-            """\
-from tornado import gen, httpclient
-
-@gen.coroutine
-def main(url, is_needed):
-    client = httpclient.AsyncHTTPClient()
-    client.fetch(url, callback=(yield gen.Callback("response")))
-    if is_needed:
-        response = yield gen.Wait("response")
-""",
             """\
 from tornado import gen, httpclient
 

@@ -92,23 +92,9 @@ from mylib import IOLoop
 
 IOLoop.instance().start()
 """,
-            """\
-from mylib import IOLoop
-
-IOLoop.instance().start()
-""",
         ),
         Example(
             "A program with threads",
-            """\
-import threading
-from tornado.ioloop import IOLoop
-
-def work(callback):
-    IOLoop.instance().add_callback(callback)
-
-threading.Thread(target=work).start()
-""",
             """\
 import threading
 from tornado.ioloop import IOLoop

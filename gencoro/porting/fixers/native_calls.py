@@ -142,12 +142,6 @@ from tornado.netutil import Resolver
 def look_up(host, callback):
     Resolver().resolve(host, 80, callback=callback)
 """,
-            """\
-from tornado.netutil import Resolver
-
-def look_up(host, callback):
-    Resolver().resolve(host, 80, callback=callback)
-""",
             refused="GC958",
         ),
     ),

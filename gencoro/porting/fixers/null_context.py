@@ -174,17 +174,6 @@ def begin(callback):
 with stack_context.ExceptionStackContext(handler):
     begin(print)
 """,
-            """\
-from tornado import ioloop, stack_context
-from mylib import handler
-
-def begin(callback):
-    with stack_context.NullContext():
-        ioloop.IOLoop.current().add_callback(callback)
-
-with stack_context.ExceptionStackContext(handler):
-    begin(print)
-""",
             refused="GC959, GC965",
         ),
     ),

@@ -120,13 +120,6 @@ __all__ = ["engine"]
 
 waiting = Task(print)
 """,
-            """\
-from tornado.gen import Task, engine
-
-__all__ = ["engine"]
-
-waiting = Task(print)
-""",
             refused="GC957, GC966",
         ),
     ),

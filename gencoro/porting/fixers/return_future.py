@@ -164,36 +164,10 @@ def main():
     future = double(21)
     print((yield future))
 """,
-            """\
-from tornado import gen
-from tornado.concurrent import return_future
-
-@return_future
-def double(number, callback):
-    callback(2 * number)
-
-@gen.coroutine
-def main():
-    future = double(21)
-    print((yield future))
-""",
             refused="GC967",
         ),
         Example(
             "A callback of another package",
-            """\
-from tornado import gen
-from tornado.concurrent import return_future
-from mylib import store
-
-@return_future
-def load(key, callback):
-    store.load(key, callback)
-
-@gen.coroutine
-def main():
-    print((yield load("key")))
-""",
             """\
 from tornado import gen
 from tornado.concurrent import return_future

@@ -88,28 +88,10 @@ def main():
     except Exception:
         raise gen.Return("failed")
 """,
-            """\
-from tornado import gen
-
-@gen.coroutine
-def main():
-    try:
-        raise gen.Return((yield gen.sleep(0.01)))
-    except Exception:
-        raise gen.Return("failed")
-""",
             refused="GC905",
         ),
         Example(
             "A context manager that may roll back",
-            """\
-from tornado import gen
-
-@gen.coroutine
-def main(database):
-    with database.transaction():
-        raise gen.Return((yield gen.sleep(0.01)))
-""",
             """\
 from tornado import gen
 

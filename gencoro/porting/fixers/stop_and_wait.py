@@ -293,19 +293,6 @@ class StoreTest(AsyncTestCase):
         store.load(on_load)
         self.wait()
 """,
-            """\
-from tornado.testing import AsyncTestCase
-from mylib import store
-
-class StoreTest(AsyncTestCase):
-    def test_load(self):
-        def on_load(value):
-            self.assertEqual(value, 42)
-            self.stop()
-
-        store.load(on_load)
-        self.wait()
-""",
             refused="GC968",
         ),
     ),

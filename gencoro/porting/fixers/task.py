@@ -122,14 +122,6 @@ from mylib import store
 def main():
     return (yield gen.Task(store.load, "key"))
 """,
-            """\
-from tornado import gen
-from mylib import store
-
-@gen.coroutine
-def main():
-    return (yield gen.Task(store.load, "key"))
-""",
             refused="GC957",
         ),
     ),
