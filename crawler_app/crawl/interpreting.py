@@ -58,6 +58,10 @@ MULTIPLE_CHOICES = 300
 # Preparing a longer text for the index takes a tenth of a second.
 MAX_CHARS_ON_LOOP = 32_000
 
+# Links of one page that are settled when it is recorded, which takes a microsecond each.  Any
+# others are only looked up again.
+MAX_SETTLED_PER_PAGE = 5_000
+
 
 @dataclass(slots=True)
 class _NewLinks:
@@ -207,7 +211,7 @@ class Interpreter:
             (self._settled, new.links),
             (self._settled_requisites, new.requisites),
         ):
-            for link in links:
+            for link in itertools.islice(links, MAX_SETTLED_PER_PAGE):
                 settled.add(new.base, link)
 
     def _links(
