@@ -12,6 +12,7 @@ import asyncpg
 
 from crawler_app.errors import ConfigError
 from crawler_app.frontier.postgres.place import INVALID, Place
+from crawler_app.text.formatting import error_words
 from gencoro import gen
 
 __all__ = [
@@ -145,7 +146,7 @@ def _open(
         except DRIVER_ERRORS:  # an error of a certificate is a ValueError, too
             if url == place.urls[-1]:
                 raise
-        except ValueError:  # its text shows the URL
+        except (ValueError, OverflowError):  # of a port; its text may show the URL
             raise ConfigError(f"the URL of the frontier {place} {INVALID}") from None
     raise AssertionError("a place has at least one URL")
 
@@ -165,7 +166,11 @@ def words_of(exc: Exception, place: Place) -> str:
     """Return what an error of the driver says, without secrets."""
     if isinstance(exc, asyncpg.InternalClientError):
         return "the connection was lost"  # it speaks of states of the driver
-    return place.without_secrets(str(exc) or type(exc).__name__)
+    if isinstance(exc, ConnectionRefusedError):
+        return "connection refused"  # asyncio says "Connect call failed"
+    if isinstance(exc, TimeoutError):
+        return "no answer in time"  # asyncio says nothing
+    return place.without_secrets(error_words(exc) or type(exc).__name__)
 
 
 def cannot_connect(place: Place, exc: Exception) -> str:
@@ -179,7 +184,10 @@ def cannot_connect(place: Place, exc: Exception) -> str:
             "sslrootcert=FILE in the URL names that of its authority"
         )
     if isinstance(exc, asyncpg.InvalidPasswordError):
-        text += "; the password is read from PGPASSWORD or ~/.pgpass"
+        text += (
+            "; the password is read from PGPASSWORD, or from ~/.pgpass if only its owner can "
+            "read that file"
+        )
     if isinstance(exc, FileNotFoundError):
         text += "; see host, sslrootcert, sslcert and sslkey in the URL"
     return f"cannot connect to {place.address}: {text}"
@@ -213,12 +221,17 @@ def version_of(connection: Any, place: Place) -> Generator[Any, Any, int]:
     """Return the version of a crawl.
 
     Raises:
-        ConfigError: there is none.
+        ConfigError: there is none, or this user cannot read it.
     """
     try:
         version = yield connection.fetchval("SELECT version FROM crawl")
     except (asyncpg.UndefinedTableError, asyncpg.InvalidSchemaNameError):
         version = None
+    except asyncpg.InsufficientPrivilegeError as exc:
+        raise ConfigError(
+            f"cannot read the crawl {place}: {words_of(exc, place)}; its owner has to run "
+            f'GRANT SELECT ON ALL TABLES IN SCHEMA "{place.schema}"'
+        ) from None
     if version is None:
         raise ConfigError(
             f"there is no crawl {place}, or this user has no right to it; `gencrawl crawls` "

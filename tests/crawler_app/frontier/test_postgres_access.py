@@ -96,6 +96,8 @@ def test_crawl_of_another_version_is_refused_and_can_be_deleted(
             "postgresql:///postgres?password=hush&host=/nowhere",
             "cannot connect to ",
         ),
+        ("postgresql://me:hush@127.0.0.1:99999/postgres", "is invalid"),
+        ("postgresql://me:hush@127.0.0.1:1/postgres", "1/postgres: connection refused"),
         ("mysql://me:hush@/", "begins with postgresql://"),
         ("postgresql://me:hu/sh@a.test/postgres", "write '@', '/', .* as %40, %2F"),
         ("postgresql://me:hu?sh@a.test/postgres", "write '@', '/', .* as %40, %2F"),
@@ -231,6 +233,16 @@ def test_server_that_is_silent_is_passed_over(
             assert reader.urls() == []
 
 
+def test_server_that_does_not_answer_is_said_to_be_silent(monkeypatch, tmp_path):
+    monkeypatch.setattr(connecting, "CONNECT_TIMEOUT_S", 0.1)
+    with socket.socket(socket.AF_UNIX) as silent:
+        silent.bind(str(tmp_path / SOCKET))
+        silent.listen()
+
+        with pytest.raises(ConfigError, match="no answer in time"):
+            PostgresReader(Place(f"postgresql://{USER}@/postgres?host={tmp_path}"))
+
+
 @pytest.fixture(scope="module")
 def tls(tmp_path_factory):
     """Return a URL of a server that has a certificate for localhost, and two authorities."""
@@ -345,8 +357,10 @@ def test_user_who_may_not_read_a_crawl_is_told_so(postgres_url, run_sync, gencra
     url = url_for_workers(postgres_url)
     run_sync(lambda: execute(place, "REVOKE SELECT ON crawl FROM crawler"))
 
-    with pytest.raises(ConfigError, match="permission denied for table crawl"):
-        PostgresReader(Place(url, "test"))
+    told = 'permission denied for table crawl.*GRANT SELECT .* SCHEMA "gencrawl_test"'
+    for use in (PostgresReader, lambda place: run_sync(lambda: install(place))):
+        with pytest.raises(ConfigError, match=told):
+            use(Place(url, "test"))
     # It is not among the crawls of this user.
     assert "test " not in gencrawl("crawls", url).out
     run_sync(lambda: uninstall(place))
