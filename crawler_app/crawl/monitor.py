@@ -195,8 +195,11 @@ class Monitor:
         return "running" if waiting_s is None else "waiting"
 
     def _waiting_s(self, now: float) -> float | None:
-        """Return the seconds until the next URL is due; None if work is running."""
-        if self.crawl.under_way_by_host() or self.crawl.is_paused:
+        """Return the seconds until the next URL is due; None if work is running.
+
+        Other workers of the crawl may be running, too.
+        """
+        if self.crawl.count(State.CLAIMED) or self.crawl.is_paused:
             return None
         next_at = self.crawl.next_at(now)
         if next_at is None or next_at - now < MIN_WAIT_S:

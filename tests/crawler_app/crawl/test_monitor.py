@@ -1,5 +1,7 @@
 """Samples of a crawl: what they hold, and when they are taken."""
 
+import time
+
 import pytest
 
 from crawler_app.config import CrawlConfig
@@ -98,6 +100,17 @@ def test_crawl_whose_hosts_must_wait_is_waiting():
     assert (after.phase, before.phase) == ("waiting", "running")
     assert after.waiting_s == pytest.approx(3_600.0, abs=60.0)
     assert before.waiting_s is None
+
+
+def test_crawl_that_another_worker_goes_on_with_is_not_waiting():
+    """The end of that worker's lease is not when the next URL is due."""
+    frontier = MemoryFrontier()
+    frontier.add([Candidate(SEED, "a.test")])
+    frontier.claim(time.time(), lease_s=600.0)
+
+    sample = Monitor(Crawl(CrawlConfig((SEED,)), frontier, None)).look()
+
+    assert (sample.phase, sample.waiting_s) == ("running", None)
 
 
 class Listener:
