@@ -7,7 +7,7 @@ import itertools
 from collections.abc import Callable, Iterable, Iterator
 from typing import TypeVar
 
-__all__ = ["OnStep", "in_steps", "no_step"]
+__all__ = ["OnStep", "in_steps", "megabytes", "no_step"]
 
 T = TypeVar("T")
 
@@ -20,6 +20,15 @@ ITEMS_PER_STEP = 64
 
 def no_step(what: str, done: int, total: int | None) -> None:
     """Ignore the progress."""
+
+
+def megabytes(size_bytes: int) -> int:
+    """Return a size in megabytes, rounded up, so that a small file does not show as 0.
+
+    >>> megabytes(0), megabytes(1), megabytes(2_000_000)
+    (0, 1, 2)
+    """
+    return -(-size_bytes // 10**6)
 
 
 def in_steps(

@@ -31,7 +31,7 @@ from crawler_app.archive.files import (
 from crawler_app.archive.record import format_date
 from crawler_app.archive.recovery import whole_bytes
 from crawler_app.http_headers import UNKNOWN_TYPES, extracted_type, is_html
-from crawler_app.progress import OnStep, no_step
+from crawler_app.progress import OnStep, megabytes, no_step
 
 __all__ = ["write_wacz"]
 
@@ -206,7 +206,7 @@ def _add_archive(writer: _Package, sources: Sequence[_Source], on_step: OnStep) 
         for piece in pieces:
             yield piece
             done_bytes += len(piece)
-            on_step("copying megabytes", done_bytes // 10**6, total_bytes // 10**6)
+            on_step("copying megabytes", megabytes(done_bytes), megabytes(total_bytes))
 
     for source, number, size_bytes in files:
         writer.add(

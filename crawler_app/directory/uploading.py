@@ -26,7 +26,7 @@ from crawler_app.directory import CrawlDirectory
 from crawler_app.directory.snapshot import make_snapshot
 from crawler_app.directory.staging import storage_url
 from crawler_app.errors import ConfigError, ObjectStorageError, StorageError
-from crawler_app.progress import OnStep, no_step
+from crawler_app.progress import OnStep, megabytes, no_step
 from crawler_app.storage.catalogue import CATALOGUE_NAME, Catalogue, object_name
 from crawler_app.storage.objects import Objects
 from crawler_app.storage.uploads import Uploads, load_uploads, save_uploads
@@ -180,7 +180,7 @@ class Uploader:
         while self._thread.is_alive():
             on_step(
                 "megabytes left to upload:",
-                _waiting_bytes(self._directory) // 10**6,
+                megabytes(_waiting_bytes(self._directory)),
                 None,
             )
             yield gen.sleep(LOOK_EVERY_S / 20)

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Self
 
 from crawler_app.errors import ConfigError, ObjectStorageError
-from crawler_app.progress import OnStep, no_step
+from crawler_app.progress import OnStep, megabytes, no_step
 from crawler_app.storage.catalogue import (
     CATALOGUE_NAME,
     Catalogue,
@@ -145,7 +145,9 @@ class StoredTables:
             digest.update(piece)
             done_bytes += len(piece)
             self._on_step(
-                "downloading megabytes", done_bytes // 10**6, table.size_bytes // 10**6
+                "downloading megabytes",
+                megabytes(done_bytes),
+                megabytes(table.size_bytes),
             )
         if digest.hexdigest() != table.sha256:
             raise ObjectStorageError(f"{self.url}/{name} is not what was uploaded")
