@@ -90,9 +90,10 @@ def begin_shared(config: CrawlConfig) -> Generator[Any, Any, None]:
     for option in options_of(CrawlConfig):
         name = option.name
         if not option.is_local and getattr(begun, name) != getattr(config, name):
-            what = option.flag or "the start URLs"
+            flag = option.flag
+            what = f"another value of {flag}" if flag else "other start URLs"
             raise ConfigError(
-                f"the crawl {place} has begun with another value of {what}; take part in "
+                f"the crawl {place} has begun with {what}; take part in "
                 "it with `gencrawl work`, or choose another name with --crawl"
             )
 

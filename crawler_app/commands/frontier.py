@@ -40,6 +40,7 @@ def add_frontier(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "action",
+        metavar=f"{INIT}|{COPY}|{FORGET}",
         choices=[INIT, COPY, FORGET],
         help="init: make the tables of a crawl, as `crawl --frontier` does too if its user "
         "may; copy: move the frontier of the crawl in a directory there, so that `work` and "
@@ -152,7 +153,7 @@ def crawls(arguments: argparse.Namespace) -> int:
     """List the crawls of a server."""
     found = run(driven(CRAWLS).crawls_of, arguments.url)
     if not found:
-        print("There are no crawls.", file=sys.stderr)
+        print("There are no crawls that this user can read.", file=sys.stderr)
     width = max((len(each.name) for each in found), default=0)
     for each in found:
         if each.is_foreign:

@@ -50,6 +50,7 @@ from crawler_app.frontier.part import PartFrontier
 from crawler_app.frontier.sqlite import SqliteFrontier
 from crawler_app.index import PageIndex
 from crawler_app.safe_files import create, open_regular
+from crawler_app.storage.objects import is_url
 from crawler_app.text.formatting import error_words
 
 __all__ = ["CrawlDirectory", "Kept"]
@@ -140,8 +141,13 @@ class CrawlDirectory(StoredCrawl):
         """Return the directory of an existing crawl.
 
         Raises:
-            ConfigError: there is no crawl in it.
+            ConfigError: there is no crawl in it, or it is the URL of object storage.
         """
+        if is_url(str(path)):  # not shown, as it may hold a password
+            raise ConfigError(
+                "a crawl in object storage is read by the URL of its frontier in PostgreSQL "
+                "with --crawl NAME, and continued by `gencrawl work`"
+            )
         directory = cls(path)
         if not directory._config_path.is_file():
             raise ConfigError(

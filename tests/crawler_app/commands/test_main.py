@@ -79,6 +79,9 @@ def test_start_url_that_leads_to_no_page_ends_with_1(
         (["resume", "{}"], "is not a crawl directory"),
         (["status", "{}"], "is not a crawl directory"),
         (["export", "{}"], "is not a crawl directory"),
+        (["status", "s3://a/b"], "by the URL of its frontier in PostgreSQL"),
+        (["resume", "s3://a/b"], "continued by `gencrawl work`"),
+        (["frontier"], "init|copy|forget, [DIR] URL is missing"),
         (["report", "{}"], "is not a crawl directory"),
     ],
 )

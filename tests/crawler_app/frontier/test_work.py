@@ -119,6 +119,8 @@ def test_crawl_is_begun_once(begin, work, tmp_path, gencrawl, server):
     assert begin(tmp_path / "a", "--max-depth", 2).status == OK
 
     assert "another value of --max-depth" in begin(tmp_path / "b").err
+    other_site = ["crawl", "http://a.test/", "--frontier", server[0], *server[1:]]
+    assert "other start URLs" in gencrawl(*other_site, "--into", tmp_path / "b").err
     assert "made 0 fetches" in begin(tmp_path / "a", "--max-depth", 2).out
     shutil.copytree(tmp_path / "a", tmp_path / "c")
     other = json.loads((tmp_path / "c/crawl.json").read_text())
