@@ -33,10 +33,10 @@ Rule 3: no clock: the current time is an argument, in seconds since the epoch.
 
 Backends::
 
-    sqlite  the default, on disk; with its schema; schedule, the order of claims; group, which
-            commits many steps at once; checkpoints; tally, its counts; previous, what differs
-            from the previous crawl; keys, the numbers of known URLs; and known, which saves
-            them
+    sqlite  the default, on disk; with sqlite_reading, its reading half; its schema; schedule,
+            the order of claims; group, which commits many steps at once; checkpoints; tally,
+            its counts; previous, what differs from the previous crawl; keys, the numbers of
+            known URLs; and known, which saves them
     part    the same for one part of a crawl by several processes
     memory  for tests and small crawls
     postgres  in PostgreSQL, shared by the workers of many machines

@@ -1,5 +1,6 @@
 """What a frontier counts, so that a summary need not read every URL."""
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -7,7 +8,7 @@ from crawler_app.http_headers import is_html
 from crawler_app.models import Outcome, Role, State
 from crawler_app.reasons import CONTENT, AnyReason, is_broken
 
-__all__ = ["RANKED", "Amount", "Host", "Kind"]
+__all__ = ["RANKED", "Amount", "Host", "Kind", "StateCounts"]
 
 # The length of the lists of the slowest and of the largest URLs.
 RANKED = 100
@@ -120,3 +121,33 @@ class Host:
         if outcome.took_s is not None:
             self.took_us += times * round(outcome.took_s * 1e6)
             self.timed += times
+
+
+class StateCounts:
+    """The number of URLs in each state.
+
+    Attributes:
+        urls: All of them.
+        extras: The requisites and probes among them.
+
+    >>> counts = StateCounts()
+    >>> counts.add(State.QUEUED, urls=3, extras=1)
+    >>> counts.move(State.QUEUED, State.DONE, Role.LINK)
+    >>> counts.urls[State.QUEUED], counts.urls[State.DONE], counts.extras[State.DONE]
+    (2, 1, 0)
+    """
+
+    def __init__(self) -> None:
+        self.urls: Counter[State] = Counter()
+        self.extras: Counter[State] = Counter()
+
+    def add(self, state: State, urls: int, extras: int) -> None:
+        """Count URLs that came into a state, or with negative numbers have left it."""
+        self.urls[state] += urls
+        self.extras[state] += extras
+
+    def move(self, old: State, new: State, role: Role) -> None:
+        """Count a URL in another state."""
+        extras = int(role.is_extra)
+        self.add(old, -1, -extras)
+        self.add(new, 1, extras)

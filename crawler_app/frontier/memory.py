@@ -19,7 +19,7 @@ from crawler_app.frontier import (
     stored_url,
     turn_of,
 )
-from crawler_app.frontier.counts import RANKED, Amount, Host, Kind
+from crawler_app.frontier.counts import RANKED, Amount, Host, Kind, StateCounts
 from crawler_app.models import (
     Candidate,
     Claim,
@@ -56,8 +56,7 @@ class MemoryFrontier(Frontier):
 
     def __init__(self) -> None:
         self._urls: list[_Url] = []
-        self._count_by_state: collections.Counter[State] = collections.Counter()
-        self._extras_by_state: collections.Counter[State] = collections.Counter()
+        self._counts = StateCounts()
         self._url_by_key: dict[str, _Url] = {}
         self._known_url_by_origin: dict[str, str] = {}
         self._schedule = schedule.Schedule()
@@ -88,8 +87,7 @@ class MemoryFrontier(Frontier):
         ):
             return False
         if known is not None:
-            self._count_by_state[State.EXCLUDED] -= 1
-            self._extras_by_state[State.EXCLUDED] -= known.role.is_extra
+            self._counts.add(State.EXCLUDED, -1, -known.role.is_extra)
         url_id = len(self._urls) if known is None else known.id
         self._host(
             candidate.host
@@ -108,8 +106,7 @@ class MemoryFrontier(Frontier):
         )
         self._urls[url_id : url_id + 1] = [url]
         self._url_by_key[key] = url
-        self._count_by_state[state] += 1
-        self._extras_by_state[state] += candidate.role.is_extra
+        self._counts.add(state, 1, candidate.role.is_extra)
         if candidate.refusal:
             record.outcome = Outcome(state, candidate.refusal)
             return False
@@ -254,10 +251,10 @@ class MemoryFrontier(Frontier):
         return len(urls)
 
     def count(self, state: State) -> int:
-        return self._count_by_state[state]
+        return self._counts.urls[state]
 
     def count_extras(self, state: State) -> int:
-        return self._extras_by_state[state]
+        return self._counts.extras[state]
 
     def tally(self) -> dict[Kind, Amount]:
         amount_by_kind: dict[Kind, Amount] = collections.defaultdict(Amount)
@@ -330,10 +327,7 @@ class MemoryFrontier(Frontier):
         return url
 
     def _move(self, url: _Url, state: State) -> None:
-        self._count_by_state[url.record.state] -= 1
-        self._count_by_state[state] += 1
-        self._extras_by_state[url.record.state] -= url.role.is_extra
-        self._extras_by_state[state] += url.role.is_extra
+        self._counts.move(url.record.state, state, url.role)
         was_claimed = url.record.state is State.CLAIMED
         was_unfinished = was_claimed or url.record.state is State.QUEUED
         is_unfinished = state in (State.QUEUED, State.CLAIMED)

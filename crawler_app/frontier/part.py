@@ -121,8 +121,8 @@ class PartFrontier(SqliteFrontier):
         self._has_received = False
         super().__init__(path, read_only=read_only, before_commit=before_commit)
 
-    def _load(self, with_keys: bool = True) -> None:
-        super()._load(with_keys)
+    def _load(self) -> None:
+        super()._load()
         # The URLs of other parts that this process has met, as for its own.
         self._foreign, self._provisional_foreign = Keys(), Keys()
         rows, last_id = self._db.execute(
@@ -276,16 +276,16 @@ class PartFrontier(SqliteFrontier):
             part = self._part_of(candidate.host)
             if part == self._part:
                 own.append(candidate)
-            elif self._is_news(candidate):
+            elif self._is_new_to_owner(candidate):
                 found_by_part.setdefault(part, []).append(candidate)
         for part, found in found_by_part.items():
             self._send(part, found, via)
         return super()._add(own, via)
 
-    def _is_news(self, candidate: Candidate) -> bool:
-        """Return whether another part may not know a URL of its own; note that it does.
+    def _is_new_to_owner(self, candidate: Candidate) -> bool:
+        """Return whether the part that owns a URL may not know it yet; remember it as known.
 
-        As for our own URLs, a provisional refusal is news once, and its end too.
+        As for our own URLs, a provisional refusal is passed on once, and so is its end.
         """
         key = self._hashed(key_of(candidate))
         is_provisional = candidate.refusal in PROVISIONAL

@@ -1,6 +1,7 @@
 """The SQLite schema of the frontier, and the conversion of its rows.
 
-Used by `crawler_app.frontier.sqlite`, which makes the transitions.
+Used by `crawler_app.frontier.sqlite_reading`, and by `crawler_app.frontier.sqlite`, which makes
+the transitions.
 """
 
 import sqlite3

@@ -13,46 +13,34 @@ nothing to write and end with the process: in the file, a claimed URL is queued.
 import collections
 import contextlib
 import dataclasses
-import functools
-import hashlib
 import math
 import sqlite3
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
 from typing import Any
 
-from crawler_app.database import unusable
 from crawler_app.errors import FrontierError, LeaseLostError
 from crawler_app.frontier import (
-    MAX_QUERIES,
     PATIENCE_S,
     Frontier,
-    counts,
     key_of,
     stored_url,
     turn_of,
 )
 from crawler_app.frontier.checkpoints import Checkpoints
-from crawler_app.frontier.counts import Amount, Kind
 from crawler_app.frontier.group import Group
-from crawler_app.frontier.keys import KEY_BITS, Keys
+from crawler_app.frontier.keys import Keys
 from crawler_app.frontier.known import load_keys, save_keys
-from crawler_app.frontier.previous import Differences, Previous
 from crawler_app.frontier.schedule import Host, Queued, Schedule
 from crawler_app.frontier.schema import (
     CLEAR_OUTCOME,
-    HAS_QUERY,
     IS_PROVISIONAL,
-    SCHEMA,
     SELECT_COUNTED,
-    SELECT_RECORDS,
     SET_OUTCOME,
-    open_database,
     outcome_of,
-    record_of,
     values_of,
 )
-from crawler_app.frontier.tally import Slowest, Tally
+from crawler_app.frontier.sqlite_reading import SqliteReader
 from crawler_app.models import (
     Candidate,
     Claim,
@@ -61,7 +49,7 @@ from crawler_app.models import (
     State,
     UrlRecord,
 )
-from crawler_app.reasons import CONTENT, PROVISIONAL, Reason
+from crawler_app.reasons import PROVISIONAL, Reason
 from crawler_app.urls import dedup_key
 
 __all__ = ["SqliteFrontier"]
@@ -99,7 +87,7 @@ FINISH = f"UPDATE url SET state = ?, {SET_OUTCOME}, finished_at = ? WHERE id = ?
 SELECT_PROVISIONAL = f"SELECT key FROM url WHERE {IS_PROVISIONAL}"
 
 
-class SqliteFrontier(Frontier):
+class SqliteFrontier(SqliteReader, Frontier):
     """A frontier in one SQLite file.
 
     Args:
@@ -122,8 +110,6 @@ class SqliteFrontier(Frontier):
     """
 
     # Replaced for one part of a crawl, whose file has more tables.
-    _schema = SCHEMA
-    _select_records = SELECT_RECORDS
     _more_tables: tuple[str, ...] = ()
 
     def __init__(
@@ -133,8 +119,10 @@ class SqliteFrontier(Frontier):
         read_only: bool = False,
         before_commit: Callable[[], None] = lambda: None,
     ) -> None:
-        self._db = open_database(path, read_only=read_only, schema=self._schema)
-        self._is_read_only = read_only
+        self._per_host: int | None = None
+        self._claim_by_id: dict[int, Claim] = {}
+        self._next_expiry_at = math.inf  # no lease expires before this time
+        super().__init__(path, read_only=read_only)
 
         def complete() -> None:
             self._tally.write()
@@ -148,22 +136,10 @@ class SqliteFrontier(Frontier):
             before_commit=before_commit,
         )
         self._checkpoints = Checkpoints(self._db)
-        self._per_host: int | None = None
-        self._claim_by_id: dict[int, Claim] = {}
-        self._next_expiry_at = math.inf  # no lease expires before this time
-        try:
-            if read_only:
-                self._db.execute("BEGIN")  # all later statements read one snapshot
-            self._load(with_keys=not read_only)
-        except sqlite3.Error as exc:
-            self._db.close()
-            raise unusable(path, self._schema, exc) from None
-        except BaseException:
-            self._db.close()
-            raise
 
-    def _load(self, with_keys: bool = True) -> None:
+    def _load(self) -> None:
         """Load the in-memory state from the file, at the start and after an error."""
+        super()._load()
         # The latter are those of provisional refusals, which another link may end.
         self._keys, self._provisional_keys = Keys(), Keys()
         # No retry is due before this time, so most claims need no query.
@@ -171,30 +147,11 @@ class SqliteFrontier(Frontier):
         # When hosts are free again, by id, if that is not in the file yet.
         self._holds: dict[int, float] = {}
         self._known_url_by_origin: dict[str, str] = {}
-        self._tally, self._slowest = Tally(self._db), Slowest(self._db)
-        self._previous = Previous(self._db)
-        self._count_states()
-        (secret,) = self._db.execute("SELECT bytes FROM secret").fetchone()
-        keyed = hashlib.blake2b(digest_size=8, salt=secret)
-        # Most are asked for two or three times: when a link is met, and when it is added.
-        self._hashed = functools.lru_cache(256)(functools.partial(_hashed, keyed))
-        if not with_keys:
+        if self._is_read_only:
             return
         self._load_schedule()
         load_keys(self._db, self._keys)
         self._provisional_keys.load(self._db.execute(SELECT_PROVISIONAL))
-
-    def _count_states(self) -> None:
-        """Take the counts by state from the tally."""
-        self._count_by_state = collections.Counter(
-            {State.QUEUED: self._tally.unfinished_by_depth.total()}
-        )
-        self._extras_by_state = collections.Counter(
-            {State.QUEUED: self._tally.extras_by_depth.total()}
-        )
-        for kind, amount in self._tally.amount_by_kind.items():
-            self._count_by_state[kind.state] += amount.urls
-            self._extras_by_state[kind.state] += kind.role.is_extra * amount.urls
 
     def _load_schedule(self) -> None:
         """Load which hosts have queued URLs; claims stay if their URLs are in the file."""
@@ -250,7 +207,7 @@ class SqliteFrontier(Frontier):
     def _note_claim(self, claim: Claim) -> None:
         self._claim_by_id[claim.id] = claim
         self._next_expiry_at = min(self._next_expiry_at, claim.lease_ends_at)
-        self._count_move(State.QUEUED, State.CLAIMED, claim.role)
+        self._counts.move(State.QUEUED, State.CLAIMED, claim.role)
 
     def finish(
         self,
@@ -319,7 +276,7 @@ class SqliteFrontier(Frontier):
 
     def _end_claim(self, claim: Claim, host: Host, state: State = State.QUEUED) -> None:
         del self._claim_by_id[claim.id]
-        self._count_move(State.CLAIMED, state, claim.role)
+        self._counts.move(State.CLAIMED, state, claim.role)
         self._schedule.end_claim(host)
 
     def _put(self, host: Host, claim: Claim) -> None:
@@ -370,10 +327,6 @@ class SqliteFrontier(Frontier):
     def note_soft_404(self, origin: str, url: str) -> None:
         with self._group:
             self._db.execute("REPLACE INTO soft_404 VALUES (?, ?)", (origin, url))
-
-    def soft_404s(self) -> list[str]:
-        rows = self._db.execute("SELECT url FROM soft_404 WHERE url <> '' ORDER BY url")
-        return [url for (url,) in rows]
 
     def known_url(self, origin: str) -> str:
         if origin in self._known_url_by_origin:
@@ -428,45 +381,6 @@ class SqliteFrontier(Frontier):
         self.flush()
         return len(ids)
 
-    def count(self, state: State) -> int:
-        return self._count_by_state[state]
-
-    def count_extras(self, state: State) -> int:
-        return self._extras_by_state[state]
-
-    def tally(self) -> dict[Kind, Amount]:
-        tally = self._tally.amount_by_kind
-        return {kind: amount for kind, amount in tally.items() if amount.urls}
-
-    def hosts(self) -> list[counts.Host]:
-        return self._tally.hosts()
-
-    def slowest(self) -> list[UrlRecord]:
-        return [self._record(url_id) for url_id in self._slowest.url_ids()]
-
-    def _record(self, url_id: int) -> UrlRecord:
-        rows = self._db.execute(f"{self._select_records} WHERE url.id = ?", (url_id,))
-        return self._record_of(rows.fetchone())
-
-    @property
-    def is_recrawl(self) -> bool:
-        """Whether there was a previous crawl to compare with."""
-        return self._previous.exists
-
-    def differences(self) -> Differences | None:
-        tally = self._tally.amount_by_kind.items()
-        content = sum(amount.urls for kind, amount in tally if kind.reason in CONTENT)
-        return self._previous.differences(content)
-
-    def unmet(self) -> list[str]:
-        return self._previous.unmet()
-
-    def broken_before(self) -> list[str]:
-        return self._previous.broken_before()
-
-    def gone(self, *, is_whole: bool) -> list[str]:
-        return self._previous.gone(is_whole=is_whole)
-
     def forget_earlier(self) -> None:
         with self._group:
             self._previous.forget_earlier()
@@ -485,49 +399,13 @@ class SqliteFrontier(Frontier):
         self.flush()
         self._load()
 
-    def redirects(self) -> dict[str, str]:
-        rows = self._db.execute(
-            "SELECT url, redirect_to FROM url WHERE reason = 'redirect' ORDER BY id"
-        )
-        return dict(rows.fetchall())
-
-    def queries(self) -> Iterator[str]:
-        rows = self._db.execute(
-            "SELECT url FROM (SELECT id, url FROM url"
-            f" WHERE ({HAS_QUERY}) AND state != 'excluded' ORDER BY id DESC LIMIT ?)"
-            " ORDER BY id",
-            (MAX_QUERIES,),
-        )
-        return (url for (url,) in rows)
-
     def find(self, key: str) -> UrlRecord | None:
-        # An index of all keys would cost each new URL more than its row.  This is asked for
-        # start URLs and what they lead to, which are soon found.
-        number = self._hashed(key)
-        if number not in self._keys and not self._is_read_only:
-            return None
-        for condition in ("key = ? AND depth = 0", "key = ?"):
-            row = self._db.execute(
-                f"SELECT id FROM url WHERE {condition} LIMIT 1", (number,)
-            ).fetchone()
-            if row is not None:
-                return self._record(row[0])
-        return None
-
-    def records(self, state: State | None = None) -> Iterator[UrlRecord]:
-        stored = State.QUEUED if state is State.CLAIMED else state
-        condition = "" if stored is None else f"WHERE url.state = '{stored}'"
-        for row in self._db.execute(
-            f"{self._select_records} {condition} ORDER BY url.id"
-        ):
-            record = self._record_of(row)
-            if state is None or record.state is state:
-                yield record
+        may_be_known = self._is_read_only or self._hashed(key) in self._keys
+        return super().find(key) if may_be_known else None
 
     def _record_of(self, row: tuple[Any, ...]) -> UrlRecord:
-        url_id, *values = row
-        record = record_of(values)
-        if url_id in self._claim_by_id:
+        record = super()._record_of(row)
+        if row[0] in self._claim_by_id:
             record.state = State.CLAIMED
         return record
 
@@ -557,7 +435,7 @@ class SqliteFrontier(Frontier):
                 with contextlib.suppress(FrontierError, sqlite3.Error):
                     self._save_keys()
         finally:
-            self._db.close()
+            super().close()
 
     def _save_keys(self) -> None:
         with self._group:
@@ -586,9 +464,8 @@ class SqliteFrontier(Frontier):
                     self._previous.note(key, url_id, candidate.url, outcome)
             if refusal:
                 outcome = Outcome(State.EXCLUDED, refusal)
-                self._count_by_state[State.EXCLUDED] += 1
-                self._extras_by_state[State.EXCLUDED] += candidate.role.is_extra
                 depth, role = candidate.depth, candidate.role
+                self._counts.add(State.EXCLUDED, 1, role.is_extra)
                 self._tally.count(host.id, depth, outcome, role=role)
             else:
                 place = host.id, candidate.depth, candidate.role.is_extra
@@ -606,8 +483,7 @@ class SqliteFrontier(Frontier):
                     ),
                 )
         for (host_id, depth, is_extra), urls in queued.items():
-            self._count_by_state[State.QUEUED] += urls
-            self._extras_by_state[State.QUEUED] += is_extra * urls
+            self._counts.add(State.QUEUED, urls, is_extra * urls)
             self._tally.count_unfinished(host_id, depth, urls, is_extra * urls)
         return sum(queued.values())
 
@@ -619,8 +495,7 @@ class SqliteFrontier(Frontier):
             (key,),
         ).fetchone()
         self._provisional_keys.remove(key)
-        self._count_by_state[State.EXCLUDED] -= 1
-        self._extras_by_state[State.EXCLUDED] -= Role(role).is_extra
+        self._counts.add(State.EXCLUDED, -1, -Role(role).is_extra)
         outcome = Outcome(State.EXCLUDED, Reason(reason))
         self._forget_outcome(url_id, host_id, depth, outcome, Role(role))
         return int(url_id)
@@ -677,7 +552,7 @@ class SqliteFrontier(Frontier):
             " state = 'queued' WHERE id = ?",
             (url_id,),
         )
-        self._count_move(State(state), State.QUEUED, role)
+        self._counts.move(State(state), State.QUEUED, role)
         self._put_stored(url_id)
 
     def _put_stored(self, url_id: int) -> None:
@@ -716,13 +591,6 @@ class SqliteFrontier(Frontier):
         ).fetchone()
         self._next_retry_at = math.inf if retry_at is None else retry_at
 
-    def _count_move(self, old: State, new: State, role: Role) -> None:
-        self._count_by_state[old] -= 1
-        self._count_by_state[new] += 1
-        if role.is_extra:
-            self._extras_by_state[old] -= 1
-            self._extras_by_state[new] += 1
-
     def _host(self, name: str) -> Host:
         """Return the host of a name; it must be in the schedule, or a step under way."""
         host = self._schedule.find(name)
@@ -750,15 +618,3 @@ class SqliteFrontier(Frontier):
             rows = ((free_at, host_id) for host_id, free_at in self._holds.items())
             self._db.executemany("UPDATE host SET free_at = ? WHERE id = ?", rows)
             self._holds.clear()
-
-
-def _hashed(keyed: "hashlib.blake2b", key: str) -> int:
-    """Return the number that is stored for a key.
-
-    If two URLs shared a number, the second would be lost: at a million URLs the odds are 1 in
-    18 million, at ten million 1 in 180,000.  Collisions cannot be made on purpose without the
-    secret of the file.
-    """
-    keyed = keyed.copy()  # takes half the time of a new one
-    keyed.update(key.encode(errors="surrogatepass"))
-    return int.from_bytes(keyed.digest()) >> (64 - KEY_BITS)

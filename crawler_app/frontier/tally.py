@@ -4,7 +4,7 @@ import sqlite3
 from collections import Counter
 from operator import attrgetter
 
-from crawler_app.frontier.counts import RANKED, Amount, Host, Kind
+from crawler_app.frontier.counts import RANKED, Amount, Host, Kind, StateCounts
 from crawler_app.frontier.schema import SELECT_COUNTED, outcome_of
 from crawler_app.models import Outcome, Role, State
 from crawler_app.reasons import reason_of_word
@@ -110,6 +110,15 @@ class Tally:
         """Return the hosts that were or will be fetched from, in the order they were found."""
         self.write()
         return [Host(*row) for row in self._db.execute(SELECT_HOSTS)]
+
+    def by_state(self) -> StateCounts:
+        """Return the counts by state; claimed URLs are counted as queued."""
+        counts = StateCounts()
+        queued = self.unfinished_by_depth.total(), self.extras_by_depth.total()
+        counts.add(State.QUEUED, *queued)
+        for kind, amount in self.amount_by_kind.items():
+            counts.add(kind.state, amount.urls, kind.role.is_extra * amount.urls)
+        return counts
 
     def write(self) -> None:
         """Write the changes into the transaction in which they were made."""

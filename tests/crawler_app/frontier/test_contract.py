@@ -24,7 +24,7 @@ from hypothesis.stateful import (
 )
 
 from crawler_app.errors import LeaseLostError
-from crawler_app.frontier import PATIENCE_S, memory, schedule, sqlite
+from crawler_app.frontier import PATIENCE_S, memory, schedule, sqlite_reading
 from crawler_app.frontier.memory import MemoryFrontier
 from crawler_app.frontier.part import PartFrontier
 from crawler_app.frontier.postgres import reading
@@ -141,7 +141,7 @@ def test_record_that_was_handed_out_is_a_copy(frontier):
 
 
 def test_only_the_newest_queries_are_told(frontier, monkeypatch):
-    for module in (memory, sqlite, reading):
+    for module in (memory, sqlite_reading, reading):
         monkeypatch.setattr(module, "MAX_QUERIES", 2)
     frontier.add(found(path) for path in ("x?1", "y", "x?2", "x?3"))
     told = list(frontier.queries())
