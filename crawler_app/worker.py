@@ -50,7 +50,7 @@ __all__ = [
 
 @dataclass(slots=True, frozen=True)
 class Work:
-    """What a worker has done.
+    """The result of `CrawlWorker.run`.
 
     Attributes:
         fetched: Exchanges it has made, including robots.txt and retries.
@@ -119,7 +119,7 @@ def shared_config(place: Place, **local: Any) -> CrawlConfig:
 
 @gen.coroutine
 def limit_shared(config: CrawlConfig) -> Generator[Any, Any, None]:
-    """Give a crawl the limits of a configuration, for all its workers.
+    """Set the limits of a crawl, for all its workers.
 
     Raises:
         ConfigError: the server cannot be used.
@@ -206,7 +206,7 @@ class CrawlWorker:
 
     @gen.coroutine
     def run(self) -> Generator[Any, Any, Work]:
-        """Crawl until no worker has anything left, and all is where it is kept.
+        """Crawl until no worker has anything left, and everything is uploaded.
 
         Raises:
             ConfigError: the directory, the object storage or the server cannot be used.
@@ -230,7 +230,7 @@ class CrawlWorker:
             return done
 
     def _make_uploader(self, directory: CrawlDirectory) -> Uploader | None:
-        """Return what uploads the directory; None if everything stays there."""
+        """Return the uploader; None without object storage."""
         config = self.config
         if not storage_url(config.into):
             return None
@@ -280,7 +280,7 @@ class CrawlWorker:
         return Work(crawl.stats["fetched"], left, limit_reached, was_stopped)
 
     def _directory(self) -> CrawlDirectory:
-        """Return the worker's directory, which is new, or its own from before."""
+        """Return the directory of the worker; create it if it does not exist."""
         if self._own is not None:
             return self._own
         path = self.config.into

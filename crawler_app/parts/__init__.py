@@ -6,12 +6,12 @@ the main process, which passes them on, and which shows, limits, pauses and stop
 
     dealing       which part a host belongs to                      pure
     coordination  limits, levels, and when the crawl has ended       pure
-    messages      what the processes tell each other                 pure
+    messages      messages between the processes                     pure
     channel       messages over a socket
     crawl         the crawl of one part
-    connected     what the processes have in common: they obey, report, and end together
+    connected     what the worker processes share: orders, status reports, shutdown
     worker        the process of one part
-    processes     starts the processes, and starts them again
+    processes     starts and restarts the processes
     run           the whole crawl, in the main process
 
 With a frontier on a server, which deals out the URLs and keeps the limits, each process is a

@@ -1,4 +1,4 @@
-"""What the processes of a crawl have in common: they obey, report, and end together."""
+"""What the worker processes of a crawl share: orders, status reports and shutdown."""
 
 import abc
 import asyncio
@@ -23,18 +23,18 @@ from gencoro.ioloop import IOLoop, PeriodicCallback
 
 __all__ = ["ConnectedWorker", "obey", "run_connected", "status_of", "until_free"]
 
-# How often the main process learns of progress; of what it waits for it learns at once.
+# Interval of status reports; changes that the main process waits for are reported at once.
 STATUS_EVERY_S = 0.25
 
-# How long the process of an earlier run may take to notice that its main process has gone.
+# Timeout for an orphaned process of an earlier run to release its directory.
 LOCK_PATIENCE_S = 30.0
 
-# Errors that would only come again.
+# Errors that a retry would not fix.
 LASTING = (ConfigError, ServerError, StorageError)
 
 
 def run_connected(make_worker: Callable[[Channel], "ConnectedWorker"]) -> None:
-    """Be a process of a crawl; the main process is at the other end of standard input."""
+    """Run a worker process; standard input is its connection to the main process."""
 
     @gen.coroutine
     def work() -> Generator[Any, Any, None]:
@@ -42,7 +42,7 @@ def run_connected(make_worker: Callable[[Channel], "ConnectedWorker"]) -> None:
             yield make_worker(channel).run()
 
     loop = IOLoop()
-    with contextlib.suppress(asyncio.CancelledError):  # the main process has gone
+    with contextlib.suppress(asyncio.CancelledError):  # the main process has died
         loop.run_sync(work)
     loop.close()
 
@@ -78,7 +78,7 @@ class ConnectedWorker(abc.ABC):
     def run(self) -> Generator[Any, Any, None]:
         """Crawl, and tell the main process how it ended.
 
-        Cancelled if the main process goes.
+        It is cancelled if the main process dies.
         """
         self._working = self._work()
         receiving = self._channel.receive(self._handle)
@@ -95,7 +95,7 @@ class ConnectedWorker(abc.ABC):
         yield self._channel.flush()
 
     def _end_alone(self) -> None:
-        """End, because the main process has gone."""
+        """Stop after the main process has died."""
         assert self._working is not None
         self._working.cancel()
 
@@ -112,7 +112,7 @@ class ConnectedWorker(abc.ABC):
 
     @contextlib.contextmanager
     def _reporting(self) -> Iterator[None]:
-        """Report now and then, and at the end, after which no message matters."""
+        """Send the status periodically, and once at the end; ignore messages after that."""
         timer = PeriodicCallback(self._report, STATUS_EVERY_S * 1000)
         timer.start()
         try:
@@ -168,7 +168,7 @@ def _taken_failures(crawl: Crawl) -> list[Failure]:
 
 
 def obey(crawl: Crawl, order: Order) -> None:
-    """Pause, continue, end or change the pace as the main process says."""
+    """Carry out an order of the main process."""
     if order.is_paused is not None:
         (crawl.pause if order.is_paused else crawl.unpause)()
     if order.pace is not None:
@@ -178,7 +178,7 @@ def obey(crawl: Crawl, order: Order) -> None:
 
 
 def until_free(directory: CrawlDirectory) -> Subgenerator[None]:
-    """Wait while the process of a run whose main process has died still ends."""
+    """Wait until an orphaned process of an earlier run has released a directory."""
     loop = asyncio.get_running_loop()
     ends_at = loop.time() + LOCK_PATIENCE_S
     while directory.owner() is not None and loop.time() < ends_at:
@@ -186,7 +186,7 @@ def until_free(directory: CrawlDirectory) -> Subgenerator[None]:
 
 
 class _LogSender(logging.Handler):
-    """Passes log records on to the main process, which has the terminal.
+    """Forwards log records to the main process, which has the terminal.
 
     Made on the loop of the channel; records may come from any thread.
     """

@@ -1,4 +1,4 @@
-"""The crawl of one part: it ends when it is told to, and keeps to the orders it gets."""
+"""The crawl of one part, controlled by the main process."""
 
 import dataclasses
 import time
@@ -69,7 +69,7 @@ class PartCrawl(Crawl):
         self._obeyed = 0
 
     def obey(self, order: Order) -> None:
-        """Do as the main process says."""
+        """Carry out an order of the main process."""
         self._obeyed = order.number
         if order.quota is not None:
             self._quota = order.quota

@@ -1,4 +1,4 @@
-"""What the processes of a crawl tell each other.  Pure.
+"""The messages between the processes of a crawl.  Pure.
 
 A frame is its kind, the number of a part, its length and its payload.  Links are passed on as
 they are: only the process that finds them and the one that owns them read the JSON.
@@ -95,7 +95,7 @@ class Task:
 
 @dataclass(slots=True, frozen=True)
 class Order:
-    """What a process is to do from now on; None leaves a thing as it is.
+    """What a process is to do from now on; None means no change.
 
     Attributes:
         number: The number of the order; each process counts its own.

@@ -1,4 +1,4 @@
-"""Starts the process of a part, and keeps what it has not acknowledged.
+"""Starts the process of a part, and keeps the batches that it has not acknowledged.
 
 Like those of `crawler_app.sandbox`, a process is a new interpreter, so nothing is forked while
 threads run, and the main script of a program is not imported again.
@@ -25,7 +25,7 @@ _BOOT = (
     "import_module(sys.argv[1]).main()"
 )
 
-# Between two looks whether a process has ended, which takes milliseconds.
+# Polling interval; a process takes milliseconds to exit.
 LOOK_EVERY_S = 0.02
 
 

@@ -27,8 +27,8 @@ __all__ = ["PartsRun"]
 
 logger = logging.getLogger(__name__)
 
-# A process that dies is started again, after pauses that grow, but not for ever: a page may
-# kill each process that reads it.
+# A process that dies is restarted with exponential backoff, a limited number of times: a page
+# may crash every process that parses it.
 MAX_DEATHS = 5
 DEATHS_WITHIN_S = 120.0
 FIRST_PAUSE_S = 0.1
@@ -150,7 +150,7 @@ class PartsRun:
         """
         try:
             with self._time_limit():
-                # Again, if one has died when the others had ended already.
+                # Restart all if one has died after the others ended.
                 while not all((yield self._keep_all())):
                     self._is_drained = False
         except GeneratorExit:
@@ -200,7 +200,7 @@ class PartsRun:
 
     @gen.coroutine
     def _keep(self, process: PartProcess) -> Generator[Any, Any, bool]:
-        """Run a process, and start it again if it dies.
+        """Run a process, and restart it if it dies.
 
         Returns whether it has ended because it was told to.
         """

@@ -1,4 +1,4 @@
-"""Several workers of a crawl whose frontier is on a server, as the main process sees them.
+"""The main process of several workers of a crawl whose frontier is on a server.
 
 The server deals out the URLs, and keeps the limits; the main process starts the processes,
 shows them as one, and stops them.
@@ -44,7 +44,7 @@ class SharedRun(PartsRun):
         self.limit_reached = self.limit_reached or status.limit_reached
 
     def _decide(self) -> None:
-        """Leave it to the server when the crawl ends."""
+        """Do nothing: the server decides when the crawl ends."""
 
 
 def _ended(status: Status) -> int:

@@ -24,12 +24,12 @@ from crawler_app.worker import CrawlWorker
 
 __all__ = ["main"]
 
-# How often a process that ends alone looks whether the server is away.
+# Polling interval of an orphaned process that may have to wait for the server.
 LOOK_EVERY_S = 0.5
 
 
 def main() -> None:
-    """Be a worker; the main process is at the other end of the standard input."""
+    """Run a worker; standard input is its connection to the main process."""
     run_connected(_SharedWorker)
 
 
@@ -67,7 +67,7 @@ class _SharedWorker(ConnectedWorker):
         self._exit_if_away()
 
     def _exit_if_away(self) -> None:
-        """Do not wait for a server that is away: what is claimed goes to others anyway."""
+        """Exit if the server is unreachable: the leases expire anyway."""
         if self._shared is not None and self._shared.frontier.is_away:
             os._exit(1)
         asyncio.get_running_loop().call_later(LOOK_EVERY_S, self._exit_if_away)

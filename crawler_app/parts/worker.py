@@ -1,4 +1,4 @@
-"""The process of one part: crawls until it is told to end, or the main process has gone."""
+"""The process of one part: crawls until it is told to stop, or the main process dies."""
 
 import contextlib
 import functools
@@ -21,7 +21,7 @@ __all__ = ["main"]
 
 
 def main() -> None:
-    """Crawl a part; the main process is at the other end of the standard input."""
+    """Crawl a part; standard input is the connection to the main process."""
     run_connected(_PartWorker)
 
 
@@ -95,7 +95,7 @@ class _PartWorker(ConnectedWorker):
             self._report_soon()
 
     def _committed(self) -> None:
-        """Say which batches are committed, and send the links that are."""
+        """Acknowledge the batches that are committed, and send the links that are."""
         if self._part_crawl is None:
             return
         for _ in range(self._uncommitted):

@@ -1,9 +1,9 @@
 """Object storage, in which workers keep what they fetch::
 
-    objects    the objects below one URL, through fsspec
-    checksums  what a store says of an object, beside what was sent       pure
+    objects    access to the objects below one URL, through fsspec
+    checksums  verifies an upload by the checksum of the store            pure
     catalogue  which files and tables a worker has there, as JSON         pure
-    uploads    which files of a directory are there
+    uploads    which files of a directory have been uploaded
     ranges     an object as a file to read from
     tables     the tables of a worker, downloaded into a cache
 

@@ -1,7 +1,7 @@
-"""The catalogue of a worker's store: what a reader may rely on, as of one snapshot.
+"""The catalogue of a worker's store: the files and tables of one snapshot.
 
-Pure.  Rule: it may come from another person, so names are made of numbers, and never taken
-from it.
+Pure.  Rule: it may come from another person, so the names of objects are formed from numbers,
+never taken from it.
 """
 
 import json

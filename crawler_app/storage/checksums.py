@@ -1,7 +1,7 @@
-"""Checksums: is an object in the store what was sent?
+"""Verifies an uploaded object by the checksum that the store reports.
 
-Pure, but for reading the local file.  Each kind of store says something else of an object: S3
-an ``ETag``, Google ``md5Hash``, Azure ``content_md5``, a directory nothing.
+Pure, except that it reads the local file.  Each kind of store has its own field: S3 an ``ETag``,
+Google ``md5Hash``, Azure ``content_md5``, a directory none.
 """
 
 import base64
@@ -47,7 +47,7 @@ def _md5_of_parts(path: Path) -> str:
 
 
 def sha256_of(pieces: Iterable[bytes]) -> str:
-    """Return the SHA-256 of what consists of some pieces, in hexadecimal.
+    """Return the SHA-256 of the concatenated pieces, in hexadecimal.
 
     >>> sha256_of([b"a", b"bc"])[:16]
     'ba7816bf8f01cfea'

@@ -1,4 +1,4 @@
-"""`Objects`: what lies below one URL of object storage, through fsspec.
+"""`Objects`: the objects below one URL of object storage, accessed through fsspec.
 
 Rule: every error of a store, or of the library that talks to it, is an `ObjectStorageError`.
 Credentials come from the environment of that library, such as ``AWS_PROFILE``; a URL with a
@@ -27,7 +27,7 @@ READ_PAUSES_S = (0.5, 2.0, 5.0)
 # By default s3fs holds ten parts of 50 MB in memory.
 S3_OPTIONS = {"chunksize": PART_BYTES, "max_concurrency": 3}
 
-# Read at once for a copy, which costs the store one request.
+# Size of the ranges of a sequential read; each costs one request.
 PIECE_BYTES = 8 * 2**20
 
 
@@ -128,7 +128,7 @@ class Objects:
         return self._repeated(read)
 
     def read_range(self, name: str, start: int, end: int) -> bytes:
-        """Return the bytes of an object from a start to before an end, which it must have."""
+        """Return the bytes ``start:end`` of an object, all of which must exist."""
 
         def read() -> bytes:
             data = bytes(self._fs.cat_file(self._path(name), start=start, end=end))
@@ -139,7 +139,7 @@ class Objects:
         return self._repeated(read)
 
     def pieces(self, name: str, size_bytes: int) -> Iterator[bytes]:
-        """Yield the first bytes of an object, without keeping them."""
+        """Yield the first ``size_bytes`` of an object in pieces."""
         for start in range(0, size_bytes, PIECE_BYTES):
             yield self.read_range(name, start, min(start + PIECE_BYTES, size_bytes))
 

@@ -1,4 +1,4 @@
-"""`RangeFile`: an object of a store as a file, of which only the blocks that are used are read."""
+"""`RangeFile`: reads an object as a file, block by block on demand."""
 
 import functools
 import io
@@ -11,7 +11,7 @@ __all__ = ["RangeFile"]
 # beside what was read last.
 BLOCK_BYTES = 2**20
 
-# Of all files together.
+# Size of the block cache, which all files share.
 KEPT_BLOCKS = 32
 
 

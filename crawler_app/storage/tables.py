@@ -1,7 +1,7 @@
-"""The tables of a worker's store, downloaded into a cache when they are wanted.
+"""Downloads the tables of a worker's store into a cache, on demand.
 
-Rule: a table in the cache is complete, and was verified by its SHA-256.  It is never changed,
-but by SQLite: a new snapshot has another place.
+Rule: a table in the cache is complete, and was verified by its SHA-256.  Only SQLite changes it;
+a new snapshot gets another directory.
 """
 
 import contextlib
@@ -42,10 +42,10 @@ def cache_home() -> Path:
 
 @dataclass(slots=True, frozen=True)
 class Cache:
-    """Where tables are kept, and how much of them.
+    """The directory of the cache, and its maximum size.
 
     Attributes:
-        max_bytes: What was not used for longest is deleted when more would be kept.
+        max_bytes: Beyond it, the least recently used tables are deleted.
     """
 
     path: Path
@@ -76,7 +76,7 @@ class StoredTables:
 
     @classmethod
     def find(cls, url: str, cache: Cache, on_step: OnStep = no_step) -> Self | None:
-        """Return the tables of a worker; None if there is nothing of it."""
+        """Return the tables of a worker; None if it has no catalogue."""
         if objects_at(url).read(CATALOGUE_NAME) is None:
             return None
         return cls(url, cache, on_step)
@@ -95,7 +95,7 @@ class StoredTables:
         return self._cache.path / "tables" / key / self.url.rpartition("/")[2]
 
     def fetch(self, name: str) -> bool:
-        """Have a table in the cache; return whether the store has such a table."""
+        """Download a table unless it is cached; return whether the store has it."""
         for attempts_left in reversed(range(ATTEMPTS)):
             table = self.catalogue.table_by_name.get(name)
             if table is None:
@@ -136,7 +136,7 @@ class StoredTables:
         return Uploads(self.url, files, self.catalogue.snapshot)
 
     def _verified(self, name: str, table: Table) -> Iterator[bytes]:
-        """Yield a table in pieces; raise ObjectStorageError at its end if it is another."""
+        """Yield a table in pieces; raise ObjectStorageError if its digest is wrong."""
         name = object_name(name, self.catalogue.snapshot)
         digest = hashlib.sha256()
         done_bytes = 0
@@ -153,7 +153,7 @@ class StoredTables:
             raise ObjectStorageError(f"{self.url}/{name} is not what was uploaded")
 
     def _make_room(self, size_bytes: int) -> None:
-        """Delete the snapshots that were not used for longest, but none of this run."""
+        """Delete the least recently used snapshots, but none that this process reads."""
         max_bytes = self._cache.max_bytes
         found = sorted(self._cache.path.glob("tables/*"), key=_used_at)
         bytes_by_path = {path: _size_of(path) for path in found}

@@ -1,10 +1,10 @@
-"""`Uploads`: which files of an archive are in object storage, and not in its directory.
+"""`Uploads`: which files of an archive have been moved to object storage.
 
 A directory that has such files says so in ``uploads.json``: the staging directory of a worker,
 and the cache of what was downloaded of one.
 
-Rule: the names of the objects are made of numbers, so a directory from another person cannot
-name any other file.
+Rule: the names of objects are formed from numbers, so a directory from another person cannot
+refer to any other file.
 """
 
 import functools
@@ -91,5 +91,5 @@ def save_uploads(directory: Path, uploads: Uploads) -> None:
 
 @functools.lru_cache(maxsize=64)
 def objects_at(url: str) -> Objects:
-    """Return the objects below a URL; one object for all of this process."""
+    """Return the `Objects` of a URL, which the whole process shares."""
     return Objects(url)

@@ -5,17 +5,17 @@
     install     makes the schema of a crawl
     crawls      begins a crawl, lists them, and says who works on one
     worker      a worker's view, which its crawl uses
-    exchange    what it exchanges with the server, and when
-    answers     what an answer changes
-    leases      the claims that it has                            pure
-    books       the numbers that it was told                      pure
-    batch       what it has to tell of URLs, after a flush        pure
-    outbox      the batches that wait to be sent                  pure
-    notes       what it has to tell of hosts, at once             pure
+    exchange    when it sends batches, and asks for claims
+    answers     applies the answer to a step
+    leases      the claims that it holds                          pure
+    books       the counts of URLs in the last answer             pure
+    batch       the changes of one step, after a flush            pure
+    outbox      the queue of batches to be sent                   pure
+    notes       updates about hosts, sent at once                 pure
     wire        JSON that PostgreSQL can store                    pure
-    recent      what it remembers of links and origins            pure
-    pump        sends batches, and gets claims
-    reading     what all workers have found, for reports
+    recent      caches of recent links and origins                pure
+    pump        sends steps over the connection, with retries
+    reading     reads the results of all workers, for reports
     files       a crawl's SQLite files as rows of these tables
     copying     copies such a crawl
 

@@ -1,4 +1,4 @@
-"""What the answer to a worker's step changes: its claims, what it knows, and when it asks again.
+"""Applies the server's answer to a step: claims, known URLs, and when to ask again.
 
 Rule: a claim is this worker's as long as the server says so.  What others have added, ended or
 taken back is known after the next step; the numbers are those of the last answer.

@@ -1,4 +1,4 @@
-"""What a worker has to tell the server in one step, in the form that `frontier_step` reads.
+"""The changes that one step sends to the server, in the format of `frontier_step`.
 
 Pure.  The claims are named by the tokens of their leases.
 """

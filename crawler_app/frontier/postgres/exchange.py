@@ -1,4 +1,4 @@
-"""What a worker exchanges with the server that has its frontier, and when.
+"""The exchange of a worker with the server: when it sends batches and asks for claims.
 
 A batch that was flushed is sent by the pump.  With the answer come the next claims, which wait
 to be handed out.  So no step of a crawl waits for the server, and most round trips serve many

@@ -1,4 +1,4 @@
-"""The claims that a worker has: handed out to its crawl, or waiting to be.
+"""The leases that a worker holds: claims handed out to its crawl, and claims in its buffer.
 
 Pure.  A lease has a token, so that two leases of one URL are told apart.
 """

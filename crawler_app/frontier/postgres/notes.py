@@ -1,4 +1,4 @@
-"""What a worker has to tell of hosts and of origins, apart from the ends of its claims.
+"""Updates about hosts and origins, apart from the outcomes of claims.
 
 Pure.  It does not depend on what is recorded, so it goes with the next step, before a flush.
 """

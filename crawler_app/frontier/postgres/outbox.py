@@ -1,4 +1,4 @@
-"""Batches on their way to the server: one that changes, and those that wait.
+"""The queue of batches for the server: the current one, and those that are complete.
 
 Pure.  Rule: what is taken to be sent was flushed.
 """
@@ -16,7 +16,7 @@ MAX_LINKS = 10_000
 
 
 class Outbox:
-    """What one worker has to tell.
+    """The batches of one worker.
 
     Attributes:
         flushed: The batches to be sent, the oldest first.

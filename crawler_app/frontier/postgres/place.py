@@ -1,4 +1,4 @@
-"""Names a crawl on a server or several, and where a worker keeps what it fetches.
+"""The location of a crawl (servers, database, name), and of what a worker fetches.
 
 Pure.  Rule: a URL of a server may hold a password, and so may what a driver says of it.  Errors
 name the server by its address and database only.

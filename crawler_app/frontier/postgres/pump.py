@@ -1,4 +1,4 @@
-"""A worker's connection: makes its steps, one after the other, until each is answered.
+"""A worker's connection: sends its steps one at a time, and retries each until it is answered.
 
 Rule: a step whose answer did not come may have been carried out.  It is sent again with its
 number, and the server carries it out once.
@@ -27,10 +27,10 @@ __all__ = ["ALIVE_S", "Pump"]
 
 logger = logging.getLogger(__name__)
 
-# A worker of which nothing was heard for so long has gone, and its URLs go to others.
+# A worker that sends nothing for this long is taken for dead, and its URLs go to others.
 ALIVE_S = 30.0
 
-# Waits between attempts to reach the server; at random less, by up to half, so that not all
+# Backoff between attempts to reach the server, with a jitter of up to half, so that not all
 # workers connect at the same moment.
 FIRST_PAUSE_S = 0.05
 MAX_PAUSE_S = 5.0
@@ -73,7 +73,7 @@ class Pump:
         server_clock: The same for the server; None for the clock that it has.
 
     Attributes:
-        alive_s: After how long a worker of which nothing was heard has gone.
+        alive_s: After how long without a step a worker is taken for dead.
         is_away: Whether the server did not answer last time.
     """
 
@@ -220,7 +220,7 @@ class Pump:
             connection.terminate()
 
     def drop(self) -> None:
-        """Cut the connection without a word, as a process that is killed does."""
+        """Abort the connection without leaving the crawl, as if the process were killed."""
         if self._connection is not None:
             self._connection.terminate()
             self._connection = None

@@ -104,12 +104,12 @@ CHUNK = 2_000
 # workers have changed or deleted stay, and each step has to pass by more of them.
 SNAPSHOT_S = 5.0
 
-# How long the server may take to say goodbye.
+# Timeout for closing a connection.
 CLOSE_TIMEOUT_S = 1.0
 
 
 class Members(NamedTuple):
-    """What takes part in a crawl.
+    """The workers of a crawl, and where they keep what they fetch.
 
     Attributes:
         config: What it crawls, as JSON; None if it has not begun.
@@ -123,7 +123,7 @@ class Members(NamedTuple):
 
 
 class _Thread:
-    """A loop in a thread, for the driver, which has only coroutines."""
+    """An event loop in a thread, because the driver has only coroutines."""
 
     def __init__(self) -> None:
         self._loop = asyncio.new_event_loop()
@@ -145,7 +145,7 @@ class _Thread:
 
 
 class PostgresReader(FrontierReader):
-    """What all workers of a crawl have found.
+    """Reads a crawl from the server: the results of all its workers.
 
     Raises:
         ConfigError: the server cannot be reached, or the crawl cannot be used.

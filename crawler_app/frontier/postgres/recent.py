@@ -1,4 +1,4 @@
-"""What a worker remembers: the keys that it has met lately, and what it was told of origins.
+"""Bounded caches of a worker: the keys of recent URLs, and numbers of recent origins.
 
 A crawl may know more URLs and origins than fit into memory.  Those that were met longest ago
 are forgotten; then the server is told of a link, or asked about an origin, again.  Pure.

@@ -1,4 +1,4 @@
-"""What a step and its answer look like on the way: JSON that PostgreSQL can store.
+"""The encoding of steps and answers: JSON that PostgreSQL can store.
 
 Pure.  A text in PostgreSQL has no NUL, and no half of a surrogate pair.  Sites do send them,
 so they are escaped, and everything else is readable in SQL as it is.
