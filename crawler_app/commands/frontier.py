@@ -36,11 +36,11 @@ def add_frontier(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `frontier`."""
     parser.description = (
         "Make a crawl in PostgreSQL, which the workers of many machines share, move one "
-        "there from a directory, or have fetched again what was lost with a machine."
+        "there from a directory, or queue again what was lost with a machine."
     )
     parser.add_argument(
         "action",
-        metavar=f"{INIT}|{COPY}|{FORGET}",
+        metavar="ACTION",
         choices=[INIT, COPY, FORGET],
         help="init: make the tables of a crawl, as `crawl --frontier` does too if its user "
         "may; copy: move the frontier of the crawl in a directory there, so that `work` and "

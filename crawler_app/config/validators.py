@@ -322,7 +322,7 @@ def require_frontier(name: str, url: str) -> None:
     if not url:
         return
     if not url.startswith(FRONTIER_SCHEMES):
-        raise ConfigError(f"{name} must be a URL like {FRONTIER_EXAMPLE}")
+        raise ConfigError(f"{name} must look like {FRONTIER_EXAMPLE}")
     try:
         parts = urlsplit(url)
         options = parse_qs(parts.query).keys()

@@ -33,6 +33,9 @@ __all__ = ["MAX_PARTITIONS", "install", "uninstall"]
 # As many as the ids of URLs have room for.
 MAX_PARTITIONS = 1024
 
+# Of PostgreSQL; see docs/many_machines.rst.
+MIN_MAJOR = 15
+
 # Of a database that stores any text.
 ENCODINGS = ("UTF8", "SQL_ASCII")
 
@@ -52,7 +55,7 @@ BEGIN
 END $$;
 """
 
-# What a user needs for what, beyond the rights of a worker.
+# What each action requires of a user, beyond the rights of a worker.
 NEEDED = {
     "make": "be allowed to create schemas (GRANT CREATE ON DATABASE)",
     "delete": "own the crawl",
@@ -87,7 +90,7 @@ def install(
         raise ConfigError(f"partitions must be 1 to {MAX_PARTITIONS}, not {partitions}")
     connection = yield connect_to_server(place)
     try:
-        _check_encoding(connection, place)
+        _check_server(connection, place)
         # Two that install at once: the second waits, and finds what the first has made.
         transaction = connection.transaction()
         yield transaction.start()
@@ -140,8 +143,14 @@ def uninstall(place: Place) -> Generator[Any, Any, None]:
         yield connection.close()
 
 
-def _check_encoding(connection: Any, place: Place) -> None:
-    """Refuse a database that cannot store some of the characters of URLs and titles."""
+def _check_server(connection: Any, place: Place) -> None:
+    """Check the version of the server, and that the database can store every URL and title."""
+    version = connection.get_server_version()
+    if version.major < MIN_MAJOR:
+        raise ConfigError(
+            f"cannot make the crawl {place}: the server is PostgreSQL {version.major}; "
+            f"version {MIN_MAJOR} or newer is needed"
+        )
     encoding = connection.get_settings().server_encoding
     if encoding not in ENCODINGS:
         raise ConfigError(

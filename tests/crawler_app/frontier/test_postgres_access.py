@@ -170,6 +170,13 @@ def test_database_that_cannot_store_every_text_is_refused(
 # Servers.
 
 
+def test_server_that_is_too_old_is_refused(postgres_url, run_sync, monkeypatch):
+    monkeypatch.setattr("crawler_app.frontier.postgres.install.MIN_MAJOR", 1000)
+
+    with pytest.raises(ConfigError, match=r"PostgreSQL \d+; version 1000 or newer"):
+        run_sync(lambda: install(Place(postgres_url, "old")))
+
+
 # What PgBouncer is told to leave out of the settings of a connection.
 IGNORED = [*WORKER_SETTINGS, "search_path", "jit"]
 
