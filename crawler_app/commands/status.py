@@ -33,11 +33,13 @@ def status(arguments: argparse.Namespace) -> int:
     crawl = opened(arguments)
     crawlers = crawl.crawlers()
     with contextlib.closing(crawl.frontier()) as frontier:
-        most = None if arguments.json else LISTED
-        summary = summarize(frontier, has_hosts=False, max_failures=most)
+        listed = None if arguments.json else LISTED
+        summary = summarize(frontier, has_hosts=False, max_failures=listed)
         comparison = compare(frontier)
+        config = crawl.config()
+        most = config.max_pages
+        is_limited = most is not None and frontier.begun_pages() >= most
     kept = crawl.kept()
-    config = crawl.config()
     folders = [] if config.frontier else list(saved_ports(crawl.path))
     if arguments.json:
         values: dict[str, Any] = {"state": _state(summary, crawlers)}
@@ -47,7 +49,8 @@ def status(arguments: argparse.Namespace) -> int:
         values["compared"] = comparison and comparison.to_json()
         print(json.dumps(values, indent=2))
     else:
-        state = render_state(summary, crawlers, crawl.how_to_continue())
+        how = crawl.how_to_continue(with_more_pages=is_limited)
+        state = render_state(summary, crawlers, how)
         what = _what(config.seeds, folders)
         print(render_summary(summary, kept, comparison, f"{what}\n{state}"))
     return OK

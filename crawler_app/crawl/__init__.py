@@ -497,11 +497,6 @@ class Crawl:
         is_whole = self.frontier.is_drained() and not self.is_stopping
         return is_whole and self._limit() != "max_bytes"
 
-    def _begun_pages(self) -> int:
-        begun = (State.DONE, State.FAILED, State.CLAIMED)
-        count, count_extras = self.frontier.count, self.frontier.count_extras
-        return sum(count(state) - count_extras(state) for state in begun)
-
     def _limit(self) -> str:
         """Return the limit that is reached now; empty if none.
 
@@ -510,7 +505,10 @@ class Crawl:
         config = self.config
         if config.max_bytes is not None and self.stats["bytes"] >= config.max_bytes:
             return "max_bytes"
-        if config.max_pages is not None and self._begun_pages() >= config.max_pages:
+        if (
+            config.max_pages is not None
+            and self.frontier.begun_pages() >= config.max_pages
+        ):
             return "max_pages"
         return ""
 

@@ -32,7 +32,6 @@ import contextlib
 import dataclasses
 import os
 import re
-import shlex
 import uuid
 from collections.abc import Sequence
 from pathlib import Path
@@ -42,7 +41,7 @@ from crawler_app.archive.captures import database_path
 from crawler_app.archive.totals import summary
 from crawler_app.config import CrawlConfig
 from crawler_app.directory.lock import LOCK_NAME, DirectoryLock, not_writable
-from crawler_app.directory.stored import Kept, StoredCrawl
+from crawler_app.directory.stored import Kept, StoredCrawl, resume_command
 from crawler_app.directory.union import UnionFrontier
 from crawler_app.errors import ConfigError, SearchIndexError
 from crawler_app.frontier import FrontierReader
@@ -369,8 +368,8 @@ class CrawlDirectory(StoredCrawl):
         owner = self.owner()
         return [] if owner is None else [f"process {owner}"]
 
-    def how_to_continue(self) -> str:
-        return f"gencrawl resume {shlex.quote(str(self.path))}"
+    def how_to_continue(self, *, with_more_pages: bool = False) -> str:
+        return resume_command(self.path, with_more_pages=with_more_pages)
 
     def owner(self) -> int | None:
         """Return the id of the process that crawls into it now, or None."""

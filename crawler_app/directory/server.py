@@ -13,7 +13,7 @@ from crawler_app.archive.totals import ArchiveSummary
 from crawler_app.config import CrawlConfig
 from crawler_app.directory import CrawlDirectory
 from crawler_app.directory.remote import RemoteDirectory
-from crawler_app.directory.stored import Kept, StoredCrawl
+from crawler_app.directory.stored import Kept, StoredCrawl, resume_command
 from crawler_app.errors import ConfigError, ObjectStorageError
 from crawler_app.frontier.postgres.place import Place, Store
 from crawler_app.frontier.postgres.reading import PostgresReader
@@ -83,7 +83,10 @@ class ServerCrawl(StoredCrawl):
     def crawlers(self) -> list[str]:
         return self._members.workers
 
-    def how_to_continue(self) -> str:
+    def how_to_continue(self, *, with_more_pages: bool = False) -> str:
+        if self.path != Path() or with_more_pages:
+            path = "DIR" if self.path == Path() else self.path
+            return resume_command(path, with_more_pages=with_more_pages)
         return (
             f"gencrawl work {shlex.quote(self._place.url)} --crawl {self._place.crawl} "
             "--into DIR"

@@ -2,6 +2,7 @@
 
 import abc
 import contextlib
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +17,7 @@ from crawler_app.index import PageIndex
 if TYPE_CHECKING:
     from crawler_app.directory import CrawlDirectory
 
-__all__ = ["Kept", "StoredCrawl"]
+__all__ = ["Kept", "StoredCrawl", "resume_command"]
 
 
 @dataclass(slots=True, frozen=True)
@@ -82,8 +83,12 @@ class StoredCrawl(abc.ABC):
         return None
 
     @abc.abstractmethod
-    def how_to_continue(self) -> str:
-        """Return the command that continues it."""
+    def how_to_continue(self, *, with_more_pages: bool = False) -> str:
+        """Return the command that continues it.
+
+        Args:
+            with_more_pages: Whether it has reached ``--max-pages``, which is to be raised.
+        """
 
     def index(self) -> UnionIndex:
         """Open the full-text index for searching.
@@ -110,3 +115,13 @@ class StoredCrawl(abc.ABC):
     def archives(self) -> "list[Path]":
         """Return the directories that have a part of the archive."""
         return [d.archive_path() for d in self.directories() if d.has_archive()]
+
+
+def resume_command(path: Path | str, *, with_more_pages: bool) -> str:
+    """Return the command that continues the crawl in a directory.
+
+    >>> resume_command("my docs", with_more_pages=True)
+    "gencrawl resume 'my docs' --max-pages N"
+    """
+    option = " --max-pages N" if with_more_pages else ""
+    return f"gencrawl resume {shlex.quote(str(path))}{option}"

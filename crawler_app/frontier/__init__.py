@@ -146,6 +146,11 @@ class FrontierReader(abc.ABC):
         """Return how many URLs there are."""
         return sum(map(self.count, State))
 
+    def begun_pages(self) -> int:
+        """Return how many pages were fetched or are under way, for ``--max-pages``."""
+        begun = (State.DONE, State.FAILED, State.CLAIMED)
+        return sum(self.count(state) - self.count_extras(state) for state in begun)
+
     def is_drained(self) -> bool:
         """Return whether no URL is queued or claimed."""
         return not self.count(State.QUEUED) and not self.count(State.CLAIMED)

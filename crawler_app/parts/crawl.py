@@ -74,7 +74,7 @@ class PartCrawl(Crawl):
         if order.quota is not None:
             self._quota = order.quota
         if order.recalls_quota and self._quota is not None:
-            self._quota = min(self._quota, self._begun_pages())
+            self._quota = min(self._quota, self.frontier.begun_pages())
         if order.level is not None:
             self._deepest = order.level
         self._is_whole = order.ends and order.is_whole
@@ -122,7 +122,7 @@ class PartCrawl(Crawl):
         return self._is_whole
 
     def _claim(self, now: float) -> Claim | None:
-        if self._quota is None or self._begun_pages() < self._quota:
+        if self._quota is None or self.frontier.begun_pages() < self._quota:
             self._is_starved = False
             return super()._claim(now)
         extra = self.frontier.claim(now, self._lease_s, NO_PAGES)

@@ -81,7 +81,11 @@ def test_start_url_that_leads_to_no_page_ends_with_1(
         (["export", "{}"], "is not a crawl directory"),
         (["status", "s3://a/b"], "by the URL of its frontier in PostgreSQL"),
         (["resume", "s3://a/b"], "continued by `gencrawl work`"),
-        (["frontier"], "init|copy|forget, [DIR] URL is missing"),
+        (["frontier"], "ACTION, [DIR] URL is missing"),
+        (
+            ["frontier", "int", "x"],
+            "ACTION is 'int'; it must be init or copy or forget",
+        ),
         (["report", "{}"], "is not a crawl directory"),
     ],
 )
@@ -155,15 +159,17 @@ def test_progress_is_plain_lines_where_there_is_no_terminal(site, directory):
     assert line.rstrip("\n").isprintable()
 
 
-def test_page_limit_tells_how_to_go_on(site, cli, directory):
+def test_page_limit_tells_how_to_go_on(site, cli, gencrawl, directory):
     site.page("/", "/a", "/b")
     site.pages("/a", "/b")
 
     first = cli("crawl", "--no-robots", "--max-pages", 2)
+    told = gencrawl("status", directory).out
     second = cli("resume", "--max-pages", 9, "--quiet")
 
     assert (first.status, second.status) == (0, 0)
     assert f"gencrawl resume {directory}" in first.err
+    assert f"continue with:\n  gencrawl resume {directory} --max-pages N\n" in told
     assert sorted(site.paths) == ["/", "/a", "/b"]
 
 

@@ -194,7 +194,9 @@ def test_option_that_is_not_possible_is_refused(
     assert "--tries was set for all workers when the crawl began" in ended.err
 
 
-def test_limit_is_that_of_all_workers(begin, work, small_tree, gencrawl, tmp_path):
+def test_limit_is_that_of_all_workers(
+    begin, work, small_tree, gencrawl, tmp_path, server
+):
     first = begin(tmp_path / "a", "--max-pages", 10)
     second = work(tmp_path / "b")
 
@@ -202,6 +204,10 @@ def test_limit_is_that_of_all_workers(begin, work, small_tree, gencrawl, tmp_pat
         assert ended.status == OK
         assert "The crawl has reached --max-pages" in ended.out
     assert len([path for path in small_tree.paths if path != "/robots.txt"]) == 10
+
+    for named in (["DIR"], [str(tmp_path / "b")]):
+        told = gencrawl("status", *(server if named == ["DIR"] else named)).out
+        assert f"  gencrawl resume {named[0]} --max-pages N\n" in told
 
     # What all workers have begun before counts.
     raised = gencrawl("resume", tmp_path / "b", "--max-pages", 17, "-q")
