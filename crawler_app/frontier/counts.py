@@ -148,6 +148,9 @@ class StateCounts:
 
     def move(self, old: State, new: State, role: Role) -> None:
         """Count a URL in another state."""
-        extras = int(role.is_extra)
-        self.add(old, -1, -extras)
-        self.add(new, 1, extras)
+        # Twice for each URL: calls of `add` would make a claim a few per cent slower.
+        self.urls[old] -= 1
+        self.urls[new] += 1
+        if role.is_extra:
+            self.extras[old] -= 1
+            self.extras[new] += 1

@@ -284,18 +284,7 @@ class SqliteFrontier(SqliteReader, Frontier):
 
         The other way round, a host without URLs would find this one in the file too.
         """
-        self._schedule.put(
-            host,
-            (
-                turn_of(claim.role, claim.depth),
-                claim.id,
-                claim.url,
-                claim.redirects_left,
-                claim.tries,
-                claim.role,
-                claim.depth,
-            ),
-        )
+        self._schedule.put(host, _queued(claim.id, claim, claim.tries))
 
     def redirect_before(self, claim: Claim, url: str) -> int | None:
         wanted, found = dedup_key(url), (claim.id, claim.url, "")
@@ -459,33 +448,26 @@ class SqliteFrontier(SqliteReader, Frontier):
             url_id = self._insert(key, candidate, host.id, via, old_id)
             if self._previous.exists:
                 self._previous.meet(key)
-                if refusal:
-                    outcome = Outcome(State.EXCLUDED, refusal)
-                    self._previous.note(key, url_id, candidate.url, outcome)
             if refusal:
-                outcome = Outcome(State.EXCLUDED, refusal)
-                depth, role = candidate.depth, candidate.role
-                self._counts.add(State.EXCLUDED, 1, role.is_extra)
-                self._tally.count(host.id, depth, outcome, role=role)
+                self._count_refusal(key, url_id, host.id, candidate)
             else:
                 place = host.id, candidate.depth, candidate.role.is_extra
                 queued[place] = queued.get(place, 0) + 1
-                self._schedule.put(
-                    host,
-                    (
-                        turn_of(candidate.role, candidate.depth),
-                        url_id,
-                        candidate.url,
-                        candidate.redirects_left,
-                        0,
-                        candidate.role,
-                        candidate.depth,
-                    ),
-                )
+                self._schedule.put(host, _queued(url_id, candidate, tries=0))
         for (host_id, depth, is_extra), urls in queued.items():
             self._counts.add(State.QUEUED, urls, is_extra * urls)
             self._tally.count_unfinished(host_id, depth, urls, is_extra * urls)
         return sum(queued.values())
+
+    def _count_refusal(
+        self, key: int, url_id: int, host_id: int, candidate: Candidate
+    ) -> None:
+        assert candidate.refusal
+        outcome, role = Outcome(State.EXCLUDED, candidate.refusal), candidate.role
+        self._counts.add(State.EXCLUDED, 1, role.is_extra)
+        self._tally.count(host_id, candidate.depth, outcome, role=role)
+        if self._previous.exists:
+            self._previous.note(key, url_id, candidate.url, outcome)
 
     def _forget_refusal(self, key: int) -> int:
         """Count a provisional refusal no more; return the id of its row."""
@@ -618,3 +600,8 @@ class SqliteFrontier(SqliteReader, Frontier):
             rows = ((free_at, host_id) for host_id, free_at in self._holds.items())
             self._db.executemany("UPDATE host SET free_at = ? WHERE id = ?", rows)
             self._holds.clear()
+
+
+def _queued(url_id: int, url: Candidate | Claim, tries: int) -> Queued:
+    turn = turn_of(url.role, url.depth)
+    return turn, url_id, url.url, url.redirects_left, tries, url.role, url.depth
