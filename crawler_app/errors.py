@@ -31,6 +31,7 @@ __all__ = [
     "ObjectStorageError",
     "SearchError",
     "SearchIndexError",
+    "ServerAwayError",
     "ServerError",
     "StorageError",
     "UrlError",
@@ -43,6 +44,10 @@ class CrawlerError(Exception):
 
 class ConfigError(CrawlerError):
     """An option has an invalid value, or a crawl directory cannot be used."""
+
+
+class ServerAwayError(ConfigError):
+    """The server of a frontier cannot be reached when a worker starts; it may be later."""
 
 
 class UrlError(CrawlerError):

@@ -13,7 +13,13 @@ from typing import Any
 from crawler_app.crawl import Crawl, Failure
 from crawler_app.crawl.monitor import SHOWN_URLS
 from crawler_app.directory import CrawlDirectory
-from crawler_app.errors import ConfigError, ServerError, StorageError
+from crawler_app.errors import (
+    ConfigError,
+    CrawlerError,
+    ServerAwayError,
+    ServerError,
+    StorageError,
+)
 from crawler_app.models import State
 from crawler_app.parts.channel import Channel
 from crawler_app.parts.messages import Frame, Kind, Order, Status, Task
@@ -29,8 +35,13 @@ STATUS_EVERY_S = 0.25
 # Timeout for an orphaned process of an earlier run to release its directory.
 LOCK_PATIENCE_S = 30.0
 
-# Errors that a retry would not fix.
-LASTING = (ConfigError, ServerError, StorageError)
+# Errors that are told to the main process, which decides; each before its base.
+LASTING: tuple[type[CrawlerError], ...] = (
+    ServerAwayError,
+    ConfigError,
+    ServerError,
+    StorageError,
+)
 
 
 def run_connected(make_worker: Callable[[Channel], "ConnectedWorker"]) -> None:

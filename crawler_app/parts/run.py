@@ -14,8 +14,9 @@ from crawler_app.config import CrawlConfig
 from crawler_app.crawl import KEPT_FAILURES, Failure
 from crawler_app.crawl.pace import Pace, pace_of, with_pace
 from crawler_app.crawl.stats import Stats
-from crawler_app.errors import ConfigError, CrawlerError, ServerError, StorageError
+from crawler_app.errors import CrawlerError, ServerAwayError
 from crawler_app.models import State
+from crawler_app.parts.connected import LASTING
 from crawler_app.parts.coordination import Coordinator
 from crawler_app.parts.dealing import part_config
 from crawler_app.parts.messages import Frame, Kind, Order, Status, Task
@@ -33,9 +34,10 @@ MAX_DEATHS = 5
 DEATHS_WITHIN_S = 120.0
 FIRST_PAUSE_S = 0.1
 
-ERROR_BY_NAME = {
-    each.__name__: each for each in (ConfigError, ServerError, StorageError)
-}
+# Between attempts to start one whose server is away, which take half a second of CPU.
+AWAY_PAUSE_S = 2.0
+
+ERROR_BY_NAME = {each.__name__: each for each in LASTING}
 
 
 class PartsRun:
@@ -73,6 +75,8 @@ class PartsRun:
         self._deaths: list[collections.deque[float]] = [
             collections.deque(maxlen=MAX_DEATHS) for _ in self._processes
         ]
+        # The parts whose processes cannot reach the server.
+        self._away: set[int] = set()
         # Whether the crawl has ended, so that no process is needed any more.
         self._is_drained = False
 
@@ -236,7 +240,8 @@ class PartsRun:
         self._count_as_earlier(part)
         if last and last[0].kind is Kind.FAILED:
             name, text = last[0].value()
-            raise ERROR_BY_NAME[name](text)
+            self._note_failure(part, ERROR_BY_NAME[name](text))
+            return False
         has_ended = bool(last) and last[0].kind is Kind.ENDED
         if not has_ended and not self.is_stopping:
             self._note_death(part, words_of(status))
@@ -251,6 +256,18 @@ class PartsRun:
         status.under_way_by_host = {}
         status.under_way = []
 
+    def _note_failure(self, part: int, error: CrawlerError) -> None:
+        """Raise an error that ends the crawl, or note that the server is away for a while."""
+        if not isinstance(error, ServerAwayError) or not self._was_ready():
+            raise error
+        if part not in self._away:
+            self._away.add(part)
+            text = "the process of part %d is started when the server answers: %s"
+            logger.warning(text, part, error)
+
+    def _was_ready(self) -> bool:
+        return any(process.was_ready for process in self._processes)
+
     def _note_death(self, part: int, how: str) -> None:
         deaths = self._deaths[part]
         deaths.append(time.monotonic())
@@ -264,6 +281,8 @@ class PartsRun:
         )
 
     def _pause_s(self, part: int) -> float:
+        if part in self._away:
+            return AWAY_PAUSE_S
         return float(FIRST_PAUSE_S * 2 ** len(self._deaths[part]))
 
     def _handle(self, process: PartProcess, frame: Frame) -> None:
@@ -288,6 +307,7 @@ class PartsRun:
         for at, url, reason, error in status.failures:
             self.last_failures.append(Failure(at, url, reason_of_word(reason), error))
         if not process.is_ready:
+            self._away.discard(part)
             for _ in range(process.note_ready()):
                 self._coordinator.note_forwarded(part)
             self._order(

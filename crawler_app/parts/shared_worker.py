@@ -10,6 +10,7 @@ from typing import Any
 from crawler_app.crawl.monitor import Watched
 from crawler_app.crawl.shared import SharedCrawl
 from crawler_app.directory import CrawlDirectory
+from crawler_app.errors import ServerAwayError, ServerError
 from crawler_app.parts.channel import Channel
 from crawler_app.parts.connected import (
     ConnectedWorker,
@@ -45,7 +46,12 @@ class _SharedWorker(ConnectedWorker):
         own = whole.part(task.part)
         yield from until_free(own)
         config = part_config(whole.config(), task.part)
-        yield CrawlWorker(config, own, watch=self._watched).run()
+        try:
+            yield CrawlWorker(config, own, watch=self._watched).run()
+        except ServerError as exc:
+            if self._shared is not None:
+                raise
+            raise ServerAwayError(str(exc)) from None  # it was lost at the start
 
     @contextlib.contextmanager
     def _watched(self, crawl: Watched) -> Iterator[None]:

@@ -10,12 +10,13 @@ from typing import Any
 
 import asyncpg
 
-from crawler_app.errors import ConfigError
+from crawler_app.errors import ConfigError, ServerAwayError
 from crawler_app.frontier.postgres.place import INVALID, Place
 from crawler_app.text.formatting import error_words
 from gencoro import gen
 
 __all__ = [
+    "AWAY",
     "DRIVER_ERRORS",
     "VERSION",
     "WORKER_SETTINGS",
@@ -32,6 +33,20 @@ DRIVER_ERRORS = (
     OSError,
     asyncpg.PostgresError,
     asyncpg.InterfaceError,
+    asyncpg.InternalClientError,
+)
+
+# The server is away, is going, cannot write, or has no room now: it may be back later.
+AWAY = (
+    OSError,
+    asyncpg.InterfaceError,
+    asyncpg.PostgresConnectionError,
+    asyncpg.OperatorInterventionError,
+    asyncpg.InsufficientResourcesError,
+    asyncpg.ReadOnlySQLTransactionError,
+    asyncpg.PostgresSystemError,
+    asyncpg.LockNotAvailableError,
+    # The connection was lost between two messages, or no server can be written now.
     asyncpg.InternalClientError,
 )
 
@@ -86,7 +101,7 @@ def connect(place: Place) -> Generator[Any, Any, Any]:
     try:
         yield from _checked(connection, check(connection, place))
     except DRIVER_ERRORS as exc:
-        raise ConfigError(cannot_connect(place, exc)) from None
+        raise cannot_connect(place, exc) from None
     return connection
 
 
@@ -114,7 +129,7 @@ def connect_to_server(place: Place) -> Generator[Any, Any, Any]:
     try:
         return (yield _open(place, {}, READ_TIMEOUT_S))
     except DRIVER_ERRORS as exc:
-        raise ConfigError(cannot_connect(place, exc)) from None
+        raise cannot_connect(place, exc) from None
 
 
 @gen.coroutine
@@ -173,8 +188,8 @@ def words_of(exc: Exception, place: Place) -> str:
     return place.without_secrets(error_words(exc) or type(exc).__name__)
 
 
-def cannot_connect(place: Place, exc: Exception) -> str:
-    """Return what to say of an error of the driver."""
+def cannot_connect(place: Place, exc: Exception) -> ConfigError:
+    """Return the error to raise for one of the driver."""
     text = words_of(exc, place)
     if isinstance(exc, POOLER_ERRORS):
         text = f"{text.partition(chr(10))[0]}; {POOLED}"
@@ -190,7 +205,8 @@ def cannot_connect(place: Place, exc: Exception) -> str:
         )
     if isinstance(exc, FileNotFoundError):
         text += "; see host, sslrootcert, sslcert and sslkey in the URL"
-    return f"cannot connect to {place.address}: {text}"
+    error_class = ServerAwayError if isinstance(exc, AWAY) else ConfigError
+    return error_class(f"cannot connect to {place.address}: {text}")
 
 
 def _checked(

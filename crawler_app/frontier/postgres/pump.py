@@ -14,6 +14,7 @@ import asyncpg
 
 from crawler_app.errors import ConfigError, ServerError
 from crawler_app.frontier.postgres.connecting import (
+    AWAY,
     DRIVER_ERRORS,
     cannot_connect,
     connect_worker,
@@ -46,20 +47,6 @@ DELETED = (
     asyncpg.UndefinedFunctionError,
     asyncpg.UndefinedTableError,
     asyncpg.InvalidSchemaNameError,
-)
-
-# The server is away, is going, cannot write, or has no room now: it may be back later.
-AWAY = (
-    OSError,
-    asyncpg.InterfaceError,
-    asyncpg.PostgresConnectionError,
-    asyncpg.OperatorInterventionError,
-    asyncpg.InsufficientResourcesError,
-    asyncpg.ReadOnlySQLTransactionError,
-    asyncpg.PostgresSystemError,
-    asyncpg.LockNotAvailableError,
-    # The connection was lost between two messages, or no server can be written now.
-    asyncpg.InternalClientError,
 )
 
 
@@ -112,7 +99,7 @@ class Pump:
             yield self._join()
         except DRIVER_ERRORS as exc:
             self.drop()
-            raise ConfigError(cannot_connect(self._place, exc)) from None
+            raise cannot_connect(self._place, exc) from None
 
     @gen.coroutine
     def make_step(self, body: dict[str, Any]) -> Generator[Any, Any, dict[str, Any]]:

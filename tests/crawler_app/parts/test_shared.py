@@ -175,6 +175,29 @@ def test_killed_process_is_replaced_and_the_main_one_leaves_no_orphan(
     assert status["indexed_pages"] >= 200
 
 
+def test_process_that_dies_while_the_server_is_away_is_started_when_it_is_back(
+    web, tmp_path
+):
+    wanted = web.tree(200)
+    with running_server() as server:
+        running = start(
+            *("crawl", web.url(0, "0"), "--scope", "any", "--no-robots", "--quiet"),
+            *("--frontier", server.url, "--crawl", NAME),
+            *("--into", tmp_path / "crawl", "--processes", 2, "--concurrency", 4),
+        )
+        wait_until(lambda: len(web.requests) > 20)
+        server.stop(CRASH)
+        os.kill(children_of(running.pid)[0], signal.SIGKILL)
+        told = iter(running.stderr.readline, "")
+        assert any("is started when the server answers" in line for line in told)
+        server.start()
+        forget_the_dead(server.url)
+        _, err = running.communicate()
+
+    assert running.returncode == OK, err
+    assert set(web.requests) == set(wanted)
+
+
 def test_no_process_stays_if_the_main_one_is_killed_while_the_server_is_away(
     web, tmp_path, postgres
 ):
