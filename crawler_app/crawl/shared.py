@@ -68,6 +68,11 @@ class SharedCrawl(Crawl):
             self.frontier.hold(is_held)
             self._changed.notify_all()
 
+    def next_at(self, now: float) -> float | None:
+        # What others have under way may lead to more at any moment, long before its lease ends.
+        is_known = not self.frontier.count(State.CLAIMED)
+        return super().next_at(now) if is_known else None
+
     def _claim(self, now: float) -> Claim | None:
         claim = None if self._is_held else super()._claim(now)
         if claim is not None and (gap_s := self.frontier.gap_s(claim.host)):

@@ -92,6 +92,29 @@ def test_idle_worker_goes_on_at_the_level_that_another_has_reached(site, crawl_s
     assert shared.reader.count(State.DONE) == 6
 
 
+def test_worker_that_waits_for_another_does_not_tell_the_end_of_its_lease(
+    site, crawl_shared
+):
+    site.page("/0")
+    site.hold("/0")
+    told = []
+
+    @gen.coroutine
+    def ask_the_idle(crawls):
+        def is_idle(crawl):
+            frontier = crawl.frontier
+            return frontier.next_at(0.0) and frontier.count(State.CLAIMED)
+
+        while not (idle := [each for each in crawls if is_idle(each)]):
+            yield gen.moment
+        told.append(idle[0].next_at(0.0))
+        site.let_go("/0")
+
+    crawl_shared(f"{site.url}0", 2, during=ask_the_idle)
+
+    assert told == [None]
+
+
 def test_crawl_that_was_deleted_ends_its_workers(crawl, postgres_url, tree):
     @gen.coroutine
     def delete(crawls):
