@@ -68,6 +68,7 @@ class ServerCrawl(StoredCrawl):
         return PostgresReader(self._place)
 
     def directories(self) -> list[CrawlDirectory]:
+        self.config()  # which says so if the crawl has not begun
         if not self._directories and self._members.stores:
             raise ConfigError(
                 f"what the workers of {self._place} have fetched is not on this machine; "

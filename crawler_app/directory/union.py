@@ -123,7 +123,8 @@ class UnionIndex:
     hits may differ a little from that of a single index.
 
     Args:
-        parts: The indexes, for any thread; they are closed with this one.
+        parts: The indexes, for any thread; they are closed with this one.  None if no worker
+            has taken part yet.
     """
 
     def __init__(self, parts: Sequence[PageIndex]) -> None:
@@ -135,6 +136,8 @@ class UnionIndex:
         The parts are searched at the same time, and only the texts of the best pages of all
         are read, which is most of the work of a part.
         """
+        if not self._parts:
+            return SearchResult(query, 0, offset, [])
         if len(self._parts) == 1:
             return self._parts[0].search(query, limit, offset)
         with (

@@ -26,6 +26,7 @@ __all__ = [
     "paths",
     "postgres",
     "postgres_url",
+    "run_sql",
     "url_for_workers",
     "workers",
 ]
@@ -87,6 +88,20 @@ def make_crawl(url, crawl="test", **options):
     loop.run_sync(lambda: install(place, partitions=2, **options))
     loop.close()
     return place
+
+
+def run_sql(url, *statements):
+    """Run statements on a server."""
+
+    @gen.coroutine
+    def run():
+        connection = yield asyncpg.connect(url)
+        for statement in statements:
+            yield connection.execute(statement)
+        yield connection.close()
+
+    with contextlib.closing(IOLoop(make_current=False)) as loop:
+        loop.run_sync(run)
 
 
 def url_for_workers(url):

@@ -18,6 +18,7 @@ from gencoro import gen
 __all__ = [
     "AWAY",
     "DRIVER_ERRORS",
+    "NO_CRAWL",
     "VERSION",
     "WORKER_SETTINGS",
     "cannot_connect",
@@ -48,6 +49,13 @@ AWAY = (
     asyncpg.LockNotAvailableError,
     # The connection was lost between two messages, or no server can be written now.
     asyncpg.InternalClientError,
+)
+
+# There is no crawl of that name, or there is something else.
+NO_CRAWL = (
+    asyncpg.InvalidSchemaNameError,
+    asyncpg.UndefinedColumnError,
+    asyncpg.UndefinedTableError,
 )
 
 # What a pooler such as PgBouncer says to the settings of a connection, or its statements.
@@ -241,7 +249,7 @@ def version_of(connection: Any, place: Place) -> Generator[Any, Any, int]:
     """
     try:
         version = yield connection.fetchval("SELECT version FROM crawl")
-    except (asyncpg.UndefinedTableError, asyncpg.InvalidSchemaNameError):
+    except NO_CRAWL:
         version = None
     except asyncpg.InsufficientPrivilegeError as exc:
         raise ConfigError(

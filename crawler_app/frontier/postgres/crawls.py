@@ -4,12 +4,13 @@ Rule: what all workers crawl is stored once, when the crawl begins; it holds no 
 """
 
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, NamedTuple
 
 from crawler_app.errors import ConfigError, ServerError
 from crawler_app.frontier.postgres.connecting import (
     DRIVER_ERRORS,
+    NO_CRAWL,
     VERSION,
     connect,
     connect_to_server,
@@ -28,6 +29,8 @@ SELECT nspname FROM pg_namespace WHERE starts_with(nspname, $1)
     AND has_table_privilege(to_regclass(format('%I.crawl', nspname)), 'SELECT')
 ORDER BY 1
 """
+
+SET_PATH = "SELECT set_config('search_path', quote_ident($1), false)"
 
 AT_WORK = "SELECT count(*) FROM worker WHERE alive_until > server_time()"
 
@@ -125,22 +128,28 @@ def crawls_of(url: str) -> Generator[Any, Any, list[Listed]]:
             schemas = yield connection.fetch(SCHEMAS, SCHEMA_PREFIX)
             found = []
             for (schema,) in schemas:
-                found.append((yield from _listed(connection, schema)))
+                with suppress(*NO_CRAWL):  # it is something else, or was just deleted
+                    found += yield from _listed(connection, schema)
     finally:
         yield connection.close()
     return found
 
 
-def _listed(connection: Any, schema: str) -> Generator[Any, Any, Listed]:
+def _listed(connection: Any, schema: str) -> Generator[Any, Any, list[Listed]]:
+    """Return the crawl of a schema, if it is one."""
     name = schema.removeprefix(SCHEMA_PREFIX)
-    yield connection.execute(f'SET search_path TO "{schema}"')
-    version, config = yield connection.fetchrow(
+    yield connection.execute(SET_PATH, schema)
+    rows = yield connection.fetch(
         "SELECT version, to_jsonb(crawl)->>'config' FROM crawl"
     )
-    if version != VERSION:
-        return Listed(name, version)
-    workers, left = yield connection.fetchrow(f"SELECT ({AT_WORK}), ({LEFT})")
-    return Listed(name, version, config, workers, left)
+    found = []
+    for version, config in rows:
+        if version != VERSION:
+            found.append(Listed(name, version))
+            continue
+        workers, left = yield connection.fetchrow(f"SELECT ({AT_WORK}), ({LEFT})")
+        found.append(Listed(name, version, config, workers, left))
+    return found
 
 
 @contextmanager
