@@ -4,6 +4,7 @@ Rule: the errors of a driver are raised as they are to the pump, which waits for
 is away, and to all others as a ConfigError without secrets.
 """
 
+import configparser
 import ssl
 from collections.abc import Generator
 from typing import Any
@@ -169,6 +170,11 @@ def _open(
         except DRIVER_ERRORS:  # an error of a certificate is a ValueError, too
             if url == place.urls[-1]:
                 raise
+        except configparser.Error:  # its text shows lines of the file
+            raise ConfigError(
+                f"the service file of the frontier {place} is invalid, or has a '%'; a "
+                "password is read from PGPASSWORD or ~/.pgpass, too"
+            ) from None
         except (ValueError, OverflowError):  # of a port; its text may show the URL
             raise ConfigError(f"the URL of the frontier {place} {INVALID}") from None
     raise AssertionError("a place has at least one URL")

@@ -8,6 +8,7 @@ import shutil
 import socket
 import subprocess
 import tempfile
+import traceback
 from pathlib import Path
 from subprocess import DEVNULL
 from unittest.mock import Mock
@@ -117,6 +118,19 @@ def test_no_error_tells_the_password(postgres, url, says):
     assert "hush" not in str(caught.value).replace("/hush", "")
     assert not {"hu", "sh"} & set(re.split(r"\W+", str(caught.value)))
     assert caught.value.__suppress_context__ or caught.value.__context__ is None
+
+
+@pytest.mark.parametrize("text", ["[crawls]\npassword=hu%sh\n", "password=hu%sh\n"])
+def test_service_file_that_cannot_be_read_is_not_shown(tmp_path, monkeypatch, text):
+    path = tmp_path / "services"
+    path.write_text(text)
+    monkeypatch.setenv("PGSERVICEFILE", str(path))
+
+    with pytest.raises(ConfigError, match="the service file .* is invalid") as caught:
+        PostgresReader(Place("postgresql:///?service=crawls"))
+
+    shown = "".join(traceback.format_exception(caught.value))
+    assert "hu%sh" not in shown and "%sh" not in shown
 
 
 def test_state_of_the_driver_is_not_told(postgres_url, monkeypatch):
