@@ -69,9 +69,8 @@ class SharedCrawl(Crawl):
             self._changed.notify_all()
 
     def next_at(self, now: float) -> float | None:
-        # What others have under way may lead to more at any moment, long before its lease ends.
-        is_known = not self.frontier.count(State.CLAIMED)
-        return super().next_at(now) if is_known else None
+        # Not the end of a lease: what another worker has may lead to more long before.
+        return self.frontier.due_at(now)
 
     def _claim(self, now: float) -> Claim | None:
         claim = None if self._is_held else super()._claim(now)

@@ -110,7 +110,8 @@ class Answers(Frontier):
         self._per_host: int | None = None
         self._books = Books({})
         self._has_drained = False
-        self._next_at: float | None = None
+        # When the next queued URL is due, and when the next lease ends, of any worker.
+        self._next_times: tuple[float | None, float | None] = None, None
         # When to ask again: for claims, if nothing else is to be told, and for the books.
         self._asks_at = self._asks_books_at = -math.inf
         self._stepped_at = -math.inf
@@ -230,15 +231,18 @@ class Answers(Frontier):
         self, answer: dict[str, Any], shift_s: float, *, is_short: bool
     ) -> None:
         """Note whether there is more to claim, and when."""
-        next_at, now = answer.get("next_at"), self._stepped_at
-        self._next_at = None if next_at is None else next_at + shift_s
+        times = [answer.get(name) for name in ("due_at", "lease_ends_at")]
+        due_at, ends_at = (None if at is None else at + shift_s for at in times)
+        self._next_times, now = (due_at, ends_at), self._stepped_at
         self._has_drained = answer.get("is_drained", False)
         self._asks_at = -math.inf
         if is_short:
             wait_s = BUSY_S if answer.get("is_contended") else POLL_S
-            self._asks_at = now + wait_s
-            if self._next_at is not None and self._next_at > now:
-                self._asks_at = min(self._asks_at, self._next_at)
+            self._asks_at = min([now + wait_s, *self._times_after(now)])
+
+    def _times_after(self, now: float) -> list[float]:
+        """Return when a further URL may be claimed."""
+        return [at for at in self._next_times if at is not None and at > now]
 
     def _changing(self) -> Batch:
         return self._outbox.changing(self._clock())

@@ -591,7 +591,7 @@ BEGIN
     END IF;
 END $$;
 
--- Return the first time after now at which a further URL may become due.
+-- Return the first time after now at which a further URL is due, if no lease ends before.
 CREATE FUNCTION next_time(now_s float8, per_host integer)
 RETURNS float8 STABLE LANGUAGE plpgsql AS $$
 BEGIN
@@ -600,8 +600,7 @@ BEGIN
             (SELECT free_at FROM host
                 WHERE is_ready AND free_at > now_s AND has_room(host, per_host, now_s)
                 ORDER BY free_at LIMIT 1),
-            (SELECT min(due_at) FROM queue WHERE due_at > now_s),
-            (SELECT min(lease_ends_at) FROM claim WHERE lease_ends_at > now_s)
+            (SELECT min(due_at) FROM queue WHERE due_at > now_s)
         )
     );
 END $$;
@@ -823,7 +822,8 @@ BEGIN
     END IF;
     IF (p->>'late_at') IS NOT NULL OR coalesce(cardinality(leased_tokens), 0) < wanted THEN
         reply := reply || jsonb_build_object(
-            'next_at', next_time(now_s, per_host),
+            'due_at', next_time(now_s, per_host),
+            'lease_ends_at', (SELECT min(lease_ends_at) FROM claim WHERE lease_ends_at > now_s),
             'is_drained', NOT EXISTS (SELECT FROM queue WHERE due_at IS NULL)
                 AND NOT EXISTS (SELECT FROM queue WHERE due_at IS NOT NULL)
                 AND NOT EXISTS (SELECT FROM claim)

@@ -147,8 +147,12 @@ class PostgresFrontier(Exchange):
         return self._known_url_by_origin.get(origin, "")
 
     def next_at(self, now: float) -> float | None:
-        is_later = self._next_at is not None and self._next_at > now
-        return self._next_at if is_later else None
+        return min(self._times_after(now), default=None)
+
+    def due_at(self, now: float) -> float | None:
+        """Return when the next URL is due, if no lease ends before; None if none is queued."""
+        due_at, _ = self._next_times
+        return due_at if due_at is not None and due_at > now else None
 
     def depth_in_work(self, now: float) -> int | None:
         return self._books.least_depth()
