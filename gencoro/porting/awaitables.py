@@ -14,6 +14,7 @@ from gencoro.porting.candidates import GEN_TEST, candidates_of
 from gencoro.porting.contracts import has_unknown_base
 from gencoro.porting.foreign import foreign_of
 from gencoro.porting.helpers import is_helper
+from gencoro.porting.namespaces import called_name
 from gencoro.porting.program import Definition, Function, Module, Program
 from gencoro.porting.receivers import is_certain_receiver
 from gencoro.porting.references import references_of
@@ -99,6 +100,12 @@ class Awaitables:
 
     def kind(self, module: Module, node: ast.expr | None) -> Kind:
         """Return what an expression certainly is."""
+        kind = self._kind(module, node)
+        if kind is Kind.MOMENT and self._replacements.is_replaced("sleep"):
+            return Kind.ANYTHING  # a test may replace asyncio.sleep
+        return kind
+
+    def _kind(self, module: Module, node: ast.expr | None) -> Kind:
         match node:
             case None | ast.Constant(value=None):
                 return Kind.MOMENT
@@ -156,7 +163,8 @@ class Awaitables:
         if self._replacements.is_owner_replaced(module, func):
             return Kind.ANYTHING
         if _is_of_asyncio(module, func):
-            return Kind.FUTURE
+            is_replaced = self._replacements.is_replaced(called_name(node))
+            return Kind.ANYTHING if is_replaced else Kind.FUTURE
         functions = [
             self._program.function_by_node[t.node]
             for t in things

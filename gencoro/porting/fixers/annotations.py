@@ -23,12 +23,17 @@ _PLACES = {
     "Future": 0,
     "Generator": 2,
 }
+_READERS = re.compile(
+    rb"\b(?:__annotations__|get_annotations|get_type_hints|getfullargspec|signature)\b"
+)
 _TYPE_COMMENT = re.compile(r"(#\s*type:\s*\(.*\)\s*->\s*)(.+)$")
 _BARE = frozenset({*_PLACES, "Iterable", "Iterator"})
 
 
 def find(program: Program) -> Iterator[Fix]:
-    """Yield the changes of annotations."""
+    """Yield the changes of annotations, if the program does not look at them."""
+    if any(_READERS.search(module.source) for module in program.modules.values()):
+        return
     for conversion in decisions_of(program).conversions:
         function = conversion.function
         returns = function.node.returns

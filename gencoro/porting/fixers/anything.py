@@ -3,6 +3,8 @@
 from collections.abc import Iterator
 from typing import Any
 
+import libcst as cst
+
 from gencoro.porting.awaitables import Kind
 from gencoro.porting.fixer import Example, Fix, Fixer, Refusal
 from gencoro.porting.helpers import AWAITABLE, awaitable
@@ -31,7 +33,7 @@ def find(program: Program) -> Iterator[Fix | Refusal]:
             continue
 
         def helped(value: Any) -> Any:
-            return call_of(AWAITABLE, value)
+            return call_of(AWAITABLE, value or cst.Name("None"))
 
         change = change_yield(function.module, node, helped)
         yield Fix(
