@@ -24,11 +24,15 @@ DELEGATORS = frozenset({"__getattr__", "__getattribute__"})
 
 _GETTERS = frozenset({"getattr", "attrgetter", "methodcaller"})
 _SETTERS = frozenset({"multiple", "object", "patch", "setattr", "spy"})
+_IMPORTERS = frozenset({"__import__", "import_module"})
+_FINDERS = frozenset({"import_object", "locate", "resolve_name"})
 _SPECIFICATIONS = frozenset({"autospec", "spec", "spec_set"})
 
-# A dotted name, such as unittest.mock.patch has, and several names.
+# A dotted name, such as unittest.mock.patch has, several names, and a call, such as a
+# template has, or a text that is compiled later.
 _DOTTED = re.compile(r"[A-Za-z_][\w.]*[.:][A-Za-z_][\w.]*")
 _SEVERAL = re.compile(r"\w+(?:[, ]+\w+)*")
+_IN_CODE = re.compile(r"([A-Za-z_]\w*) *\(")
 _IN_DOCTEST = re.compile(r"^\s*(?:>>>|\.\.\.) (.*)$", re.MULTILINE)
 
 
@@ -48,6 +52,7 @@ class Lookups:
         self._names: set[str] = set()
         self._strings: set[str] = set()
         self._prefixes: set[str] = set()
+        self._are_modules_computed = False
         self._read = Namespaces(program)
         for module in program.modules.values():
             for node in module.nodes:
@@ -75,14 +80,18 @@ class Lookups:
             return True
         if function.owner is not None:
             return self._read.has_class_of(function)
-        is_any = self._read.are_all_modules and name in self._strings
-        return is_any or self._read.has_module_of(function)
+        is_any = self._are_modules_computed or name in self._strings
+        if self._read.are_all_modules and is_any:
+            return True
+        return self._read.has_module_of(function)
 
     def _visit_string(self, module: Module, node: ast.Constant, text: str) -> None:
         if isinstance(module.parents.get(node), ast.Expr):
             for line in _IN_DOCTEST.findall(text):
                 self._names.update(re.findall(r"\w+", line))
-        elif len(text) < 200 and _SEVERAL.fullmatch(text):
+            return
+        self._names.update(_IN_CODE.findall(text))
+        if len(text) < 200 and _SEVERAL.fullmatch(text):
             self._strings.update(re.findall(r"\w+", text))
         elif len(text) < 200 and _DOTTED.fullmatch(text):
             self._names.update(re.split("[.:]", text))
@@ -112,6 +121,10 @@ class Lookups:
             place = 1 if name == "getattr" else 0
             for argument in node.args[place : place + 1]:
                 self._visit_name(module, node, argument)
+        elif name in _IMPORTERS | _FINDERS:
+            is_computed = bool(node.args) and not isinstance(node.args[0], ast.Constant)
+            self._are_modules_computed |= is_computed
+            self._read.are_all_modules |= is_computed and name in _FINDERS
         elif name in ("eval", "exec"):
             self._visit_code(module, node.args[0] if node.args else None)
         elif name.startswith("getmembers") or name == "create_autospec":
