@@ -23,6 +23,7 @@ Inside::
     neutral      context managers that do not look at errors
     reasons      the texts of refusals
     contexts     which coroutines set context variables
+    turns        which coroutines wake what runs before their callers go on
     handled_errors   which coroutines may see a caller's error, or exit
     components   groups functions that call each other
     contracts    methods that Tornado calls

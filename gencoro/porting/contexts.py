@@ -20,6 +20,7 @@ __all__ = [
     "probable_uses",
     "sets_context",
     "users_of",
+    "uses_tasks",
 ]
 
 _BUILTIN_DECORATORS = frozenset({"classmethod", "property", "staticmethod"})
@@ -48,10 +49,37 @@ def sets_context(function: Function, program: Program) -> bool:
 
 def asks_for_task(function: Function) -> ast.AST | None:
     """Return where a function asks asyncio for the current Task; None if it does not."""
-    for node in function.own:
-        if isinstance(node, (ast.Attribute, ast.Name)) and _name_of(node) in _TASKS:
-            return node
-    return None
+    module = function.module
+    return next((node for node in function.own if _asks_for_task(module, node)), None)
+
+
+@functools.lru_cache(maxsize=1)
+def uses_tasks(program: Program) -> bool:
+    """Return whether a program asks asyncio for the current Task, or for all of them."""
+    modules = program.modules.values()
+    return any(_asks_for_task(m, node) for m in modules for node in m.nodes)
+
+
+def _asks_for_task(module: Module, node: ast.AST) -> bool:
+    match node:
+        case ast.Attribute(value=ast.Name(id=owner), attr=name) if name in _TASKS:
+            return owner in _names_of_asyncio(module)
+        case ast.Name(id=name):
+            return name in _TASKS and name in _names_of_asyncio(module)
+    return False
+
+
+@functools.lru_cache(maxsize=2000)
+def _names_of_asyncio(module: Module) -> frozenset[str]:
+    """Return the names under which a module imports asyncio, or something of it."""
+    found = set()
+    for node in module.nodes:
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            package = getattr(node, "module", None) or ""
+            for alias in node.names:
+                if f"{package}.{alias.name}".strip(".").startswith("asyncio"):
+                    found.add(alias.asname or alias.name.partition(".")[0])
+    return frozenset(found)
 
 
 @functools.lru_cache(maxsize=1)

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from gencoro.porting.awaitables import Kind, awaitables_of
 from gencoro.porting.candidates import COROUTINE, Candidate, candidates_of
 from gencoro.porting.components import components
-from gencoro.porting.contexts import sets_context
+from gencoro.porting.contexts import sets_context, uses_tasks
 from gencoro.porting.contracts import (
     has_unknown_heir,
     is_entry_point,
@@ -28,6 +28,7 @@ from gencoro.porting.problems import problems_of
 from gencoro.porting.program import Function, Module, Program
 from gencoro.porting.reasons import refusal
 from gencoro.porting.references import Use, references_of
+from gencoro.porting.turns import schedules
 
 __all__ = ["Conversion", "Decisions", "decisions_of"]
 
@@ -197,6 +198,10 @@ class _Decider:
             return "Tornado calls it"
         if sets_context(function, self._program):
             return "it sets a context variable"
+        if uses_tasks(self._program):
+            return (
+                "the program asks for Tasks, and the body of a coroutine runs in none"
+            )
         if handles_exits(function, self._program):
             return "it may catch the exit of the program, and a Task is cancelled then"
         if function in self._recursive:
@@ -221,6 +226,8 @@ class _Decider:
         if may_see_error(use, self._program):
             place = f"{use.module.path}:{use.node.lineno}"
             return f"it may see an error that is being handled at {place}"
+        if schedules(function, self._program):
+            return "what it wakes runs before its caller goes on"
         return "it may exit the program" if exits(function, self._program) else ""
 
     def _find_recursive(self) -> set[Function]:

@@ -45,7 +45,7 @@ def problems_of(candidate: Candidate, program: Program) -> Iterator[Refusal]:
     yield from problems_of_returns(function, program, is_helper)
     yield from _of_yields(function, program)
     asking = asks_for_task(function)
-    if asking is not None:
+    if asking is not None and candidate.kind == GEN_TEST:
         yield refusal(function, "current-task", asking, ast.unparse(asking))
     if not function.is_generator:
         yield from _of_results(function, program)
