@@ -24,6 +24,8 @@ Inside::
     reasons      the texts of refusals
     contexts     which coroutines set context variables
     turns        which coroutines wake what runs before their callers go on
+    callers      which coroutines ask who called them
+    exports      modules whose names are listed or copied
     handled_errors   which coroutines may see a caller's error, or exit
     components   groups functions that call each other
     contracts    methods that Tornado calls

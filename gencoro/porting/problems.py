@@ -11,8 +11,10 @@ import re
 from collections.abc import Iterator
 
 from gencoro.porting.awaitables import Kind, awaitables_of
-from gencoro.porting.candidates import GEN_TEST, Candidate
+from gencoro.porting.callers import asks_for_caller
+from gencoro.porting.candidates import COROUTINE, GEN_TEST, Candidate
 from gencoro.porting.contexts import asks_for_task, is_undecorated, probable_uses
+from gencoro.porting.exports import listed_at
 from gencoro.porting.fixer import Refusal
 from gencoro.porting.forwarding import forwards_call
 from gencoro.porting.neutral import is_neutral_of_library
@@ -47,6 +49,12 @@ def problems_of(candidate: Candidate, program: Program) -> Iterator[Refusal]:
     asking = asks_for_task(function)
     if asking is not None and candidate.kind == GEN_TEST:
         yield refusal(function, "current-task", asking, ast.unparse(asking))
+    place = listed_at(function.module, program)
+    if place:
+        yield refusal(function, "names-listed", None, place)
+    looking = asks_for_caller(function, program)
+    if looking is not None and candidate.kind == COROUTINE:
+        yield refusal(function, "caller", looking)
     if not function.is_generator:
         yield from _of_results(function, program)
 

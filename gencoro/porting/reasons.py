@@ -121,6 +121,17 @@ REASONS = {
         "{name} gives something else in an `async def`, which runs in a Task",
         "check what the program expects, and convert by hand",
     ),
+    "caller": Reason(
+        "GC922",
+        "it asks for the frame of its caller, which is not the same for an `async def`",
+        "check what the program expects, and convert by hand",
+    ),
+    "names-listed": Reason(
+        "GC923",
+        "the program lists or copies the names of its module ({name}), and a conversion "
+        "adds names to it",
+        "list the names that are meant in the source, and convert again",
+    ),
     "in-f-string": Reason(
         "GC920",
         "it yields inside an f-string",
