@@ -18,6 +18,7 @@ __all__ = ["listed_at"]
 
 _ADDED = frozenset({"asyncio", "functools", "gen", "types"})
 
+_FUNCTIONS = frozenset({"callable", "isfunction", "isroutine"})
 _LISTERS = frozenset({"getmembers", "getmembers_static"})
 _COPIES = frozenset({"copy", "items", "keys", "values"})
 _COLLECTIONS = frozenset(
@@ -90,8 +91,9 @@ def _listed(program: Program, module: Module, node: ast.AST) -> Iterator[str]:
         return
     things = module.things(owner)
     yield from (thing.file for thing in things if thing.file)
-    is_parameter = isinstance(owner, ast.Name) and owner.id not in ("cls", "self")
-    if not things and is_parameter and len(getattr(node, "args", ())) > 1:
+    # An object of a class has no functions, so it is one, or a module.
+    wanted = [ast.unparse(a).rpartition(".")[2] for a in getattr(node, "args", ())[1:]]
+    if not things and _FUNCTIONS.intersection(wanted):
         yield from (m.top.file for m in program.modules.values())
 
 
