@@ -41,8 +41,10 @@ Inside::
     keys         callbacks and waits by key
     handlers     handlers that answer in a callback
     waits        where tests wait
+    mentions     the names that a function uses
     eras         modules of tests that must stay legacy
     receivers    methods of Tornado's objects
+    swapped      names of Tornado that a program replaces
     giving       gives callbacks to the loop
     legacy       what a program in callback style does
     remaining    what is left of callback style

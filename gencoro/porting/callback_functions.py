@@ -87,7 +87,12 @@ def calls_of(
 
 
 def is_task(module: Module, call: ast.Call, function: ast.expr) -> bool:
-    """Return whether a call is a Task of a function, which passes no callback."""
+    """Return whether a call is a Task of a function, which passes no callback.
+
+    If nothing gets the Task, its error is logged in another way than that of a coroutine.
+    """
+    if isinstance(module.parents[call], ast.Expr):
+        return False
     if call.args[:1] != [function] or module.names(call.func) != {_TASK}:
         return False
     words = [keyword.arg for keyword in call.keywords]

@@ -50,7 +50,7 @@ def delay_of(
     is_timer = call.func.attr in _TIMERS
     deadline = call.args[0] if is_timer and call.args else None
     given = _value_given(call.args[is_timer:], name)
-    wait = wait_of(function, call.func, deadline)
+    wait = wait_of(program, function, call.func, deadline)
     is_alone = _is_alone(function, statement)
     if given is None or wait is None or not is_alone or uses_threads(program):
         return None

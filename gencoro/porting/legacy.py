@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import libcst as cst
 
-from gencoro.compat.doctor.rows import ROWS
+from gencoro.compat.doctor.rows import ROWS, TODAY
 from gencoro.porting.awaitables import awaitables_of
 from gencoro.porting.candidates import COROUTINE
 from gencoro.porting.fixer import Refusal
@@ -27,6 +27,7 @@ __all__ = [
     "called_coroutines",
     "calls",
     "is_certain_call",
+    "is_method_of_tornado",
     "is_of_library",
     "is_yielded",
     "legacy_refusal",
@@ -45,6 +46,14 @@ _OF_LIBRARY = frozenset(
         "tornado.netutil.Resolver.resolve",
         "tornado.tcpclient.TCPClient.connect",
     }
+)
+
+# Classes with methods that start callbacks; `ROWS` has those whose callback is gone.
+_OWNERS = (
+    "tornado.ioloop.IOLoop",
+    "tornado.iostream.IOStream",
+    "tornado.process.Subprocess",
+    "tornado.websocket.WebSocketClientConnection",
 )
 
 _THREADS = frozenset(
@@ -137,8 +146,15 @@ def is_certain_call(program: Program, module: Module, node: ast.expr) -> bool:
     """
     functions = awaitables_of(program).callees(module, node)
     is_resolved = bool(program.functions_of(module, node))
-    is_shared = isinstance(node, ast.Attribute) and bool(ROWS.of_method(node.attr))
+    is_shared = isinstance(node, ast.Attribute) and is_method_of_tornado(node.attr)
     return bool(functions) and (is_resolved or not is_shared)
+
+
+def is_method_of_tornado(name: str) -> bool:
+    """Return whether a class of Tornado has, or had, a method that may take a callback."""
+    return bool(ROWS.of_method(name)) or any(
+        TODAY.has(f"{owner}.{name}") for owner in _OWNERS
+    )
 
 
 def _is_plain_coroutine(function: Function) -> bool:

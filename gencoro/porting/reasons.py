@@ -149,6 +149,16 @@ REASONS = {
         "on all of them",
         "pass the loop to the thread, or write IOLoop.current() where no thread runs",
     ),
+    "swapped": Reason(
+        "GC974",
+        "the program itself replaces {name}, or something of that name",
+        "replace what the converted code uses, and convert by hand",
+    ),
+    "sets-context": Reason(
+        "GC975",
+        "it sets a context variable, which its caller would no longer see",
+        "return the value, or set the variable in the caller",
+    ),
     "io-loop": Reason(
         "GC951",
         "`{name}` may be another loop than the current one",

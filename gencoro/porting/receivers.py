@@ -9,8 +9,10 @@ import ast
 import functools
 
 from gencoro.compat.doctor.rows import TODAY
+from gencoro.porting.contracts import overrides_tornado
 from gencoro.porting.program import Module, Program
 from gencoro.porting.references import references_of
+from gencoro.porting.swapped import is_swapped
 
 __all__ = ["certain_method", "is_certain_receiver"]
 
@@ -20,12 +22,16 @@ def certain_method(program: Program, module: Module, func: ast.expr) -> str:
     if not isinstance(func, ast.Attribute):
         return ""
     names = {thing.name for thing in module.things(func)}
-    references = references_of(program)
-    if len(names) != 1 or references.is_replaced(func.attr):
+    if len(names) != 1 or references_of(program).is_replaced(func.attr):
+        return ""
+    # Tornado makes objects of a subclass itself, such as after AsyncHTTPClient.configure().
+    named = program.functions_by_name.get(func.attr, ())
+    if any(overrides_tornado(function, program) for function in named):
         return ""
     is_sure = module.scope_at(func).is_sure(func)
     is_certain = is_sure and is_certain_receiver(program, func.value, func.attr)
-    return names.pop() if is_certain else ""
+    name = names.pop()
+    return name if is_certain and not is_swapped(program, name) else ""
 
 
 def is_certain_receiver(program: Program, receiver: ast.expr, method: str) -> bool:

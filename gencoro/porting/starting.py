@@ -54,7 +54,7 @@ def start_of(
         start = Start(fetch.change, fetch.imports, fetch.helpers)
         return start if fetch.helpers else None
     if call.args[-1:] == [callback] and not call.keywords:
-        return _of_timer(function, call)
+        return _of_timer(program, function, call)
     is_by_name = any(k.arg == "callback" and k.value is callback for k in call.keywords)
     if not is_by_name:
         return None
@@ -70,11 +70,11 @@ def _without_callback(node: Any) -> Any:
     return without_arguments(node, "callback")
 
 
-def _of_timer(function: Function, call: ast.Call) -> Start | None:
+def _of_timer(program: Program, function: Function, call: ast.Call) -> Start | None:
     if len(call.args) > 2:
         return None
     deadline = call.args[0] if len(call.args) == 2 else None
-    wait = wait_of(function, call.func, deadline)
+    wait = wait_of(program, function, call.func, deadline)
     if wait is None:
         return None
 

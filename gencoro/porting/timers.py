@@ -9,9 +9,10 @@ import ast
 from typing import NamedTuple
 
 from gencoro.porting.importing import reference_to_gen
-from gencoro.porting.program import Function, Module
+from gencoro.porting.program import Function, Module, Program
+from gencoro.porting.swapped import is_swapped, may_be_fake
 
-__all__ = ["Pause", "Wait", "pause", "wait_of"]
+__all__ = ["Pause", "Wait", "wait_of"]
 
 _NEXT_TURN = "tornado.ioloop.IOLoop.add_callback"
 
@@ -45,7 +46,7 @@ class Wait(NamedTuple):
 
 
 def wait_of(
-    function: Function, method: ast.expr, deadline: ast.expr | None
+    program: Program, function: Function, method: ast.expr, deadline: ast.expr | None
 ) -> Wait | None:
     """Return a sleep, or a moment for what is called in the next turn of the loop.
 
@@ -54,12 +55,15 @@ def wait_of(
         deadline: That of a timer; None if there is none.
     """
     gen = reference_to_gen(function)
-    if not gen.text:
+    names = {thing.name for thing in function.module.things(method)}
+    if not gen.text or any(is_swapped(program, name) for name in names):
+        return None
+    if may_be_fake(program, method):
         return None
     if deadline is None:
-        is_next = {t.name for t in function.module.things(method)} == {_NEXT_TURN}
+        is_next = names == {_NEXT_TURN}
         return Wait(f"{gen.text}.moment", gen.imports) if is_next else None
-    found = pause(function.module, method, deadline)
+    found = _pause(function.module, method, deadline)
     if found is None:
         return None
     text = ast.unparse(found.node)
@@ -68,7 +72,7 @@ def wait_of(
     return Wait(f"{gen.text}.sleep({text})", gen.imports)
 
 
-def pause(module: Module, method: ast.expr, deadline: ast.expr) -> Pause | None:
+def _pause(module: Module, method: ast.expr, deadline: ast.expr) -> Pause | None:
     """Return for how long a timer of an IOLoop runs; None if it is not certain."""
     things = module.things(method)
     names = {thing.name for thing in things}

@@ -3,7 +3,6 @@
 import ast
 from collections.abc import Iterator
 
-from gencoro.compat.doctor.rows import ROWS
 from gencoro.porting.callback_functions import (
     CALLBACK,
     calls_of,
@@ -11,9 +10,10 @@ from gencoro.porting.callback_functions import (
     returns_value,
     takes_callback,
 )
+from gencoro.porting.contexts import sets_context
 from gencoro.porting.contracts import has_unknown_base, overrides_tornado
 from gencoro.porting.fixer import Change, Example, Fix, Fixer
-from gencoro.porting.legacy import made_coroutine, task_call
+from gencoro.porting.legacy import is_method_of_tornado, made_coroutine, task_call
 from gencoro.porting.program import Function, Program
 from gencoro.porting.started import may_start_callbacks
 from gencoro.porting.tails import fix_of_function, tails_of
@@ -40,8 +40,9 @@ def _is_plain(program: Program, function: Function) -> bool:
     if node.decorator_list or function.is_generator or returns_value(function):
         return False
     is_hook = has_unknown_base(function) or overrides_tornado(function, program)
-    is_shared = function.owner is not None and bool(ROWS.of_method(node.name))
-    return not is_hook and not is_shared
+    is_shared = function.owner is not None and is_method_of_tornado(node.name)
+    # The caller sees what a function sets, and not what a coroutine does.
+    return not is_hook and not is_shared and not sets_context(function, program)
 
 
 def _of_function(program: Program, function: Function) -> Iterator[Fix]:

@@ -11,19 +11,24 @@ from gencoro.porting.candidates import COROUTINE
 from gencoro.porting.fixer import Change, Example, Fix, Fixer, Refusal
 from gencoro.porting.legacy import calls, legacy_refusal, uses_threads
 from gencoro.porting.program import Module, Program
+from gencoro.porting.swapped import is_swapped
 
 __all__ = ["LOOP_INSTANCE"]
 
 CODE = "GC101"
 
+_INSTANCE = "tornado.ioloop.IOLoop.instance"
+
 
 def find(program: Program) -> Iterator[Fix | Refusal]:
     """Yield the calls that are replaced."""
-    for module, call in calls(program, "tornado.ioloop.IOLoop.instance"):
+    for module, call in calls(program, _INSTANCE):
         func = call.func
         if not isinstance(func, ast.Attribute):
             continue
-        if uses_threads(program) and not _is_on_loop(program, module, call):
+        if is_swapped(program, _INSTANCE):
+            yield legacy_refusal(module, call, "swapped", "IOLoop.instance")
+        elif uses_threads(program) and not _is_on_loop(program, module, call):
             yield legacy_refusal(module, call, "threads")
         else:
             yield Fix(CODE, module, call.lineno, (Change(func, _changed),))

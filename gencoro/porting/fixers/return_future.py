@@ -10,6 +10,7 @@ from gencoro.porting.callback_functions import (
     returns_value,
     takes_callback,
 )
+from gencoro.porting.contexts import sets_context
 from gencoro.porting.fixer import Example, Fix, Fixer, Refusal
 from gencoro.porting.legacy import as_coroutine, legacy_refusal
 from gencoro.porting.program import Function, Module, Program
@@ -43,6 +44,8 @@ def _of_function(program: Program, function: Function) -> Fix | Refusal:
     if tails is None:
         return _refusal(function, "callback-use")
     apart_from = {tail.call for tail in tails if tail.call is not None}
+    if sets_context(function, program):
+        return _refusal(function, "sets-context")
     started = may_start_callbacks(program, function, apart_from)
     if started:
         return _refusal(function, "callbacks", started)

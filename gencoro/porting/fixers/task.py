@@ -44,21 +44,24 @@ def _of_task(program: Program, module: Module, call: ast.Call) -> Fix | Refusal:
         return legacy_refusal(module, call, "task", ast.unparse(call))
     called, *args = call.args
     is_simple = not any(k.arg in (None, "callback") for k in call.keywords)
+    is_simple = is_simple and not isinstance(module.parents[call], ast.Expr)
     if is_simple and called_coroutines(program, module, called):
         return Fix(CODE, module, call.lineno, (Change(call, task_call),))
     if is_simple and len(args) < 2 and not call.keywords:
-        wait = _wait(module, call, called, args[0] if args else None)
+        wait = _wait(program, module, call, args[0] if args else None)
         if wait is not None:
             return wait
     return legacy_refusal(module, call, "task", ast.unparse(called))
 
 
 def _wait(
-    module: Module, call: ast.Call, method: ast.expr, deadline: ast.expr | None
+    program: Program, module: Module, call: ast.Call, deadline: ast.expr | None
 ) -> Fix | None:
     """Return the sleep that a timer of an IOLoop is, or the moment of a next turn."""
     function = module.function_at(call)
-    wait = wait_of(function, method, deadline) if function is not None else None
+    if function is None:
+        return None
+    wait = wait_of(program, function, call.args[0], deadline)
     if wait is None or (deadline is None and not _is_yielded_alone(module, call)):
         return None
 
