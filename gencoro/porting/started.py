@@ -12,12 +12,13 @@ import functools
 import sys
 from collections.abc import Container
 
+from gencoro.porting.contracts import is_entry_point
 from gencoro.porting.legacy import CALLBACK_WORDS
 from gencoro.porting.namespaces import called_name
 from gencoro.porting.program import Function, Module, Program
 from gencoro.porting.references import references_of
 
-__all__ = ["may_start_callbacks"]
+__all__ = ["may_start_callbacks", "names_to_call"]
 
 _ENGINE = "tornado.gen.engine"
 
@@ -72,7 +73,7 @@ def may_start_callbacks(
     own = _starter(program, function, apart_from)
     if own:
         return own
-    for name in sorted(_called_names(function)):
+    for name in sorted(_called_names(program, function)):
         if name in _starting_names(program):
             return f"{name}()"
     return ""
@@ -93,7 +94,7 @@ def _starter(
             callbacks += node.args[place : place + 1] or [node.func]
         if any(_may_fail(callback, parameters) for callback in callbacks):
             return ast.unparse(node.func)
-        if called_name(node) in _engines(program):
+        if _called_name(program, function.module, node) in _engines(program):
             return ast.unparse(node.func)
         if _passes_function(program, function.module, node, parameters):
             return ast.unparse(node.func)
@@ -166,9 +167,28 @@ def _names_from_library(module: Module) -> frozenset[str]:
     return frozenset(found)
 
 
-def _called_names(function: Function) -> set[str]:
-    nodes = ast.walk(function.node)
-    return {called_name(node) for node in nodes if isinstance(node, ast.Call)}
+def _called_names(program: Program, function: Function) -> set[str]:
+    return {
+        _called_name(program, function.module, node)
+        for node in ast.walk(function.node)
+        if isinstance(node, ast.Call)
+    }
+
+
+def _called_name(program: Program, module: Module, call: ast.Call) -> str:
+    """Return the name of what is called; empty if it is that of a handler's method only.
+
+    A program calls ``get`` and the like of a handler by ``self``, ``super()`` or its class.
+    """
+    name, func = called_name(call), call.func
+    named = program.functions_by_name.get(name, ())
+    if not named or not isinstance(func, ast.Attribute):
+        return name
+    owner = ast.unparse(func.value)
+    is_own = owner in ("cls", "self") or owner.startswith("super(")
+    if is_own or any(thing.node is not None for thing in module.things(func.value)):
+        return name
+    return "" if all(is_entry_point(f, program) for f in named) else name
 
 
 @functools.lru_cache(maxsize=1)
@@ -181,9 +201,9 @@ def _engines(program: Program) -> frozenset[str]:
 @functools.lru_cache(maxsize=1)
 def _starting_names(program: Program) -> frozenset[str]:
     """Return the names of the program's functions and classes that may start callbacks."""
-    names = [(f, _names_of(program, f)) for f in program.functions]
+    names = [(f, names_to_call(program, f)) for f in program.functions]
     starting = {name for f, own in names if _starter(program, f) for name in own}
-    called = [(own, _called_names(f)) for f, own in names]
+    called = [(own, _called_names(program, f)) for f, own in names]
     while True:
         found = {name for own, names in called if names & starting for name in own}
         if found <= starting:
@@ -191,7 +211,7 @@ def _starting_names(program: Program) -> frozenset[str]:
         starting |= found
 
 
-def _names_of(program: Program, function: Function) -> set[str]:
+def names_to_call(program: Program, function: Function) -> set[str]:
     """Return the names by which a function is called; of a constructor, of the classes."""
     if function.owner is None or function.node.name not in _CONSTRUCTORS:
         return {function.node.name}

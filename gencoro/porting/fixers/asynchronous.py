@@ -126,7 +126,8 @@ def _own_use(program: Program, function: Function) -> str:
         return f"by the name {function.node.name!r}"
     for use in references.of(function):
         text = ast.unparse(use.node)
-        if use.is_resolved or text.startswith(("self.", "super(")):
+        owner = ast.unparse(getattr(use.node, "value", use.node))
+        if use.is_resolved or owner == "self" or owner.startswith("super("):
             return text
     return ""
 
