@@ -1,8 +1,8 @@
-"""Modules of tests that would no longer fail on the error of a callback.
+"""Modules of tests that would fail, or no longer fail, on the error of a callback.
 
 Rule: with gencoro.compat, such an error fails a test only in a module that uses something
 of Tornado 5 (`gencoro.compat.tornado_.testing`).  So a conversion must not remove the last
-of these names from a module with tests that may need that.
+of these names from a module with tests that may need that, and not add the first one.
 
 Pure.  Used by `gencoro.porting.converting`.
 """
@@ -37,10 +37,8 @@ def modernized_tests(
     return [
         legacy_refusal(module, function.node, "test-era", function.node.name)
         for path, module in program.modules.items()
-        if path in changed
-        and _is_legacy(before[path])
-        and not _is_legacy(changed[path])
-        for function in _needing(program, module)[:1]
+        if path in changed and _is_legacy(before[path]) != _is_legacy(changed[path])
+        for function in _needing(program, module, _is_legacy(before[path]))[:1]
     ]
 
 
@@ -48,13 +46,18 @@ def _is_legacy(source: bytes) -> bool:
     return any(use.name.startswith("tornado.") for use in scan(source))
 
 
-def _needing(program: Program, module: Module) -> list[Function]:
-    """Return the methods of tests that wait, or that start callbacks."""
+def _needing(program: Program, module: Module, was_legacy: bool) -> list[Function]:
+    """Return the methods of tests that may need the era that their module had.
+
+    Of Tornado 5, those that wait, or that start callbacks; of today's, any.
+    """
     return [
         function
         for function in module.functions
         if function.owner is not None and _is_of_test(function)
-        if use_of_wait(function) or may_start_callbacks(program, function)
+        if not was_legacy
+        or use_of_wait(function)
+        or may_start_callbacks(program, function)
     ]
 
 

@@ -7,16 +7,32 @@ Pure.  Used by `gencoro.porting.fixers.stop_and_wait`.
 """
 
 import ast
+import functools
 from collections.abc import Iterator
 from typing import NamedTuple
 
 from gencoro.compat.doctor.rows import TODAY
-from gencoro.porting.program import Function
+from gencoro.porting.mentions import used_names
+from gencoro.porting.namespaces import heirs_of
+from gencoro.porting.program import Function, Program
 
-__all__ = ["Stop", "stops_of", "use_of_wait"]
+__all__ = ["Stop", "other_stop", "stops_of", "use_of_wait"]
 
 _CASE = "tornado.testing.AsyncTestCase"
 _NAMES = {f"{_CASE}.stop", f"{_CASE}.wait"}
+
+# Methods that a test case runs before a test, or as its application.
+_HOOKS = frozenset(
+    {
+        "__init__",
+        "get_app",
+        "get_http_server",
+        "get_httpserver_options",
+        "get_new_ioloop",
+        "setUp",
+        "setUpClass",
+    }
+)
 
 _LOOPS = (ast.AsyncFor, ast.For, ast.While)
 _GUARDS = (ast.AsyncWith, ast.Try, ast.With)
@@ -73,6 +89,32 @@ def stops_of(function: Function) -> list[Stop] | None:
         callbacks.discard(stop.callback)
         found.append(stop)
     return None if callbacks else found
+
+
+def other_stop(program: Program, test: Function) -> str:
+    """Return what else may call the ``stop`` of a test; empty if nothing does.
+
+    That is what is used before the test, and does not wait for each ``stop`` itself.
+    """
+    used = _used_before_tests(program)
+    for function in program.functions:
+        is_open = bool(use_of_wait(function)) and not stops_of(function)
+        is_of_test = test.owner in heirs_of(program, function.owner)
+        if is_open and is_of_test and function.node.name in used:
+            return f"{function.node.name}()"
+    return ""
+
+
+@functools.lru_cache(maxsize=1)
+def _used_before_tests(program: Program) -> frozenset[str]:
+    """Return the names of the hooks that a test case runs, and of what they use."""
+    used = [(f.node.name, used_names(f)) for f in program.functions]
+    found: set[str] = set()
+    more = set(_HOOKS)
+    while more:
+        found |= more
+        more = {n for name, names in used if name in more for n in names} - found
+    return frozenset(found)
 
 
 def _stop(function: Function, use: ast.expr, callbacks: set[ast.expr]) -> Stop | None:

@@ -10,11 +10,12 @@ import libcst as cst
 from gencoro.porting.fixer import Change, Example, Fix, Fixer, Refusal
 from gencoro.porting.importing import name_in_module
 from gencoro.porting.legacy import legacy_refusal
+from gencoro.porting.mentions import name_of, used_names
 from gencoro.porting.program import Function, Module, Program
 from gencoro.porting.references import references_of
-from gencoro.porting.started import may_start_callbacks
+from gencoro.porting.started import may_start_callbacks, names_to_call
 from gencoro.porting.starting import Start, start_of
-from gencoro.porting.waits import Stop, stops_of, use_of_wait
+from gencoro.porting.waits import Stop, other_stop, stops_of, use_of_wait
 
 __all__ = ["STOP_AND_WAIT"]
 
@@ -71,10 +72,13 @@ def _problem(program: Program, function: Function) -> str:
         return f"{node.name}() is used otherwise"
     if any(isinstance(n, ast.Return) and n.value for n in function.own):
         return f"{node.name}() returns a value"
-    for call in ast.walk(node):
-        if isinstance(call, ast.Call) and _may_run_loop(program, function, call):
-            return ast.unparse(call.func)
-    return ""
+    for part in ast.walk(node):
+        if isinstance(part, ast.Call) and _may_run_loop(program, function, part):
+            return ast.unparse(part.func)
+        is_own = isinstance(part, ast.Attribute) and part.attr in ("stop", "wait")
+        if name_of(part) in _names_that_run(program) and not is_own:
+            return ast.unparse(part)
+    return other_stop(program, function)
 
 
 def _may_run_loop(program: Program, function: Function, call: ast.Call) -> bool:
@@ -86,38 +90,35 @@ def _may_run_loop(program: Program, function: Function, call: ast.Call) -> bool:
             return False
         if name == "fetch" or not function.module.things(func):
             return not name.startswith(("assert", "fail", "skip"))
-    if name in _RUNNERS or name == "HTTPClient":
-        return True
-    if name in ("run", "start", "stop") and isinstance(func, ast.Attribute):
-        text = ast.unparse(func.value).lower()
+    return _runs_loop(call)
+
+
+def _runs_loop(node: ast.AST) -> bool:
+    """Return whether a node is a call that runs a loop, or ends its run."""
+    if not isinstance(node, ast.Call):
+        return False
+    name = name_of(node.func)
+    if name in ("run", "start", "stop") and isinstance(node.func, ast.Attribute):
+        text = ast.unparse(node.func.value).lower()
         return "loop" in text or "asyncio" in text
-    return name in _names_that_run(program)
+    return name in _RUNNERS or name == "HTTPClient"
 
 
 @functools.lru_cache(maxsize=1)
 def _names_that_run(program: Program) -> frozenset[str]:
-    """Return the names of the program's functions that may run a loop."""
-    calls = {f: _called_names(f) for f in program.functions}
+    """Return the names of the program's functions, properties and classes that run a loop."""
+    used = [(names_to_call(program, f), used_names(f)) for f in program.functions]
     running = {
-        f.node.name for f, names in calls.items() if names & {*_RUNNERS, "fetch"}
+        name
+        for function, (own, names) in zip(program.functions, used, strict=True)
+        if "fetch" in names or any(map(_runs_loop, ast.walk(function.node)))
+        for name in own
     }
-    while True:
-        more = {f.node.name for f, names in calls.items() if names & running} - running
-        if not more:
-            return frozenset(running)
-        running |= more
-
-
-def _called_names(function: Function) -> set[str]:
-    """Return the names of the methods of ``self``, functions and runners it calls."""
-    found = set()
-    for node in ast.walk(function.node):
-        if isinstance(node, ast.Call):
-            func = node.func
-            name = getattr(func, "attr", getattr(func, "id", ""))
-            is_fetch = name == "fetch" and ast.unparse(func) != "self.fetch"
-            found |= set() if is_fetch else {name}
-    return found
+    found: set[str] = set()
+    while running:
+        found |= running
+        running = {n for own, names in used if names & running for n in own} - found
+    return frozenset(found)
 
 
 def _fix(function: Function, stops: list[tuple[Stop, Start]]) -> Fix | Refusal:
