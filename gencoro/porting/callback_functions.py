@@ -13,6 +13,7 @@ from gencoro.porting.contracts import has_unknown_heir
 from gencoro.porting.legacy import is_certain_call
 from gencoro.porting.program import Function, Module, Program
 from gencoro.porting.references import References, references_of
+from gencoro.porting.trees import ended_like
 
 __all__ = [
     "CALLBACK",
@@ -51,7 +52,7 @@ def without_parameter(node: Any) -> Any:
     params = node.params
     kept = list(params.params[:-1])
     if kept:
-        kept[-1] = kept[-1].with_changes(comma=params.params[-1].comma)
+        kept[-1] = ended_like(kept[-1], params.params[-1])
     return node.with_changes(params=params.with_changes(params=kept))
 
 

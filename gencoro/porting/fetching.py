@@ -18,6 +18,7 @@ from gencoro.porting.importing import is_free_in, module_reference, standard_mod
 from gencoro.porting.legacy import calls
 from gencoro.porting.program import Module, Program
 from gencoro.porting.receivers import certain_method
+from gencoro.porting.trees import ended_like
 
 __all__ = ["Fetch", "fetch_of", "has_other_loops", "is_client_fetch", "task_of_fetch"]
 
@@ -128,5 +129,5 @@ def _fetch(
 def _call_of_helper(node: Any, func: Any, args: Any) -> Any:
     kept = [a for a in args if not (a.keyword and a.keyword.value == "callback")]
     if kept:
-        kept[-1] = kept[-1].with_changes(comma=node.args[-1].comma)
+        kept[-1] = ended_like(kept[-1], node.args[-1])
     return node.with_changes(func=cst.Name(FETCH), args=[cst.Arg(func.value), *kept])

@@ -19,6 +19,7 @@ from gencoro.porting.fixer import Refusal
 from gencoro.porting.importing import Reference, reference_to_gen
 from gencoro.porting.program import Function, Module, Program
 from gencoro.porting.reasons import REASONS
+from gencoro.porting.trees import ended_like
 
 __all__ = [
     "CALLBACK_WORDS",
@@ -244,7 +245,7 @@ def without_arguments(node: Any, *names: str) -> Any:
         arg for arg in node.args if not (arg.keyword and arg.keyword.value in names)
     ]
     if kept and len(kept) < len(node.args):
-        kept[-1] = kept[-1].with_changes(comma=node.args[-1].comma)
+        kept[-1] = ended_like(kept[-1], node.args[-1])
     space = node.whitespace_before_args if kept else cst.SimpleWhitespace("")
     return node.with_changes(args=kept, whitespace_before_args=space)
 

@@ -16,7 +16,7 @@ from gencoro.porting.fetching import fetch_of
 from gencoro.porting.importing import reference_to_gen
 from gencoro.porting.legacy import called_coroutines, without_arguments
 from gencoro.porting.program import Function, Module, Program
-from gencoro.porting.timers import wait_of
+from gencoro.porting.timers import has_comment, wait_of
 
 __all__ = ["Start", "start_of"]
 
@@ -71,7 +71,7 @@ def _without_callback(node: Any) -> Any:
 
 
 def _of_timer(program: Program, function: Function, call: ast.Call) -> Start | None:
-    if len(call.args) > 2:
+    if len(call.args) > 2 or has_comment(function.module, call):
         return None
     deadline = call.args[0] if len(call.args) == 2 else None
     wait = wait_of(program, function, call.func, deadline)

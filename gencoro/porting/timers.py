@@ -12,7 +12,7 @@ from gencoro.porting.importing import reference_to_gen
 from gencoro.porting.program import Function, Module, Program
 from gencoro.porting.swapped import is_swapped, may_be_fake
 
-__all__ = ["Pause", "Wait", "wait_of"]
+__all__ = ["Pause", "Wait", "has_comment", "wait_of"]
 
 _NEXT_TURN = "tornado.ioloop.IOLoop.add_callback"
 
@@ -70,6 +70,12 @@ def wait_of(
     if found.is_timedelta:
         text += ".total_seconds()"
     return Wait(f"{gen.text}.sleep({text})", gen.imports)
+
+
+def has_comment(module: Module, call: ast.Call) -> bool:
+    """Return whether there may be a comment inside a call, which a wait would not have."""
+    lines = module.source.splitlines()[call.lineno - 1 : call.end_lineno]
+    return any(b"#" in line for line in lines[:-1])
 
 
 def _pause(module: Module, method: ast.expr, deadline: ast.expr) -> Pause | None:

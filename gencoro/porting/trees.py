@@ -14,6 +14,7 @@ import libcst as cst
 __all__ = [
     "awaited",
     "call_of",
+    "ended_like",
     "made_async",
     "returned",
     "without_decorator",
@@ -33,6 +34,17 @@ _PRIMARIES = (
     cst.Name,
     cst.Subscript,
 )
+
+
+def ended_like(kept: Any, last: Any) -> Any:
+    """Return an argument or parameter that is the last one now, in place of another.
+
+    It ends as that did, unless a comment comes after it.
+    """
+    after = getattr(kept.comma, "whitespace_after", None)
+    if isinstance(after, cst.ParenthesizedWhitespace) and after.first_line.comment:
+        return kept
+    return kept.with_changes(comma=last.comma)
 
 
 def awaited(node: Any, operand: Any, is_bare: bool = False) -> Any:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import stat
 import subprocess
 import sys
@@ -34,6 +35,39 @@ def outer():
 
 if __name__ == "__main__":
     print(IOLoop.current().run_sync(outer))
+"""
+
+COMMENTED = """\
+from tornado import gen
+from tornado.httpclient import AsyncHTTPClient
+from tornado.ioloop import IOLoop
+
+
+@gen.engine
+def load(
+    url,  # the address
+    callback,  # the callback
+):
+    response = yield gen.Task(
+        AsyncHTTPClient().fetch,
+        url,  # the same
+    )
+    yield gen.Task(
+        IOLoop.current().add_timeout,  # a timer
+        IOLoop.current().time() + 1,
+    )
+    callback(
+        response.body  # the result
+    )
+
+
+@gen.coroutine
+def main():
+    page = yield gen.Task(
+        load,  # an engine
+        "http://127.0.0.1/",
+    )
+    return page
 """
 
 CAUGHT = """\
@@ -416,3 +450,15 @@ def test_without_libcst_the_extra_is_named(program):
 
     assert ran.returncode == 2
     assert ran.stderr == "convert: LibCST is needed: pip install 'gencoro[porting]'\n"
+
+
+def test_comments_beside_a_removed_argument_stay(tmp_path, capsys):
+    path = tmp_path / "shop.py"
+    path.write_text(COMMENTED)
+
+    main(["convert", str(path), "--write"])
+
+    before = re.findall(r"# .*", COMMENTED)
+    after = re.findall(r"# .*", path.read_text())
+    assert [comment for comment in before if comment not in after] == ["# the callback"]
+    assert "callback" not in re.sub(r"#.*", "", path.read_text())

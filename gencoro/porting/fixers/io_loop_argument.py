@@ -18,6 +18,7 @@ from gencoro.porting.legacy import (
     without_arguments,
 )
 from gencoro.porting.program import Module, Program
+from gencoro.porting.trees import ended_like
 
 __all__ = ["IO_LOOP_ARGUMENT"]
 
@@ -143,7 +144,7 @@ def _without_last(node: Any) -> Any:
     place = max(i for i, arg in enumerate(node.args) if arg.keyword is None)
     args = [*node.args[:place], *node.args[place + 1 :]]
     if args and place == len(args):
-        args[-1] = args[-1].with_changes(comma=node.args[-1].comma)
+        args[-1] = ended_like(args[-1], node.args[-1])
     space = node.whitespace_before_args if args else cst.SimpleWhitespace("")
     return node.with_changes(args=args, whitespace_before_args=space)
 

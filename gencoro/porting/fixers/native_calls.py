@@ -18,6 +18,7 @@ from gencoro.porting.legacy import (
 )
 from gencoro.porting.program import Module, Program
 from gencoro.porting.receivers import certain_method
+from gencoro.porting.trees import ended_like
 
 __all__ = ["NATIVE_CALLS"]
 
@@ -80,7 +81,7 @@ def _of_call(
         kept = [arg for arg in node.args if not _is_callback(arg)]
         if "callback" not in words:
             kept = kept[:-1]
-        last = kept[-1].with_changes(comma=node.args[-1].comma)
+        last = ended_like(kept[-1], node.args[-1])
         called = node.with_changes(args=[*kept[:-1], last], lpar=[], rpar=[])
         func = cst.parse_expression(f"{gen.text}.convert_yielded")
         return cst.Call(func=func, args=[cst.Arg(called)])

@@ -15,7 +15,7 @@ from gencoro.porting.legacy import (
     task_call,
 )
 from gencoro.porting.program import Module, Program
-from gencoro.porting.timers import wait_of
+from gencoro.porting.timers import has_comment, wait_of
 
 __all__ = ["TASKS"]
 
@@ -59,7 +59,7 @@ def _wait(
 ) -> Fix | None:
     """Return the sleep that a timer of an IOLoop is, or the moment of a next turn."""
     function = module.function_at(call)
-    if function is None:
+    if function is None or has_comment(module, call):
         return None
     wait = wait_of(program, function, call.args[0], deadline)
     if wait is None or (deadline is None and not _is_yielded_alone(module, call)):
