@@ -200,7 +200,8 @@ def references_of(tags: Iterable[Tag]) -> Iterator[Reference]:
     """Yield the references in the tags of a page; see `references_in`."""
     depths = Depths()
     for tag in tags:
-        is_styled = "(" in tag.attributes and "style" in tag.attributes
+        may_load = "(" in tag.attributes or "&" in tag.attributes
+        is_styled = may_load and "style" in tag.attributes.lower()
         if tag.name == "a" and not (is_styled or depths.alter_links):
             plain = plain_href(tag)
             if plain is not None:  # the most frequent case
