@@ -9,7 +9,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from selectolax.lexbor import LexborHTMLParser, LexborNode
+from selectolax.lexbor import LexborNode
 
 from crawler_app.config import PRODUCT
 from crawler_app.documents.anchors import (
@@ -33,6 +33,7 @@ from crawler_app.documents.text import (
     marked_text_of_tree,
 )
 from crawler_app.documents.tree import (
+    Searchable,
     base_in,
     href_of,
     is_within,
@@ -142,10 +143,12 @@ def parse_html(
     else:
         del markup  # which may take twice the memory of the body, or four times
         tree = tree_of(source)
-        page = _page_in(tree, lowered, charset, with_anchors=with_anchors)
         found, text = [], ""
-        if with_requisites or with_text:
+        if not (with_requisites or with_text):
+            page = _page_in(tree, lowered, charset, with_anchors=with_anchors)
+        else:
             whole = parsed(tree, source, lowered)
+            page = _page_in(whole, lowered, charset, with_anchors=with_anchors)
             found = requisites_in_tree(whole) if with_requisites else []
             if with_text and any(map(is_open, whole.noscripts)):
                 whole = parsed(tree_of(source, scripting=True), source, lowered)
@@ -176,7 +179,7 @@ def _flat_values(tags: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
 
 
 def _page_in(
-    tree: LexborHTMLParser, lowered: bytes, charset: str, *, with_anchors: bool
+    tree: Searchable, lowered: bytes, charset: str, *, with_anchors: bool
 ) -> Page:
     links = links_in(tree)
     page = _page_of(_values_in_tree(tree, links, lowered), charset)
@@ -186,7 +189,7 @@ def _page_in(
 
 
 def _values_in_tree(
-    tree: LexborHTMLParser, links: list[tuple[LexborNode, str]], lowered: bytes
+    tree: Searchable, links: list[tuple[LexborNode, str]], lowered: bytes
 ) -> dict[str, list[str]]:
     """Return the same as `tags_of`, by tag; an ``area`` counts as an ``a``."""
     return {
@@ -198,7 +201,7 @@ def _values_in_tree(
     }
 
 
-def _titles(tree: LexborHTMLParser) -> list[str]:
+def _titles(tree: Searchable) -> list[str]:
     """Return the title if there is one."""
     # Usually it is in the head, and the rest of the tree need not be searched.
     for node in tree.head.iter() if tree.head else ():
@@ -210,7 +213,7 @@ def _titles(tree: LexborHTMLParser) -> list[str]:
     return []
 
 
-def _nofollow_hrefs(tree: LexborHTMLParser) -> list[str]:
+def _nofollow_hrefs(tree: Searchable) -> list[str]:
     # An element name in the selector would double its time.
     nodes = tree.css('[rel~="nofollow" i]')
     links = (node for node in nodes if node.tag_id in _LINKS)

@@ -5,6 +5,7 @@ the rest, and for a check the links too, with the line and the column.
 """
 
 import functools
+import itertools
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
@@ -171,7 +172,11 @@ _LOADING_IDS = frozenset(tag_ids("|".join((*_LOADING - {"use"}, "body"))))
 _CELL_IDS = frozenset(tag_ids("|".join(_WITH_BACKGROUND[1:])))
 LOADED_USES = frozenset((Use.FRAME, Use.REQUISITE))
 _SVG = frozenset(tag_ids("svg"))
-_STYLED = re.compile(rb"style\s*=")
+
+# A ``style`` whose value has a parenthesis, or a character reference that may be one.
+_STYLED = re.compile(
+    rb"""style\s*+=\s*+(?:"[^"(&]*+|'[^'(&]*+|(?!["'])[^\s>(&]*+)[(&]"""
+)
 
 _NAMED = re.compile(r"\b(?:id|name)\s*=")
 
@@ -363,22 +368,26 @@ def requisites_in(markup: str) -> list[Requisite]:
 
 def requisites_in_tree(page: Parsed) -> list[Requisite]:
     """Return the same as `requisites_in`, from the tree of a page, in a fraction of the time."""
-    found: Counter[Requisite] = Counter()
-    for node in _loading_nodes(page):
-        found.update(_of_node(node))
+    has_svg = not _SVG.isdisjoint(page.elements_by_tag)
+    nodes = _loading_nodes(page, has_svg=has_svg)
+    found = Counter(
+        itertools.chain.from_iterable(_of_node(node, has_svg=has_svg) for node in nodes)
+    )
     # Its content is outside of it, where a parser without scripting ends the head.
     for noscript in page.noscripts:
         found.subtract(_requisites_of_piece(noscript))
     return [each for each, times in found.items() if times > 0]
 
 
-def _loading_nodes(page: Parsed) -> list[LexborNode]:
+def _loading_nodes(page: Parsed, *, has_svg: bool) -> list[LexborNode]:
     # One selector for all of them would take three times as long.
-    pairs = zip(page.elements, page.tag_ids, strict=True)
-    nodes = [node for node, tag_id in pairs if tag_id in _LOADING_IDS]
-    has_cells = not _CELL_IDS.isdisjoint(page.tag_ids)
+    by_tag = page.elements_by_tag
+    nodes = [
+        node for tag_id in by_tag if tag_id in _LOADING_IDS for node in by_tag[tag_id]
+    ]
+    has_cells = not _CELL_IDS.isdisjoint(by_tag)
     for selector, is_needed in (
-        ("use", not _SVG.isdisjoint(page.tag_ids)),
+        ("use", has_svg),
         ("[background]", has_cells and b"background" in page.lowered),
         ('[style*="("]', _STYLED.search(page.lowered)),
     ):
@@ -408,7 +417,7 @@ def _requisites_of(markup: str) -> Iterator[Requisite]:
             yield Requisite(found.value, found.use, f"<{found.element}>")
 
 
-def _of_node(node: LexborNode) -> Iterable[Requisite]:
+def _of_node(node: LexborNode, *, has_svg: bool) -> Iterable[Requisite]:
     name = (node.tag or "").lower()
     if name == "style":
         return [
@@ -416,7 +425,7 @@ def _of_node(node: LexborNode) -> Iterable[Requisite]:
             for style in references_in_css(node.text())
         ]
     attributes = tuple(node.attributes.items())
-    is_svg = name in _USE_IN_SVG and is_within(node, _SVG)
+    is_svg = has_svg and name in _USE_IN_SVG and is_within(node, _SVG)
     if sum(len(value) for _, value in attributes if value) > MAX_KNOWN_CHARS:
         return _loaded_by.__wrapped__(name, attributes, is_svg=is_svg)
     return _loaded_by(name, attributes, is_svg=is_svg)

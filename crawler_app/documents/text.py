@@ -112,16 +112,24 @@ def _text_in_tree(page: Parsed, is_bare: bool = False) -> str:
     where elements end.
     """
     rule_by_tag = _RULES_OF_BARE_PAGE if is_bare else _RULES
-    for node, tag_id in zip(page.elements, page.tag_ids, strict=True):
+    left_out: list[LexborNode] = []
+    for tag_id, nodes in page.elements_by_tag.items():
         rule = rule_by_tag.get(tag_id)
-        if rule is not None:
-            before, after, act = rule
-            if before:
-                _insert_before(node, before)
-            if after:
-                _insert_after(node, after)
-            if act is not None:
-                act(node)
+        if rule is None:
+            continue
+        if rule.before:
+            for node in nodes:
+                _insert_before(node, rule.before)
+        if rule.after:
+            for node in nodes:
+                _insert_after(node, rule.after)
+        if rule.is_left_out is not None:
+            left_out += filter(rule.is_left_out, nodes)
+    for node in page.tags("img"):
+        _put_words_for_picture(node)
+    # Now that it is known what is in them: a header may have its title in a <nav>.
+    for node in left_out:
+        _leave_out(node)
     if not is_bare:
         _leave_out_by_attribute(page.tree, page.lowered)
     body = page.tree.body
@@ -136,8 +144,8 @@ def _leave_out_by_attribute(tree: LexborHTMLParser, lowered: bytes) -> None:
     if b"role" in lowered:
         for node in tree.css("body [role]"):
             for role in node.attrs.sget("role").lower().split():
-                if role in _ACT_BY_ROLE:
-                    _ACT_BY_ROLE[role](node)
+                if role in _LEFT_OUT_BY_ROLE and _LEFT_OUT_BY_ROLE[role](node):
+                    _leave_out(node)
 
 
 def _leave_out(node: LexborNode) -> None:
@@ -145,19 +153,21 @@ def _leave_out(node: LexborNode) -> None:
     node.decompose(recursive=False)
 
 
-def _leave_out_if_of_page(node: LexborNode) -> None:
-    """Remove a header, footer or aside, unless it is part of an article or has an ``<h1>``.
+def _always(_node: LexborNode) -> bool:
+    return True
+
+
+def _is_of_page(node: LexborNode) -> bool:
+    """Return whether a header, footer or aside is not that of a part, and has no title.
 
     Source: WAI-ARIA in HTML, "header", "footer", "aside".
     """
-    if not is_within(node, _CONTENT) and not _has_title(node):
-        _leave_out(node)
+    return not is_within(node, _CONTENT) and not _has_title(node)
 
 
-def _leave_out_if_no_heading(node: LexborNode) -> None:
+def _is_in_no_heading(node: LexborNode) -> bool:
     # A heading may contain the button of its section.
-    if not is_within(node, _HEADINGS):
-        _leave_out(node)
+    return not is_within(node, _HEADINGS)
 
 
 def _put_words_for_picture(node: LexborNode) -> None:
@@ -173,11 +183,16 @@ def _has_title(node: LexborNode) -> bool:
 
 
 class _Rule(NamedTuple):
-    """What is done with an element: the text inserted before and after it, and an action."""
+    """What is done with an element.
+
+    Attributes:
+        before: The text that is inserted before it.
+        is_left_out: Whether it is removed; None for never.
+    """
 
     before: str
     after: str
-    act: Callable[[LexborNode], None] | None = None
+    is_left_out: Callable[[LexborNode], bool] | None = None
 
 
 def _rules(rule: _Rule, names: str) -> dict[int, _Rule]:
@@ -189,21 +204,21 @@ _RULES_OF_BARE_PAGE = {
     **_rules(_Rule(" ", ""), ROWS),
     **_rules(_Rule("", " "), ROW_HOLDERS),
     **_rules(_Rule(HEADING_START, HEADING_END), HEADINGS),
-    **_rules(_Rule(" ", " ", _put_words_for_picture), "img"),
-    **_rules(_Rule(" ", "", _leave_out), BOXES),
-    **_rules(_Rule("", "", _leave_out), UNSEEN),
+    **_rules(_Rule(" ", " "), "img"),
+    **_rules(_Rule(" ", "", _always), BOXES),
+    **_rules(_Rule("", "", _always), UNSEEN),
 }
 _RULES = {
     **_RULES_OF_BARE_PAGE,
-    **_rules(_Rule(" ", "", _leave_out), AROUND),
-    **_rules(_Rule(" ", " ", _leave_out_if_of_page), "aside|footer|header"),
-    **_rules(_Rule(" ", " ", _leave_out_if_no_heading), "button"),
+    **_rules(_Rule(" ", "", _always), AROUND),
+    **_rules(_Rule(" ", " ", _is_of_page), "aside|footer|header"),
+    **_rules(_Rule(" ", " ", _is_in_no_heading), "button"),
 }
-_ACT_BY_ROLE = {
-    "banner": _leave_out_if_of_page,
-    "contentinfo": _leave_out_if_of_page,
-    "navigation": _leave_out,
-    "search": _leave_out,
+_LEFT_OUT_BY_ROLE = {
+    "banner": _is_of_page,
+    "contentinfo": _is_of_page,
+    "navigation": _always,
+    "search": _always,
 }
 _CONTENT = tag_ids("article|main|section")
 _HEADINGS = tag_ids(HEADINGS)

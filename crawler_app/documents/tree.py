@@ -5,8 +5,10 @@ Pure.
 
 import codecs
 import re
-from collections.abc import Container, Iterator
+from collections import defaultdict
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from selectolax.lexbor import (
     LexborDocumentOptions,
@@ -18,6 +20,7 @@ from selectolax.lexbor import (
 __all__ = [
     "MAX_STEPS",
     "Parsed",
+    "Searchable",
     "base_in",
     "href_of",
     "is_within",
@@ -49,17 +52,32 @@ class Parsed:
         source: What the tree was made from.
         lowered: The source in lower case, for case-insensitive searches for ASCII words,
             which take a tenth of the time that they take in text.
-        elements: All elements, in document order.
-        tag_ids: That of each element.
+        elements_by_tag: All elements by tag id; those of one tag are in document order.
         noscripts: The source of what is in each ``<noscript>``.
     """
 
     tree: LexborHTMLParser
     source: bytes
     lowered: bytes
-    elements: list[LexborNode]
-    tag_ids: list[int]
+    elements_by_tag: Mapping[int, list[LexborNode]]
     noscripts: list[bytes]
+
+    @property
+    def head(self) -> LexborNode | None:
+        """The ``<head>``."""
+        return self.tree.head
+
+    def tags(self, name: str) -> list[LexborNode]:
+        """Return the elements with a name, without walking through the tree again."""
+        return self.elements_by_tag.get(_ID_BY_NAME[name], [])
+
+    def css(self, selector: str) -> list[LexborNode]:
+        """Return the elements that a selector selects."""
+        return self.tree.css(selector)
+
+
+# What the functions below search: a tree, or one whose elements are listed already.
+Searchable: TypeAlias = LexborHTMLParser | Parsed
 
 
 def parsed(tree: LexborHTMLParser, source: bytes, lowered: bytes) -> Parsed:
@@ -69,11 +87,12 @@ def parsed(tree: LexborHTMLParser, source: bytes, lowered: bytes) -> Parsed:
     >>> parsed(tree_of(source), source, source.lower()).noscripts
     [b'<P>A']
     """
-    elements = tree.tags("*")
-    ids = [element.tag_id for element in elements]
-    has_noscript = not _NOSCRIPT.isdisjoint(ids)
+    elements_by_tag: defaultdict[int, list[LexborNode]] = defaultdict(list)
+    for element in tree.tags("*"):
+        elements_by_tag[element.tag_id].append(element)
+    has_noscript = not _NOSCRIPT.isdisjoint(elements_by_tag)
     noscripts = list(_noscripts(source, lowered)) if has_noscript else []
-    return Parsed(tree, source, lowered, elements, ids, noscripts)
+    return Parsed(tree, source, lowered, elements_by_tag, noscripts)
 
 
 def _noscripts(source: bytes, lowered: bytes) -> Iterator[bytes]:
@@ -116,7 +135,7 @@ def source_of_tree(body: bytes, markup: str, charset: str) -> bytes:
     return markup.encode("utf-8", "replace")
 
 
-def links_in(tree: LexborHTMLParser) -> list[tuple[LexborNode, str]]:
+def links_in(tree: Searchable) -> list[tuple[LexborNode, str]]:
     """Return every ``<a>`` and ``<area>`` with its target as written, in document order."""
     # Not one `css` call for all: it parses its selector on each call, which takes as long as
     # parsing a small page.  But only `css` keeps the order of different elements.
@@ -140,7 +159,7 @@ def href_of(node: LexborNode) -> str | None:
     return href
 
 
-def base_in(tree: LexborHTMLParser) -> str:
+def base_in(tree: Searchable) -> str:
     """Return the ``<base href>`` as written; empty if there is none."""
     for node in tree.tags("base"):
         href = node.attrs.sget("href", None)
@@ -149,7 +168,7 @@ def base_in(tree: LexborHTMLParser) -> str:
     return ""
 
 
-def refreshes_in(tree: LexborHTMLParser) -> list[str]:
+def refreshes_in(tree: Searchable) -> list[str]:
     """Return the ``content`` of every ``<meta http-equiv=refresh>``."""
     return [
         node.attrs.sget("content") or ""
@@ -191,6 +210,8 @@ def tag_ids(names: str) -> list[int]:
     return [tree.create_node(name).tag_id for name in names.split("|")]
 
 
+_NAMES = "a|area|base|img|meta|title"
+_ID_BY_NAME = dict(zip(_NAMES.split("|"), tag_ids(_NAMES), strict=True))
 _NOSCRIPT = frozenset(tag_ids("noscript"))
 _SVG = tag_ids("svg")
 _FOREIGN = tag_ids("svg|math")
