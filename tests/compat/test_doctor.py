@@ -210,6 +210,16 @@ def test_folder_is_read_in_order_without_what_is_not_its_own(folder, see):
     ]
 
 
+def test_scripts_without_a_suffix_are_read(folder, see):
+    shebang = "#!/usr/bin/env python\n"
+    write(folder, {"run": shebang + UNSERVED, "notes": UNSERVED, "run.txt": shebang})
+
+    text = see(".", show_all=True)[1]
+
+    assert "./run:2" in text
+    assert "notes" not in text
+
+
 RE_EXPORTED = {
     "app/__init__.py": "",
     "app/compat.py": (

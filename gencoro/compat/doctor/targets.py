@@ -11,6 +11,9 @@ from importlib.machinery import ModuleSpec
 
 __all__ = ["BadTarget", "files_of"]
 
+# As much of a ``#!`` line as Linux reads.
+SHEBANG_BYTES = 256
+
 
 class BadTarget(Exception):
     """The target does not exist."""
@@ -43,7 +46,7 @@ def files_of(target: str) -> Iterator[str]:
 
 
 def _files_in(folder: str) -> Iterator[str]:
-    """Yield the sources in a folder, recursively.
+    """Yield the sources in a folder, recursively, with the scripts that start with ``#!``.
 
     Hidden folders are skipped, and so are virtual environments.
     """
@@ -58,8 +61,20 @@ def _files_in(folder: str) -> Iterator[str]:
             path = os.path.join(parent, name)
             # Opening a pipe would block.
             is_other = os.path.exists(path) and not os.path.isfile(path)
-            if name.endswith(".py") and not is_other:
+            if not is_other and (name.endswith(".py") or _is_script(path)):
                 yield path
+
+
+def _is_script(path: str) -> bool:
+    """Return whether a file has no suffix, and starts with a ``#!`` of Python."""
+    if "." in os.path.basename(path):
+        return False
+    try:
+        with open(path, "rb") as opened:
+            start = opened.read(SHEBANG_BYTES).partition(b"\n")[0]
+    except OSError:  # such as a link to nothing
+        return False
+    return start.startswith(b"#!") and b"python" in start
 
 
 def _files_of_module(name: str) -> Iterator[str]:
