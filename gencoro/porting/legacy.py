@@ -37,6 +37,7 @@ __all__ = [
     "task_call",
     "uses_threads",
     "without_arguments",
+    "without_last_positional",
 ]
 
 CALLBACK_WORDS = frozenset({"callback", "streaming_callback", "done_callback"})
@@ -241,10 +242,21 @@ def _is_gen(function: Function, node: ast.expr) -> bool:
 
 def without_arguments(node: Any, *names: str) -> Any:
     """Return a call, or the parameters of a function, without some of its arguments."""
-    kept = [
-        arg for arg in node.args if not (arg.keyword and arg.keyword.value in names)
-    ]
-    if kept and len(kept) < len(node.args):
+    return _with_only(
+        node,
+        [arg for arg in node.args if not (arg.keyword and arg.keyword.value in names)],
+    )
+
+
+def without_last_positional(node: Any) -> Any:
+    """Return a call without the last argument that has no name and is not ``**``."""
+    last = [arg for arg in node.args if arg.keyword is None and arg.star != "**"][-1]
+    return _with_only(node, [arg for arg in node.args if arg is not last])
+
+
+def _with_only(node: Any, kept: list[Any]) -> Any:
+    """Return a call, or the parameters of a function, with some of its arguments."""
+    if kept:
         kept[-1] = ended_like(kept[-1], node.args[-1])
     space = node.whitespace_before_args if kept else cst.SimpleWhitespace("")
     return node.with_changes(args=kept, whitespace_before_args=space)

@@ -6,8 +6,6 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-import libcst as cst
-
 from gencoro.compat.doctor.arguments import legacy_arguments
 from gencoro.compat.doctor.rows import ROWS, TODAY
 from gencoro.porting.fixer import Change, Example, Fix, Fixer, Refusal
@@ -16,9 +14,9 @@ from gencoro.porting.legacy import (
     legacy_refusal,
     uses_threads,
     without_arguments,
+    without_last_positional,
 )
 from gencoro.porting.program import Module, Program
-from gencoro.porting.trees import ended_like
 
 __all__ = ["IO_LOOP_ARGUMENT"]
 
@@ -57,7 +55,7 @@ def _of_call(
         if value is None and call.args and not _is_in_place(module, call.args[:-1]):
             value = call.args[-1]
         if value is not None and _is_current(program, module, value):
-            change = Change(call, _changed if is_named else _without_last)
+            change = Change(call, _changed if is_named else without_last_positional)
             yield Fix(CODE, module, call.lineno, (change,))
         else:
             name = ast.unparse(value or call)
@@ -137,16 +135,6 @@ def _is_in_test(module: Module, node: ast.expr) -> bool:
 
 def _changed(node: Any) -> Any:
     return without_arguments(node, "io_loop")
-
-
-def _without_last(node: Any) -> Any:
-    """Return a call without its last positional argument."""
-    place = max(i for i, arg in enumerate(node.args) if arg.keyword is None)
-    args = [*node.args[:place], *node.args[place + 1 :]]
-    if args and place == len(args):
-        args[-1] = ended_like(args[-1], node.args[-1])
-    space = node.whitespace_before_args if args else cst.SimpleWhitespace("")
-    return node.with_changes(args=args, whitespace_before_args=space)
 
 
 IO_LOOP_ARGUMENT = Fixer(

@@ -15,10 +15,11 @@ from gencoro.porting.legacy import (
     is_yielded,
     legacy_refusal,
     task_call,
+    without_arguments,
+    without_last_positional,
 )
 from gencoro.porting.program import Module, Program
 from gencoro.porting.receivers import certain_method
-from gencoro.porting.trees import ended_like
 
 __all__ = ["NATIVE_CALLS"]
 
@@ -68,7 +69,8 @@ def _of_call(
     words = {keyword.arg: keyword.value for keyword in call.keywords}
     callback = words.get("callback")
     is_in_place = place is not None and len(call.args) == place + 1
-    if callback is None and is_in_place:
+    has_stars = any(isinstance(arg, ast.Starred) for arg in call.args)
+    if callback is None and is_in_place and not has_stars:
         callback = call.args[-1]
     if callback is None or not _name_of(program, module, call.func):
         return
@@ -78,11 +80,11 @@ def _of_call(
         return
 
     def change(node: Any) -> Any:
-        kept = [arg for arg in node.args if not _is_callback(arg)]
-        if "callback" not in words:
-            kept = kept[:-1]
-        last = ended_like(kept[-1], node.args[-1])
-        called = node.with_changes(args=[*kept[:-1], last], lpar=[], rpar=[])
+        if "callback" in words:
+            called = without_arguments(node, "callback")
+        else:
+            called = without_last_positional(node)
+        called = called.with_changes(lpar=[], rpar=[])
         func = cst.parse_expression(f"{gen.text}.convert_yielded")
         return cst.Call(func=func, args=[cst.Arg(called)])
 
@@ -92,10 +94,6 @@ def _of_call(
     else:
         imports = (*gen.imports, *given.imports)
         yield Fix(CODE, module, call.lineno, (given.change,), None, imports)
-
-
-def _is_callback(argument: Any) -> bool:
-    return argument.keyword is not None and argument.keyword.value == "callback"
 
 
 NATIVE_CALLS = Fixer(
