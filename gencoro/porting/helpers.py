@@ -41,7 +41,8 @@ def starts_at_once(decorator: ast.expr) -> str:
     """Return a decorator that makes a coroutine of an ``async def``.
 
     It runs the body step by step: an ``await`` marks its Future, which nothing else can
-    await until the mark is removed, and Tornado's Runner does not remove it.
+    await until the mark is removed, and Tornado's Runner does not remove it.  What it wraps
+    is hidden: since Python 3.13 a mock asks for that, and makes an ``AsyncMock`` of it.
 
     Args:
         decorator: The decorator that does so for generators.
@@ -68,6 +69,8 @@ def {STARTS_AT_ONCE}(function):
             except BaseException as thrown:
                 error = thrown
 
+    del start.__wrapped__.__wrapped__
+    start.__wrapped__.__signature__ = inspect.signature(function)
     return start
 '''
 

@@ -19,6 +19,9 @@ __all__ = ["STARTS_AT_ONCE"]
 
 CODE = "GC202"
 
+# The modules that the decorator uses.
+_MODULES = ("functools", "inspect")
+
 
 def find(program: Program) -> Iterator[Fix | Refusal]:
     """Yield the conversions of coroutines whose calls must start at once."""
@@ -27,9 +30,10 @@ def find(program: Program) -> Iterator[Fix | Refusal]:
             function = conversion.function
             decorator = conversion.candidate.decorator
             assert decorator is not None, "it is a coroutine"
-            functools = standard_module("functools", function.module)
-            if not functools.text or not is_free(HELPER, function):
-                name = HELPER if functools.text else "functools"
+            modules = [standard_module(n, function.module) for n in _MODULES]
+            taken = [n for n, m in zip(_MODULES, modules, strict=True) if not m.text]
+            if taken or not is_free(HELPER, function):
+                name = taken[0] if taken else HELPER
                 yield refusal(function, "name-taken", None, name)
                 continue
             if not is_of_module(decorator, function):
@@ -42,7 +46,7 @@ def find(program: Program) -> Iterator[Fix | Refusal]:
                 function.line,
                 (Change(function.node, _changer(conversion)),),
                 function,
-                functools.imports,
+                tuple(text for module in modules for text in module.imports),
                 (starts_at_once(decorator),),
             )
 
@@ -86,6 +90,7 @@ def main():
 """,
             '''\
 import functools
+import inspect
 from tornado import gen
 
 def _starts_at_once(function):
@@ -109,6 +114,8 @@ def _starts_at_once(function):
             except BaseException as thrown:
                 error = thrown
 
+    del start.__wrapped__.__wrapped__
+    start.__wrapped__.__signature__ = inspect.signature(function)
     return start
 
 @_starts_at_once
