@@ -21,7 +21,11 @@ MARGIN = 16
 GAP = 8
 LINE = 13
 CHAR_WIDTH = 5.6  # of a letter of the captions, roughly
-FILL_BY_PACKAGE = {"crawler_app": "#e3eefb", "gencoro": "#e8f3e4"}
+FILL_BY_PACKAGE = {
+    "crawler_app": "#e3eefb",
+    "gencoro": "#e8f3e4",
+    "gencoro.porting": "#f7efdc",
+}
 
 STYLE = """
 text { font: 10.5px system-ui, sans-serif; fill: #333 }
@@ -50,7 +54,7 @@ def draw() -> str:
     lines = "\n".join(parts)
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {top}" '
-        f'role="img" aria-label="The layers of crawler_app and of gencoro">\n'
+        f'role="img" aria-label="The layers of crawler_app, of gencoro and of its converter">\n'
         f"<style>{STYLE}</style>\n"
         f'<rect width="{WIDTH}" height="{top}" fill="#fff"/>\n{lines}\n</svg>\n'
     )
@@ -93,9 +97,10 @@ def _text(x: float, y: float, text: str, kind: str = "") -> str:
 
 
 def _first_line(package: str, name: str) -> str:
-    path = ROOT / package / f"{name}.py"
+    folder = ROOT / package.replace(".", "/")
+    path = folder / f"{name}.py"
     if not path.exists():
-        path = ROOT / package / name / "__init__.py"
+        path = folder / name / "__init__.py"
     docstring = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
     return docstring.partition("\n")[0].rstrip(":").replace("`", "")
 

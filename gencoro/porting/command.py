@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from gencoro.compat.doctor.targets import BadTarget
 from gencoro.errors import GencoroError
-from gencoro.porting.files import Sources, read_sources, replace_files
+from gencoro.porting.source.files import Sources, read_sources, replace_files
 
 __all__ = ["add_command", "convert_files"]
 

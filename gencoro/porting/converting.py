@@ -14,14 +14,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from gencoro.compat.doctor.parsing import parse
-from gencoro.porting.eras import modernized_tests
+from gencoro.porting.callbacks.modernized_tests import modernized_tests
+from gencoro.porting.callbacks.remaining import remaining_uses
 from gencoro.porting.fixer import Fix, Fixer, Refusal
 from gencoro.porting.fixers import TO_ASYNC, TO_COROUTINE
 from gencoro.porting.fixers.unused_imports import UNUSED_IMPORTS
 from gencoro.porting.program import Function, Module, Program
 from gencoro.porting.reasons import REASONS, refusal
-from gencoro.porting.remaining import remaining_uses
-from gencoro.porting.rewriting import CannotRewrite, rewrite
+from gencoro.porting.source.rewriting import CannotRewrite, rewrite
 
 __all__ = ["CODES", "Conversion", "Selection", "convert", "selecting"]
 

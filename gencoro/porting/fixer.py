@@ -1,7 +1,7 @@
 """What a fixer is: its code, its reason, its examples, and what it finds.
 
 Rule: a fixer decides on the syntax tree of the whole program, and says which nodes to
-change; `gencoro.porting.rewriting` changes them.  A function is converted whole or not at
+change; `gencoro.porting.source.rewriting` changes them.  A function is converted whole or not at
 all.  Used by every module in `gencoro.porting.fixers`.
 """
 

@@ -11,9 +11,9 @@ import textwrap
 import pytest
 
 from gencoro.__main__ import main
-from gencoro.porting import files
 from gencoro.porting.fixers import TO_ASYNC, TO_COROUTINE
 from gencoro.porting.reasons import REASONS
+from gencoro.porting.source import files
 
 pytestmark = pytest.mark.once
 

@@ -3,7 +3,7 @@
 Rule: only the code of the fixer, which decides on each use, or of the reason for which it
 stays; `gencoro.porting` has the rest.
 
-Pure.  Used by `gencoro.compat.doctor.findings` and `gencoro.porting.remaining`.
+Pure.  Used by `gencoro.compat.doctor.findings` and `gencoro.porting.callbacks.remaining`.
 """
 
 from gencoro.compat.doctor.uses import Use

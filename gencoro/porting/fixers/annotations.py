@@ -7,7 +7,7 @@ from typing import Any
 
 import libcst as cst
 
-from gencoro.porting.decisions import decisions_of
+from gencoro.porting.coroutines.decisions import decisions_of
 from gencoro.porting.fixer import Change, Example, Fix, Fixer
 from gencoro.porting.program import Function, Program
 

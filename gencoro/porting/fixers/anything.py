@@ -5,14 +5,14 @@ from typing import Any
 
 import libcst as cst
 
-from gencoro.porting.awaitables import Kind
+from gencoro.porting.coroutines.awaitables import Kind
+from gencoro.porting.coroutines.yields import change_yield, yields_of_kind
 from gencoro.porting.fixer import Example, Fix, Fixer, Refusal
-from gencoro.porting.helpers import AWAITABLE, awaitable
-from gencoro.porting.importing import is_free, reference_to_gen, standard_module
 from gencoro.porting.program import Program
 from gencoro.porting.reasons import refusal
-from gencoro.porting.trees import call_of
-from gencoro.porting.yields import change_yield, yields_of_kind
+from gencoro.porting.source.helpers import AWAITABLE, awaitable
+from gencoro.porting.source.imports import is_free, reference_to_gen, standard_module
+from gencoro.porting.source.nodes import call_of
 
 __all__ = ["ANYTHING"]
 

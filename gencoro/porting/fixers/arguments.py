@@ -6,15 +6,15 @@ from typing import Any
 
 import libcst as cst
 
-from gencoro.porting.callback_functions import (
+from gencoro.porting.callbacks.callback_functions import (
     CALLBACK,
     Call,
     calls_of,
     is_task,
     takes_callback,
 )
+from gencoro.porting.callbacks.legacy import legacy_refusal
 from gencoro.porting.fixer import Change, Example, Fix, Fixer, Refusal
-from gencoro.porting.legacy import legacy_refusal
 from gencoro.porting.program import Function, Module, Program
 
 __all__ = ["ARGUMENTS"]

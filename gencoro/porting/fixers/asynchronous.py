@@ -4,19 +4,24 @@ import ast
 from collections.abc import Iterator
 from typing import Any
 
-from gencoro.porting.candidates import COROUTINE
-from gencoro.porting.finishing import ends_each_path
-from gencoro.porting.fixer import Change, Example, Fix, Fixer, Refusal
-from gencoro.porting.forwarding import forwards_result
-from gencoro.porting.handlers import FINISHERS, Answer, answers_of, finisher_of
-from gencoro.porting.legacy import (
+from gencoro.porting.callbacks.callback_starts import may_start_callbacks
+from gencoro.porting.callbacks.control_flow import ends_each_path
+from gencoro.porting.callbacks.legacy import (
     as_coroutine,
     legacy_refusal,
 )
+from gencoro.porting.callbacks.request_handlers import (
+    FINISHERS,
+    Answer,
+    answers_of,
+    finisher_of,
+)
+from gencoro.porting.coroutines.candidates import COROUTINE
+from gencoro.porting.coroutines.decorators import forwards_result
+from gencoro.porting.fixer import Change, Example, Fix, Fixer, Refusal
 from gencoro.porting.program import Function, Program
-from gencoro.porting.references import references_of
-from gencoro.porting.started import may_start_callbacks
-from gencoro.porting.trees import without_decorator
+from gencoro.porting.program.references import references_of
+from gencoro.porting.source.nodes import without_decorator
 
 __all__ = ["ASYNCHRONOUS"]
 

@@ -4,9 +4,9 @@ import ast
 from collections.abc import Iterator
 from typing import Any
 
+from gencoro.porting.callbacks.future_callbacks import given_to_loop
+from gencoro.porting.callbacks.legacy import called_coroutines, without_arguments
 from gencoro.porting.fixer import Example, Fix, Fixer, Refusal
-from gencoro.porting.giving import given_to_loop
-from gencoro.porting.legacy import called_coroutines, without_arguments
 from gencoro.porting.program import Module, Program
 
 __all__ = ["CALLBACK_ARGUMENTS"]

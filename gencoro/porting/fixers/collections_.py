@@ -3,13 +3,13 @@
 from collections.abc import Iterator
 from typing import Any
 
-from gencoro.porting.awaitables import Kind
+from gencoro.porting.coroutines.awaitables import Kind
+from gencoro.porting.coroutines.yields import change_yield, yields_of_kind
 from gencoro.porting.fixer import Example, Fix, Fixer, Refusal
-from gencoro.porting.importing import reference_to_gen
 from gencoro.porting.program import Program
 from gencoro.porting.reasons import refusal
-from gencoro.porting.trees import call_of
-from gencoro.porting.yields import change_yield, yields_of_kind
+from gencoro.porting.source.imports import reference_to_gen
+from gencoro.porting.source.nodes import call_of
 
 __all__ = ["COLLECTIONS"]
 

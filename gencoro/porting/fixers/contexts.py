@@ -6,11 +6,11 @@ from typing import Any
 
 import libcst as cst
 
-from gencoro.porting.contracts import is_exception
+from gencoro.porting.callbacks.legacy import calls
 from gencoro.porting.fixer import Change, Example, Fix, Fixer
-from gencoro.porting.legacy import calls
 from gencoro.porting.program import Function, Module, Program
-from gencoro.porting.references import references_of
+from gencoro.porting.program.inheritance import is_exception
+from gencoro.porting.program.references import references_of
 
 __all__ = ["CONTEXTS"]
 

@@ -5,10 +5,10 @@ from typing import Any
 
 import libcst as cst
 
-from gencoro.porting.decisions import Conversion, decisions_of
+from gencoro.porting.coroutines.decisions import Conversion, decisions_of
 from gencoro.porting.fixer import Change, Example, Fix, Fixer, Refusal
 from gencoro.porting.program import Program
-from gencoro.porting.trees import made_async, without_decorator
+from gencoro.porting.source.nodes import made_async, without_decorator
 
 __all__ = ["COROUTINES"]
 

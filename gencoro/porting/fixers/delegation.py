@@ -3,11 +3,11 @@
 import ast
 from collections.abc import Iterator
 
-from gencoro.porting.decisions import decisions_of
+from gencoro.porting.coroutines.decisions import decisions_of
+from gencoro.porting.coroutines.yields import change_yield
 from gencoro.porting.fixer import Change, Example, Fix, Fixer
 from gencoro.porting.program import Program
-from gencoro.porting.trees import made_async
-from gencoro.porting.yields import change_yield
+from gencoro.porting.source.nodes import made_async
 
 __all__ = ["DELEGATION"]
 

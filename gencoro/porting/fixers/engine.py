@@ -3,24 +3,24 @@
 import ast
 from collections.abc import Iterator
 
-from gencoro.porting.callback_functions import (
+from gencoro.porting.callbacks.callback_functions import (
     CALLBACK,
     calls_of,
     is_task,
     returns_value,
     takes_callback,
 )
-from gencoro.porting.contexts import is_plain
-from gencoro.porting.fixer import Change, Example, Fix, Fixer, Refusal
-from gencoro.porting.legacy import (
+from gencoro.porting.callbacks.callback_starts import may_start_callbacks
+from gencoro.porting.callbacks.legacy import (
     as_coroutine,
     legacy_refusal,
     task_call,
 )
+from gencoro.porting.callbacks.tail_calls import fix_of_function, tails_of
+from gencoro.porting.coroutines.context_variables import is_plain
+from gencoro.porting.fixer import Change, Example, Fix, Fixer, Refusal
 from gencoro.porting.program import Function, Module, Program
-from gencoro.porting.references import references_of
-from gencoro.porting.started import may_start_callbacks
-from gencoro.porting.tails import fix_of_function, tails_of
+from gencoro.porting.program.references import references_of
 
 __all__ = ["ENGINES"]
 

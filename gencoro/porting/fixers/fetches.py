@@ -3,16 +3,16 @@
 import ast
 from collections.abc import Iterator
 
-from gencoro.porting.fetching import (
+from gencoro.porting.callbacks.fetches import (
     Fetch,
     fetch_of,
     has_other_loops,
     is_client_fetch,
     task_of_fetch,
 )
+from gencoro.porting.callbacks.future_callbacks import given_to_loop
+from gencoro.porting.callbacks.legacy import calls, is_yielded, legacy_refusal
 from gencoro.porting.fixer import Change, Example, Fix, Fixer, Refusal
-from gencoro.porting.giving import given_to_loop
-from gencoro.porting.legacy import calls, is_yielded, legacy_refusal
 from gencoro.porting.program import Module, Program
 
 __all__ = ["FETCHES"]

@@ -3,20 +3,24 @@
 import ast
 from collections.abc import Iterator
 
-from gencoro.porting.callback_functions import (
+from gencoro.porting.callbacks.callback_functions import (
     CALLBACK,
     calls_of,
     is_task,
     returns_value,
     takes_callback,
 )
-from gencoro.porting.contexts import sets_context
-from gencoro.porting.contracts import has_unknown_base, overrides_tornado
+from gencoro.porting.callbacks.callback_starts import may_start_callbacks
+from gencoro.porting.callbacks.legacy import (
+    is_method_of_tornado,
+    made_coroutine,
+    task_call,
+)
+from gencoro.porting.callbacks.tail_calls import fix_of_function, tails_of
+from gencoro.porting.coroutines.context_variables import sets_context
 from gencoro.porting.fixer import Change, Example, Fix, Fixer
-from gencoro.porting.legacy import is_method_of_tornado, made_coroutine, task_call
 from gencoro.porting.program import Function, Program
-from gencoro.porting.started import may_start_callbacks
-from gencoro.porting.tails import fix_of_function, tails_of
+from gencoro.porting.program.inheritance import has_unknown_base, overrides_tornado
 
 __all__ = ["FUNCTIONS_OF_TASKS"]
 

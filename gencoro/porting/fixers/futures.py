@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 
-from gencoro.porting.awaitables import Kind
+from gencoro.porting.coroutines.awaitables import Kind
+from gencoro.porting.coroutines.yields import change_yield, yields_of_kind
 from gencoro.porting.fixer import Example, Fix, Fixer
 from gencoro.porting.program import Program
-from gencoro.porting.yields import change_yield, yields_of_kind
 
 __all__ = ["FUTURES"]
 

@@ -8,14 +8,14 @@ from typing import Any
 
 from gencoro.compat.doctor.arguments import legacy_arguments
 from gencoro.compat.doctor.rows import ROWS, TODAY
-from gencoro.porting.fixer import Change, Example, Fix, Fixer, Refusal
-from gencoro.porting.legacy import (
+from gencoro.porting.callbacks.legacy import (
     calls,
     legacy_refusal,
     uses_threads,
     without_arguments,
     without_last_positional,
 )
+from gencoro.porting.fixer import Change, Example, Fix, Fixer, Refusal
 from gencoro.porting.program import Module, Program
 
 __all__ = ["IO_LOOP_ARGUMENT"]

@@ -7,13 +7,13 @@ from typing import Any
 
 import libcst as cst
 
-from gencoro.porting.candidates import COROUTINE
+from gencoro.porting.callbacks.awaitable_calls import Start, start_of
+from gencoro.porting.callbacks.callback_starts import may_start_callbacks
+from gencoro.porting.callbacks.keys import pairs_of, uses_keys
+from gencoro.porting.callbacks.legacy import legacy_refusal
+from gencoro.porting.coroutines.candidates import COROUTINE
 from gencoro.porting.fixer import Change, Example, Fix, Fixer, Refusal
-from gencoro.porting.keys import pairs_of, uses_keys
-from gencoro.porting.legacy import legacy_refusal
 from gencoro.porting.program import Function, Program
-from gencoro.porting.started import may_start_callbacks
-from gencoro.porting.starting import Start, start_of
 
 __all__ = ["KEYS"]
 

@@ -7,11 +7,11 @@ from typing import Any
 
 import libcst as cst
 
-from gencoro.porting.candidates import COROUTINE
+from gencoro.porting.callbacks.legacy import calls, legacy_refusal, uses_threads
+from gencoro.porting.coroutines.candidates import COROUTINE
 from gencoro.porting.fixer import Change, Example, Fix, Fixer, Refusal
-from gencoro.porting.legacy import calls, legacy_refusal, uses_threads
 from gencoro.porting.program import Module, Program
-from gencoro.porting.swapped import is_swapped
+from gencoro.porting.program.patched_names import is_swapped
 
 __all__ = ["LOOP_INSTANCE"]
 

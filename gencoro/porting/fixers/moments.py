@@ -5,12 +5,12 @@ from typing import Any
 
 import libcst as cst
 
-from gencoro.porting.awaitables import Kind
+from gencoro.porting.coroutines.awaitables import Kind
+from gencoro.porting.coroutines.yields import change_yield, yields_of_kind
 from gencoro.porting.fixer import Example, Fix, Fixer, Refusal
-from gencoro.porting.importing import reference_to
 from gencoro.porting.program import Program
 from gencoro.porting.reasons import refusal
-from gencoro.porting.yields import change_yield, yields_of_kind
+from gencoro.porting.source.imports import reference_to
 
 __all__ = ["MOMENTS"]
 

@@ -6,10 +6,8 @@ from typing import Any
 
 import libcst as cst
 
-from gencoro.porting.fixer import Change, Example, Fix, Fixer, Refusal
-from gencoro.porting.giving import given_to_loop
-from gencoro.porting.importing import module_reference
-from gencoro.porting.legacy import (
+from gencoro.porting.callbacks.future_callbacks import given_to_loop
+from gencoro.porting.callbacks.legacy import (
     calls,
     is_of_library,
     is_yielded,
@@ -18,8 +16,10 @@ from gencoro.porting.legacy import (
     without_arguments,
     without_last_positional,
 )
+from gencoro.porting.fixer import Change, Example, Fix, Fixer, Refusal
 from gencoro.porting.program import Module, Program
-from gencoro.porting.receivers import certain_method
+from gencoro.porting.program.receivers import certain_method
+from gencoro.porting.source.imports import module_reference
 
 __all__ = ["NATIVE_CALLS"]
 

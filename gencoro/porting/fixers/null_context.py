@@ -7,8 +7,8 @@ from typing import Any
 
 import libcst as cst
 
+from gencoro.porting.callbacks.legacy import legacy_refusal, names_of
 from gencoro.porting.fixer import Change, Example, Fix, Fixer, Refusal
-from gencoro.porting.legacy import legacy_refusal, names_of
 from gencoro.porting.program import Module, Program
 
 __all__ = ["NULL_CONTEXTS"]

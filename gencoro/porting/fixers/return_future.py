@@ -3,19 +3,19 @@
 import ast
 from collections.abc import Iterator
 
-from gencoro.porting.callback_functions import (
+from gencoro.porting.callbacks.callback_functions import (
     CALLBACK,
     calls_of,
     is_task,
     returns_value,
     takes_callback,
 )
-from gencoro.porting.contexts import sets_context
+from gencoro.porting.callbacks.callback_starts import may_start_callbacks
+from gencoro.porting.callbacks.legacy import as_coroutine, legacy_refusal
+from gencoro.porting.callbacks.tail_calls import fix_of_function, tails_of
+from gencoro.porting.coroutines.context_variables import sets_context
 from gencoro.porting.fixer import Example, Fix, Fixer, Refusal
-from gencoro.porting.legacy import as_coroutine, legacy_refusal
 from gencoro.porting.program import Function, Module, Program
-from gencoro.porting.started import may_start_callbacks
-from gencoro.porting.tails import fix_of_function, tails_of
 
 __all__ = ["RETURN_FUTURES"]
 

@@ -5,11 +5,11 @@ from typing import Any
 
 import libcst as cst
 
-from gencoro.porting.decisions import decisions_of
+from gencoro.porting.coroutines.decisions import decisions_of
+from gencoro.porting.coroutines.raised_returns import raised_returns
 from gencoro.porting.fixer import Change, Example, Fix, Fixer
 from gencoro.porting.program import Program
-from gencoro.porting.returning import raised_returns
-from gencoro.porting.trees import returned
+from gencoro.porting.source.nodes import returned
 
 __all__ = ["RETURNS"]
 

@@ -6,14 +6,14 @@ from typing import Any
 
 import libcst as cst
 
-from gencoro.porting.decisions import Conversion, decisions_of
+from gencoro.porting.coroutines.decisions import Conversion, decisions_of
 from gencoro.porting.fixer import Change, Example, Fix, Fixer, Refusal
-from gencoro.porting.helpers import STARTS_AT_ONCE as HELPER
-from gencoro.porting.helpers import starts_at_once
-from gencoro.porting.importing import is_free, is_of_module, standard_module
 from gencoro.porting.program import Program
 from gencoro.porting.reasons import refusal
-from gencoro.porting.trees import made_async
+from gencoro.porting.source.helpers import STARTS_AT_ONCE as HELPER
+from gencoro.porting.source.helpers import starts_at_once
+from gencoro.porting.source.imports import is_free, is_of_module, standard_module
+from gencoro.porting.source.nodes import made_async
 
 __all__ = ["STARTS_AT_ONCE"]
 

@@ -7,15 +7,21 @@ from typing import Any
 
 import libcst as cst
 
+from gencoro.porting.callbacks.awaitable_calls import Start, start_of
+from gencoro.porting.callbacks.callback_starts import may_start_callbacks, names_to_call
+from gencoro.porting.callbacks.legacy import legacy_refusal
+from gencoro.porting.callbacks.waits import (
+    Stop,
+    name_of,
+    other_stop,
+    stops_of,
+    use_of_wait,
+    used_names,
+)
 from gencoro.porting.fixer import Change, Example, Fix, Fixer, Refusal
-from gencoro.porting.importing import name_in_module
-from gencoro.porting.legacy import legacy_refusal
-from gencoro.porting.mentions import name_of, used_names
 from gencoro.porting.program import Function, Module, Program
-from gencoro.porting.references import references_of
-from gencoro.porting.started import may_start_callbacks, names_to_call
-from gencoro.porting.starting import Start, start_of
-from gencoro.porting.waits import Stop, other_stop, stops_of, use_of_wait
+from gencoro.porting.program.references import references_of
+from gencoro.porting.source.imports import name_in_module
 
 __all__ = ["STOP_AND_WAIT"]
 

@@ -6,16 +6,16 @@ from typing import Any
 
 import libcst as cst
 
-from gencoro.porting.fixer import Change, Example, Fix, Fixer, Refusal
-from gencoro.porting.legacy import (
+from gencoro.porting.callbacks.legacy import (
     called_coroutines,
     calls,
     is_of_library,
     legacy_refusal,
     task_call,
 )
+from gencoro.porting.callbacks.timers import has_comment, wait_of
+from gencoro.porting.fixer import Change, Example, Fix, Fixer, Refusal
 from gencoro.porting.program import Module, Program
-from gencoro.porting.timers import has_comment, wait_of
 
 __all__ = ["TASKS"]
 

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator
 
-from gencoro.porting.candidates import GEN_TEST
-from gencoro.porting.decisions import decisions_of
+from gencoro.porting.coroutines.candidates import GEN_TEST
+from gencoro.porting.coroutines.decisions import decisions_of
 from gencoro.porting.fixer import Change, Example, Fix, Fixer
 from gencoro.porting.program import Program
-from gencoro.porting.trees import made_async
+from gencoro.porting.source.nodes import made_async
 
 __all__ = ["TESTS"]
 

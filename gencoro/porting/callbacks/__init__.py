@@ -1,0 +1,22 @@
+"""Callback style: how functions start and call callbacks, and what becomes of that.
+
+Rule: what may start a callback counts, wherever it is in the program.
+
+Inside::
+
+    legacy               what a program in callback style does
+    callback_functions   functions that take a callback
+    tail_calls           their last statements, and what these become
+    control_flow         how the paths through a function end
+    callback_starts      what in a function may start a callback
+    awaitable_calls      calls with a callback that can return a Future instead
+    delayed_callbacks    callbacks that the loop gets with their values
+    timers               timers of the loop, and how long they run
+    fetches              fetches with a callback
+    future_callbacks     callbacks that the loop calls with the result of a Future
+    keys                 gen.Callback and gen.Wait
+    request_handlers     request handlers that answer in a callback
+    waits                stop() and wait() of tests
+    modernized_tests     tests that would fail differently once their module is converted
+    remaining            callback style that no fixer has converted
+"""

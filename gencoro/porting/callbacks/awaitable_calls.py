@@ -1,0 +1,105 @@
+"""What returns a Future in place of a call that gets a callback.
+
+Rule: only calls of which it is certain that they call back once: fetches, timers, and the
+coroutines and engines of the program.
+
+Pure.  Used by the fixers for ``--to coroutine``.
+"""
+
+import ast
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import libcst as cst
+
+from gencoro.porting.callbacks.fetches import fetch_of
+from gencoro.porting.callbacks.legacy import called_coroutines, without_arguments
+from gencoro.porting.callbacks.timers import has_comment, wait_of
+from gencoro.porting.program import Function, Module, Program
+from gencoro.porting.source.imports import reference_to_gen
+
+__all__ = ["Start", "start_of"]
+
+_ENGINE = "tornado.gen.engine"
+
+
+class Start(NamedTuple):
+    """What starts a call without its callback.
+
+    Attributes:
+        change: Returns what can be yielded, for the node of LibCST of the call.
+        imports, helpers: What the module needs.
+        may_fail: Whether a Future of it may have an error.
+        has_result: Whether the callback gets a value.
+    """
+
+    change: Callable[[Any], Any]
+    imports: tuple[str, ...] = ()
+    helpers: tuple[str, ...] = ()
+    may_fail: bool = False
+    has_result: bool = True
+
+
+def start_of(
+    program: Program, function: Function, call: ast.Call, callback: ast.expr
+) -> Start | None:
+    """Return what starts a call of a function's body; None if that is not certain.
+
+    Args:
+        callback: The argument of the call that is the callback.
+    """
+    module = function.module
+    fetch = fetch_of(program, module, call)
+    if fetch is not None and fetch.callback is callback:
+        start = Start(fetch.change, fetch.imports, fetch.helpers)
+        return start if fetch.helpers else None
+    if call.args[-1:] == [callback] and not call.keywords:
+        return _of_timer(program, function, call)
+    is_by_name = any(k.arg == "callback" and k.value is callback for k in call.keywords)
+    if not is_by_name:
+        return None
+    if called_coroutines(program, module, call.func):
+        return Start(_without_callback, may_fail=True)
+    gen = reference_to_gen(function)
+    if gen.text and _is_engine(program, module, call.func):
+        return Start(_task(gen.text), gen.imports, may_fail=True)
+    return None
+
+
+def _without_callback(node: Any) -> Any:
+    return without_arguments(node, "callback")
+
+
+def _of_timer(program: Program, function: Function, call: ast.Call) -> Start | None:
+    if len(call.args) > 2 or has_comment(function.module, call):
+        return None
+    deadline = call.args[0] if len(call.args) == 2 else None
+    wait = wait_of(program, function, call.func, deadline)
+    if wait is None:
+        return None
+
+    def change(_node: Any) -> Any:
+        return cst.parse_expression(wait.text)
+
+    return Start(change, wait.imports, has_result=False)
+
+
+def _is_engine(program: Program, module: Module, func: ast.expr) -> bool:
+    """Return whether a function certainly is an engine, whatever class has it."""
+    functions = program.functions_of(module, func)
+    if not functions:
+        return False
+    named = program.functions_by_name[functions[0].node.name]
+    return all([names for _, names in f.decorators()] == [{_ENGINE}] for f in named)
+
+
+def _task(gen: str) -> Callable[[Any], Any]:
+    """Return what makes a Task of a call with a callback; another fixer converts it."""
+
+    def change(node: Any) -> Any:
+        kept = _without_callback(node)
+        function = cst.Arg(kept.func)
+        task = cst.parse_expression(f"{gen}.Task")
+        return kept.with_changes(func=task, args=[function, *kept.args])
+
+    return change

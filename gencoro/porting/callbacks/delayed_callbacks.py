@@ -1,0 +1,141 @@
+"""A callback that the last statement of a function gives to the loop, with its value.
+
+Rule: the value is computed when it was, before the wait or after it.
+
+Pure.  Used by `gencoro.porting.callbacks.tail_calls`.
+"""
+
+import ast
+from typing import Any, NamedTuple
+
+import libcst as cst
+
+from gencoro.porting.callbacks.legacy import uses_threads
+from gencoro.porting.callbacks.timers import wait_of
+from gencoro.porting.fixer import Change
+from gencoro.porting.program import Function, Program
+from gencoro.porting.source.nodes import returned
+
+__all__ = ["Delay", "delay_of"]
+
+_TIMERS = frozenset({"add_timeout", "call_later"})
+
+_VALUE = "result"
+
+
+class Delay(NamedTuple):
+    """A wait for the loop, and then a ``return``.
+
+    Attributes:
+        change: The change of the line.
+        imports: What the module needs.
+    """
+
+    change: Change
+    imports: tuple[str, ...]
+
+
+def delay_of(
+    program: Program, function: Function, statement: ast.stmt, call: ast.Call, name: str
+) -> Delay | None:
+    """Return what waits as long as the loop does with a callback, and returns its value.
+
+    None if the loop gets something else than that callback, or if that is not certain.
+
+    Args:
+        name: The name of the callback.
+    """
+    if call.keywords or not isinstance(call.func, ast.Attribute):
+        return None
+    is_timer = call.func.attr in _TIMERS
+    deadline = call.args[0] if is_timer and call.args else None
+    given = _value_given(call.args[is_timer:], name)
+    wait = wait_of(program, function, call.func, deadline)
+    is_alone = _is_alone(function, statement)
+    if given is None or wait is None or not is_alone or uses_threads(program):
+        return None
+    value, is_later = given
+    is_kept = False
+    if value is not None and not is_later and not _is_constant(function, value):
+        is_kept = True
+        if not _can_keep(function, value):
+            return None
+    lines = _lines(wait.text, value is not None, is_later, is_kept)
+    change = Change(statement, lines, "SimpleStatementLine")
+    return Delay(change, wait.imports)
+
+
+def _value_given(
+    args: list[ast.expr], name: str
+) -> tuple[ast.expr | None, bool] | None:
+    """Return the value that a callback gets, and whether it is computed only then."""
+    match args:
+        case [ast.Name(id=found), ast.expr() as value] if found == name:
+            return None if isinstance(value, ast.Starred) else (value, False)
+        case [
+            ast.Lambda(
+                args=ast.arguments(args=[], posonlyargs=[], kwonlyargs=[]) as inner,
+                body=ast.Call(func=ast.Name(id=found), args=values, keywords=[]),
+            )
+        ] if found == name and not inner.vararg and not inner.kwarg:
+            is_plain = not any(isinstance(v, ast.Starred) for v in values)
+            later = values[0] if values else None
+            return (later, True) if len(values) < 2 and is_plain else None
+    return None
+
+
+def _is_alone(function: Function, statement: ast.stmt) -> bool:
+    """Return whether a statement has its lines for itself, and no comment inside."""
+    module = function.module
+    first, last = statement.lineno, statement.end_lineno or statement.lineno
+    lines = module.source.splitlines()[first - 1 : last]
+    is_first = not lines[0][: statement.col_offset].strip()
+    has_comment = any(b"#" in line for line in lines[:-1])
+    others = (n for n in function.own if isinstance(n, ast.stmt) and n is not statement)
+    return is_first and not has_comment and all(n.lineno != last for n in others)
+
+
+def _is_constant(function: Function, value: ast.expr) -> bool:
+    """Return whether a value is the same after the wait."""
+    if isinstance(value, ast.Constant):
+        return True
+    if not isinstance(value, ast.Name):
+        return False
+    scope = function.scope
+    is_own = scope._scope_of(value.id) is scope
+    shared = (n for n in ast.walk(function.node) if isinstance(n, ast.Nonlocal))
+    return is_own and not any(value.id in node.names for node in shared)
+
+
+def _can_keep(function: Function, value: ast.expr) -> bool:
+    """Return whether a variable can have a value during the wait."""
+    is_free = function.scope._scope_of(_VALUE) is None
+    return is_free and value.lineno == value.end_lineno
+
+
+def _lines(wait: str, has_value: bool, is_later: bool, is_kept: bool) -> Any:
+    """Return what puts a wait and a ``return`` in the place of a line."""
+
+    def change(node: Any) -> Any:
+        call = node.body[0].value
+        lines: list[Any] = []
+        end = cst.Return()
+        if has_value:
+            argument = call.args[-1].value
+            value = argument.body.args[0].value if is_later else argument
+            if is_kept:
+                target = cst.AssignTarget(cst.Name(_VALUE))
+                lines.append(cst.Assign([target], value))
+                value = cst.Name(_VALUE)
+            end = returned(value)
+        lines.append(
+            cst.Expr(
+                cst.parse_expression(f"(yield {wait})").with_changes(lpar=[], rpar=[])
+            )
+        )
+        first, *more = [cst.SimpleStatementLine([line]) for line in lines]
+        first = first.with_changes(leading_lines=node.leading_lines)
+        last = node.with_changes(body=[end], leading_lines=[])
+        return cst.FlattenSentinel([first, *more, last])
+
+    return change

@@ -1,0 +1,281 @@
+"""What a program in callback style does, as far as its fixers must know.
+
+Rule: what may start a callback counts, wherever it is in the program.
+
+Pure.  Used by the fixers for ``--to coroutine``.
+"""
+
+import ast
+import functools
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import libcst as cst
+
+from gencoro.compat.doctor.rows import ROWS, TODAY
+from gencoro.porting.coroutines.awaitables import awaitables_of
+from gencoro.porting.coroutines.candidates import COROUTINE
+from gencoro.porting.fixer import Refusal
+from gencoro.porting.program import Function, Module, Program
+from gencoro.porting.reasons import REASONS
+from gencoro.porting.source.imports import Reference, reference_to_gen
+from gencoro.porting.source.nodes import ended_like
+
+__all__ = [
+    "CALLBACK_WORDS",
+    "Coroutine",
+    "as_coroutine",
+    "called_coroutines",
+    "calls",
+    "is_certain_call",
+    "is_method_of_tornado",
+    "is_of_library",
+    "is_yielded",
+    "legacy_refusal",
+    "made_coroutine",
+    "names_of",
+    "task_call",
+    "uses_threads",
+    "without_arguments",
+    "without_last_positional",
+]
+
+CALLBACK_WORDS = frozenset({"callback", "streaming_callback", "done_callback"})
+
+_OF_LIBRARY = frozenset(
+    {
+        "tornado.httpclient.AsyncHTTPClient.fetch",
+        "tornado.netutil.Resolver.resolve",
+        "tornado.tcpclient.TCPClient.connect",
+    }
+)
+
+# Classes with methods that start callbacks; `ROWS` has those whose callback is gone.
+_OWNERS = (
+    "tornado.ioloop.IOLoop",
+    "tornado.iostream.IOStream",
+    "tornado.process.Subprocess",
+    "tornado.websocket.WebSocketClientConnection",
+)
+
+_THREADS = frozenset(
+    {"_thread", "concurrent", "multiprocessing", "thread", "threading", "threads"}
+)
+_IN_THREADS = ("_executor", "to_thread")
+
+
+def legacy_refusal(
+    module: Module,
+    node: ast.AST,
+    reason: str,
+    name: str = "",
+    function: Function | None = None,
+) -> Refusal:
+    """Return why something in callback style stays.
+
+    Args:
+        reason: A key of `REASONS`.
+        name: What the sentence names.
+    """
+    found = REASONS[reason]
+    why = found.why.replace("{name}", " ".join(name.split())[:60])
+    line = getattr(node, "lineno", 0)
+    return Refusal(module.path, line, found.code, why, found.advice, function)
+
+
+def calls(program: Program, *names: str) -> Iterator[tuple[Module, ast.Call]]:
+    """Yield the calls of functions of Tornado that are certainly those."""
+    for module in program.modules.values():
+        for node in module.nodes:
+            if isinstance(node, ast.Call) and names_of(module, node.func) & set(names):
+                yield module, node
+
+
+def names_of(module: Module, node: ast.expr) -> set[str]:
+    """Return the names of Tornado that an expression stands for, if they are certain."""
+    if not isinstance(node, (ast.Attribute, ast.Name)):
+        return set()
+    names = module.names(node)
+    return names if names and module.scope_at(node).is_certain(node) else set()
+
+
+@functools.lru_cache(maxsize=1)
+def uses_threads(program: Program) -> bool:
+    """Return whether any module imports what starts threads, or names it."""
+    return any(
+        _starts_threads(node)
+        for module in program.modules.values()
+        for node in module.nodes
+    )
+
+
+def _starts_threads(node: ast.AST) -> bool:
+    match node:
+        case ast.Import(names=names):
+            return any(_THREADS & {*alias.name.split(".")} for alias in names)
+        case ast.ImportFrom(module=str(source), names=names):
+            parts = {*source.split(".")}
+            if parts & _THREADS and source != "tornado.concurrent":
+                return True
+            imported = {alias.name for alias in names}
+            if source != "tornado" and imported & _THREADS:
+                return True
+            return any(name.endswith(_IN_THREADS) for name in imported)
+        case ast.Attribute(attr=name):
+            return name.endswith(_IN_THREADS)
+    return False
+
+
+def called_coroutines(
+    program: Program, module: Module, node: ast.expr
+) -> list[Function]:
+    """Return the coroutines that an expression certainly is one of; none if not certain.
+
+    Every function of the program with that name must be a coroutine that takes no callback.
+    """
+    functions = program.functions_of(module, node)
+    if not functions or not is_certain_call(program, module, node):
+        return []
+    named = program.functions_by_name[functions[0].node.name]
+    candidates = named if isinstance(node, ast.Attribute) else functions
+    return functions if all(map(_is_plain_coroutine, candidates)) else []
+
+
+def is_certain_call(program: Program, module: Module, node: ast.expr) -> bool:
+    """Return whether an expression certainly is one function of the program.
+
+    Objects of other packages, and Tornado's, may have a method of the same name.
+    """
+    functions = awaitables_of(program).callees(module, node)
+    is_resolved = bool(program.functions_of(module, node))
+    is_shared = isinstance(node, ast.Attribute) and is_method_of_tornado(node.attr)
+    return bool(functions) and (is_resolved or not is_shared)
+
+
+def is_method_of_tornado(name: str) -> bool:
+    """Return whether a class of Tornado has, or had, a method that may take a callback."""
+    return bool(ROWS.of_method(name)) or any(
+        TODAY.has(f"{owner}.{name}") for owner in _OWNERS
+    )
+
+
+def _is_plain_coroutine(function: Function) -> bool:
+    args = function.node.args
+    parameters = [*args.posonlyargs, *args.args, *args.kwonlyargs]
+    if any(parameter.arg in CALLBACK_WORDS for parameter in parameters):
+        return False
+    decorators = [
+        (decorator, names)
+        for decorator, names in function.decorators()
+        if not (isinstance(decorator, ast.Name) and decorator.id.endswith("method"))
+    ]
+    return len(decorators) == 1 and decorators[0][1] == {COROUTINE}
+
+
+class Coroutine(NamedTuple):
+    """What makes a coroutine of a function with another decorator.
+
+    Attributes:
+        change: Replaces the decorator of the function.
+        imports: Statements that the module needs.
+    """
+
+    change: Callable[[Any], Any]
+    imports: tuple[str, ...]
+
+
+def as_coroutine(function: Function, place: int) -> Coroutine | None:
+    """Return what puts ``gen.coroutine`` in the place of a decorator.
+
+    None if the module uses the name ``gen`` for something else.
+    """
+    decorator = function.node.decorator_list[place]
+    gen = reference_to_gen(function)
+    if isinstance(decorator, ast.Attribute) and _is_gen(function, decorator.value):
+        gen = Reference(ast.unparse(decorator.value))
+    if not gen.text:
+        return None
+    text = f"{gen.text}.coroutine"
+
+    def change(node: Any) -> Any:
+        decorators = list(node.decorators)
+        new = cst.parse_expression(text)
+        decorators[place] = decorators[place].with_changes(decorator=new)
+        return node.with_changes(decorators=decorators)
+
+    return Coroutine(change, gen.imports)
+
+
+def made_coroutine(function: Function) -> Coroutine | None:
+    """Return what adds ``gen.coroutine`` below the decorators of a function.
+
+    None if the module uses the name ``gen`` for something else.
+    """
+    gen = reference_to_gen(function)
+    if not gen.text:
+        return None
+    decorator = cst.Decorator(cst.parse_expression(f"{gen.text}.coroutine"))
+
+    def change(node: Any) -> Any:
+        return node.with_changes(decorators=[*node.decorators, decorator])
+
+    return Coroutine(change, gen.imports)
+
+
+def is_of_library(module: Module, func: ast.expr) -> bool:
+    """Return whether a function may be one of Tornado that has a fixer of its own."""
+    return bool({thing.name for thing in module.things(func)} & _OF_LIBRARY)
+
+
+def is_yielded(module: Module, call: ast.expr) -> bool:
+    """Return whether an error of a call itself comes where its result is yielded."""
+    parent = module.parents[call]
+    while isinstance(parent, (ast.List, ast.ListComp, ast.Dict, ast.DictComp)):
+        parent = module.parents[parent]
+    return isinstance(parent, ast.Yield)
+
+
+def _is_gen(function: Function, node: ast.expr) -> bool:
+    things = function.module.things(node, function.outer)
+    return {thing.name for thing in things} == {"tornado.gen"}
+
+
+def without_arguments(node: Any, *names: str) -> Any:
+    """Return a call, or the parameters of a function, without some of its arguments."""
+    return _with_only(
+        node,
+        [arg for arg in node.args if not (arg.keyword and arg.keyword.value in names)],
+    )
+
+
+def without_last_positional(node: Any) -> Any:
+    """Return a call without the last argument that has no name and is not ``**``."""
+    last = [arg for arg in node.args if arg.keyword is None and arg.star != "**"][-1]
+    return _with_only(node, [arg for arg in node.args if arg is not last])
+
+
+def _with_only(node: Any, kept: list[Any]) -> Any:
+    """Return a call, or the parameters of a function, with some of its arguments."""
+    if kept:
+        kept[-1] = ended_like(kept[-1], node.args[-1])
+    space = node.whitespace_before_args if kept else cst.SimpleWhitespace("")
+    return node.with_changes(args=kept, whitespace_before_args=space)
+
+
+def task_call(node: Any) -> Any:
+    """Return the call that a Task makes."""
+    function, *args = node.args
+    space = (
+        function.comma.whitespace_after if len(args) and _has_lines(function) else None
+    )
+    before = space if space is not None else node.whitespace_before_args
+    return node.with_changes(
+        func=function.value, args=args, whitespace_before_args=before
+    )
+
+
+def _has_lines(argument: Any) -> bool:
+    comma = argument.comma
+    return isinstance(comma, cst.Comma) and isinstance(
+        comma.whitespace_after, cst.ParenthesizedWhitespace
+    )

@@ -1,0 +1,298 @@
+"""The last statements of a function that gets a callback, and what they become.
+
+Rule: each path ends with the callback or with a call that gets it, and the callback has no
+other use.  What such a call does later must not be inside a ``try`` or a ``with``: the
+callback style left them before.
+
+Pure.  Used by the fixers for ``--to coroutine``.
+"""
+
+import ast
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
+
+import libcst as cst
+
+from gencoro.porting.callbacks.awaitable_calls import start_of
+from gencoro.porting.callbacks.callback_functions import without_parameter
+from gencoro.porting.callbacks.control_flow import ends_each_path
+from gencoro.porting.callbacks.delayed_callbacks import delay_of
+from gencoro.porting.callbacks.legacy import Coroutine
+from gencoro.porting.coroutines.problems import may_stop_iteration
+from gencoro.porting.coroutines.returned_generators import may_evaluate_to_generator
+from gencoro.porting.fixer import Change, Fix
+from gencoro.porting.program import Function, Program
+from gencoro.porting.source.imports import reference_to_gen
+from gencoro.porting.source.nodes import raising, returned
+
+__all__ = ["Tail", "fix_of_function", "tails_of"]
+
+
+class Tail(NamedTuple):
+    """A last statement.
+
+    Attributes:
+        changes: What makes a ``return`` of it.
+        call: The call that gets the callback; None if it is that of the callback.
+        value: What the callback gets, if it is called here.
+        uses: How often it uses the callback.
+        imports, helpers: What the module needs.
+    """
+
+    changes: tuple[Change, ...]
+    call: ast.Call | None = None
+    uses: int = 1
+    imports: tuple[str, ...] = ()
+    helpers: tuple[str, ...] = ()
+    value: ast.expr | None = None
+
+
+def tails_of(program: Program, function: Function, name: str) -> list[Tail] | None:
+    """Return the last statements of the paths through a function.
+
+    None if some path ends in another way, or if the callback is used otherwise.
+
+    Args:
+        name: The name of the parameter that is the callback.
+    """
+    found: dict[ast.stmt, Tail] = {}
+
+    def is_end(statement: ast.stmt) -> bool:
+        tail = _tail(program, function, statement, name)
+        if tail is not None:
+            found[statement] = tail
+        return tail is not None
+
+    if not ends_each_path(function, is_end):
+        return None
+    if not function.is_generator:
+        if may_stop_iteration(program, function):
+            return None
+        if all(tail.call is None for tail in found.values()):
+            return _of_plain_function(function, found, name)
+    return _whole(function, found, name)
+
+
+def _of_plain_function(
+    function: Function, found: dict[ast.stmt, Tail], name: str
+) -> list[Tail] | None:
+    """Return the last statements of a function that will not yield.
+
+    Those that may return a generator raise their result.
+    """
+    gen = reference_to_gen(function)
+    for statement, tail in found.items():
+        if not may_evaluate_to_generator(tail.value):
+            continue
+        if not gen.text or _is_guarded(function, statement):
+            return None
+        [change] = tail.changes
+        raised = change._replace(by=raising(change.by, gen.text))
+        found[statement] = tail._replace(changes=(raised,), imports=gen.imports)
+    return _whole(function, found, name)
+
+
+def _whole(
+    function: Function, found: dict[ast.stmt, Tail], name: str
+) -> list[Tail] | None:
+    """Return the last statements, if the callback has no other use."""
+    if sum(tail.uses for tail in found.values()) != _uses_of(name, function.node):
+        return None
+    dead = (_return_after(function, s) for s in found)
+    changes = tuple(Change(node, _removed) for node in dead if node is not None)
+    return [*found.values(), Tail(changes, uses=0)] if changes else [*found.values()]
+
+
+def _return_after(function: Function, statement: ast.stmt) -> ast.Return | None:
+    """Return the ``return`` that follows a statement, unless a comment is there."""
+    module = function.module
+    for name in ("body", "orelse"):
+        block = getattr(module.parents[statement], name, [])
+        if isinstance(block, list) and statement in block[:-1]:
+            following = block[block.index(statement) + 1]
+            first, last = statement.lineno - 1, following.lineno
+            text = b"".join(module.source.splitlines(True)[first:last])
+            is_return = isinstance(following, ast.Return) and following.value is None
+            return following if is_return and b"#" not in text else None
+    return None
+
+
+def _removed(_statement: Any) -> Any:
+    return cst.RemoveFromParent()
+
+
+def _uses_of(name: str, node: ast.AST) -> int:
+    nodes = ast.walk(node)
+    return sum(isinstance(node, ast.Name) and node.id == name for node in nodes)
+
+
+def _tail(
+    program: Program, function: Function, statement: ast.stmt, name: str
+) -> Tail | None:
+    match statement:
+        case ast.Expr(value=ast.Call() as call) if _is_call_of(call, name):
+            value = call.args[0] if call.args else None
+            return Tail((Change(call, _result, "Expr"),), value=value)
+        case ast.Expr(value=ast.Call() as call) if not _is_guarded(function, statement):
+            delay = delay_of(program, function, statement, call, name)
+            if delay is not None:
+                return Tail((delay.change,), call, imports=delay.imports)
+            return _passing(program, function, call, name)
+        case ast.If(body=[ast.Expr(value=ast.Call() as call)], orelse=[]):
+            if _is_call_of(call, name) and _is_optional(function, statement, name):
+                value = call.args[0] if call.args else None
+                change = Change(statement, _result_in_if)
+                return Tail((change,), uses=2, value=value)
+    return None
+
+
+def _is_optional(function: Function, statement: ast.If, name: str) -> bool:
+    """Return whether an ``if`` asks only whether there is a callback."""
+    match statement.test:
+        case ast.Name(id=found):
+            pass
+        case ast.Compare(
+            left=ast.Name(id=found), ops=[ast.IsNot()], comparators=[ast.Constant(None)]
+        ):
+            pass
+        case _:
+            return False
+    lines = function.module.source.splitlines()
+    own = lines[statement.lineno - 1 : statement.end_lineno]
+    has_comment = any(b"#" in line for line in own)
+    is_if = function.module.has_text("if", statement)
+    return found == name and is_if and not has_comment
+
+
+def _is_call_of(call: ast.Call, name: str) -> bool:
+    """Return whether a call is that of the callback, with one value or none."""
+    has_stars = any(isinstance(arg, ast.Starred) for arg in call.args)
+    is_callback = isinstance(call.func, ast.Name) and call.func.id == name
+    return is_callback and len(call.args) < 2 and not call.keywords and not has_stars
+
+
+def _is_guarded(function: Function, statement: ast.AST) -> bool:
+    """Return whether a statement is inside a ``try``, a ``with`` or a loop."""
+    node = function.module.parents[statement]
+    while node is not function.node:
+        if not isinstance(node, ast.If):
+            return True
+        node = function.module.parents[node]
+    return False
+
+
+def _passing(
+    program: Program, function: Function, call: ast.Call, name: str
+) -> Tail | None:
+    """Return the last statement that passes the callback to another function."""
+    for argument in [*call.args, *(keyword.value for keyword in call.keywords)]:
+        then = _then(function, argument, name)
+        start = start_of(program, function, call, argument) if then else None
+        if then is not None and start is not None:
+            changes, text = then
+            wait = Change(call, _returning(start.change, text), "Expr")
+            uses = len(changes) or 1
+            return Tail((wait, *changes), call, uses, start.imports, start.helpers)
+    return None
+
+
+def _is_name(node: ast.expr, name: str) -> bool:
+    return isinstance(node, ast.Name) and node.id == name
+
+
+def _then(
+    function: Function, callback: ast.expr, name: str
+) -> tuple[tuple[Change, ...], str] | None:
+    """Return what makes a function inside this one return what it passes to the callback.
+
+    That is no change for the callback itself; and the name of the function, or nothing.
+    """
+    if _is_name(callback, name):
+        return (), ""
+    if not isinstance(callback, ast.Name):
+        return None
+    inner = [
+        f
+        for f in function.module.functions
+        if f.node in function.node.body and f.node.name == callback.id
+    ]
+    is_used_once = _uses_of(callback.id, function.node) == 1
+    if len(inner) != 1 or not is_used_once or not _takes_one(inner[0]):
+        return None
+    calls: dict[ast.stmt, ast.Call] = {}
+
+    def is_end(statement: ast.stmt) -> bool:
+        match statement:
+            case ast.Expr(value=ast.Call() as call) if _is_call_of(call, name):
+                calls[statement] = call
+                return True
+        return False
+
+    if not ends_each_path(inner[0], is_end):
+        return None
+    changes = tuple(Change(call, _result, "Expr") for call in calls.values())
+    return changes, callback.id
+
+
+def _takes_one(function: Function) -> bool:
+    """Return whether a function is a plain one of one argument."""
+    args = function.node.args
+    rest = (args.posonlyargs, args.kwonlyargs, args.vararg, args.kwarg, args.defaults)
+    is_plain = isinstance(function.node, ast.FunctionDef) and not function.is_generator
+    has_decorators = bool(function.node.decorator_list)
+    return is_plain and len(args.args) == 1 and not any(rest) and not has_decorators
+
+
+def _returning(change: Callable[[Any], Any], then: str) -> Callable[[Any], Any]:
+    """Return what returns the result of a call, or what a function makes of it."""
+
+    def returning(node: Any) -> Any:
+        called = change(node.value).with_changes(lpar=[], rpar=[])
+        value: Any = cst.Yield(called, lpar=[cst.LeftParen()], rpar=[cst.RightParen()])
+        if then:
+            value = cst.Call(cst.Name(then), [cst.Arg(value)])
+        return returned(value).with_changes(semicolon=node.semicolon)
+
+    return returning
+
+
+def _result(node: Any) -> Any:
+    call = node.value
+    if not call.args:
+        return cst.Return(semicolon=node.semicolon)
+    [argument] = call.args
+    after = argument.whitespace_after_arg
+    new = returned(argument.value, call.whitespace_before_args, after)
+    return new.with_changes(semicolon=node.semicolon)
+
+
+def _result_in_if(node: Any) -> Any:
+    """Return the line of a ``return`` for an ``if`` around the callback."""
+    block = node.body
+    is_line = isinstance(block, cst.SimpleStatementSuite)
+    call = block.body[0] if is_line else block.body[0].body[0]
+    end = _result(call).with_changes(semicolon=cst.MaybeSentinel.DEFAULT)
+    return cst.SimpleStatementLine([end], leading_lines=node.leading_lines)
+
+
+def fix_of_function(
+    code: str, function: Function, coroutine: Coroutine, tails: Iterable[Tail]
+) -> Fix:
+    """Return what makes a coroutine of a function whose last parameter is a callback."""
+    tails = list(tails)
+    changes = [
+        Change(function.node, coroutine.change),
+        Change(function.node, without_parameter),
+        *(change for tail in tails for change in tail.changes),
+    ]
+    imports = dict.fromkeys(i for tail in tails for i in tail.imports)
+    helpers = dict.fromkeys(h for tail in tails for h in tail.helpers)
+    return Fix(
+        code,
+        function.module,
+        function.line,
+        tuple(changes),
+        function,
+        (*coroutine.imports, *imports),
+        tuple(helpers),
+    )

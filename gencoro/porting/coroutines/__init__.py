@@ -1,0 +1,20 @@
+"""Which coroutines become ``async def``, and what keeps the others from that.
+
+Rule: when it is not certain that the meaning stays the same, the coroutine stays.
+
+Inside::
+
+    candidates           which functions are coroutines
+    awaitables           what a yielded expression is
+    decisions            which coroutines become async def, and how
+    yields               what the places where they yield become
+    problems             what in the body of a coroutine keeps it from that
+    context_variables    which coroutines set context variables, or ask for the Task
+    context_managers     which context managers do not look at errors
+    decorators           which decorators only pass on a result
+    handled_errors       which coroutines see an error that their caller handles, or exit
+    raised_returns       what sees a raised gen.Return
+    returned_generators  which returned values may be generators
+    scheduling           which coroutines wake what runs before their callers go on
+    stack_inspection     which coroutines ask who called them
+"""

@@ -1,0 +1,86 @@
+"""Which functions of a program are coroutines, and how each of them is made one.
+
+Rule: a decorator counts only if it is certainly Tornado's or gencoro's.
+
+Pure.  Used by `gencoro.porting.coroutines.decisions` and the fixers.
+"""
+
+import ast
+from typing import NamedTuple
+
+from gencoro.porting.program import Function, Program
+from gencoro.porting.source.helpers import is_helper
+
+__all__ = ["COROUTINE", "GEN_TEST", "Candidate", "candidates_of", "is_transparent"]
+
+COROUTINE = "tornado.gen.coroutine"
+GEN_TEST = "tornado.testing.gen_test"
+
+# Decorators that may be above a coroutine, because they await what it returns, or return it.
+_TRANSPARENT_ABOVE = frozenset(
+    {
+        "tornado.web.addslash",
+        "tornado.web.authenticated",
+        "tornado.web.removeslash",
+    }
+)
+_BUILTIN_ABOVE = frozenset({"classmethod", "staticmethod"})
+
+
+class Candidate(NamedTuple):
+    """A coroutine that might be converted.
+
+    Attributes:
+        decorator: The decorator that makes it one, `COROUTINE` or `GEN_TEST`; None for a
+            generator that coroutines use with ``yield from``.
+        above: Whether a decorator above it is unknown, which receives the Future.
+        below: The decorators that receive the generator function.
+        is_certain: Whether the decorator is certainly Tornado's.
+    """
+
+    function: Function
+    decorator: ast.expr | None
+    kind: str
+    above: bool
+    below: tuple[ast.expr, ...]
+    is_certain: bool
+
+
+def candidates_of(program: Program) -> list[Candidate]:
+    """Return the coroutines and tests of a program, in the order of its sources."""
+    found = []
+    for function in program.functions:
+        if isinstance(function.node, ast.FunctionDef):
+            candidate = _candidate(function)
+            outer = function.module.enclosing(function.node)
+            if candidate is not None and not is_helper(outer):
+                found.append(candidate)
+    return found
+
+
+def _candidate(function: Function) -> Candidate | None:
+    decorators = list(function.decorators())
+    kinds = [
+        next((k for k in (COROUTINE, GEN_TEST) if k in names), "")
+        for _, names in decorators
+    ]
+    if COROUTINE not in kinds and GEN_TEST not in kinds:
+        return None
+    kind = COROUTINE if COROUTINE in kinds else GEN_TEST
+    place = kinds.index(kind)
+    decorator, names = decorators[place]
+    is_certain = names == {kind} and function.outer.is_certain(decorator)
+    above = any(not is_transparent(d, n) for d, n in decorators[:place])
+    below = tuple(d for d, _ in decorators[place + 1 :])
+    return Candidate(function, decorator, kind, above, below, is_certain)
+
+
+def is_transparent(decorator: ast.expr, names: set[str]) -> bool:
+    """Return whether a decorator awaits what a coroutine returns, or returns it."""
+    if isinstance(decorator, ast.Name) and decorator.id in _BUILTIN_ABOVE:
+        return True
+    if isinstance(decorator, ast.Attribute) and decorator.attr == "run_sync":
+        return True
+    if ast.unparse(decorator).rpartition(".")[2] == "abstractmethod":
+        return True
+    return bool(names) and names <= _TRANSPARENT_ABOVE

@@ -1,0 +1,146 @@
+"""Which context managers treat an error like any other way to leave the block.
+
+Rule: one that cannot be seen may look at errors.
+
+Pure.  Used by `gencoro.porting.coroutines.problems` and
+`gencoro.porting.coroutines.raised_returns`.
+"""
+
+import ast
+
+from gencoro.compat.doctor.things import Thing
+from gencoro.porting.coroutines.handled_errors import asks_for_error
+from gencoro.porting.program import Definition, Function, Module, Program
+from gencoro.porting.program.foreign_objects import foreign_of
+from gencoro.porting.program.replacements import replacements_of
+
+__all__ = ["is_neutral", "is_neutral_of_library"]
+
+_NEUTRAL = frozenset(
+    {
+        "NamedTemporaryFile",
+        "TemporaryDirectory",
+        "TemporaryFile",
+        "ThreadPoolExecutor",
+        "acquire",
+        "catch_warnings",
+        "closing",
+        "nullcontext",
+        "open",
+    }
+)
+
+
+def is_neutral(function: Function, program: Program, node: ast.expr) -> bool:
+    """Return whether a context manager makes no difference between errors and others."""
+    return is_neutral_of_library(function, program, node) or (
+        isinstance(node, ast.Call)
+        and _is_neutral_of_program(program, function.module, node.func)
+    )
+
+
+def is_neutral_of_library(function: Function, program: Program, node: ast.expr) -> bool:
+    """Return the same, but False for a context manager of the program."""
+    if isinstance(node, ast.Yield):
+        return node.value is not None and is_neutral_of_library(
+            function, program, node.value
+        )
+    if not isinstance(node, ast.Call):
+        return False
+    func = node.func
+    name = func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "")
+    if name not in _NEUTRAL or _may_be_own(function.module, program, func):
+        return False
+    if name == "open" and isinstance(func, ast.Attribute):
+        return ast.unparse(func) in ("io.open", "codecs.open", "gzip.open")
+    return True
+
+
+def _may_be_own(module: Module, program: Program, func: ast.expr) -> bool:
+    """Return whether a function may be another one than that of the library."""
+    if any(thing.name.startswith("tornado.") for thing in module.things(func)):
+        return False
+    if isinstance(func, ast.Name):
+        return bool(program.functions_of(module, func))
+    is_method = isinstance(func, ast.Attribute) and func.attr == "acquire"
+    if not isinstance(func, ast.Attribute) or not is_method:
+        return False
+    is_known = "acquire" not in program.functions_by_name
+    return not is_known or foreign_of(program).may_have(module, func.value, "acquire")
+
+
+def _is_neutral_of_program(program: Program, module: Module, func: ast.expr) -> bool:
+    """Return whether a class, or a generator, of the program is neutral.
+
+    Not one that is an attribute of an object, whose class may have heirs.
+    """
+    if isinstance(func, ast.Attribute) and not _is_module(module, func.value):
+        return False
+    if not module.scope_at(func).is_sure(func):
+        return False
+    match module.things(func):
+        case [Thing(is_object=False, node=ast.ClassDef() as node)]:
+            last = _exit_of(node)
+        case [Thing(is_object=False, node=ast.FunctionDef() as node)]:
+            last = _finally_of(node)
+        case _:
+            return False
+    if last is None or replacements_of(program).is_replaced(node.name):
+        return False
+    return not any(asks_for_error(program, statement) for statement in last)
+
+
+def _is_module(module: Module, node: ast.expr) -> bool:
+    things = module.things(node)
+    return bool(things) and all(thing.file and not thing.node for thing in things)
+
+
+def _exit_of(node: ast.ClassDef) -> list[ast.stmt] | None:
+    """Return the body of an ``__exit__`` that does not use its arguments."""
+    is_plain = all(isinstance(b, ast.Name) and b.id == "object" for b in node.bases)
+    if node.decorator_list or node.keywords or not is_plain:
+        return None
+    methods = {n.name: n for n in node.body if isinstance(n, ast.FunctionDef)}
+    method = methods.get("__exit__")
+    if method is None or method.decorator_list or "__new__" in methods:
+        return None
+    arguments = [n.arg for n in ast.walk(method.args) if isinstance(n, ast.arg)]
+    used = {n.id for n in ast.walk(method) if isinstance(n, ast.Name)}
+    if used & (set(arguments[1:]) | {"eval", "exec", "locals", "vars"}):
+        return None
+    is_ended = any(
+        isinstance(n, ast.Return) and not _is_false(n.value) for n in ast.walk(method)
+    )
+    return None if is_ended else method.body
+
+
+def _is_false(value: ast.expr | None) -> bool:
+    return value is None or (isinstance(value, ast.Constant) and not value.value)
+
+
+def _finally_of(node: Definition) -> list[ast.stmt] | None:
+    """Return what follows the only ``yield`` of a context manager, if it always does."""
+    match node.decorator_list:
+        case [decorator] if _name_of(decorator) == "contextmanager":
+            yields = [
+                n for n in ast.walk(node) if isinstance(n, (ast.Yield, ast.YieldFrom))
+            ]
+            return _after_yield(node.body) if len(yields) == 1 else None
+    return None
+
+
+def _after_yield(body: list[ast.stmt]) -> list[ast.stmt] | None:
+    match body[-1]:
+        case ast.Expr(value=ast.Yield()):
+            return []
+        case ast.Try(body=inner, handlers=[], orelse=[], finalbody=final):
+            before = _after_yield(inner)
+            is_ended = any(
+                isinstance(n, ast.Return) for s in final for n in ast.walk(s)
+            )
+            return None if before is None or is_ended else before + final
+    return None
+
+
+def _name_of(node: ast.AST) -> str:
+    return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")

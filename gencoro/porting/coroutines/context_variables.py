@@ -1,0 +1,203 @@
+"""Which coroutines set context variables, or ask for the current Task.
+
+Rule: the body of a coroutine runs in a copy of its caller's context, and in no Task; an
+``async def`` that is awaited runs in those of its caller.
+
+Pure.  Used by `gencoro.porting.coroutines.decisions` and
+`gencoro.porting.coroutines.problems`.
+"""
+
+import ast
+import functools
+
+from gencoro.porting.coroutines.candidates import COROUTINE
+from gencoro.porting.program import Function, Module, Program
+from gencoro.porting.program.references import Use, references_of
+
+__all__ = [
+    "asks_for_task",
+    "is_plain",
+    "is_undecorated",
+    "probable_uses",
+    "sets_context",
+    "users_of",
+    "uses_tasks",
+]
+
+_BUILTIN_DECORATORS = frozenset({"classmethod", "property", "staticmethod"})
+_TASKS = frozenset({"all_tasks", "current_task"})
+
+# Functions of decimal and structlog, whose contexts are context variables.
+_SETTERS = frozenset(
+    {
+        "bind_contextvars",
+        "bound_contextvars",
+        "clear_contextvars",
+        "getcontext",
+        "localcontext",
+        "setcontext",
+        "unbind_contextvars",
+    }
+)
+
+
+def sets_context(function: Function, program: Program) -> bool:
+    """Return whether a function sets a context variable, itself or by a plain function."""
+    return function in _setters(program) or (
+        function.module in _modules_with_hidden_setters(program)
+    )
+
+
+def asks_for_task(function: Function) -> ast.AST | None:
+    """Return where a function asks asyncio for the current Task; None if it does not."""
+    module = function.module
+    return next((node for node in function.own if _asks_for_task(module, node)), None)
+
+
+@functools.lru_cache(maxsize=1)
+def uses_tasks(program: Program) -> bool:
+    """Return whether a program asks asyncio for the current Task, or for all of them."""
+    modules = program.modules.values()
+    return any(_asks_for_task(m, node) for m in modules for node in m.nodes)
+
+
+def _asks_for_task(module: Module, node: ast.AST) -> bool:
+    match node:
+        case ast.Attribute(value=ast.Name(id=owner), attr=name) if name in _TASKS:
+            return owner in _names_of_asyncio(module)
+        case ast.Name(id=name):
+            return name in _TASKS and name in _names_of_asyncio(module)
+    return False
+
+
+@functools.lru_cache(maxsize=2000)
+def _names_of_asyncio(module: Module) -> frozenset[str]:
+    """Return the names under which a module imports asyncio, or something of it."""
+    found = set()
+    for node in module.nodes:
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            package = getattr(node, "module", None) or ""
+            for alias in node.names:
+                if f"{package}.{alias.name}".strip(".").startswith("asyncio"):
+                    found.add(alias.asname or alias.name.partition(".")[0])
+    return frozenset(found)
+
+
+@functools.lru_cache(maxsize=1)
+def _setters(program: Program) -> frozenset[Function]:
+    setters = [
+        function
+        for function in program.functions
+        if any(_sets(program, function.module, node) for node in function.own)
+    ]
+    return frozenset(users_of(setters, program))
+
+
+@functools.lru_cache(maxsize=1)
+def _modules_with_hidden_setters(program: Program) -> frozenset[Module]:
+    """Return the modules that may run a setter without calling it by its name.
+
+    Such as a method with a special name, a context manager, or a lambda.
+    """
+    found: set[Module] = set()
+    for module in program.modules.values():
+        if any(
+            _sets(program, module, node) and _is_hidden(module, node)
+            for node in module.nodes
+        ):
+            found.update(program.related(module))
+    return frozenset(found)
+
+
+def _is_hidden(module: Module, node: ast.AST) -> bool:
+    function = module.function_at(node)
+    if function is None:
+        return isinstance(module.enclosing(node), ast.Lambda)
+    if function.has_decorator(COROUTINE) or not isinstance(
+        function.node, ast.FunctionDef
+    ):
+        return False  # it has a context of its own, or that of a Task
+    name = function.node.name
+    is_special = name.startswith("__") and name.endswith("__")
+    is_nested = "<locals>" in function.name
+    return is_special or is_nested or not is_undecorated(function)
+
+
+def _sets(program: Program, module: Module, node: ast.AST) -> bool:
+    """Return whether a node sets what may be a context variable."""
+    if _name_of(node) in _SETTERS:
+        return True
+    # A variable may be in any container, if the program has some.
+    if _name_of(node) not in ("reset", "set") or not _has_variables(program):
+        return False
+    call = module.parents[node]
+    is_called = isinstance(call, ast.Call) and call.func is node
+    return not is_called or len(getattr(call, "args", ())) == 1
+
+
+@functools.lru_cache(maxsize=1)
+def _has_variables(program: Program) -> bool:
+    return any(b"ContextVar" in m.source for m in program.modules.values())
+
+
+def users_of(
+    functions: list[Function], program: Program, are_probable: bool = False
+) -> list[Function]:
+    """Return functions, and those whose bodies run them, directly or through others.
+
+    Args:
+        are_probable: Leave out the uses that are as likely to be of another function.
+    """
+    found = list(functions)
+    for used in found:  # it grows
+        for use in _uses_that_run(used, program, are_probable):
+            user = use.module.function_at(use.node)
+            if user is not None and user not in found:
+                found.append(user)
+    return found
+
+
+def _uses_that_run(
+    function: Function, program: Program, are_probable: bool
+) -> list[Use]:
+    """Return the uses that run a plain function, or a generator by ``yield from``."""
+    uses = references_of(program).of(function)
+    if is_plain(function):
+        return probable_uses(function, program) if are_probable else uses
+    if not is_undecorated(function):
+        return []
+    return [
+        use
+        for use in uses
+        if isinstance(_parent(use, _parent(use, use.node)), ast.YieldFrom)
+    ]
+
+
+def _parent(use: Use, node: ast.AST) -> ast.AST:
+    return use.module.parents[node]
+
+
+def probable_uses(function: Function, program: Program) -> list[Use]:
+    """Return the uses that certainly or probably are of a plain function."""
+    references = references_of(program)
+    name = function.node.name
+    is_only = all(map(is_plain, program.functions_by_name[name]))
+    is_only = is_only and not references.is_common(name)
+    return [use for use in references.of(function) if use.is_resolved or is_only]
+
+
+def is_plain(function: Function) -> bool:
+    """Return whether a call runs the body of a function by itself."""
+    return is_undecorated(function) and not function.is_generator
+
+
+def is_undecorated(function: Function) -> bool:
+    """Return whether a function has no decorator but builtin ones."""
+    return isinstance(function.node, ast.FunctionDef) and all(
+        isinstance(d, ast.Name) and d.id in _BUILTIN_DECORATORS
+        for d in function.node.decorator_list
+    )
+
+
+def _name_of(node: ast.AST) -> str:
+    return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")

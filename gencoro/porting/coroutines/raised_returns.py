@@ -1,0 +1,197 @@
+"""Where ``raise gen.Return`` is seen by what a ``return`` would pass by.
+
+Rule: a handler or a context manager that may see it does.
+
+Pure.  Used by `gencoro.porting.coroutines.problems` and
+by the fixer of such statements.
+"""
+
+import ast
+import functools
+from collections.abc import Iterator
+
+from gencoro.porting.coroutines.context_managers import is_neutral
+from gencoro.porting.coroutines.context_variables import (
+    is_plain,
+    probable_uses,
+    users_of,
+)
+from gencoro.porting.coroutines.handled_errors import asks_for_error
+from gencoro.porting.fixer import Refusal
+from gencoro.porting.program import Function, Module, Program
+from gencoro.porting.reasons import refusal
+
+__all__ = ["callee_of", "problems_of_returns", "raised_returns"]
+
+RETURN = "tornado.gen.Return"
+
+# Classes that catch gen.Return, and classes that do not although they look like variables.
+_BROAD = frozenset({"BaseException", "Exception", "StandardError", "object"})
+_CLASSES = frozenset({"error", "gaierror", "herror", "timeout"})
+
+
+def problems_of_returns(
+    function: Function, program: Program, is_helper: bool
+) -> Iterator[Refusal]:
+    """Yield what keeps the values that a coroutine raises from being returned.
+
+    Args:
+        is_helper: Whether it is a generator whose errors end the coroutine that uses it.
+    """
+    yield from _of_returns(function, program)
+    if is_helper:
+        for node, exc in raised_returns(function):
+            yield refusal(function, "return-elsewhere", node, ast.unparse(exc))
+    yield from _of_helpers_that_return(function, program)
+
+
+def raised_returns(function: Function) -> list[tuple[ast.Raise, ast.expr]]:
+    """Return the statements that raise gen.Return in a body, and what they raise."""
+    return [
+        (node, node.exc)
+        for node in function.own
+        if isinstance(node, ast.Raise)
+        and node.exc is not None
+        and RETURN in function.module.names(callee_of(node.exc))
+    ]
+
+
+def callee_of(node: ast.expr) -> ast.expr:
+    """Return what is called, if an expression is a call."""
+    return node.func if isinstance(node, ast.Call) else node
+
+
+def _of_returns(function: Function, program: Program) -> Iterator[Refusal]:
+    raised = raised_returns(function)
+    callees = {callee_of(exc) for _, exc in raised}
+    for node, exc in raised:
+        if isinstance(exc, ast.Call) and not _has_one_value(exc):
+            yield refusal(function, "return-arguments", node)
+        yield from _of_surroundings(function, program, node)
+    for part in function.own:
+        if isinstance(part, (ast.Name, ast.Attribute)) and part not in callees:
+            is_caught = isinstance(
+                function.module.parents.get(part), (ast.ExceptHandler, ast.Tuple)
+            )
+            if not is_caught and _is_return(function.module, part):
+                yield refusal(function, "return-elsewhere", part, ast.unparse(part))
+
+
+def _has_one_value(call: ast.Call) -> bool:
+    values = [*call.args, *(k.value for k in call.keywords)]
+    is_named = all(k.arg == "value" for k in call.keywords)
+    return (
+        len(values) < 2
+        and is_named
+        and not any(isinstance(value, ast.Starred) for value in values)
+    )
+
+
+def _of_surroundings(
+    function: Function, program: Program, node: ast.AST
+) -> Iterator[Refusal]:
+    """Check the blocks around a ``raise gen.Return``, from the inmost."""
+    parents = function.module.parents
+    child = node
+    while child is not function.node:
+        parent = parents[child]
+        if isinstance(parent, (ast.Try, ast.TryStar)):
+            if child in parent.finalbody:
+                yield refusal(function, "return-in-finally", node)
+            elif any(asks_for_error(program, s) for s in parent.finalbody):
+                yield refusal(function, "return-caught", node, "... (in `finally`)")
+            elif child in parent.body:
+                caught = _catches(function.module, parent.handlers)
+                if caught:
+                    yield refusal(function, "return-caught", node, caught)
+        elif isinstance(parent, ast.With) and child in parent.body:
+            for item in parent.items:
+                if not is_neutral(function, program, item.context_expr):
+                    name = ast.unparse(item.context_expr)
+                    yield refusal(function, "return-in-with", node, name)
+        child = parent
+
+
+def _catches(module: Module, handlers: list[ast.ExceptHandler]) -> str:
+    """Return what of the handlers would catch gen.Return; empty if nothing does."""
+    for handler in handlers:
+        if handler.type is None:
+            return "..." if not _only_raises(handler) else ""
+        types = (
+            handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
+        )
+        if any(_may_catch(module, t) for t in types):
+            return "" if _only_raises(handler) else ast.unparse(handler.type)
+    return ""
+
+
+def _only_raises(handler: ast.ExceptHandler) -> bool:
+    match handler.body:
+        case [ast.Raise(exc=None)]:
+            return True
+    return False
+
+
+def _may_catch(module: Module, node: ast.expr) -> bool:
+    """Return whether a handler of a class may catch gen.Return."""
+    if not isinstance(node, (ast.Name, ast.Attribute)) or RETURN in module.names(node):
+        return True
+    things = module.things(node)
+    if things:  # a class of the program is no base class of gen.Return
+        return not all(t.name or isinstance(t.node, ast.ClassDef) for t in things)
+    name = node.attr if isinstance(node, ast.Attribute) else node.id
+    if isinstance(node, ast.Name):
+        scope = module.scope_at(node)._scope_of(name)
+        for bound in scope._bindings[name] if scope is not None else ():
+            if isinstance(bound, ast.expr):
+                parts = bound.elts if isinstance(bound, ast.Tuple) else [bound]
+                return any(part is node or _may_catch(module, part) for part in parts)
+            if bound is None and not _is_imported(module, name):
+                return True  # a parameter, or what a loop gives
+    # A tuple of classes from elsewhere is written like a constant or a variable.
+    is_class = name[:1].isupper() and not name.isupper()
+    return name in _BROAD or not (is_class or name in _CLASSES)
+
+
+def _is_imported(module: Module, name: str) -> bool:
+    return any(
+        (node.asname or node.name) == name
+        for node in module.nodes
+        if isinstance(node, ast.alias)
+    )
+
+
+def _of_helpers_that_return(function: Function, program: Program) -> Iterator[Refusal]:
+    """Check for uses of plain functions that raise gen.Return for the coroutine."""
+    for raiser in _raisers(program):
+        for use in probable_uses(raiser, program):
+            if use.module.function_at(use.node) == function:
+                name = ast.unparse(use.node)
+                yield refusal(function, "return-elsewhere", use.node, name)
+
+
+@functools.lru_cache(maxsize=1)
+def _raisers(program: Program) -> list[Function]:
+    """Return the plain functions that raise gen.Return, or use one that does."""
+    found = [
+        function
+        for function in program.functions
+        if is_plain(function)
+        and any(
+            isinstance(node, ast.Raise)
+            and node.exc is not None
+            and _is_return(function.module, callee_of(node.exc))
+            for node in function.own
+        )
+    ]
+    return [f for f in users_of(found, program, True) if is_plain(f)]
+
+
+def _is_return(module: Module, node: ast.expr) -> bool:
+    """Return whether an expression is gen.Return or a class that inherits from it."""
+    return RETURN in module.names(node) or any(
+        isinstance(thing.node, ast.ClassDef)
+        and thing.home is not None
+        and RETURN in thing.home.bases(thing.node)
+        for thing in module.things(node)
+    )

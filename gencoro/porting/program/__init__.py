@@ -1,0 +1,383 @@
+"""A program as a whole: its modules, functions and classes, with names resolved.
+
+Rule: the sources are read, never run; what cannot be parsed is refused with its line.
+
+Pure: sources come as bytes.  Used by everything in `gencoro.porting`.
+
+Inside::
+
+    scopes           resolves names, also gencoro's
+    references       where functions are used
+    reflection       where functions may be looked up by name
+    call_graph       groups functions that call each other
+    inheritance      which base classes are known, and what overrides Tornado's methods
+    class_hooks      classes that are changed when they are defined
+    namespaces       classes and modules whose members are used without naming them
+    listed_names     modules whose names are listed or copied
+    replacements     what may take the place of a function
+    patched_names    names of Tornado that the program replaces
+    receivers        which method of Tornado a call is of
+    foreign_objects  objects that may come from packages that are not read
+"""
+
+import ast
+import functools
+import os
+import re
+from collections.abc import Collection, Iterator, Mapping
+from typing import NamedTuple, TypeAlias
+
+from gencoro.compat.doctor.naming import Scope
+from gencoro.compat.doctor.parsing import DEFS, TOO_DEEP, parse, parse_older
+from gencoro.compat.doctor.rows import TODAY
+from gencoro.compat.doctor.things import Thing
+from gencoro.porting.program.scopes import Sources, SourceScope, canonical
+
+__all__ = ["Definition", "Function", "Module", "Program"]
+
+Definition: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
+
+# How many sources and functions are kept; each source may have several states.
+TREES = 2000
+FUNCTIONS = 20_000
+
+# The greatest depth of a tree, such as that of a sum; the fixers visit it recursively.
+DEEPEST = 600
+
+# What has a scope of its own.
+_SCOPES = (*DEFS, ast.ClassDef, ast.Lambda, ast.Module)
+
+
+class Function(NamedTuple):
+    """A function of a program.
+
+    Attributes:
+        module: Where it is defined.
+        node: Its definition.
+        name: Its qualified name, as ``__qualname__`` has it.
+        owner: The class that has it as a method, if it is one.
+        own: The nodes of its body, without those of functions and classes inside it.
+    """
+
+    module: "Module"
+    node: Definition
+    name: str
+    owner: ast.ClassDef | None
+    own: tuple[ast.AST, ...]
+
+    @property
+    def line(self) -> int:
+        """The line of its ``def``."""
+        return self.node.lineno
+
+    @property
+    def key(self) -> tuple[str, int]:
+        """What tells it from other functions: its file and line."""
+        return (self.module.path, self.node.lineno)
+
+    @property
+    def is_generator(self) -> bool:
+        """Whether its body has a ``yield``."""
+        return any(isinstance(node, (ast.Yield, ast.YieldFrom)) for node in self.own)
+
+    @property
+    def yields(self) -> list[ast.Yield]:
+        """The places where it yields, apart from ``yield from``."""
+        return [node for node in self.own if isinstance(node, ast.Yield)]
+
+    @property
+    def scope(self) -> SourceScope:
+        """The scope of its body."""
+        return self.module.scope_of(self.node)
+
+    @property
+    def outer(self) -> SourceScope:
+        """The scope that defines it, where its decorators are evaluated."""
+        return self.module.scope_at(self.node)
+
+    def names(self, node: ast.expr) -> set[str]:
+        """Return the names of Tornado that an expression in its body may stand for."""
+        return self.module.names(node, self.scope)
+
+    def decorators(self) -> Iterator[tuple[ast.expr, set[str]]]:
+        """Yield its decorators, the outermost first, and what each may be."""
+        for decorator in self.node.decorator_list:
+            called = decorator.func if isinstance(decorator, ast.Call) else decorator
+            yield decorator, self.module.names(called, self.outer)
+
+    def has_decorator(self, name: str) -> bool:
+        """Return whether one of its decorators may be a function of Tornado."""
+        return any(name in names for _, names in self.decorators())
+
+
+class Module:
+    """A module of a program.
+
+    Args:
+        path: Its file.
+        source: The source of it.
+        sources: The modules that it may import.
+
+    Attributes:
+        tree, nodes: Its syntax tree, and all nodes of that.
+        parents: The parent of each node.
+
+    Raises:
+        SyntaxError: it cannot be parsed.
+    """
+
+    def __init__(self, path: str, source: bytes, sources: Sources) -> None:
+        self.path = path
+        self.source = source
+        self.tree, self.parents, self.nodes = _parsed(source)
+        self.functions: list[Function] = []
+        self.classes: list[ast.ClassDef] = []
+        self.top = SourceScope(
+            self.tree, None, TODAY, sources, os.path.abspath(path), frozenset()
+        )
+        self._scopes: dict[ast.AST, SourceScope] = {self.tree: self.top}
+        self._names: dict[ast.AST, set[str]] = {}
+        self._find_functions(self.tree, "", None)
+
+    def _find_functions(
+        self, node: ast.AST, prefix: str, owner: ast.ClassDef | None
+    ) -> None:
+        for child in ast.iter_child_nodes(node):
+            if isinstance(child, ast.ClassDef):
+                self.classes.append(child)
+                self._find_functions(child, f"{prefix}{child.name}.", child)
+            elif isinstance(child, DEFS):
+                name = prefix + child.name
+                own = _own_nodes(child)
+                self.functions.append(Function(self, child, name, owner, own))
+                self._find_functions(child, f"{name}.<locals>.", None)
+            else:
+                self._find_functions(child, prefix, owner)
+
+    @functools.cached_property
+    def function_by_node(self) -> dict[ast.AST, Function]:
+        """The functions by their definitions."""
+        return {function.node: function for function in self.functions}
+
+    def has_text(self, text: str, node: ast.AST) -> bool:
+        """Return whether the source of a node begins with a text."""
+        line, column = getattr(node, "lineno", 1), getattr(node, "col_offset", 0)
+        lines = re.split(rb"\r\n|\r|\n", self.source)
+        return lines[line - 1][column:].startswith(text.encode())
+
+    def enclosing(self, node: ast.AST) -> ast.AST:
+        """Return the function, lambda, class or module in whose scope a node is.
+
+        Decorators, defaults and annotations belong to the scope around a function.
+        """
+        child, parent = node, self.parents.get(node)
+        while parent is not None:
+            is_inside = (
+                child in getattr(parent, "body", ())
+                if isinstance(parent, (*DEFS, ast.ClassDef))
+                else isinstance(parent, ast.Lambda) and child is parent.body
+            )
+            if is_inside or isinstance(parent, ast.Module):
+                return parent
+            child, parent = parent, self.parents.get(parent)
+        return self.tree
+
+    def function_at(self, node: ast.AST) -> Function | None:
+        """Return the function in whose body a node is; None in a lambda or elsewhere."""
+        return self.function_by_node.get(self.enclosing(node))
+
+    def scope_at(self, node: ast.AST) -> SourceScope:
+        """Return the scope in which a node is evaluated."""
+        return self.scope_of(self.enclosing(node))
+
+    def scope_of(self, node: ast.AST) -> SourceScope:
+        """Return the scope of a function, lambda, class or module."""
+        if node not in self._scopes:
+            outer = self.scope_at(node)
+            inner = outer.inner(node)
+            assert isinstance(inner, SourceScope), "inner scopes are of the same class"
+            self._scopes[node] = inner
+        return self._scopes[node]
+
+    def things(self, node: ast.expr, scope: Scope | None = None) -> list[Thing]:
+        """Return what an expression may refer to."""
+        return list((scope or self.scope_at(node)).things(node))
+
+    def names(self, node: ast.expr, scope: Scope | None = None) -> set[str]:
+        """Return the names of Tornado that an expression may stand for."""
+        if node not in self._names:
+            found = self.things(node, scope)
+            self._names[node] = {
+                canonical(thing.name)
+                for thing in found
+                if thing.name and not thing.is_object
+            }
+        return self._names[node]
+
+
+class Program:
+    """The modules that are converted together.
+
+    Args:
+        sources: The source of each file.
+        kept: The keys of functions that stay as they are.
+        used_before: The names that modules used before they were converted, by file.
+
+    Attributes:
+        modules: The modules that could be parsed, by file.
+        unreadable: What is wrong with each of the others, and where.
+    """
+
+    def __init__(
+        self,
+        sources: Mapping[str, bytes],
+        kept: Collection[tuple[str, int]] = frozenset(),
+        used_before: Mapping[str, frozenset[str]] | None = None,
+    ) -> None:
+        self.kept = kept
+        self.used_before = used_before or {}
+        self.modules: dict[str, Module] = {}
+        self.unreadable: list[tuple[str, int, str]] = []
+        self._unread: list[bytes] = []
+        self._by_path: dict[str, Module] = {}
+        self._related: dict[str, list[Module]] = {}
+        self._sources = Sources(list(sources), self._scope_in)
+        for path, source in sources.items():
+            try:
+                module = Module(path, source, self._sources)
+            except SyntaxError as exc:
+                self.unreadable.append((path, exc.lineno or 0, _reason(source, exc)))
+                self._unread.append(source)
+            else:
+                self.modules[path] = module
+                self._by_path[os.path.abspath(path)] = module
+
+    @functools.cached_property
+    def functions(self) -> list[Function]:
+        """Every function, in the order of the sources."""
+        return [f for module in self.modules.values() for f in module.functions]
+
+    @functools.cached_property
+    def function_by_node(self) -> dict[ast.AST, Function]:
+        """The functions by their definitions."""
+        return {function.node: function for function in self.functions}
+
+    @functools.cached_property
+    def module_by_class(self) -> dict[ast.ClassDef, Module]:
+        """The modules by the classes that they define."""
+        return {node: m for m in self.modules.values() for node in m.classes}
+
+    @functools.cached_property
+    def functions_by_name(self) -> dict[str, list[Function]]:
+        """The functions by their own names, without those of classes."""
+        by_name: dict[str, list[Function]] = {}
+        for function in self.functions:
+            by_name.setdefault(function.node.name, []).append(function)
+        return by_name
+
+    @functools.cached_property
+    def unread_words(self) -> frozenset[str]:
+        """The words of the sources that could not be parsed, and may import the others."""
+        stems = {os.path.splitext(os.path.basename(path))[0] for path in self.modules}
+        found = [set(re.findall(r"\w+", s.decode("latin-1"))) for s in self._unread]
+        return frozenset().union(*(words for words in found if words & stems))
+
+    def knows_tornado(self, module: Module) -> bool:
+        """Return whether a module imports Tornado or gencoro, or a module that does."""
+        if b"tornado" in module.source or b"gencoro" in module.source:
+            return True
+        return self._sources.leads_to_tornado(module.top.file)
+
+    def related(self, module: Module) -> list[Module]:
+        """Return a module, the modules that it imports, and those that import it."""
+        start = module.top.file
+        if start not in self._related:
+            found = {start}
+            for table in self._imports:
+                pending = [start]
+                while pending:
+                    new = table.get(pending.pop(), set()) - found
+                    found |= new
+                    pending += new
+            related = [self._by_path[file] for file in found if file in self._by_path]
+            self._related[start] = related
+        return self._related[start]
+
+    @functools.cached_property
+    def _imports(self) -> tuple[dict[str, set[str]], dict[str, set[str]]]:
+        """The files that each file imports, and those that import it."""
+        imported = {
+            module.top.file: self._sources.imported_by(module.source, module.top.file)
+            for module in self.modules.values()
+        }
+        importing: dict[str, set[str]] = {}
+        for file, others in imported.items():
+            for other in others:
+                importing.setdefault(other, set()).add(file)
+        return imported, importing
+
+    def functions_of(self, module: Module, node: ast.expr) -> list[Function]:
+        """Return the functions of the program that an expression may refer to."""
+        nodes = [t.node for t in module.things(node) if not t.is_object]
+        return [self.function_by_node[n] for n in nodes if n in self.function_by_node]
+
+    def _scope_in(self, file: str) -> Scope | None:
+        module = self._by_path.get(os.path.abspath(file))
+        return module.top if module is not None else None
+
+
+def _reason(source: bytes, error: SyntaxError) -> str:
+    """Return why a source cannot be parsed."""
+    try:
+        _, lines = parse_older(source)
+    except SyntaxError as exc:
+        return exc.msg
+    if lines:
+        return "async or await is used as a name"
+    return error.msg
+
+
+@functools.lru_cache(maxsize=TREES)
+def _parsed(
+    source: bytes,
+) -> tuple[ast.Module, dict[ast.AST, ast.AST], tuple[ast.AST, ...]]:
+    """Return the tree of a source, the parents of its nodes, and all nodes.
+
+    Each fixer needs them again, and most sources do not change from one to the next.
+    """
+    tree = parse(source)
+    nodes = tuple(ast.walk(tree))
+    parents: dict[ast.AST, ast.AST] = {}
+    depths: dict[ast.AST, int] = {tree: 0}
+    for node in nodes:
+        depth = depths.get(node, 0) + 1
+        for child in ast.iter_child_nodes(node):
+            # One object stands for each context such as Load: it has no parent.
+            if not isinstance(child, (ast.expr_context, ast.operator)):
+                parents[child] = node
+                depths[child] = depth
+    if max(depths.values()) > DEEPEST:
+        raise SyntaxError(TOO_DEEP)
+    return tree, parents, nodes
+
+
+@functools.lru_cache(maxsize=FUNCTIONS)
+def _own_nodes(function: Definition) -> tuple[ast.AST, ...]:
+    """Return the nodes of a body, without those of other scopes inside it."""
+    found: list[ast.AST] = []
+    pending: list[ast.AST] = list(reversed(function.body))
+    while pending:
+        node = pending.pop()
+        found.append(node)
+        pending += reversed(list(_children(node)))
+    return tuple(found)
+
+
+def _children(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield the parts of a node that are evaluated in the same scope."""
+    for name, value in ast.iter_fields(node):
+        if name == "body" and isinstance(node, (*DEFS, ast.ClassDef, ast.Lambda)):
+            continue
+        for part in value if isinstance(value, list) else [value]:
+            if isinstance(part, ast.AST):
+                yield part

@@ -1,0 +1,101 @@
+"""Which method of Tornado a call certainly is of, whatever the program assigns.
+
+Rule: everything that the program assigns to an attribute of that name counts.
+
+Pure.  Used by `gencoro.porting.coroutines.awaitables` and
+the fixers for ``--to coroutine``.
+"""
+
+import ast
+import functools
+
+from gencoro.compat.doctor.rows import TODAY
+from gencoro.porting.program import Module, Program
+from gencoro.porting.program.inheritance import overrides_tornado
+from gencoro.porting.program.patched_names import is_swapped
+from gencoro.porting.program.references import references_of
+
+__all__ = ["certain_method", "is_certain_receiver"]
+
+
+def certain_method(program: Program, module: Module, func: ast.expr) -> str:
+    """Return the name of the method that an expression certainly is; empty if none."""
+    if not isinstance(func, ast.Attribute):
+        return ""
+    names = {thing.name for thing in module.things(func)}
+    if len(names) != 1 or references_of(program).is_replaced(func.attr):
+        return ""
+    # Tornado makes objects of a subclass itself, such as after AsyncHTTPClient.configure().
+    named = program.functions_by_name.get(func.attr, ())
+    if any(overrides_tornado(function, program) for function in named):
+        return ""
+    is_sure = module.scope_at(func).is_sure(func) and not _may_differ(
+        module, func.value
+    )
+    is_certain = is_sure and is_certain_receiver(program, func.value, func.attr)
+    name = names.pop()
+    return name if is_certain and not is_swapped(program, name) else ""
+
+
+def _may_differ(module: Module, receiver: ast.expr) -> bool:
+    """Return whether a subclass may make another object: ``self.client_class()``."""
+    values: list[object] = [receiver]
+    if isinstance(receiver, ast.Name):
+        scope = module.scope_at(receiver)._scope_of(receiver.id)
+        values += scope._bindings[receiver.id] if scope is not None else []
+    return any(isinstance(value, ast.Call) and _is_own(value) for value in values)
+
+
+def _is_own(call: ast.Call) -> bool:
+    """Return whether what is called belongs to ``self`` or to its class."""
+    root: ast.expr = call
+    while isinstance(root, (ast.Attribute, ast.Call)):
+        root = root.value if isinstance(root, ast.Attribute) else root.func
+    return isinstance(root, ast.Name) and root.id in ("cls", "self")
+
+
+def is_certain_receiver(program: Program, receiver: ast.expr, method: str) -> bool:
+    """Return whether everything that may be a receiver has a method of Tornado."""
+    match receiver:
+        case ast.Name() | ast.Call():
+            return True
+        case ast.Attribute(value=ast.Name(), attr=attr):
+            is_patched = attr in references_of(program).lookups.patched
+            assigned = _assignments(program).get(attr, [])
+            return not is_patched and all(_has(m, v, method) for m, v in assigned)
+    return False
+
+
+def _has(module: Module, value: ast.expr | None, method: str) -> bool:
+    """Return whether a value is None, or an object of Tornado with a method."""
+    if value is None:
+        return False
+    if isinstance(value, ast.Constant) and value.value is None:
+        return True
+    if isinstance(value, ast.Call) and _is_own(value):
+        return False
+    things = module.things(value)
+    return bool(things) and all(
+        thing.is_object and TODAY.has(f"{thing.name}.{method}") for thing in things
+    )
+
+
+@functools.lru_cache(maxsize=1)
+def _assignments(
+    program: Program,
+) -> dict[str, list[tuple[Module, ast.expr | None]]]:
+    """Return what is assigned to attributes, and None for what is not known."""
+    found: dict[str, list[tuple[Module, ast.expr | None]]] = {}
+    for module in program.modules.values():
+        for node in module.nodes:
+            if isinstance(node, ast.Attribute):
+                name = node.attr
+            elif isinstance(node, ast.Name) and module.function_at(node) is None:
+                name = node.id
+            else:
+                continue
+            if not isinstance(node.ctx, ast.Load):
+                parent = module.parents[node]
+                value = parent.value if isinstance(parent, ast.Assign) else None
+                found.setdefault(name, []).append((module, value))
+    return found

@@ -1,0 +1,10 @@
+"""Source code: reads the files, changes the code, and writes the files.
+
+Inside::
+
+    files      reads the sources; replaces all files or none
+    rewriting  makes the changes in a source with LibCST
+    nodes      nodes of LibCST that several fixers make
+    imports    how a module refers to gen and asyncio
+    helpers    functions that converted modules define
+"""
