@@ -1,6 +1,6 @@
 """Which modules must not get more names, because the program lists or copies their names.
 
-Rule: a conversion imports asyncio, functools and types, and defines helpers.  That matters
+Rule: a conversion imports modules such as asyncio, and defines helpers.  That matters
 to ``dir(module)`` and the like, and to ``import *`` where a name is another one's.
 
 Pure.  Used by `gencoro.porting.coroutines.problems`.
@@ -16,7 +16,7 @@ from gencoro.porting.program.scopes import canonical
 
 __all__ = ["listed_at"]
 
-_ADDED = frozenset({"asyncio", "functools", "gen", "types"})
+_ADDED = frozenset({"asyncio", "functools", "gen", "inspect", "types"})
 
 _FUNCTIONS = frozenset({"callable", "isfunction", "isroutine"})
 _LISTERS = frozenset({"getmembers", "getmembers_static"})
