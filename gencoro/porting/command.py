@@ -107,11 +107,11 @@ def _pattern(text: str) -> "re.Pattern[str]":
 
 
 class _Misused(Exception):
-    """The command line asks for what there is not."""
+    """The command line asks for something that does not exist."""
 
 
 class _Tools(NamedTuple):
-    """What needs LibCST."""
+    """The modules that need LibCST."""
 
     converting: ModuleType
     planning: ModuleType

@@ -1,4 +1,4 @@
-"""Converts the sources of a program.
+"""Runs the fixers over the sources of a program.
 
 Rule: a function is converted whole or not at all, and only if all its fixers are selected;
 what depends on a function that stays is decided again.
@@ -35,7 +35,7 @@ ROUNDS = 10
 
 
 class Selection(NamedTuple):
-    """What is to be converted.
+    """Which fixers and functions to convert.
 
     Attributes:
         target: ``coroutine`` or ``async``.
@@ -88,7 +88,7 @@ class Conversion(NamedTuple):
 
 
 def selecting(pattern: re.Pattern[str] | None) -> Callable[[Module, str], bool]:
-    """Return what tells whether a module and the name of a function contain a match."""
+    """Return a predicate that searches the names of a module and a function for a pattern."""
     if pattern is None:
         return lambda _module, _name: True
 
@@ -162,7 +162,7 @@ def _to_coroutine(
 
 
 def _is_asked_for(refusal: Refusal, program: Program, selection: Selection) -> bool:
-    """Return whether what is refused is in a function, or a module, that is selected."""
+    """Return whether a refusal is in a selected function or module."""
     module = program.modules[refusal.file]
     names = [f.name for f in module.functions if refusal.line in _lines_of(f)]
     return any(selection.is_selected(module, name) for name in names or [""])

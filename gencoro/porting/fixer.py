@@ -1,4 +1,4 @@
-"""What a fixer is: its code, its reason, its examples, and what it finds.
+"""The interface of a fixer: code, reason, examples, and a search for what to change.
 
 Rule: a fixer decides on the syntax tree of the whole program, and says which nodes to
 change; `gencoro.porting.source.rewriting` changes them.  A function is converted whole or not at
@@ -31,7 +31,7 @@ class Change(NamedTuple):
 
 
 class Fix(NamedTuple):
-    """What a fixer would do at one place.
+    """A fixer's proposed changes at one place.
 
     Attributes:
         code: The code of the fixer.
@@ -55,7 +55,7 @@ class Fix(NamedTuple):
 
 
 class Refusal(NamedTuple):
-    """What is not converted, and why.
+    """Something that stays unconverted, and why.
 
     Attributes:
         file: Its file.

@@ -1,4 +1,4 @@
-"""The plan of a conversion: which functions can be converted one after the other.
+"""The order in which functions can be converted step by step.
 
 Rule: callees come before callers, and functions that call each other together.  The state
 between two steps is a program that runs: coroutines of both kinds can be yielded and

@@ -1,4 +1,4 @@
-"""The reasons for which functions stay as they are.
+"""Reasons for leaving a function unconverted.
 
 Rule: each has a code, says in one sentence what is there, and what a person would do.
 

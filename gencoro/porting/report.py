@@ -1,4 +1,4 @@
-"""How a conversion is shown: as a diff, as text, as JSON and as SARIF.
+"""Output formats of a conversion: diff, text, JSON and SARIF.
 
 Pure.  Used by `gencoro.porting.command`.
 """
@@ -59,7 +59,7 @@ def _encoding_of(source: bytes) -> str:
 
 
 def text_of_refusals(conversion: Conversion) -> str:
-    """Return why functions stay, one after the other."""
+    """Return the reasons for unconverted functions as text."""
     return "".join(
         f"{r.file}:{max(r.line, 1)}: {r.code} "
         f"{f'{r.function.name} stays: ' if r.function is not None else ''}"
@@ -69,7 +69,7 @@ def text_of_refusals(conversion: Conversion) -> str:
 
 
 def summary_of(conversion: Conversion) -> str:
-    """Return how much is converted, in one line."""
+    """Return a one-line summary of a conversion."""
     converted = len(
         {f.function.key for f in conversion.fixes if f.function is not None}
     )
@@ -115,7 +115,7 @@ def json_of(before: Mapping[str, bytes], conversion: Conversion) -> str:
 
 
 def sarif_of(conversion: Conversion) -> str:
-    """Return what can be converted, and what stays, as SARIF 2.1.0."""
+    """Return converted and refused code as SARIF 2.1.0."""
     titles = {fixer.code: fixer.title for fixer in (*TO_COROUTINE, *TO_ASYNC)}
     rules = [
         {"id": code, "shortDescription": {"text": title}}

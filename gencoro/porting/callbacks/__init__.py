@@ -1,4 +1,4 @@
-"""Callback style: how functions start and call callbacks, and what becomes of that.
+"""Analysis of callback-style code, and what replaces it.
 
 Rule: what may start a callback counts, wherever it is in the program.
 

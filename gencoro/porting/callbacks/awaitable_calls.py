@@ -1,4 +1,4 @@
-"""What returns a Future in place of a call that gets a callback.
+"""Calls with a callback that can return a Future instead.
 
 Rule: only calls of which it is certain that they call back once: fetches, timers, and the
 coroutines and engines of the program.
@@ -24,7 +24,7 @@ _ENGINE = "tornado.gen.engine"
 
 
 class Start(NamedTuple):
-    """What starts a call without its callback.
+    """The replacement of a call with a callback.
 
     Attributes:
         change: Returns what can be yielded, for the node of LibCST of the call.
@@ -43,7 +43,7 @@ class Start(NamedTuple):
 def start_of(
     program: Program, function: Function, call: ast.Call, callback: ast.expr
 ) -> Start | None:
-    """Return what starts a call of a function's body; None if that is not certain.
+    """Return the replacement of a call with a callback; None if it is not certain.
 
     Args:
         callback: The argument of the call that is the callback.
@@ -94,7 +94,7 @@ def _is_engine(program: Program, module: Module, func: ast.expr) -> bool:
 
 
 def _task(gen: str) -> Callable[[Any], Any]:
-    """Return what makes a Task of a call with a callback; another fixer converts it."""
+    """Return a call with a callback as a Task, which another fixer converts."""
 
     def change(node: Any) -> Any:
         kept = _without_callback(node)

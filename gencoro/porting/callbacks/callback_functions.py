@@ -1,4 +1,4 @@
-"""Functions whose last parameter is a callback, and what uses them.
+"""Functions whose last parameter is a callback, and their uses.
 
 Rule: a function has no other uses than those that are known.
 

@@ -1,4 +1,4 @@
-"""What in a function may start a callback, whose errors go to the contexts of the function.
+"""Finds what may start a callback whose errors go to the stack contexts of the function.
 
 Rule: what may start a callback counts, wherever it is in the program; a function that is
 passed to something that may call it later is a callback.

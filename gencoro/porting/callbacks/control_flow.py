@@ -1,4 +1,4 @@
-"""How the paths through a function in callback style end.
+"""Control flow of callback-style functions: how each path ends.
 
 Rule: every path counts, and one that is not understood does not end well.
 

@@ -1,4 +1,4 @@
-"""A callback that the last statement of a function gives to the loop, with its value.
+"""Tail calls that schedule the callback, with its value, on the loop.
 
 Rule: the value is computed when it was, before the wait or after it.
 

@@ -1,4 +1,4 @@
-"""A fetch with a callback, or in a Task, and the helper ``_fetch`` that replaces it.
+"""HTTP fetches with a callback or in a Task, and the helper ``_fetch`` that replaces them.
 
 Rule: the method must certainly be that of a client, and have arguments that the helper
 takes.

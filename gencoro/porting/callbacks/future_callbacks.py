@@ -1,4 +1,4 @@
-"""Gives a callback to the loop, which calls it with the result of a Future.
+"""Rewrites a ``callback=`` argument as ``IOLoop.add_future``.
 
 Rule: the callback must be one that is never replaced, because its name is looked up later.
 
@@ -22,7 +22,7 @@ _IMPORT = "from tornado.ioloop import IOLoop"
 
 
 class Given(NamedTuple):
-    """What gives a callback to the loop.
+    """The change that passes a callback to the loop.
 
     Attributes:
         change: The change of the call.
@@ -40,7 +40,7 @@ def given_to_loop(
     without_callback: Callable[[Any], Any],
     gets_future: bool = False,
 ) -> Given | Refusal:
-    """Return what passes the result of a call to its callback by ``add_future``.
+    """Return the ``add_future`` call that passes the result of a call to its callback.
 
     Args:
         without_callback: Returns what returns a Future, for the call's node of LibCST.

@@ -1,4 +1,4 @@
-"""Callbacks and the places that wait for them by key: ``gen.Callback`` and ``gen.Wait``.
+"""Pairs of ``gen.Callback`` and ``gen.Wait`` with the same key.
 
 Rule: each key is a constant with one callback and one wait, in this order in one block, so
 that whatever reaches the one reaches the other.

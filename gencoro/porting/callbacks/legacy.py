@@ -1,4 +1,4 @@
-"""What a program in callback style does, as far as its fixers must know.
+"""Shared analysis and rewrites for the fixers of callback style.
 
 Rule: what may start a callback counts, wherever it is in the program.
 
@@ -101,7 +101,7 @@ def names_of(module: Module, node: ast.expr) -> set[str]:
 
 @functools.lru_cache(maxsize=1)
 def uses_threads(program: Program) -> bool:
-    """Return whether any module imports what starts threads, or names it."""
+    """Return whether any module imports or names a module that starts threads."""
     return any(
         _starts_threads(node)
         for module in program.modules.values()
@@ -185,7 +185,7 @@ class Coroutine(NamedTuple):
 
 
 def as_coroutine(function: Function, place: int) -> Coroutine | None:
-    """Return what puts ``gen.coroutine`` in the place of a decorator.
+    """Return the change that replaces a decorator by ``gen.coroutine``.
 
     None if the module uses the name ``gen`` for something else.
     """
@@ -207,7 +207,7 @@ def as_coroutine(function: Function, place: int) -> Coroutine | None:
 
 
 def made_coroutine(function: Function) -> Coroutine | None:
-    """Return what adds ``gen.coroutine`` below the decorators of a function.
+    """Return the change that adds ``gen.coroutine`` below the decorators of a function.
 
     None if the module uses the name ``gen`` for something else.
     """

@@ -1,4 +1,4 @@
-"""Modules of tests that would fail, or no longer fail, on the error of a callback.
+"""Test modules whose handling of callback errors a conversion would change.
 
 Rule: with gencoro.compat, such an error fails a test only in a module that uses something
 of Tornado 5 (`gencoro.compat.tornado_.testing`).  So a conversion must not remove the last
@@ -25,7 +25,7 @@ _CASE = "tornado.testing.AsyncTestCase"
 def modernized_tests(
     before: Mapping[str, bytes], changed: Mapping[str, bytes]
 ) -> list[Refusal]:
-    """Return the refusals of the modules whose conversion is not to be kept.
+    """Return the refusals of modules whose conversion must be undone.
 
     Args:
         before: The source of each file.

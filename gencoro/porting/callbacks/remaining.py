@@ -1,4 +1,4 @@
-"""The uses of callback-style code that no fixer has converted, each with a reason.
+"""Legacy uses that no fixer converted, each with a reason.
 
 Rule: what the doctor finds, and no fixer has converted or refused, is refused here, so that
 nothing of Tornado's removed interface stays in silence.

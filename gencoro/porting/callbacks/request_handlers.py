@@ -1,4 +1,4 @@
-"""Handlers in callback style whose last statements pass a function that answers.
+"""Request handlers that finish the response in a callback.
 
 Rule: each path finishes the answer, or ends with one call that gets a method, or a function
 inside, as its callback; each path of that finishes the answer, and starts no callback.
@@ -47,10 +47,10 @@ class Answer(NamedTuple):
 
 
 def finisher_of(program: Program, depth: int = 0) -> Callable[[ast.stmt], bool]:
-    """Return what tells whether a statement finishes the answer.
+    """Return a predicate that tells whether a statement finishes the response.
 
     A method of the program does so if it is the only one of that name, and each path
-    through it finishes the answer.
+    through it finishes the response.
     """
 
     def finishes(statement: ast.stmt) -> bool:

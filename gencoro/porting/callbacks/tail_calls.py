@@ -1,4 +1,4 @@
-"""The last statements of a function that gets a callback, and what they become.
+"""Tail calls of functions with a callback parameter, and the ``return`` that replaces each.
 
 Rule: each path ends with the callback or with a call that gets it, and the callback has no
 other use.  What such a call does later must not be inside a ``try`` or a ``with``: the
@@ -278,7 +278,7 @@ def _result_in_if(node: Any) -> Any:
 def fix_of_function(
     code: str, function: Function, coroutine: Coroutine, tails: Iterable[Tail]
 ) -> Fix:
-    """Return what makes a coroutine of a function whose last parameter is a callback."""
+    """Return the fix that turns a function with a callback parameter into a coroutine."""
     tails = list(tails)
     changes = [
         Change(function.node, coroutine.change),

@@ -1,4 +1,4 @@
-"""For how long a timer of an IOLoop runs, and what a coroutine yields in its place.
+"""IOLoop timers, and the sleep that replaces each.
 
 Rule: the deadline must certainly count from now.
 

@@ -1,4 +1,4 @@
-"""The places where a test waits: ``self.stop`` as a callback, and then ``self.wait()``.
+"""Pairs of ``self.stop`` and ``self.wait()`` in tests.
 
 Rule: each ``stop`` is the callback of one statement, and the next statement begins with
 the ``wait`` for it.
@@ -91,7 +91,7 @@ def stops_of(function: Function) -> list[Stop] | None:
 
 
 def other_stop(program: Program, test: Function) -> str:
-    """Return what else may call the ``stop`` of a test; empty if nothing does.
+    """Return other code that may call the ``stop`` of a test; empty if there is none.
 
     That is what is used before the test, and does not wait for each ``stop`` itself.
     """

@@ -10,7 +10,7 @@ Inside::
     yields               what the places where they yield become
     problems             what in the body of a coroutine keeps it from that
     context_variables    which coroutines set context variables, or ask for the Task
-    context_managers     which context managers do not look at errors
+    context_managers     which context managers treat an error like any other exit
     decorators           which decorators only pass on a result
     handled_errors       which coroutines see an error that their caller handles, or exit
     raised_returns       what sees a raised gen.Return

@@ -1,4 +1,4 @@
-"""What a yielded expression certainly is, and so how it is awaited.
+"""Infers what a yielded expression is, and so how it can be awaited.
 
 Rule: certain, or `ANYTHING`.  What is only likely is not certain.
 
@@ -258,7 +258,7 @@ class Awaitables:
         return list({*found, *named})
 
     def returns_awaitable(self, function: Function) -> bool:
-        """Return whether a function certainly returns what can be awaited."""
+        """Return whether a function certainly returns an awaitable."""
         if function not in self._returns:
             self._returns[function] = True  # it may call itself
             self._returns[function] = self._find_returns(function)
@@ -281,7 +281,7 @@ class Awaitables:
 
 @functools.lru_cache(maxsize=1)
 def awaitables_of(program: Program) -> Awaitables:
-    """Return what tells what expressions of a program are."""
+    """Return the inference of expressions for a program (cached)."""
     return Awaitables(program)
 
 
@@ -316,7 +316,7 @@ def _is_of_asyncio(module: Module, func: ast.expr) -> bool:
 
 
 def _returns_future(name: str) -> bool:
-    """Return whether a function of Tornado returns what can be awaited."""
+    """Return whether a function of Tornado returns an awaitable."""
     if name in _FUTURES or name in _RETURN_FUTURES:
         return True
     found = TODAY.find(name)

@@ -1,4 +1,4 @@
-"""Which functions of a program are coroutines, and how each of them is made one.
+"""Finds the coroutines of a program, and the decorator of each.
 
 Rule: a decorator counts only if it is certainly Tornado's or gencoro's.
 
@@ -76,7 +76,7 @@ def _candidate(function: Function) -> Candidate | None:
 
 
 def is_transparent(decorator: ast.expr, names: set[str]) -> bool:
-    """Return whether a decorator awaits what a coroutine returns, or returns it."""
+    """Return whether a decorator awaits or returns the result of a coroutine."""
     if isinstance(decorator, ast.Name) and decorator.id in _BUILTIN_ABOVE:
         return True
     if isinstance(decorator, ast.Attribute) and decorator.attr == "run_sync":

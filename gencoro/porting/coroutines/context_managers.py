@@ -1,4 +1,4 @@
-"""Which context managers treat an error like any other way to leave the block.
+"""Finds context managers that treat an exception like any other exit.
 
 Rule: one that cannot be seen may look at errors.
 
@@ -32,7 +32,7 @@ _NEUTRAL = frozenset(
 
 
 def is_neutral(function: Function, program: Program, node: ast.expr) -> bool:
-    """Return whether a context manager makes no difference between errors and others."""
+    """Return whether a context manager treats an exception like any other exit."""
     return is_neutral_of_library(function, program, node) or (
         isinstance(node, ast.Call)
         and _is_neutral_of_program(program, function.module, node.func)
@@ -40,7 +40,7 @@ def is_neutral(function: Function, program: Program, node: ast.expr) -> bool:
 
 
 def is_neutral_of_library(function: Function, program: Program, node: ast.expr) -> bool:
-    """Return the same, but False for a context manager of the program."""
+    """Return the same as `is_neutral`, but False for a context manager of the program."""
     if isinstance(node, ast.Yield):
         return node.value is not None and is_neutral_of_library(
             function, program, node.value

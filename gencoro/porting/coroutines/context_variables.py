@@ -1,4 +1,4 @@
-"""Which coroutines set context variables, or ask for the current Task.
+"""Finds coroutines that set context variables or ask for the current Task.
 
 Rule: the body of a coroutine runs in a copy of its caller's context, and in no Task; an
 ``async def`` that is awaited runs in those of its caller.

@@ -1,4 +1,4 @@
-"""Which decorators only pass on what the function below them returns.
+"""Finds decorators that return the result of the decorated function unchanged.
 
 Rule: a decorator that cannot be seen may look at it, or drop it.
 

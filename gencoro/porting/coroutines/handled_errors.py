@@ -1,4 +1,4 @@
-"""Which coroutines may see the error that a caller is handling, or exit the program.
+"""Finds coroutines that may see an exception their caller is handling, or exit the program.
 
 Rule: after its first wait, the body of a coroutine is resumed by the loop, where no error is
 being handled, and which SystemExit ends.  An ``async def`` that is awaited is resumed by its

@@ -1,4 +1,4 @@
-"""What in the body of a coroutine keeps it from becoming an ``async def``.
+"""Finds what prevents the body of a coroutine from becoming an ``async def``.
 
 Rule: when it is not certain that the meaning stays the same, it is a problem.
 
@@ -37,7 +37,7 @@ _MAKER = re.compile(rb"\b(?:Exception)?StackContext\(")
 
 
 def problems_of(candidate: Candidate, program: Program) -> Iterator[Refusal]:
-    """Yield what keeps a coroutine from being converted."""
+    """Yield the refusals of a coroutine."""
     function = candidate.function
     if not candidate.is_certain and candidate.decorator is not None:
         name = ast.unparse(candidate.decorator)

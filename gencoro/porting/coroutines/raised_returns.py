@@ -1,4 +1,4 @@
-"""Where ``raise gen.Return`` is seen by what a ``return`` would pass by.
+"""Finds handlers and context managers that see ``raise gen.Return`` but not a ``return``.
 
 Rule: a handler or a context manager that may see it does.
 
@@ -33,7 +33,7 @@ _CLASSES = frozenset({"error", "gaierror", "herror", "timeout"})
 def problems_of_returns(
     function: Function, program: Program, is_helper: bool
 ) -> Iterator[Refusal]:
-    """Yield what keeps the values that a coroutine raises from being returned.
+    """Yield the refusals of a coroutine's ``raise gen.Return``.
 
     Args:
         is_helper: Whether it is a generator whose errors end the coroutine that uses it.

@@ -1,4 +1,4 @@
-"""Which values that a function returns may be generators.
+"""Finds return values that may be generators.
 
 Rule: if the program gives generators away, a function that is not known may return one.
 A generator that a coroutine without a ``yield`` returns is run as its body; one that it

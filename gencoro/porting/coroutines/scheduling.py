@@ -1,4 +1,4 @@
-"""Which coroutines schedule something that the loop runs before it resumes their callers.
+"""Finds coroutines that schedule work that runs before their callers are resumed.
 
 Rule: the caller of a coroutine is resumed in a turn of the loop after its end, and so after
 the callbacks and coroutines that it woke; the caller of an ``async def`` in the same turn.
@@ -56,13 +56,13 @@ _WAKING_WITHOUT_ARGUMENTS = frozenset({"get", "set"})
 
 
 def schedules(function: Function, program: Program) -> bool:
-    """Return whether a body wakes something, itself or by what it calls."""
+    """Return whether a body schedules work, directly or through its callees."""
     return function in _scheduling(program)
 
 
 @functools.lru_cache(maxsize=1)
 def _scheduling(program: Program) -> frozenset[Function]:
-    """Return the functions that wake something, directly or through plain functions."""
+    """Return the functions that schedule work, directly or through plain functions."""
     found = [f for f in program.functions if any(map(_wakes, f.own))]
     for candidate in candidates_of(program):
         found += _starters(candidate.function, program)

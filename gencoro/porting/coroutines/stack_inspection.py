@@ -1,4 +1,4 @@
-"""Which coroutines ask who called them: ``stacklevel=2``, ``sys._getframe(1)``.
+"""Finds coroutines that inspect their caller: ``stacklevel=2``, ``sys._getframe(1)``.
 
 Rule: gencoro calls the body of a coroutine; that of an ``async def`` is called by what
 awaits it.

@@ -1,4 +1,4 @@
-"""The places where converted functions yield, and what they become.
+"""Yield expressions in converted functions, and their replacements.
 
 Pure.  Used by the fixers.
 """

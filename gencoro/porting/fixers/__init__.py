@@ -1,4 +1,4 @@
-"""The fixers: one module for each.
+"""The fixers, one module each.
 
 Rule: a fixer's examples are its tests and its documentation.
 

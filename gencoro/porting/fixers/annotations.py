@@ -1,4 +1,4 @@
-"""The annotation of a coroutine's result becomes that of its value."""
+"""Return annotations: ``Generator[...]`` and the like become the type of the value."""
 
 import ast
 import re

@@ -1,4 +1,4 @@
-"""``yield`` of what may be anything is awaited through ``gen.convert_yielded``."""
+"""``yield`` of an unknown value becomes ``await`` through ``gen.convert_yielded``."""
 
 from collections.abc import Iterator
 from typing import Any

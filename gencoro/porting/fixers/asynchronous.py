@@ -1,4 +1,4 @@
-"""``web.asynchronous`` is left out, and its handler becomes a coroutine if need be."""
+"""``web.asynchronous`` is removed; the handler becomes a coroutine if necessary."""
 
 import ast
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""A ``StackContext`` around what starts nothing becomes its context manager."""
+"""A ``StackContext`` around code that starts no callback becomes its context manager."""
 
 import ast
 from collections.abc import Iterator

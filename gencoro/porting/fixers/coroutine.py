@@ -1,4 +1,4 @@
-"""``@gen.coroutine`` becomes ``async def``, where every call is awaited at once."""
+"""``@gen.coroutine`` becomes ``async def`` if every call is awaited at once."""
 
 from collections.abc import Iterator
 from typing import Any

@@ -1,4 +1,4 @@
-"""``yield from`` becomes ``await``, and a generator that is used so an ``async def``."""
+"""``yield from`` becomes ``await``, and the generator it delegates to an ``async def``."""
 
 import ast
 from collections.abc import Iterator

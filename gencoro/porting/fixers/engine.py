@@ -1,4 +1,4 @@
-"""``gen.engine`` becomes ``gen.coroutine``, and returns what its callback got."""
+"""``gen.engine`` becomes ``gen.coroutine``, and its callback value the result."""
 
 import ast
 from collections.abc import Iterator

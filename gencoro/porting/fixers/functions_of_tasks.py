@@ -1,4 +1,4 @@
-"""A function that only Tasks call becomes a coroutine, which returns what its callback got."""
+"""A function called only by ``gen.Task`` becomes a coroutine that returns its callback value."""
 
 import ast
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""``yield`` of what is certainly a Future becomes ``await``."""
+"""``yield`` of an expression known to be a Future becomes ``await``."""
 
 from collections.abc import Iterator
 

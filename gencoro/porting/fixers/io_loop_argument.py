@@ -1,4 +1,4 @@
-"""``io_loop=`` of Tornado's own classes and functions is left out."""
+"""``io_loop=`` is removed from calls of Tornado's classes and functions."""
 
 import ast
 import functools

@@ -1,4 +1,4 @@
-"""``gen.Callback`` and ``gen.Wait`` become a Future that is kept in a variable."""
+"""``gen.Callback`` and ``gen.Wait`` become a Future in a variable."""
 
 import ast
 import re

@@ -1,4 +1,4 @@
-"""``stack_context.NullContext`` and ``wrap`` go where there is no other stack context."""
+"""``stack_context.NullContext`` and ``wrap`` are removed if there are no stack contexts."""
 
 import ast
 import collections

@@ -1,4 +1,4 @@
-"""Imports of removed names that nothing uses any more are left out."""
+"""Unused imports of names that Tornado no longer has are removed."""
 
 import ast
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""``return_future`` becomes ``gen.coroutine``, which returns what the callback got."""
+"""``return_future`` becomes ``gen.coroutine``, and the callback value the result."""
 
 import ast
 from collections.abc import Iterator

@@ -69,7 +69,7 @@ def _refusal(function: Function, reason: str, name: str = "") -> Refusal:
 
 
 def _problem(program: Program, function: Function) -> str:
-    """Return what keeps a method from being a generator; empty if nothing does."""
+    """Return the reason why a method cannot be a generator; empty if there is none."""
     node = function.node
     is_test = node.name.startswith("test") and len(node.args.args) == 1
     if not is_test or node.decorator_list or isinstance(node, ast.AsyncFunctionDef):

@@ -1,4 +1,4 @@
-"""``gen.Task`` of a coroutine becomes its call, and of the loop a sleep or a moment."""
+"""``gen.Task`` of a coroutine becomes a call; of a loop method, a sleep or a moment."""
 
 import ast
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Imports that a conversion has left without a use go."""
+"""Imports left unused by the conversion are removed."""
 
 import ast
 import re

@@ -1,4 +1,4 @@
-"""A program as a whole: its modules, functions and classes, with names resolved.
+"""The program to convert: modules, functions and classes, with names resolved.
 
 Rule: the sources are read, never run; what cannot be parsed is refused with its line.
 
@@ -72,7 +72,7 @@ class Function(NamedTuple):
 
     @property
     def key(self) -> tuple[str, int]:
-        """What tells it from other functions: its file and line."""
+        """Its identity: file and line."""
         return (self.module.path, self.node.lineno)
 
     @property

@@ -1,4 +1,4 @@
-"""Groups functions that call each other, callees first.
+"""Strongly connected components of the call graph, callees first.
 
 Pure.  Used by `gencoro.porting.coroutines.decisions` and `gencoro.porting.plan`.
 """

@@ -1,4 +1,4 @@
-"""Which classes are changed, or looked through, when they are defined.
+"""Finds classes that a metaclass, decorator or base class may modify or inspect.
 
 Rule: a metaclass, a decorator or a base class that cannot be read may do so.
 

@@ -1,4 +1,4 @@
-"""Which objects may come from packages that are not read.
+"""Escape analysis: which objects may come from packages outside the program.
 
 Rule: what an unknown import gives may have any methods, and so may whatever gets a part of
 it.  The names of attributes, keywords and keys count for the whole program.

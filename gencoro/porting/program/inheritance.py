@@ -1,4 +1,4 @@
-"""Which methods of Tornado's classes may be ``async def`` when a program overrides them.
+"""Base classes, known and unknown, and the methods of Tornado that a program overrides.
 
 Rule: only methods whose result Tornado awaits at once; of any other base class nothing is
 known, and its methods go on returning Futures.

@@ -1,4 +1,4 @@
-"""Which modules must not get more names, because the program lists or copies their names.
+"""Modules that must not gain names, because the program lists or copies their names.
 
 Rule: a conversion imports modules such as asyncio, and defines helpers.  That matters
 to ``dir(module)`` and the like, and to ``import *`` where a name is another one's.

@@ -1,4 +1,4 @@
-"""Which classes and modules a program reads, or changes, without naming their members.
+"""Classes and modules that a program reads or modifies as a whole, such as ``vars(module)``.
 
 Rule: an object that cannot be resolved may be each of them.
 

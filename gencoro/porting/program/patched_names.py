@@ -1,4 +1,4 @@
-"""Which names of Tornado a program replaces, such as its tests do.
+"""Tornado names that a program monkeypatches, for instance in its tests.
 
 Rule: what is assigned to a module or a class counts, and so does every name that a patch or
 ``setattr`` has, whatever it belongs to.

@@ -1,4 +1,4 @@
-"""Which method of Tornado a call certainly is of, whatever the program assigns.
+"""Resolves method calls on Tornado objects, considering all assignments in the program.
 
 Rule: everything that the program assigns to an attribute of that name counts.
 

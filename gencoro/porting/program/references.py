@@ -1,4 +1,4 @@
-"""Where the functions of a program are used, and how.
+"""References to the functions of a program.
 
 Rule: a use that cannot be resolved counts for every function of that name.
 

@@ -1,4 +1,4 @@
-"""Where functions may be looked up by name: ``getattr``, ``globals()``, patches, doctests.
+"""Lookups of functions by name: ``getattr``, ``globals()``, patches, doctests.
 
 Rule: a lookup whose name is computed counts for every function that it could find.
 

@@ -1,4 +1,4 @@
-"""What may take the place of a function while a program runs.
+"""Functions that the program may replace at run time.
 
 Rule: a call of such a function may return anything.
 
@@ -27,7 +27,7 @@ _NAMES = re.compile(r"[A-Za-z_][\w.]*(?:[, ]+[A-Za-z_][\w.]*)*")
 
 
 class Replacements:
-    """What a program replaces, and what looks like its functions.
+    """Names that a program replaces, and objects that resemble its functions.
 
     Args:
         program: The program.
@@ -50,7 +50,7 @@ class Replacements:
                 self._visit(module, node)
 
     def may_replace(self, function: Function) -> bool:
-        """Return whether something else may be called by the name of a function."""
+        """Return whether the name of a function may refer to something else at run time."""
         if self.is_replaced(function.node.name):
             return True
         if function.owner is not None:
@@ -163,5 +163,5 @@ class Replacements:
 
 @functools.lru_cache(maxsize=1)
 def replacements_of(program: Program) -> Replacements:
-    """Return what may take the place of the functions of a program."""
+    """Return the run-time replacements of a program's functions (cached)."""
     return Replacements(program)

@@ -1,4 +1,4 @@
-"""Resolves expressions of a program, also of one that imports gencoro's own modules.
+"""Resolves names in a scope, and maps those of gencoro to Tornado's.
 
 Rule: a name of gencoro stands for Tornado's, so that a fixer asks for one name only.
 Used by `gencoro.porting.program`.

@@ -1,4 +1,4 @@
-"""Source code: reads the files, changes the code, and writes the files.
+"""Reads, rewrites and replaces source files.
 
 Inside::
 

@@ -1,4 +1,4 @@
-"""Reads the sources of a program, and replaces all files that changed, or none.
+"""Reads source files, and replaces all changed files or none.
 
 Rule: everything is written to temporary files beside the originals first; a file that has
 changed since it was read is not replaced.  Used by `gencoro.porting.command`.

@@ -1,4 +1,4 @@
-"""The functions that a converted module may need, as source.
+"""Source of the helper functions that converted modules may need.
 
 Rule: they need nothing but what the module imports already, so that a converted program
 does not depend on gencoro.

@@ -1,4 +1,4 @@
-"""How a module refers to Tornado's gen, and to asyncio.
+"""Names and imports by which a module refers to ``gen`` and ``asyncio``.
 
 Rule: a name that the module binds to something else is not used.
 

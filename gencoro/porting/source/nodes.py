@@ -1,4 +1,4 @@
-"""Nodes of LibCST that more than one fixer makes.
+"""Builders of LibCST nodes shared by several fixers.
 
 Rule: comments stay, and an expression that spans lines stays in parentheses.
 
@@ -159,7 +159,7 @@ def _code(node: cst.CSTNode) -> str:
 
 
 def raising(returning: Callable[[Any], Any], gen: str) -> Callable[[Any], Any]:
-    """Return what raises the value that a ``return`` would have.
+    """Return a change that raises the value of a ``return`` instead.
 
     Args:
         returning: Returns the ``return``, or its line, for a node of LibCST.

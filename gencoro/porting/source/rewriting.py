@@ -1,4 +1,4 @@
-"""Makes the changes in a source with LibCST, which keeps all else as it is.
+"""Applies changes to a source with LibCST, preserving everything else.
 
 Rule: a change that cannot be made, or that leads to invalid source, is an error; nothing
 is made in part.  Used by `gencoro.porting.converting`.
