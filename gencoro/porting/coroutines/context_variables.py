@@ -150,11 +150,18 @@ def users_of(
     """
     found = list(functions)
     for used in found:  # it grows
-        for use in _uses_that_run(used, program, are_probable):
-            user = use.module.function_at(use.node)
-            if user is not None and user not in found:
-                found.append(user)
+        users = direct_users(used, program, are_probable)
+        found += [user for user in users if user not in found]
     return found
+
+
+def direct_users(
+    function: Function, program: Program, are_probable: bool = False
+) -> dict[Function, None]:
+    """Return the functions whose bodies run another one; see `users_of`."""
+    uses = _uses_that_run(function, program, are_probable)
+    users = (use.module.function_at(use.node) for use in uses)
+    return dict.fromkeys(user for user in users if user is not None)
 
 
 def _uses_that_run(
