@@ -15,19 +15,16 @@ from gencoro.porting.program.namespaces import called_name
 
 __all__ = ["asks_for_caller"]
 
-# Functions that give every frame; `stack` alone is a name imported from inspect.
-_STACKS = frozenset(
-    {
-        "extract_stack",
-        "getouterframes",
-        "inspect.stack",
-        "stack",
-        "walk_stack",
-    }
-)
-
-# The level of an expression that looks at the whole stack, or where that is computed.
-_WHOLE = 1_000
+# How far up the stack functions that give all of it are assumed to look, if no constant says
+# so.  Most of what `traceback` extracts is printed.
+_LEVEL_BY_FUNCTION = {
+    "extract_stack": 1,
+    "getouterframes": 2,
+    "inspect.stack": 2,
+    "stack": 2,  # imported from inspect
+    "walk_stack": 1,
+}
+_UNKNOWN = 2
 
 
 def asks_for_caller(function: Function, program: Program) -> ast.AST | None:
@@ -59,23 +56,25 @@ def _level(node: ast.AST) -> int:
                 if keyword.arg == "stacklevel":
                     return _value(keyword.value) - 1
             name = called_name(call)
-            if name == "warn" and len(call.args) > 2:
-                return _value(call.args[2]) - 1
             if name == "_getframe":
                 return _value(call.args[0]) if call.args else 0
-            if name == "stack":
+            if name in ("stack", "warn"):  # loggers have a `warn` too
                 name = ast.unparse(call.func)
-            return _WHOLE if name in _STACKS else 0
+            if name in ("warn", "warnings.warn") and len(call.args) > 2:
+                return _value(call.args[2]) - 1
+            return _LEVEL_BY_FUNCTION.get(name, 0)
+        case ast.Subscript(value=ast.Call() as call, slice=ast.Constant(value=int(n))):
+            return abs(n) if _level(call) else 0
         case ast.Attribute(value=ast.Call() as frame, attr="f_back"):
             return _level(frame) + 1
         case ast.Attribute(value=ast.Attribute(attr="f_back") as frame, attr="f_back"):
             return _level(frame) + 1
         case ast.Attribute(attr="f_back"):
-            return _WHOLE  # perhaps in a loop
+            return _UNKNOWN  # perhaps in a loop
     return 0
 
 
 def _value(node: ast.expr) -> int:
-    """Return a number; a high one if it is computed."""
-    value = node.value if isinstance(node, ast.Constant) else _WHOLE
-    return int(value) if isinstance(value, int) else _WHOLE
+    """Return a number, or what is assumed if it is computed."""
+    value = node.value if isinstance(node, ast.Constant) else _UNKNOWN
+    return int(value) if isinstance(value, int) else _UNKNOWN
