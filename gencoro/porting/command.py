@@ -132,6 +132,7 @@ def convert_files(args: argparse.Namespace) -> int:
             result = _result(args, tools, sources)
         if args.write:
             replace_files(sources.by_file, result.sources)
+            result = result.as_written(sources.by_file)
     except (GencoroError, OSError) as exc:
         print(f"convert: {exc}; nothing was written", file=sys.stderr)
         return FAILED

@@ -21,7 +21,7 @@ from gencoro.porting.fixers import TO_ASYNC, TO_COROUTINE
 from gencoro.porting.fixers.unused_imports import UNUSED_IMPORTS
 from gencoro.porting.program import Function, Module, Program
 from gencoro.porting.reasons import REASONS, refusal
-from gencoro.porting.source.rewriting import CannotRewrite, rewrite
+from gencoro.porting.source.rewriting import CannotRewrite, moved_line, rewrite
 
 __all__ = ["CODES", "Conversion", "Selection", "convert", "selecting"]
 
@@ -78,13 +78,18 @@ class Conversion(NamedTuple):
 
     Attributes:
         sources: The sources that changed, by file.
-        fixes: What was done; the lines are those of the source as it was at that stage.
-        refusals: What was not, and why.
+        fixes: What was done, with the lines of the sources before.
+        refusals: What was not, and why; also with those lines.
     """
 
     sources: dict[str, bytes]
     fixes: list[Fix]
     refusals: list[Refusal]
+
+    def as_written(self, before: Mapping[str, bytes]) -> "Conversion":
+        """Return it with refusals that have the lines of the sources after it."""
+        after = {**before, **self.sources}
+        return self._replace(refusals=_moved(self.refusals, before, after))
 
 
 def selecting(pattern: re.Pattern[str] | None) -> Callable[[Module, str], bool]:
@@ -115,6 +120,7 @@ def convert(
     if not modern:
         return conversion
     frozen = selection.frozen | {refusal.file for refusal in modern}
+    modern = _moved(modern, {**sources, **conversion.sources}, sources)
     conversion = convert(sources, selection._replace(frozen=frozen), unread)
     refusals = sorted([*conversion.refusals, *modern], key=lambda r: r[:3])
     return conversion._replace(refusals=refusals)
@@ -124,18 +130,38 @@ def _convert(
     sources: Mapping[str, bytes], selection: Selection, unread: Mapping[str, str]
 ) -> Conversion:
     now, fixes, refusals = _to_coroutine(sources, selection)
+    stage = dict(now)
     if selection.target == "async":
         done = _run(now, TO_ASYNC, selection)
         imports = _drop_imports(now, done.sources) if selection.has("GC211") else []
         fixes += [*done.fixes, *imports]
         refusals += done.refusals
         now.update(done.sources)
+    fixes = [_at_origin(fix, sources) for fix in fixes]
+    refusals = _moved(refusals, stage, sources)
     unparsed = Program(sources).unreadable
     refusals += [_unreadable("unreadable", *found) for found in unparsed]
     refusals += [_unreadable("unread", file, 0, why) for file, why in unread.items()]
     changed = {path: now[path] for path in now if now[path] != sources[path]}
     unique = list(dict.fromkeys(refusals))
     return Conversion(changed, fixes, sorted(unique, key=lambda r: r[:3]))
+
+
+def _moved(
+    refusals: Iterable[Refusal], before: Mapping[str, bytes], after: Mapping[str, bytes]
+) -> list[Refusal]:
+    """Return refusals with the lines of other versions of the sources."""
+    return [
+        r._replace(line=moved_line(r.line, before[r.file], after[r.file]))
+        if r.file in before
+        else r
+        for r in refusals
+    ]
+
+
+def _at_origin(fix: Fix, sources: Mapping[str, bytes]) -> Fix:
+    module = fix.module
+    return fix._replace(line=moved_line(fix.line, module.source, sources[module.path]))
 
 
 def _to_coroutine(

@@ -338,6 +338,32 @@ def test_file_is_read_once_and_what_cannot_be_read_is_named(program, capsys):
     assert "async def inner" in (program / "chain.py").read_text()
 
 
+def test_lines_are_those_of_the_file_that_the_user_sees(tmp_path, capsys):
+    page = tmp_path / "page.py"
+    page.write_text(
+        """\
+from tornado import gen, web
+
+class Page(web.RequestHandler):
+    @web.asynchronous
+    @gen.engine
+    def get(self):
+        yield gen.sleep(0.01)
+        text = yield gen.Task(self.settings["load"])
+        self.finish(text)
+"""
+    )
+
+    main(["convert", str(page)])
+    before = capsys.readouterr().err
+    main(["convert", str(page), "--write"])
+    after = capsys.readouterr().err
+
+    assert f"{page}:8: GC957" in before
+    line = int(re.search(r":(\d+): GC957", after)[1])
+    assert "gen.Task" in page.read_text().splitlines()[line - 1]
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [

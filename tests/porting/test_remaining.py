@@ -51,8 +51,9 @@ def conversions(name):
 
 def silent(sources, conversion):
     """Return the legacy uses that a conversion leaves without a reason."""
-    refused = {(refusal.file, refusal.line) for refusal in conversion.refusals}
-    for refusal in conversion.refusals:
+    refusals = conversion.as_written(sources).refusals
+    refused = {(refusal.file, refusal.line) for refusal in refusals}
+    for refusal in refusals:
         if refusal.function is not None:  # its decorators are part of it
             decorators = refusal.function.node.decorator_list
             refused |= {(refusal.file, node.lineno) for node in decorators}

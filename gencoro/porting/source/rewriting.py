@@ -5,6 +5,8 @@ is made in part.  Used by `gencoro.porting.converting`.
 """
 
 import codecs
+import difflib
+import functools
 import itertools
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -17,7 +19,7 @@ from gencoro.compat.doctor.parsing import TOO_DEEP
 from gencoro.errors import GencoroError
 from gencoro.porting.fixer import Change, Fix
 
-__all__ = ["CannotRewrite", "rewrite"]
+__all__ = ["CannotRewrite", "moved_line", "rewrite"]
 
 # The classes of LibCST whose names differ from those of `ast`.
 _KINDS = {
@@ -102,6 +104,33 @@ def rewrite(source: bytes, fixes: Sequence[Fix]) -> bytes:
     except SyntaxError as exc:
         raise CannotRewrite(f"the result would be invalid: {exc.msg}") from None
     return result
+
+
+def moved_line(line: int, before: bytes, after: bytes) -> int:
+    """Return where a line is in another version of its source.
+
+    A line that is not there becomes the one that took its place; 0 stays 0.
+
+    >>> moved_line(2, b"a\\nb\\n", b"import time\\na\\nB\\n")
+    3
+    """
+    if before == after or line < 1:
+        return line
+    index = line - 1
+    for tag, start, end, first, last in _differences(before, after):
+        if start <= index < end:
+            offset = index - start
+            last_offset = max(last - first - 1, 0)
+            return first + (offset if tag == "equal" else min(offset, last_offset)) + 1
+    return line
+
+
+@functools.lru_cache(maxsize=64)
+def _differences(
+    before: bytes, after: bytes
+) -> Sequence[tuple[str, int, int, int, int]]:
+    old, new = before.splitlines(), after.splitlines()
+    return difflib.SequenceMatcher(None, old, new).get_opcodes()
 
 
 def _rewritten(source: bytes, fixes: Sequence[Fix]) -> bytes:
