@@ -149,6 +149,12 @@ REASONS = {
         "on all of them",
         "pass the loop to the thread, or write IOLoop.current() where no thread runs",
     ),
+    "no-loop": Reason(
+        "GC976",
+        "the program clears the current loop for a while, or shares one between tests; "
+        "IOLoop.instance() finds the program's loop even then",
+        "keep the loop in a variable, and use that",
+    ),
     "swapped": Reason(
         "GC974",
         "the program itself replaces {name}, or something of that name",

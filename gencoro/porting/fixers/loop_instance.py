@@ -19,6 +19,9 @@ CODE = "GC101"
 
 _INSTANCE = "tornado.ioloop.IOLoop.instance"
 
+# What leaves a thread without a current loop for a while.
+_CLEARING = frozenset({"clear_current", "set_event_loop"})
+
 
 def find(program: Program) -> Iterator[Fix | Refusal]:
     """Yield the calls that are replaced."""
@@ -30,6 +33,8 @@ def find(program: Program) -> Iterator[Fix | Refusal]:
             yield legacy_refusal(module, call, "swapped", "IOLoop.instance")
         elif uses_threads(program) and not _is_on_loop(program, module, call):
             yield legacy_refusal(module, call, "threads")
+        elif _may_be_cleared(program) and not _is_on_loop(program, module, call):
+            yield legacy_refusal(module, call, "no-loop")
         else:
             yield Fix(CODE, module, call.lineno, (Change(func, _changed),))
 
@@ -60,6 +65,21 @@ def _makes_loops(program: Program) -> bool:
     )
 
 
+@functools.lru_cache(maxsize=1)
+def _may_be_cleared(program: Program) -> bool:
+    """Return whether a program may have a loop that is not the current one.
+
+    Where none is current, instance() returns the program's loop, and current() makes
+    another.  Between tests none is, so those that share a loop find it by instance().
+    """
+    return "get_new_ioloop" in program.functions_by_name or any(
+        isinstance(node, ast.Attribute)
+        and (node.attr in _CLEARING or ast.unparse(node) == "asyncio.run")
+        for module in program.modules.values()
+        for node in module.nodes
+    )
+
+
 def _changed(node: Any) -> Any:
     return node.with_changes(attr=cst.Name("current"))
 
@@ -69,7 +89,9 @@ LOOP_INSTANCE = Fixer(
     "IOLoop.instance() becomes IOLoop.current()",
     "Since Tornado 5 they are the same: the loop of the calling thread.  In Tornado 4 "
     "instance() was the loop of the main thread on every thread; so it stays where a "
-    "program has threads, except in coroutines of a program that makes no loops.",
+    "program has threads, except in coroutines of a program that makes no loops.  It also "
+    "stays outside of coroutines if a program clears the current loop, as tests do that "
+    "share a loop by ``get_new_ioloop``: current() would make another one.",
     (
         Example(
             "A program with one thread",
@@ -110,6 +132,18 @@ def work(callback):
 threading.Thread(target=work).start()
 """,
             refused="GC950",
+        ),
+        Example(
+            "Tests that share a loop",
+            """\
+from tornado.ioloop import IOLoop
+from tornado.testing import AsyncTestCase
+
+class SharedTest(AsyncTestCase):
+    def get_new_ioloop(self):
+        return IOLoop.instance()
+""",
+            refused="GC976",
         ),
     ),
     find,

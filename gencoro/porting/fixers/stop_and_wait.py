@@ -79,7 +79,9 @@ def _problem(program: Program, function: Function) -> str:
     if any(isinstance(n, ast.Return) and n.value for n in function.own):
         return f"{node.name}() returns a value"
     for part in ast.walk(node):
-        if isinstance(part, ast.Call) and _may_run_loop(program, function, part):
+        if isinstance(part, ast.Call) and (
+            _may_run_loop(program, function, part) or _blocks(function, part)
+        ):
             return ast.unparse(part.func)
         is_own = isinstance(part, ast.Attribute) and part.attr in ("stop", "wait")
         if name_of(part) in _names_that_run(program) and not is_own:
@@ -97,6 +99,13 @@ def _may_run_loop(program: Program, function: Function, call: ast.Call) -> bool:
         if name == "fetch" or not function.module.things(func):
             return not name.startswith(("assert", "fail", "skip"))
     return _runs_loop(call)
+
+
+def _blocks(function: Function, call: ast.Call) -> bool:
+    """Return whether a call sleeps, which the timeout of a ``gen_test`` would count."""
+    return any(
+        thing.name == "time.sleep" for thing in function.module.things(call.func)
+    )
 
 
 def _runs_loop(node: ast.AST) -> bool:

@@ -60,9 +60,14 @@ def is_certain_receiver(program: Program, receiver: ast.expr, method: str) -> bo
         case ast.Name() | ast.Call():
             return True
         case ast.Attribute(value=ast.Name(), attr=attr):
-            is_patched = attr in references_of(program).lookups.patched
+            if attr in references_of(program).lookups.patched:
+                return False
+            # Tornado sets it to what a method returns, such as get_http_client().
+            made = program.functions_by_name.get(f"get_{attr}", ())
+            if any(overrides_tornado(function, program) for function in made):
+                return False
             assigned = _assignments(program).get(attr, [])
-            return not is_patched and all(_has(m, v, method) for m, v in assigned)
+            return all(_has(m, v, method) for m, v in assigned)
     return False
 
 
