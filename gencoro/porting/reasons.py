@@ -219,8 +219,9 @@ REASONS = {
     ),
     "callback-value": Reason(
         "GC958",
-        "the callback `{name}` may be another one when it is called",
-        "give it a name that is bound once",
+        "the callback `{name}` may be another one when it is called, or the call that gets "
+        "it is a part of an expression",
+        "give it a name that is bound once, and make the call a statement",
     ),
     "context": Reason(
         "GC959",

@@ -53,5 +53,6 @@ def _ends_before(function: Function, node: ast.Return, is_end: _IsEnd) -> bool:
         block = getattr(parent, name, [])
         if isinstance(block, list) and node in block:
             place = block.index(node)
-            return node.value is None and _ends(block[:place], is_end)
+            is_bare = node.value is None and _ends(block[:place], is_end)
+            return is_bare or is_end(node)
     return False

@@ -16,7 +16,7 @@ from gencoro.porting.fixer import Change
 from gencoro.porting.program import Function, Program
 from gencoro.porting.source.nodes import returned
 
-__all__ = ["Delay", "delay_of"]
+__all__ = ["Delay", "delay_of", "is_alone"]
 
 _TIMERS = frozenset({"add_timeout", "call_later"})
 
@@ -51,8 +51,12 @@ def delay_of(
     deadline = call.args[0] if is_timer and call.args else None
     given = _value_given(call.args[is_timer:], name)
     wait = wait_of(program, function, call.func, deadline)
-    is_alone = _is_alone(function, statement)
-    if given is None or wait is None or not is_alone or uses_threads(program):
+    if (
+        given is None
+        or wait is None
+        or not is_alone(function, statement)
+        or uses_threads(program)
+    ):
         return None
     value, is_later = given
     is_kept = False
@@ -84,7 +88,7 @@ def _value_given(
     return None
 
 
-def _is_alone(function: Function, statement: ast.stmt) -> bool:
+def is_alone(function: Function, statement: ast.stmt) -> bool:
     """Return whether a statement has its lines for itself, and no comment inside."""
     module = function.module
     first, last = statement.lineno, statement.end_lineno or statement.lineno

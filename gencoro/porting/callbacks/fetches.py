@@ -38,12 +38,14 @@ class Fetch(NamedTuple):
         callback: Its callback; None in a Task, which has none.
         change: Returns the call of the helper for the node of LibCST of the call.
         imports, helpers: What the module needs; empty if a name is taken there.
+        taken: That name.
     """
 
     callback: ast.expr | None
     change: Callable[[Any], Any]
     imports: tuple[str, ...]
     helpers: tuple[str, ...]
+    taken: str = ""
 
 
 def is_client_fetch(module: Module, node: ast.expr) -> bool:
@@ -120,8 +122,10 @@ def _fetch(
     client = module_reference("tornado.httpclient", module)
     time = standard_module("time", module)
     is_free = is_free_in(FETCH, module, module.scope_at(call))
-    if not (is_free and gen.text and client.text and time.text):
-        return Fetch(callback, change, (), ())
+    needed = {"gen": gen.text, "httpclient": client.text, "time": time.text}
+    for name, found in {**needed, FETCH: is_free}.items():
+        if not found:
+            return Fetch(callback, change, (), (), name)
     imports = (*gen.imports, *client.imports, *time.imports)
     return Fetch(callback, change, imports, (fetch(gen.text, client.text),))
 

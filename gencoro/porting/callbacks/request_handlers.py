@@ -1,7 +1,8 @@
 """Request handlers that finish the response in a callback.
 
-Rule: each path finishes the answer, or ends with one call that gets a method, or a function
-inside, as its callback; each path of that finishes the answer, and starts no callback.
+Rule: each path finishes the answer, or ends with one call that gets a method, a function
+inside or a lambda as its callback; each path of that finishes the answer, and starts no
+callback.
 
 Pure.  Used by `gencoro.porting.fixers.asynchronous`.
 """
@@ -16,7 +17,9 @@ from gencoro.compat.doctor.rows import TODAY
 from gencoro.porting.callbacks.awaitable_calls import Start, start_of
 from gencoro.porting.callbacks.callback_starts import may_start_callbacks
 from gencoro.porting.callbacks.control_flow import ends_each_path
+from gencoro.porting.callbacks.delayed_callbacks import is_alone
 from gencoro.porting.callbacks.future_callbacks import is_bound_once
+from gencoro.porting.callbacks.legacy import uses_threads
 from gencoro.porting.fixer import Change
 from gencoro.porting.program import Function, Program
 from gencoro.porting.program.references import references_of
@@ -33,11 +36,11 @@ _ASYNC_CALLBACK = "tornado.web.RequestHandler.async_callback"
 
 
 class Answer(NamedTuple):
-    """A last statement that passes on a method.
+    """A last statement that passes on a callback.
 
     Attributes:
         call: The statement's call.
-        change: What waits for the result, and calls the method or the inner function.
+        change: What waits for the result, and does what the callback did.
         start: What the call becomes.
     """
 
@@ -98,14 +101,71 @@ def _answer(program: Program, function: Function, statement: ast.stmt) -> Answer
     match statement:
         case ast.Expr(value=ast.Call() as call) if _is_plain(function, statement):
             for argument in [*call.args, *(k.value for k in call.keywords)]:
-                method = _method(program, function, argument)
-                if method is not None:
-                    start = start_of(program, function, call, argument)
-                    if start is None or not start.has_result:
-                        return None
-                    change = Change(call, _calling(ast.unparse(method), start), "Expr")
-                    return Answer(call, change, start)
+                start = start_of(program, function, call, argument)
+                if start is not None and _is_on_own_loop(program, start):
+                    return _started(program, function, statement, argument, start)
     return None
+
+
+def _started(
+    program: Program,
+    function: Function,
+    statement: ast.Expr,
+    callback: ast.expr,
+    start: Start,
+) -> Answer | None:
+    """Return an answer for a call that certainly calls back once."""
+    call = statement.value
+    assert isinstance(call, ast.Call), "it is the one that was started"
+    method = _method(program, function, callback, int(start.has_result))
+    if method is not None and start.has_result:
+        change = Change(call, _calling(ast.unparse(method), start), "Expr")
+        return Answer(call, change, start)
+    if not is_alone(function, statement):
+        return None
+    place = _place_of(call, callback)
+    if method is not None:
+        then = cst.parse_expression(f"{ast.unparse(method)}()")
+        change = Change(statement, _lines(start, place, then), "SimpleStatementLine")
+        return Answer(call, change, start)
+    if not _finishes_in_lambda(program, function, callback, start):
+        return None
+    change = Change(statement, _lines(start, place), "SimpleStatementLine")
+    return Answer(call, change, start)
+
+
+def _is_on_own_loop(program: Program, start: Start) -> bool:
+    """Return whether what calls back is certainly the loop of the handler.
+
+    The timers of another thread's loop are those without a result.
+    """
+    return start.has_result or not uses_threads(program)
+
+
+def _place_of(call: ast.Call, callback: ast.expr) -> int:
+    """Return which argument of a call the callback is."""
+    return [*call.args, *(k.value for k in call.keywords)].index(callback)
+
+
+def _finishes_in_lambda(
+    program: Program, function: Function, callback: ast.expr, start: Start
+) -> bool:
+    """Return whether a callback is a lambda that finishes the answer.
+
+    Its parameter becomes a variable of the handler, which must not have one of that name.
+    """
+    if not isinstance(callback, ast.Lambda):
+        return False
+    args = callback.args
+    rest = (args.posonlyargs, args.kwonlyargs, args.vararg, args.kwarg, args.defaults)
+    if any(rest) or len(args.args) != start.has_result:
+        return False
+    own = set(ast.walk(callback))
+    others = [node for node in ast.walk(function.node) if node not in own]
+    taken = {node.id for node in others if isinstance(node, ast.Name)}
+    taken |= {node.arg for node in others if isinstance(node, ast.arg)}
+    is_free = all(arg.arg not in taken for arg in args.args)
+    return is_free and finisher_of(program)(ast.Expr(value=callback.body))
 
 
 def _is_plain(function: Function, statement: ast.AST) -> bool:
@@ -117,26 +177,30 @@ def _is_plain(function: Function, statement: ast.AST) -> bool:
 
 
 def _method(
-    program: Program, function: Function, argument: ast.expr
+    program: Program, function: Function, argument: ast.expr, count: int
 ) -> ast.expr | None:
-    """Return the method that an argument is, if it answers on each path."""
+    """Return the method that an argument is, if it answers on each path.
+
+    Args:
+        count: How many arguments it gets.
+    """
     module = function.module
     match argument:
         case ast.Call(func=func, args=[ast.Attribute() as wrapped], keywords=[]):
             if module.names(func) != {_ASYNC_CALLBACK}:
                 return None
-            return _method(program, function, wrapped)
+            return _method(program, function, wrapped, count)
         case ast.Attribute(value=ast.Name(id="self"), attr=name):
             if not is_bound_once(module, argument):
                 return None
             every = program.functions_by_name[name]
             named = [f for f in every if "<locals>" not in f.name]
-            is_answer = len(named) == 1 and _answers(program, named[0], 2)
+            is_answer = len(named) == 1 and _answers(program, named[0], count + 1)
             return argument if is_answer else None
         case ast.Name(id=name):
             inner = [f for f in module.functions if f.node in function.node.body]
             named = [f for f in inner if f.node.name == name]
-            is_answer = len(named) == 1 and _answers(program, named[0], 1)
+            is_answer = len(named) == 1 and _answers(program, named[0], count)
             return argument if is_answer and is_bound_once(module, argument) else None
     return None
 
@@ -164,5 +228,30 @@ def _calling(method: str, start: Start) -> Callable[[Any], Any]:
         value = cst.Yield(called, lpar=left, rpar=right)
         new = cst.Call(cst.parse_expression(method), [cst.Arg(value)])
         return node.with_changes(value=new)
+
+    return change
+
+
+def _lines(start: Start, place: int, then: Any = None) -> Callable[[Any], Any]:
+    """Return what waits in one line, and answers in the next.
+
+    Args:
+        place: Which argument of the call the callback is.
+        then: The answer; that of the lambda if it is None.
+    """
+
+    def change(node: Any) -> Any:
+        call = node.body[0].value
+        callback = call.args[place].value
+        wait: Any = cst.Yield(start.change(call).with_changes(lpar=[], rpar=[]))
+        first: Any = cst.Expr(wait)
+        if start.has_result:
+            name = callback.params.params[0].name
+            first = cst.Assign([cst.AssignTarget(name)], wait)
+        last = cst.Expr(callback.body if then is None else then)
+        head = cst.SimpleStatementLine([first], leading_lines=node.leading_lines)
+        return cst.FlattenSentinel(
+            [head, node.with_changes(body=[last], leading_lines=[])]
+        )
 
     return change

@@ -133,6 +133,9 @@ def _tail(
         case ast.Expr(value=ast.Call() as call) if _is_call_of(call, name):
             value = call.args[0] if call.args else None
             return Tail((Change(call, _result, "Expr"),), value=value)
+        case ast.Return(value=ast.Call() as call) if _is_call_of(call, name):
+            value = call.args[0] if call.args else None
+            return Tail((Change(statement, _result),), value=value)
         case ast.Expr(value=ast.Call() as call) if not _is_guarded(function, statement):
             delay = delay_of(program, function, statement, call, name)
             if delay is not None:

@@ -144,8 +144,8 @@ ASYNCHRONOUS = Fixer(
     "each path through it ends with finish() or the like, because the answer of a "
     "coroutine is finished when it ends; its callbacks must be waited for, because "
     "asynchronous gave their errors to the handler.  A handler in callback style becomes a "
-    "coroutine if the last thing that it does is to pass a method, or a function inside it, to "
-    "a fetch or a coroutine, and each path through that finishes the answer.  A decorator above it gets the "
+    "coroutine if the last thing that it does is to pass a method, a function inside it or a "
+    "lambda to a fetch, a timer or a coroutine, and each path through that finishes the answer.  A decorator above it gets the "
     "Future, so it must return what it gets.",
     (
         Example(
@@ -236,6 +236,45 @@ class Page(web.RequestHandler):
             raise web.HTTPError(500)
         self.write(response.body)
         self.finish()
+""",
+        ),
+        Example(
+            "Handlers that answer after a while, and in the next turn of the loop",
+            """\
+import time
+from tornado import gen, ioloop, web
+
+class Slow(web.RequestHandler):
+    @web.asynchronous
+    def get(self):
+        ioloop.IOLoop.current().add_timeout(time.time() + 1, self.on_timer)
+
+    def on_timer(self):
+        self.finish("slow")
+
+class Next(web.RequestHandler):
+    @web.asynchronous
+    def get(self):
+        ioloop.IOLoop.current().add_callback(lambda: self.finish("next"))
+""",
+            """\
+import time
+from tornado import gen, ioloop, web
+
+class Slow(web.RequestHandler):
+    @gen.coroutine
+    def get(self):
+        yield gen.sleep(1)
+        self.on_timer()
+
+    def on_timer(self):
+        self.finish("slow")
+
+class Next(web.RequestHandler):
+    @gen.coroutine
+    def get(self):
+        yield gen.moment
+        self.finish("next")
 """,
         ),
         Example(

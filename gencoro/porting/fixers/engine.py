@@ -42,7 +42,7 @@ def find(program: Program) -> Iterator[Fix | Refusal]:
         names = [found for _, found in decorators]
         if {_ENGINE} not in names or {_ASYNCHRONOUS} in names:
             continue
-        if len(names) > 1:
+        if len(names) > 1 and not _is_method_of_class(function):
             others = [d for d, found in decorators if found != {_ENGINE}]
             name = ast.unparse(others[0] if others else decorators[0][0])
             yield _refusal(function, "used-otherwise", f"@{name}")
@@ -50,6 +50,14 @@ def find(program: Program) -> Iterator[Fix | Refusal]:
             yield from _of_engine(program, function)
         else:
             yield _started_by_loop(program, function)
+
+
+def _is_method_of_class(function: Function) -> bool:
+    """Return whether the other decorator is ``classmethod`` or ``staticmethod``."""
+    match function.node.decorator_list:
+        case [ast.Name(id="classmethod" | "staticmethod"), _]:
+            return function.owner is not None
+    return False
 
 
 def _has_callback(function: Function) -> bool:
@@ -63,8 +71,8 @@ def _of_engine(program: Program, function: Function) -> Iterator[Fix | Refusal]:
     apart_from = {tail.call for tail in tails or () if tail.call is not None}
     started = may_start_callbacks(program, function, apart_from)
     tasks = calls_of(program, function, is_task)
-    coroutine = as_coroutine(function, 0)
-    if tails is None or returns_value(function):
+    coroutine = as_coroutine(function, len(function.node.decorator_list) - 1)
+    if tails is None:
         yield _refusal(function, "callback-use")
     elif started:
         yield _refusal(function, "callbacks", started)
@@ -89,7 +97,7 @@ def _started_by_loop(program: Program, function: Function) -> Fix | Refusal:
 
     used = calls_of(program, function, is_started)
     started = may_start_callbacks(program, function)
-    coroutine = as_coroutine(function, 0)
+    coroutine = as_coroutine(function, len(function.node.decorator_list) - 1)
     if isinstance(used, str) or returns_value(function):
         name = used if isinstance(used, str) else "return"
         return _refusal(function, "engine-alone", name)
@@ -130,6 +138,41 @@ ENGINES = Fixer(
     "cannot.  An engine without a callback becomes a coroutine if only the loop starts it, in "
     "no stack context: it logs the errors of both.",
     (
+        Example(
+            "Engines that belong to a class, and a callback in a return statement",
+            """\
+from tornado import gen
+
+class User(object):
+    @classmethod
+    @gen.engine
+    def find(cls, name, callback):
+        yield gen.sleep(0.01)
+        if not name:
+            return callback(None)
+        callback(cls())
+
+@gen.coroutine
+def main():
+    user = yield gen.Task(User.find, "ann")
+""",
+            """\
+from tornado import gen
+
+class User(object):
+    @classmethod
+    @gen.coroutine
+    def find(cls, name):
+        yield gen.sleep(0.01)
+        if not name:
+            return None
+        return cls()
+
+@gen.coroutine
+def main():
+    user = yield User.find("ann")
+""",
+        ),
         Example(
             "An engine and its Task",
             """\

@@ -52,7 +52,7 @@ def _of_task(program: Program, module: Module, task: ast.Call) -> Fix | Refusal:
         name = ast.unparse(task.args[0])
         return legacy_refusal(module, task, "library-callback", name)
     if not found.helpers:
-        return legacy_refusal(module, task, "name-taken", "_fetch")
+        return legacy_refusal(module, task, "name-taken", found.taken)
     return _fix(module, task, found, Change(task, found.change), found.imports)
 
 
@@ -63,7 +63,7 @@ def _of_call(program: Program, module: Module, call: ast.Call) -> Fix | Refusal:
         name = ast.unparse(call.func)
         return legacy_refusal(module, call, "library-callback", name)
     if not found.helpers:
-        return legacy_refusal(module, call, "name-taken", "_fetch")
+        return legacy_refusal(module, call, "name-taken", found.taken)
     given = given_to_loop(module, call, found.callback, found.change)
     if isinstance(given, Refusal):
         return given

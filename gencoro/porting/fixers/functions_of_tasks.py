@@ -7,7 +7,6 @@ from gencoro.porting.callbacks.callback_functions import (
     CALLBACK,
     calls_of,
     is_task,
-    returns_value,
     takes_callback,
 )
 from gencoro.porting.callbacks.callback_starts import may_start_callbacks
@@ -41,7 +40,7 @@ def _is_plain(program: Program, function: Function) -> bool:
     node = function.node
     if not isinstance(node, ast.FunctionDef) or not takes_callback(function):
         return False
-    if node.decorator_list or function.is_generator or returns_value(function):
+    if node.decorator_list or function.is_generator:
         return False
     is_hook = has_unknown_base(function) or overrides_tornado(function, program)
     is_shared = function.owner is not None and is_method_of_tornado(node.name)

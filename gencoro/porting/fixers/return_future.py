@@ -7,7 +7,6 @@ from gencoro.porting.callbacks.callback_functions import (
     CALLBACK,
     calls_of,
     is_task,
-    returns_value,
     takes_callback,
 )
 from gencoro.porting.callbacks.callback_starts import may_start_callbacks
@@ -39,7 +38,7 @@ def find(program: Program) -> Iterator[Fix | Refusal]:
 def _of_function(program: Program, function: Function) -> Fix | Refusal:
     is_plain = isinstance(function.node, ast.FunctionDef) and not function.is_generator
     tails = None
-    if is_plain and takes_callback(function) and not returns_value(function):
+    if is_plain and takes_callback(function):
         tails = tails_of(program, function, CALLBACK)
     if tails is None:
         return _refusal(function, "callback-use")
