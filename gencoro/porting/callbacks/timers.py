@@ -6,18 +6,32 @@ Pure.  Used by the fixers for ``--to coroutine``.
 """
 
 import ast
+import functools
+import re
 from typing import NamedTuple
 
+from gencoro.porting.callbacks.legacy import calls, names_of, uses_threads
 from gencoro.porting.program import Function, Module, Program
 from gencoro.porting.program.patched_names import is_swapped, may_be_fake
+from gencoro.porting.program.receivers import assignments
 from gencoro.porting.source.imports import reference_to_gen
 
-__all__ = ["Pause", "Wait", "has_comment", "wait_of"]
+__all__ = ["Pause", "Wait", "has_comment", "has_one_loop", "wait_of"]
 
-_NEXT_TURN = "tornado.ioloop.IOLoop.add_callback"
+_LOOP = "tornado.ioloop.IOLoop"
+_NEXT_TURN = f"{_LOOP}.add_callback"
+_LOOPS = frozenset({f"{_LOOP}.current", f"{_LOOP}.instance"})
+_RUN = frozenset({f"{_LOOP}.run_sync", f"{_LOOP}.start"})
 
 _SLEEPS = frozenset(
     {"tornado.ioloop.IOLoop.add_timeout", "tornado.ioloop.IOLoop.call_later"}
+)
+
+
+# Names of what may make another loop, or another one the current one.
+_MAKES_LOOP = re.compile(
+    r"\.asyncio|^asyncio|^asynctest|^zmq|^twisted|.IOLoop$|loop_policy|TestCase$|^mock$"
+    r"|^(clear_current|clear_instance|install|make_current|new_event_loop|set_event_loop)$"
 )
 
 
@@ -55,7 +69,7 @@ def wait_of(
         deadline: That of a timer; None if there is none.
     """
     gen = reference_to_gen(function)
-    names = {thing.name for thing in function.module.things(method)}
+    names = _names_of(program, function.module, method)
     if not gen.text or any(is_swapped(program, name) for name in names):
         return None
     if may_be_fake(program, method):
@@ -63,7 +77,7 @@ def wait_of(
     if deadline is None:
         is_next = names == {_NEXT_TURN}
         return Wait(f"{gen.text}.moment", gen.imports) if is_next else None
-    found = _pause(function.module, method, deadline)
+    found = _pause(program, function.module, method, deadline)
     if found is None:
         return None
     text = ast.unparse(found.node)
@@ -78,10 +92,11 @@ def has_comment(module: Module, call: ast.Call) -> bool:
     return any(b"#" in line for line in lines[:-1])
 
 
-def _pause(module: Module, method: ast.expr, deadline: ast.expr) -> Pause | None:
+def _pause(
+    program: Program, module: Module, method: ast.expr, deadline: ast.expr
+) -> Pause | None:
     """Return for how long a timer of an IOLoop runs; None if it is not certain."""
-    things = module.things(method)
-    names = {thing.name for thing in things}
+    names = _names_of(program, module, method)
     if not names or not names <= _SLEEPS:
         return None
     if names == {"tornado.ioloop.IOLoop.call_later"}:
@@ -95,14 +110,73 @@ def _pause(module: Module, method: ast.expr, deadline: ast.expr) -> Pause | None
             (deadline.left, deadline.right),
             (deadline.right, deadline.left),
         ):
-            if ast.unparse(now) == "time.time()" or _is_time_of_loop(module, now):
+            if ast.unparse(now) == "time.time()" or _is_time_of_loop(
+                program, module, now
+            ):
                 return Pause(seconds, False)
     return None
 
 
-def _is_time_of_loop(module: Module, node: ast.expr) -> bool:
+def _is_time_of_loop(program: Program, module: Module, node: ast.expr) -> bool:
     if not isinstance(node, ast.Call) or node.args or node.keywords:
         return False
-    return {thing.name for thing in module.things(node.func)} == {
-        "tornado.ioloop.IOLoop.time"
-    }
+    return _names_of(program, module, node.func) == {f"{_LOOP}.time"}
+
+
+def _names_of(program: Program, module: Module, method: ast.expr) -> set[str]:
+    """Return the names of Tornado that a method may have.
+
+    An attribute such as ``self.io_loop`` is the loop of a program that has one, if whatever
+    is assigned to it is the current loop, where a caller passes none.
+    """
+    names = {thing.name for thing in module.things(method)}
+    match method:
+        case ast.Attribute(
+            value=ast.Attribute(value=ast.Name(), attr=holder), attr=own
+        ):
+            given = assignments(program).get(holder, [])
+            if not names and given and all(_is_loop(m, v) for m, v in given):
+                return {f"{_LOOP}.{own}"} if has_one_loop(program) else set()
+    return names
+
+
+def _is_loop(module: Module, value: ast.expr | None) -> bool:
+    """Return whether a value is the current loop, or one that a caller passes."""
+    match value:
+        case ast.Call(func=func, args=[], keywords=[]):
+            return bool(names_of(module, func)) and names_of(module, func) <= _LOOPS
+        case ast.BoolOp(op=ast.Or(), values=[ast.Name(), last]):
+            return _is_loop(module, last)
+    return False
+
+
+@functools.lru_cache(maxsize=1)
+def has_one_loop(program: Program) -> bool:
+    """Return whether a program runs a loop, and certainly makes no other one."""
+    is_run = any(
+        isinstance(node, ast.Attribute) and {t.name for t in module.things(node)} & _RUN
+        for module in program.modules.values()
+        for node in module.nodes
+        if isinstance(node, ast.Attribute) and node.attr in ("run_sync", "start")
+    )
+    return is_run and not (
+        uses_threads(program)
+        or any(calls(program, _LOOP))
+        or any(
+            _MAKES_LOOP.search(word)
+            for module in program.modules.values()
+            for node in module.nodes
+            for word in _words_of(node)
+        )
+    )
+
+
+def _words_of(node: ast.AST) -> list[str]:
+    match node:
+        case ast.Name(id=word) | ast.Attribute(attr=word):
+            return [word]
+        case ast.Import(names=names):
+            return [alias.name for alias in names]
+        case ast.ImportFrom(module=source, names=names):
+            return [source or "", *(alias.name for alias in names)]
+    return []

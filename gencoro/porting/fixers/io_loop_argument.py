@@ -1,20 +1,18 @@
 """``io_loop=`` is removed from calls of Tornado's classes and functions."""
 
 import ast
-import functools
-import re
 from collections.abc import Iterator
 from typing import Any
 
 from gencoro.compat.doctor.arguments import legacy_arguments
 from gencoro.compat.doctor.rows import ROWS, TODAY
 from gencoro.porting.callbacks.legacy import (
-    calls,
     legacy_refusal,
     uses_threads,
     without_arguments,
     without_last_positional,
 )
+from gencoro.porting.callbacks.timers import has_one_loop
 from gencoro.porting.fixer import Change, Example, Fix, Fixer, Refusal
 from gencoro.porting.program import Module, Program
 
@@ -25,14 +23,7 @@ CODE = "GC102"
 _CURRENT = frozenset({"tornado.ioloop.IOLoop.current"})
 _INSTANCE = frozenset({"tornado.ioloop.IOLoop.instance"})
 _LOOP = "tornado.ioloop.IOLoop"
-_RUN = frozenset({f"{_LOOP}.run_sync", f"{_LOOP}.start"})
 _OF_TEST = "tornado.testing.AsyncTestCase"
-
-# Names of what may make another loop, or another one the current one.
-_MAKES_LOOP = re.compile(
-    r"\.asyncio|^asyncio|^asynctest|^zmq|^twisted|.IOLoop$|loop_policy|TestCase$|^mock$"
-    r"|^(clear_current|clear_instance|install|make_current|new_event_loop|set_event_loop)$"
-)
 
 
 def find(program: Program) -> Iterator[Fix | Refusal]:
@@ -87,39 +78,7 @@ def _is_current(program: Program, module: Module, node: ast.expr) -> bool:
             if _is_in_test(module, node):
                 return True
     is_plain = isinstance(node, (ast.Attribute, ast.Name))
-    return is_plain and _has_one_loop(program)
-
-
-@functools.lru_cache(maxsize=1)
-def _has_one_loop(program: Program) -> bool:
-    """Return whether a program runs a loop, and certainly makes no other one."""
-    is_run = any(
-        isinstance(node, ast.Attribute) and {t.name for t in module.things(node)} & _RUN
-        for module in program.modules.values()
-        for node in module.nodes
-        if isinstance(node, ast.Attribute) and node.attr in ("run_sync", "start")
-    )
-    return is_run and not (
-        uses_threads(program)
-        or any(calls(program, _LOOP))
-        or any(
-            _MAKES_LOOP.search(word)
-            for module in program.modules.values()
-            for node in module.nodes
-            for word in _words_of(node)
-        )
-    )
-
-
-def _words_of(node: ast.AST) -> list[str]:
-    match node:
-        case ast.Name(id=word) | ast.Attribute(attr=word):
-            return [word]
-        case ast.Import(names=names):
-            return [alias.name for alias in names]
-        case ast.ImportFrom(module=source, names=names):
-            return [source or "", *(alias.name for alias in names)]
-    return []
+    return is_plain and has_one_loop(program)
 
 
 def _is_in_test(module: Module, node: ast.expr) -> bool:

@@ -15,7 +15,7 @@ from gencoro.porting.program.inheritance import overrides_tornado
 from gencoro.porting.program.patched_names import is_swapped
 from gencoro.porting.program.references import references_of
 
-__all__ = ["certain_method", "is_certain_receiver"]
+__all__ = ["assignments", "certain_method", "is_certain_receiver"]
 
 
 def certain_method(program: Program, module: Module, func: ast.expr) -> str:
@@ -66,7 +66,7 @@ def is_certain_receiver(program: Program, receiver: ast.expr, method: str) -> bo
             made = program.functions_by_name.get(f"get_{attr}", ())
             if any(overrides_tornado(function, program) for function in made):
                 return False
-            assigned = _assignments(program).get(attr, [])
+            assigned = assignments(program).get(attr, [])
             return all(_has(m, v, method) for m, v in assigned)
     return False
 
@@ -86,7 +86,7 @@ def _has(module: Module, value: ast.expr | None, method: str) -> bool:
 
 
 @functools.lru_cache(maxsize=1)
-def _assignments(
+def assignments(
     program: Program,
 ) -> dict[str, list[tuple[Module, ast.expr | None]]]:
     """Return what is assigned to attributes, and None for what is not known."""
