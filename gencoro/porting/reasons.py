@@ -145,8 +145,8 @@ REASONS = {
     # Of --to coroutine.
     "threads": Reason(
         "GC950",
-        "the program has threads, and IOLoop.instance() is the main thread's loop "
-        "on all of them",
+        "the program may run this on another thread, where IOLoop.instance() is the main "
+        "thread's loop",
         "pass the loop to the thread, or write IOLoop.current() where no thread runs",
     ),
     "no-loop": Reason(
@@ -270,8 +270,9 @@ REASONS = {
     ),
     "test-era": Reason(
         "GC969",
-        "the module stays: gencoro.compat fails tests such as {name}() on errors of callbacks "
-        "only if their module uses something of Tornado 5",
+        "the module stays: gencoro.compat fails tests such as {name}() on errors of callbacks, "
+        "and gives them responses for fetches that fail, only if their module uses something "
+        "of Tornado 5",
         "let the tests yield what they wait for, and convert by hand",
     ),
     "used-in-test": Reason(

@@ -62,6 +62,7 @@ _THREADS = frozenset(
     {"_thread", "concurrent", "multiprocessing", "thread", "threading", "threads"}
 )
 _IN_THREADS = ("_executor", "to_thread")
+_OF_THREADS = ("QueueListener", "Thread")
 
 
 def legacy_refusal(
@@ -101,7 +102,7 @@ def names_of(module: Module, node: ast.expr) -> set[str]:
 
 @functools.lru_cache(maxsize=1)
 def uses_threads(program: Program) -> bool:
-    """Return whether any module imports or names a module that starts threads."""
+    """Return whether any module imports or names what starts threads."""
     return any(
         _starts_threads(node)
         for module in program.modules.values()
@@ -120,10 +121,15 @@ def _starts_threads(node: ast.AST) -> bool:
             imported = {alias.name for alias in names}
             if source != "tornado" and imported & _THREADS:
                 return True
-            return any(name.endswith(_IN_THREADS) for name in imported)
+            return any(map(_names_threads, imported))
         case ast.Attribute(attr=name):
-            return name.endswith(_IN_THREADS)
+            return _names_threads(name)
     return False
+
+
+def _names_threads(name: str) -> bool:
+    """Return whether a name is like ``run_in_executor`` or ``ThreadingMixIn``."""
+    return name.endswith(_IN_THREADS) or name.startswith(_OF_THREADS)
 
 
 def called_coroutines(

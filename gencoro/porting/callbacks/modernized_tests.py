@@ -1,12 +1,14 @@
-"""Test modules whose handling of callback errors a conversion would change.
+"""Test modules whose handling of errors a conversion would change.
 
-Rule: with gencoro.compat, such an error fails a test only in a module that uses something
-of Tornado 5 (`gencoro.compat.tornado_.testing`).  So a conversion must not remove the last
-of these names from a module with tests that may need that, and not add the first one.
+Rule: with gencoro.compat, the error of a callback fails a test, and a fetch that fails gives
+a response with the code 599, only in a module that uses something of Tornado 5
+(`gencoro.compat.tornado_.testing`).  So a conversion must not remove the last of these names
+from a module with tests that may need that, and not add the first one.
 
 Pure.  Used by `gencoro.porting.converting`.
 """
 
+import ast
 from collections.abc import Mapping
 
 from gencoro.compat.doctor.rows import TODAY
@@ -49,8 +51,10 @@ def _is_legacy(source: bytes) -> bool:
 def _needing(program: Program, module: Module, was_legacy: bool) -> list[Function]:
     """Return the methods of tests that may need the era that their module had.
 
-    Of Tornado 5, those that wait, or that start callbacks; of today's, any.
+    Of Tornado 5, those that wait, that start callbacks, or that may get a response for a
+    fetch that failed; of today's, any.
     """
+    has_fetch = b"self.fetch(" in module.source
     return [
         function
         for function in module.functions
@@ -58,7 +62,41 @@ def _needing(program: Program, module: Module, was_legacy: bool) -> list[Functio
         if not was_legacy
         or use_of_wait(function)
         or may_start_callbacks(program, function)
+        or (has_fetch and _may_expect_failure(function))
     ]
+
+
+def _may_expect_failure(function: Function) -> bool:
+    """Return whether a method may be content with the response of a fetch that failed.
+
+    It is not if it compares the code of each response with that of an answer, or if all
+    its responses come from another function than the ``fetch`` of its class.
+    """
+    text = ast.unparse(function.node)
+    if ".fetch" in text and "self.fetch(" not in text:
+        return False
+    for node in ast.walk(function.node):
+        match node:
+            case ast.Expr(value=ast.Call(func=ast.Attribute(attr="fetch"))):
+                return True
+            case ast.Constant(value=599) | ast.Attribute(attr="error" | "rethrow"):
+                return True
+            case ast.Attribute(attr="code") if not _is_compared(function.module, node):
+                return True
+    return False
+
+
+def _is_compared(module: Module, node: ast.expr) -> bool:
+    """Return whether a value must be equal to another one."""
+    parent = module.parents[node]
+    if isinstance(parent, ast.Tuple):
+        parent = module.parents[parent]
+    match parent:
+        case ast.Compare(ops=[ast.Eq()]):
+            return isinstance(module.parents[parent], ast.Assert)
+        case ast.Call(func=ast.Attribute(attr="assertEqual" | "assertEquals")):
+            return True
+    return False
 
 
 def _is_of_test(function: Function) -> bool:

@@ -2,6 +2,8 @@
 
 import ast
 import functools
+import re
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -31,12 +33,42 @@ def find(program: Program) -> Iterator[Fix | Refusal]:
             continue
         if is_swapped(program, _INSTANCE):
             yield legacy_refusal(module, call, "swapped", "IOLoop.instance")
-        elif uses_threads(program) and not _is_on_loop(program, module, call):
+        elif _may_be_in_thread(program, module, call):
             yield legacy_refusal(module, call, "threads")
         elif _may_be_cleared(program) and not _is_on_loop(program, module, call):
             yield legacy_refusal(module, call, "no-loop")
         else:
             yield Fix(CODE, module, call.lineno, (Change(func, _changed),))
+
+
+def _may_be_in_thread(program: Program, module: Module, call: ast.Call) -> bool:
+    """Return whether a thread may get the program's loop.
+
+    Another package may call a function on a thread of its own; what it does there is to
+    go back to the loop, by ``add_callback``.
+    """
+    if _is_on_loop(program, module, call):
+        return False
+    function = module.function_at(call)
+    goes_back = function is not None and any(
+        isinstance(node, ast.Attribute) and node.attr == "add_callback"
+        for node in function.own
+    )
+    return uses_threads(program) or goes_back and _imports_other(program, module)
+
+
+@functools.lru_cache(maxsize=2000)
+def _imports_other(program: Program, module: Module) -> bool:
+    """Return whether a module imports a package that is not read."""
+    known = {*sys.stdlib_module_names, "gencoro", "tornado"}
+    known |= {part for path in program.modules for part in re.split(r"[\\/.]", path)}
+    imported: set[str] = set()
+    for node in module.nodes:
+        if isinstance(node, ast.Import):
+            imported |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            imported.add(node.module or "")
+    return any(name.partition(".")[0] not in known for name in imported)
 
 
 def _is_on_loop(program: Program, module: Module, call: ast.Call) -> bool:
@@ -89,7 +121,9 @@ LOOP_INSTANCE = Fixer(
     "IOLoop.instance() becomes IOLoop.current()",
     "Since Tornado 5 they are the same: the loop of the calling thread.  In Tornado 4 "
     "instance() was the loop of the main thread on every thread; so it stays where a "
-    "program has threads, except in coroutines of a program that makes no loops.  It also "
+    "program has threads, except in coroutines of a program that makes no loops; and in a "
+    "function that calls ``add_callback``, if its module imports another package, which may "
+    "run it on a thread.  It also "
     "stays outside of coroutines if a program clears the current loop, as tests do that "
     "share a loop by ``get_new_ioloop``: current() would make another one.",
     (
@@ -130,6 +164,19 @@ def work(callback):
     IOLoop.instance().add_callback(callback)
 
 threading.Thread(target=work).start()
+""",
+            refused="GC950",
+        ),
+        Example(
+            "A function that another package may call on a thread",
+            """\
+import mqtt
+from tornado.ioloop import IOLoop
+
+def on_message(message):
+    IOLoop.instance().add_callback(print, message)
+
+mqtt.subscribe(on_message)
 """,
             refused="GC950",
         ),
