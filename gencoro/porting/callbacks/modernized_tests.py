@@ -18,6 +18,7 @@ from gencoro.porting.callbacks.legacy import legacy_refusal
 from gencoro.porting.callbacks.waits import use_of_wait
 from gencoro.porting.fixer import Refusal
 from gencoro.porting.program import Function, Module, Program
+from gencoro.porting.program.namespaces import heirs_of
 
 __all__ = ["modernized_tests"]
 
@@ -33,14 +34,14 @@ def modernized_tests(
         before: The source of each file.
         changed: The sources that a conversion has changed.
     """
-    if not any(b"TestCase" in source for source in changed.values()):
+    if not changed or not any(b"TestCase" in source for source in before.values()):
         return []
     program = Program({**before, **changed})
     return [
-        legacy_refusal(module, function.node, "test-era", function.node.name)
+        legacy_refusal(module, place, "test-era", name)
         for path, module in program.modules.items()
         if path in changed and _is_legacy(before[path]) != _is_legacy(changed[path])
-        for function in _needing(program, module, _is_legacy(before[path]))[:1]
+        for place, name in _needing(program, module, _is_legacy(before[path]))[:1]
     ]
 
 
@@ -48,21 +49,30 @@ def _is_legacy(source: bytes) -> bool:
     return any(use.name.startswith("tornado.") for use in scan(source))
 
 
-def _needing(program: Program, module: Module, was_legacy: bool) -> list[Function]:
-    """Return the methods of tests that may need the era that their module had.
+def _needing(
+    program: Program, module: Module, was_legacy: bool
+) -> list[tuple[ast.stmt, str]]:
+    """Return the methods of tests that may need the era that a module had.
 
     Of Tornado 5, those that wait, that start callbacks, or that may get a response for a
-    fetch that failed; of today's, any.
+    fetch that failed; of today's, any.  Its subclasses in other modules have its era, too.
+
+    Returns:
+        The method or the class in the module, and the name of the method.
     """
-    has_fetch = b"self.fetch(" in module.source
+    classes = [node for node in module.nodes if isinstance(node, ast.ClassDef)]
+    fetches = any(b"self.fetch(" in m.source for m in program.modules.values())
     return [
-        function
-        for function in module.functions
-        if function.owner is not None and _is_of_test(function)
+        (function.node if function.module is module else owner, function.node.name)
+        for owner in classes
+        for heirs in [heirs_of(program, owner)]
+        for function in program.functions
+        if function.owner in heirs and _is_of_test(function)
+        if function.module is module or not _is_legacy(function.module.source)
         if not was_legacy
         or use_of_wait(function)
         or may_start_callbacks(program, function)
-        or (has_fetch and _may_expect_failure(function))
+        or (fetches and _may_expect_failure(function))
     ]
 
 
