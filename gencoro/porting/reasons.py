@@ -94,7 +94,7 @@ REASONS = {
     "stack-context": Reason(
         "GC912",
         "it uses a stack context ({name}), which does not follow into an `async def`",
-        "replace it with a context variable first",
+        "replace it with a context variable first, or leave a NullContext out",
     ),
     "returns-generator": Reason(
         "GC913",

@@ -75,8 +75,20 @@ def _of_call(module: Module, call: ast.Call) -> Iterator[Fix | Refusal]:
         return
     item = module.parents[call]
     statement = module.parents[item]
-    if isinstance(statement, ast.With) and _is_alone(statement):
+    if not isinstance(statement, ast.With) or _waits(module, statement):
+        return  # a coroutine that yields in such a block gets an error
+    if _is_alone(statement):
         yield Fix(CODE, module, call.lineno, (Change(statement, _body),))
+
+
+def _waits(module: Module, statement: ast.With) -> bool:
+    """Return whether a generator yields inside a block."""
+    around = module.enclosing(statement)
+    return any(
+        isinstance(node, (ast.Yield, ast.YieldFrom))
+        and module.enclosing(node) is around
+        for node in ast.walk(statement)
+    )
 
 
 def _is_only_called(module: Module, call: ast.Call) -> bool:
