@@ -14,7 +14,6 @@ from gencoro.porting.coroutines.candidates import GEN_TEST, candidates_of
 from gencoro.porting.program import Definition, Function, Module, Program
 from gencoro.porting.program.foreign_objects import foreign_of
 from gencoro.porting.program.inheritance import has_unknown_base
-from gencoro.porting.program.namespaces import called_name
 from gencoro.porting.program.receivers import is_certain_receiver
 from gencoro.porting.program.references import references_of
 from gencoro.porting.program.replacements import replacements_of
@@ -158,12 +157,12 @@ class Awaitables:
         return self._kinds[key]
 
     def _kind_of_call(self, module: Module, node: ast.Call) -> Kind:
-        func = node.func
+        func = self._bound_to(module, node.func) or node.func
         things = module.things(func)
-        if self._replacements.is_owner_replaced(module, func):
+        if self._is_owner_replaced(module, node.func, func):
             return Kind.ANYTHING
-        if _is_of_asyncio(module, func):
-            is_replaced = self._replacements.is_replaced(called_name(node))
+        if isinstance(func, ast.Attribute) and _is_of_asyncio(module, func):
+            is_replaced = self._replacements.is_replaced(func.attr)
             return Kind.ANYTHING if is_replaced else Kind.FUTURE
         functions = [
             self._program.function_by_node[t.node]
@@ -185,6 +184,10 @@ class Awaitables:
 
     def callees(self, module: Module, func: ast.expr) -> list[Function]:
         """Return every function that a call may run; empty if that is not known."""
+        bound = self._bound_to(module, func)
+        if bound is not None:
+            is_replaced = self._is_owner_replaced(module, func, bound)
+            return [] if is_replaced else self.callees(module, bound)
         things = module.things(func)
         functions = [
             self._program.function_by_node[t.node]
@@ -203,6 +206,16 @@ class Awaitables:
         )
         return [] if is_other else functions
 
+    def _is_owner_replaced(self, module: Module, *functions: ast.expr) -> bool:
+        return any(self._replacements.is_owner_replaced(module, f) for f in functions)
+
+    def _bound_to(self, module: Module, func: ast.expr) -> ast.Attribute | None:
+        """Return the attribute that a name stands for: ``load = self.load``."""
+        if not isinstance(func, ast.Name) or not self._is_bound_once(module, func):
+            return None
+        value = module.values_of(func)[-1]
+        return value if isinstance(value, ast.Attribute) else None
+
     def _is_bound_once(self, module: Module, func: ast.expr) -> bool:
         """Return whether nothing binds the name of a function again."""
         scope = module.scope_at(func)
@@ -215,6 +228,8 @@ class Awaitables:
         """Return whether a function of Tornado certainly is what is called."""
         if not isinstance(func, ast.Attribute):
             return True
+        if self._replacements.is_replaced(func.attr):
+            return False
         owners = module.things(func.value)
         if not any(thing.is_object for thing in owners):
             return True
@@ -225,7 +240,7 @@ class Awaitables:
         ]
         return (
             module.scope_at(func).is_sure(func)
-            and is_certain_receiver(self._program, func.value, func.attr)
+            and is_certain_receiver(self._program, module, func.value, func.attr)
             and all(map(self.returns_awaitable, overriding))
         )
 
@@ -307,7 +322,7 @@ def _never_falls_through(node: Definition) -> bool:
     return isinstance(node.body[-1], (ast.Return, ast.Raise))
 
 
-def _is_of_asyncio(module: Module, func: ast.expr) -> bool:
+def _is_of_asyncio(module: Module, func: ast.Attribute) -> bool:
     match func:
         case ast.Attribute(value=ast.Name(id="asyncio") as owner, attr=name):
             is_imported = not module.scope_at(owner)._scope_of("asyncio") is None

@@ -203,6 +203,22 @@ class Module:
         """Return what an expression may refer to."""
         return list((scope or self.scope_at(node)).things(node))
 
+    def values_of(self, node: ast.expr) -> list[ast.expr]:
+        """Return an expression, and what it stands for if it is a variable bound once.
+
+        The value of such a variable may be a variable in turn; the last one is no such.
+        """
+        found = [node]
+        while isinstance(node, ast.Name):
+            scope = self.scope_at(node)._scope_of(node.id)
+            bindings = scope._bindings[node.id] if scope is not None else []
+            value = bindings[0] if len(bindings) == 1 else None
+            if not isinstance(value, ast.expr) or value in found:
+                break
+            node = value
+            found.append(node)
+        return found
+
     def names(self, node: ast.expr, scope: Scope | None = None) -> set[str]:
         """Return the names of Tornado that an expression may stand for."""
         if node not in self._names:

@@ -64,9 +64,9 @@ class Namespaces:
         """Add a class with its family."""
         self._classes |= _family(self._program, {node})
 
-    def has_module_of(self, function: Function) -> bool:
-        """Return whether the module that a function is defined in is among them."""
-        return function.module.path in self._modules
+    def has_module(self, module: Module) -> bool:
+        """Return whether a module certainly is among them."""
+        return module.path in self._modules
 
     def has_class_of(self, function: Function) -> bool:
         """Return whether the class of a method may be among them."""

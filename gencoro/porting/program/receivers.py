@@ -29,35 +29,30 @@ def certain_method(program: Program, module: Module, func: ast.expr) -> str:
     named = program.functions_by_name.get(func.attr, ())
     if any(overrides_tornado(function, program) for function in named):
         return ""
-    is_sure = module.scope_at(func).is_sure(func) and not _may_differ(
-        module, func.value
-    )
-    is_certain = is_sure and is_certain_receiver(program, func.value, func.attr)
+    is_sure = module.scope_at(func).is_sure(func)
+    is_certain = is_sure and is_certain_receiver(program, module, func.value, func.attr)
     name = names.pop()
     return name if is_certain and not is_swapped(program, name) else ""
 
 
-def _may_differ(module: Module, receiver: ast.expr) -> bool:
-    """Return whether a subclass may make another object: ``self.client_class()``."""
-    values: list[object] = [receiver]
-    if isinstance(receiver, ast.Name):
-        scope = module.scope_at(receiver)._scope_of(receiver.id)
-        values += scope._bindings[receiver.id] if scope is not None else []
-    return any(isinstance(value, ast.Call) and _is_own(value) for value in values)
-
-
-def _is_own(call: ast.Call) -> bool:
+def _is_own(node: ast.expr) -> bool:
     """Return whether what is called belongs to ``self`` or to its class."""
-    root: ast.expr = call
+    root = node
     while isinstance(root, (ast.Attribute, ast.Call)):
         root = root.value if isinstance(root, ast.Attribute) else root.func
     return isinstance(root, ast.Name) and root.id in ("cls", "self")
 
 
-def is_certain_receiver(program: Program, receiver: ast.expr, method: str) -> bool:
+def is_certain_receiver(
+    program: Program, module: Module, receiver: ast.expr, method: str
+) -> bool:
     """Return whether everything that may be a receiver has a method of Tornado."""
+    receiver = module.values_of(receiver)[-1]
     match receiver:
-        case ast.Name() | ast.Call():
+        case ast.Call(func=func):
+            # A subclass may make another object: ``self.client_class()``.
+            return not _is_own(receiver) and not _is_own(module.values_of(func)[-1])
+        case ast.Name():
             return True
         case ast.Attribute(value=ast.Name(), attr=attr):
             if attr in references_of(program).lookups.patched:

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from gencoro.porting.program import Function, Module, Program
-from gencoro.porting.program.reflection import Lookups
+from gencoro.porting.program.reflection import Lookups, spellings
 
 __all__ = ["References", "Use", "references_of"]
 
@@ -83,7 +83,7 @@ class References:
             if isinstance(node.ctx, ast.Load):
                 self._add_attribute(module, node)
             else:
-                self.stored.add(node.attr)
+                self.stored |= spellings(node.attr)
         elif isinstance(node, ast.ClassDef):
             self.stored.update(_assigned_in_class(node))
 
@@ -94,7 +94,8 @@ class References:
             self._uses.setdefault(function, []).append(Use(module, node, True))
 
     def _add_attribute(self, module: Module, node: ast.Attribute) -> None:
-        named = self._program.functions_by_name.get(node.attr)
+        by_name = self._program.functions_by_name
+        named = [f for name in spellings(node.attr) for f in by_name.get(name, ())]
         if not named and node.attr not in self._aliases:
             return
         things = module.things(node)
@@ -110,7 +111,7 @@ class References:
         if not found and any(thing.name for thing in things):
             return  # it is Tornado's
         owners = {function.owner for function in found}
-        for function in named or ():
+        for function in named:
             if function in found or "<locals>" in function.name and not function.owner:
                 continue
             if owners and function.owner is None:

@@ -18,12 +18,20 @@ from gencoro.porting.program.namespaces import (
     namespace_of,
 )
 
-__all__ = ["DELEGATORS", "Lookups"]
+__all__ = ["DELEGATORS", "Lookups", "spellings"]
 
 # Methods that look up the attributes of another object.
 DELEGATORS = frozenset({"__getattr__", "__getattribute__"})
 
-_GETTERS = frozenset({"getattr", "attrgetter", "methodcaller"})
+_GETTERS = frozenset(
+    {
+        "__getattribute__",
+        "attrgetter",
+        "getattr",
+        "getattr_static",
+        "methodcaller",
+    }
+)
 _SETTERS = frozenset({"multiple", "object", "patch", "setattr", "spy"})
 _IMPORTERS = frozenset({"__import__", "import_module"})
 _FINDERS = frozenset({"import_object", "locate", "resolve_name"})
@@ -34,6 +42,7 @@ _SPECIFICATIONS = frozenset({"autospec", "spec", "spec_set"})
 _DOTTED = re.compile(r"[A-Za-z_][\w.]*[.:][A-Za-z_][\w.]*")
 _SEVERAL = re.compile(r"\w+(?:[, ]+\w+)*")
 _IN_CODE = re.compile(r"([A-Za-z_]\w*) *\(")
+_MANGLED = re.compile(r"_[A-Za-z]\w*?(__\w*)")
 _IN_DOCTEST = re.compile(r"^\s*(?:>>>|\.\.\.) (.*)$", re.MULTILINE)
 
 
@@ -58,6 +67,8 @@ class Lookups:
         for module in program.modules.values():
             for node in module.nodes:
                 self._visit(module, node)
+        for found in (self.patched, self._names, self._prefixes):
+            found |= {name for other in found for name in spellings(other)}
 
     def _visit(self, module: Module, node: ast.AST) -> None:
         is_namespace, owner = namespace_of(node)
@@ -84,7 +95,7 @@ class Lookups:
         is_any = self._are_modules_computed or name in self._strings
         if self._read.are_all_modules and is_any:
             return True
-        return self._read.has_module_of(function)
+        return self._read.has_module(function.module)
 
     def _visit_string(self, module: Module, node: ast.Constant, text: str) -> None:
         if isinstance(module.parents.get(node), ast.Expr):
@@ -119,8 +130,7 @@ class Lookups:
             self.patched |= found
             self._names |= found
         if name in _GETTERS:
-            place = 1 if name == "getattr" else 0
-            for argument in node.args[place : place + 1]:
+            for argument in _looked_up(name, node):
                 self._visit_name(module, node, argument)
         elif name in _IMPORTERS | _FINDERS:
             is_computed = bool(node.args) and not isinstance(node.args[0], ast.Constant)
@@ -170,6 +180,20 @@ class Lookups:
                 self._read.add(module, call.args[0])
             else:
                 self._read.are_all_classes = True
+
+
+def spellings(name: str) -> set[str]:
+    """Return how a class may spell a name: also ``__load`` for ``_Worker__load``."""
+    mangled = _MANGLED.fullmatch(name)
+    return {name} if mangled is None else {name, mangled[1]}
+
+
+def _looked_up(getter: str, call: ast.Call) -> list[ast.expr]:
+    """Return the arguments of a call of ``getattr`` and the like that are names."""
+    if getter == "attrgetter":
+        return call.args
+    is_second = "getattr" in getter and len(call.args) > 1
+    return call.args[1:2] if is_second else call.args[:1]
 
 
 def _parts_of(argument: ast.expr) -> list[ast.expr]:

@@ -18,7 +18,7 @@ from gencoro.porting.program.namespaces import (
     namespace_of,
 )
 from gencoro.porting.program.references import references_of
-from gencoro.porting.program.reflection import DELEGATORS
+from gencoro.porting.program.reflection import DELEGATORS, spellings
 
 __all__ = ["Replacements", "replacements_of"]
 
@@ -57,7 +57,7 @@ class Replacements:
             return self._written.has_class_of(function)
         if "<locals>" in function.name:
             return False
-        return self._written.are_all_modules or self._written.has_module_of(function)
+        return self._is_written(function.module)
 
     def is_replaced(self, name: str) -> bool:
         """Return whether a name, or an attribute of that name, is bound by something."""
@@ -69,16 +69,32 @@ class Replacements:
 
         For a function without an owner, whether its name in that module may be.
         """
-        owner = func.value if isinstance(func, ast.Attribute) else func
-        while isinstance(owner, ast.Attribute):
-            if self._is_swapped(owner.attr):
-                return True
-            owner = owner.value
-        if not isinstance(owner, ast.Name):
+        pending = [func.value if isinstance(func, ast.Attribute) else func]
+        seen: set[ast.expr] = set()
+        while pending:
+            owner = pending.pop()
+            if isinstance(owner, ast.Attribute):
+                if self._is_swapped(owner.attr):
+                    return True
+                pending.append(owner.value)
+            elif isinstance(owner, ast.Name) and owner not in seen:
+                seen.add(owner)
+                if self._is_variable_replaced(module, owner):
+                    return True
+                pending += module.values_of(owner)
+        return False
+
+    def _is_variable_replaced(self, module: Module, node: ast.Name) -> bool:
+        """Return whether a variable may be bound by something that is not its scope."""
+        if node.id in self.rebound:
+            return True
+        scope = module.scope_at(node)._scope_of(node.id)
+        if scope is not None and scope is not module.top:
             return False
-        scope = module.scope_at(owner)._scope_of(owner.id)
-        is_global = scope is None or scope is module.top
-        return is_global and self._is_swapped(owner.id)
+        values = scope._bindings[node.id] if scope is not None else ()
+        is_assigned = any(isinstance(value, ast.expr) for value in values)
+        is_written = is_assigned and self._is_written(module)
+        return is_written or self._is_swapped(node.id)
 
     def is_known(self, module: Module, owner: ast.expr) -> bool:
         """Return whether the class or module of an object is certain."""
@@ -100,6 +116,9 @@ class Replacements:
             or name in self._lookalikes
             or self._written.are_all_classes
         )
+
+    def _is_written(self, module: Module) -> bool:
+        return self._written.are_all_modules or self._written.has_module(module)
 
     def _is_swapped(self, name: str) -> bool:
         names = self._names | self.rebound | self._swapped
@@ -143,7 +162,7 @@ class Replacements:
             if not isinstance(key, ast.Constant):
                 self._written.add(module, owner)
             else:
-                self._names.add(str(key.value))
+                self._names |= spellings(str(key.value))
         elif name == "exec" and len(node.args) == 1:
             self._written.add_scope(module, node)
         elif name in ("new_class", "type") and len(node.args) > 1:
