@@ -18,15 +18,18 @@ __all__ = ["is_neutral", "is_neutral_of_library"]
 
 _NEUTRAL = frozenset(
     {
-        "NamedTemporaryFile",
-        "TemporaryDirectory",
-        "TemporaryFile",
-        "ThreadPoolExecutor",
-        "acquire",
-        "catch_warnings",
-        "closing",
-        "nullcontext",
+        "codecs.open",
+        "concurrent.futures.ThreadPoolExecutor",
+        "contextlib.closing",
+        "contextlib.nullcontext",
+        "gzip.open",
+        "io.open",
         "open",
+        "tempfile.NamedTemporaryFile",
+        "tempfile.TemporaryDirectory",
+        "tempfile.TemporaryFile",
+        "warnings.catch_warnings",
+        "zipfile.ZipFile",
     }
 )
 
@@ -47,26 +50,52 @@ def is_neutral_of_library(function: Function, program: Program, node: ast.expr) 
         )
     if not isinstance(node, ast.Call):
         return False
-    func = node.func
-    name = func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "")
-    if name not in _NEUTRAL or _may_be_own(function.module, program, func):
+    name = _name_of(node.func)
+    if replacements_of(program).is_replaced(name):
         return False
-    if name == "open" and isinstance(func, ast.Attribute):
-        return ast.unparse(func) in ("io.open", "codecs.open", "gzip.open")
-    return True
+    if name == "acquire" and isinstance(node.func, ast.Attribute):
+        return not _may_be_own(function.module, program, node.func)
+    if name == "closing" and asks_for_error(program, ast.Name("close")):
+        return False
+    return _name_in_library(function.module, program, node.func) in _NEUTRAL
 
 
-def _may_be_own(module: Module, program: Program, func: ast.expr) -> bool:
-    """Return whether a function may be another one than that of the library."""
+def _may_be_own(module: Module, program: Program, func: ast.Attribute) -> bool:
+    """Return whether an ``acquire`` may be another one than that of Tornado's locks."""
     if any(thing.name.startswith("tornado.") for thing in module.things(func)):
-        return False
-    if isinstance(func, ast.Name):
-        return bool(program.functions_of(module, func))
-    is_method = isinstance(func, ast.Attribute) and func.attr == "acquire"
-    if not isinstance(func, ast.Attribute) or not is_method:
         return False
     is_known = "acquire" not in program.functions_by_name
     return not is_known or foreign_of(program).may_have(module, func.value, "acquire")
+
+
+def _name_in_library(module: Module, program: Program, func: ast.expr) -> str:
+    """Return the full name of a function of the standard library; empty if uncertain."""
+    root, _, rest = ast.unparse(func).partition(".")
+    if not root.isidentifier() or foreign_of(program).may_bind(module, root):
+        return ""
+    scope = module.scope_at(func)._scope_of(root)
+    if scope is None:
+        return root if not rest else ""
+    imported = [
+        _imported_name(node, alias)
+        for node in module.nodes
+        if isinstance(node, (ast.Import, ast.ImportFrom))
+        and module.scope_at(node) is scope
+        for alias in node.names
+        if (alias.asname or alias.name.partition(".")[0]) == root
+    ]
+    is_bound_once = len(imported) == len(scope._bindings[root]) == 1
+    is_own = any(getattr(binding, "file", "") for binding in scope._bindings[root])
+    if not is_bound_once or is_own:
+        return ""
+    return f"{imported[0]}.{rest}" if rest else imported[0]
+
+
+def _imported_name(node: ast.Import | ast.ImportFrom, alias: ast.alias) -> str:
+    """Return the full name of what an import binds; empty if it is a relative one."""
+    if isinstance(node, ast.ImportFrom):
+        return "" if node.level else f"{node.module}.{alias.name}"
+    return alias.name if alias.asname else alias.name.partition(".")[0]
 
 
 def _is_neutral_of_program(program: Program, module: Module, func: ast.expr) -> bool:
