@@ -34,6 +34,9 @@ _NEUTRAL = frozenset(
 )
 
 
+_MAKER = "contextlib.contextmanager"
+
+
 def is_neutral(function: Function, program: Program, node: ast.expr) -> bool:
     """Return whether a context manager treats an exception like any other exit."""
     return is_neutral_of_library(function, program, node) or (
@@ -111,10 +114,12 @@ def _is_neutral_of_program(program: Program, module: Module, func: ast.expr) -> 
         case [Thing(is_object=False, node=ast.ClassDef() as node)]:
             last = _exit_of(node)
         case [Thing(is_object=False, node=ast.FunctionDef() as node)]:
-            last = _finally_of(node)
+            last = _finally_of(program, node)
         case _:
             return False
-    if last is None or replacements_of(program).is_replaced(node.name):
+    if last is None or any(
+        map(replacements_of(program).is_replaced, (node.name, "__exit__"))
+    ):
         return False
     return not any(asks_for_error(program, statement) for statement in last)
 
@@ -147,10 +152,11 @@ def _is_false(value: ast.expr | None) -> bool:
     return value is None or (isinstance(value, ast.Constant) and not value.value)
 
 
-def _finally_of(node: Definition) -> list[ast.stmt] | None:
+def _finally_of(program: Program, node: Definition) -> list[ast.stmt] | None:
     """Return what follows the only ``yield`` of a context manager, if it always does."""
+    module = program.function_by_node[node].module
     match node.decorator_list:
-        case [decorator] if _name_of(decorator) == "contextmanager":
+        case [decorator] if _name_in_library(module, program, decorator) == _MAKER:
             yields = [
                 n for n in ast.walk(node) if isinstance(n, (ast.Yield, ast.YieldFrom))
             ]

@@ -140,7 +140,10 @@ def _may_catch(module: Module, node: ast.expr) -> bool:
     if things:  # a class of the program is no base class of gen.Return
         return not all(t.name or isinstance(t.node, ast.ClassDef) for t in things)
     name = node.attr if isinstance(node, ast.Attribute) else node.id
-    if isinstance(node, ast.Name):
+    if isinstance(node, ast.Attribute):
+        if any(owner.file for owner in module.things(node.value)):
+            return True  # a module of the program has it, and it is no class there
+    else:
         scope = module.scope_at(node)._scope_of(name)
         for bound in scope._bindings[name] if scope is not None else ():
             if isinstance(bound, ast.expr):
@@ -148,6 +151,8 @@ def _may_catch(module: Module, node: ast.expr) -> bool:
                 return any(part is node or _may_catch(module, part) for part in parts)
             if bound is None and not _is_imported(module, name):
                 return True  # a parameter, or what a loop gives
+            if getattr(bound, "file", ""):
+                return True  # as above
     # A tuple of classes from elsewhere is written like a constant or a variable.
     is_class = name[:1].isupper() and not name.isupper()
     return name in _BROAD or not (is_class or name in _CLASSES)
