@@ -35,8 +35,8 @@ STATUS_EVERY_S = 0.25
 # Timeout for an orphaned process of an earlier run to release its directory.
 LOCK_PATIENCE_S = 30.0
 
-# Errors that are told to the main process, which decides; each before its base.
-LASTING: tuple[type[CrawlerError], ...] = (
+# Reported to the main process, which decides what to do; each before its base.
+REPORTED_ERRORS: tuple[type[CrawlerError], ...] = (
     ServerAwayError,
     ConfigError,
     ServerError,
@@ -101,7 +101,7 @@ class ConnectedWorker(abc.ABC):
             if self._failure is None:
                 raise
             self._send_failure(self._failure)
-        except LASTING as exc:
+        except REPORTED_ERRORS as exc:
             self._send_failure(exc)
         yield self._channel.flush()
 
@@ -111,7 +111,7 @@ class ConnectedWorker(abc.ABC):
         self._working.cancel()
 
     def _send_failure(self, exc: Exception) -> None:
-        name = next(each.__name__ for each in LASTING if isinstance(exc, each))
+        name = next(each.__name__ for each in REPORTED_ERRORS if isinstance(exc, each))
         self._channel.send(Frame.of(Kind.FAILED, [name, str(exc)]))
 
     @gen.coroutine
@@ -140,7 +140,7 @@ class ConnectedWorker(abc.ABC):
         elif not self._has_ended:  # otherwise other parts were slower to end
             try:
                 self._obey(frame)
-            except LASTING as exc:
+            except REPORTED_ERRORS as exc:
                 self._failure = exc
                 assert self._working is not None
                 self._working.cancel()

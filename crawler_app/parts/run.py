@@ -16,7 +16,7 @@ from crawler_app.crawl.pace import Pace, pace_of, with_pace
 from crawler_app.crawl.stats import Stats
 from crawler_app.errors import CrawlerError, ServerAwayError
 from crawler_app.models import State
-from crawler_app.parts.connected import LASTING
+from crawler_app.parts.connected import REPORTED_ERRORS
 from crawler_app.parts.coordination import Coordinator
 from crawler_app.parts.dealing import part_config
 from crawler_app.parts.messages import Frame, Kind, Order, Status, Task
@@ -37,7 +37,7 @@ FIRST_PAUSE_S = 0.1
 # Between attempts to start one whose server is away, which take half a second of CPU.
 AWAY_PAUSE_S = 2.0
 
-ERROR_BY_NAME = {each.__name__: each for each in LASTING}
+ERROR_BY_NAME = {each.__name__: each for each in REPORTED_ERRORS}
 
 
 class PartsRun:
