@@ -113,9 +113,14 @@ def _perform(folder: str, program: str, output: int) -> None:
 
 
 class _VirtualPolicy(asyncio.DefaultEventLoopPolicy):
-    """Makes loops whose timers come in order on a busy machine, too."""
+    """Makes loops whose timers come in order on a busy machine, too.
 
-    new_event_loop = staticmethod(VirtualClock().new_event_loop)
+    Their time begins now, so that a deadline of ``time.time() + 0.01`` is as near as it says.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.new_event_loop = VirtualClock().new_event_loop
 
 
 def _listen() -> None:
