@@ -10,7 +10,8 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from gencoro.porting.fixer import Example, Fixer
-from gencoro.porting.fixers import TO_ASYNC, TO_COROUTINE
+from gencoro.porting.fixers.to_async import TO_ASYNC
+from gencoro.porting.fixers.to_coroutine import TO_COROUTINE
 from gencoro.porting.reasons import REASONS
 
 __all__ = ["draw_fixers", "draw_reasons"]

@@ -17,8 +17,9 @@ from gencoro.compat.doctor.parsing import parse
 from gencoro.porting.callbacks.modernized_tests import modernized_tests
 from gencoro.porting.callbacks.remaining import remaining_uses
 from gencoro.porting.fixer import Fix, Fixer, Refusal
-from gencoro.porting.fixers import TO_ASYNC, TO_COROUTINE
-from gencoro.porting.fixers.unused_imports import UNUSED_IMPORTS
+from gencoro.porting.fixers.to_async import TO_ASYNC
+from gencoro.porting.fixers.to_async.unused_imports import UNUSED_IMPORTS
+from gencoro.porting.fixers.to_coroutine import TO_COROUTINE
 from gencoro.porting.program import Function, Module, Program
 from gencoro.porting.reasons import REASONS, refusal
 from gencoro.porting.source.rewriting import CannotRewrite, moved_line, rewrite

@@ -13,7 +13,8 @@ from urllib.parse import quote
 
 from gencoro import __version__
 from gencoro.porting.converting import Conversion
-from gencoro.porting.fixers import TO_ASYNC, TO_COROUTINE
+from gencoro.porting.fixers.to_async import TO_ASYNC
+from gencoro.porting.fixers.to_coroutine import TO_COROUTINE
 from gencoro.porting.reasons import REASONS
 
 __all__ = ["diff_of", "json_of", "sarif_of", "summary_of", "text_of_refusals"]

@@ -11,7 +11,8 @@ import textwrap
 import pytest
 
 from gencoro.__main__ import main
-from gencoro.porting.fixers import TO_ASYNC, TO_COROUTINE
+from gencoro.porting.fixers.to_async import TO_ASYNC
+from gencoro.porting.fixers.to_coroutine import TO_COROUTINE
 from gencoro.porting.reasons import REASONS
 from gencoro.porting.source import files
 

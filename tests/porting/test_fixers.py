@@ -8,7 +8,8 @@ import pytest
 
 from gencoro.compat.doctor.conversions import CONVERSIONS, IO_LOOP
 from gencoro.porting.converting import Selection, convert
-from gencoro.porting.fixers import TO_ASYNC, TO_COROUTINE
+from gencoro.porting.fixers.to_async import TO_ASYNC
+from gencoro.porting.fixers.to_coroutine import TO_COROUTINE
 from gencoro.porting.reasons import REASONS
 
 pytestmark = pytest.mark.once

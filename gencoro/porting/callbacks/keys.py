@@ -3,7 +3,7 @@
 Rule: each key is a constant with one callback and one wait, in this order in one block, so
 that whatever reaches the one reaches the other.
 
-Pure.  Used by `gencoro.porting.fixers.keys`.
+Pure.  Used by `gencoro.porting.fixers.to_coroutine.keys`.
 """
 
 import ast

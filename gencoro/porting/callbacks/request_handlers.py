@@ -4,7 +4,7 @@ Rule: each path finishes the answer, or ends with one call that gets a method, a
 inside or a lambda as its callback; each path of that finishes the answer, and starts no
 callback.
 
-Pure.  Used by `gencoro.porting.fixers.asynchronous`.
+Pure.  Used by `gencoro.porting.fixers.to_coroutine.asynchronous`.
 """
 
 import ast

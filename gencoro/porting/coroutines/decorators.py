@@ -3,7 +3,7 @@
 Rule: a decorator that cannot be seen may look at it, or drop it.
 
 Pure.  Used by `gencoro.porting.coroutines.problems` and
-`gencoro.porting.fixers.asynchronous`.
+`gencoro.porting.fixers.to_coroutine.asynchronous`.
 """
 
 import ast
