@@ -23,11 +23,16 @@ class Change(NamedTuple):
             another, or ``libcst.RemoveFromParent()``.
         kind: The class of the node of LibCST, if its name is not that of the node's own
             class; such as ``SimpleStatementLine`` for a statement and its line.
+        imports: Statements that the module then needs, such as ``import asyncio``.
+        helpers: Definitions that the module then needs, by name: source without decorators
+            of the program, placed before the first statement that needs them.
     """
 
     node: ast.AST
     by: Callable[[Any], Any]
     kind: str = ""
+    imports: tuple[str, ...] = ()
+    helpers: tuple[str, ...] = ()
 
 
 class Fix(NamedTuple):
@@ -40,9 +45,6 @@ class Fix(NamedTuple):
         changes: What is changed, all of it or nothing.
         function: The function that is converted, if it is a part of that.  If any fixer
             refuses the function, none of its fixes is made.
-        imports: Statements that the module needs, such as ``import asyncio``.
-        helpers: Definitions that the module needs, by name: source without decorators of
-            the program, placed before the first statement that needs them.
     """
 
     code: str
@@ -50,8 +52,6 @@ class Fix(NamedTuple):
     line: int
     changes: tuple[Change, ...]
     function: Function | None = None
-    imports: tuple[str, ...] = ()
-    helpers: tuple[str, ...] = ()
 
 
 class Refusal(NamedTuple):

@@ -15,6 +15,7 @@ import libcst as cst
 from gencoro.porting.callbacks.fetches import fetch_of
 from gencoro.porting.callbacks.legacy import called_coroutines, without_arguments
 from gencoro.porting.callbacks.timers import has_comment, wait_of
+from gencoro.porting.fixer import Change
 from gencoro.porting.program import Function, Module, Program
 from gencoro.porting.source.imports import reference_to_gen
 
@@ -38,6 +39,12 @@ class Start(NamedTuple):
     helpers: tuple[str, ...] = ()
     may_fail: bool = False
     has_result: bool = True
+
+    def in_place_of(
+        self, node: ast.AST, by: Callable[[Any], Any], kind: str = ""
+    ) -> Change:
+        """Return the change of a node into one that contains the replacement."""
+        return Change(node, by, kind, self.imports, self.helpers)
 
 
 def start_of(

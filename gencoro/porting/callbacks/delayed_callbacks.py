@@ -6,7 +6,7 @@ Pure.  Used by `gencoro.porting.callbacks.tail_calls`.
 """
 
 import ast
-from typing import Any, NamedTuple
+from typing import Any
 
 import libcst as cst
 
@@ -16,29 +16,17 @@ from gencoro.porting.fixer import Change
 from gencoro.porting.program import Function, Program
 from gencoro.porting.source.nodes import returned
 
-__all__ = ["Delay", "delay_of", "is_alone"]
+__all__ = ["delay_of", "is_alone"]
 
 _TIMERS = frozenset({"add_timeout", "call_later"})
 
 _VALUE = "result"
 
 
-class Delay(NamedTuple):
-    """A wait for the loop, and then a ``return``.
-
-    Attributes:
-        change: The change of the line.
-        imports: What the module needs.
-    """
-
-    change: Change
-    imports: tuple[str, ...]
-
-
 def delay_of(
     program: Program, function: Function, statement: ast.stmt, call: ast.Call, name: str
-) -> Delay | None:
-    """Return what waits as long as the loop does with a callback, and returns its value.
+) -> Change | None:
+    """Return a wait as long as the loop has for a callback, and a ``return`` of its value.
 
     None if the loop gets something else than that callback, or if that is not certain.
 
@@ -65,8 +53,7 @@ def delay_of(
         if not _can_keep(function, value):
             return None
     lines = _lines(wait.text, value is not None, is_later, is_kept)
-    change = Change(statement, lines, "SimpleStatementLine")
-    return Delay(change, wait.imports)
+    return Change(statement, lines, "SimpleStatementLine", wait.imports)
 
 
 def _value_given(

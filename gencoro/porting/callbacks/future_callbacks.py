@@ -7,7 +7,7 @@ Pure.  Used by the fixers for ``--to coroutine``.
 
 import ast
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import libcst as cst
 
@@ -15,22 +15,10 @@ from gencoro.porting.callbacks.legacy import legacy_refusal
 from gencoro.porting.fixer import Change, Refusal
 from gencoro.porting.program import Module
 
-__all__ = ["Given", "given_to_loop", "is_bound_once"]
+__all__ = ["given_to_loop", "is_bound_once"]
 
 _LOOP = "tornado.ioloop.IOLoop"
 _IMPORT = "from tornado.ioloop import IOLoop"
-
-
-class Given(NamedTuple):
-    """The change that passes a callback to the loop.
-
-    Attributes:
-        change: The change of the call.
-        imports: What the module needs.
-    """
-
-    change: Change
-    imports: tuple[str, ...]
 
 
 def given_to_loop(
@@ -39,7 +27,7 @@ def given_to_loop(
     callback: ast.expr,
     without_callback: Callable[[Any], Any],
     gets_future: bool = False,
-) -> Given | Refusal:
+) -> Change | Refusal:
     """Return the ``add_future`` call that passes the result of a call to its callback.
 
     Args:
@@ -64,7 +52,7 @@ def given_to_loop(
         )
 
     imports = () if loop != "IOLoop" or _imports_loop(module) else (_IMPORT,)
-    return Given(Change(call, change), imports)
+    return Change(call, change, imports=imports)
 
 
 def is_bound_once(module: Module, node: ast.expr) -> bool:

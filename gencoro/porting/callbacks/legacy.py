@@ -7,15 +7,15 @@ Pure.  Used by the fixers for ``--to coroutine``.
 
 import ast
 import functools
-from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from collections.abc import Iterator
+from typing import Any
 
 import libcst as cst
 
 from gencoro.compat.doctor.rows import ROWS, TODAY
 from gencoro.porting.coroutines.awaitables import awaitables_of
 from gencoro.porting.coroutines.candidates import COROUTINE
-from gencoro.porting.fixer import Refusal
+from gencoro.porting.fixer import Change, Refusal
 from gencoro.porting.program import Function, Module, Program
 from gencoro.porting.reasons import REASONS
 from gencoro.porting.source.imports import Reference, reference_to_gen
@@ -23,7 +23,6 @@ from gencoro.porting.source.nodes import ended_like
 
 __all__ = [
     "CALLBACK_WORDS",
-    "Coroutine",
     "as_coroutine",
     "called_coroutines",
     "calls",
@@ -178,19 +177,7 @@ def _is_plain_coroutine(function: Function) -> bool:
     return len(decorators) == 1 and decorators[0][1] == {COROUTINE}
 
 
-class Coroutine(NamedTuple):
-    """What makes a coroutine of a function with another decorator.
-
-    Attributes:
-        change: Replaces the decorator of the function.
-        imports: Statements that the module needs.
-    """
-
-    change: Callable[[Any], Any]
-    imports: tuple[str, ...]
-
-
-def as_coroutine(function: Function, place: int) -> Coroutine | None:
+def as_coroutine(function: Function, place: int) -> Change | None:
     """Return the change that replaces a decorator by ``gen.coroutine``.
 
     None if the module uses the name ``gen`` for something else.
@@ -209,10 +196,10 @@ def as_coroutine(function: Function, place: int) -> Coroutine | None:
         decorators[place] = decorators[place].with_changes(decorator=new)
         return node.with_changes(decorators=decorators)
 
-    return Coroutine(change, gen.imports)
+    return Change(function.node, change, imports=gen.imports)
 
 
-def made_coroutine(function: Function) -> Coroutine | None:
+def made_coroutine(function: Function) -> Change | None:
     """Return the change that adds ``gen.coroutine`` below the decorators of a function.
 
     None if the module uses the name ``gen`` for something else.
@@ -225,7 +212,7 @@ def made_coroutine(function: Function) -> Coroutine | None:
     def change(node: Any) -> Any:
         return node.with_changes(decorators=[*node.decorators, decorator])
 
-    return Coroutine(change, gen.imports)
+    return Change(function.node, change, imports=gen.imports)
 
 
 def is_of_library(module: Module, func: ast.expr) -> bool:

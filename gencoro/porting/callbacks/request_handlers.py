@@ -41,12 +41,10 @@ class Answer(NamedTuple):
     Attributes:
         call: The statement's call.
         change: What waits for the result, and does what the callback did.
-        start: What the call becomes.
     """
 
     call: ast.Call
     change: Change
-    start: Start
 
 
 def finisher_of(program: Program, depth: int = 0) -> Callable[[ast.stmt], bool]:
@@ -119,19 +117,17 @@ def _started(
     assert isinstance(call, ast.Call), "it is the one that was started"
     method = _method(program, function, callback, int(start.has_result))
     if method is not None and start.has_result:
-        change = Change(call, _calling(ast.unparse(method), start), "Expr")
-        return Answer(call, change, start)
+        calling = _calling(ast.unparse(method), start)
+        return Answer(call, start.in_place_of(call, calling, "Expr"))
     if not is_alone(function, statement):
         return None
-    place = _place_of(call, callback)
+    then = None
     if method is not None:
         then = cst.parse_expression(f"{ast.unparse(method)}()")
-        change = Change(statement, _lines(start, place, then), "SimpleStatementLine")
-        return Answer(call, change, start)
-    if not _finishes_in_lambda(program, function, callback, start):
+    elif not _finishes_in_lambda(program, function, callback, start):
         return None
-    change = Change(statement, _lines(start, place), "SimpleStatementLine")
-    return Answer(call, change, start)
+    lines = _lines(start, _place_of(call, callback), then)
+    return Answer(call, start.in_place_of(statement, lines, "SimpleStatementLine"))
 
 
 def _is_on_own_loop(program: Program, start: Start) -> bool:

@@ -17,7 +17,6 @@ from gencoro.porting.callbacks.awaitable_calls import start_of
 from gencoro.porting.callbacks.callback_functions import without_parameter
 from gencoro.porting.callbacks.control_flow import ends_each_path
 from gencoro.porting.callbacks.delayed_callbacks import delay_of
-from gencoro.porting.callbacks.legacy import Coroutine
 from gencoro.porting.coroutines.problems import may_stop_iteration
 from gencoro.porting.coroutines.returned_generators import may_evaluate_to_generator
 from gencoro.porting.fixer import Change, Fix
@@ -36,14 +35,11 @@ class Tail(NamedTuple):
         call: The call that gets the callback; None if it is that of the callback.
         value: What the callback gets, if it is called here.
         uses: How often it uses the callback.
-        imports, helpers: What the module needs.
     """
 
     changes: tuple[Change, ...]
     call: ast.Call | None = None
     uses: int = 1
-    imports: tuple[str, ...] = ()
-    helpers: tuple[str, ...] = ()
     value: ast.expr | None = None
 
 
@@ -87,8 +83,9 @@ def _of_plain_function(
         if not gen.text or _is_guarded(function, statement):
             return None
         [change] = tail.changes
-        raised = change._replace(by=raising(change.by, gen.text))
-        found[statement] = tail._replace(changes=(raised,), imports=gen.imports)
+        raise_ = raising(change.by, gen.text)
+        raised = change._replace(by=raise_, imports=gen.imports)
+        found[statement] = tail._replace(changes=(raised,))
     return _whole(function, found, name)
 
 
@@ -139,7 +136,7 @@ def _tail(
         case ast.Expr(value=ast.Call() as call) if not _is_guarded(function, statement):
             delay = delay_of(program, function, statement, call, name)
             if delay is not None:
-                return Tail((delay.change,), call, imports=delay.imports)
+                return Tail((delay,), call)
             return _passing(program, function, call, name)
         case ast.If(body=[ast.Expr(value=ast.Call() as call)], orelse=[]):
             if _is_call_of(call, name) and _is_optional(function, statement, name):
@@ -193,9 +190,9 @@ def _passing(
         start = start_of(program, function, call, argument) if then else None
         if then is not None and start is not None:
             changes, text = then
-            wait = Change(call, _returning(start.change, text), "Expr")
+            wait = start.in_place_of(call, _returning(start.change, text), "Expr")
             uses = len(changes) or 1
-            return Tail((wait, *changes), call, uses, start.imports, start.helpers)
+            return Tail((wait, *changes), call, uses)
     return None
 
 
@@ -279,23 +276,12 @@ def _result_in_if(node: Any) -> Any:
 
 
 def fix_of_function(
-    code: str, function: Function, coroutine: Coroutine, tails: Iterable[Tail]
+    code: str, function: Function, coroutine: Change, tails: Iterable[Tail]
 ) -> Fix:
     """Return the fix that turns a function with a callback parameter into a coroutine."""
-    tails = list(tails)
-    changes = [
-        Change(function.node, coroutine.change),
+    changes = (
+        coroutine,
         Change(function.node, without_parameter),
         *(change for tail in tails for change in tail.changes),
-    ]
-    imports = dict.fromkeys(i for tail in tails for i in tail.imports)
-    helpers = dict.fromkeys(h for tail in tails for h in tail.helpers)
-    return Fix(
-        code,
-        function.module,
-        function.line,
-        tuple(changes),
-        function,
-        (*coroutine.imports, *imports),
-        tuple(helpers),
     )
+    return Fix(code, function.module, function.line, changes, function)

@@ -29,12 +29,17 @@ def yields_of_kind(
 
 
 def change_yield(
-    module: Module, node: ast.Yield | ast.YieldFrom, operand: Callable[[Any], Any]
+    module: Module,
+    node: ast.Yield | ast.YieldFrom,
+    operand: Callable[[Any], Any],
+    imports: tuple[str, ...] = (),
+    helpers: tuple[str, ...] = (),
 ) -> Change:
     """Return the change of a ``yield`` into the ``await`` of another operand.
 
     Args:
         operand: Returns the operand for the yielded value, which may be None.
+        imports, helpers: What the module needs for the operand.
     """
     is_bare = _needs_no_parentheses(module, node)
 
@@ -42,7 +47,7 @@ def change_yield(
         value = getattr(yielded.value, "item", yielded.value)
         return awaited(yielded, operand(value), is_bare)
 
-    return Change(node, change)
+    return Change(node, change, "", imports, helpers)
 
 
 def _needs_no_parentheses(module: Module, node: ast.expr) -> bool:

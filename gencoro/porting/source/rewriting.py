@@ -191,8 +191,11 @@ def _key(kind: str, place: CodeRange) -> _Key:
 
 def _with_additions(module: cst.Module, fixes: Sequence[Fix]) -> cst.Module:
     """Add the imports and the helpers that fixes need."""
-    imports = sorted({i for fix in fixes for i in fix.imports}, key=_import_order)
-    helpers = dict.fromkeys(helper for fix in fixes for helper in fix.helpers)
+    changes = [change for fix in fixes for change in fix.changes]
+    imports = sorted(
+        {i for change in changes for i in change.imports}, key=_import_order
+    )
+    helpers = dict.fromkeys(helper for change in changes for helper in change.helpers)
     body = list(module.body)
     place = _place_of_imports(body)
     present = set(_codes_before_definitions(module))

@@ -35,16 +35,10 @@ def find(program: Program) -> Iterator[Fix | Refusal]:
         def helped(value: Any) -> Any:
             return call_of(AWAITABLE, value or cst.Name("None"))
 
-        change = change_yield(function.module, node, helped)
-        yield Fix(
-            CODE,
-            function.module,
-            node.lineno,
-            (change,),
-            function,
-            (*gen.imports, *types.imports),
-            (awaitable(gen.text),),
-        )
+        imports = (*gen.imports, *types.imports)
+        helpers = (awaitable(gen.text),)
+        change = change_yield(function.module, node, helped, imports, helpers)
+        yield Fix(CODE, function.module, node.lineno, (change,), function)
 
 
 ANYTHING = Fixer(

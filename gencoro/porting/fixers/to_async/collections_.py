@@ -27,8 +27,8 @@ def find(program: Program) -> Iterator[Fix | Refusal]:
         def multi(value: Any, name: str = gen.text) -> Any:
             return call_of(f"{name}.multi", value)
 
-        change = change_yield(function.module, node, multi)
-        yield Fix(CODE, function.module, node.lineno, (change,), function, gen.imports)
+        change = change_yield(function.module, node, multi, gen.imports)
+        yield Fix(CODE, function.module, node.lineno, (change,), function)
 
 
 COLLECTIONS = Fixer(

@@ -28,10 +28,8 @@ def find(program: Program) -> Iterator[Fix | Refusal]:
         def sleep(_value: Any) -> Any:
             return cst.parse_expression("asyncio.sleep(0)")
 
-        change = change_yield(function.module, node, sleep)
-        yield Fix(
-            CODE, function.module, node.lineno, (change,), function, asyncio.imports
-        )
+        change = change_yield(function.module, node, sleep, asyncio.imports)
+        yield Fix(CODE, function.module, node.lineno, (change,), function)
 
 
 MOMENTS = Fixer(

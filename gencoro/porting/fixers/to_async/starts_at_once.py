@@ -40,15 +40,13 @@ def find(program: Program) -> Iterator[Fix | Refusal]:
                 name = ast.unparse(decorator)
                 yield refusal(function, "name-taken", decorator, name)
                 continue
-            yield Fix(
-                CODE,
-                function.module,
-                function.line,
-                (Change(function.node, _changer(conversion)),),
-                function,
-                tuple(text for module in modules for text in module.imports),
-                (starts_at_once(decorator),),
+            change = Change(
+                function.node,
+                _changer(conversion),
+                imports=tuple(text for module in modules for text in module.imports),
+                helpers=(starts_at_once(decorator),),
             )
+            yield Fix(CODE, function.module, function.line, (change,), function)
 
 
 def _changer(conversion: Conversion) -> Any:

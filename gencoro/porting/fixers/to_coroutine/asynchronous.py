@@ -2,7 +2,6 @@
 
 import ast
 from collections.abc import Iterator
-from typing import Any
 
 from gencoro.porting.callbacks.callback_starts import may_start_callbacks
 from gencoro.porting.callbacks.control_flow import ends_each_path
@@ -60,26 +59,12 @@ def _of_function(
         coroutine = as_coroutine(function, place + len(below))
         if coroutine is None:
             return _refusal(function, "name-taken", "gen")
-
-    def change(node: Any) -> Any:
-        if coroutine is not None:
-            node = coroutine.change(node)
-        return node if answers else without_decorator(node, place)
-
-    answers = answers or []
-    changes = [Change(function.node, change), *(a.change for a in answers)]
-    imports = [*(coroutine.imports if coroutine is not None else ())]
-    imports += [i for answer in answers for i in answer.start.imports]
-    helpers = [h for answer in answers for h in answer.start.helpers]
-    return Fix(
-        CODE,
-        function.module,
-        function.line,
-        tuple(changes),
-        function,
-        tuple(dict.fromkeys(imports)),
-        tuple(dict.fromkeys(helpers)),
-    )
+    changes = [] if coroutine is None else [coroutine]
+    if answers:
+        changes += [answer.change for answer in answers]
+    else:
+        changes.append(Change(function.node, lambda n: without_decorator(n, place)))
+    return Fix(CODE, function.module, function.line, tuple(changes), function)
 
 
 def _refusal(function: Function, reason: str, name: str) -> Refusal:

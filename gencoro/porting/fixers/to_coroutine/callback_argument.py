@@ -28,7 +28,7 @@ def _of_call(module: Module, call: ast.Call, callback: ast.expr) -> Fix | Refusa
     given = given_to_loop(module, call, callback, _without_callback)
     if isinstance(given, Refusal):
         return given
-    return Fix(CODE, module, call.lineno, (given.change,), None, given.imports)
+    return Fix(CODE, module, call.lineno, (given,))
 
 
 def _without_callback(node: Any) -> Any:

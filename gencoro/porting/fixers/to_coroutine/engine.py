@@ -105,9 +105,7 @@ def _started_by_loop(program: Program, function: Function) -> Fix | Refusal:
         return _refusal(function, "callbacks", started)
     if coroutine is None:
         return _refusal(function, "name-taken", "gen")
-    change = Change(function.node, coroutine.change)
-    imports = coroutine.imports
-    return Fix(CODE, function.module, function.line, (change,), function, imports)
+    return Fix(CODE, function.module, function.line, (coroutine,), function)
 
 
 def _is_in_no_context(

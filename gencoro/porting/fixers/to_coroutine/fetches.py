@@ -4,7 +4,6 @@ import ast
 from collections.abc import Iterator
 
 from gencoro.porting.callbacks.fetches import (
-    Fetch,
     fetch_of,
     has_other_loops,
     is_client_fetch,
@@ -53,7 +52,8 @@ def _of_task(program: Program, module: Module, task: ast.Call) -> Fix | Refusal:
         return legacy_refusal(module, task, "library-callback", name)
     if not found.helpers:
         return legacy_refusal(module, task, "name-taken", found.taken)
-    return _fix(module, task, found, Change(task, found.change), found.imports)
+    change = Change(task, found.change, "", found.imports, found.helpers)
+    return Fix(CODE, module, task.lineno, (change,))
 
 
 def _of_call(program: Program, module: Module, call: ast.Call) -> Fix | Refusal:
@@ -68,17 +68,8 @@ def _of_call(program: Program, module: Module, call: ast.Call) -> Fix | Refusal:
     if isinstance(given, Refusal):
         return given
     imports = (*found.imports, *given.imports)
-    return _fix(module, call, found, given.change, imports)
-
-
-def _fix(
-    module: Module,
-    call: ast.Call,
-    found: Fetch,
-    change: Change,
-    imports: tuple[str, ...],
-) -> Fix:
-    return Fix(CODE, module, call.lineno, (change,), None, imports, found.helpers)
+    change = given._replace(imports=imports, helpers=found.helpers)
+    return Fix(CODE, module, call.lineno, (change,))
 
 
 FETCHES = Fixer(

@@ -40,8 +40,6 @@ def _of_function(program: Program, function: Function, use: ast.expr) -> Fix | R
     if started:
         return legacy_refusal(module, use, "callbacks", started, function)
     changes: list[Change] = []
-    imports: list[str] = []
-    helpers: list[str] = []
     names: dict[object, str] = {}
     for pair in pairs:
         start = start_of(program, function, pair.call, pair.callback)
@@ -49,20 +47,11 @@ def _of_function(program: Program, function: Function, use: ast.expr) -> Fix | R
             name = ast.unparse(pair.call.func)
             return legacy_refusal(module, pair.call, "key", name, function)
         names[pair.key] = name = _name_for(pair.key, function, names)
-        changes.append(Change(module.parents[pair.call], _keeping(name, start), "Expr"))
-        imports += start.imports
-        helpers += start.helpers
+        statement = module.parents[pair.call]
+        changes.append(start.in_place_of(statement, _keeping(name, start), "Expr"))
     for waits in {pair.waits: None for pair in pairs}:
         changes.append(Change(waits, _waiting(waits, names)))
-    return Fix(
-        CODE,
-        module,
-        function.line,
-        tuple(changes),
-        function,
-        tuple(dict.fromkeys(imports)),
-        tuple(dict.fromkeys(helpers)),
-    )
+    return Fix(CODE, module, function.line, tuple(changes), function)
 
 
 def _is_coroutine(function: Function) -> bool:

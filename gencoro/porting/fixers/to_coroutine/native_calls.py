@@ -92,8 +92,8 @@ def _of_call(
     if isinstance(given, Refusal):
         yield given
     else:
-        imports = (*gen.imports, *given.imports)
-        yield Fix(CODE, module, call.lineno, (given.change,), None, imports)
+        given = given._replace(imports=(*gen.imports, *given.imports))
+        yield Fix(CODE, module, call.lineno, (given,))
 
 
 NATIVE_CALLS = Fixer(

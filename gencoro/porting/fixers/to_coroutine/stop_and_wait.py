@@ -144,19 +144,12 @@ def _fix(function: Function, stops: list[tuple[Stop, Start]]) -> Fix | Refusal:
         return _refusal(function, "name-taken", "gen_test")
     text, imports = timeout
     arguments = f"({text})" if text else ""
-    changes = [Change(function.node, _decorating(f"{decorator.text}{arguments}"))]
+    by = _decorating(f"{decorator.text}{arguments}")
+    needs = (*decorator.imports, *imports)
+    changes = [Change(function.node, by, imports=needs)]
     for stop, start in stops:
         changes += _changes(module, stop, start)
-    needs = [i for _, start in stops for i in start.imports]
-    return Fix(
-        CODE,
-        module,
-        function.line,
-        tuple(changes),
-        function,
-        tuple(dict.fromkeys([*decorator.imports, *imports, *needs])),
-        tuple(dict.fromkeys(h for _, start in stops for h in start.helpers)),
-    )
+    return Fix(CODE, module, function.line, tuple(changes), function)
 
 
 def _timeout(stops: list[Stop], module: Module) -> tuple[str, tuple[str, ...]] | None:
@@ -211,7 +204,7 @@ def _changes(module: Module, stop: Stop, start: Start) -> list[Change]:
     line = "SimpleStatementLine"
     return [
         Change(module.parents[stop.call], take, line),
-        Change(stop.wait, put),
+        start.in_place_of(stop.wait, put),
         Change(node, keep_comments, line),
     ]
 

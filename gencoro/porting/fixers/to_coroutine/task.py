@@ -69,7 +69,7 @@ def _wait(
         new = cst.parse_expression(wait.text)
         return new.with_changes(lpar=node.lpar, rpar=node.rpar)
 
-    return Fix(CODE, module, call.lineno, (Change(call, change),), None, wait.imports)
+    return Fix(CODE, module, call.lineno, (Change(call, change, imports=wait.imports),))
 
 
 def _is_yielded_alone(module: Module, call: ast.Call) -> bool:
