@@ -15,7 +15,7 @@ from collections.abc import Container
 from gencoro.porting.callbacks.legacy import CALLBACK_WORDS
 from gencoro.porting.program import Function, Module, Program
 from gencoro.porting.program.inheritance import is_entry_point
-from gencoro.porting.program.namespaces import called_name
+from gencoro.porting.program.origins import last_name
 from gencoro.porting.program.references import references_of
 
 __all__ = ["may_start_callbacks", "names_to_call"]
@@ -140,7 +140,7 @@ def _is_function(
 def _is_harmless(module: Module, call: ast.Call) -> bool:
     """Return whether what is called calls a function at once, or in no context."""
     func = call.func
-    name = called_name(call)
+    name = last_name(func)
     if name in _HARMLESS or name.startswith("assert"):
         return True
     root = func
@@ -180,7 +180,7 @@ def _called_name(program: Program, module: Module, call: ast.Call) -> str:
 
     A program calls ``get`` and the like of a handler by ``self``, ``super()`` or its class.
     """
-    name, func = called_name(call), call.func
+    name, func = last_name(call.func), call.func
     named = program.functions_by_name.get(name, ())
     if not named or not isinstance(func, ast.Attribute):
         return name

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from gencoro.porting.callbacks.legacy import calls, names_of, uses_threads
 from gencoro.porting.program import Function, Module, Program
+from gencoro.porting.program.library_names import library_name
 from gencoro.porting.program.patched_names import is_swapped, may_be_fake
 from gencoro.porting.program.receivers import assignments
 from gencoro.porting.source.imports import reference_to_gen
@@ -101,26 +102,28 @@ def _pause(
         return None
     if names == {"tornado.ioloop.IOLoop.call_later"}:
         return Pause(deadline, False)
-    if isinstance(deadline, ast.Call):
-        text = ast.unparse(deadline.func)
-        if text in ("datetime.timedelta", "timedelta"):
-            return Pause(deadline, True)
+    if isinstance(deadline, ast.Call) and _is_timedelta(program, module, deadline):
+        return Pause(deadline, True)
     if isinstance(deadline, ast.BinOp) and isinstance(deadline.op, ast.Add):
         for now, seconds in (
             (deadline.left, deadline.right),
             (deadline.right, deadline.left),
         ):
-            if ast.unparse(now) == "time.time()" or _is_time_of_loop(
-                program, module, now
-            ):
+            if _is_now(program, module, now):
                 return Pause(seconds, False)
     return None
 
 
-def _is_time_of_loop(program: Program, module: Module, node: ast.expr) -> bool:
+def _is_timedelta(program: Program, module: Module, call: ast.Call) -> bool:
+    return library_name(program, module, call.func) == "datetime.timedelta"
+
+
+def _is_now(program: Program, module: Module, node: ast.expr) -> bool:
+    """Return whether an expression is the time that the deadlines of a loop are in."""
     if not isinstance(node, ast.Call) or node.args or node.keywords:
         return False
-    return _names_of(program, module, node.func) == {f"{_LOOP}.time"}
+    is_of_loop = _names_of(program, module, node.func) == {f"{_LOOP}.time"}
+    return is_of_loop or library_name(program, module, node.func) == "time.time"
 
 
 def _names_of(program: Program, module: Module, method: ast.expr) -> set[str]:

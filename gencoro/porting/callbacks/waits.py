@@ -14,8 +14,9 @@ from typing import NamedTuple
 from gencoro.compat.doctor.rows import TODAY
 from gencoro.porting.program import Function, Program
 from gencoro.porting.program.namespaces import heirs_of
+from gencoro.porting.program.origins import last_name
 
-__all__ = ["Stop", "name_of", "other_stop", "stops_of", "use_of_wait", "used_names"]
+__all__ = ["Stop", "other_stop", "stops_of", "use_of_wait", "used_names"]
 
 _CASE = "tornado.testing.AsyncTestCase"
 _NAMES = {f"{_CASE}.stop", f"{_CASE}.wait"}
@@ -195,12 +196,7 @@ def _is_plain(function: Function, call: ast.AST, has_timeout: bool) -> bool:
 def used_names(function: Function) -> set[str]:
     """Return the names and attributes that a function uses; of ``fetch``, only a test's."""
     return {
-        name_of(node)
+        last_name(node)
         for node in ast.walk(function.node)
-        if name_of(node) != "fetch" or ast.unparse(node) == "self.fetch"
+        if last_name(node) != "fetch" or ast.unparse(node) == "self.fetch"
     }
-
-
-def name_of(node: ast.AST) -> str:
-    """Return the name that a node is, or that of an attribute; empty if it is neither."""
-    return getattr(node, "attr", getattr(node, "id", ""))

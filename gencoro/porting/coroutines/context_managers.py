@@ -12,6 +12,8 @@ from gencoro.compat.doctor.things import Thing
 from gencoro.porting.coroutines.handled_errors import asks_for_error
 from gencoro.porting.program import Definition, Function, Module, Program
 from gencoro.porting.program.foreign_objects import foreign_of
+from gencoro.porting.program.library_names import library_name
+from gencoro.porting.program.origins import last_name
 from gencoro.porting.program.replacements import replacements_of
 
 __all__ = ["is_neutral", "is_neutral_of_library"]
@@ -53,14 +55,16 @@ def is_neutral_of_library(function: Function, program: Program, node: ast.expr) 
         )
     if not isinstance(node, ast.Call):
         return False
-    name = _name_of(node.func)
+    name = last_name(node.func)
     if replacements_of(program).is_replaced(name):
         return False
     if name == "acquire" and isinstance(node.func, ast.Attribute):
         return not _may_be_own(function.module, program, node.func)
-    if name == "closing" and asks_for_error(program, ast.Name("close")):
+    if name == "closing" and asks_for_error(
+        program, function.module, ast.Name("close")
+    ):
         return False
-    return _name_in_library(function.module, program, node.func) in _NEUTRAL
+    return library_name(program, function.module, node.func) in _NEUTRAL
 
 
 def _may_be_own(module: Module, program: Program, func: ast.Attribute) -> bool:
@@ -69,36 +73,6 @@ def _may_be_own(module: Module, program: Program, func: ast.Attribute) -> bool:
         return False
     is_known = "acquire" not in program.functions_by_name
     return not is_known or foreign_of(program).may_have(module, func.value, "acquire")
-
-
-def _name_in_library(module: Module, program: Program, func: ast.expr) -> str:
-    """Return the full name of a function of the standard library; empty if uncertain."""
-    root, _, rest = ast.unparse(func).partition(".")
-    if not root.isidentifier() or foreign_of(program).may_bind(module, root):
-        return ""
-    scope = module.scope_at(func)._scope_of(root)
-    if scope is None:
-        return root if not rest else ""
-    imported = [
-        _imported_name(node, alias)
-        for node in module.nodes
-        if isinstance(node, (ast.Import, ast.ImportFrom))
-        and module.scope_at(node) is scope
-        for alias in node.names
-        if (alias.asname or alias.name.partition(".")[0]) == root
-    ]
-    is_bound_once = len(imported) == len(scope._bindings[root]) == 1
-    is_own = any(getattr(binding, "file", "") for binding in scope._bindings[root])
-    if not is_bound_once or is_own:
-        return ""
-    return f"{imported[0]}.{rest}" if rest else imported[0]
-
-
-def _imported_name(node: ast.Import | ast.ImportFrom, alias: ast.alias) -> str:
-    """Return the full name of what an import binds; empty if it is a relative one."""
-    if isinstance(node, ast.ImportFrom):
-        return "" if node.level else f"{node.module}.{alias.name}"
-    return alias.name if alias.asname else alias.name.partition(".")[0]
 
 
 def _is_neutral_of_program(program: Program, module: Module, func: ast.expr) -> bool:
@@ -121,7 +95,7 @@ def _is_neutral_of_program(program: Program, module: Module, func: ast.expr) -> 
         map(replacements_of(program).is_replaced, (node.name, "__exit__"))
     ):
         return False
-    return not any(asks_for_error(program, statement) for statement in last)
+    return not any(asks_for_error(program, module, statement) for statement in last)
 
 
 def _is_module(module: Module, node: ast.expr) -> bool:
@@ -156,7 +130,7 @@ def _finally_of(program: Program, node: Definition) -> list[ast.stmt] | None:
     """Return what follows the only ``yield`` of a context manager, if it always does."""
     module = program.function_by_node[node].module
     match node.decorator_list:
-        case [decorator] if _name_in_library(module, program, decorator) == _MAKER:
+        case [decorator] if library_name(program, module, decorator) == _MAKER:
             yields = [
                 n for n in ast.walk(node) if isinstance(n, (ast.Yield, ast.YieldFrom))
             ]
@@ -175,7 +149,3 @@ def _after_yield(body: list[ast.stmt]) -> list[ast.stmt] | None:
             )
             return None if before is None or is_ended else before + final
     return None
-
-
-def _name_of(node: ast.AST) -> str:
-    return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")

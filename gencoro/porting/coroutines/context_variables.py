@@ -12,6 +12,7 @@ import functools
 
 from gencoro.porting.coroutines.candidates import COROUTINE
 from gencoro.porting.program import Function, Module, Program
+from gencoro.porting.program.origins import original_names
 from gencoro.porting.program.references import Use, references_of
 
 __all__ = [
@@ -125,10 +126,11 @@ def _is_hidden(module: Module, node: ast.AST) -> bool:
 
 def _sets(program: Program, module: Module, node: ast.AST) -> bool:
     """Return whether a node sets what may be a context variable."""
-    if _name_of(node) in _SETTERS:
+    names = original_names(module, node)
+    if names & _SETTERS:
         return True
     # A variable may be in any container, if the program has some.
-    if _name_of(node) not in ("reset", "set") or not _has_variables(program):
+    if not names & {"reset", "set"} or not _has_variables(program):
         return False
     call = module.parents[node]
     is_called = isinstance(call, ast.Call) and call.func is node
@@ -204,7 +206,3 @@ def is_undecorated(function: Function) -> bool:
         isinstance(d, ast.Name) and d.id in _BUILTIN_DECORATORS
         for d in function.node.decorator_list
     )
-
-
-def _name_of(node: ast.AST) -> str:
-    return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")

@@ -9,7 +9,8 @@ Pure.  Used by `gencoro.porting.coroutines.problems` and
 import ast
 
 from gencoro.porting.coroutines.candidates import is_transparent
-from gencoro.porting.program import Function, Program
+from gencoro.porting.program import Function, Module, Program
+from gencoro.porting.program.library_names import library_name
 from gencoro.porting.program.replacements import replacements_of
 
 __all__ = ["forwards_call", "forwards_result"]
@@ -29,7 +30,7 @@ def forwards_result(program: Program, function: Function, place: int) -> bool:
     if is_transparent(decorator, names):
         return True
     found = _applied(program, function, decorator)
-    return found is not None and _passes_on(found) is not None
+    return found is not None and _passes_on(program, found) is not None
 
 
 def forwards_call(
@@ -40,7 +41,7 @@ def forwards_call(
     None for any other decorator: it may look into the function, or not call it.
     """
     applied = _applied(program, function, decorator)
-    wrapper = _passes_on(applied) if applied is not None else None
+    wrapper = _passes_on(program, applied) if applied is not None else None
     if wrapper is None or wrapper.is_generator or not _returns(wrapper.node.body):
         return None
     returned = [n.value for n in wrapper.own if isinstance(n, ast.Return)]
@@ -74,7 +75,7 @@ def _returned(maker: Function) -> Function | None:
     return None
 
 
-def _passes_on(decorator: Function) -> Function | None:
+def _passes_on(program: Program, decorator: Function) -> Function | None:
     """Return the wrapper of a decorator that returns what its function returns.
 
     None if it uses the function in another way.
@@ -83,10 +84,13 @@ def _passes_on(decorator: Function) -> Function | None:
     args = decorator.node.args.args
     if wrapper is None or not args:
         return None
-    if not all(map(_is_wraps, wrapper.node.decorator_list)):
+    module = wrapper.module
+    if not all(_is_wraps(program, module, d) for d in wrapper.node.decorator_list):
         return None
     uses = [n for n in ast.walk(decorator.node) if _is_name(n, args[0].arg)]
-    return wrapper if all(_is_passed_on(wrapper, use) for use in uses) else None
+    return (
+        wrapper if all(_is_passed_on(program, wrapper, use) for use in uses) else None
+    )
 
 
 def _returns(body: list[ast.stmt]) -> bool:
@@ -102,18 +106,17 @@ def _returns(body: list[ast.stmt]) -> bool:
     return False
 
 
-def _is_wraps(decorator: ast.expr) -> bool:
-    return isinstance(decorator, ast.Call) and ast.unparse(decorator.func) in (
-        "functools.wraps",
-        "wraps",
-    )
+def _is_wraps(program: Program, module: Module, node: ast.expr) -> bool:
+    """Return whether an expression is ``functools.wraps(...)``."""
+    func = node.func if isinstance(node, ast.Call) else None
+    return func is not None and library_name(program, module, func) == "functools.wraps"
 
 
 def _is_name(node: ast.AST, name: str) -> bool:
     return isinstance(node, ast.Name) and node.id == name
 
 
-def _is_passed_on(wrapper: Function, use: ast.AST) -> bool:
+def _is_passed_on(program: Program, wrapper: Function, use: ast.AST) -> bool:
     parents = wrapper.module.parents
     call = parents[use]
     match call:
@@ -126,7 +129,7 @@ def _is_passed_on(wrapper: Function, use: ast.AST) -> bool:
             return first is use and name in _NAMES
     if not isinstance(call, ast.Call):
         return False
-    if _is_wraps(call):
+    if _is_wraps(program, wrapper.module, call):
         return True
     is_returned = isinstance(parents[call], ast.Return) and call.func is use
     return is_returned and wrapper.module.enclosing(call) is wrapper.node

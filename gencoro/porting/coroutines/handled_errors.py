@@ -13,12 +13,13 @@ import functools
 
 from gencoro.porting.coroutines.context_variables import is_undecorated, users_of
 from gencoro.porting.program import Function, Module, Program
+from gencoro.porting.program.origins import original_names
 from gencoro.porting.program.references import Use, references_of
 
 __all__ = ["asks_for_error", "exits", "handles_exits", "may_see_error"]
 
 _ASKING = frozenset({"exc_info", "format_exc", "print_exc"})
-_EXITS = frozenset({"KeyboardInterrupt", "SystemExit", "exit", "quit", "sys.exit"})
+_EXITS = frozenset({"KeyboardInterrupt", "SystemExit", "exit", "quit"})
 
 _CATCHING = frozenset({"BaseException", "KeyboardInterrupt", "SystemExit"})
 
@@ -42,13 +43,14 @@ def may_see_error(use: Use, program: Program) -> bool:
     return False
 
 
-def asks_for_error(program: Program, statement: ast.AST) -> bool:
+def asks_for_error(program: Program, module: Module, statement: ast.AST) -> bool:
     """Return whether a statement looks at the error that passes through it, or may."""
     names = _asking_names(program)
     handlers = [n for n in ast.walk(statement) if isinstance(n, ast.ExceptHandler)]
     handled = {node for handler in handlers for node in ast.walk(handler)}
     return any(
-        node not in handled and (_is_asking(node) or _name_of(node) in names)
+        node not in handled
+        and (_is_asking(module, node) or original_names(module, node) & names)
         for node in ast.walk(statement)
     )
 
@@ -99,18 +101,18 @@ def _asks(module: Module, node: ast.AST) -> bool:
     """Return whether a node may be given the error of a caller."""
     if isinstance(node, ast.Attribute) and node.attr == "__context__":
         return True  # that of any error may be the caller's
-    return _is_asking(node) and not _is_handled(module, node)
+    return _is_asking(module, node) and not _is_handled(module, node)
 
 
-def _is_asking(node: ast.AST) -> bool:
+def _is_asking(module: Module, node: ast.AST) -> bool:
     match node:
         case ast.Attribute(attr="__context__"):
             return True
-        case ast.Attribute(attr=name) | ast.Name(id=name) if name in _ASKING:
-            return True
+        case ast.Attribute() | ast.Name():
+            return bool(original_names(module, node) & _ASKING)
         case ast.Call(func=ast.Attribute(value=owner, attr="exception"), args=args):
             # That of a logger, or of sys; that of a Future has no arguments.
-            return bool(args) or ast.unparse(owner) == "sys"
+            return bool(args) or _is_sys(module, owner)
         case ast.keyword(arg="exc_info", value=value):
             return not (isinstance(value, ast.Constant) and not value.value)
         case ast.Raise(exc=None):
@@ -138,15 +140,17 @@ def _is_handled(module: Module, node: ast.AST, in_finally: bool = False) -> bool
 def _exits(module: Module, node: ast.AST) -> bool:
     match node:
         case ast.Call(func=callee) | ast.Raise(exc=ast.expr() as callee):
-            name = callee.attr if isinstance(callee, ast.Attribute) else ""
+            ending = _EXITS | _PARSERS
+            if isinstance(callee, ast.Attribute) and not _is_sys(module, callee.value):
+                ending -= {"exit", "quit"}  # methods of the program
             is_class = any(
                 isinstance(thing.node, ast.ClassDef)
                 and any(ast.unparse(base) in _EXITS for base in thing.node.bases)
                 for thing in module.things(callee)
             )
-            return is_class or name in _PARSERS or ast.unparse(callee) in _EXITS
+            return is_class or bool(original_names(module, callee) & ending)
     return False
 
 
-def _name_of(node: ast.AST) -> str:
-    return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
+def _is_sys(module: Module, node: ast.expr) -> bool:
+    return "sys" in original_names(module, node)

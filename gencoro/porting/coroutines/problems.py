@@ -26,6 +26,7 @@ from gencoro.porting.coroutines.stack_inspection import asks_for_caller
 from gencoro.porting.fixer import Refusal
 from gencoro.porting.program import Function, Module, Program
 from gencoro.porting.program.listed_names import listed_at
+from gencoro.porting.program.origins import original_names
 from gencoro.porting.program.references import references_of
 from gencoro.porting.reasons import refusal
 
@@ -180,7 +181,7 @@ def _stopping(program: Program) -> dict[Function, ast.AST]:
         for function in program.functions
         if not function.is_generator
         for node in reversed(function.own)
-        if _may_stop(node) and not _is_guarded(function, node)
+        if _may_stop(function.module, node) and not _is_guarded(function, node)
     }
     direct = set(found)
     pending = [f for f in found if is_undecorated(f)]
@@ -218,17 +219,13 @@ def _catches_stop(caught: ast.expr | None) -> bool:
     )
 
 
-def _may_stop(node: ast.AST) -> bool:
+def _may_stop(module: Module, node: ast.AST) -> bool:
     """Return whether a node may raise StopIteration: ``next(iterator)``, or a ``raise``."""
     if _raises_stop_iteration(node):
         return True
     match node:
-        case ast.Call(func=ast.Name(id="next"), args=[_]):
-            return True
+        case ast.Call(func=ast.Name() as callee, args=[_]):
+            return "next" in original_names(module, callee)
         case ast.Attribute(attr="__next__"):
             return True
     return False
-
-
-def _name_of(node: ast.AST) -> str:
-    return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")

@@ -98,7 +98,9 @@ def _of_surroundings(
         if isinstance(parent, (ast.Try, ast.TryStar)):
             if child in parent.finalbody:
                 yield refusal(function, "return-in-finally", node)
-            elif any(asks_for_error(program, s) for s in parent.finalbody):
+            elif any(
+                asks_for_error(program, function.module, s) for s in parent.finalbody
+            ):
                 yield refusal(function, "return-caught", node, "... (in `finally`)")
             elif child in parent.body:
                 caught = _catches(function.module, parent.handlers)

@@ -15,6 +15,7 @@ import functools
 from gencoro.compat.doctor.parsing import DEFS
 from gencoro.porting.coroutines.context_variables import is_undecorated
 from gencoro.porting.program import Function, Program
+from gencoro.porting.program.origins import last_name, original_names
 from gencoro.porting.program.references import Use, references_of
 
 __all__ = ["may_be_generator", "may_evaluate_to_generator"]
@@ -50,7 +51,7 @@ def may_be_generator(function: Function, program: Program, value: ast.expr) -> b
         or (bool(names) and _is_parameter(function, value))
         or (_loose(program) and _is_unknown_result(function, program, value))
         or any(
-            _name_of(part) in names
+            original_names(function.module, part) & names
             for part in ast.walk(value)
             if isinstance(part, (ast.Name, ast.Attribute))
         )
@@ -160,11 +161,7 @@ def _is_parameter(function: Function, node: ast.expr) -> bool:
     scope = function.scope._scope_of(node.id) if isinstance(node, ast.Name) else None
     around = getattr(scope, "node", None)
     parameters = ast.walk(around.args) if isinstance(around, DEFS) else ()
-    return _name_of(node) in {p.arg for p in parameters if isinstance(p, ast.arg)}
-
-
-def _name_of(node: ast.AST) -> str:
-    return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
+    return last_name(node) in {p.arg for p in parameters if isinstance(p, ast.arg)}
 
 
 def may_evaluate_to_generator(value: ast.expr | None) -> bool:

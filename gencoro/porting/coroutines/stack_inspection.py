@@ -10,8 +10,8 @@ import ast
 import functools
 
 from gencoro.porting.coroutines.context_variables import direct_users
-from gencoro.porting.program import Function, Program
-from gencoro.porting.program.namespaces import called_name
+from gencoro.porting.program import Function, Module, Program
+from gencoro.porting.program.origins import original_names
 
 __all__ = ["asks_for_caller"]
 
@@ -20,8 +20,7 @@ __all__ = ["asks_for_caller"]
 _LEVEL_BY_FUNCTION = {
     "extract_stack": 1,
     "getouterframes": 2,
-    "inspect.stack": 2,
-    "stack": 2,  # imported from inspect
+    "stack": 2,
     "walk_stack": 1,
 }
 _UNKNOWN = 2
@@ -29,14 +28,19 @@ _UNKNOWN = 2
 
 def asks_for_caller(function: Function, program: Program) -> ast.AST | None:
     """Return where a function asks for the frame of its caller; None if it does not."""
-    own = next((node for node in function.own if _level(node) > 0), None)
+    own = next(
+        (node for node in function.own if _level(function.module, node) > 0), None
+    )
     return own or (function.node if function in _levels(program) else None)
 
 
 @functools.lru_cache(maxsize=1)
 def _levels(program: Program) -> dict[Function, int]:
     """Return how far up the stack functions look, themselves or by what they call."""
-    levels = {f: max(map(_level, f.own), default=0) for f in program.functions}
+    levels = {
+        f: max((_level(f.module, n) for n in f.own), default=0)
+        for f in program.functions
+    }
     levels = {function: level for function, level in levels.items() if level > 0}
     found = list(levels)
     for used in found:  # it grows
@@ -48,30 +52,38 @@ def _levels(program: Program) -> dict[Function, int]:
     return levels
 
 
-def _level(node: ast.AST) -> int:
+def _level(module: Module, node: ast.AST) -> int:
     """Return how far up the stack an expression looks; 0 for its own function."""
     match node:
         case ast.Call() as call:
             for keyword in call.keywords:
                 if keyword.arg == "stacklevel":
                     return _value(keyword.value) - 1
-            name = called_name(call)
-            if name == "_getframe":
+            names = _names_of(module, call.func)
+            if "_getframe" in names:
                 return _value(call.args[0]) if call.args else 0
-            if name in ("stack", "warn"):  # loggers have a `warn` too
-                name = ast.unparse(call.func)
-            if name in ("warn", "warnings.warn") and len(call.args) > 2:
+            if "warn" in names and len(call.args) > 2:
                 return _value(call.args[2]) - 1
-            return _LEVEL_BY_FUNCTION.get(name, 0)
+            return max(_LEVEL_BY_FUNCTION.get(name, 0) for name in names or {""})
         case ast.Subscript(value=ast.Call() as call, slice=ast.Constant(value=int(n))):
-            return abs(n) if _level(call) else 0
+            return abs(n) if _level(module, call) else 0
         case ast.Attribute(value=ast.Call() as frame, attr="f_back"):
-            return _level(frame) + 1
+            return _level(module, frame) + 1
         case ast.Attribute(value=ast.Attribute(attr="f_back") as frame, attr="f_back"):
-            return _level(frame) + 1
+            return _level(module, frame) + 1
         case ast.Attribute(attr="f_back"):
             return _UNKNOWN  # perhaps in a loop
     return 0
+
+
+def _names_of(module: Module, func: ast.expr) -> frozenset[str]:
+    """Return the last names that a function may have, if it can be one of those above."""
+    names = original_names(module, func)
+    if isinstance(func, ast.Attribute):
+        owners = original_names(module, func.value)
+        if not owners & {"inspect", "warnings"}:
+            return names - {"stack", "warn"}  # loggers have a `warn`, too
+    return names
 
 
 def _value(node: ast.expr) -> int:

@@ -7,6 +7,8 @@ Pure: sources come as bytes.  Used by everything in `gencoro.porting`.
 Inside::
 
     scopes           resolves names, also gencoro's
+    origins          what names are called where they come from
+    library_names    full names of the standard library's functions and classes
     references       where functions are used
     reflection       where functions may be looked up by name
     call_graph       groups functions that call each other

@@ -11,6 +11,7 @@ import functools
 
 from gencoro.compat.doctor.parsing import DEFS
 from gencoro.porting.program import Module
+from gencoro.porting.program.origins import last_name
 
 __all__ = ["has_class_hook"]
 
@@ -83,4 +84,4 @@ def _has_means(definition: ast.AST) -> bool:
 def _last_name(node: ast.expr) -> str:
     if isinstance(node, ast.Call):
         node = node.func
-    return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
+    return last_name(node)

@@ -11,7 +11,8 @@ import functools
 from collections.abc import Iterator
 
 from gencoro.porting.program import Module, Program
-from gencoro.porting.program.namespaces import called_name, namespace_of
+from gencoro.porting.program.namespaces import namespace_of
+from gencoro.porting.program.origins import original_names
 from gencoro.porting.program.scopes import canonical
 
 __all__ = ["listed_at"]
@@ -78,7 +79,9 @@ def _listed(program: Program, module: Module, node: ast.AST) -> Iterator[str]:
     match node:
         case ast.Call(func=ast.Name(id="dir"), args=args):
             owner = args[0] if args else None
-        case ast.Call(args=[owner, *_]) if called_name(node) in _LISTERS:
+        case ast.Call(func=func, args=[owner, *_]) if (
+            original_names(module, func) & _LISTERS
+        ):
             pass
         case _:
             is_namespace, owner = namespace_of(node)

@@ -11,7 +11,7 @@ import functools
 
 from gencoro.porting.program import Function, Module, Program
 
-__all__ = ["Namespaces", "called_name", "heirs_of", "is_written", "namespace_of"]
+__all__ = ["Namespaces", "heirs_of", "is_written", "namespace_of"]
 
 _METHODS_THAT_WRITE = frozenset(
     {"__setitem__", "clear", "pop", "popitem", "setdefault", "update"}
@@ -103,12 +103,6 @@ def is_written(module: Module, node: ast.AST) -> bool:
         case ast.Call(func=ast.Name(id="exec")):
             return True
     return False
-
-
-def called_name(node: ast.Call) -> str:
-    """Return the last name of what is called."""
-    func = node.func
-    return func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "")
 
 
 def _without_class(node: ast.expr) -> ast.expr:

@@ -14,9 +14,9 @@ from gencoro.porting.program import Function, Module, Program
 from gencoro.porting.program.class_hooks import has_class_hook
 from gencoro.porting.program.namespaces import (
     Namespaces,
-    called_name,
     namespace_of,
 )
+from gencoro.porting.program.origins import original_names
 
 __all__ = ["DELEGATORS", "Lookups", "spellings"]
 
@@ -33,6 +33,7 @@ _GETTERS = frozenset(
     }
 )
 _SETTERS = frozenset({"multiple", "object", "patch", "setattr", "spy"})
+_LISTERS = frozenset({"create_autospec", "getmembers", "getmembers_static"})
 _IMPORTERS = frozenset({"__import__", "import_module"})
 _FINDERS = frozenset({"import_object", "locate", "resolve_name"})
 _SPECIFICATIONS = frozenset({"autospec", "spec", "spec_set"})
@@ -123,22 +124,22 @@ class Lookups:
             self._read.add(module, owner)
 
     def _visit_call(self, module: Module, node: ast.Call) -> None:
-        name = called_name(node)
-        if name in _SETTERS:
+        names = original_names(module, node.func)
+        if names & _SETTERS:
             texts = [part for argument in node.args for part in _parts_of(argument)]
             found = set(_tails(texts)) | {k.arg for k in node.keywords if k.arg}
             self.patched |= found
             self._names |= found
-        if name in _GETTERS:
-            for argument in _looked_up(name, node):
+        for getter in names & _GETTERS:
+            for argument in _looked_up(getter, node):
                 self._visit_name(module, node, argument)
-        elif name in _IMPORTERS | _FINDERS:
+        if names & (_IMPORTERS | _FINDERS):
             is_computed = bool(node.args) and not isinstance(node.args[0], ast.Constant)
             self._are_modules_computed |= is_computed
-            self._read.are_all_modules |= is_computed and name in _FINDERS
-        elif name in ("eval", "exec"):
+            self._read.are_all_modules |= is_computed and bool(names & _FINDERS)
+        elif names & {"eval", "exec"}:
             self._visit_code(module, node.args[0] if node.args else None)
-        elif name.startswith("getmembers") or name == "create_autospec":
+        elif names & _LISTERS:
             for argument in node.args[:1]:
                 self._read.add(module, argument)
         self._visit_specification(module, node)

@@ -13,10 +13,10 @@ from gencoro.porting.program import Function, Module, Program
 from gencoro.porting.program.class_hooks import has_class_hook
 from gencoro.porting.program.namespaces import (
     Namespaces,
-    called_name,
     is_written,
     namespace_of,
 )
+from gencoro.porting.program.origins import last_name, original_names
 from gencoro.porting.program.references import references_of
 from gencoro.porting.program.reflection import DELEGATORS, spellings
 
@@ -156,16 +156,16 @@ class Replacements:
             self._swapped.add(node.attr)
 
     def _visit_call(self, module: Module, node: ast.Call) -> None:
-        name = called_name(node)
-        if name in ("setattr", "__setattr__") and len(node.args) == 3:
+        names = original_names(module, node.func)
+        if names & {"setattr", "__setattr__"} and len(node.args) == 3:
             owner, key = node.args[:2]
             if not isinstance(key, ast.Constant):
                 self._written.add(module, owner)
             else:
                 self._names |= spellings(str(key.value))
-        elif name == "exec" and len(node.args) == 1:
+        elif "exec" in names and len(node.args) == 1:
             self._written.add_scope(module, node)
-        elif name in ("new_class", "type") and len(node.args) > 1:
+        elif names & {"new_class", "type"} and len(node.args) > 1:
             self._written.are_all_classes = True
 
     def _visit_constant(self, module: Module, node: ast.Constant) -> None:
@@ -175,7 +175,9 @@ class Replacements:
         text = node.value
         if not isinstance(text, str) or isinstance(parent, kinds):
             return
-        is_list = isinstance(parent, ast.Call) and called_name(parent) == "namedtuple"
+        is_list = (
+            isinstance(parent, ast.Call) and last_name(parent.func) == "namedtuple"
+        )
         if len(text) < 200 and _NAMES.fullmatch(text) and (is_list or " " not in text):
             self._lookalikes.update(re.findall(r"\w+", text))
 

@@ -10,6 +10,7 @@ import libcst as cst
 from gencoro.porting.callbacks.legacy import legacy_refusal, names_of
 from gencoro.porting.fixer import Change, Example, Fix, Fixer, Refusal
 from gencoro.porting.program import Module, Program
+from gencoro.porting.program.origins import last_name
 
 __all__ = ["NULL_CONTEXTS"]
 
@@ -101,7 +102,7 @@ def _is_only_called(module: Module, call: ast.Call) -> bool:
             return not any(
                 _is_told_apart(module, node)
                 for node in module.nodes
-                if name in (getattr(node, "attr", ""), getattr(node, "id", ""))
+                if last_name(node) == name
             )
     return False
 

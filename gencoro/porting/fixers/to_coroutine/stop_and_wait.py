@@ -12,7 +12,6 @@ from gencoro.porting.callbacks.callback_starts import may_start_callbacks, names
 from gencoro.porting.callbacks.legacy import legacy_refusal
 from gencoro.porting.callbacks.waits import (
     Stop,
-    name_of,
     other_stop,
     stops_of,
     use_of_wait,
@@ -20,6 +19,7 @@ from gencoro.porting.callbacks.waits import (
 )
 from gencoro.porting.fixer import Change, Example, Fix, Fixer, Refusal
 from gencoro.porting.program import Function, Module, Program
+from gencoro.porting.program.origins import last_name
 from gencoro.porting.program.references import references_of
 from gencoro.porting.source.imports import name_in_module
 
@@ -84,7 +84,7 @@ def _problem(program: Program, function: Function) -> str:
         ):
             return ast.unparse(part.func)
         is_own = isinstance(part, ast.Attribute) and part.attr in ("stop", "wait")
-        if name_of(part) in _names_that_run(program) and not is_own:
+        if last_name(part) in _names_that_run(program) and not is_own:
             return ast.unparse(part)
     return other_stop(program, function)
 
@@ -92,7 +92,7 @@ def _problem(program: Program, function: Function) -> str:
 def _may_run_loop(program: Program, function: Function, call: ast.Call) -> bool:
     """Return whether a call may run a loop, apart from ``self.wait``."""
     func = call.func
-    name = getattr(func, "attr", getattr(func, "id", ""))
+    name = last_name(func)
     if isinstance(func, ast.Attribute) and ast.unparse(func.value) == "self":
         if name == "wait":
             return False
@@ -112,7 +112,7 @@ def _runs_loop(node: ast.AST) -> bool:
     """Return whether a node is a call that runs a loop, or ends its run."""
     if not isinstance(node, ast.Call):
         return False
-    name = name_of(node.func)
+    name = last_name(node.func)
     if name in ("run", "start", "stop") and isinstance(node.func, ast.Attribute):
         text = ast.unparse(node.func.value).lower()
         return "loop" in text or "asyncio" in text

@@ -1,0 +1,43 @@
+"""Full names of functions and classes of the standard library, such as ``time.time``.
+
+Rule: only where nothing else may be meant.
+
+Pure.  Used by `gencoro.porting.coroutines` and `gencoro.porting.callbacks`.
+"""
+
+import ast
+
+from gencoro.porting.program import Module, Program
+from gencoro.porting.program.foreign_objects import foreign_of
+
+__all__ = ["library_name"]
+
+
+def library_name(program: Program, module: Module, node: ast.expr) -> str:
+    """Return the full name of something of the standard library; empty if it is uncertain."""
+    root, _, rest = ast.unparse(node).partition(".")
+    if not root.isidentifier() or foreign_of(program).may_bind(module, root):
+        return ""
+    scope = module.scope_at(node)._scope_of(root)
+    if scope is None:
+        return root if not rest else ""
+    imported = [
+        _imported_name(node, alias)
+        for node in module.nodes
+        if isinstance(node, (ast.Import, ast.ImportFrom))
+        and module.scope_at(node) is scope
+        for alias in node.names
+        if (alias.asname or alias.name.partition(".")[0]) == root
+    ]
+    is_bound_once = len(imported) == len(scope._bindings[root]) == 1
+    is_own = any(getattr(binding, "file", "") for binding in scope._bindings[root])
+    if not is_bound_once or is_own:
+        return ""
+    return f"{imported[0]}.{rest}" if rest else imported[0]
+
+
+def _imported_name(node: ast.Import | ast.ImportFrom, alias: ast.alias) -> str:
+    """Return the full name of what an import binds; empty if it is a relative one."""
+    if isinstance(node, ast.ImportFrom):
+        return "" if node.level else f"{node.module}.{alias.name}"
+    return alias.name if alias.asname else alias.name.partition(".")[0]
