@@ -79,7 +79,8 @@ def awaitable(gen: str) -> str:
     """Return a function that waits for any value that a coroutine may yield.
 
     It asks a Future for its result, which an ``await`` of a subclass does not.  Tornado
-    itself leaves a Future of concurrent.futures as it is, and that cannot be awaited.
+    itself leaves a Future of concurrent.futures as it is, which cannot be awaited, and only a
+    coroutine that yields it wakes the loop when its thread is done.
 
     Args:
         gen: The expression for the module ``gen``.
@@ -93,8 +94,12 @@ def {AWAITABLE}(value):
         yield
         return None
     if not hasattr(future, "__await__"):
-        [result] = yield from {gen}.multi([future]).__await__()
-        return result
+
+        @{gen}.coroutine
+        def waiting():
+            return (yield value)
+
+        future = waiting()
     yield from future.__await__()
     return future.result()
 '''

@@ -72,8 +72,12 @@ def _awaitable(value):
         yield
         return None
     if not hasattr(future, "__await__"):
-        [result] = yield from gen.multi([future]).__await__()
-        return result
+
+        @gen.coroutine
+        def waiting():
+            return (yield value)
+
+        future = waiting()
     yield from future.__await__()
     return future.result()
 
