@@ -11,6 +11,7 @@ from gencoro.porting.fixer import Example, Fix, Fixer, Refusal
 from gencoro.porting.program import Program
 from gencoro.porting.reasons import refusal
 from gencoro.porting.source.imports import reference_to
+from gencoro.porting.source.nodes import without_parentheses
 
 __all__ = ["MOMENTS"]
 
@@ -25,11 +26,16 @@ def find(program: Program) -> Iterator[Fix | Refusal]:
             yield refusal(function, "name-taken", node, "asyncio")
             continue
 
-        def sleep(_value: Any) -> Any:
-            return cst.parse_expression("asyncio.sleep(0)")
-
-        change = change_yield(function.module, node, sleep, asyncio.imports)
+        change = change_yield(function.module, node, _sleep, asyncio.imports)
         yield Fix(CODE, function.module, node.lineno, (change,), function)
+
+
+def _sleep(value: Any) -> Any:
+    """Return the call of sleep in place of a value, whose comments stay."""
+    call = cst.parse_expression("asyncio.sleep(0)")
+    if value is None or without_parentheses(value) is not value:
+        return call
+    return call.with_changes(lpar=value.lpar, rpar=value.rpar)
 
 
 MOMENTS = Fixer(
