@@ -9,7 +9,7 @@ Inside::
     decisions            which coroutines become async def, and how
     yields               what the places where they yield become
     problems             what in the body of a coroutine keeps it from that
-    context_variables    which coroutines set context variables, or ask for the Task
+    context_variables    which coroutines set context variables
     context_managers     which context managers treat an error like any other exit
     decorators           which decorators only pass on a result
     handled_errors       which coroutines see an error that their caller handles, or exit
@@ -17,4 +17,5 @@ Inside::
     returned_generators  which returned values may be generators
     scheduling           which coroutines wake what runs before their callers go on
     stack_inspection     which coroutines ask who called them
+    tasks                which programs ask for Tasks, or cancel them
 """

@@ -1,10 +1,9 @@
-"""Finds coroutines that set context variables or ask for the current Task.
+"""Finds coroutines that set context variables.
 
-Rule: the body of a coroutine runs in a copy of its caller's context, and in no Task; an
-``async def`` that is awaited runs in those of its caller.
+Rule: the body of a coroutine runs in a copy of its caller's context; an ``async def`` that is
+awaited runs in that of its caller.
 
-Pure.  Used by `gencoro.porting.coroutines.decisions` and
-`gencoro.porting.coroutines.problems`.
+Pure.  Used by `gencoro.porting.coroutines.decisions`.
 """
 
 import ast
@@ -16,17 +15,14 @@ from gencoro.porting.program.origins import original_names
 from gencoro.porting.program.references import Use, references_of
 
 __all__ = [
-    "asks_for_task",
     "is_plain",
     "is_undecorated",
     "probable_uses",
     "sets_context",
     "users_of",
-    "uses_tasks",
 ]
 
 _BUILTIN_DECORATORS = frozenset({"classmethod", "property", "staticmethod"})
-_TASKS = frozenset({"all_tasks", "current_task"})
 
 # Functions of decimal and structlog, whose contexts are context variables.
 _SETTERS = frozenset(
@@ -47,41 +43,6 @@ def sets_context(function: Function, program: Program) -> bool:
     return function in _setters(program) or (
         function.module in _modules_with_hidden_setters(program)
     )
-
-
-def asks_for_task(function: Function) -> ast.AST | None:
-    """Return where a function asks asyncio for the current Task; None if it does not."""
-    module = function.module
-    return next((node for node in function.own if _asks_for_task(module, node)), None)
-
-
-@functools.lru_cache(maxsize=1)
-def uses_tasks(program: Program) -> bool:
-    """Return whether a program asks asyncio for the current Task, or for all of them."""
-    modules = program.modules.values()
-    return any(_asks_for_task(m, node) for m in modules for node in m.nodes)
-
-
-def _asks_for_task(module: Module, node: ast.AST) -> bool:
-    match node:
-        case ast.Attribute(value=ast.Name(id=owner), attr=name) if name in _TASKS:
-            return owner in _names_of_asyncio(module)
-        case ast.Name(id=name):
-            return name in _TASKS and name in _names_of_asyncio(module)
-    return False
-
-
-@functools.lru_cache(maxsize=2000)
-def _names_of_asyncio(module: Module) -> frozenset[str]:
-    """Return the names under which a module imports asyncio, or something of it."""
-    found = set()
-    for node in module.nodes:
-        if isinstance(node, (ast.Import, ast.ImportFrom)):
-            package = getattr(node, "module", None) or ""
-            for alias in node.names:
-                if f"{package}.{alias.name}".strip(".").startswith("asyncio"):
-                    found.add(alias.asname or alias.name.partition(".")[0])
-    return frozenset(found)
 
 
 @functools.lru_cache(maxsize=1)

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from gencoro.porting.coroutines.awaitables import Kind, awaitables_of
 from gencoro.porting.coroutines.candidates import COROUTINE, Candidate, candidates_of
-from gencoro.porting.coroutines.context_variables import sets_context, uses_tasks
+from gencoro.porting.coroutines.context_variables import sets_context
 from gencoro.porting.coroutines.handled_errors import (
     exits,
     handles_exits,
@@ -22,6 +22,7 @@ from gencoro.porting.coroutines.handled_errors import (
 )
 from gencoro.porting.coroutines.problems import problems_of
 from gencoro.porting.coroutines.scheduling import schedules
+from gencoro.porting.coroutines.tasks import cancels_tasks, uses_tasks
 from gencoro.porting.fixer import Refusal
 from gencoro.porting.program import Function, Module, Program
 from gencoro.porting.program.call_graph import components
@@ -267,7 +268,8 @@ class _Decider:
             is_certain = self._awaitables.kind(module, call) is Kind.FUTURE
             return "" if is_certain else f"it may be another function at {place}"
         if isinstance(parent, ast.Await):
-            return ""
+            is_cancelled = cancels_tasks(self._program)
+            return f"a Task may be cancelled at {place}" if is_cancelled else ""
         if isinstance(parent, ast.Lambda) and self._is_run_sync(module, parent):
             return ""
         return f"it is not awaited at once at {place}"
