@@ -19,6 +19,7 @@ from gencoro.porting.coroutines.context_variables import (
 from gencoro.porting.coroutines.handled_errors import asks_for_error
 from gencoro.porting.fixer import Refusal
 from gencoro.porting.program import Function, Module, Program
+from gencoro.porting.program.library_names import library_name
 from gencoro.porting.reasons import refusal
 
 __all__ = ["callee_of", "problems_of_returns", "raised_returns"]
@@ -108,10 +109,22 @@ def _of_surroundings(
                     yield refusal(function, "return-caught", node, caught)
         elif isinstance(parent, ast.With) and child in parent.body:
             for item in parent.items:
-                if not is_neutral(function, program, item.context_expr):
-                    name = ast.unparse(item.context_expr)
+                manager = item.context_expr
+                if not is_neutral(function, program, manager) and (
+                    not _suppresses_others(function.module, program, manager)
+                ):
+                    name = ast.unparse(manager)
                     yield refusal(function, "return-in-with", node, name)
         child = parent
+
+
+def _suppresses_others(module: Module, program: Program, manager: ast.expr) -> bool:
+    """Return whether it is contextlib's suppress, of errors that are not gen.Return."""
+    match manager:
+        case ast.Call(func=callee, args=errors, keywords=[]):
+            is_suppress = library_name(program, module, callee) == "contextlib.suppress"
+            return is_suppress and not any(_may_catch(module, e) for e in errors)
+    return False
 
 
 def _catches(module: Module, handlers: list[ast.ExceptHandler]) -> str:
