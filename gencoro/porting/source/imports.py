@@ -28,6 +28,7 @@ __all__ = [
 ]
 
 _GEN = "tornado.gen"
+_MISSING = frozenset({"ImportError", "ModuleNotFoundError"})
 
 
 class Reference(NamedTuple):
@@ -48,7 +49,7 @@ def reference_to_gen(function: Function) -> Reference:
     """Return how a function refers to the module ``gen``."""
     module = function.module
     scope = function.scope
-    names = [name for name, found in module.top._bindings.items() if _are_gen(found)]
+    names = [name for name in module.top._bindings if _is_gen_in(module, name)]
     for name in names:
         if not _is_hidden(function, name):
             return Reference(name)
@@ -77,9 +78,10 @@ def standard_module(name: str, module: Module) -> Reference:
     """
     body = module.tree.body
     imports = sum(_is_import_of(name, node) for node in _statements(body))
-    bindings = len(module.top._bindings.get(name, ()))
+    bindings = module.top._bindings.get(name, ())
+    is_bound_by_imports = imports == len(bindings) - _fallbacks(name, module)
     is_other = _is_deleted(name, module) if imports else _is_starred(name, module)
-    if imports != bindings or is_other:
+    if not is_bound_by_imports or is_other:
         return Reference("")
     start = itertools.takewhile(lambda node: not _has_definition(node), body)
     is_early = any(_is_import_of(name, node) for node in start)
@@ -143,6 +145,15 @@ def is_of_module(node: ast.expr, function: Function) -> bool:
     return scope in (None, function.module.top)
 
 
+def _is_gen_in(module: Module, name: str) -> bool:
+    """Return whether a name of a module is gen, which another one may hand out."""
+    if _are_gen(module.top._bindings[name]):
+        return True
+    node = ast.Name(name)
+    is_certain = module.top.is_sure(node) and len(module.top._bindings[name]) == 1
+    return is_certain and module.names(node, module.top) == {_GEN}
+
+
 def _are_gen(bindings: Sequence[object]) -> bool:
     """Return whether a name is gen; None stands for a missing import."""
     found = [b for b in bindings if not _is_none(b)]
@@ -163,6 +174,34 @@ def _statements(body: Iterable[ast.AST]) -> Iterator[ast.AST]:
         yield node
         if not isinstance(node, (*DEFS, ast.ClassDef, ast.expr)):
             yield from _statements(ast.iter_child_nodes(node))
+
+
+def _fallbacks(name: str, module: Module) -> int:
+    """Return how many bindings only apply where an import of the standard library fails.
+
+    Such as in ``try: import asyncio`` / ``except ImportError: asyncio = None``.
+    """
+    return sum(
+        _binds(name, statement)
+        for block in _statements(module.tree.body)
+        if isinstance(block, ast.Try)
+        and [ast.unparse(statement) for statement in block.body] == [f"import {name}"]
+        for handler in block.handlers
+        if handler.type is not None and ast.unparse(handler.type) in _MISSING
+        for statement in handler.body
+    )
+
+
+def _binds(name: str, statement: ast.stmt) -> int:
+    """Return how often a statement binds a name to something else than the module."""
+    match statement:
+        case ast.Assign(targets=targets):
+            return sum(isinstance(t, ast.Name) and t.id == name for t in targets)
+        case ast.Import(names=names):
+            return sum(alias.asname == name for alias in names)
+        case ast.ImportFrom(names=names):
+            return sum((alias.asname or alias.name) == name for alias in names)
+    return 0
 
 
 def _has_definition(statement: ast.stmt) -> bool:
