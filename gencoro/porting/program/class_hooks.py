@@ -36,6 +36,9 @@ _HARMLESS_DECORATORS = frozenset(
         "usefixtures",
     }
 )
+# Methods that get those of subclasses, or of each object when it is asked for them.
+_HOOKS = frozenset({"__getattribute__", "__init_subclass__"})
+
 _HARMLESS_METACLASSES = frozenset({"ABCMeta", "EnumMeta", "type"})
 _HARMLESS_CALLS = frozenset({"namedtuple", "NamedTuple"})
 
@@ -51,7 +54,7 @@ def has_class_hook(module: Module, node: ast.ClassDef) -> bool:
     for base in node.bases:
         if isinstance(base, ast.Call) and _last_name(base) not in _HARMLESS_CALLS:
             return True
-    return any(isinstance(s, DEFS) and s.name == "__init_subclass__" for s in node.body)
+    return any(isinstance(s, DEFS) and s.name in _HOOKS for s in node.body)
 
 
 def _metaclasses(node: ast.ClassDef) -> list[ast.keyword]:
