@@ -4,6 +4,7 @@ Rule: when it is not certain that the meaning stays the same, the coroutine stay
 
 Inside::
 
+    callees              which coroutines use each other
     candidates           which functions are coroutines
     awaitables           what a yielded expression is
     decisions            which coroutines become async def, and how

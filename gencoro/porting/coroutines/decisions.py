@@ -13,6 +13,11 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from gencoro.porting.coroutines.awaitables import Kind, awaitables_of
+from gencoro.porting.coroutines.callees import (
+    callees_of,
+    recursive,
+    waiting_for_exits,
+)
 from gencoro.porting.coroutines.candidates import COROUTINE, Candidate, candidates_of
 from gencoro.porting.coroutines.context_variables import sets_context
 from gencoro.porting.coroutines.handled_errors import (
@@ -25,7 +30,6 @@ from gencoro.porting.coroutines.scheduling import schedules
 from gencoro.porting.coroutines.tasks import cancels_tasks, uses_tasks
 from gencoro.porting.fixer import Refusal
 from gencoro.porting.program import Function, Module, Program
-from gencoro.porting.program.call_graph import components
 from gencoro.porting.program.foreign_objects import foreign_of
 from gencoro.porting.program.inheritance import (
     has_unknown_heir,
@@ -98,7 +102,9 @@ class _Decider:
         while self._refuse_some():
             pass
         order = {function: i for i, function in enumerate(self._program.functions)}
-        self._recursive = self._find_recursive()
+        callees = callees_of(self._converting, self._program)
+        self._waiting_for_exits = waiting_for_exits(callees, self._program)
+        self._recursive = recursive(callees)
         conversions = [
             Conversion(candidate, self._why_at_once(candidate))
             for candidate in self._converting.values()
@@ -220,7 +226,9 @@ class _Decider:
             if is_entry and not use.is_resolved and self._is_of_others(function, use):
                 continue
             reason = self._why_use_needs_future(use)
-            if not reason and not self._is_run_sync(use.module, use.node):
+            if not reason and self._is_run_sync(use.module, use.node):
+                reason = self._why_left_waiting(function)
+            elif not reason:
                 reason = self._why_not_inside_caller(function, use)
             if reason:
                 return reason
@@ -233,22 +241,18 @@ class _Decider:
             return f"it may see an error that is being handled at {place}"
         if schedules(function, self._program):
             return "what it wakes runs before its caller goes on"
-        return "it may exit the program" if exits(function, self._program) else ""
+        if exits(function, self._program):
+            return "it may exit the program"
+        return self._why_left_waiting(function)
 
-    def _find_recursive(self) -> set[Function]:
-        """Return the coroutines that call themselves, directly or through others."""
-        callees: dict[Function, list[Function]] = {f: [] for f in self._converting}
-        for function in self._converting:
-            for use in self._references.of(function):
-                user = use.module.function_at(use.node)
-                if user in callees:
-                    callees[user].append(function)
-        return {
-            function
-            for group in components(callees)
-            for function in group
-            if len(group) > 1 or function in callees[function]
-        }
+    def _why_left_waiting(self, function: Function) -> str:
+        """Return why a coroutine may wait for what never comes.
+
+        If another one exits the program, the loop ends.  Tornado then leaves a Task as it is,
+        and its ``finally`` blocks do not run.
+        """
+        name = self._waiting_for_exits.get(function)
+        return f"{name}, which it waits for, may exit the program" if name else ""
 
     def _why_use_needs_future(self, use: Use) -> str:
         module = use.module

@@ -1,6 +1,6 @@
 """Strongly connected components of the call graph, callees first.
 
-Pure.  Used by `gencoro.porting.coroutines.decisions` and `gencoro.porting.plan`.
+Pure.  Used by `gencoro.porting.coroutines.callees` and `gencoro.porting.plan`.
 """
 
 from collections.abc import Mapping
