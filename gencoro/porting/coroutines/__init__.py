@@ -11,8 +11,10 @@ Inside::
     yields               what the places where they yield become
     problems             what in the body of a coroutine keeps it from that
     context_variables    which coroutines set context variables
+    caught_classes       which classes of handlers catch gen.Return
     context_managers     which context managers treat an error like any other exit
     decorators           which decorators only pass on a result
+    delegations          which generators are only delegated to with yield from
     handled_errors       which coroutines see an error that their caller handles, or exit
     raised_returns       what sees a raised gen.Return
     returned_generators  which returned values may be generators

@@ -10,6 +10,7 @@ import ast
 import functools
 from collections.abc import Iterator
 
+from gencoro.porting.coroutines.caught_classes import RETURN, catching
 from gencoro.porting.coroutines.context_managers import is_neutral
 from gencoro.porting.coroutines.context_variables import (
     is_plain,
@@ -19,16 +20,9 @@ from gencoro.porting.coroutines.context_variables import (
 from gencoro.porting.coroutines.handled_errors import asks_for_error
 from gencoro.porting.fixer import Refusal
 from gencoro.porting.program import Function, Module, Program
-from gencoro.porting.program.library_names import library_name
 from gencoro.porting.reasons import refusal
 
 __all__ = ["callee_of", "problems_of_returns", "raised_returns"]
-
-RETURN = "tornado.gen.Return"
-
-# Classes that catch gen.Return, and classes that do not although they look like variables.
-_BROAD = frozenset({"BaseException", "Exception", "StandardError", "object"})
-_CLASSES = frozenset({"error", "gaierror", "herror", "timeout"})
 
 
 def problems_of_returns(
@@ -104,81 +98,15 @@ def _of_surroundings(
             ):
                 yield refusal(function, "return-caught", node, "... (in `finally`)")
             elif child in parent.body:
-                caught = _catches(function.module, parent.handlers)
+                caught = catching(function.module, parent.handlers)
                 if caught:
                     yield refusal(function, "return-caught", node, caught)
         elif isinstance(parent, ast.With) and child in parent.body:
             for item in parent.items:
-                manager = item.context_expr
-                if not is_neutral(function, program, manager) and (
-                    not _suppresses_others(function.module, program, manager)
-                ):
-                    name = ast.unparse(manager)
+                if not is_neutral(function, program, item.context_expr):
+                    name = ast.unparse(item.context_expr)
                     yield refusal(function, "return-in-with", node, name)
         child = parent
-
-
-def _suppresses_others(module: Module, program: Program, manager: ast.expr) -> bool:
-    """Return whether it is contextlib's suppress, of errors that are not gen.Return."""
-    match manager:
-        case ast.Call(func=callee, args=errors, keywords=[]):
-            is_suppress = library_name(program, module, callee) == "contextlib.suppress"
-            return is_suppress and not any(_may_catch(module, e) for e in errors)
-    return False
-
-
-def _catches(module: Module, handlers: list[ast.ExceptHandler]) -> str:
-    """Return what of the handlers would catch gen.Return; empty if nothing does."""
-    for handler in handlers:
-        if handler.type is None:
-            return "..." if not _only_raises(handler) else ""
-        types = (
-            handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
-        )
-        if any(_may_catch(module, t) for t in types):
-            return "" if _only_raises(handler) else ast.unparse(handler.type)
-    return ""
-
-
-def _only_raises(handler: ast.ExceptHandler) -> bool:
-    match handler.body:
-        case [ast.Raise(exc=None)]:
-            return True
-    return False
-
-
-def _may_catch(module: Module, node: ast.expr) -> bool:
-    """Return whether a handler of a class may catch gen.Return."""
-    if not isinstance(node, (ast.Name, ast.Attribute)) or RETURN in module.names(node):
-        return True
-    things = module.things(node)
-    if things:  # a class of the program is no base class of gen.Return
-        return not all(t.name or isinstance(t.node, ast.ClassDef) for t in things)
-    name = node.attr if isinstance(node, ast.Attribute) else node.id
-    if isinstance(node, ast.Attribute):
-        if any(owner.file for owner in module.things(node.value)):
-            return True  # a module of the program has it, and it is no class there
-    else:
-        scope = module.scope_at(node)._scope_of(name)
-        for bound in scope._bindings[name] if scope is not None else ():
-            if isinstance(bound, ast.expr):
-                parts = bound.elts if isinstance(bound, ast.Tuple) else [bound]
-                return any(part is node or _may_catch(module, part) for part in parts)
-            if bound is None and not _is_imported(module, name):
-                return True  # a parameter, or what a loop gives
-            if getattr(bound, "file", ""):
-                return True  # as above
-    # A tuple of classes from elsewhere is written like a constant or a variable.
-    is_class = name[:1].isupper() and not name.isupper()
-    return name in _BROAD or not (is_class or name in _CLASSES)
-
-
-def _is_imported(module: Module, name: str) -> bool:
-    return any(
-        (node.asname or node.name) == name
-        for node in module.nodes
-        if isinstance(node, ast.alias)
-    )
 
 
 def _of_helpers_that_return(function: Function, program: Program) -> Iterator[Refusal]:

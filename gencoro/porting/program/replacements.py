@@ -59,6 +59,17 @@ class Replacements:
             return False
         return self._is_written(function.module)
 
+    def may_hide(self, function: Function, name: str) -> bool:
+        """Return whether objects of a method's class may have another attribute of a name.
+
+        That is, another one than what is assigned to it.
+        """
+        is_method = name in self._program.functions_by_name
+        is_computed = "__getattribute__" in self._program.functions_by_name
+        is_patched = name in self._references.lookups.patched
+        is_written = self._written.has_class_of(function)
+        return is_method or is_computed or is_patched or is_written
+
     def is_replaced(self, name: str) -> bool:
         """Return whether a name, or an attribute of that name, is bound by something."""
         names = self._names | self.rebound
