@@ -9,9 +9,17 @@ import ast
 from typing import NamedTuple
 
 from gencoro.porting.program import Function, Program
+from gencoro.porting.program.library_names import library_name
 from gencoro.porting.source.helpers import is_helper
 
-__all__ = ["COROUTINE", "GEN_TEST", "Candidate", "candidates_of", "is_transparent"]
+__all__ = [
+    "COROUTINE",
+    "GEN_TEST",
+    "Candidate",
+    "candidates_of",
+    "is_abstract",
+    "is_transparent",
+]
 
 COROUTINE = "tornado.gen.coroutine"
 GEN_TEST = "tornado.testing.gen_test"
@@ -25,6 +33,8 @@ _TRANSPARENT_ABOVE = frozenset(
     }
 )
 _BUILTIN_ABOVE = frozenset({"classmethod", "staticmethod"})
+
+_ABSTRACT = "abc.abstractmethod"
 
 
 class Candidate(NamedTuple):
@@ -51,14 +61,14 @@ def candidates_of(program: Program) -> list[Candidate]:
     found = []
     for function in program.functions:
         if isinstance(function.node, ast.FunctionDef):
-            candidate = _candidate(function)
+            candidate = _candidate(program, function)
             outer = function.module.enclosing(function.node)
             if candidate is not None and not is_helper(outer):
                 found.append(candidate)
     return found
 
 
-def _candidate(function: Function) -> Candidate | None:
+def _candidate(program: Program, function: Function) -> Candidate | None:
     decorators = list(function.decorators())
     kinds = [
         next((k for k in (COROUTINE, GEN_TEST) if k in names), "")
@@ -70,17 +80,24 @@ def _candidate(function: Function) -> Candidate | None:
     place = kinds.index(kind)
     decorator, names = decorators[place]
     is_certain = names == {kind} and function.outer.is_certain(decorator)
-    above = any(not is_transparent(d, n) for d, n in decorators[:place])
+    above = any(not is_transparent(program, function, *d) for d in decorators[:place])
     below = tuple(d for d, _ in decorators[place + 1 :])
     return Candidate(function, decorator, kind, above, below, is_certain)
 
 
-def is_transparent(decorator: ast.expr, names: set[str]) -> bool:
+def is_transparent(
+    program: Program, function: Function, decorator: ast.expr, names: set[str]
+) -> bool:
     """Return whether a decorator awaits or returns the result of a coroutine."""
     if isinstance(decorator, ast.Name) and decorator.id in _BUILTIN_ABOVE:
         return True
     if isinstance(decorator, ast.Attribute) and decorator.attr == "run_sync":
         return True
-    if ast.unparse(decorator).rpartition(".")[2] == "abstractmethod":
+    if is_abstract(program, function, decorator):
         return True
     return bool(names) and names <= _TRANSPARENT_ABOVE
+
+
+def is_abstract(program: Program, function: Function, decorator: ast.expr) -> bool:
+    """Return whether a decorator is ``abc.abstractmethod``, which only marks a function."""
+    return library_name(program, function.module, decorator) == _ABSTRACT

@@ -27,7 +27,7 @@ def forwards_result(program: Program, function: Function, place: int) -> bool:
         place: Which decorator it is, from the outermost on.
     """
     decorator, names = list(function.decorators())[place]
-    if is_transparent(decorator, names):
+    if is_transparent(program, function, decorator, names):
         return True
     found = _applied(program, function, decorator)
     return found is not None and _passes_on(program, found) is not None

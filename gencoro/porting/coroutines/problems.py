@@ -12,7 +12,12 @@ import re
 from collections.abc import Iterator
 
 from gencoro.porting.coroutines.awaitables import Kind, awaitables_of
-from gencoro.porting.coroutines.candidates import COROUTINE, GEN_TEST, Candidate
+from gencoro.porting.coroutines.candidates import (
+    COROUTINE,
+    GEN_TEST,
+    Candidate,
+    is_abstract,
+)
 from gencoro.porting.coroutines.context_managers import is_neutral_of_library
 from gencoro.porting.coroutines.context_variables import (
     is_undecorated,
@@ -67,6 +72,8 @@ def problems_of(candidate: Candidate, program: Program) -> Iterator[Refusal]:
 
 def _may_be_below(function: Function, program: Program, decorator: ast.expr) -> bool:
     """Return whether a decorator does the same to an ``async def`` as to a generator."""
+    if is_abstract(program, function, decorator):
+        return True
     wrapper = forwards_call(program, function, decorator)
     if wrapper is None or wrapper in _stopping(program):
         return False
