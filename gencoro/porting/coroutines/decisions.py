@@ -20,6 +20,7 @@ from gencoro.porting.coroutines.callees import (
 )
 from gencoro.porting.coroutines.candidates import COROUTINE, Candidate, candidates_of
 from gencoro.porting.coroutines.context_variables import sets_context
+from gencoro.porting.coroutines.delegations import delegated, is_delegated
 from gencoro.porting.coroutines.handled_errors import (
     exits,
     handles_exits,
@@ -139,8 +140,13 @@ class _Decider:
 
     def _delegates(self, user: Function) -> Iterator[Function]:
         for node in user.own:
-            if isinstance(node, ast.YieldFrom) and isinstance(node.value, ast.Call):
-                yield from self._program.functions_of(user.module, node.value.func)
+            call = (
+                delegated(user.module, node)
+                if isinstance(node, ast.YieldFrom)
+                else None
+            )
+            if call is not None:
+                yield from self._program.functions_of(user.module, call.func)
 
     def _refuse_some(self) -> bool:
         """Refuse what depends on a function that stays; return whether there is any."""
@@ -164,10 +170,10 @@ class _Decider:
                 continue
             if self._awaitables.kind(function.module, node.value) is Kind.FUTURE:
                 continue
-            call = node.value
+            call = delegated(function.module, node)
             found = (
                 self._awaitables.callees(function.module, call.func)
-                if isinstance(call, ast.Call)
+                if call is not None
                 else []
             )
             are_helpers = [
@@ -177,7 +183,7 @@ class _Decider:
             if not are_helpers or not all(are_helpers):
                 shared = [f.name for f in found if f in self._shared]
                 reason = "helper-used-elsewhere" if shared else "yield-from"
-                return refusal(function, reason, node, ast.unparse(node.value))
+                return refusal(function, reason, node, ast.unparse(call or node.value))
         return None
 
     def _bad_use_of_helper(self, function: Function) -> Refusal | None:
@@ -187,10 +193,9 @@ class _Decider:
         for use in self._references.of(function):
             call = use.module.parents[use.node]
             is_call = isinstance(call, ast.Call) and call.func is use.node
-            parent = use.module.parents[call]
             by = use.module.function_at(use.node)
-            is_fine = isinstance(parent, ast.YieldFrom) and by in self._converting
-            if not is_call or not is_fine:
+            is_fine = is_call and by in self._converting
+            if not is_fine or not is_delegated(use.module, call):
                 return refusal(
                     function, "helper-used-elsewhere", use.node, function.name
                 )
