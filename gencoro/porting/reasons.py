@@ -42,8 +42,9 @@ REASONS = {
     ),
     "uncertain-decorator": Reason(
         "GC902",
-        "its decorator {name} may be another one than Tornado's",
-        "import the decorator in one way only",
+        "its decorator {name} may be another one than Tornado's: its name is bound several "
+        "times, or by an `import *` of a module that is not read",
+        "import it by its name, and once: `from tornado import gen`",
     ),
     "decorator-below": Reason(
         "GC903",
@@ -105,6 +106,11 @@ REASONS = {
         "GC914",
         "the name {name} is needed, and means something else here",
         "rename the other one",
+    ),
+    "bound-inside": Reason(
+        "GC977",
+        "{name} is imported inside a function only, and a helper of the module needs it",
+        "import it at the top of the module: `from tornado import gen`",
     ),
     "stop-iteration": Reason(
         "GC916",

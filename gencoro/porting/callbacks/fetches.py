@@ -17,7 +17,11 @@ from gencoro.porting.callbacks.legacy import calls
 from gencoro.porting.program import Module, Program
 from gencoro.porting.program.receivers import certain_method
 from gencoro.porting.source.helpers import FETCH, fetch
-from gencoro.porting.source.imports import is_free_in, module_reference, standard_module
+from gencoro.porting.source.imports import (
+    function_of_library,
+    is_free_in,
+    module_reference,
+)
 from gencoro.porting.source.nodes import ended_like
 
 __all__ = ["Fetch", "fetch_of", "has_other_loops", "is_client_fetch", "task_of_fetch"]
@@ -120,14 +124,14 @@ def _fetch(
 ) -> Fetch:
     gen = module_reference("tornado.gen", module)
     client = module_reference("tornado.httpclient", module)
-    time = standard_module("time", module)
+    time = function_of_library("time", "time", module)
     is_free = is_free_in(FETCH, module, module.scope_at(call))
     needed = {"gen": gen.text, "httpclient": client.text, "time": time.text}
     for name, found in {**needed, FETCH: is_free}.items():
         if not found:
             return Fetch(callback, change, (), (), name)
     imports = (*gen.imports, *client.imports, *time.imports)
-    return Fetch(callback, change, imports, (fetch(gen.text, client.text),))
+    return Fetch(callback, change, imports, (fetch(gen.text, client.text, time.text),))
 
 
 def _call_of_helper(node: Any, func: Any, args: Any) -> Any:

@@ -5,14 +5,17 @@ Used by `gencoro.porting.program`.
 """
 
 import ast
+import os
+import sys
 from collections.abc import Callable
 from typing import TypeAlias
 
 from gencoro.compat.doctor.naming import Modules, Scope
+from gencoro.compat.doctor.parsing import statements
 from gencoro.compat.doctor.project import Project
 from gencoro.compat.doctor.rows import TODAY
 
-__all__ = ["SourceScope", "Sources", "canonical", "find_nothing"]
+__all__ = ["SourceScope", "Sources", "canonical", "find_nothing", "starred"]
 
 _Lookup: TypeAlias = Callable[[str], "Scope | None"]
 
@@ -51,7 +54,7 @@ class SourceScope(Scope):
             return False
         scope = self._scope_of(node.id)
         if scope is None:
-            return self.has_stars
+            return self.has_stars or bool(starred(self, node.id))
         return all(
             self._is_tornado(scope, binding) for binding in scope._bindings[node.id]
         )
@@ -86,6 +89,85 @@ class Sources(Project):
 
     def _scope_in(self, file: str) -> Scope | None:
         return self._lookup(file) or super()._scope_in(file)
+
+
+def starred(scope: Scope, name: str, seen: frozenset[str] = frozenset()) -> bool | None:
+    """Return whether ``import *`` certainly gives a module a name of Tornado.
+
+    None if that is not certain, and False if it certainly gives no such name.
+    """
+    while scope.parent is not None:
+        scope = scope.parent
+    given = [
+        _given(scope, node, name, seen | {scope.file})
+        for node in statements(getattr(scope.node, "body", []))
+        if isinstance(node, ast.ImportFrom) and node.names[0].name == "*"
+    ]
+    return None if None in given else True in given
+
+
+def _given(
+    scope: Scope, star: ast.ImportFrom, name: str, seen: frozenset[str]
+) -> bool | None:
+    """Return what `starred` does, for one import."""
+    imported = star.module or ""
+    known = scope.known_module(imported, star.level)
+    if known is not None:
+        return TODAY.has(f"{known}.{name}")
+    file = scope._modules.file_of(imported, star.level, scope.file)
+    if file is None:
+        is_of_library = imported.partition(".")[0] in sys.stdlib_module_names
+        # These two have, or had, a ``coroutine``.
+        is_plain = is_of_library and imported not in ("asyncio", "types")
+        return False if is_plain and not star.level else None
+    found = scope._modules.scope_in(file)
+    if found is None or file in seen:
+        return None
+    return _exported(found, name, seen)
+
+
+def _exported(scope: Scope, name: str, seen: frozenset[str]) -> bool | None:
+    """Return whether a module certainly has a name of Tornado for ``import *``."""
+    listed = scope._bindings.get("__all__")
+    if listed is not None:
+        if _is_extended(scope.node):
+            return None
+        match listed:
+            case [ast.List(elts=parts) | ast.Tuple(elts=parts)] if _are_constants(
+                parts
+            ):
+                if not any(getattr(part, "value", "") == name for part in parts):
+                    return False
+            case _:
+                return None
+    elif name.startswith("_"):
+        return False
+    given = starred(scope, name, seen)
+    bindings = scope._bindings.get(name)
+    if bindings is None:
+        is_package = os.path.basename(scope.file) == "__init__.py"
+        is_module = is_package and scope._modules.file_of(name, 1, scope.file)
+        return None if is_module else given
+    is_certain = given is False and all(map(_is_of_tornado, bindings))
+    return True if is_certain else None
+
+
+def _is_extended(module: ast.AST) -> bool:
+    """Return whether a method of ``__all__`` may add names to it."""
+    return any(
+        isinstance(node, ast.Attribute)
+        and isinstance(node.value, ast.Name)
+        and node.value.id == "__all__"
+        for node in ast.walk(module)
+    )
+
+
+def _are_constants(parts: list[ast.expr]) -> bool:
+    return all(isinstance(part, ast.Constant) for part in parts)
+
+
+def _is_of_tornado(binding: object) -> bool:
+    return isinstance(binding, str)
 
 
 def find_nothing(

@@ -37,7 +37,7 @@ def is_helper(node: ast.AST) -> bool:
     return ast.get_docstring(node) == _DOCSTRINGS[node.name]
 
 
-def starts_at_once(decorator: ast.expr) -> str:
+def starts_at_once(decorator: str) -> str:
     """Return a decorator that makes a coroutine of an ``async def``.
 
     It runs the body step by step: an ``await`` marks its Future, which nothing else can
@@ -45,13 +45,13 @@ def starts_at_once(decorator: ast.expr) -> str:
     is hidden: since Python 3.13 a mock asks for that, and makes an ``AsyncMock`` of it.
 
     Args:
-        decorator: The decorator that does so for generators.
+        decorator: The expression for the decorator that does so for generators.
     """
     return f'''\
 def {STARTS_AT_ONCE}(function):
     """{_DOCSTRINGS[STARTS_AT_ONCE]}"""
 
-    @{ast.unparse(decorator)}
+    @{decorator}
     @functools.wraps(function)
     def start(*args, **kwargs):
         body, error = function(*args, **kwargs), None
@@ -105,12 +105,13 @@ def {AWAITABLE}(value):
 '''
 
 
-def fetch(gen: str, httpclient: str) -> str:
+def fetch(gen: str, httpclient: str, time: str) -> str:
     """Return a function that fetches, and gives an error as a callback got it.
 
     Args:
         gen: The expression for the module ``gen``.
         httpclient: The expression for ``tornado.httpclient``.
+        time: The expression for the function ``time.time``.
     """
     return f'''\
 def {FETCH}(client, request, **kwargs):
@@ -127,7 +128,7 @@ def {FETCH}(client, request, **kwargs):
         except Exception as error:
             if isinstance(error, {httpclient}.HTTPError) and error.response is not None:
                 return error.response
-            took = time.time() - request.start_time
+            took = {time}() - request.start_time
             return {httpclient}.HTTPResponse(request, 599, error=error, request_time=took)
 
     return fetched()

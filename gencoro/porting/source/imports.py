@@ -17,11 +17,13 @@ from gencoro.porting.source.helpers import is_helper
 
 __all__ = [
     "Reference",
+    "function_of_library",
     "is_free",
     "is_free_in",
     "is_of_module",
     "module_reference",
     "name_in_module",
+    "reference_in_module",
     "reference_to",
     "reference_to_gen",
     "standard_module",
@@ -86,6 +88,27 @@ def standard_module(name: str, module: Module) -> Reference:
     start = itertools.takewhile(lambda node: not _has_definition(node), body)
     is_early = any(_is_import_of(name, node) for node in start)
     return Reference(name, () if is_early else (f"import {name}",))
+
+
+def function_of_library(owner: str, name: str, module: Module) -> Reference:
+    """Return how a module can refer to a function of a module of the standard library.
+
+    By the name that the module imports, if it is a statement of the module itself.
+    """
+    found = standard_module(owner, module)
+    if found.text:
+        return found._replace(text=f"{owner}.{name}")
+    is_imported = any(
+        isinstance(node, ast.ImportFrom)
+        and (node.module, node.level) == (owner, 0)
+        and any((a.name, a.asname) == (name, None) for a in node.names)
+        for node in module.tree.body
+    )
+    is_bound_again = len(module.top._bindings.get(name, ())) > 1 or any(
+        isinstance(node, ast.Global) and name in node.names for node in module.nodes
+    )
+    is_own = is_imported and not is_bound_again and not _is_deleted(name, module)
+    return Reference(name if is_own else "")
 
 
 def module_reference(name: str, module: Module) -> Reference:
@@ -243,14 +266,29 @@ def _is_deleted(name: str, module: Module) -> bool:
     )
 
 
+def reference_in_module(module: Module) -> Reference:
+    """Return how a helper of a module can refer to ``gen``, which a function imports.
+
+    If nothing else of that package is imported before, that may be when it can be imported.
+    """
+    package = "gencoro" if _imports_gencoro(module) else "tornado"
+    is_imported = _imports(package, module.tree.body)
+    return module_reference(_GEN, module) if is_imported else Reference("")
+
+
 def _imports_gencoro(module: Module) -> bool:
     """Return whether a module has its coroutines from gencoro and not from Tornado."""
-    for node in module.nodes:
+    return _imports("gencoro", module.nodes)
+
+
+def _imports(package: str, nodes: Iterable[ast.AST]) -> bool:
+    """Return whether one of these statements imports something of a package."""
+    for node in nodes:
         if isinstance(node, ast.ImportFrom) and not node.level:
-            if (node.module or "").partition(".")[0] == "gencoro":
+            if (node.module or "").partition(".")[0] == package:
                 return True
         elif isinstance(node, ast.Import) and any(
-            alias.name.partition(".")[0] == "gencoro" for alias in node.names
+            alias.name.partition(".")[0] == package for alias in node.names
         ):
             return True
     return False

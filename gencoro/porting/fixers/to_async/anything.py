@@ -11,7 +11,12 @@ from gencoro.porting.fixer import Example, Fix, Fixer, Refusal
 from gencoro.porting.program import Program
 from gencoro.porting.reasons import refusal
 from gencoro.porting.source.helpers import AWAITABLE, awaitable
-from gencoro.porting.source.imports import is_free, reference_to_gen, standard_module
+from gencoro.porting.source.imports import (
+    is_free,
+    reference_in_module,
+    reference_to_gen,
+    standard_module,
+)
 from gencoro.porting.source.nodes import call_of
 
 __all__ = ["ANYTHING"]
@@ -24,7 +29,12 @@ def find(program: Program) -> Iterator[Fix | Refusal]:
     for function, node in yields_of_kind(program, Kind.ANYTHING):
         gen = reference_to_gen(function)
         types = standard_module("types", function.module)
-        if not gen.text or gen.is_local or not types.text:
+        if gen.is_local:
+            gen = reference_in_module(function.module)
+            if not gen.text:
+                yield refusal(function, "bound-inside", node, "gen")
+                continue
+        if not gen.text or not types.text:
             name = "gen" if types.text else "types"
             yield refusal(function, "name-taken", node, name)
             continue

@@ -8,11 +8,17 @@ import libcst as cst
 
 from gencoro.porting.coroutines.decisions import Conversion, decisions_of
 from gencoro.porting.fixer import Change, Example, Fix, Fixer, Refusal
-from gencoro.porting.program import Program
+from gencoro.porting.program import Function, Program
 from gencoro.porting.reasons import refusal
 from gencoro.porting.source.helpers import STARTS_AT_ONCE as HELPER
 from gencoro.porting.source.helpers import starts_at_once
-from gencoro.porting.source.imports import is_free, is_of_module, standard_module
+from gencoro.porting.source.imports import (
+    Reference,
+    is_free,
+    is_of_module,
+    reference_in_module,
+    standard_module,
+)
 from gencoro.porting.source.nodes import made_async
 
 __all__ = ["STARTS_AT_ONCE"]
@@ -36,17 +42,27 @@ def find(program: Program) -> Iterator[Fix | Refusal]:
                 name = taken[0] if taken else HELPER
                 yield refusal(function, "name-taken", None, name)
                 continue
-            if not is_of_module(decorator, function):
+            found = _in_module(decorator, function)
+            if not found.text:
                 name = ast.unparse(decorator)
-                yield refusal(function, "name-taken", decorator, name)
+                yield refusal(function, "bound-inside", decorator, name)
                 continue
+            needed = [*modules, found]
             change = Change(
                 function.node,
                 _changer(conversion),
-                imports=tuple(text for module in modules for text in module.imports),
-                helpers=(starts_at_once(decorator),),
+                imports=tuple(text for module in needed for text in module.imports),
+                helpers=(starts_at_once(found.text),),
             )
             yield Fix(CODE, function.module, function.line, (change,), function)
+
+
+def _in_module(decorator: ast.expr, function: Function) -> Reference:
+    """Return how the module of a function can refer to its decorator."""
+    if is_of_module(decorator, function):
+        return Reference(ast.unparse(decorator))
+    gen = reference_in_module(function.module)
+    return gen._replace(text=f"{gen.text}.coroutine") if gen.text else gen
 
 
 def _changer(conversion: Conversion) -> Any:
