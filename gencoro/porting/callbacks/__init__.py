@@ -11,6 +11,7 @@ Inside::
     callback_starts      what in a function may start a callback
     awaitable_calls      calls with a callback that can return a Future instead
     delayed_callbacks    callbacks that the loop gets with their values
+    current_loops        loops that certainly are the current one
     timers               timers of the loop, and how long they run
     fetches              fetches with a callback
     future_callbacks     callbacks that the loop calls with the result of a Future

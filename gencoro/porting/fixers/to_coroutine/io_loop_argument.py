@@ -6,13 +6,12 @@ from typing import Any
 
 from gencoro.compat.doctor.arguments import legacy_arguments
 from gencoro.compat.doctor.rows import ROWS, TODAY
+from gencoro.porting.callbacks.current_loops import is_current
 from gencoro.porting.callbacks.legacy import (
     legacy_refusal,
-    uses_threads,
     without_arguments,
     without_last_positional,
 )
-from gencoro.porting.callbacks.timers import has_one_loop
 from gencoro.porting.fixer import Change, Example, Fix, Fixer, Refusal
 from gencoro.porting.program import Module, Program
 
@@ -20,10 +19,7 @@ __all__ = ["IO_LOOP_ARGUMENT"]
 
 CODE = "GC102"
 
-_CURRENT = frozenset({"tornado.ioloop.IOLoop.current"})
-_INSTANCE = frozenset({"tornado.ioloop.IOLoop.instance"})
 _LOOP = "tornado.ioloop.IOLoop"
-_OF_TEST = "tornado.testing.AsyncTestCase"
 
 
 def find(program: Program) -> Iterator[Fix | Refusal]:
@@ -45,7 +41,7 @@ def _of_call(
         value = found.node.value if isinstance(found.node, ast.keyword) else None
         if value is None and call.args and not _is_in_place(module, call.args[:-1]):
             value = call.args[-1]
-        if value is not None and _is_current(program, module, value):
+        if value is not None and is_current(program, module, value):
             change = Change(call, _changed if is_named else without_last_positional)
             yield Fix(CODE, module, call.lineno, (change,))
         else:
@@ -62,36 +58,6 @@ def _is_in_place(module: Module, arguments: list[ast.expr]) -> bool:
     )
 
 
-def _is_current(program: Program, module: Module, node: ast.expr) -> bool:
-    """Return whether an argument is certainly the current loop, or None."""
-    match node:
-        case ast.Constant(value=None):
-            return True
-        case ast.Call(func=func, args=[], keywords=[]):
-            names = module.names(func)
-            if names == _INSTANCE:
-                return not uses_threads(program)
-            return names == _CURRENT
-        case ast.BoolOp(op=ast.Or(), values=values):
-            return all(_is_current(program, module, value) for value in values)
-        case ast.Attribute(value=ast.Name(id="self"), attr="io_loop"):
-            if _is_in_test(module, node):
-                return True
-    is_plain = isinstance(node, (ast.Attribute, ast.Name))
-    return is_plain and has_one_loop(program)
-
-
-def _is_in_test(module: Module, node: ast.expr) -> bool:
-    """Return whether an expression is in a method of a test that has a loop."""
-    function = module.function_at(node)
-    if function is None or function.owner is None:
-        return False
-    if "self.io_loop =" in ast.unparse(function.owner):
-        return False
-    bases = module.scope_at(function.owner).bases(function.owner)
-    return any(_OF_TEST in TODAY.owners(base) for base in bases)
-
-
 def _changed(node: Any) -> Any:
     return without_arguments(node, "io_loop")
 
@@ -101,7 +67,8 @@ IO_LOOP_ARGUMENT = Fixer(
     "io_loop= of Tornado's own classes and functions is left out",
     "Since Tornado 5 they use the current loop.  The argument is left out where it is "
     "certainly that one: in a program that runs one loop and makes no other, uses no threads "
-    "and has no test cases, every loop is.",
+    "and has no test cases, every loop is.  Elsewhere it is what the same function got from "
+    "``IOLoop.current()``, and a parameter that no call in the program passes.",
     (
         Example(
             "The current loop",
