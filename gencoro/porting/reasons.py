@@ -225,9 +225,10 @@ REASONS = {
     ),
     "callback-value": Reason(
         "GC958",
-        "the callback `{name}` may be another one when it is called, or the call that gets "
-        "it is a part of an expression",
-        "give it a name that is bound once, and make the call a statement",
+        "the callback `{name}` may be None or another one when it is called, or the call that "
+        "gets it is a part of an expression",
+        "make the call a statement, and pass a function or method of this module, a lambda of "
+        "one parameter, or a functools.partial of one of these with plain names",
     ),
     "context": Reason(
         "GC959",

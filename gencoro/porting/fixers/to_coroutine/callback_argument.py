@@ -21,11 +21,13 @@ def find(program: Program) -> Iterator[Fix | Refusal]:
             if isinstance(node, ast.Call):
                 keywords = [k for k in node.keywords if k.arg == "callback"]
                 if keywords and called_coroutines(program, module, node.func):
-                    yield _of_call(module, node, keywords[0].value)
+                    yield _of_call(program, module, node, keywords[0].value)
 
 
-def _of_call(module: Module, call: ast.Call, callback: ast.expr) -> Fix | Refusal:
-    given = given_to_loop(module, call, callback, _without_callback)
+def _of_call(
+    program: Program, module: Module, call: ast.Call, callback: ast.expr
+) -> Fix | Refusal:
+    given = given_to_loop(program, module, call, callback, _without_callback)
     if isinstance(given, Refusal):
         return given
     return Fix(CODE, module, call.lineno, (given,))
@@ -42,7 +44,7 @@ CALLBACK_ARGUMENTS = Fixer(
     "the loop, and an error goes to the context of the caller or to the log.",
     (
         Example(
-            "A callback that is a function",
+            "Callbacks that are a function and a lambda",
             """\
 from tornado import gen
 from tornado.ioloop import IOLoop
@@ -56,6 +58,7 @@ def show(number):
     print(number)
 
 double(21, callback=show)
+double(2, callback=lambda number: print(number, "is double"))
 """,
             """\
 from tornado import gen
@@ -70,6 +73,7 @@ def show(number):
     print(number)
 
 IOLoop.current().add_future(double(21), lambda future: show(future.result()))
+IOLoop.current().add_future(double(2), lambda future: print(future.result(), "is double"))
 """,
         ),
         Example(
@@ -86,7 +90,7 @@ double(21, callback=print)
 """,
         ),
         Example(
-            "A callback that may be another one later",
+            "A callback that may be None",
             """\
 from tornado import gen
 
@@ -95,7 +99,8 @@ def double(number):
     yield gen.sleep(0.01)
     return 2 * number
 
-double(21, callback=lambda number: print(number))
+def show_double(number, callback=None):
+    double(number, callback=callback)
 """,
             refused="GC958",
         ),

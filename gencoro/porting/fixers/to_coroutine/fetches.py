@@ -64,7 +64,7 @@ def _of_call(program: Program, module: Module, call: ast.Call) -> Fix | Refusal:
         return legacy_refusal(module, call, "library-callback", name)
     if not found.helpers:
         return legacy_refusal(module, call, "name-taken", found.taken)
-    given = given_to_loop(module, call, found.callback, found.change)
+    given = given_to_loop(program, module, call, found.callback, found.change)
     if isinstance(given, Refusal):
         return given
     imports = (*found.imports, *given.imports)

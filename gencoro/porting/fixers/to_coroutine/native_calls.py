@@ -88,7 +88,7 @@ def _of_call(
         func = cst.parse_expression(f"{gen.text}.convert_yielded")
         return cst.Call(func=func, args=[cst.Arg(called)])
 
-    given = given_to_loop(module, call, callback, change)
+    given = given_to_loop(program, module, call, callback, change)
     if isinstance(given, Refusal):
         yield given
     else:
@@ -134,7 +134,7 @@ def main():
 """,
         ),
         Example(
-            "A callback that may be another one later",
+            "A callback that may be None",
             """\
 from tornado.netutil import Resolver
 
