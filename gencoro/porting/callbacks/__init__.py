@@ -16,6 +16,8 @@ Inside::
     fetches              fetches with a callback
     future_callbacks     callbacks that the loop calls with the result of a Future
     keys                 gen.Callback and gen.Wait
+    answering_callbacks  callbacks that finish the response of a request
+    quiet_statements     statements that raise no error
     request_handlers     request handlers that answer in a callback
     waits                stop() and wait() of tests
     modernized_tests     tests that would fail differently once their module is converted

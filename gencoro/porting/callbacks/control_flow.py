@@ -7,15 +7,17 @@ Pure.  Used by the fixers for ``--to coroutine``.
 
 import ast
 from collections.abc import Callable, Sequence
+from typing import TypeAlias
 
 from gencoro.porting.program import Function
 
-__all__ = ["ends_each_path"]
+__all__ = ["IsEnd", "ends_each_path"]
 
-_IsEnd = Callable[[ast.stmt], bool]
+# Whether a statement is a last one.
+IsEnd: TypeAlias = Callable[[ast.stmt], bool]
 
 
-def ends_each_path(function: Function, is_end: _IsEnd) -> bool:
+def ends_each_path(function: Function, is_end: IsEnd) -> bool:
     """Return whether each path through a function has a certain last statement.
 
     A path that raises an error has none, and need not.
@@ -26,7 +28,7 @@ def ends_each_path(function: Function, is_end: _IsEnd) -> bool:
     return all(_ends_before(function, node, is_end) for node in returns)
 
 
-def _ends(block: Sequence[ast.stmt], is_end: _IsEnd) -> bool:
+def _ends(block: Sequence[ast.stmt], is_end: IsEnd) -> bool:
     if not block:
         return False
     last = block[-1]
@@ -46,7 +48,7 @@ def _ends(block: Sequence[ast.stmt], is_end: _IsEnd) -> bool:
     return False
 
 
-def _ends_before(function: Function, node: ast.Return, is_end: _IsEnd) -> bool:
+def _ends_before(function: Function, node: ast.Return, is_end: IsEnd) -> bool:
     """Return whether the statement before a ``return`` is a last one."""
     parent = function.module.parents[node]
     for name in ("body", "orelse", "finalbody"):

@@ -17,6 +17,8 @@ from gencoro.porting.callbacks.legacy import legacy_refusal
 from gencoro.porting.fixer import Change, Refusal
 from gencoro.porting.program import Module, Program
 from gencoro.porting.program.library_names import library_name
+from gencoro.porting.program.origins import last_name
+from gencoro.porting.program.replacements import replacements_of
 
 __all__ = ["given_to_loop", "is_bound_once"]
 
@@ -68,18 +70,22 @@ def _made_of(
 
     It gets the node of LibCST of the callback.
     """
-    if is_bound_once(module, callback):
+    if is_bound_once(program, module, callback):
         return _calling
     match callback:
         case ast.Lambda() if _takes_one(callback):
-            return _with_result if _begins_with_it(module, callback) else _keeping
+            return (
+                _with_result if _begins_with_it(program, module, callback) else _keeping
+            )
         case ast.Call(func=func, args=[first, *rest], keywords=words):
             if library_name(program, module, func) != _PARTIAL:
                 return None
             # They are evaluated after the call has begun, and were before.
             values = [*rest, *(word.value for word in words)]
             is_plain = all(isinstance(v, (ast.Constant, ast.Name)) for v in values)
-            return _keeping if is_plain and is_bound_once(module, first) else None
+            return (
+                _keeping if is_plain and is_bound_once(program, module, first) else None
+            )
     return None
 
 
@@ -89,7 +95,7 @@ def _takes_one(function: ast.Lambda) -> bool:
     return len(args.args) == 1 and not any(rest)
 
 
-def _begins_with_it(module: Module, function: ast.Lambda) -> bool:
+def _begins_with_it(program: Program, module: Module, function: ast.Lambda) -> bool:
     """Return whether a body is a call that needs its parameter first, and only once."""
     name = function.args.args[0].arg
     names = [node.id for node in ast.walk(function) if isinstance(node, ast.Name)]
@@ -100,7 +106,7 @@ def _begins_with_it(module: Module, function: ast.Lambda) -> bool:
         match node:
             case ast.Call(func=func, args=[first, *_]) if not isinstance(
                 func, ast.Attribute
-            ) or is_bound_once(module, func):
+            ) or is_bound_once(program, module, func):
                 node = first if isinstance(func, (ast.Attribute, ast.Name)) else func
             case ast.Attribute(value=value) | ast.Subscript(value=value):
                 node = value
@@ -141,8 +147,10 @@ def _keeping(callback: Any) -> Any:
     return then.with_changes(params=then.params.with_changes(params=[result, kept]))
 
 
-def is_bound_once(module: Module, node: ast.expr) -> bool:
+def is_bound_once(program: Program, module: Module, node: ast.expr) -> bool:
     """Return whether a callback is a function or a method that is never replaced."""
+    if replacements_of(program).is_replaced(last_name(node)):
+        return False
     if isinstance(node, ast.Attribute) and ast.unparse(node.value) == "self":
         things = module.things(node)
         return len(things) == 1 and _is_method(things[0])

@@ -1,8 +1,8 @@
 """Request handlers that finish the response in a callback.
 
-Rule: each path finishes the answer, or ends with one call that gets a method, a function
-inside or a lambda as its callback; each path of that finishes the answer, and starts no
-callback.
+Rule: each path finishes the answer, or ends with one call that gets a callback that does.
+After that call only statements may follow that raise no error, and no ``try`` may catch what
+the callback raises.
 
 Pure.  Used by `gencoro.porting.fixers.to_coroutine.asynchronous`.
 """
@@ -14,12 +14,12 @@ from typing import Any, NamedTuple
 import libcst as cst
 
 from gencoro.compat.doctor.rows import TODAY
+from gencoro.porting.callbacks.answering_callbacks import Answering, answering
 from gencoro.porting.callbacks.awaitable_calls import Start, start_of
-from gencoro.porting.callbacks.callback_starts import may_start_callbacks
-from gencoro.porting.callbacks.control_flow import ends_each_path
+from gencoro.porting.callbacks.control_flow import IsEnd, ends_each_path
 from gencoro.porting.callbacks.delayed_callbacks import is_alone
-from gencoro.porting.callbacks.future_callbacks import is_bound_once
 from gencoro.porting.callbacks.legacy import uses_threads
+from gencoro.porting.callbacks.quiet_statements import assigned_names, is_quiet
 from gencoro.porting.fixer import Change
 from gencoro.porting.program import Function, Program
 from gencoro.porting.program.references import references_of
@@ -32,22 +32,20 @@ FINISHERS = frozenset({"finish", "redirect", "render", "send_error"})
 # How many methods may call each other on the way to the end of an answer.
 _DEPTH = 5
 
-_ASYNC_CALLBACK = "tornado.web.RequestHandler.async_callback"
-
 
 class Answer(NamedTuple):
     """A last statement that passes on a callback.
 
     Attributes:
         call: The statement's call.
-        change: What waits for the result, and does what the callback did.
+        changes: What waits for the result, and does what the callback did.
     """
 
     call: ast.Call
-    change: Change
+    changes: tuple[Change, ...]
 
 
-def finisher_of(program: Program, depth: int = 0) -> Callable[[ast.stmt], bool]:
+def finisher_of(program: Program, depth: int = 0) -> IsEnd:
     """Return a predicate that tells whether a statement finishes the response.
 
     A method of the program does so if it is the only one of that name, and each path
@@ -96,13 +94,44 @@ def answers_of(program: Program, function: Function) -> list[Answer] | None:
 
 
 def _answer(program: Program, function: Function, statement: ast.stmt) -> Answer | None:
-    match statement:
-        case ast.Expr(value=ast.Call() as call) if _is_plain(function, statement):
+    """Return an answer that a statement is the end of; None if it is none."""
+    begin, after = _beginning(program, function, statement)
+    match begin:
+        case ast.Expr(value=ast.Call() as call):
             for argument in [*call.args, *(k.value for k in call.keywords)]:
                 start = start_of(program, function, call, argument)
                 if start is not None and _is_on_own_loop(program, start):
-                    return _started(program, function, statement, argument, start)
+                    if begin is statement and after is None:
+                        return _started(program, function, begin, argument, start)
+                    return _kept(program, function, begin, argument, start, after)
     return None
+
+
+def _beginning(
+    program: Program, function: Function, statement: ast.stmt
+) -> tuple[ast.stmt | None, ast.stmt | None]:
+    """Return what may begin to answer, and after what the answer has to be.
+
+    That is the statement itself; one before it, if no error can come from those between; or
+    what ends the body of a ``try``, whose clauses the callback is not in.
+    """
+    parent = function.module.parents[statement]
+    if _is_plain(function, statement):
+        block = _block_of(parent, statement)
+        place = block.index(statement)
+        while place and is_quiet(program, function, block[place]):
+            place -= 1
+        return block[place], statement if block[place] is not statement else None
+    match parent:
+        case ast.Try(body=[*_, last], orelse=[], finalbody=[]) if last is statement:
+            if _is_plain(function, parent):
+                return statement, parent
+    return None, None
+
+
+def _block_of(parent: ast.AST, statement: ast.stmt) -> list[ast.stmt]:
+    blocks = (getattr(parent, name, []) for name in ("body", "orelse"))
+    return next(block for block in blocks if statement in block)
 
 
 def _started(
@@ -115,19 +144,76 @@ def _started(
     """Return an answer for a call that certainly calls back once."""
     call = statement.value
     assert isinstance(call, ast.Call), "it is the one that was started"
-    method = _method(program, function, callback, int(start.has_result))
-    if method is not None and start.has_result:
-        calling = _calling(ast.unparse(method), start)
-        return Answer(call, start.in_place_of(call, calling, "Expr"))
+    ends = finisher_of(program)
+    place = _place_of(call, callback)
+    found = answering(program, function, callback, int(start.has_result), ends)
+    if found is not None and start.has_result:
+        calling = _calling(found, place, start)
+        return Answer(call, (start.in_place_of(call, calling, "Expr"),))
     if not is_alone(function, statement):
         return None
-    then = None
-    if method is not None:
-        then = cst.parse_expression(f"{ast.unparse(method)}()")
-    elif not _finishes_in_lambda(program, function, callback, start):
+    if found is None and not _finishes_in_lambda(program, function, callback, start):
         return None
-    lines = _lines(start, _place_of(call, callback), then)
-    return Answer(call, start.in_place_of(statement, lines, "SimpleStatementLine"))
+    lines = _lines(start, place, found)
+    return Answer(call, (start.in_place_of(statement, lines, "SimpleStatementLine"),))
+
+
+def _kept(
+    program: Program,
+    function: Function,
+    statement: ast.Expr,
+    callback: ast.expr,
+    start: Start,
+    after: ast.stmt | None,
+) -> Answer | None:
+    """Return an answer whose Future is kept in a variable until what comes after it.
+
+    Args:
+        after: A statement that the answer follows, or a ``try`` whose ``else`` it becomes.
+    """
+    call = statement.value
+    assert isinstance(call, ast.Call), "it is the one that was started"
+    found = answering(program, function, callback, 1, finisher_of(program))
+    if found is None or not start.has_result or not is_alone(function, statement):
+        return None
+    assert after is not None, "the answer comes after something"
+    is_in_try = isinstance(after, ast.Try)
+    block = _block_of(function.module.parents[statement], statement)
+    between = [] if is_in_try else block[block.index(statement) + 1 :]
+    if any(name in found.names for s in between for name in assigned_names(s)):
+        return None
+    if not is_in_try and not is_alone(function, after):
+        return None
+    place, name = _place_of(call, callback), _free_name(function)
+    taken: list[Any] = []
+
+    def keep(node: Any) -> Any:
+        taken.append(node.value.args[place].value)
+        value = start.change(node.value)
+        return cst.Assign([cst.AssignTarget(cst.Name(name))], value)
+
+    def then(node: Any) -> Any:
+        value = cst.parse_expression(f"(yield {name})")
+        line = cst.SimpleStatementLine([cst.Expr(found.call(taken[0], [value]))])
+        if is_in_try:
+            return node.with_changes(orelse=cst.Else(cst.IndentedBlock([line])))
+        return cst.FlattenSentinel([node, line])
+
+    kind = "Try" if is_in_try else "SimpleStatementLine"
+    return Answer(
+        call, (start.in_place_of(call, keep, "Expr"), Change(after, then, kind))
+    )
+
+
+def _free_name(function: Function) -> str:
+    """Return a name for a Future that the module of a handler does not use."""
+    nodes = function.module.nodes
+    used = {node.id for node in nodes if isinstance(node, ast.Name)}
+    used |= {node.arg for node in nodes if isinstance(node, ast.arg)}
+    name = "future"
+    while name in used:
+        name += "_"
+    return name
 
 
 def _is_on_own_loop(program: Program, start: Start) -> bool:
@@ -172,68 +258,25 @@ def _is_plain(function: Function, statement: ast.AST) -> bool:
     return node is function.node
 
 
-def _method(
-    program: Program, function: Function, argument: ast.expr, count: int
-) -> ast.expr | None:
-    """Return the method that an argument is, if it answers on each path.
-
-    Args:
-        count: How many arguments it gets.
-    """
-    module = function.module
-    match argument:
-        case ast.Call(func=func, args=[ast.Attribute() as wrapped], keywords=[]):
-            if module.names(func) != {_ASYNC_CALLBACK}:
-                return None
-            return _method(program, function, wrapped, count)
-        case ast.Attribute(value=ast.Name(id="self"), attr=name):
-            if not is_bound_once(module, argument):
-                return None
-            every = program.functions_by_name[name]
-            named = [f for f in every if "<locals>" not in f.name]
-            is_answer = len(named) == 1 and _answers(program, named[0], count + 1)
-            return argument if is_answer else None
-        case ast.Name(id=name):
-            inner = [f for f in module.functions if f.node in function.node.body]
-            named = [f for f in inner if f.node.name == name]
-            is_answer = len(named) == 1 and _answers(program, named[0], count)
-            return argument if is_answer and is_bound_once(module, argument) else None
-    return None
-
-
-def _answers(program: Program, function: Function, count: int) -> bool:
-    """Return whether a function is plain, has `count` parameters, and finishes the answer."""
-    args = function.node.args
-    rest = (args.posonlyargs, args.kwonlyargs, args.vararg, args.kwarg, args.defaults)
-    is_plain = isinstance(function.node, ast.FunctionDef) and not function.is_generator
-    is_plain = is_plain and not function.node.decorator_list and not any(rest)
-    return (
-        is_plain
-        and len(args.args) == count
-        and ends_each_path(function, finisher_of(program))
-        and not may_start_callbacks(program, function)
-    )
-
-
-def _calling(method: str, start: Start) -> Callable[[Any], Any]:
+def _calling(found: Answering, place: int, start: Start) -> Callable[[Any], Any]:
     """Return what calls a method with the result of a call that is waited for."""
 
     def change(node: Any) -> Any:
         called = start.change(node.value).with_changes(lpar=[], rpar=[])
         left, right = [cst.LeftParen()], [cst.RightParen()]
         value = cst.Yield(called, lpar=left, rpar=right)
-        new = cst.Call(cst.parse_expression(method), [cst.Arg(value)])
+        new = found.call(node.value.args[place].value, [value])
         return node.with_changes(value=new)
 
     return change
 
 
-def _lines(start: Start, place: int, then: Any = None) -> Callable[[Any], Any]:
+def _lines(start: Start, place: int, found: Answering | None) -> Callable[[Any], Any]:
     """Return what waits in one line, and answers in the next.
 
     Args:
         place: Which argument of the call the callback is.
-        then: The answer; that of the lambda if it is None.
+        found: The callback; None if it is a lambda.
     """
 
     def change(node: Any) -> Any:
@@ -244,7 +287,8 @@ def _lines(start: Start, place: int, then: Any = None) -> Callable[[Any], Any]:
         if start.has_result:
             name = callback.params.params[0].name
             first = cst.Assign([cst.AssignTarget(name)], wait)
-        last = cst.Expr(callback.body if then is None else then)
+        then = found.call(callback, []) if found is not None else callback.body
+        last = cst.Expr(then)
         head = cst.SimpleStatementLine([first], leading_lines=node.leading_lines)
         return cst.FlattenSentinel(
             [head, node.with_changes(body=[last], leading_lines=[])]

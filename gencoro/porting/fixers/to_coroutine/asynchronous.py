@@ -61,7 +61,7 @@ def _of_function(
             return _refusal(function, "name-taken", "gen")
     changes = [] if coroutine is None else [coroutine]
     if answers:
-        changes += [answer.change for answer in answers]
+        changes += [change for answer in answers for change in answer.changes]
     else:
         changes.append(Change(function.node, lambda n: without_decorator(n, place)))
     return Fix(CODE, function.module, function.line, tuple(changes), function)
@@ -129,8 +129,10 @@ ASYNCHRONOUS = Fixer(
     "each path through it ends with finish() or the like, because the answer of a "
     "coroutine is finished when it ends; its callbacks must be waited for, because "
     "asynchronous gave their errors to the handler.  A handler in callback style becomes a "
-    "coroutine if the last thing that it does is to pass a method, a function inside it or a "
-    "lambda to a fetch, a timer or a coroutine, and each path through that finishes the answer.  A decorator above it gets the "
+    "coroutine if the last thing that it does is to pass a method, a function inside it, a "
+    "partial of these, or a lambda to a fetch, a timer or a coroutine, and each path through "
+    "that finishes the answer.  A statement may follow if no error can come from it; a "
+    "``try`` around the call goes on catching what it caught.  A decorator above it gets the "
     "Future, so it must return what it gets.",
     (
         Example(
@@ -171,7 +173,7 @@ class Two(web.RequestHandler):
 """,
         ),
         Example(
-            "A handler that answers in a callback",
+            "Handlers that answer in a callback",
             """\
 from tornado import gen, httpclient, web
 
@@ -180,6 +182,15 @@ class Page(web.RequestHandler):
     def get(self):
         client = httpclient.AsyncHTTPClient()
         client.fetch("http://localhost/", callback=self.on_response)
+
+    @web.asynchronous
+    def post(self):
+        client = httpclient.AsyncHTTPClient()
+        try:
+            url = self.get_argument("url")
+            client.fetch(url, callback=self.on_response)
+        except UnicodeError:
+            self.send_error(400)
 
     def on_response(self, response):
         if response.error:
@@ -215,6 +226,17 @@ class Page(web.RequestHandler):
     def get(self):
         client = httpclient.AsyncHTTPClient()
         self.on_response((yield _fetch(client, "http://localhost/")))
+
+    @gen.coroutine
+    def post(self):
+        client = httpclient.AsyncHTTPClient()
+        try:
+            url = self.get_argument("url")
+            future = _fetch(client, url)
+        except UnicodeError:
+            self.send_error(400)
+        else:
+            self.on_response((yield future))
 
     def on_response(self, response):
         if response.error:
