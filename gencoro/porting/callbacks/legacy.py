@@ -49,6 +49,8 @@ _OF_LIBRARY = frozenset(
     }
 )
 
+_MULTI = frozenset({"tornado.gen.multi", "tornado.gen.multi_future"})
+
 # Classes with methods that start callbacks; `ROWS` has those whose callback is gone.
 _OWNERS = (
     "tornado.ioloop.IOLoop",
@@ -222,10 +224,25 @@ def is_of_library(module: Module, func: ast.expr) -> bool:
 
 def is_yielded(module: Module, call: ast.expr) -> bool:
     """Return whether an error of a call itself comes where its result is yielded."""
+    node: ast.AST = call
     parent = module.parents[call]
-    while isinstance(parent, (ast.List, ast.ListComp, ast.Dict, ast.DictComp)):
-        parent = module.parents[parent]
+    while _is_part_of_yielded(module, parent, node):
+        node, parent = parent, module.parents[parent]
     return isinstance(parent, ast.Yield)
+
+
+def _is_part_of_yielded(module: Module, node: ast.AST, part: ast.AST) -> bool:
+    """Return whether a node collects a part of it, and does nothing else with it."""
+    match node:
+        case ast.List() | ast.ListComp() | ast.Dict() | ast.DictComp() | ast.keyword():
+            return True
+        case ast.Call(func=ast.Name(id="dict")):
+            scope = module.scope_at(node)
+            return scope._scope_of("dict") is None and node.func is not part
+        case ast.Call(func=func, args=[first]):
+            is_multi = bool(names_of(module, func)) and names_of(module, func) <= _MULTI
+            return is_multi and first is part
+    return False
 
 
 def _is_gen(function: Function, node: ast.expr) -> bool:
