@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from gencoro.compat.doctor.parsing import parse
+from gencoro.porting.callbacks.legacy import legacy_refusal
 from gencoro.porting.callbacks.modernized_tests import modernized_tests
 from gencoro.porting.callbacks.remaining import remaining_uses
 from gencoro.porting.fixer import Fix, Fixer, Refusal
@@ -21,6 +22,7 @@ from gencoro.porting.fixers.to_async import TO_ASYNC
 from gencoro.porting.fixers.to_async.unused_imports import UNUSED_IMPORTS
 from gencoro.porting.fixers.to_coroutine import TO_COROUTINE
 from gencoro.porting.program import Function, Module, Program
+from gencoro.porting.program.listed_names import listed_at
 from gencoro.porting.reasons import REASONS, refusal
 from gencoro.porting.source.rewriting import CannotRewrite, moved_line, rewrite
 
@@ -223,6 +225,12 @@ def _run(
             if x.function is not None or selection.allows_change(x)
         ]
         refusals = [x for x in found if isinstance(x, Refusal) and _key(x) not in kept]
+        if fixers is not TO_ASYNC:  # which decides that by itself
+            listed = [r for fix in fixes if (r := _in_listed_module(program, fix))]
+            fixes = [
+                f for f in fixes if f.function or not _in_listed_module(program, f)
+            ]
+            refusals += listed
         changed: dict[str, bytes] = {}
         unchanged: list[Refusal] = []
         new = _refused(fixes, refusals, selection)
@@ -235,6 +243,16 @@ def _run(
             refusals += [r for reasons in kept.values() for r in reasons]
             return Conversion(changed, fixes, refusals)
         kept.update(new)
+
+
+def _in_listed_module(program: Program, fix: Fix) -> Refusal | None:
+    """Return the refusal of a fix that adds names to a module whose names are listed."""
+    adds_names = any(change.imports or change.helpers for change in fix.changes)
+    place = listed_at(fix.module, program, has_filters=False) if adds_names else ""
+    if not place:
+        return None
+    node = fix.changes[0].node
+    return legacy_refusal(fix.module, node, "names-listed", place, fix.function)
 
 
 def _drop_imports(before: Mapping[str, bytes], changed: dict[str, bytes]) -> list[Fix]:

@@ -3,7 +3,7 @@
 Rule: a conversion imports modules such as asyncio, and defines helpers.  That matters
 to ``dir(module)`` and the like, and to ``import *`` where a name is another one's.
 
-Pure.  Used by `gencoro.porting.coroutines.problems`.
+Pure.  Used by `gencoro.porting.coroutines.problems` and `gencoro.porting.converting`.
 """
 
 import ast
@@ -11,6 +11,7 @@ import functools
 from collections.abc import Iterator
 
 from gencoro.porting.program import Module, Program
+from gencoro.porting.program.name_filters import is_filtered
 from gencoro.porting.program.namespaces import namespace_of
 from gencoro.porting.program.origins import original_names
 from gencoro.porting.program.scopes import canonical
@@ -27,13 +28,17 @@ _COLLECTIONS = frozenset(
 )
 
 
-def listed_at(module: Module, program: Program) -> str:
-    """Return where a program lists or copies the names of a module; empty if nowhere."""
-    return _places(program).get(module.top.file, "")
+def listed_at(module: Module, program: Program, has_filters: bool = True) -> str:
+    """Return where a program lists or copies the names of a module; empty if nowhere.
+
+    Args:
+        has_filters: Whether loops do not count that pass by what ``--to async`` adds.
+    """
+    return _places(program, has_filters).get(module.top.file, "")
 
 
-@functools.lru_cache(maxsize=1)
-def _places(program: Program) -> dict[str, str]:
+@functools.lru_cache(maxsize=2)
+def _places(program: Program, has_filters: bool) -> dict[str, str]:
     """Return the places by the files of the modules."""
     found: dict[str, str] = {}
     stars = {
@@ -50,7 +55,7 @@ def _places(program: Program) -> dict[str, str]:
             for file in _copied(module.top.file, stars, chosen):
                 found[file] = f"import * in {module.path}"
         for node in module.nodes:
-            for file in _listed(program, module, node):
+            for file in _listed(program, module, node, has_filters):
                 found[file] = f"{module.path}:{getattr(node, 'lineno', 1)}"
     return found
 
@@ -74,7 +79,9 @@ def _copied(file: str, stars: dict[str, set[str]], chosen: set[str]) -> set[str]
     return found
 
 
-def _listed(program: Program, module: Module, node: ast.AST) -> Iterator[str]:
+def _listed(
+    program: Program, module: Module, node: ast.AST, has_filters: bool
+) -> Iterator[str]:
     """Yield the files of the modules whose names an expression lists."""
     match node:
         case ast.Call(func=ast.Name(id="dir"), args=args):
@@ -87,6 +94,9 @@ def _listed(program: Program, module: Module, node: ast.AST) -> Iterator[str]:
             is_namespace, owner = namespace_of(node)
             if not is_namespace or not _is_collection(module, node):
                 return
+    assert isinstance(node, ast.expr), "it has the names"
+    if has_filters and is_filtered(program, module, node):
+        return
     if owner is None:
         is_global = "globals" in ast.unparse(node)
         if is_global or isinstance(module.enclosing(node), ast.Module):

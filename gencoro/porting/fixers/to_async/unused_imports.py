@@ -9,6 +9,7 @@ import libcst as cst
 
 from gencoro.porting.fixer import Change, Example, Fix, Fixer
 from gencoro.porting.program import Module, Program
+from gencoro.porting.program.listed_names import listed_at
 
 __all__ = ["UNUSED_IMPORTS"]
 
@@ -28,7 +29,8 @@ def find(program: Program) -> Iterator[Fix]:
     for path, before in program.used_before.items():
         module = program.modules[path]
         unused = before - _used_names(module) - exported
-        if path.endswith("__init__.py") or not unused:
+        is_listed = listed_at(module, program, has_filters=False)
+        if path.endswith("__init__.py") or not unused or is_listed:
             continue
         for node in module.tree.body:
             if isinstance(node, ast.ImportFrom) and node.module in _PACKAGES:
@@ -99,7 +101,7 @@ UNUSED_IMPORTS = Fixer(
     CODE,
     "imports that nothing uses any more go",
     "Only names of Tornado's gen that the conversion itself has left without a use, and "
-    "that no other module takes from there.",
+    "that no other module takes from there; and none of a module whose names are listed.",
     (
         Example(
             "Names that were used as decorators and exceptions",
