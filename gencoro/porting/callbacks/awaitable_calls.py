@@ -13,13 +13,17 @@ from typing import Any, NamedTuple
 import libcst as cst
 
 from gencoro.porting.callbacks.fetches import fetch_of
-from gencoro.porting.callbacks.legacy import called_coroutines, without_arguments
+from gencoro.porting.callbacks.legacy import (
+    called_coroutines,
+    without_arguments,
+    without_last_positional,
+)
 from gencoro.porting.callbacks.timers import has_comment, wait_of
 from gencoro.porting.fixer import Change
 from gencoro.porting.program import Function, Module, Program
 from gencoro.porting.source.imports import reference_to_gen
 
-__all__ = ["Start", "start_of"]
+__all__ = ["Start", "start_of", "task_of"]
 
 _ENGINE = "tornado.gen.engine"
 
@@ -69,7 +73,7 @@ def start_of(
         return Start(_without_callback, may_fail=True)
     gen = reference_to_gen(function)
     if gen.text and _is_engine(program, module, call.func):
-        return Start(_task(gen.text), gen.imports, may_fail=True)
+        return Start(task_of(gen.text), gen.imports, may_fail=True)
     return None
 
 
@@ -100,11 +104,15 @@ def _is_engine(program: Program, module: Module, func: ast.expr) -> bool:
     return all([names for _, names in f.decorators()] == [{_ENGINE}] for f in named)
 
 
-def _task(gen: str) -> Callable[[Any], Any]:
-    """Return a call with a callback as a Task, which another fixer converts."""
+def task_of(gen: str, is_last: bool = False) -> Callable[[Any], Any]:
+    """Return a call with a callback as a Task, which another fixer converts.
+
+    Args:
+        is_last: Whether the callback is the last argument, without a name.
+    """
 
     def change(node: Any) -> Any:
-        kept = _without_callback(node)
+        kept = without_last_positional(node) if is_last else _without_callback(node)
         function = cst.Arg(kept.func)
         task = cst.parse_expression(f"{gen}.Task")
         return kept.with_changes(func=task, args=[function, *kept.args])

@@ -64,16 +64,23 @@ _HARMLESS = frozenset(
 
 
 def may_start_callbacks(
-    program: Program, function: Function, apart_from: Container[ast.Call] = ()
+    program: Program,
+    function: Function,
+    apart_from: Container[ast.Call] = (),
+    known: Container[ast.Call] = (),
 ) -> str:
     """Return what in a function may start a callback; empty if nothing may.
 
     What the functions that it calls do counts too, whatever object they belong to.
+
+    Args:
+        apart_from: Calls whose own callbacks do not count.
+        known: Calls of functions that start no other callbacks.
     """
     own = _starter(program, function, apart_from)
     if own:
         return own
-    for name in sorted(_called_names(program, function)):
+    for name in sorted(_called_names(program, function, known)):
         if name in _starting_names(program):
             return f"{name}()"
     return ""
@@ -167,11 +174,13 @@ def _names_from_library(module: Module) -> frozenset[str]:
     return frozenset(found)
 
 
-def _called_names(program: Program, function: Function) -> set[str]:
+def _called_names(
+    program: Program, function: Function, known: Container[ast.Call] = ()
+) -> set[str]:
     return {
         _called_name(program, function.module, node)
         for node in ast.walk(function.node)
-        if isinstance(node, ast.Call)
+        if isinstance(node, ast.Call) and node not in known
     }
 
 

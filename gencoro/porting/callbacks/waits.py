@@ -16,7 +16,14 @@ from gencoro.porting.program import Function, Program
 from gencoro.porting.program.namespaces import heirs_of
 from gencoro.porting.program.origins import last_name
 
-__all__ = ["Stop", "other_stop", "stops_of", "use_of_wait", "used_names"]
+__all__ = [
+    "Stop",
+    "other_stop",
+    "statement_that_begins_with",
+    "stops_of",
+    "use_of_wait",
+    "used_names",
+]
 
 _CASE = "tornado.testing.AsyncTestCase"
 _NAMES = {f"{_CASE}.stop", f"{_CASE}.wait"}
@@ -123,7 +130,7 @@ def _stop(function: Function, use: ast.expr, callbacks: set[ast.expr]) -> Stop |
     timeout = _timeout_of(wait) if isinstance(wait, ast.Call) else -1
     if not isinstance(wait, ast.Call) or wait.func is not use or timeout == -1:
         return None
-    statement = _statement_that_begins_with(function, wait)
+    statement = statement_that_begins_with(function, wait)
     block = getattr(parents.get(statement), "body", []) if statement else []
     place = block.index(statement) if statement in block else 0
     previous = block[place - 1] if place else None
@@ -149,10 +156,10 @@ def _timeout_of(wait: ast.Call) -> float | None:
     return -1
 
 
-def _statement_that_begins_with(function: Function, wait: ast.Call) -> ast.AST | None:
-    """Return the statement of which a call is evaluated first; None if it may not be."""
+def statement_that_begins_with(function: Function, first: ast.expr) -> ast.AST | None:
+    """Return the statement that evaluates an expression first; None if it may not."""
     parents = function.module.parents
-    node: ast.AST = wait
+    node: ast.AST = first
     while isinstance(node, ast.expr):
         child, node = node, parents[node]
         match node:

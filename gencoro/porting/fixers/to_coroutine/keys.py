@@ -7,13 +7,18 @@ from typing import Any
 
 import libcst as cst
 
-from gencoro.porting.callbacks.awaitable_calls import Start, start_of
+from gencoro.porting.callbacks.awaitable_calls import Start, start_of, task_of
+from gencoro.porting.callbacks.callback_functions import CALLBACK, takes_callback
 from gencoro.porting.callbacks.callback_starts import may_start_callbacks
-from gencoro.porting.callbacks.keys import pairs_of, uses_keys
-from gencoro.porting.callbacks.legacy import legacy_refusal
+from gencoro.porting.callbacks.keys import Pair, pairs_of, uses_keys
+from gencoro.porting.callbacks.legacy import is_certain_call, legacy_refusal
+from gencoro.porting.callbacks.tail_calls import tails_of
+from gencoro.porting.callbacks.waits import statement_that_begins_with
+from gencoro.porting.coroutines.awaitables import awaitables_of
 from gencoro.porting.coroutines.candidates import COROUTINE
 from gencoro.porting.fixer import Change, Example, Fix, Fixer, Refusal
 from gencoro.porting.program import Function, Program
+from gencoro.porting.source.imports import reference_to_gen
 
 __all__ = ["KEYS"]
 
@@ -36,13 +41,15 @@ def _of_function(program: Program, function: Function, use: ast.expr) -> Fix | R
     if pairs is None:
         return legacy_refusal(module, use, "key", ast.unparse(use), function)
     calls = {pair.call for pair in pairs}
-    started = may_start_callbacks(program, function, calls)
+    tasks = {p.call: t for p in pairs if (t := _task_of_own(program, function, p))}
+    started = may_start_callbacks(program, function, calls, tasks)
     if started:
         return legacy_refusal(module, use, "callbacks", started, function)
     changes: list[Change] = []
     names: dict[object, str] = {}
     for pair in pairs:
         start = start_of(program, function, pair.call, pair.callback)
+        start = start or tasks.get(pair.call)
         if start is None or (start.may_fail and not pair.is_adjacent):
             name = ast.unparse(pair.call.func)
             return legacy_refusal(module, pair.call, "key", name, function)
@@ -52,6 +59,55 @@ def _of_function(program: Program, function: Function, use: ast.expr) -> Fix | R
     for waits in {pair.waits: None for pair in pairs}:
         changes.append(Change(waits, _waiting(waits, names)))
     return Fix(CODE, module, function.line, tuple(changes), function)
+
+
+def _task_of_own(program: Program, function: Function, pair: Pair) -> Start | None:
+    """Return the Task of a function of the program that certainly calls back once.
+
+    An error of it comes where the Task is yielded, which is the next statement.  It came at
+    the call, and left a key that nothing waited for: that is an error only if the other one
+    is caught.
+    """
+    module, call = function.module, pair.call
+    wait = module.parents[pair.waits]
+    is_first = isinstance(wait, ast.Yield) and statement_that_begins_with(
+        function, wait
+    )
+    if not is_first or _may_be_caught(function, call):
+        return None
+    is_last = call.args[-1:] == [pair.callback] and not call.keywords
+    if not is_certain_call(program, module, call.func) or not (
+        is_last
+        or any(k.arg == CALLBACK and k.value is pair.callback for k in call.keywords)
+    ):
+        return None
+    for called in awaitables_of(program).callees(module, call.func):
+        parameters = len(called.node.args.args) - isinstance(call.func, ast.Attribute)
+        is_plain = isinstance(called.node, ast.FunctionDef) and not called.is_generator
+        if not is_plain or called.node.decorator_list or not takes_callback(called):
+            return None
+        if is_last and (called.owner is not None) != isinstance(
+            call.func, ast.Attribute
+        ):
+            return None
+        if is_last and len(call.args) != parameters:
+            return None
+        tails = tails_of(program, called, CALLBACK)
+        apart_from = {tail.call for tail in tails or () if tail.call is not None}
+        if tails is None or may_start_callbacks(program, called, apart_from):
+            return None
+    gen = reference_to_gen(function)
+    change = task_of(gen.text, is_last)
+    return Start(change, gen.imports, may_fail=True) if gen.text else None
+
+
+def _may_be_caught(function: Function, node: ast.AST) -> bool:
+    """Return whether a function may go on after an error."""
+    while node is not function.node:
+        if isinstance(node, (ast.AsyncWith, ast.Try, ast.TryStar, ast.With)):
+            return True
+        node = function.module.parents[node]
+    return False
 
 
 def _is_coroutine(function: Function) -> bool:
@@ -107,7 +163,7 @@ KEYS = Fixer(
     "where the key was waited for.  Only if each key is a constant, and every path that "
     "passes its callback waits for it once.  An error of a coroutine that got the callback "
     "came at whatever was yielded at that time; so nothing may be between that call and its "
-    "wait.",
+    "wait.  A function of the program that certainly calls back once is given to a Task first.",
     (
         Example(
             "Two fetches at the same time, a timer, and a coroutine",
