@@ -41,7 +41,6 @@ _HOOKS = frozenset(
     }
 )
 
-_LOOPS = (ast.AsyncFor, ast.For, ast.While)
 _GUARDS = (ast.AsyncWith, ast.Try, ast.With)
 
 
@@ -53,12 +52,14 @@ class Stop(NamedTuple):
         callback: The argument that is the callback.
         wait: The call of ``wait``.
         timeout_s: Its timeout in seconds; None for the usual one.
+        times: How often it waits, at most.
     """
 
     call: ast.Call
     callback: ast.expr
     wait: ast.Call
     timeout_s: float | None
+    times: int
 
 
 def use_of_wait(function: Function) -> ast.expr | None:
@@ -138,8 +139,9 @@ def _stop(function: Function, use: ast.expr, callbacks: set[ast.expr]) -> Stop |
         case ast.Expr(value=ast.Call() as call):
             arguments = [*call.args, *(keyword.value for keyword in call.keywords)]
             passed = [argument for argument in arguments if argument in callbacks]
-            if len(passed) == 1 and _is_plain(function, call, timeout is not None):
-                return Stop(call, passed[0], wait, timeout)
+            times = _times_of(function, call, timeout is not None)
+            if len(passed) == 1 and times:
+                return Stop(call, passed[0], wait, timeout, times)
     return None
 
 
@@ -190,14 +192,40 @@ def _is_name(node: ast.expr) -> bool:
     return isinstance(node, ast.Name)
 
 
-def _is_plain(function: Function, call: ast.AST, has_timeout: bool) -> bool:
-    """Return whether a statement is run once, and no timeout can be caught there."""
+def _times_of(function: Function, call: ast.AST, has_timeout: bool) -> int:
+    """Return how often a statement is run, at most; 0 if that is not known.
+
+    Also if a timeout may be caught there.
+    """
+    times = 1
     node = function.module.parents[call]
     while node is not function.node:
-        if isinstance(node, _LOOPS) or (has_timeout and isinstance(node, _GUARDS)):
-            return False
+        if isinstance(node, (ast.AsyncFor, ast.While)):
+            return 0
+        if has_timeout and isinstance(node, _GUARDS):
+            return 0
+        if isinstance(node, ast.For):
+            times *= _length_of(function, node.iter)
         node = function.module.parents[node]
-    return True
+    return times
+
+
+def _length_of(function: Function, items: ast.expr) -> int:
+    """Return how many items there are; 0 if that is not known."""
+    module = function.module
+    match items:
+        case ast.List(elts=parts) | ast.Tuple(elts=parts):
+            is_whole = not any(isinstance(part, ast.Starred) for part in parts)
+            return len(parts) if is_whole else 0
+        case ast.Name() if isinstance(module.values_of(items)[-1], ast.Tuple):
+            return _length_of(function, module.values_of(items)[-1])
+        case ast.Call(func=ast.Name(id="range"), args=args, keywords=[]):
+            found = [a.value for a in args if isinstance(a, ast.Constant)]
+            numbers = [number for number in found if isinstance(number, int)]
+            is_builtin = module.scope_at(items)._scope_of("range") is None
+            is_known = is_builtin and 0 < len(numbers) == len(args) < 3
+            return len(range(*numbers)) if is_known else 0
+    return 0
 
 
 def used_names(function: Function) -> set[str]:

@@ -154,9 +154,9 @@ def _fix(function: Function, stops: list[tuple[Stop, Start]]) -> Fix | Refusal:
 
 def _timeout(stops: list[Stop], module: Module) -> tuple[str, tuple[str, ...]] | None:
     """Return the argument of the decorator for as long as all waits may take together."""
-    given = [stop.timeout_s for stop in stops if stop.timeout_s is not None]
-    usual = len(stops) - len(given)
-    if len(stops) == usual == 1:
+    given = [s.timeout_s * s.times for s in stops if s.timeout_s is not None]
+    usual = sum(stop.times for stop in stops if stop.timeout_s is None)
+    if usual == 1 and not given:
         return "", ()
     parts = [f"{sum(given):g}"] if given else []
     imports: tuple[str, ...] = ()
@@ -212,7 +212,7 @@ def _changes(module: Module, stop: Stop, start: Start) -> list[Change]:
 STOP_AND_WAIT = Fixer(
     CODE,
     "stop() and wait() of a test become yield in a gen_test",
-    "Only where it is certain what calls ``self.stop``, and nothing else in the test runs the "
+    "Only where it is certain what calls ``self.stop``, how often, and nothing else in the test runs the "
     "loop, which a ``gen_test`` does itself.",
     (
         Example(
