@@ -30,15 +30,20 @@ class Reason(NamedTuple):
 
 REASONS = {
     "unreadable": Reason(
-        "GC900", "the file cannot be parsed: {name}", "correct it first"
+        "GC900",
+        "the file cannot be parsed: {name}",
+        "make it valid Python 3 (2to3 converts Python 2; what is called `async` or "
+        "`await` needs another name), and convert again",
     ),
     "unread": Reason(
         "GC921",
         "the file cannot be read: {name}",
-        "what it uses is not counted",
+        "make it readable; until then the converter does not know what it uses",
     ),
     "rewriting": Reason(
-        "GC901", "the file cannot be changed: {name}", "convert it by hand"
+        "GC901",
+        "the file cannot be changed: {name}",
+        "convert it by hand, or make it simpler and convert again",
     ),
     "uncertain-decorator": Reason(
         "GC902",
@@ -49,53 +54,60 @@ REASONS = {
     "decorator-below": Reason(
         "GC903",
         "the decorator {name} receives the generator function",
-        "check that it accepts an `async def`, and convert by hand",
+        "check that it does not look into the function, which becomes an `async def`, "
+        "and convert by hand",
     ),
     "yield-point": Reason(
         "GC904",
         "it yields {name}, which only a generator coroutine can wait for",
-        "convert it to Futures first, with --to coroutine",
+        "yield a Future in its place; if this line has another reason too, that one "
+        "says why this is not done",
     ),
     "return-caught": Reason(
         "GC905",
         "`raise gen.Return` here is caught by `except {name}`, and a `return` is not",
-        "move the `raise gen.Return` out of the `try`",
+        "assign the value inside the `try`, and write `raise gen.Return(value)` after "
+        "it",
     ),
     "return-in-with": Reason(
         "GC906",
         "`with {name}` sees `raise gen.Return` as an error, but not a `return`",
-        "move the `raise gen.Return` out of the `with`, or check that it makes no "
-        "difference",
+        "assign the value inside the `with`, and write `raise gen.Return(value)` "
+        "after it",
     ),
     "return-in-finally": Reason(
         "GC907",
         "`raise gen.Return` in a `finally` would become a `return` there",
-        "move it out of the `finally`",
+        "assign the value, and write `raise gen.Return(value)` after the `try` "
+        "statement",
     ),
     "return-elsewhere": Reason(
         "GC908",
         "{name} may raise gen.Return, which ends a generator coroutine only",
-        "let that function return the value, and return it here",
+        "let it return the value, and write `raise gen.Return(...)` in the coroutine "
+        "itself",
     ),
     "return-arguments": Reason(
         "GC909",
         "gen.Return has other arguments here than one value",
-        "write `return` with the value",
+        "write `return value`, with the one value",
     ),
     "yield-from": Reason(
         "GC910",
         "`yield from {name}` is not allowed in an `async def`",
-        "await it if it can be awaited, or await its items in a loop",
+        "decorate the generator with @gen.coroutine and yield its call, or yield its "
+        "items in a `for` loop",
     ),
     "helper-used-elsewhere": Reason(
         "GC911",
         "the generator {name} has other users than `yield from` in coroutines",
-        "make a coroutine of it",
+        "decorate it with @gen.coroutine, and yield its call wherever it is used",
     ),
     "stack-context": Reason(
         "GC912",
         "it uses a stack context ({name}), which does not follow into an `async def`",
-        "replace it with a context variable first, or leave a NullContext out",
+        "pass on what it carries in a contextvars.ContextVar, catch errors with "
+        "`try`, or leave a NullContext out",
     ),
     "returns-generator": Reason(
         "GC913",
@@ -105,7 +117,8 @@ REASONS = {
     "name-taken": Reason(
         "GC914",
         "the name {name} is needed, and means something else here",
-        "rename the other one",
+        "rename the other one, or import it by another name (`import ... as ...`), "
+        "and convert again",
     ),
     "bound-inside": Reason(
         "GC977",
@@ -115,12 +128,13 @@ REASONS = {
     "stop-iteration": Reason(
         "GC916",
         "StopIteration ends a generator coroutine, and is an error in an `async def`",
-        "use `return`, or catch it",
+        "write `return` in its place, or `next(items, None)` for the `next(items)` "
+        "that raises it",
     ),
     "unwrapped": Reason(
         "GC918",
         "{name} is used, which is the generator function",
-        "call the coroutine itself",
+        "use the coroutine itself, without `__wrapped__`",
     ),
     "current-task": Reason(
         "GC919",
@@ -136,7 +150,8 @@ REASONS = {
         "GC923",
         "the program lists or copies the names of its module ({name}), and a conversion "
         "adds names to it",
-        "list the names that are meant in the source, and convert again",
+        "pick names by what they are (`isinstance(value, type)`, "
+        '`name.startswith("test_")`) or write them out, and convert again',
     ),
     "in-f-string": Reason(
         "GC920",
@@ -146,7 +161,7 @@ REASONS = {
     "skipped": Reason(
         "GC917",
         "it needs {name}, which is switched off",
-        "select that code too",
+        "take that code out of --skip, or add it to --only",
     ),
     # Of --to coroutine.
     "threads": Reason(
@@ -164,7 +179,8 @@ REASONS = {
     "swapped": Reason(
         "GC974",
         "the program itself replaces {name}, or something of that name",
-        "replace what the converted code uses, and convert by hand",
+        "let the program replace what the converted code calls, such as "
+        "IOLoop.current, and convert by hand",
     ),
     "sets-context": Reason(
         "GC975",
@@ -174,39 +190,45 @@ REASONS = {
     "io-loop": Reason(
         "GC951",
         "`{name}` may be another loop than the current one",
-        "call it where that loop is the current one, and leave the argument out",
+        "Tornado 5 removed the argument: leave it out where that loop runs this code, "
+        "and else start this on that loop, with its add_callback",
     ),
     "unfinished": Reason(
         "GC952",
-        "not every path through it ends with the answer ({name}), and the answer of"
-        " a coroutine is finished when it ends",
+        "not every path through it ends with the answer ({name}), and the answer of "
+        "a coroutine is finished when it ends",
         "end each path with finish() or render(), or wait for what finishes it",
     ),
     "callbacks": Reason(
         "GC953",
         "it starts a callback ({name}), whose errors a coroutine does not get",
-        "wait for a Future instead of passing a callback",
+        "yield a Future of what it starts, or start it with "
+        "IOLoop.current().spawn_callback() if its errors need only be logged",
     ),
     "decorator-above": Reason(
         "GC971",
         "its decorator {name} gets the Future of a coroutine, and got None before",
-        "check that it returns what it gets, and convert by hand",
+        "let the decorator return what the function returns, and convert again",
     ),
     "handler-used": Reason(
         "GC973",
         "the program itself uses it ({name}), and a coroutine returns a Future, not None",
-        "check what is done with its result, and convert by hand",
+        "move what is needed there into a method of its own, call that, and convert "
+        "again",
     ),
     "callback-style": Reason(
         "GC954",
         "it is not a coroutine: its callbacks answer the request",
-        "make it a coroutine that yields what its callbacks get",
+        "write @gen.coroutine in the place of @web.asynchronous, yield the call "
+        "without its callback, and pass the result to the method that was the "
+        "callback",
     ),
     "callback-use": Reason(
         "GC955",
         "not every path through it certainly ends with its callback, which must be the last "
         "parameter",
-        "return the result instead of passing it to the callback",
+        "decorate it with @gen.coroutine, and return the result instead of passing it "
+        "to the callback",
     ),
     "engine-alone": Reason(
         "GC972",
@@ -216,12 +238,13 @@ REASONS = {
     "used-otherwise": Reason(
         "GC956",
         "it is used in another way than with gen.Task ({name})",
-        "call it with gen.Task in a coroutine",
+        "yield `gen.Task(function, ...)` there, in a coroutine, and convert again",
     ),
     "task": Reason(
         "GC957",
         "{name} is not certainly a coroutine of the program",
-        "let it return a Future, and yield its call",
+        "yield its call if it returns a Future; otherwise make a Future, pass its "
+        "set_result as the callback, and yield the Future",
     ),
     "callback-value": Reason(
         "GC958",
@@ -238,22 +261,23 @@ REASONS = {
     "library-callback": Reason(
         "GC960",
         "{name} tells its callback of errors in another way than its Future",
-        "yield the Future, and catch its errors",
+        "yield the call without its callback, and catch the error that it raises there",
     ),
     "key": Reason(
         "GC961",
         "{name} waits for a callback by its key",
-        "keep the Future that the call returns, and yield it where you wait",
+        "keep the Future that the call returns, or make one and pass its set_result "
+        "as the callback; yield it where you wait",
     ),
     "yield-point-class": Reason(
         "GC962",
         "only a generator coroutine can wait for {name}",
-        "make it a coroutine",
+        "write a function that returns a Future in its place",
     ),
     "arguments": Reason(
         "GC963",
         "{name} has the arguments of a callback, and a Future has one result",
-        "let the function return a tuple",
+        "let the function return a tuple, and unpack it where it is yielded",
     ),
     "return-future": Reason(
         "GC964",
@@ -268,12 +292,13 @@ REASONS = {
     "future-kept": Reason(
         "GC967",
         "its Future is not yielded at once ({name}), and its own errors come from the call",
-        "yield the call, or check that no error is caught there",
+        "yield the call at once, or check that no error is caught where it is called",
     ),
     "wait": Reason(
         "GC968",
         "it is not certain that a `gen_test` would do the same ({name})",
-        "let it return a Future, and yield that in a `gen_test`",
+        "decorate the test with @gen_test, and yield a Future of what it waits for "
+        "instead of calling self.wait()",
     ),
     "test-era": Reason(
         "GC969",
