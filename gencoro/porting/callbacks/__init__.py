@@ -20,6 +20,7 @@ Inside::
     quiet_statements     statements that raise no error
     request_handlers     request handlers that answer in a callback
     waits                stop() and wait() of tests
+    engines_of_tests     engines inside tests that stop them
     modernized_tests     tests that would fail differently once their module is converted
     remaining            callback style that no fixer has converted
 """

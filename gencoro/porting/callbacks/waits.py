@@ -18,11 +18,14 @@ from gencoro.porting.program.origins import last_name
 
 __all__ = [
     "Stop",
+    "have_own_lines",
     "other_stop",
     "statement_that_begins_with",
     "stops_of",
+    "timeout_of",
     "use_of_wait",
     "used_names",
+    "uses_of_wait",
 ]
 
 _CASE = "tornado.testing.AsyncTestCase"
@@ -65,6 +68,11 @@ class Stop(NamedTuple):
 def use_of_wait(function: Function) -> ast.expr | None:
     """Return the first use of ``stop`` or ``wait`` in a method; None if there is none."""
     return next(_uses(function), None)
+
+
+def uses_of_wait(function: Function) -> list[ast.expr]:
+    """Return the uses of ``stop`` and ``wait`` in a method and the functions inside it."""
+    return list(_uses(function))
 
 
 def _uses(function: Function) -> Iterator[ast.expr]:
@@ -128,7 +136,7 @@ def _used_before_tests(program: Program) -> frozenset[str]:
 def _stop(function: Function, use: ast.expr, callbacks: set[ast.expr]) -> Stop | None:
     parents = function.module.parents
     wait = parents[use]
-    timeout = _timeout_of(wait) if isinstance(wait, ast.Call) else -1
+    timeout = timeout_of(wait) if isinstance(wait, ast.Call) else -1
     if not isinstance(wait, ast.Call) or wait.func is not use or timeout == -1:
         return None
     statement = statement_that_begins_with(function, wait)
@@ -136,7 +144,7 @@ def _stop(function: Function, use: ast.expr, callbacks: set[ast.expr]) -> Stop |
     place = block.index(statement) if statement in block else 0
     previous = block[place - 1] if place else None
     match previous:
-        case ast.Expr(value=ast.Call() as call):
+        case ast.Expr(value=ast.Call() as call) if have_own_lines(function, block):
             arguments = [*call.args, *(keyword.value for keyword in call.keywords)]
             passed = [argument for argument in arguments if argument in callbacks]
             times = _times_of(function, call, timeout is not None)
@@ -145,7 +153,18 @@ def _stop(function: Function, use: ast.expr, callbacks: set[ast.expr]) -> Stop |
     return None
 
 
-def _timeout_of(wait: ast.Call) -> float | None:
+def have_own_lines(function: Function, block: list[ast.stmt]) -> bool:
+    """Return whether no two statements of a block, or it and its head, share a line."""
+    head = function.module.parents[block[0]]
+    ends = [
+        getattr(head, "lineno", 0),
+        *(statement.end_lineno or 0 for statement in block),
+    ]
+    begins = [statement.lineno for statement in block]
+    return all(end < begin for end, begin in zip(ends, begins, strict=False))
+
+
+def timeout_of(wait: ast.Call) -> float | None:
     """Return a timeout in seconds, None for the usual one, and -1 for an unknown one."""
     match wait:
         case ast.Call(args=[], keywords=[]):

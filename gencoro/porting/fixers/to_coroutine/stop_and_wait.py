@@ -9,6 +9,7 @@ import libcst as cst
 
 from gencoro.porting.callbacks.awaitable_calls import Start, start_of
 from gencoro.porting.callbacks.callback_starts import may_start_callbacks, names_to_call
+from gencoro.porting.callbacks.engines_of_tests import inner_engine
 from gencoro.porting.callbacks.legacy import legacy_refusal
 from gencoro.porting.callbacks.waits import (
     Stop,
@@ -47,19 +48,23 @@ def _of_function(program: Program, function: Function) -> Fix | Refusal:
     problem = _problem(program, function)
     if problem:
         return _refusal(function, "wait", problem)
-    stops = stops_of(function)
+    inner = inner_engine(program, function)
+    stops = stops_of(function) if inner is None else [inner.stop]
     if not stops:
         return _refusal(function, "wait", "what calls self.stop()")
     starts = [start_of(program, function, s.call, s.callback) for s in stops]
-    started = may_start_callbacks(program, function, {stop.call for stop in stops})
+    if inner is not None:
+        starts = [Start(lambda call: call)]
+    calls = {stop.call for stop in stops}
+    known = calls if inner is not None else ()
+    started = may_start_callbacks(program, function, calls, known)
     if started:
         return _refusal(function, "callbacks", started)
     if None in starts:
         call = stops[starts.index(None)].call
         return _refusal(function, "wait", ast.unparse(call.func))
-    return _fix(
-        function, [(s, start) for s, start in zip(stops, starts, strict=True) if start]
-    )
+    pairs = [(s, start) for s, start in zip(stops, starts, strict=True) if start]
+    return _fix(function, pairs, inner.changes if inner is not None else ())
 
 
 def _refusal(function: Function, reason: str, name: str = "") -> Refusal:
@@ -136,7 +141,11 @@ def _names_that_run(program: Program) -> frozenset[str]:
     return frozenset(found)
 
 
-def _fix(function: Function, stops: list[tuple[Stop, Start]]) -> Fix | Refusal:
+def _fix(
+    function: Function,
+    stops: list[tuple[Stop, Start]],
+    inside: tuple[Change, ...],
+) -> Fix | Refusal:
     module = function.module
     decorator = name_in_module(_TESTING, "gen_test", module)
     timeout = _timeout([stop for stop, _ in stops], module)
@@ -146,7 +155,7 @@ def _fix(function: Function, stops: list[tuple[Stop, Start]]) -> Fix | Refusal:
     arguments = f"({text})" if text else ""
     by = _decorating(f"{decorator.text}{arguments}")
     needs = (*decorator.imports, *imports)
-    changes = [Change(function.node, by, imports=needs)]
+    changes = [Change(function.node, by, imports=needs), *inside]
     for stop, start in stops:
         changes += _changes(module, stop, start)
     return Fix(CODE, module, function.line, tuple(changes), function)
@@ -213,7 +222,8 @@ STOP_AND_WAIT = Fixer(
     CODE,
     "stop() and wait() of a test become yield in a gen_test",
     "Only where it is certain what calls ``self.stop``, how often, and nothing else in the test runs the "
-    "loop, which a ``gen_test`` does itself.",
+    "loop, which a ``gen_test`` does itself.  An engine inside the test, whose last statement is "
+    "``self.stop()``, becomes a coroutine that the test yields.",
     (
         Example(
             "A fetch, a coroutine, and a timeout",
