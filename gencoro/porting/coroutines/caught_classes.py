@@ -8,7 +8,8 @@ Pure.  Used by `gencoro.porting.coroutines.raised_returns` and
 
 import ast
 
-from gencoro.porting.program import Module
+from gencoro.porting.program import Module, Program
+from gencoro.porting.program.receivers import assignments
 
 __all__ = ["RETURN", "catching", "may_catch"]
 
@@ -19,7 +20,9 @@ _BROAD = frozenset({"BaseException", "Exception", "StandardError", "object"})
 _CLASSES = frozenset({"error", "gaierror", "herror", "timeout"})
 
 
-def catching(module: Module, handlers: list[ast.ExceptHandler]) -> str:
+def catching(
+    program: Program, module: Module, handlers: list[ast.ExceptHandler]
+) -> str:
     """Return what of the handlers would catch gen.Return; empty if nothing does."""
     for handler in handlers:
         if handler.type is None:
@@ -27,7 +30,7 @@ def catching(module: Module, handlers: list[ast.ExceptHandler]) -> str:
         types = (
             handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
         )
-        if any(may_catch(module, t) for t in types):
+        if any(may_catch(program, module, t) for t in types):
             return "" if _only_raises(handler) else ast.unparse(handler.type)
     return ""
 
@@ -39,7 +42,7 @@ def _only_raises(handler: ast.ExceptHandler) -> bool:
     return False
 
 
-def may_catch(module: Module, node: ast.expr) -> bool:
+def may_catch(program: Program, module: Module, node: ast.expr) -> bool:
     """Return whether a handler of a class may catch gen.Return."""
     if not isinstance(node, (ast.Name, ast.Attribute)) or RETURN in module.names(node):
         return True
@@ -50,12 +53,18 @@ def may_catch(module: Module, node: ast.expr) -> bool:
     if isinstance(node, ast.Attribute):
         if any(owner.file for owner in module.things(node.value)):
             return True  # a module of the program has it, and it is no class there
+        is_of_object = not _is_imported(module, ast.unparse(node).partition(".")[0])
+        # An object has what is assigned to it, or a class from elsewhere.
+        if is_of_object and (name in _CLASSES or name in assignments(program)):
+            return True
     else:
         scope = module.scope_at(node)._scope_of(name)
         for bound in scope._bindings[name] if scope is not None else ():
             if isinstance(bound, ast.expr):
                 parts = bound.elts if isinstance(bound, ast.Tuple) else [bound]
-                return any(part is node or may_catch(module, part) for part in parts)
+                return any(
+                    part is node or may_catch(program, module, part) for part in parts
+                )
             if bound is None and not _is_imported(module, name):
                 return True  # a parameter, or what a loop gives
             if getattr(bound, "file", ""):
@@ -67,7 +76,7 @@ def may_catch(module: Module, node: ast.expr) -> bool:
 
 def _is_imported(module: Module, name: str) -> bool:
     return any(
-        (node.asname or node.name) == name
+        (node.asname or node.name.partition(".")[0]) == name
         for node in module.nodes
         if isinstance(node, ast.alias)
     )

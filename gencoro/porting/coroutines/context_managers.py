@@ -110,7 +110,7 @@ def _is_neutral_call(program: Program, module: Module, call: ast.Call) -> bool:
         return False
     found = library_name(program, module, call.func)
     if found == _SUPPRESS:
-        return not any(may_catch(module, argument) for argument in call.args)
+        return not any(may_catch(program, module, argument) for argument in call.args)
     return found in _NEUTRAL
 
 
@@ -195,16 +195,24 @@ def _finally_of(program: Program, node: Definition) -> list[ast.stmt] | None:
             yields = [
                 n for n in ast.walk(node) if isinstance(n, (ast.Yield, ast.YieldFrom))
             ]
-            return _after_yield(module, node.body) if len(yields) == 1 else None
+            return (
+                _after_yield(program, module, node.body) if len(yields) == 1 else None
+            )
     return None
 
 
-def _after_yield(module: Module, body: list[ast.stmt]) -> list[ast.stmt] | None:
+def _after_yield(
+    program: Program, module: Module, body: list[ast.stmt]
+) -> list[ast.stmt] | None:
     match body[-1]:
         case ast.Expr(value=ast.Yield()):
             return []
         case ast.Try(body=inner, handlers=handlers, orelse=[], finalbody=final):
-            before = None if catching(module, handlers) else _after_yield(module, inner)
+            before = (
+                None
+                if catching(program, module, handlers)
+                else _after_yield(program, module, inner)
+            )
             is_ended = any(
                 isinstance(n, ast.Return) for s in final for n in ast.walk(s)
             )

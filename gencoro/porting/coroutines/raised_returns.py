@@ -98,7 +98,7 @@ def _of_surroundings(
             ):
                 yield refusal(function, "return-caught", node, "... (in `finally`)")
             elif child in parent.body:
-                caught = catching(function.module, parent.handlers)
+                caught = catching(program, function.module, parent.handlers)
                 if caught:
                     yield refusal(function, "return-caught", node, caught)
         elif isinstance(parent, ast.With) and child in parent.body:
